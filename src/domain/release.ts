@@ -1,0 +1,80 @@
+import type { Arch, Format, Platform } from './platform.ts';
+
+/** What a release is: its artifacts and what its publisher says about it. */
+
+export type DigestAlgorithm = 'sha1' | 'sha256' | 'sha512';
+
+/** A detached signature by the publisher's own tools, carried verbatim and never made here. */
+export interface ArtifactSignature {
+  /** `minisign`: the whole text of a Tauri `.sig` file, as `tauri signer` wrote it. */
+  readonly scheme: 'minisign';
+  /** Hex, as the scheme names keys; empty when the scheme does not say. */
+  readonly keyId: string;
+  readonly value: string;
+}
+
+/** A file that belongs to an artifact and is of no use without it. */
+export interface Companion {
+  readonly kind: 'blockmap';
+  readonly filename: string;
+  /** Bytes. */
+  readonly size: number;
+  /** Hex. */
+  readonly sha256: string;
+  /** Hex. */
+  readonly sha512: string;
+  /** Where its bytes are, relative to the application. */
+  readonly object: string;
+}
+
+/** What makes two artifacts of a release the same one: no release has two of an identity. */
+export interface ArtifactIdentity {
+  readonly platform: Platform;
+  readonly arch: Arch;
+  readonly format: Format;
+}
+
+export interface Artifact extends ArtifactIdentity {
+  /** Unique within the release. */
+  readonly filename: string;
+  /** Bytes. */
+  readonly size: number;
+  /** Hex. */
+  readonly sha256: string;
+  /** Hex. */
+  readonly sha512: string;
+  /** Dotted numbers: Windows and Linux as the kernel counts, macOS as the product does. */
+  readonly minimumOsVersion: string | null;
+  readonly signatures: readonly ArtifactSignature[];
+  readonly companions: readonly Companion[];
+  /** Where its bytes are, relative to the application: `artifacts/{sha256}/{filename}`. */
+  readonly object: string;
+}
+
+/** Markdown by BCP 47 language tag; `und` is the text without a language. */
+export type ReleaseNotes = Readonly<Record<string, string>>;
+
+export interface Provenance {
+  readonly commit: string | null;
+  readonly buildUrl: string | null;
+}
+
+export interface Release {
+  readonly application: string;
+  /** Strict semver. */
+  readonly version: string;
+  /** ISO 8601, UTC. */
+  readonly releasedAt: string;
+  readonly notes: ReleaseNotes;
+  /** Range of the versions that may update straight to this one; null admits all. */
+  readonly requires: string | null;
+  /** Range of the versions for which this update is mandatory; null is none. */
+  readonly mandatoryFor: string | null;
+  readonly provenance: Provenance;
+  readonly artifacts: readonly Artifact[];
+}
+
+/** `windows-x64-nsis`: for messages and for comparing identities. */
+export function identityName(identity: ArtifactIdentity): string {
+  return `${identity.platform}-${identity.arch}-${identity.format}`;
+}

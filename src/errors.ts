@@ -1,0 +1,106 @@
+/**
+ * The one error type of the project.
+ *
+ * A code is stable and says what went wrong; its kind says what the caller should do about it.
+ * Each boundary (HTTP, command line) translates the kind once: nobody else knows status or exit codes.
+ */
+
+/** What a caller should do: mend the request, sign in, wait, look at the store, … */
+export type ErrorKind =
+  | 'invalid'
+  | 'unauthenticated'
+  | 'forbidden'
+  | 'not_found'
+  | 'gone'
+  | 'already_exists'
+  | 'conflict'
+  | 'rate_limited'
+  | 'unavailable'
+  | 'corrupt'
+  | 'internal';
+
+const KIND_BY_CODE = {
+  // The request, the command line or the configuration.
+  invalid_request: 'invalid',
+  malformed_json: 'invalid',
+  body_too_large: 'invalid',
+  unsupported_media_type: 'invalid',
+  invalid_configuration: 'invalid',
+  invalid_version: 'invalid',
+  invalid_range: 'invalid',
+  invalid_name: 'invalid',
+  invalid_key: 'invalid',
+  unknown_platform: 'invalid',
+  unknown_arch: 'invalid',
+  unknown_format: 'invalid',
+  invalid_artifact: 'invalid',
+  // What was asked for is not there, or is there no longer.
+  route_not_found: 'not_found',
+  unknown_application: 'not_found',
+  unknown_channel: 'not_found',
+  unknown_version: 'not_found',
+  unknown_file: 'not_found',
+  no_release: 'not_found',
+  unsupported_platform: 'not_found',
+  unsupported_format: 'not_found',
+  release_withdrawn: 'gone',
+  // A rule of publishing says no; nothing was changed.
+  invalid_link: 'forbidden',
+  prerelease_on_stable: 'forbidden',
+  needs_create: 'forbidden',
+  release_differs: 'conflict',
+  version_ambiguous: 'conflict',
+  status_forbids: 'conflict',
+  document_too_large: 'conflict',
+  store_nonconforming: 'forbidden',
+  // The store.
+  store_denied: 'forbidden',
+  store_unavailable: 'unavailable',
+  store_full: 'unavailable',
+  outcome_unknown: 'unavailable',
+  catalog_unavailable: 'unavailable',
+  overloaded: 'unavailable',
+  upload_mismatch: 'corrupt',
+  document_corrupt: 'corrupt',
+  document_newer: 'corrupt',
+  artifact_mismatch: 'corrupt',
+  internal: 'internal',
+} as const satisfies Record<string, ErrorKind>;
+
+/** Stable: clients and scripts may branch on it. Messages are for people and may change. */
+export type ErrorCode = keyof typeof KIND_BY_CODE;
+
+/** One thing wrong with one field; `pointer` is a JSON Pointer (RFC 6901). */
+export interface FieldIssue {
+  readonly pointer: string;
+  readonly detail: string;
+}
+
+export interface ErrorDetails {
+  readonly cause?: unknown;
+  /** Which fields are wrong, for `invalid` errors. */
+  readonly issues?: readonly FieldIssue[];
+  /** When to try again, in seconds, for `unavailable` and `rate_limited` errors. */
+  readonly retryAfterSeconds?: number;
+}
+
+export class AppError extends Error {
+  readonly code: ErrorCode;
+  readonly kind: ErrorKind;
+  readonly issues: readonly FieldIssue[];
+  readonly retryAfterSeconds: number | undefined;
+
+  constructor(code: ErrorCode, message: string, details: ErrorDetails = {}) {
+    super(message, details.cause === undefined ? undefined : { cause: details.cause });
+    this.name = 'AppError';
+    this.code = code;
+    this.kind = KIND_BY_CODE[code];
+    this.issues = details.issues ?? [];
+    this.retryAfterSeconds = details.retryAfterSeconds;
+  }
+}
+
+/** True for an AppError, of the given code when one is named. */
+export function isAppError(error: unknown, code?: ErrorCode): error is AppError {
+  return error instanceof AppError && (code === undefined || error.code === code);
+}
