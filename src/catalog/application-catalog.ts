@@ -1,0 +1,272 @@
+import pLimit from 'p-limit';
+import type { Clock } from '../clock.ts';
+import type { ChannelView } from '../domain/channel.ts';
+import type { Offer } from '../domain/offer.ts';
+import type { Release } from '../domain/release.ts';
+import { AppError, isAppError } from '../errors.ts';
+import type { Log } from '../log.ts';
+import type { ObjectStore } from '../object-store/object-store.ts';
+import {
+  advance,
+  type Entry,
+  findNewest,
+  type Position,
+  readDocument,
+  readNewer,
+} from '../sequence/sequence.ts';
+import { createReleaseLoader } from './release-loader.ts';
+import type { SavedState } from './saved-state.ts';
+import { type Revision, revisionSequence } from './sequences.ts';
+import { createSnapshot, headOffers, type Snapshot } from './snapshot.ts';
+
+/** One application's catalog as this process knows it: in memory, kept up with the store. */
+export interface ApplicationCatalog {
+  readonly application: string;
+  /** The state to answer from; undefined until one was loaded. */
+  snapshot(): Snapshot | undefined;
+  channel(name: string): ChannelView | undefined;
+  /**
+   * The verified release behind an offer of the current snapshot; at once when it is in memory.
+   * Undefined when it turned out faulty: the snapshot no longer has the offer then.
+   */
+  release(offer: Offer): Release | Promise<Release | undefined>;
+  /** Reads what is new and swaps it in; the state stays as it was when that fails. One at a time. */
+  refresh(): Promise<void>;
+  /** Starts from what was saved on disk, when the store has not answered yet. */
+  restore(): Promise<void>;
+  /** Loads what `refresh` left for later, and saves the result. */
+  complete(): Promise<void>;
+  /** The refresh under way, if one is. */
+  refreshing(): Promise<void> | undefined;
+  /** When the store last confirmed the state; milliseconds since the epoch. */
+  confirmedAt(): number | undefined;
+  /** Trusts what is in memory as of this time. */
+  confirm(at: number): void;
+  health(): ApplicationHealth;
+}
+
+export interface ApplicationHealth {
+  readonly revision: number;
+  /** `none`: nothing was loaded yet. `saved`: from disk, the store has not confirmed it. */
+  readonly source: 'none' | 'saved' | 'live';
+  /** In sentences: what is wrong with the stored documents or the store. */
+  readonly problems: readonly string[];
+  /** Whether the last refresh could not reach the store. */
+  readonly storeFailing: boolean;
+}
+
+/** A refresh loads this many new releases before it swaps; a bulk import is loaded as it is asked for. */
+const LOADED_BEFORE_SWAP_MAX = 64;
+const OFFERS_LOADED_AT_ONCE = 8;
+const FAULT_RETRY_MS = 60_000;
+
+export interface ApplicationCatalogDeps {
+  readonly store: ObjectStore;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly savedState: SavedState | undefined;
+}
+
+export function createApplicationCatalog(
+  deps: ApplicationCatalogDeps,
+  application: string,
+): ApplicationCatalog {
+  const { store, clock, log, savedState } = deps;
+  const sequence = revisionSequence(application);
+  const loader = createReleaseLoader({ store, clock, application });
+  let position: Position<Revision> | undefined;
+  let snapshot: Snapshot | undefined;
+  let source: ApplicationHealth['source'] = 'none';
+  let confirmedAt: number | undefined;
+  let failure: AppError | undefined;
+  let saved = '';
+  let faultsSeen = '';
+  let refreshing: Promise<void> | undefined;
+  let completing: Promise<void> | undefined;
+
+  const swap = (revision: Revision): void => {
+    snapshot = createSnapshot(revision, loader.isFaulty);
+    faultsSeen = faultNames();
+  };
+  const faultNames = (): string =>
+    loader
+      .faults()
+      .map((fault) => fault.version)
+      .sort()
+      .join(' ');
+
+  const readOn = async (): Promise<Position<Revision>> => {
+    if (position === undefined) return findNewest(store, sequence);
+    if (source === 'saved' && position.newest !== undefined) {
+      await verifyStillThere(store, application, position.newest);
+    }
+    // From the last readable one: a damaged document that was repaired counts again.
+    const newer = await readNewer(store, sequence, position.newest?.number ?? 0);
+    verifyChain(application, position.newest, newer.entries);
+    return advance(position, newer);
+  };
+
+  const refresh = async (): Promise<void> => {
+    const next = await readOn();
+    const revision = next.newest?.document;
+    loader.forgetFaults(clock.now() - FAULT_RETRY_MS);
+    if (revision !== undefined && revision !== snapshot?.revision) {
+      const candidate = createSnapshot(revision, loader.isFaulty);
+      const missing = candidate.offers.filter((offer) => loader.get(offer) === undefined);
+      const first = missing.length > LOADED_BEFORE_SWAP_MAX ? headOffers(candidate) : missing;
+      await Promise.all(first.map(loader.load));
+      swap(revision);
+      loader.retain(candidate.offers);
+      log.info({ application, revision: next.newest?.number }, 'catalog revision is live');
+    }
+    if (next.last > (position?.last ?? 0) && next.damaged.length > 0) {
+      log.error(
+        { application, damaged: next.damaged },
+        'damaged catalog revision: serving the last good one',
+      );
+    }
+    position = next;
+    source = 'live';
+    failure = undefined;
+    confirmedAt = clock.now();
+  };
+
+  const note = (error: unknown): never => {
+    const known = isAppError(error)
+      ? error
+      : new AppError('internal', String(error), { cause: error });
+    if (failure?.message !== known.message) {
+      log.error(
+        { application, code: known.code, err: known },
+        'cannot refresh the catalog: the last good state stays',
+      );
+    }
+    failure = known;
+    throw known;
+  };
+
+  const complete = async (): Promise<void> => {
+    const current = snapshot;
+    if (current === undefined) return;
+    const missing = current.offers.filter(
+      (offer) => loader.get(offer) === undefined && !loader.isFaulty(offer),
+    );
+    const limit = pLimit(OFFERS_LOADED_AT_ONCE);
+    await Promise.all(missing.map((offer) => limit(() => loader.load(offer))));
+    if (snapshot !== current) return;
+    applyFaults();
+    await save(current);
+  };
+
+  /** Leaves out what turned out faulty, and takes back what turned out whole after all. */
+  const applyFaults = (): void => {
+    if (snapshot === undefined || faultNames() === faultsSeen) return;
+    const faults = loader.faults();
+    if (faults.length > 0) {
+      log.error({ application, faults }, 'a release cannot be verified: it is not offered');
+    }
+    swap(snapshot.revision);
+  };
+
+  const save = async (current: Snapshot): Promise<void> => {
+    const manifests = loader.manifests();
+    const state = `${current.revision.digest} ${manifests.length}`;
+    if (source !== 'live' || savedState === undefined || state === saved) return;
+    await savedState.save(application, { revision: current.revision, manifests });
+    saved = state;
+  };
+
+  return {
+    application,
+    snapshot: () => snapshot,
+    channel: (name) => snapshot?.channels.get(name),
+    release: (offer) => {
+      const known = loader.get(offer);
+      if (known !== undefined) return known;
+      return loader.load(offer).then((release) => {
+        if (release === undefined) applyFaults();
+        return release;
+      });
+    },
+    refresh: () => {
+      refreshing ??= refresh()
+        .catch(note)
+        .finally(() => {
+          refreshing = undefined;
+        });
+      return refreshing;
+    },
+    restore: async () => {
+      const state = await savedState?.load(application);
+      if (state === undefined || snapshot !== undefined) return;
+      loader.restore(state.manifests);
+      const number = state.revision.signed.revision;
+      position = { newest: { number, document: state.revision }, damaged: [], last: number };
+      source = 'saved';
+      swap(state.revision);
+    },
+    refreshing: () => refreshing,
+    confirmedAt: () => confirmedAt,
+    complete: () => {
+      completing ??= complete().finally(() => {
+        completing = undefined;
+      });
+      return completing;
+    },
+    confirm: (at) => {
+      confirmedAt = Math.max(at, confirmedAt ?? 0);
+    },
+    health: () => ({
+      revision: snapshot?.revision.signed.revision ?? 0,
+      source,
+      problems: [
+        ...(failure === undefined ? [] : [failure.message]),
+        ...(position?.damaged ?? []).map((damage) => damage.reason),
+        ...loader.faults().map((fault) => `${fault.version} is not offered: ${fault.detail}`),
+      ],
+      storeFailing: failure?.kind === 'unavailable',
+    }),
+  };
+}
+
+/**
+ * A process never goes below the highest revision it has seen: a store that lost it was rolled back,
+ * by accident or by somebody who replays an old state.
+ */
+async function verifyStillThere(
+  store: ObjectStore,
+  application: string,
+  seen: Entry<Revision>,
+): Promise<void> {
+  const stored = await readDocument(store, revisionSequence(application), seen.number);
+  if (stored?.digest === seen.document.digest) return;
+  throw new AppError(
+    'document_corrupt',
+    `The store's catalog of ${application} went backwards: revision ${seen.number}, seen before, is ${stored === undefined ? 'gone' : 'another one now'}. Serving the saved one. If this is meant (a new bucket under an old name), delete the saved state in DATA_DIR and start again.`,
+  );
+}
+
+/** Each revision names the digest of the one it was made from; one it names as skipped may differ. */
+function verifyChain(
+  application: string,
+  from: Entry<Revision> | undefined,
+  entries: readonly Entry<Revision>[],
+): void {
+  let known = from;
+  for (const entry of entries) {
+    const { previous, skipped } = entry.document.signed;
+    const continues =
+      known === undefined ||
+      (previous !== null &&
+        (previous.revision > known.number ||
+          (previous.revision === known.number && previous.digest === known.document.digest) ||
+          skipped.some((damage) => damage.number === known?.number)));
+    if (!continues) {
+      throw new AppError(
+        'document_corrupt',
+        `Revision ${entry.number} of ${application} was not made from revision ${known?.number} as this process knows it: the catalog was replaced. Serving revision ${known?.number}.`,
+      );
+    }
+    known = entry;
+  }
+}

@@ -1,0 +1,20 @@
+import { z } from 'zod';
+import { SCHEMA_VERSION } from './envelope.ts';
+import { timeSchema } from './manifest-document.ts';
+
+/** The list of applications, v1: names every application of the store. */
+
+export const APPLICATIONS_BYTES_MAX = 1024 * 1024;
+
+export const applicationsSchema = z.object({
+  schema_version: z.literal(SCHEMA_VERSION),
+  type: z.literal('applications'),
+  number: z.number().int().positive(),
+  change_id: z.uuid(),
+  at: timeSchema,
+  by: z.string(),
+  skipped: z.array(z.object({ number: z.number().int(), reason: z.string() })),
+  applications: z.array(z.object({ name: z.string(), created_at: timeSchema })),
+});
+
+export type ApplicationsJson = z.output<typeof applicationsSchema>;

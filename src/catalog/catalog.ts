@@ -1,0 +1,209 @@
+import type { Clock, Randomness } from '../clock.ts';
+import { AppError, isAppError } from '../errors.ts';
+import type { Log } from '../log.ts';
+import type { ObjectStore } from '../object-store/object-store.ts';
+import { advance, findNewest, type Position, readNewer } from '../sequence/sequence.ts';
+import {
+  type ApplicationCatalog,
+  type ApplicationHealth,
+  createApplicationCatalog,
+} from './application-catalog.ts';
+import { startPolling } from './poll.ts';
+import { createSavedState } from './saved-state.ts';
+import { type Applications, applicationsSequence } from './sequences.ts';
+
+/** Everything that is published, as this process knows it. Reads come from memory. */
+export interface Catalog {
+  /**
+   * Loads everything once, then keeps it up to date until stopped. Resolves after the first attempt,
+   * whether or not the store answered; what it could not load it keeps trying.
+   */
+  start(): Promise<void>;
+  stop(): Promise<void>;
+  /**
+   * An application's catalog, with a state to answer from.
+   *
+   * @throws AppError `unknown_application`; `catalog_unavailable` when there is no state, or only one
+   *   that the store has not confirmed for too long
+   */
+  application(name: string): ReadyApplication;
+  /** Looks for news now: one request at a time, and at most once a second. Never throws. */
+  lookAgain(name: string): Promise<void>;
+  health(): CatalogHealth;
+}
+
+export interface ReadyApplication extends ApplicationCatalog {
+  snapshot(): NonNullable<ReturnType<ApplicationCatalog['snapshot']>>;
+}
+
+export interface CatalogHealth {
+  /** Whether every application known to this process can be answered for. */
+  readonly ready: boolean;
+  readonly applications: Readonly<Record<string, ApplicationHealth>>;
+  readonly problems: readonly string[];
+}
+
+export interface CatalogDeps {
+  readonly store: ObjectStore;
+  readonly clock: Clock;
+  readonly randomness: Randomness;
+  readonly log: Log;
+  /** Where the last good state is kept; undefined keeps none. */
+  readonly stateDirectory: string | undefined;
+  readonly pollIntervalMs: number;
+  /** How long an unconfirmed state is good for. */
+  readonly staleMaxMs: number;
+}
+
+const LOOK_AGAIN_INTERVAL_MS = 1_000;
+const CONFIRMATION_SAVED_EVERY_MS = 60_000;
+const RETRY_AFTER_SECONDS = 5;
+
+export function createCatalog(deps: CatalogDeps): Catalog {
+  const { store, clock, log, staleMaxMs } = deps;
+  const savedState =
+    deps.stateDirectory === undefined
+      ? undefined
+      : createSavedState({ directory: deps.stateDirectory, location: store.location, log });
+  const applications = new Map<string, ApplicationCatalog>();
+  const polled = new Set<string>();
+  const lookedAt = new Map<string, number>();
+  const stops: (() => Promise<void>)[] = [];
+  let position: Position<Applications> | undefined;
+  let failure: AppError | undefined;
+  let known = false;
+  let stopped = false;
+  let confirmationSavedAt = 0;
+
+  const add = (name: string): ApplicationCatalog => {
+    const existing = applications.get(name);
+    if (existing !== undefined) return existing;
+    const catalog = createApplicationCatalog({ store, clock, log, savedState }, name);
+    applications.set(name, catalog);
+    return catalog;
+  };
+
+  const keepFresh = (catalog: ApplicationCatalog): void => {
+    if (stopped) return;
+    stops.push(
+      startPolling(deps, deps.pollIntervalMs, async () => {
+        await catalog.refresh();
+        await catalog.complete();
+        await saveConfirmations();
+      }),
+    );
+  };
+
+  const refreshApplications = async (): Promise<void> => {
+    try {
+      const next =
+        position === undefined
+          ? await findNewest(store, applicationsSequence)
+          : advance(position, await readNewer(store, applicationsSequence, position.last));
+      const names = next.newest?.document.signed.applications.map(({ name }) => name) ?? [];
+      // One that was found through saved state is already there, but nobody polls for it yet.
+      const fresh = names.filter((name) => !polled.has(name));
+      for (const name of fresh) polled.add(name);
+      await Promise.all(fresh.map((name) => add(name).refresh().catch(ignoreReported)));
+      for (const name of fresh) keepFresh(add(name));
+      position = next;
+      failure = undefined;
+      known = true;
+      if (fresh.length > 0) await saveConfirmations(true);
+    } catch (error) {
+      const reason = isAppError(error)
+        ? error
+        : new AppError('internal', String(error), { cause: error });
+      if (failure?.message !== reason.message) {
+        log.error({ code: reason.code, err: reason }, 'cannot read the list of applications');
+      }
+      failure = reason;
+      throw reason;
+    }
+  };
+
+  const saveConfirmations = async (now = false): Promise<void> => {
+    if (!now && clock.now() - confirmationSavedAt < CONFIRMATION_SAVED_EVERY_MS) return;
+    confirmationSavedAt = clock.now();
+    const confirmedAt = Object.fromEntries(
+      [...applications].map(([name, catalog]) => [name, catalog.confirmedAt() ?? 0]),
+    );
+    await savedState?.saveApplications({ names: [...applications.keys()], confirmedAt });
+  };
+
+  const restore = async (): Promise<void> => {
+    const saved = await savedState?.loadApplications();
+    for (const name of saved?.names ?? []) {
+      const catalog = add(name);
+      await catalog.restore();
+      catalog.confirm(saved?.confirmedAt[name] ?? 0);
+    }
+    if (saved !== undefined) known = true;
+  };
+
+  return {
+    start: async () => {
+      await restore();
+      await refreshApplications().catch(ignoreReported);
+      for (const catalog of applications.values()) catalog.complete().catch(ignoreReported);
+      if (!stopped) stops.push(startPolling(deps, deps.pollIntervalMs, refreshApplications));
+    },
+    stop: async () => {
+      stopped = true;
+      await Promise.all(stops.map((stop) => stop()));
+    },
+    application: (name) => {
+      const catalog = applications.get(name);
+      if (catalog === undefined) throw known ? unknownApplication(name) : unavailable(failure);
+      const confirmedAt = catalog.confirmedAt();
+      if (catalog.snapshot() === undefined) {
+        throw confirmedAt === undefined ? unavailable(failure) : unknownApplication(name);
+      }
+      if (clock.now() - (confirmedAt ?? 0) > staleMaxMs) {
+        throw unavailable(undefined, 'was last confirmed too long ago');
+      }
+      return catalog as ReadyApplication;
+    },
+    lookAgain: async (name) => {
+      const catalog = applications.get(name);
+      if (catalog === undefined) return;
+      if (clock.now() - (lookedAt.get(name) ?? 0) < LOOK_AGAIN_INTERVAL_MS) {
+        await catalog.refreshing()?.catch(ignoreReported);
+        return;
+      }
+      lookedAt.set(name, clock.now());
+      await catalog.refresh().catch(ignoreReported);
+    },
+    health: () => {
+      const health = Object.fromEntries(
+        [...applications].map(([name, catalog]) => [name, catalog.health()]),
+      );
+      const problems = [
+        ...(failure === undefined ? [] : [failure.message]),
+        ...(position?.damaged ?? []).map((damage) => damage.reason),
+      ];
+      const ready =
+        known &&
+        [...applications.values()].every(
+          (catalog) => clock.now() - (catalog.confirmedAt() ?? 0) <= staleMaxMs,
+        );
+      return { ready, applications: health, problems };
+    },
+  };
+}
+
+/** For failures that their source has already put into the log and into its health. */
+function ignoreReported(): void {}
+
+function unknownApplication(name: string): AppError {
+  const detail = `There is no application ${JSON.stringify(name.slice(0, 80))} here.`;
+  return new AppError('unknown_application', detail, { issues: [{ pointer: '/app', detail }] });
+}
+
+function unavailable(cause: AppError | undefined, why = 'could not be loaded'): AppError {
+  return new AppError(
+    'catalog_unavailable',
+    `The catalog ${why}: the object store does not answer. Try again shortly.`,
+    { cause, retryAfterSeconds: RETRY_AFTER_SECONDS },
+  );
+}

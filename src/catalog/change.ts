@@ -1,0 +1,128 @@
+import type { Release } from '../domain/release.ts';
+import { AppError } from '../errors.ts';
+import { type AppendDeps, appendDocument, type Base } from '../sequence/append.ts';
+import { SCHEMA_VERSION } from './envelope.ts';
+import { manifestOf } from './manifest-document.ts';
+import { type ManifestReference, referenceTo } from './read.ts';
+import type { ChangeKind, ChannelJson } from './revision-document.ts';
+import {
+  type Applications,
+  applicationsSequence,
+  manifestSequence,
+  revisionSequence,
+  seal,
+} from './sequences.ts';
+
+/** The writer's side of the catalog: read the newest documents, commit the next ones. */
+
+export interface WriterDeps extends AppendDeps {
+  /** Who is publishing, for the history: `ada@build-7`. */
+  readonly actor: string;
+}
+
+export type Channels = Readonly<Record<string, ChannelJson>>;
+
+export interface CatalogChange {
+  readonly kind: ChangeKind;
+  readonly version: string;
+  readonly channels: readonly string[];
+  readonly reason: string | null;
+}
+
+export interface CatalogEdit {
+  readonly change: CatalogChange;
+  readonly channels: Channels;
+}
+
+export interface Committed {
+  readonly revision: number;
+  /** False when the catalog already was as wanted. */
+  readonly changed: boolean;
+}
+
+/**
+ * Commits one change to the state of an application's channels.
+ *
+ * @param edit the new state, or undefined when nothing has to change; called again on the newer state
+ *   whenever another writer was first, so every check belongs inside
+ * @throws AppError `outcome_unknown`, `store_unavailable`, `document_newer`; whatever `edit` throws
+ */
+export async function changeCatalog(
+  deps: WriterDeps,
+  application: string,
+  edit: (channels: Channels) => CatalogEdit | undefined | Promise<CatalogEdit | undefined>,
+): Promise<Committed> {
+  const appended = await appendDocument(deps, revisionSequence(application), async (base) => {
+    const previous = base.newest?.document;
+    const edited = await edit(previous?.signed.channels ?? {});
+    if (edited === undefined) return undefined;
+    return seal({
+      schema_version: SCHEMA_VERSION,
+      type: 'catalog_revision' as const,
+      application,
+      revision: base.number,
+      previous:
+        previous === undefined
+          ? null
+          : { revision: previous.signed.revision, digest: previous.digest },
+      ...header(deps, base),
+      change: { ...edited.change, channels: [...edited.change.channels] },
+      channels: edited.channels,
+    });
+  });
+  return appended.outcome === 'created'
+    ? { revision: appended.entry.number, changed: true }
+    : { revision: appended.newest?.number ?? 0, changed: false };
+}
+
+/**
+ * Commits the next manifest of a version.
+ *
+ * @param edit makes the release from the newest manifest's; undefined keeps that one
+ */
+export async function changeManifest(
+  deps: WriterDeps,
+  application: string,
+  version: string,
+  edit: (newest: ManifestReference | undefined) => Release | undefined,
+): Promise<ManifestReference> {
+  const sequence = manifestSequence(application, version);
+  const appended = await appendDocument(deps, sequence, (base) => {
+    const release = edit(referenceTo(base.newest?.document));
+    if (release === undefined) return undefined;
+    const { change_id: changeId, at, by, skipped } = header(deps, base);
+    return seal(manifestOf(release, { number: base.number, changeId, at, by, skipped }));
+  });
+  const manifest =
+    appended.outcome === 'created' ? appended.entry.document : appended.newest?.document;
+  const reference = referenceTo(manifest);
+  if (reference === undefined) {
+    throw new AppError('internal', `No manifest of ${application} ${version} was made.`);
+  }
+  return reference;
+}
+
+/** Adds an application to the list of applications, unless it is there. */
+export async function registerApplication(deps: WriterDeps, name: string): Promise<void> {
+  await appendDocument(deps, applicationsSequence, (base): Applications | undefined => {
+    const known = base.newest?.document.signed.applications ?? [];
+    if (known.some((application) => application.name === name)) return undefined;
+    const created = header(deps, base);
+    return seal({
+      schema_version: SCHEMA_VERSION,
+      type: 'applications' as const,
+      number: base.number,
+      ...created,
+      applications: [...known, { name, created_at: created.at }],
+    });
+  });
+}
+
+function header<T>(deps: WriterDeps, base: Base<T>) {
+  return {
+    skipped: [...base.skipped],
+    change_id: base.changeId,
+    at: new Date(deps.clock.now()).toISOString(),
+    by: deps.actor,
+  };
+}

@@ -1,0 +1,108 @@
+import { createHash } from 'node:crypto';
+import canonicalize from 'canonicalize';
+import { z } from 'zod';
+import { AppError } from '../errors.ts';
+
+/**
+ * What is stored of a document: `{signed, digest, signatures}`.
+ *
+ * The digest is the SHA-256 of the RFC 8785 canonical form of `signed`, in hex: it tells a damaged or
+ * hand-edited document from a whole one, and is what other documents refer to. It is no proof of
+ * origin: until documents are signed, whoever can write the bucket can write a digest.
+ */
+
+export const SCHEMA_VERSION = 1;
+
+export const signatureSchema = z
+  .object({
+    key_id: z.string().describe('Which key signed.'),
+    jws: z.string().describe('Detached JWS (RFC 7515, appendix F) over the canonical `signed`.'),
+  })
+  .describe(
+    'A signature by one person or machine. The list is empty until signing is switched on.',
+  );
+
+export const digestSchema = z
+  .string()
+  .regex(/^[0-9a-f]{64}$/)
+  .describe('SHA-256, in lower-case hex.');
+
+export function envelopeSchema<T extends z.ZodType>(signed: T) {
+  return z.object({
+    signed,
+    digest: digestSchema.describe('SHA-256 of the RFC 8785 canonical form of `signed`, in hex.'),
+    signatures: z.array(signatureSchema),
+  });
+}
+
+export interface Sealed<T> {
+  readonly signed: T;
+  readonly digest: string;
+}
+
+/** Hex SHA-256 of the canonical form (RFC 8785). */
+export function digestOf(signed: unknown): string {
+  return createHash('sha256')
+    .update(canonicalize(signed) ?? '')
+    .digest('hex');
+}
+
+/** The bytes to store. */
+export function renderEnvelope(signed: object): Uint8Array {
+  const envelope = { signed, digest: digestOf(signed), signatures: [] };
+  return Buffer.from(`${JSON.stringify(envelope)}\n`);
+}
+
+/**
+ * Reads a stored document, checking digest, schema version and shape, in that order.
+ *
+ * @param expected fields of `signed` that the document's key promises: one that was copied from another
+ *   place is as wrong as an altered one
+ * @throws AppError `document_corrupt`, `document_newer`
+ */
+export function parseEnvelope<T extends z.ZodType>(
+  bytes: Uint8Array,
+  key: string,
+  schema: T,
+  expected: Readonly<Record<string, unknown>>,
+): Sealed<z.output<T>> {
+  const corrupt = (why: string, cause?: unknown): AppError =>
+    new AppError('document_corrupt', `${key} ${why}.`, { cause });
+  const { signed, digest } = openEnvelope(bytes, corrupt);
+  const version = signed.schema_version;
+  if (typeof version === 'number' && version > SCHEMA_VERSION) {
+    throw new AppError(
+      'document_newer',
+      `${key} has schema version ${version}; this Slipway reads up to ${SCHEMA_VERSION}. Upgrade Slipway here before doing anything else.`,
+    );
+  }
+  const parsed = schema.safeParse(signed);
+  if (!parsed.success) {
+    const issue = parsed.error.issues[0];
+    throw corrupt(`is not of its kind: ${issue?.path.join('/')} ${issue?.message}`, parsed.error);
+  }
+  for (const [field, value] of Object.entries(expected)) {
+    if (signed[field] !== value) {
+      const found = JSON.stringify(signed[field])?.slice(0, 80);
+      throw corrupt(`says ${field} ${found}, not ${JSON.stringify(value)}`);
+    }
+  }
+  return { signed: parsed.data, digest };
+}
+
+function openEnvelope(
+  bytes: Uint8Array,
+  corrupt: (why: string, cause?: unknown) => AppError,
+): { signed: Record<string, unknown>; digest: string } {
+  let json: unknown;
+  try {
+    json = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
+  } catch (error) {
+    throw corrupt('is truncated or not JSON', error);
+  }
+  const envelope = envelopeSchema(z.record(z.string(), z.unknown())).safeParse(json);
+  if (!envelope.success) throw corrupt('is not an envelope {signed, digest, signatures}');
+  const { signed, digest } = envelope.data;
+  if (digestOf(signed) !== digest) throw corrupt('does not match its digest: it was altered');
+  return { signed, digest };
+}

@@ -1,0 +1,60 @@
+/** Every key this room stores under; nobody else builds them. */
+
+export function applicationsKey(number: number): string {
+  return `applications/${number}.json`;
+}
+
+export function revisionKey(application: string, revision: number): string {
+  return `apps/${application}/catalog/${String(revision).padStart(10, '0')}.json`;
+}
+
+export function releasesPrefix(application: string): string {
+  return `apps/${application}/releases/`;
+}
+
+export function manifestKey(application: string, version: string, number: number): string {
+  return `${releasesPrefix(application)}${version}/manifest/${number}.json`;
+}
+
+/** The version and number a manifest's key names; undefined for any other key. */
+export function parseManifestKey(
+  application: string,
+  key: string,
+): { version: string; number: number } | undefined {
+  const prefix = releasesPrefix(application);
+  const match = /^([^/]+)\/manifest\/(\d+)\.json$/.exec(key.slice(prefix.length));
+  if (!key.startsWith(prefix) || match === null) return undefined;
+  return { version: String(match[1]), number: Number(match[2]) };
+}
+
+export function artifactsPrefix(application: string): string {
+  return `apps/${application}/artifacts/`;
+}
+
+/**
+ * Where an artifact's bytes are, relative to its application. `upload` tells a fresh upload from an
+ * older one of the same bytes that must not be relied on.
+ */
+export function artifactObject(sha256: string, filename: string, upload?: string): string {
+  return `artifacts/${sha256}${upload === undefined ? '' : `.${upload}`}/${filename}`;
+}
+
+/** Whether an object can be that of an artifact with these bytes and this name. */
+export function isArtifactObject(object: string, sha256: string, filename: string): boolean {
+  const directory = object.slice('artifacts/'.length, -(filename.length + 1));
+  return (
+    /^[0-9a-f]{64}(\.[0-9a-f]{8})?$/.test(directory) &&
+    directory.startsWith(sha256) &&
+    object === `artifacts/${directory}/${filename}`
+  );
+}
+
+/** The store's key of an artifact's object. */
+export function artifactKey(application: string, object: string): string {
+  return `apps/${application}/${object}`;
+}
+
+/** For reading the store's clock; removed at once. */
+export function clockKey(id: string): string {
+  return `probe/clock/${id}`;
+}

@@ -1,0 +1,188 @@
+import { z } from 'zod';
+import { ARCHES, FORMATS, PLATFORMS } from '../domain/platform.ts';
+import type { Artifact, Release } from '../domain/release.ts';
+import { parseRange, parseVersion } from '../domain/version.ts';
+import { digestSchema, SCHEMA_VERSION } from './envelope.ts';
+import { isArtifactObject } from './keys.ts';
+
+/** Release manifest v1: what a release is. Stored JSON on one side, the domain's release on the other. */
+
+/** Bytes; a manifest of forty artifacts with long notes has some 100 KiB. */
+export const MANIFEST_BYTES_MAX = 1024 * 1024;
+
+export const versionSchema = z
+  .string()
+  .refine((text) => isParsed(() => parseVersion(text)), 'is not a semantic version')
+  .describe('Semantic version (SemVer 2.0.0), without a leading v.');
+
+export const rangeSchema = z
+  .string()
+  .refine((text) => isParsed(() => parseRange(text, '')), 'is not a range of versions')
+  .nullable();
+
+export const timeSchema = z.iso.datetime().describe('ISO 8601, UTC.');
+const sha512Schema = z
+  .string()
+  .regex(/^[0-9a-f]{128}$/)
+  .describe('SHA-512, in lower-case hex.');
+const filenameSchema = z
+  .string()
+  .min(1)
+  .max(255)
+  .regex(/^[^/\\\p{Cc}]+$/u);
+const sizeSchema = z.number().int().positive().describe('Bytes.');
+const objectSchema = z
+  .string()
+  .describe(
+    'Where the bytes are, relative to `apps/{application}/`: `artifacts/{sha256}/{filename}`.',
+  );
+
+export const platformSchema = z.enum(PLATFORMS).describe('Operating system.');
+export const archSchema = z.enum(ARCHES).describe('Processor architecture.');
+export const formatSchema = z.enum(FORMATS).describe('Package format.');
+export const minimumOsVersionSchema = z
+  .string()
+  .regex(/^\d+(\.\d+)*$/)
+  .nullable()
+  .describe('Oldest system it runs on: macOS product version, otherwise the kernel version.');
+
+const companionSchema = z
+  .object({
+    kind: z.enum(['blockmap']),
+    filename: filenameSchema,
+    size: sizeSchema,
+    sha256: digestSchema,
+    sha512: sha512Schema,
+    object: objectSchema,
+  })
+  .refine(hasOwnObject, 'object is not that of its sha256 and filename');
+
+const artifactSchema = z
+  .object({
+    os: platformSchema,
+    arch: archSchema,
+    format: formatSchema,
+    filename: filenameSchema.describe('Unique within the release.'),
+    size: sizeSchema,
+    sha256: digestSchema,
+    sha512: sha512Schema,
+    minimum_os_version: minimumOsVersionSchema,
+    signatures: z
+      .array(z.object({ scheme: z.enum(['minisign']), key_id: z.string(), value: z.string() }))
+      .describe('Made by the build tools, carried verbatim.'),
+    companions: z.array(companionSchema),
+    object: objectSchema,
+  })
+  .refine(hasOwnObject, 'object is not that of its sha256 and filename');
+
+export const manifestSchema = z
+  .object({
+    schema_version: z.literal(SCHEMA_VERSION),
+    type: z.literal('release_manifest'),
+    application: z.string(),
+    version: versionSchema,
+    number: z.number().int().positive().describe('Manifest number n + 1 copies n and adds to it.'),
+    change_id: z.uuid(),
+    at: timeSchema.describe('When this manifest was made.'),
+    by: z.string().describe('Who made it, as the publishing machine says.'),
+    skipped: z
+      .array(z.object({ number: z.number().int(), reason: z.string() }))
+      .describe('Damaged documents before this one that it steps over.'),
+    released_at: timeSchema.describe('When the release was first published.'),
+    notes: z
+      .record(z.string(), z.string())
+      .describe('Markdown by language tag; `und` is the default.'),
+    requires: rangeSchema.describe(
+      'Versions that may update straight to this one; null admits all.',
+    ),
+    mandatory_for: rangeSchema.describe('Versions for which it is mandatory; null is none.'),
+    provenance: z.object({ commit: z.string().nullable(), build_url: z.string().nullable() }),
+    artifacts: z.array(artifactSchema).min(1),
+  })
+  .refine((manifest) => areUnique(manifest.artifacts), 'two artifacts share an identity or a name');
+
+export type ManifestJson = z.output<typeof manifestSchema>;
+type ArtifactJson = z.output<typeof artifactSchema>;
+
+function isParsed(parse: () => unknown): boolean {
+  try {
+    parse();
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function hasOwnObject(file: { object: string; sha256: string; filename: string }): boolean {
+  return isArtifactObject(file.object, file.sha256, file.filename);
+}
+
+function areUnique(artifacts: readonly ArtifactJson[]): boolean {
+  const identities = new Set(artifacts.map((a) => `${a.os}-${a.arch}-${a.format}`));
+  const names = artifacts.flatMap((a) => [a.filename, ...a.companions.map((c) => c.filename)]);
+  return identities.size === artifacts.length && new Set(names).size === names.length;
+}
+
+/** The release that a manifest describes. */
+export function releaseOf(manifest: ManifestJson): Release {
+  return {
+    application: manifest.application,
+    version: manifest.version,
+    releasedAt: manifest.released_at,
+    notes: manifest.notes,
+    requires: manifest.requires,
+    mandatoryFor: manifest.mandatory_for,
+    provenance: { commit: manifest.provenance.commit, buildUrl: manifest.provenance.build_url },
+    artifacts: manifest.artifacts.map(artifactOf),
+  };
+}
+
+function artifactOf(json: ArtifactJson): Artifact {
+  const { os, minimum_os_version, signatures, ...same } = json;
+  return {
+    ...same,
+    platform: os,
+    minimumOsVersion: minimum_os_version,
+    signatures: signatures.map(({ scheme, key_id, value }) => ({ scheme, keyId: key_id, value })),
+  };
+}
+
+export interface ManifestHeader {
+  readonly number: number;
+  readonly changeId: string;
+  readonly at: string;
+  readonly by: string;
+  readonly skipped: readonly { readonly number: number; readonly reason: string }[];
+}
+
+/** The `signed` part of the manifest that describes a release. */
+export function manifestOf(release: Release, header: ManifestHeader): ManifestJson {
+  return {
+    schema_version: SCHEMA_VERSION,
+    type: 'release_manifest',
+    application: release.application,
+    version: release.version,
+    number: header.number,
+    change_id: header.changeId,
+    at: header.at,
+    by: header.by,
+    skipped: [...header.skipped],
+    released_at: release.releasedAt,
+    notes: { ...release.notes },
+    requires: release.requires,
+    mandatory_for: release.mandatoryFor,
+    provenance: { commit: release.provenance.commit, build_url: release.provenance.buildUrl },
+    artifacts: release.artifacts.map(artifactJsonOf),
+  };
+}
+
+function artifactJsonOf(artifact: Artifact): ArtifactJson {
+  const { platform, minimumOsVersion, signatures, companions, ...same } = artifact;
+  return {
+    ...same,
+    os: platform,
+    minimum_os_version: minimumOsVersion,
+    signatures: signatures.map(({ scheme, keyId, value }) => ({ scheme, key_id: keyId, value })),
+    companions: companions.map((companion) => ({ ...companion })),
+  };
+}

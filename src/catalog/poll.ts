@@ -1,0 +1,39 @@
+import type { Clock, Randomness } from '../clock.ts';
+
+const BACKOFF_MAX_MS = 30_000;
+
+/**
+ * Repeats a task until stopped: every interval, jittered by a fifth so that processes started together
+ * drift apart, and ever less often while it fails.
+ *
+ * @param task its failures are its own to report
+ * @returns stops it, and resolves when the task is not running any more
+ */
+export function startPolling(
+  deps: { readonly clock: Clock; readonly randomness: Randomness },
+  intervalMs: number,
+  task: () => Promise<void>,
+): () => Promise<void> {
+  const stopping = new AbortController();
+  const run = async (): Promise<void> => {
+    let failures = 0;
+    while (!stopping.signal.aborted) {
+      const pause = Math.min(
+        intervalMs * 2 ** Math.min(failures, 8),
+        Math.max(intervalMs, BACKOFF_MAX_MS),
+      );
+      try {
+        await deps.clock.sleep(pause * (0.8 + 0.4 * deps.randomness.fraction()), stopping.signal);
+        await task();
+        failures = 0;
+      } catch {
+        failures++;
+      }
+    }
+  };
+  const running = run();
+  return () => {
+    stopping.abort();
+    return running;
+  };
+}

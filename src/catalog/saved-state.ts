@@ -1,0 +1,129 @@
+import { createHash } from 'node:crypto';
+import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { z } from 'zod';
+import { isAppError } from '../errors.ts';
+import type { Log } from '../log.ts';
+import { digestSchema } from './envelope.ts';
+import { manifestSchema } from './manifest-document.ts';
+import { revisionSchema } from './revision-document.ts';
+import type { Manifest, Revision } from './sequences.ts';
+
+/**
+ * The last good catalog on local disk: what a process starts from when the store is down, and the
+ * revision below which it never goes again.
+ *
+ * One file per application and revision, so that processes sharing a directory do not undo each other.
+ * Losing these files loses nothing but that; they are written best-effort.
+ */
+export interface SavedState {
+  load(application: string): Promise<SavedCatalog | undefined>;
+  save(application: string, catalog: SavedCatalog): Promise<void>;
+  loadApplications(): Promise<SavedApplications | undefined>;
+  saveApplications(applications: SavedApplications): Promise<void>;
+}
+
+export interface SavedCatalog {
+  readonly revision: Revision;
+  readonly manifests: readonly Manifest[];
+}
+
+export interface SavedApplications {
+  readonly names: readonly string[];
+  /** When the store last confirmed each catalog: milliseconds since the epoch. */
+  readonly confirmedAt: Readonly<Record<string, number>>;
+}
+
+const catalogSchema = z.object({
+  revision: z.object({ signed: revisionSchema, digest: digestSchema }),
+  manifests: z.array(z.object({ signed: manifestSchema, digest: digestSchema })),
+});
+
+const applicationsSchema = z.object({
+  names: z.array(z.string()),
+  confirmedAt: z.record(z.string(), z.number()),
+});
+
+/** @param location the store's: states of different stores are kept apart */
+export function createSavedState(deps: {
+  readonly directory: string;
+  readonly location: string;
+  readonly log: Log;
+}): SavedState {
+  const place = createHash('sha256').update(deps.location).digest('hex').slice(0, 16);
+  const root = path.join(deps.directory, place);
+  const applicationsFile = path.join(root, 'applications.json');
+  let warned = false;
+
+  const attempt = async <T>(work: () => Promise<T>): Promise<T | undefined> => {
+    try {
+      return await work();
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException;
+      if (code === 'ENOENT') return undefined;
+      // Once: a full or read-only disk would otherwise fill the log as well.
+      if (!warned) deps.log.warn({ err: error, directory: root }, 'cannot use the saved catalog');
+      warned = true;
+      return undefined;
+    }
+  };
+
+  return {
+    load: async (application) =>
+      attempt(async () => {
+        const directory = path.join(root, application);
+        const revisions = (await readdir(directory))
+          .map((name) => Number(/^(\d+)\.json$/.exec(name)?.[1] ?? 0))
+          .sort((a, b) => b - a);
+        for (const revision of revisions) {
+          const saved = await readChecked(path.join(directory, `${revision}.json`), catalogSchema);
+          if (saved?.revision.signed.application === application) return saved;
+        }
+        return undefined;
+      }),
+    save: async (application, catalog) => {
+      await attempt(async () => {
+        const directory = path.join(root, application);
+        const revision = catalog.revision.signed.revision;
+        await writeChecked(path.join(directory, `${revision}.json`), catalog);
+        for (const name of await readdir(directory)) {
+          const other = Number(/^(\d+)\.json$/.exec(name)?.[1] ?? Number.POSITIVE_INFINITY);
+          if (other < revision) await rm(path.join(directory, name), { force: true });
+        }
+      });
+    },
+    loadApplications: () => attempt(() => readChecked(applicationsFile, applicationsSchema)),
+    saveApplications: async (applications) => {
+      await attempt(() => writeChecked(applicationsFile, applications));
+    },
+  };
+}
+
+/** First line: SHA-256 of the rest. A torn or edited file reads as none. */
+async function writeChecked(file: string, content: object): Promise<void> {
+  await mkdir(path.dirname(file), { recursive: true });
+  const json = JSON.stringify(content);
+  const temporary = `${file}.${process.pid}.tmp`;
+  await writeFile(temporary, `${sha256(json)}\n${json}`);
+  await rename(temporary, file);
+}
+
+async function readChecked<T extends z.ZodType>(
+  file: string,
+  schema: T,
+): Promise<z.output<T> | undefined> {
+  const text = await readFile(file, 'utf8');
+  const json = text.slice(65);
+  if (text.slice(0, 64) !== sha256(json)) return undefined;
+  try {
+    const parsed = schema.safeParse(JSON.parse(json));
+    return parsed.success ? parsed.data : undefined;
+  } catch (error) {
+    if (isAppError(error) || error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}
+
+function sha256(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
+}

@@ -1,0 +1,130 @@
+import { AppError } from '../errors.ts';
+import type { Offer } from './offer.ts';
+import { ARCHES, type Arch, PLATFORMS, type Platform } from './platform.ts';
+import { compareVersions, isPrerelease, type Version, versionText } from './version.ts';
+
+/** Channels: named lists of offers, and what a client of one of them sees. */
+
+export const DEFAULT_CHANNEL = 'stable';
+const CHANNEL_ALIASES: Readonly<Record<string, string>> = { latest: DEFAULT_CHANNEL };
+
+/** Names that say by themselves that a channel is for pre-releases. */
+const PRERELEASE_NAMES: ReadonlySet<string> = new Set(
+  'alpha beta canary dev edge insider insiders next nightly preview rc testing unstable'.split(' '),
+);
+
+// Names become object keys and addresses: plain ASCII, so that no two of them look alike.
+const NAME = /^[a-z0-9](?:[a-z0-9._-]{0,62}[a-z0-9])?$/;
+
+/** The channel an alias means (`latest` is `stable`); any other name is itself. */
+export function channelNamed(name: string): string {
+  return Object.hasOwn(CHANNEL_ALIASES, name) ? (CHANNEL_ALIASES[name] ?? name) : name;
+}
+
+/** @throws AppError `invalid_name` */
+export function parseChannelName(name: string): string {
+  return channelNamed(parseName(name, 'channel'));
+}
+
+/** @throws AppError `invalid_name` */
+export function parseApplicationName(name: string): string {
+  return parseName(name, 'application');
+}
+
+function parseName(name: string, noun: 'channel' | 'application'): string {
+  if (NAME.test(name) && !name.includes('..')) return name;
+  const shown = JSON.stringify(name.slice(0, 80));
+  const detail = `${shown} is not a usable ${noun} name; use 1 to 64 of a-z, 0-9, ".", "_" and "-", beginning and ending with a letter or digit.`;
+  throw new AppError('invalid_name', detail, { issues: [{ pointer: `/${noun}`, detail }] });
+}
+
+/** Whether a channel created now, for this first version, is one for pre-releases. */
+export function isPrereleaseChannel(name: string, firstVersion: Version): boolean {
+  return name !== DEFAULT_CHANNEL && (PRERELEASE_NAMES.has(name) || isPrerelease(firstVersion));
+}
+
+/** One channel as its catalog revision states it. */
+export interface Channel {
+  readonly name: string;
+  /** A pre-release channel also sees the stable channel's offers. */
+  readonly prerelease: boolean;
+  readonly offers: readonly Offer[];
+  /** Versions that this channel listed once and does not list any more. */
+  readonly retired: ReadonlySet<string>;
+}
+
+/** What a client of a channel sees; indexed, so that a decision does not search the whole list. */
+export interface ChannelView {
+  readonly name: string;
+  /** Newest first; yanked ones are left out. */
+  readonly offers: readonly Offer[];
+  /** Those of `offers` with an artifact that runs on the machine, newest first. */
+  offersFor(platform: Platform, arch: Arch | null): readonly Offer[];
+  /** The offer of a version, yanked or not. */
+  offerOf(version: string): Offer | undefined;
+  isRetired(version: string): boolean;
+}
+
+const NO_OFFERS: readonly Offer[] = [];
+
+/** @param stable the stable channel, which a pre-release channel sees as well */
+export function createChannelView(channel: Channel, stable: Channel | undefined): ChannelView {
+  const byVersion = new Map<string, Offer>();
+  const seen = channel.prerelease && stable !== undefined ? stable.offers : NO_OFFERS;
+  // The channel's own word on a version wins over the stable channel's.
+  for (const offer of [...seen, ...channel.offers])
+    byVersion.set(versionText(offer.version), offer);
+  const offers = [...byVersion.values()]
+    .filter((offer) => offer.status !== 'yanked')
+    .sort((a, b) => compareVersions(b.version, a.version));
+  const byMachine = indexByMachine(offers);
+  return {
+    name: channel.name,
+    offers,
+    offersFor: (platform, arch) => byMachine.get(machineName(platform, arch)) ?? NO_OFFERS,
+    offerOf: (version) => byVersion.get(version),
+    isRetired: (version) =>
+      channel.retired.has(version) || (channel.prerelease && stable?.retired.has(version) === true),
+  };
+}
+
+function indexByMachine(offers: readonly Offer[]): ReadonlyMap<string, readonly Offer[]> {
+  const index = new Map<string, Offer[]>();
+  for (const platform of PLATFORMS) {
+    for (const arch of [...ARCHES, null]) {
+      const admitted = new Set(admittedArches(platform, arch));
+      const fitting = offers.filter((offer) =>
+        offer.artifacts.some((a) => a.platform === platform && admitted.has(a.arch)),
+      );
+      if (fitting.length > 0) index.set(machineName(platform, arch), fitting);
+    }
+  }
+  return index;
+}
+
+function machineName(platform: Platform, arch: Arch | null): string {
+  return arch === null ? platform : `${platform}-${arch}`;
+}
+
+const ADMITTED = new Map<string, readonly Arch[]>(
+  PLATFORMS.flatMap((platform) =>
+    [...ARCHES, null].map((arch) => [machineName(platform, arch), computeAdmitted(platform, arch)]),
+  ),
+);
+
+/** Architectures of artifacts that run on a machine, best first; null: a machine that does not say. */
+export function admittedArches(platform: Platform, arch: Arch | null): readonly Arch[] {
+  return ADMITTED.get(machineName(platform, arch)) ?? [];
+}
+
+function computeAdmitted(platform: Platform, arch: Arch | null): readonly Arch[] {
+  if (arch === null)
+    return platform === 'macos' ? ['universal', 'arm64', 'x64'] : ['universal', 'x64'];
+  if (arch === 'universal') return ['universal'];
+  return runsX64ByEmulation(platform, arch) ? [arch, 'universal', 'x64'] : [arch, 'universal'];
+}
+
+/** Windows on Arm and Rosetta 2 run x64 programs; Linux needs a set-up that nobody can count on. */
+export function runsX64ByEmulation(platform: Platform, arch: Arch | null): boolean {
+  return arch === 'arm64' && platform !== 'linux';
+}

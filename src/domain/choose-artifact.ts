@@ -1,0 +1,84 @@
+import { admittedArches, runsX64ByEmulation } from './channel.ts';
+import type { OfferedArtifact } from './offer.ts';
+import { compareOsVersions, parseOsVersion } from './os-version.ts';
+import type { Arch, Format, Platform } from './platform.ts';
+import type { ArtifactIdentity } from './release.ts';
+import type { UpdateQuery } from './update-query.ts';
+
+/** Which artifact of an offer fits a machine, when one or several do. */
+
+export type Choice =
+  | { readonly artifact: OfferedArtifact }
+  | {
+      readonly refused: 'unsupported_platform' | 'unsupported_format' | 'unsupported_os_version';
+    };
+
+/** A person installs from what the platform's installer opens … */
+const FOR_PERSON: Readonly<Record<Platform, readonly Format[]>> = {
+  macos: ['dmg', 'pkg', 'zip', 'tar.gz'],
+  windows: ['nsis', 'msi', 'msix', 'zip'],
+  linux: ['appimage', 'deb', 'rpm', 'tar.gz'],
+};
+
+/** … an updater from what it can unpack and put in place. */
+const FOR_UPDATER: Readonly<Record<Platform, readonly Format[]>> = {
+  macos: ['zip', 'tar.gz', 'dmg', 'pkg'],
+  windows: ['nsis', 'msi', 'msix', 'zip'],
+  linux: ['appimage', 'deb', 'rpm', 'tar.gz'],
+};
+
+/** The best artifact for the query, or the first rule that leaves none. */
+export function chooseArtifact(artifacts: readonly OfferedArtifact[], query: UpdateQuery): Choice {
+  const admitted = admittedArches(query.platform, query.arch);
+  let refused: Exclude<Choice, { artifact: unknown }>['refused'] = 'unsupported_platform';
+  let best: OfferedArtifact | undefined;
+  for (const artifact of artifacts) {
+    if (artifact.platform !== query.platform || !admitted.includes(artifact.arch)) continue;
+    if (refused === 'unsupported_platform') refused = 'unsupported_format';
+    if (!hasWantedFormat(artifact, query)) continue;
+    refused = 'unsupported_os_version';
+    if (!admitsOs(artifact, query)) continue;
+    if (best === undefined || comparePreference(artifact, best, query) < 0) best = artifact;
+  }
+  return best === undefined ? { refused } : { artifact: best };
+}
+
+function hasWantedFormat(artifact: OfferedArtifact, query: UpdateQuery): boolean {
+  if (query.formats !== null && !query.formats.includes(artifact.format)) return false;
+  return (
+    query.signatureScheme === null || artifact.signatureSchemes.includes(query.signatureScheme)
+  );
+}
+
+/** A gate that cannot be checked stays shut: an update that cannot start breaks the application. */
+function admitsOs(artifact: OfferedArtifact, query: UpdateQuery): boolean {
+  if (artifact.minimumOsVersion === null || query.osGate === 'client') return true;
+  const actual = query.osVersion === null ? undefined : parseOsVersion(query.osVersion);
+  const minimum = parseOsVersion(artifact.minimumOsVersion);
+  if (actual === undefined || minimum === undefined) return false;
+  return compareOsVersions(actual, minimum) >= 0;
+}
+
+/** Native before emulated, then the format's rank, then the architecture's. */
+function comparePreference(a: ArtifactIdentity, b: ArtifactIdentity, query: UpdateQuery): number {
+  return (
+    Number(isEmulated(a, query)) - Number(isEmulated(b, query)) ||
+    formatRank(a.format, query) - formatRank(b.format, query) ||
+    archRank(a.arch, query) - archRank(b.arch, query)
+  );
+}
+
+function isEmulated(artifact: ArtifactIdentity, query: UpdateQuery): boolean {
+  return artifact.arch === 'x64' && runsX64ByEmulation(query.platform, query.arch);
+}
+
+function formatRank(format: Format, query: UpdateQuery): number {
+  const ranks =
+    query.formats ?? (query.purpose === 'download' ? FOR_PERSON : FOR_UPDATER)[query.platform];
+  const rank = ranks.indexOf(format);
+  return rank < 0 ? ranks.length : rank;
+}
+
+function archRank(arch: Arch, query: UpdateQuery): number {
+  return admittedArches(query.platform, query.arch).indexOf(arch);
+}

@@ -1,0 +1,57 @@
+/** Versions of operating systems: dotted numbers, compared number by number. */
+
+/** Most significant first; missing numbers count as zero. */
+export type OsVersion = readonly number[];
+
+const LEADING_NUMBERS = /^\s*v?(\d{1,9}(?:\.\d{1,9}){0,7})/;
+
+/** The dotted numbers that a free-form text begins with (`10.0.19045 (22H2)`), or undefined. */
+export function parseOsVersion(text: string): OsVersion | undefined {
+  return LEADING_NUMBERS.exec(text)?.[1]?.split('.').map(Number);
+}
+
+/** Negative when `a` is older. */
+export function compareOsVersions(a: OsVersion, b: OsVersion): number {
+  for (let i = 0; i < Math.max(a.length, b.length); i++) {
+    const difference = (a[i] ?? 0) - (b[i] ?? 0);
+    if (difference !== 0) return difference;
+  }
+  return 0;
+}
+
+/** Darwin 20 is macOS 11, and 25 is macOS 26: the product skipped from 15 to 26. */
+const FIRST_YEARLY_DARWIN = 20;
+const FIRST_ALIGNED_DARWIN = 25;
+const FIRST_DARWIN = 4;
+/** Darwin 20 to 22 (macOS 11 to 13) count their minors one ahead of the product's. */
+const LAST_DARWIN_AHEAD = 22;
+/** The last kernel minor of every macOS 10 since 10.12: a patch above it was never sold. */
+const LAST_PATCH = 6;
+
+/**
+ * The macOS product version of a Darwin kernel version (`20.0.0` → `11.0`, `25.1` → `26.1`), or
+ * undefined when the text is not one of a Mac. Minor numbers are the nearest that exist.
+ */
+export function macosVersionOfDarwin(darwin: string): string | undefined {
+  const [major, minor = 0] = parseOsVersion(darwin) ?? [];
+  if (major === undefined || major < FIRST_DARWIN) return undefined;
+  if (major < FIRST_YEARLY_DARWIN) return `10.${major - 4}.${Math.min(minor, LAST_PATCH)}`;
+  const product = major < FIRST_ALIGNED_DARWIN ? major - 9 : major + 1;
+  const ahead = major <= LAST_DARWIN_AHEAD ? 1 : 0;
+  return `${product}.${Math.max(0, minor - ahead)}`;
+}
+
+/**
+ * The Darwin kernel version of a macOS product version (`11.0` → `20.0.0`), or undefined when no
+ * Mac has it (macOS 16 to 25 do not exist).
+ */
+export function darwinVersionOfMacos(macos: string): string | undefined {
+  const [major, minor = 0, patch = 0] = parseOsVersion(macos) ?? [];
+  if (major === undefined) return undefined;
+  if (major === 10 && minor <= 15) return `${minor + 4}.${patch}.0`;
+  if (major >= 11 && major <= 15) {
+    const ahead = major + 9 <= LAST_DARWIN_AHEAD && minor > 0 ? 1 : 0;
+    return `${major + 9}.${minor + ahead}.0`;
+  }
+  return major >= 26 ? `${major - 1}.${minor}.0` : undefined;
+}

@@ -1,0 +1,92 @@
+import semver from 'semver';
+import { AppError } from '../errors.ts';
+
+/** Semantic versions (SemVer 2.0.0) and ranges of them. The only file that knows the semver library. */
+
+/** A parsed version; compare with {@link compareVersions}, print with {@link versionText}. */
+export type Version = semver.SemVer;
+
+/** A parsed range; test with {@link inRange}. */
+export type VersionRange = semver.Range;
+
+/** Longest version accepted, in characters: it becomes part of object keys and of file paths. */
+export const VERSION_LENGTH_MAX = 128;
+const RANGE_LENGTH_MAX = 512;
+
+/**
+ * A strict semantic version, as a publisher writes it: no leading `v`, no surrounding space.
+ *
+ * @throws AppError `invalid_version`
+ */
+export function parseVersion(text: string, pointer = '/version'): Version {
+  const version = text.length <= VERSION_LENGTH_MAX ? semver.parse(text) : null;
+  if (version === null || versionText(version) !== text) {
+    const detail = `${quote(text)} is not a semantic version; write it like 1.4.0 or 2.0.0-beta.1.`;
+    throw new AppError('invalid_version', detail, { issues: [{ pointer, detail }] });
+  }
+  return version;
+}
+
+/**
+ * The version an installed client reports: as {@link parseVersion}, with a leading `v` accepted.
+ *
+ * @throws AppError `invalid_version`
+ */
+export function parseClientVersion(text: string, pointer = '/current_version'): Version {
+  return parseVersion(/^v\d/.test(text) ? text.slice(1) : text, pointer);
+}
+
+/** The version as written, build metadata included. */
+export function versionText(version: Version): string {
+  return version.build.length > 0
+    ? `${version.version}+${version.build.join('.')}`
+    : version.version;
+}
+
+/** Negative when `a` is older; build metadata does not count (SemVer section 10). */
+export function compareVersions(a: Version, b: Version): number {
+  return a.compare(b);
+}
+
+export function isPrerelease(version: Version): boolean {
+  return version.prerelease.length > 0;
+}
+
+/**
+ * A range of versions that some version older than `below` is in. Pre-releases count as ordinary
+ * versions, so `>=1.0.0` admits `1.1.0-beta.1`.
+ *
+ * @throws AppError `invalid_range`, also when nobody could ever be in it
+ */
+export function parseRangeBelow(text: string, below: Version, pointer: string): VersionRange {
+  const range = parseRange(text, pointer);
+  const reachable =
+    semver.minVersion(range) !== null &&
+    semver.intersects(range, `<${below.version}`, { includePrerelease: true });
+  if (!reachable) {
+    const detail = `No version older than ${below.version} is in the range ${quote(text)}, so nobody could ever match it.`;
+    throw new AppError('invalid_range', detail, { issues: [{ pointer, detail }] });
+  }
+  return range;
+}
+
+/** @throws AppError `invalid_range` */
+export function parseRange(text: string, pointer: string): VersionRange {
+  if (text.length <= RANGE_LENGTH_MAX && text.trim() !== '') {
+    try {
+      return new semver.Range(text, { includePrerelease: true });
+    } catch {
+      // Fall through: the library's own sentence does not say what to do.
+    }
+  }
+  const detail = `${quote(text)} is not a range of versions; write it like ">=1.2.0 <2.0.0" or "^1.4.0".`;
+  throw new AppError('invalid_range', detail, { issues: [{ pointer, detail }] });
+}
+
+export function inRange(version: Version, range: VersionRange): boolean {
+  return range.test(version);
+}
+
+function quote(text: string): string {
+  return JSON.stringify(text.length > 80 ? `${text.slice(0, 80)}…` : text);
+}

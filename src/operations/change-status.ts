@@ -1,0 +1,132 @@
+import {
+  type Channels,
+  type Committed,
+  changeCatalog,
+  type WriterDeps,
+} from '../catalog/change.ts';
+import type { ChangeKind, ChannelJson, OfferJson } from '../catalog/revision-document.ts';
+import { parseChannelName } from '../domain/channel.ts';
+import { parseVersion } from '../domain/version.ts';
+import { AppError } from '../errors.ts';
+import { known } from './channel-rules.ts';
+
+export type StatusVerb = Extract<ChangeKind, 'pause' | 'resume' | 'yank' | 'retire'>;
+
+export interface StatusRequest {
+  readonly application: string;
+  readonly version: string;
+  /** Undefined: every channel that lists the version. */
+  readonly channel: string | undefined;
+  readonly reason: string | null;
+}
+
+export interface StatusChanged extends Committed {
+  readonly channels: readonly string[];
+}
+
+/** What a verb makes of an offer; undefined when the offer is that way already. */
+type Edit = (offer: OfferJson, request: StatusRequest) => OfferJson | 'drop' | undefined;
+
+const EDITS: Readonly<Record<StatusVerb, Edit>> = {
+  pause: (offer, { reason }) => {
+    refuseYanked(offer, 'paused');
+    return offer.status === 'paused' ? undefined : { ...offer, status: 'paused', reason };
+  },
+  resume: (offer, { reason }) => {
+    refuseYanked(offer, 'resumed');
+    return offer.status === 'active' ? undefined : { ...offer, status: 'active', reason };
+  },
+  yank: (offer, { reason }) =>
+    offer.status === 'yanked' ? undefined : { ...offer, status: 'yanked', reason },
+  retire: () => 'drop',
+};
+
+/**
+ * Changes how a release is offered, on one channel or on every channel that lists it, in one commit.
+ *
+ * - pause: no new offers of it; nobody is moved off it. resume: undoes that.
+ * - yank: withdrawn for good; whoever runs it moves on to the next newer release.
+ * - retire: not listed any more.
+ *
+ * @throws AppError `unknown_channel`, `unknown_version`, `status_forbids`
+ */
+export async function changeStatus(
+  deps: WriterDeps,
+  verb: StatusVerb,
+  request: StatusRequest,
+): Promise<StatusChanged> {
+  parseVersion(request.version);
+  const only = request.channel === undefined ? undefined : parseChannelName(request.channel);
+  let touched: readonly string[] = [];
+  const committed = await changeCatalog(deps, request.application, (channels) => {
+    const listing = channelsListing(channels, request, only);
+    const edited = new Map<string, ChannelJson>();
+    for (const [name, channel] of listing) {
+      const changed = editChannel(channel, request, EDITS[verb]);
+      if (changed !== undefined) edited.set(name, changed);
+    }
+    touched = edited.size > 0 ? [...edited.keys()] : listing.map(([name]) => name);
+    if (edited.size === 0) return undefined;
+    return {
+      change: { kind: verb, version: request.version, channels: touched, reason: request.reason },
+      channels: { ...channels, ...Object.fromEntries(edited) },
+    };
+  });
+  return { ...committed, channels: touched };
+}
+
+/** The channels that list the version; when none does, those that did until it was retired. */
+function channelsListing(
+  channels: Channels,
+  request: StatusRequest,
+  only: string | undefined,
+): readonly [string, ChannelJson][] {
+  const { application, version } = request;
+  if (only !== undefined && !Object.hasOwn(channels, only)) {
+    throw new AppError(
+      'unknown_channel',
+      `${application} has no channel ${only}. ${known('Channels', Object.keys(channels))}`,
+    );
+  }
+  const asked = Object.entries(channels).filter(([name]) => only === undefined || name === only);
+  const offering = asked.filter(([, { offers }]) =>
+    offers.some((offer) => offer.version === version),
+  );
+  if (offering.length > 0) return offering;
+  const retired = asked.filter(([, channel]) => channel.retired.includes(version));
+  if (retired.length > 0) return retired;
+  throw new AppError(
+    'unknown_version',
+    `${only === undefined ? `No channel of ${application}` : `Channel ${only} of ${application}`} lists ${version}. "slipway releases" shows what there is.`,
+  );
+}
+
+function editChannel(
+  channel: ChannelJson,
+  request: StatusRequest,
+  edit: Edit,
+): ChannelJson | undefined {
+  const offer = channel.offers.find((candidate) => candidate.version === request.version);
+  if (offer === undefined) {
+    // Retired here: retiring it again changes nothing, any other status needs an offer.
+    if (edit === EDITS.retire) return undefined;
+    throw new AppError(
+      'status_forbids',
+      `${request.version} was retired; its status cannot change.`,
+    );
+  }
+  const edited = edit(offer, request);
+  if (edited === undefined) return undefined;
+  const others = channel.offers.filter((candidate) => candidate !== offer);
+  return edited === 'drop'
+    ? { ...channel, offers: others, retired: [...channel.retired, offer.version] }
+    : { ...channel, offers: [...others, edited] };
+}
+
+function refuseYanked(offer: OfferJson, participle: string): void {
+  if (offer.status !== 'yanked') return;
+  throw new AppError(
+    'status_forbids',
+    `${offer.version} was yanked, which is for good: it cannot be ${participle}. Publish a new version.`,
+  );
+}

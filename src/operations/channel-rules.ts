@@ -1,0 +1,107 @@
+import type { Channels } from '../catalog/change.ts';
+import type { ChannelJson, OfferJson } from '../catalog/revision-document.ts';
+import { DEFAULT_CHANNEL, isPrereleaseChannel } from '../domain/channel.ts';
+import {
+  compareVersions,
+  isPrerelease,
+  parseVersion,
+  type Version,
+  versionText,
+} from '../domain/version.ts';
+import { AppError } from '../errors.ts';
+
+/** What a channel accepts. Run inside every commit, so that a change never acts on a stale state. */
+
+export interface Admission {
+  readonly channel: string;
+  /** Whether the channel, and the application, may be created. */
+  readonly create: boolean;
+  /** Whether a pre-release may be put on the stable channel. */
+  readonly allowPrerelease: boolean;
+}
+
+/**
+ * The channel a version is about to be put on; a new one when it may be created.
+ *
+ * @throws AppError `needs_create`, `prerelease_on_stable`, `version_ambiguous`, `status_forbids`
+ */
+export function admitToChannel(
+  channels: Channels,
+  version: Version,
+  admission: Admission,
+): ChannelJson {
+  const { channel: name, create, allowPrerelease } = admission;
+  const text = versionText(version);
+  const channel = Object.hasOwn(channels, name) ? channels[name] : undefined;
+  if (channel === undefined && !create) {
+    throw new AppError(
+      'needs_create',
+      `There is no channel ${name} yet; add --create to create it. ${known('Channels', Object.keys(channels))}`,
+    );
+  }
+  if (name === DEFAULT_CHANNEL && isPrerelease(version) && !allowPrerelease) {
+    throw new AppError(
+      'prerelease_on_stable',
+      `${text} is a pre-release, and ${name} is what everybody gets. Publish it to another channel, or add --allow-prerelease.`,
+    );
+  }
+  refuseAmbiguous(channels, version);
+  if (channel?.retired.includes(text)) {
+    throw new AppError(
+      'status_forbids',
+      `${text} was retired from ${name}. Publish a new version.`,
+    );
+  }
+  for (const [other, { offers }] of Object.entries(channels)) {
+    if (offers.some((offer) => offer.version === text && offer.status === 'yanked')) {
+      throw new AppError(
+        'status_forbids',
+        `${text} was yanked from ${other}; a yank is for good. Publish a new version.`,
+      );
+    }
+  }
+  return channel ?? { prerelease: isPrereleaseChannel(name, version), offers: [], retired: [] };
+}
+
+/** Versions that differ only in build metadata are equal to every client (SemVer section 10). */
+function refuseAmbiguous(channels: Channels, version: Version): void {
+  for (const [name, { offers, retired }] of Object.entries(channels)) {
+    for (const text of [...offers.map((offer) => offer.version), ...retired]) {
+      const other = parseVersion(text);
+      if (compareVersions(other, version) === 0 && text !== versionText(version)) {
+        throw new AppError(
+          'version_ambiguous',
+          `${versionText(version)} and ${text}, on ${name}, differ only in build metadata, which no client compares. Publish a new version.`,
+        );
+      }
+    }
+  }
+}
+
+/** The offers of a version in any channel, by channel. */
+export function offersOf(channels: Channels, version: string): ReadonlyMap<string, OfferJson> {
+  const found = new Map<string, OfferJson>();
+  for (const [name, { offers }] of Object.entries(channels)) {
+    const offer = offers.find((candidate) => candidate.version === version);
+    if (offer !== undefined) found.set(name, offer);
+  }
+  return found;
+}
+
+/** The channels with one channel's offer of a version replaced or added. */
+export function withOffer(
+  channels: Channels,
+  name: string,
+  channel: ChannelJson,
+  offer: OfferJson,
+): Channels {
+  const others = channel.offers.filter((other) => other.version !== offer.version);
+  return { ...channels, [name]: { ...channel, offers: [...others, offer] } };
+}
+
+/** `Channels: a, b.` */
+export function known(noun: string, names: readonly string[]): string {
+  return names.length === 0
+    ? `There are no ${noun.toLowerCase()} yet.`
+    : `${noun}: ${names.join(', ')}.`;
+}

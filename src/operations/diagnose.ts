@@ -1,0 +1,116 @@
+import { readStoreTime } from '../catalog/artifact-upload.ts';
+import { clockKey } from '../catalog/keys.ts';
+import { readApplications, readRevision } from '../catalog/read.ts';
+import { AppError, isAppError } from '../errors.ts';
+import type { AppendDeps } from '../sequence/append.ts';
+
+export interface Check {
+  readonly name: string;
+  readonly outcome: 'ok' | 'warning' | 'failed';
+  readonly detail: string;
+}
+
+export interface DiagnoseDeps extends AppendDeps {
+  /** Runs the conformance probe afresh; answers in a sentence, throws when the store fails it. */
+  readonly probe: () => Promise<string>;
+  /**
+   * Fetches a presigned URL as a client would; undefined when nothing serves it outside the service.
+   *
+   * @returns the HTTP status
+   */
+  readonly fetchPresigned: ((url: string) => Promise<number>) | undefined;
+}
+
+/** Presigned URLs and ages of uploads stop making sense beyond this. */
+const CLOCK_SKEW_MAX_MS = 5 * 60_000;
+
+/** Tries everything that publishing and serving need of the store, and says what came of it. */
+export async function diagnose(deps: DiagnoseDeps): Promise<readonly Check[]> {
+  const checks: Check[] = [];
+  const check = async (name: string, run: () => Promise<string | Check>): Promise<boolean> => {
+    try {
+      const result = await run();
+      checks.push(typeof result === 'string' ? { name, outcome: 'ok', detail: result } : result);
+      return true;
+    } catch (error) {
+      if (!isAppError(error)) throw error;
+      checks.push({ name, outcome: 'failed', detail: error.message });
+      return false;
+    }
+  };
+  const reachable = await check('object store', () => checkReachable(deps));
+  if (!reachable) return checks;
+  await check('conditional writes', deps.probe);
+  await check('clocks', () => checkClocks(deps));
+  await check('presigned download', () => checkPresigned(deps));
+  await check('catalogs', () => checkCatalogs(deps));
+  return checks;
+}
+
+async function checkReachable(deps: DiagnoseDeps): Promise<string> {
+  // Doubles as the check of s3:ListBucket, without which a missing object answers 403.
+  const missing = await deps.store.get(clockKey(deps.randomness.id()));
+  if (missing !== undefined) throw new AppError('store_nonconforming', 'A random key exists.');
+  return `${deps.store.location} answers, and says 404 for what it does not have.`;
+}
+
+async function checkClocks(deps: DiagnoseDeps): Promise<Check> {
+  const skew = (await readStoreTime(deps)) - deps.clock.now();
+  const seconds = Math.round(Math.abs(skew) / 1000);
+  if (Math.abs(skew) <= CLOCK_SKEW_MAX_MS) {
+    return {
+      name: 'clocks',
+      outcome: 'ok',
+      detail: `This machine and the store agree within ${seconds + 1} s.`,
+    };
+  }
+  const detail = `This machine's clock is ${seconds} s ${skew > 0 ? 'behind' : 'ahead of'} the store's. Set it: signatures and expiry times depend on it.`;
+  return { name: 'clocks', outcome: 'failed', detail };
+}
+
+async function checkPresigned(deps: DiagnoseDeps): Promise<Check> {
+  const name = 'presigned download';
+  if (deps.fetchPresigned === undefined) {
+    return {
+      name,
+      outcome: 'ok',
+      detail: 'Downloads come from the service itself (directory store).',
+    };
+  }
+  const key = clockKey(deps.randomness.id());
+  await deps.store.create(key, new Uint8Array([0]));
+  try {
+    const signedAt = new Date(deps.clock.now());
+    const expiresAt = new Date(signedAt.getTime() + 60_000);
+    const { url } = await deps.store.presign({
+      method: 'GET',
+      key,
+      filename: 'probe',
+      signedAt,
+      expiresAt,
+    });
+    const host = new URL(url).origin;
+    const status = await deps.fetchPresigned(url);
+    return status === 200
+      ? { name, outcome: 'ok', detail: `A presigned URL at ${host} answers.` }
+      : {
+          name,
+          outcome: 'failed',
+          detail: `A presigned URL at ${host} answered ${status}. Is S3_PUBLIC_ENDPOINT the name clients reach, and does the proxy keep the Host header?`,
+        };
+  } finally {
+    await deps.store.delete(key);
+  }
+}
+
+async function checkCatalogs(deps: DiagnoseDeps): Promise<string> {
+  const applications = await readApplications(deps);
+  if (applications.length === 0) return 'Nothing is published yet.';
+  const states = await Promise.all(
+    applications.map(async (name) => {
+      const revision = await readRevision(deps, name);
+      return `${name} at revision ${revision?.signed.revision ?? 0}`;
+    }),
+  );
+  return `${states.join(', ')}.`;
+}

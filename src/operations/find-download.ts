@@ -1,0 +1,101 @@
+import type { ReadyApplication } from '../catalog/catalog.ts';
+import type { ChannelView } from '../domain/channel.ts';
+import { chooseArtifact } from '../domain/choose-artifact.ts';
+import { decideUpdate } from '../domain/decide-update.ts';
+import type { Offer } from '../domain/offer.ts';
+import { type Artifact, identityName, type Release } from '../domain/release.ts';
+import type { UpdateQuery } from '../domain/update-query.ts';
+import { AppError } from '../errors.ts';
+import { openChannel, type ServiceDeps } from './check-for-update.ts';
+
+export interface FoundDownload {
+  readonly release: Release;
+  readonly artifact: Artifact;
+}
+
+/**
+ * The file a person downloads: the newest release that runs on the machine, or one by its number.
+ *
+ * @param version null for the newest
+ * @throws AppError `unknown_version`, `release_withdrawn`, `no_release`, `unsupported_platform`,
+ *   `unsupported_format`, and those of {@link checkForUpdate}
+ */
+export async function findDownload(
+  deps: ServiceDeps,
+  query: UpdateQuery,
+  version: string | null,
+): Promise<FoundDownload> {
+  const application = deps.catalog.application(query.application);
+  const offer =
+    version === null
+      ? newestOffer(openChannel(application, query.channel).channel, query)
+      : await offerByVersion(deps, application, query.channel, version);
+  const release = await application.release(offer);
+  if (release === undefined) {
+    // Not what the catalog says: withdrawn by number, passed over otherwise.
+    if (version === null) return findDownload(deps, query, null);
+    throw withdrawn(version);
+  }
+  const choice = chooseArtifact(offer.artifacts, query);
+  if ('refused' in choice) throw refusal(choice.refused, query, version);
+  const name = identityName(choice.artifact);
+  const artifact = release.artifacts.find((candidate) => identityName(candidate) === name);
+  if (artifact === undefined) throw refusal('unsupported_platform', query, version);
+  return { release, artifact };
+}
+
+function newestOffer(channel: ChannelView, query: UpdateQuery): Offer {
+  const decision = decideUpdate(query, channel);
+  if (decision.reason === 'offer') return decision.offer;
+  throw refusal(decision.reason, query, null);
+}
+
+/**
+ * The offer of a version; knowing a number opens nothing that no channel lists.
+ *
+ * A replica may not have heard of a version that was published a moment ago: it looks once more before
+ * it says that there is none.
+ */
+export async function offerByVersion(
+  deps: ServiceDeps,
+  application: ReadyApplication,
+  channelName: string,
+  version: string,
+): Promise<Offer> {
+  const known = lookUp(openChannel(application, channelName).channel, version);
+  if (known !== undefined) return known;
+  await deps.catalog.lookAgain(application.application);
+  const found = lookUp(openChannel(application, channelName).channel, version);
+  if (found !== undefined) return found;
+  throw new AppError(
+    'unknown_version',
+    `Channel ${channelName} of ${application.application} does not list version ${JSON.stringify(version.slice(0, 80))}.`,
+  );
+}
+
+function lookUp(channel: ChannelView, version: string): Offer | undefined {
+  const offer = channel.offerOf(version);
+  if (offer?.status === 'yanked' || (offer === undefined && channel.isRetired(version))) {
+    throw withdrawn(version);
+  }
+  return offer;
+}
+
+function withdrawn(version: string): AppError {
+  return new AppError('release_withdrawn', `Version ${version} was withdrawn.`);
+}
+
+function refusal(reason: string, query: UpdateQuery, version: string | null): AppError {
+  const { application, channel, platform, arch } = query;
+  const what =
+    version === null ? `No release on ${channel} of ${application}` : `Version ${version}`;
+  const machine = arch === null ? platform : `${platform}-${arch}`;
+  if (reason === 'unsupported_format') {
+    const wanted = query.formats?.join(' or ') ?? 'a known format';
+    return new AppError('unsupported_format', `${what} comes as ${wanted} for ${machine}.`);
+  }
+  if (reason === 'unsupported_platform' || reason === 'unsupported_os_version') {
+    return new AppError('unsupported_platform', `${what} runs on ${machine}.`);
+  }
+  return new AppError('no_release', `Nothing is released on ${channel} of ${application}.`);
+}

@@ -1,0 +1,75 @@
+import { type ReaderDeps, readApplications, readManifest, readRevision } from '../catalog/read.ts';
+import type { OfferJson, RevisionJson } from '../catalog/revision-document.ts';
+import type { Revision } from '../catalog/sequences.ts';
+import type { Release } from '../domain/release.ts';
+import { compareVersions, parseVersion } from '../domain/version.ts';
+import { AppError } from '../errors.ts';
+import { known } from './channel-rules.ts';
+
+/** What is published, for people: any revision of the catalog, the newest unless one is named. */
+
+export interface ListedRelease {
+  readonly channel: string;
+  readonly offer: OfferJson;
+}
+
+/**
+ * A revision of an application that exists.
+ *
+ * @throws AppError `unknown_application`, `unknown_version` when there is no such revision
+ */
+export async function readCatalog(
+  deps: ReaderDeps,
+  application: string,
+  at?: number,
+): Promise<Revision> {
+  const revision = await readRevision(deps, application, at);
+  if (revision !== undefined) return revision;
+  const applications = await readApplications(deps);
+  throw new AppError(
+    'unknown_application',
+    `Nothing is published of ${application}. ${known('Applications', applications)}`,
+  );
+}
+
+/** Every offer of every channel, newest version first, then by channel. */
+export function listReleases(revision: RevisionJson): readonly ListedRelease[] {
+  return Object.entries(revision.channels)
+    .flatMap(([channel, { offers }]) => offers.map((offer) => ({ channel, offer })))
+    .sort(
+      (a, b) =>
+        compareVersions(parseVersion(b.offer.version), parseVersion(a.offer.version)) ||
+        (a.channel < b.channel ? -1 : 1),
+    );
+}
+
+export interface ShownRelease {
+  readonly release: Release;
+  readonly manifest: number;
+  readonly listed: readonly ListedRelease[];
+}
+
+/**
+ * A release with the channels that list it, from its newest listed manifest.
+ *
+ * @throws AppError `unknown_version`, `document_corrupt`
+ */
+export async function showRelease(
+  deps: ReaderDeps,
+  application: string,
+  version: string,
+  at?: number,
+): Promise<ShownRelease> {
+  parseVersion(version);
+  const revision = await readCatalog(deps, application, at);
+  const listed = listReleases(revision.signed).filter(({ offer }) => offer.version === version);
+  const newest = listed.map(({ offer }) => offer.manifest).sort((a, b) => b.number - a.number)[0];
+  if (newest === undefined) {
+    throw new AppError(
+      'unknown_version',
+      `No channel of ${application} lists ${version}. "slipway releases" shows what there is.`,
+    );
+  }
+  const { release, number } = await readManifest(deps, application, version, newest);
+  return { release, manifest: number, listed };
+}

@@ -1,0 +1,149 @@
+import { type Artifact, identityName, type Release } from '../domain/release.ts';
+import { AppError } from '../errors.ts';
+
+/** What one publisher brings for a release that others may be publishing at the same time. */
+export interface Contribution {
+  readonly application: string;
+  readonly version: string;
+  /** ISO 8601, UTC: used when the release is new. */
+  readonly releasedAt: string;
+  /** Undefined keeps what the release has. */
+  readonly notes: Release['notes'] | undefined;
+  readonly requires: string | undefined;
+  readonly mandatoryFor: string | undefined;
+  readonly provenance: Release['provenance'];
+  readonly artifacts: readonly Artifact[];
+}
+
+/**
+ * The release with a contribution added.
+ *
+ * What was offered once is fixed: clients may have it already. What was only uploaded may be replaced,
+ * since builds are not reproducible and CI jobs are run again.
+ *
+ * @param newest the newest manifest's release, offered or not
+ * @param offered the releases that some channel offers or offered
+ * @throws AppError `release_differs`
+ */
+export function mergeRelease(
+  newest: Release | undefined,
+  offered: readonly Release[],
+  mine: Contribution,
+): Release {
+  const fixed = new Map(
+    offered.flatMap((release) => release.artifacts.map((a) => [identityName(a), a])),
+  );
+  const artifacts = new Map(newest?.artifacts.map((a) => [identityName(a), a]));
+  for (const [name, artifact] of fixed) artifacts.set(name, artifact);
+  for (const artifact of mine.artifacts) {
+    const name = identityName(artifact);
+    const offeredArtifact = fixed.get(name);
+    const existing = offeredArtifact ?? artifacts.get(name);
+    if (existing !== undefined && isSameFile(existing, artifact)) {
+      artifacts.set(name, addTo(existing, artifact));
+    } else if (offeredArtifact !== undefined) {
+      throw differs(mine.version, offeredArtifact, artifact);
+    } else {
+      artifacts.set(name, artifact);
+    }
+  }
+  refuseSharedNames([...artifacts.values()], mine);
+  const base = offered.at(-1) ?? newest;
+  return {
+    application: mine.application,
+    version: mine.version,
+    releasedAt: base?.releasedAt ?? mine.releasedAt,
+    ...mergeStatements(base, offered.length > 0, mine),
+    provenance: base?.provenance ?? mine.provenance,
+    artifacts: [...artifacts.values()].sort((a, b) => (identityName(a) < identityName(b) ? -1 : 1)),
+  };
+}
+
+/** Whether `release` has, byte for byte, every artifact of `other`. */
+export function contains(release: Release, other: Release): boolean {
+  const artifacts = new Map(release.artifacts.map((a) => [identityName(a), a]));
+  return other.artifacts.every((artifact) => {
+    const mine = artifacts.get(identityName(artifact));
+    return mine !== undefined && isSameFile(mine, artifact);
+  });
+}
+
+function isSameFile(a: Artifact, b: Artifact): boolean {
+  return a.sha256 === b.sha256 && a.filename === b.filename;
+}
+
+/** The same bytes, with a signature or companion that was not there before. */
+function addTo(existing: Artifact, artifact: Artifact): Artifact {
+  const { signatures, companions, minimumOsVersion } = existing;
+  return {
+    ...existing,
+    minimumOsVersion: minimumOsVersion ?? artifact.minimumOsVersion,
+    signatures: signatures.length > 0 ? signatures : artifact.signatures,
+    companions: companions.length > 0 ? companions : artifact.companions,
+  };
+}
+
+function mergeStatements(
+  base: Release | undefined,
+  isOffered: boolean,
+  mine: Contribution,
+): Pick<Release, 'notes' | 'requires' | 'mandatoryFor'> {
+  if (base === undefined || !isOffered) {
+    return {
+      notes: mine.notes ?? base?.notes ?? {},
+      requires: mine.requires ?? base?.requires ?? null,
+      mandatoryFor: mine.mandatoryFor ?? base?.mandatoryFor ?? null,
+    };
+  }
+  refuseChanged(base.version, '--requires', base.requires, mine.requires);
+  refuseChanged(base.version, '--mandatory-for', base.mandatoryFor, mine.mandatoryFor);
+  const notes = { ...base.notes };
+  for (const [locale, text] of Object.entries(mine.notes ?? {})) {
+    if (Object.hasOwn(notes, locale)) {
+      refuseChanged(base.version, '--notes-file', notes[locale] ?? null, text);
+    }
+    notes[locale] = text;
+  }
+  return { notes, requires: base.requires, mandatoryFor: base.mandatoryFor };
+}
+
+function refuseChanged(
+  version: string,
+  option: string,
+  existing: string | null,
+  wanted: string | undefined,
+): void {
+  if (wanted === undefined || wanted === existing) return;
+  const has = existing === null ? 'none' : JSON.stringify(existing.slice(0, 80));
+  throw new AppError(
+    'release_differs',
+    `${version} is out already, with another ${option} (${has}). Clients may have acted on it: leave the option out, or publish a new version.`,
+  );
+}
+
+function differs(version: string, existing: Artifact, wanted: Artifact): AppError {
+  const what =
+    existing.filename === wanted.filename
+      ? `its bytes differ (sha256 ${existing.sha256.slice(0, 12)}… is out, this one is ${wanted.sha256.slice(0, 12)}…)`
+      : `it is called ${existing.filename}, this one ${wanted.filename}`;
+  return new AppError(
+    'release_differs',
+    `${version} is out already with its own ${identityName(existing)}: ${what}. What was offered is never replaced: publish a new version.`,
+  );
+}
+
+function refuseSharedNames(artifacts: readonly Artifact[], mine: Contribution): void {
+  const owners = new Map<string, string>();
+  for (const artifact of artifacts) {
+    for (const { filename } of [artifact, ...artifact.companions]) {
+      const owner = owners.get(filename);
+      if (owner !== undefined) {
+        throw new AppError(
+          'release_differs',
+          `Two artifacts of ${mine.version} are called ${filename}: ${owner} and ${identityName(artifact)}. Give one another name with FILE,name=….`,
+        );
+      }
+      owners.set(filename, identityName(artifact));
+    }
+  }
+}

@@ -1,0 +1,187 @@
+import { createHash } from 'node:crypto';
+import pLimit from 'p-limit';
+import { artifactKey } from '../catalog/keys.ts';
+import {
+  type ReaderDeps,
+  readApplications,
+  readLastRevisionNumber,
+  readManifest,
+  readRevision,
+} from '../catalog/read.ts';
+import type { OfferJson } from '../catalog/revision-document.ts';
+import type { Revision } from '../catalog/sequences.ts';
+import type { Companion } from '../domain/release.ts';
+import { AppError, isAppError } from '../errors.ts';
+
+/** Holds what is stored against what the documents say. */
+
+export interface VerifyRequest {
+  /** Undefined: every application. */
+  readonly application: string | undefined;
+  /** Also reads every revision and every artifact's bytes. */
+  readonly deep: boolean;
+}
+
+export interface VerifyResult {
+  readonly application: string;
+  readonly revision: number;
+  readonly revisionsChecked: number;
+  readonly manifestsChecked: number;
+  readonly filesChecked: number;
+  readonly bytesRead: number;
+  /** In sentences; empty when all is well. */
+  readonly problems: readonly string[];
+}
+
+export interface VerifyDeps extends ReaderDeps {
+  readonly onProgress: (done: number, total: number, what: string) => void;
+}
+
+const REQUESTS_MAX = 8;
+
+/** @throws AppError when the store fails: nothing is known then */
+export async function verifyCatalog(
+  deps: VerifyDeps,
+  request: VerifyRequest,
+): Promise<readonly VerifyResult[]> {
+  const applications =
+    request.application === undefined ? await readApplications(deps) : [request.application];
+  const results: VerifyResult[] = [];
+  for (const application of applications) {
+    results.push(await verifyApplication(deps, application, request.deep));
+  }
+  return results;
+}
+
+async function verifyApplication(
+  deps: VerifyDeps,
+  application: string,
+  deep: boolean,
+): Promise<VerifyResult> {
+  const problems: string[] = [];
+  const last = await readLastRevisionNumber(deps, application);
+  if (last === 0) problems.push(`Nothing is published of ${application}.`);
+  const revisions = await readRevisions(
+    deps,
+    application,
+    deep ? 1 : Math.max(1, last),
+    last,
+    problems,
+  );
+  const newest = revisions.at(-1) ?? (deep ? undefined : await readRevision(deps, application));
+  const offers = distinctManifests(newest);
+  const files = new Map<string, Companion | { readonly size: number; readonly sha256: string }>();
+  let manifestsChecked = 0;
+  for (const offer of offers) {
+    const manifest = await collect(problems, () =>
+      readManifest(deps, application, offer.version, offer.manifest),
+    );
+    manifestsChecked++;
+    deps.onProgress(manifestsChecked, offers.length, 'manifests');
+    for (const artifact of manifest?.release.artifacts ?? []) {
+      for (const file of [artifact, ...artifact.companions]) {
+        files.set(artifactKey(application, file.object), file);
+      }
+    }
+  }
+  const bytesRead = await verifyFiles(deps, files, deep, problems);
+  return {
+    application,
+    revision: newest?.signed.revision ?? 0,
+    revisionsChecked: revisions.length,
+    manifestsChecked,
+    filesChecked: files.size,
+    bytesRead,
+    problems,
+  };
+}
+
+/** The readable revisions in a range, oldest first, with the hash chain between them checked. */
+async function readRevisions(
+  deps: VerifyDeps,
+  application: string,
+  first: number,
+  last: number,
+  problems: string[],
+): Promise<readonly Revision[]> {
+  const revisions: Revision[] = [];
+  for (let number = first; number <= last; number++) {
+    const revision = await collect(problems, () => readRevision(deps, application, number));
+    deps.onProgress(number - first + 1, last - first + 1, 'revisions');
+    if (revision === undefined) continue;
+    const before = revisions.at(-1);
+    const { previous } = revision.signed;
+    if (before !== undefined && previous?.digest !== before.digest) {
+      problems.push(
+        `Revision ${number} of ${application} was not made from revision ${before.signed.revision}: the chain is broken there.`,
+      );
+    }
+    revisions.push(revision);
+  }
+  return revisions;
+}
+
+function distinctManifests(revision: Revision | undefined): readonly OfferJson[] {
+  const offers = new Map<string, OfferJson>();
+  for (const channel of Object.values(revision?.signed.channels ?? {})) {
+    for (const offer of channel.offers) {
+      offers.set(`${offer.version} ${offer.manifest.number}`, offer);
+    }
+  }
+  return [...offers.values()];
+}
+
+async function verifyFiles(
+  deps: VerifyDeps,
+  files: ReadonlyMap<string, { readonly size: number; readonly sha256: string }>,
+  deep: boolean,
+  problems: string[],
+): Promise<number> {
+  const limit = pLimit(REQUESTS_MAX);
+  let done = 0;
+  let bytesRead = 0;
+  await Promise.all(
+    [...files].map(([key, file]) =>
+      limit(async () => {
+        await collect(problems, async () => {
+          const info = await deps.store.head(key);
+          if (info === undefined) throw mismatch(`${key} is missing.`);
+          if (info.size !== file.size) {
+            throw mismatch(`${key} has ${info.size} bytes, not ${file.size}.`);
+          }
+          if (!deep) return;
+          const sha256 = await hashObject(deps, key);
+          bytesRead += info.size;
+          if (sha256 !== file.sha256)
+            throw mismatch(`${key} has other bytes: its sha256 is ${sha256}.`);
+        });
+        deps.onProgress(++done, files.size, 'files');
+      }),
+    ),
+  );
+  return bytesRead;
+}
+
+async function hashObject(deps: ReaderDeps, key: string): Promise<string> {
+  const object = await deps.store.read(key);
+  if (object === undefined) throw mismatch(`${key} is missing.`);
+  const hash = createHash('sha256');
+  for await (const chunk of object.stream) hash.update(chunk as Buffer);
+  return hash.digest('hex');
+}
+
+function mismatch(message: string): AppError {
+  return new AppError('artifact_mismatch', message);
+}
+
+/** What a check finds wrong with stored data is a result; anything else is a failure to check. */
+async function collect<T>(problems: string[], check: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await check();
+  } catch (error) {
+    if (!isAppError(error) || (error.kind !== 'corrupt' && error.code !== 'unknown_version'))
+      throw error;
+    problems.push(error.message);
+    return undefined;
+  }
+}

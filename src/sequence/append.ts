@@ -1,0 +1,141 @@
+import type { Clock, Randomness } from '../clock.ts';
+import { AppError, isAppError } from '../errors.ts';
+import type { ObjectStore } from '../object-store/object-store.ts';
+import {
+  advance,
+  type Damage,
+  type Entry,
+  findNewest,
+  type Position,
+  readNewer,
+  type Sequence,
+} from './sequence.ts';
+
+/** Changes are retried for this long, then given up with a definite or an explicitly unknown outcome. */
+export const APPEND_TIME_MAX_MS = 60_000;
+const PAUSE_FIRST_MS = 20;
+const PAUSE_MAX_MS = 2_000;
+
+/** What a change starts from. */
+export interface Base<T> {
+  readonly newest: Entry<T> | undefined;
+  /** The number the new document will have. */
+  readonly number: number;
+  /** Unreadable documents that the new one steps over: it names them. */
+  readonly skipped: readonly Damage[];
+  /** To be put into the document unchanged. */
+  readonly changeId: string;
+}
+
+/**
+ * Makes the next document, or undefined when nothing needs to change. Called again, on the newer
+ * state, whenever another writer got there first: every check belongs inside, and may refuse.
+ */
+export type Change<T> = (base: Base<T>) => T | undefined | Promise<T | undefined>;
+
+export type Appended<T> =
+  | { readonly outcome: 'created'; readonly entry: Entry<T> }
+  | { readonly outcome: 'unchanged'; readonly newest: Entry<T> | undefined };
+
+export interface AppendDeps {
+  readonly store: ObjectStore;
+  readonly clock: Clock;
+  readonly randomness: Randomness;
+}
+
+/**
+ * Commits one change to a sequence.
+ *
+ * @throws AppError `outcome_unknown` when the store never said whether the document was created;
+ *   `store_unavailable` when nothing was written; `document_newer`; whatever `change` throws
+ */
+export async function appendDocument<T>(
+  deps: AppendDeps,
+  sequence: Sequence<T>,
+  change: Change<T>,
+): Promise<Appended<T>> {
+  const deadline = deps.clock.now() + APPEND_TIME_MAX_MS;
+  const changeId = deps.randomness.id();
+  let position = await findNewest(deps.store, sequence);
+  for (let round = 0; ; round++) {
+    const number = position.last + 1;
+    const { newest, damaged: skipped } = position;
+    const document = await change({ newest, number, skipped, changeId });
+    if (document === undefined) return { outcome: 'unchanged', newest };
+    const settled = await settle(
+      deps,
+      sequence,
+      { number, document, changeId },
+      position,
+      deadline,
+    );
+    if ('mine' in settled) return { outcome: 'created', entry: settled.mine };
+    position = settled.position;
+    if (deps.clock.now() >= deadline) {
+      throw new AppError(
+        'store_unavailable',
+        `Other writers kept changing the ${sequence.name} for ${APPEND_TIME_MAX_MS / 1000} s; nothing was changed. Try again.`,
+      );
+    }
+    await pause(deps, round);
+  }
+}
+
+interface Candidate<T> {
+  readonly number: number;
+  readonly document: T;
+  readonly changeId: string;
+}
+
+type Settled<T> = { readonly mine: Entry<T> } | { readonly position: Position<T> };
+
+/**
+ * Puts the identical bytes at the same key until the answer is definite. A taken number may be taken
+ * by this very change, whose answer was lost: its change id says so.
+ */
+async function settle<T>(
+  deps: AppendDeps,
+  sequence: Sequence<T>,
+  candidate: Candidate<T>,
+  position: Position<T>,
+  deadline: number,
+): Promise<Settled<T>> {
+  const { number, document, changeId } = candidate;
+  const key = sequence.key(number);
+  const bytes = sequence.render(document);
+  if (bytes.byteLength > sequence.documentBytesMax) throw tooLarge(sequence, bytes.byteLength);
+  for (let attempt = 0; ; attempt++) {
+    try {
+      if ((await deps.store.create(key, bytes)) === 'created') {
+        return { mine: { number, document } };
+      }
+      const newer = await readNewer(deps.store, sequence, position.last);
+      const mine = newer.entries.find((entry) => sequence.changeId(entry.document) === changeId);
+      return mine === undefined ? { position: advance(position, newer) } : { mine };
+    } catch (error) {
+      if (!isAppError(error, 'store_unavailable')) throw error;
+      if (deps.clock.now() >= deadline) throw unknownOutcome(sequence, key, error);
+    }
+    await pause(deps, attempt);
+  }
+}
+
+function pause(deps: AppendDeps, round: number): Promise<void> {
+  const longest = Math.min(PAUSE_FIRST_MS * 2 ** Math.min(round, 10), PAUSE_MAX_MS);
+  return deps.clock.sleep(longest * (0.5 + deps.randomness.fraction() / 2));
+}
+
+function tooLarge<T>(sequence: Sequence<T>, size: number): AppError {
+  return new AppError(
+    'document_too_large',
+    `The ${sequence.name} would be ${size} bytes, above the ${sequence.documentBytesMax} that a document may have. Retire old releases, or shorten the notes; nothing was changed.`,
+  );
+}
+
+function unknownOutcome<T>(sequence: Sequence<T>, key: string, cause: unknown): AppError {
+  return new AppError(
+    'outcome_unknown',
+    `The store never said whether ${key} was written, for ${APPEND_TIME_MAX_MS / 1000} s: the ${sequence.name} may or may not have changed. Run the same command again once the store answers; it completes or changes nothing. (${(cause as Error).message})`,
+    { cause },
+  );
+}
