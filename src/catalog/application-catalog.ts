@@ -49,6 +49,7 @@ export interface ApplicationHealth {
   readonly revision: number;
   /** `none`: nothing was loaded yet. `saved`: from disk, the store has not confirmed it. */
   readonly source: 'none' | 'saved' | 'live';
+  readonly confirmedAt: number | undefined;
   /** In sentences: what is wrong with the stored documents or the store. */
   readonly problems: readonly string[];
   /** Whether the last refresh could not reach the store. */
@@ -219,6 +220,7 @@ export function createApplicationCatalog(
     health: () => ({
       revision: snapshot?.revision.signed.revision ?? 0,
       source,
+      confirmedAt,
       problems: [
         ...(failure === undefined ? [] : [failure.message]),
         ...(position?.damaged ?? []).map((damage) => damage.reason),

@@ -16,7 +16,7 @@ export type Choice =
 /** A person installs from what the platform's installer opens … */
 const FOR_PERSON: Readonly<Record<Platform, readonly Format[]>> = {
   macos: ['dmg', 'pkg', 'zip', 'tar.gz'],
-  windows: ['nsis', 'msi', 'msix', 'zip'],
+  windows: ['nsis', 'msi', 'msix', 'velopack-setup', 'squirrel-setup', 'zip'],
   linux: ['appimage', 'deb', 'rpm', 'tar.gz'],
 };
 
@@ -43,7 +43,13 @@ export function chooseArtifact(artifacts: readonly OfferedArtifact[], query: Upd
   return best === undefined ? { refused } : { artifact: best };
 }
 
+/** Installers for a first installation; an updater that was handed one would start it again and again. */
+const FIRST_INSTALLATION: readonly Format[] = ['velopack-setup', 'squirrel-setup'];
+
 function hasWantedFormat(artifact: OfferedArtifact, query: UpdateQuery): boolean {
+  if (query.formats === null && query.purpose === 'update') {
+    if (FIRST_INSTALLATION.includes(artifact.format)) return false;
+  }
   if (query.formats !== null && !query.formats.includes(artifact.format)) return false;
   return (
     query.signatureScheme === null || artifact.signatureSchemes.includes(query.signatureScheme)

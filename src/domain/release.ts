@@ -78,3 +78,22 @@ export interface Release {
 export function identityName(identity: ArtifactIdentity): string {
   return `${identity.platform}-${identity.arch}-${identity.format}`;
 }
+
+/**
+ * The notes in a reader's language (BCP 47), else in the same language of another region, else the text
+ * without a language, else any; null when there are none.
+ */
+export function notesFor(notes: ReleaseNotes, locale: string | null): string | null {
+  const locales = Object.keys(notes);
+  const wanted = locale?.toLowerCase() ?? '';
+  const language = wanted.split('-')[0] ?? '';
+  const found =
+    locales.find((tag) => tag.toLowerCase() === wanted) ??
+    (language === ''
+      ? undefined
+      : (locales.find((tag) => tag.toLowerCase() === language) ??
+        locales.find((tag) => tag.toLowerCase().startsWith(`${language}-`)))) ??
+    locales.find((tag) => tag === 'und') ??
+    locales[0];
+  return found === undefined ? null : (notes[found] ?? null);
+}

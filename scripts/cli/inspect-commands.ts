@@ -1,0 +1,177 @@
+import { type Command, InvalidArgumentError } from 'commander';
+import { listReleases, readCatalog, showRelease } from '../../src/operations/list-releases.ts';
+import { type HistoryEntry, readHistory } from '../../src/operations/read-history.ts';
+import { openContext } from './context.ts';
+import { formatBytes, formatTime, printJson, printTable } from './output.ts';
+
+interface InspectOptions {
+  readonly app?: string;
+  readonly at?: number;
+  readonly json: boolean;
+}
+
+export function addInspectCommands(program: Command): void {
+  inspectCommand(program, 'releases', 'list the releases on every channel').action(releases);
+  inspectCommand(program, 'channels', 'list the channels').action(channels);
+  inspectCommand(program, 'show', 'show one release').argument('<version>').action(show);
+  program
+    .command('history')
+    .summary('list the latest changes')
+    .option('--app <name>', 'application (default: DEFAULT_APP)')
+    .option('--limit <count>', 'how many', positive, 20)
+    .option('--json', 'print JSON', false)
+    .action(history);
+}
+
+function inspectCommand(program: Command, name: string, summary: string): Command {
+  return program
+    .command(name)
+    .summary(summary)
+    .option('--app <name>', 'application (default: DEFAULT_APP)')
+    .option('--at <revision>', 'as of this catalog revision (default: the newest)', positive)
+    .option('--json', 'print JSON', false);
+}
+
+function positive(text: string): number {
+  if (/^[1-9]\d{0,9}$/.test(text)) return Number(text);
+  throw new InvalidArgumentError('It must be a whole number from 1.');
+}
+
+async function releases(options: InspectOptions): Promise<void> {
+  const context = await openContext();
+  const application = options.app ?? context.config.defaultApplication;
+  const revision = await readCatalog(context, application, options.at);
+  const listed = listReleases(revision.signed);
+  if (options.json) {
+    const items = listed.map(({ channel, offer }) => ({ channel, ...offer }));
+    printJson({ app: application, catalog_revision: revision.signed.revision, releases: items });
+    return;
+  }
+  if (listed.length === 0) console.log(`No channel of ${application} lists a release.`);
+  else {
+    printTable(
+      ['version', 'channel', 'status', 'released', 'platforms', 'reason'],
+      listed.map(({ channel, offer }) => [
+        offer.version,
+        channel,
+        offer.status,
+        formatTime(offer.released_at),
+        [...new Set(offer.artifacts.map(({ os, arch }) => `${os}-${arch}`))].sort().join(' '),
+        offer.reason ?? '',
+      ]),
+    );
+  }
+}
+
+async function channels(options: InspectOptions): Promise<void> {
+  const context = await openContext();
+  const application = options.app ?? context.config.defaultApplication;
+  const revision = await readCatalog(context, application, options.at);
+  const listed = listReleases(revision.signed);
+  const rows = Object.entries(revision.signed.channels).map(([name, channel]) => ({
+    name,
+    prerelease: channel.prerelease,
+    newest:
+      listed.find((item) => item.channel === name && item.offer.status === 'active')?.offer
+        .version ?? null,
+    offers: channel.offers.length,
+    retired: channel.retired.length,
+  }));
+  if (options.json) {
+    printJson({ app: application, catalog_revision: revision.signed.revision, channels: rows });
+    return;
+  }
+  printTable(
+    ['channel', 'newest', 'offers', 'retired', 'also sees'],
+    rows.map((row) => [
+      row.name,
+      row.newest ?? '',
+      String(row.offers),
+      String(row.retired),
+      row.prerelease ? 'stable' : '',
+    ]),
+  );
+}
+
+async function show(version: string, options: InspectOptions): Promise<void> {
+  const context = await openContext();
+  const application = options.app ?? context.config.defaultApplication;
+  const { release, manifest, listed } = await showRelease(
+    context,
+    application,
+    version,
+    options.at,
+  );
+  if (options.json) {
+    const offers = listed.map(({ channel, offer }) => ({
+      channel,
+      status: offer.status,
+      reason: offer.reason,
+      manifest: offer.manifest,
+    }));
+    printJson({ app: application, version, manifest, release, offers });
+    return;
+  }
+  const facts = [
+    ['released', formatTime(release.releasedAt)],
+    ['channels', listed.map(({ channel, offer }) => `${channel} (${offer.status})`).join(', ')],
+    ['requires', release.requires ?? 'nothing'],
+    ['mandatory', release.mandatoryFor === null ? 'for nobody' : `for ${release.mandatoryFor}`],
+    ['commit', release.provenance.commit ?? ''],
+    ['build', release.provenance.buildUrl ?? ''],
+    ['manifest', String(manifest)],
+  ];
+  console.log(`${application} ${version}`);
+  for (const [name, value] of facts) if (value) console.log(`  ${name?.padEnd(10)}${value}`);
+  console.log();
+  printTable(
+    ['os', 'arch', 'format', 'file', 'size', 'needs', 'signed', 'sha256'],
+    release.artifacts.map((artifact) => [
+      artifact.platform,
+      artifact.arch,
+      artifact.format,
+      artifact.filename,
+      formatBytes(artifact.size),
+      artifact.minimumOsVersion ?? '',
+      artifact.signatures.map(({ scheme }) => scheme).join(' '),
+      artifact.sha256,
+    ]),
+  );
+  for (const [locale, text] of Object.entries(release.notes)) {
+    console.log(`\n${locale === 'und' ? 'Notes' : `Notes (${locale})`}:\n${text.trimEnd()}`);
+  }
+}
+
+async function history(options: { app?: string; limit: number; json: boolean }): Promise<void> {
+  const context = await openContext();
+  const application = options.app ?? context.config.defaultApplication;
+  await readCatalog(context, application);
+  const entries = await readHistory(context, application, options.limit);
+  if (options.json) {
+    printJson({ app: application, history: entries.map(jsonOf) });
+    return;
+  }
+  printTable(
+    ['revision', 'at', 'by', 'change', 'version', 'channels', 'reason'],
+    entries.map((entry) => {
+      if ('damage' in entry)
+        return [String(entry.revision), '', '', 'DAMAGED', '', '', entry.damage];
+      const { at, by, change } = entry.document;
+      return [
+        String(entry.revision),
+        formatTime(at),
+        by,
+        change.kind,
+        change.version,
+        change.channels.join(' '),
+        change.reason ?? '',
+      ];
+    }),
+  );
+}
+
+function jsonOf(entry: HistoryEntry): object {
+  if ('damage' in entry) return { revision: entry.revision, damage: entry.damage };
+  const { at, by, change, previous, skipped } = entry.document;
+  return { revision: entry.revision, at, by, change, previous, skipped };
+}

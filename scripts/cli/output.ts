@@ -1,0 +1,85 @@
+import { CommanderError } from 'commander';
+import { type AppError, type ErrorKind, isAppError } from '../../src/errors.ts';
+
+/** What commands print, and the codes they end with. */
+
+export const EXIT = { done: 0, failed: 1, usage: 2, refused: 3, outcomeUnknown: 4 } as const;
+
+const EXIT_BY_KIND: Readonly<Record<ErrorKind, number>> = {
+  invalid: EXIT.usage,
+  unauthenticated: EXIT.refused,
+  forbidden: EXIT.refused,
+  not_found: EXIT.refused,
+  gone: EXIT.refused,
+  already_exists: EXIT.refused,
+  conflict: EXIT.refused,
+  rate_limited: EXIT.failed,
+  unavailable: EXIT.failed,
+  corrupt: EXIT.failed,
+  internal: EXIT.failed,
+};
+
+export function exitCodeOf(error: AppError): number {
+  if (error.code === 'outcome_unknown') return EXIT.outcomeUnknown;
+  return error.code === 'store_denied' ? EXIT.failed : EXIT_BY_KIND[error.kind];
+}
+
+/** Prints why a command ended and returns its exit code. */
+export function reportFailure(error: unknown, json: boolean): number {
+  // Commander has printed its own sentence.
+  if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.done : EXIT.usage;
+  if (!isAppError(error)) {
+    console.error(error instanceof Error ? (error.stack ?? error.message) : String(error));
+    return EXIT.failed;
+  }
+  if (json) {
+    const { code, message, issues } = error;
+    console.error(JSON.stringify({ error: { code, message, issues } }));
+  } else {
+    console.error(`slipway: ${error.message}`);
+  }
+  return exitCodeOf(error);
+}
+
+export function printJson(value: unknown): void {
+  console.log(JSON.stringify(value, null, 2));
+}
+
+/** Rows in aligned columns; an empty cell shows as a dash. */
+export function printTable(header: readonly string[], rows: readonly (readonly string[])[]): void {
+  for (const line of alignColumns([header.map((title) => title.toUpperCase()), ...rows])) {
+    console.log(line);
+  }
+}
+
+export function alignColumns(rows: readonly (readonly string[])[]): readonly string[] {
+  const cells = rows.map((row) => row.map((cell) => printable(cell) || '-'));
+  const widths = (cells[0] ?? []).map((_, column) =>
+    Math.max(...cells.map((row) => row[column]?.length ?? 0)),
+  );
+  return cells.map((row) =>
+    row
+      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+      .join('  ')
+      .trimEnd(),
+  );
+}
+
+/** Stored texts may hold what steers a terminal. */
+function printable(text: string): string {
+  return text.replace(/\p{Cc}/gu, ' ');
+}
+
+const UNITS = ['B', 'kB', 'MB', 'GB', 'TB'] as const;
+
+/** `58.2 MB`, in powers of ten. */
+export function formatBytes(bytes: number): string {
+  const power = Math.min(Math.floor(Math.log10(Math.max(bytes, 1)) / 3), UNITS.length - 1);
+  const value = bytes / 1000 ** power;
+  return `${power === 0 ? value : value.toFixed(1)} ${UNITS[power]}`;
+}
+
+/** `2026-11-21 09:30:00Z`, as stored times are shown. */
+export function formatTime(iso: string): string {
+  return iso.replace('T', ' ').replace(/(\.\d+)?Z$/, 'Z');
+}

@@ -1,0 +1,44 @@
+import { Presets, SingleBar } from 'cli-progress';
+import { formatBytes } from './output.ts';
+
+/** Bars for a person who waits; nothing for a machine. */
+export interface Progress {
+  /** One step of work: a new label begins a new bar. */
+  show(label: string, done: number, total: number, unit?: 'bytes' | 'count'): void;
+  stop(): void;
+}
+
+/** @param quiet also without a terminal to draw on, nothing is shown */
+export function createProgress(quiet: boolean): Progress {
+  if (quiet || !process.stderr.isTTY) return { show: () => {}, stop: () => {} };
+  let bar: SingleBar | undefined;
+  let current = '';
+  const stop = (): void => {
+    bar?.stop();
+    bar = undefined;
+    current = '';
+  };
+  return {
+    show: (label, done, total, unit = 'count') => {
+      if (label !== current) {
+        stop();
+        current = label;
+        bar = new SingleBar(
+          {
+            format: ' {bar} {percentage}%  {done} of {all}  {label}',
+            stream: process.stderr,
+            hideCursor: true,
+            clearOnComplete: true,
+            barsize: 24,
+          },
+          Presets.shades_classic,
+        );
+        bar.start(total, 0, { label, done: '', all: '' });
+      }
+      const format = unit === 'bytes' ? formatBytes : String;
+      bar?.update(done, { label, done: format(done), all: format(total) });
+      if (done >= total) stop();
+    },
+    stop,
+  };
+}

@@ -1,0 +1,31 @@
+#!/usr/bin/env node
+import { Command } from 'commander';
+import { addInspectCommands } from './cli/inspect-commands.ts';
+import { addMaintainCommands } from './cli/maintain-commands.ts';
+import { reportFailure } from './cli/output.ts';
+import { addPublishCommands } from './cli/publish-commands.ts';
+
+/** The release engineer's command line: argument parsing over the operations, and nothing else. */
+
+const program = new Command('slipway')
+  .description('Publish desktop releases to an object store, and look after them.')
+  .addHelpText(
+    'after',
+    `
+Settings come from the environment (or a .env file): OBJECT_STORE, DATA_DIR, S3_BUCKET, … — see the README.
+Exit codes: 0 done, 1 failed, 2 wrong usage, 3 refused (nothing changed), 4 outcome unknown (run it again).`,
+  )
+  .showHelpAfterError('(add --help for the options)')
+  .configureHelp({ showGlobalOptions: true })
+  .exitOverride();
+
+addPublishCommands(program);
+addInspectCommands(program);
+addMaintainCommands(program);
+for (const command of program.commands) command.exitOverride().copyInheritedSettings(program);
+
+try {
+  await program.parseAsync();
+} catch (error) {
+  process.exitCode = reportFailure(error, process.argv.includes('--json'));
+}

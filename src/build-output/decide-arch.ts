@@ -1,0 +1,102 @@
+import { readdir } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { ARCHES, type Arch, type Format, type Platform } from '../domain/platform.ts';
+import { archOfAppZip, type NupkgClues, readNupkg } from './archive-magic.ts';
+import { fileByProduct } from './by-product.ts';
+import type { Clues, Evidence } from './clues.ts';
+import { type Machine, machineOfFile } from './file-magic.ts';
+import { archInName } from './infer.ts';
+import { containsVersion, otherVersionIn } from './name-version.ts';
+import { refusal } from './refusal.ts';
+import { beside, type SourceFile } from './source-file.ts';
+import { archOfAppArchive } from './tar-scan.ts';
+import { diskImageEvidence, isAppArchive } from './tauri.ts';
+
+/** Which processor a package is for. */
+
+export interface ArchFindings {
+  readonly clues: Clues;
+  readonly nupkg: NupkgClues | undefined;
+  readonly machine: Machine | undefined;
+}
+
+/**
+ * The architecture that name, folder, channel and bytes agree on, else the tool's usual one.
+ *
+ * @throws AppError `invalid_artifact` when they contradict each other or nothing says
+ */
+export async function decideArch(
+  file: SourceFile,
+  { clues, nupkg, machine }: ArchFindings,
+  platform: Platform,
+  format: Format,
+  version: string,
+): Promise<Arch> {
+  const named = archInName(file.name);
+  const inside =
+    archInName(nupkg?.runtime ?? '') ?? machine?.arch ?? (await archInside(file, platform, format));
+  const evidence: Evidence[] = [
+    ...(named === undefined ? [] : [{ arch: named, source: 'its name' }]),
+    ...(clues.arch === undefined ? [] : [clues.arch]),
+    ...(inside === undefined ? [] : [{ arch: inside, source: 'the program in it' }]),
+  ];
+  const [first] = evidence;
+  if (first !== undefined) {
+    checkAgreement(file, evidence);
+    return first.arch;
+  }
+  const last = (await lastResort(file, format, version)) ?? clues.usualArch;
+  if (last !== undefined) return last;
+  const words = ARCHES.join(', ');
+  throw refusal(
+    file.path,
+    `its arch (processor architecture) is unclear; say it with "${file.path},arch=…", one of ${words}`,
+  );
+}
+
+/** A program for both machines also is one for each, so a name may promise less than is inside. */
+function checkAgreement(file: SourceFile, evidence: readonly Evidence[]): void {
+  const [first, ...others] = evidence as [Evidence, ...Evidence[]];
+  const other = others.find(
+    ({ arch, source }) =>
+      arch !== first.arch && !(arch === 'universal' && source === 'the program in it'),
+  );
+  if (other === undefined) return;
+  throw refusal(
+    file.path,
+    `its arch is unclear: ${first.source} says ${first.arch}, ${other.source} says ${other.arch}; say which with "${file.path},arch=…"`,
+  );
+}
+
+async function archInside(
+  file: SourceFile,
+  platform: Platform,
+  format: Format,
+): Promise<Arch | undefined> {
+  if (format === 'appimage') return (await machineOfFile(file.path))?.arch;
+  if (platform !== 'macos') return undefined;
+  if (format === 'tar.gz') return archOfAppArchive(file.path);
+  return format === 'zip' ? archOfAppZip(file.path) : undefined;
+}
+
+async function lastResort(
+  file: SourceFile,
+  format: Format,
+  version: string,
+): Promise<Arch | undefined> {
+  if (isAppArchive(file.name)) {
+    // Beside `macos/` as Tauri leaves them, or all in one directory as CI hands them on.
+    const images = await readdir(join(dirname(file.path), '..', 'dmg')).catch(() => []);
+    const current = [...images, ...file.siblings].filter(
+      (name) => /\.dmg$/i.test(name) && !fileByProduct(name) && containsVersion(name, version),
+    );
+    return diskImageEvidence(file, current)?.arch;
+  }
+  if (format !== 'squirrel-setup') return undefined;
+  const packages = file.siblings.filter(
+    (name) => /-full\.nupkg$/i.test(name) && otherVersionIn(name, version) === undefined,
+  );
+  const [only] = packages;
+  if (only === undefined || packages.length > 1) return undefined;
+  return (await readNupkg(beside(file, only)))?.machine?.arch;
+}

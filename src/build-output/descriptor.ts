@@ -1,0 +1,117 @@
+import type { Stats } from 'node:fs';
+import { stat } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { parseOsVersion } from '../domain/os-version.ts';
+import {
+  type Arch,
+  type Format,
+  type Platform,
+  parseArch,
+  parseFormat,
+  parsePlatform,
+} from '../domain/platform.ts';
+import { hasCode, refusal } from './refusal.ts';
+
+/** `FILE,os=…,arch=…,format=…,name=…,minimum_os_version=…`: a file and what its publisher says of it. */
+
+/** What was stated; the rest is inferred. */
+export interface Statement {
+  readonly platform?: Platform;
+  readonly arch?: Arch;
+  readonly format?: Format;
+  readonly filename?: string;
+  readonly minimumOsVersion?: string;
+}
+
+export interface PathArgument {
+  /** Absolute. */
+  readonly path: string;
+  readonly isDirectory: boolean;
+  readonly statement: Statement;
+}
+
+const KEYS = ['os', 'arch', 'format', 'name', 'minimum_os_version'] as const;
+type Key = (typeof KEYS)[number];
+
+/**
+ * Reads one argument of the command line. A path that exists as written is that path, commas and
+ * all; otherwise the longest part before a `,key=` that exists is the file. Links are followed.
+ *
+ * @throws AppError `invalid_artifact`, `unknown_platform`, `unknown_arch`, `unknown_format`
+ */
+export async function parsePathArgument(argument: string): Promise<PathArgument> {
+  if (argument === '' || argument.includes('\0')) {
+    throw refusal(JSON.stringify(argument), 'it is not a path');
+  }
+  const whole = await statOrUndefined(argument);
+  if (whole !== undefined) return describe(argument, whole, {});
+  const cuts = [...argument.matchAll(/,[a-z_]+=/gi)].map((match) => match.index).reverse();
+  for (const cut of cuts) {
+    const path = argument.slice(0, cut);
+    const found = path === '' ? undefined : await statOrUndefined(path);
+    if (found !== undefined)
+      return describe(path, found, parseStatement(path, argument.slice(cut)));
+  }
+  throw refusal(
+    resolve(argument.slice(0, cuts.at(-1) ?? argument.length)),
+    'there is no such file',
+  );
+}
+
+function describe(path: string, found: Stats, statement: Statement): PathArgument {
+  if (!found.isDirectory() && !found.isFile()) {
+    throw refusal(resolve(path), 'it is neither a file nor a directory');
+  }
+  if (found.isDirectory() && Object.keys(statement).length > 0) {
+    throw refusal(resolve(path), 'it is a directory; os=, arch=, … describe a single file');
+  }
+  return { path: resolve(path), isDirectory: found.isDirectory(), statement };
+}
+
+function parseStatement(path: string, text: string): Statement {
+  const stated = new Map<Key, string>();
+  for (const part of text.split(/,(?=[a-z_]+=)/i).filter((piece) => piece !== '')) {
+    const at = part.indexOf('=');
+    const key = part.slice(0, at).toLowerCase();
+    const value = part.slice(at + 1).trim();
+    if (!isKey(key)) {
+      throw refusal(path, `${JSON.stringify(key)} is not known; use ${KEYS.join(', ')}`);
+    }
+    if (value === '') throw refusal(path, `${key}= has no value`);
+    if (stated.has(key)) throw refusal(path, `${key}= is there twice`);
+    stated.set(key, value);
+  }
+  const [os, arch, format] = [stated.get('os'), stated.get('arch'), stated.get('format')];
+  const [filename, minimum] = [stated.get('name'), stated.get('minimum_os_version')];
+  return {
+    ...(os === undefined ? {} : { platform: parsePlatform(os) }),
+    ...(arch === undefined ? {} : { arch: parseArch(arch) }),
+    ...(format === undefined ? {} : { format: parseFormat(format) }),
+    ...(filename === undefined ? {} : { filename }),
+    ...(minimum === undefined ? {} : { minimumOsVersion: parseMinimum(path, minimum) }),
+  };
+}
+
+function parseMinimum(path: string, text: string): string {
+  const version = parseOsVersion(text)?.join('.');
+  if (version !== text) {
+    throw refusal(
+      path,
+      `minimum_os_version=${text} is not dotted numbers, like 10.15 or 10.0.19045`,
+    );
+  }
+  return text;
+}
+
+function isKey(key: string): key is Key {
+  return (KEYS as readonly string[]).includes(key);
+}
+
+async function statOrUndefined(path: string): Promise<Stats | undefined> {
+  try {
+    return await stat(path);
+  } catch (error) {
+    if (hasCode(error, 'ENOENT', 'ENOTDIR', 'ENAMETOOLONG', 'EINVAL')) return undefined;
+    throw refusal(resolve(path), 'it cannot be read', error);
+  }
+}

@@ -1,0 +1,86 @@
+import type { Arch, Platform } from '../domain/platform.ts';
+import type { Clues } from './clues.ts';
+import { squirrelFormat } from './electron-forge.ts';
+import { inferFromName } from './infer.ts';
+import type { SourceFile } from './source-file.ts';
+
+/**
+ * electron-builder: one directory for all platforms, x64 without a suffix. The unpacked applications
+ * beside the packages tell what an unsuffixed name was built for.
+ */
+
+/** `squirrel-windows/`, `squirrel-windows-ia32/`, `squirrel-windows-arm64/`. */
+const SQUIRREL_FOLDER = /^squirrel-windows(?:-(ia32|arm64))?$/;
+const UNPACKED: Readonly<Record<Platform, RegExp>> = {
+  windows: /^win(?:-(arm64|ia32))?-unpacked$/,
+  linux: /^linux(?:-(arm64|armv7l|ia32))?-unpacked$/,
+  macos: /^(?:mac|mas)(?:-(arm64|universal))?$/,
+};
+const MARKS =
+  /^builder-(debug\.yml|effective-config\.yaml)$|^[\w.]+-(mac|linux(-\w+)?)\.yml$|^(latest|beta|alpha)\.yml$/;
+
+export function cluesOfElectronBuilder(file: SourceFile): Clues | undefined {
+  const folder = SQUIRREL_FOLDER.exec(file.folders.at(-1) ?? '');
+  if (folder !== null) {
+    const arch = (folder[1] ?? 'x64') as Arch;
+    return {
+      platform: 'windows',
+      arch: { arch, source: `the folder ${folder[0]}` },
+      nameLacksArch: true,
+      ...squirrelFormat(file.name),
+    };
+  }
+  if (/^mas(-dev)?(-|$)/.test(file.folders.at(-1) ?? '') && /\.pkg$/i.test(file.name)) {
+    return { platform: 'macos', skip: 'for the Mac App Store, which delivers it itself' };
+  }
+  if (!isElectronBuilders(file)) return undefined;
+  const { platform = archivePlatform(file), format } = inferFromName(file.name);
+  if (platform === undefined) return undefined;
+  const usualArch = unsuffixedArch(platform, file);
+  return {
+    platform,
+    ...(usualArch === undefined ? {} : { usualArch }),
+    ...(/\.exe$/i.test(file.name) && format !== 'binary' ? exeFormat(file) : {}),
+  };
+}
+
+function isElectronBuilders(file: SourceFile): boolean {
+  const { siblings, name } = file;
+  return (
+    siblings.includes(`${name}.blockmap`) ||
+    siblings.some((sibling) => MARKS.test(sibling)) ||
+    siblings.some((sibling) => /-unpacked$|^mac-(arm64|universal)$/.test(sibling)) ||
+    /-mac\.zip$|-win\.zip$/i.test(name)
+  );
+}
+
+/** A `.tar.gz` without a platform in its name is Linux's: the other two get a suffix. */
+function archivePlatform(file: SourceFile): Platform | undefined {
+  return /\.tar\.(gz|xz)$/i.test(file.name) ? 'linux' : undefined;
+}
+
+/**
+ * Unsuffixed means x64, but a custom `artifactName` may lack `${arch}`: then the one unpacked
+ * application tells. Several on Windows make one installer for all of them.
+ */
+function unsuffixedArch(platform: Platform, file: SourceFile): Arch | undefined {
+  const built = file.siblings.flatMap((sibling) => {
+    const match = UNPACKED[platform].exec(sibling);
+    return match === null ? [] : [(match[1] === 'armv7l' ? 'armv7' : (match[1] ?? 'x64')) as Arch];
+  });
+  const arches = [...new Set(built)];
+  if (arches.length === 0) return 'x64';
+  if (arches.length === 1) return arches[0];
+  if (platform === 'windows' && /\.exe$/i.test(file.name)) return 'universal';
+  return arches.includes('x64') ? 'x64' : undefined;
+}
+
+/**
+ * Only installers get a blockmap and only they are called Setup by default, so `App 1.0.0.exe`
+ * without one is the portable target: one program that runs as it is, a `binary`.
+ */
+function exeFormat(file: SourceFile): Pick<Clues, 'format'> {
+  const isInstaller =
+    /setup|installer/i.test(file.name) || file.siblings.includes(`${file.name}.blockmap`);
+  return { format: isInstaller ? 'nsis' : 'binary' };
+}

@@ -1,0 +1,59 @@
+import { archOf, type Platform, platformOf } from '../domain/platform.ts';
+import type { Clues } from './clues.ts';
+import type { SourceFile } from './source-file.ts';
+
+/**
+ * Electron Forge: `make/squirrel.windows/x64/`, `make/zip/darwin/arm64/`, `make/deb/x64/`, … The
+ * architecture is a folder; names of Squirrel's files leave it out.
+ */
+
+const MAKERS: Readonly<Record<string, Platform | undefined>> = {
+  'squirrel.windows': 'windows',
+  wix: 'windows',
+  msix: 'windows',
+  appx: 'windows',
+  zip: undefined,
+  deb: 'linux',
+  rpm: 'linux',
+  snap: 'linux',
+  flatpak: 'linux',
+  appimage: 'linux',
+  dmg: 'macos',
+  pkg: 'macos',
+};
+
+export function cluesOfElectronForge(file: SourceFile): Clues | undefined {
+  const folders = file.folders.map((folder) => folder.toLowerCase());
+  const at = folders.findLastIndex((folder) => Object.hasOwn(MAKERS, folder));
+  const maker = folders[at] ?? '';
+  const isForge = at >= 0 && (folders[at - 1] === 'make' || maker === 'squirrel.windows');
+  if (!isForge) return isSquirrelName(file) ? squirrelFormat(file.name) : undefined;
+  const below = folders.slice(at + 1);
+  const platform = MAKERS[maker] ?? platformOf(below[0] ?? '');
+  const arch = archOf(below.at(-1) ?? '');
+  const isSquirrel = maker === 'squirrel.windows';
+  return {
+    ...(platform === undefined ? {} : { platform }),
+    ...(arch === undefined
+      ? {}
+      : { arch: { arch, source: `the folder ${file.folders.slice(at).join('/')}` } }),
+    ...(isSquirrel ? squirrelFormat(file.name) : {}),
+    // `App.msi` of WiX is the same for every architecture.
+    ...(maker === 'wix' ? { nameLacksArch: true } : {}),
+  };
+}
+
+/** `App-1.0.0 Setup.exe`, or any installer beside a `RELEASES` that is not Velopack's. */
+function isSquirrelName({ name, siblings }: SourceFile): boolean {
+  if (/\d setup\.exe$/i.test(name)) return true;
+  const isBesideReleases =
+    siblings.includes('RELEASES') &&
+    !siblings.some((each) => /^(releases|assets)\..+\.json$/i.test(each));
+  return isBesideReleases && /setup\.exe$/i.test(name);
+}
+
+/** The installer of Squirrel.Windows is a program around the package that updaters take. */
+export function squirrelFormat(name: string): Pick<Clues, 'format'> {
+  if (/\.nupkg$/i.test(name)) return { format: 'squirrel' };
+  return /\.exe$/i.test(name) ? { format: 'squirrel-setup' } : {};
+}

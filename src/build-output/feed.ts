@@ -1,0 +1,141 @@
+import { readFile, stat } from 'node:fs/promises';
+import { parse } from 'yaml';
+import type { DigestAlgorithm } from '../domain/release.ts';
+import { refusal } from './refusal.ts';
+
+/**
+ * The feeds that build tools write beside their packages: `latest.yml`, `RELEASES`,
+ * `releases.win.json`. They are not published, what they state of the packages is checked.
+ */
+
+export interface FeedEntry {
+  readonly name: string;
+  /** Bytes; undefined when the feed does not say. */
+  readonly size: number | undefined;
+  readonly digests: readonly { readonly algorithm: DigestAlgorithm; readonly hex: string }[];
+}
+
+export interface Feed {
+  /** Undefined when its entries, not the feed, have versions. */
+  readonly version: string | undefined;
+  readonly minimumSystemVersion: string | undefined;
+  readonly entries: readonly FeedEntry[];
+}
+
+const FEED_BYTES_MAX = 4 * 1024 * 1024;
+const RELEASES_LINE = /^([0-9a-f]{40})\s+(\S.*?)\s+(\d+)$/i;
+const HEX_BYTES: Readonly<Record<DigestAlgorithm, number>> = { sha1: 20, sha256: 32, sha512: 64 };
+
+export function isFeedName(name: string): boolean {
+  return (
+    /\.ya?ml$/i.test(name) || /^RELEASES(-.+)?$/.test(name) || /^releases\..+\.json$/i.test(name)
+  );
+}
+
+/**
+ * What a feed states of `version`; undefined when the file is no feed of these tools.
+ *
+ * @throws AppError `invalid_artifact` for a feed that contradicts itself or cannot be read
+ */
+export async function readFeed(
+  path: string,
+  name: string,
+  version: string,
+): Promise<Feed | undefined> {
+  if ((await stat(path)).size > FEED_BYTES_MAX) return undefined;
+  const text = (await readFile(path, 'utf8')).replace(/^\uFEFF/, '');
+  if (/\.ya?ml$/i.test(name)) return parseUpdateInfo(path, text);
+  return /\.json$/i.test(name)
+    ? parseVelopackFeed(path, text, version)
+    : parseSquirrelReleases(path, text);
+}
+
+/** electron-builder's `{channel}{-mac|-linux|…}.yml`. */
+function parseUpdateInfo(path: string, text: string): Feed | undefined {
+  const info = attempt(() => parse(text, { maxAliasCount: 10 }));
+  if (!isRecord(info) || typeof info.version !== 'string') return undefined;
+  const listed = Array.isArray(info.files) ? info.files : [];
+  // Old versions of electron-builder state one file at the top level.
+  const files = listed.length > 0 || info.path === undefined ? listed : [info];
+  if (!files.every(isRecord) || files.length === 0) return undefined;
+  const minimum = info.minimumSystemVersion;
+  return {
+    version: info.version,
+    minimumSystemVersion: minimum === undefined || minimum === null ? undefined : String(minimum),
+    entries: files.map((file) => ({
+      name: nameOfUrl(path, file.url ?? file.path),
+      size: sizeOf(path, file.size),
+      digests: [digest(path, 'sha512', decodeBase64(file.sha512))],
+    })),
+  };
+}
+
+/** Lines of `SHA1 name size`; electron-winstaller keeps earlier versions' in the file. */
+function parseSquirrelReleases(path: string, text: string): Feed | undefined {
+  const lines = text.split(/\r?\n/).map((line) => line.replace(/#.*$/, '').trim());
+  const listed = lines.filter((line) => line !== '');
+  // A text of that name may be anything, such as a list of changes.
+  if (!listed.some((line) => RELEASES_LINE.test(line))) return undefined;
+  const entries = listed.map((line) => {
+    const [, sha1, url, size] = RELEASES_LINE.exec(line) ?? [];
+    if (sha1 === undefined) {
+      throw refusal(path, `it has a line that is not "SHA1 name size": ${line.slice(0, 80)}`);
+    }
+    const digests = [digest(path, 'sha1', sha1)];
+    return { name: nameOfUrl(path, url), size: Number(size), digests };
+  });
+  return { version: undefined, minimumSystemVersion: undefined, entries };
+}
+
+/** Every version that Velopack still knows is listed: only the one that is published counts. */
+function parseVelopackFeed(path: string, text: string, version: string): Feed | undefined {
+  const feed = attempt(() => JSON.parse(text));
+  if (!isRecord(feed) || !Array.isArray(feed.Assets)) return undefined;
+  const entries = feed.Assets.filter(isRecord)
+    .filter((asset) => asset.Version === version && asset.Type === 'Full')
+    .map((asset) => ({
+      name: nameOfUrl(path, asset.FileName),
+      size: sizeOf(path, asset.Size),
+      digests: (['SHA1', 'SHA256'] as const)
+        .filter((key) => typeof asset[key] === 'string' && asset[key] !== '')
+        .map((key) => digest(path, key === 'SHA1' ? 'sha1' : 'sha256', String(asset[key]))),
+    }));
+  return { version: undefined, minimumSystemVersion: undefined, entries };
+}
+
+function digest(path: string, algorithm: DigestAlgorithm, text: string): FeedEntry['digests'][0] {
+  const hex = text.toLowerCase();
+  if (!/^[0-9a-f]+$/.test(hex) || hex.length !== HEX_BYTES[algorithm] * 2) {
+    throw refusal(path, `it states something that is no ${algorithm}`);
+  }
+  return { algorithm, hex };
+}
+
+function decodeBase64(value: unknown): string {
+  return typeof value === 'string' ? Buffer.from(value, 'base64').toString('hex') : '';
+}
+
+function sizeOf(path: string, value: unknown): number | undefined {
+  if (value === undefined || value === null) return undefined;
+  if (Number.isSafeInteger(value)) return value as number;
+  throw refusal(path, `it states a size that is no number of bytes: ${String(value).slice(0, 40)}`);
+}
+
+function nameOfUrl(path: string, value: unknown): string {
+  if (typeof value !== 'string') throw refusal(path, 'it lists a file without a name');
+  const bare = /^https?:/i.test(value) ? value.replace(/[?#].*$/, '') : value;
+  const last = bare.split(/[/\\]/).at(-1) ?? '';
+  return attempt(() => decodeURIComponent(last)) ?? last;
+}
+
+function attempt<T>(read: () => T): T | undefined {
+  try {
+    return read();
+  } catch {
+    return undefined;
+  }
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

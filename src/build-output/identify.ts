@@ -1,0 +1,140 @@
+import {
+  type Arch,
+  FORMATS,
+  type Format,
+  PLATFORMS,
+  type Platform,
+  platformOf,
+} from '../domain/platform.ts';
+import type { ArtifactIdentity } from '../domain/release.ts';
+import { readNupkg } from './archive-magic.ts';
+import { fileByProduct } from './by-product.ts';
+import type { Clues } from './clues.ts';
+import { type ArchFindings, decideArch } from './decide-arch.ts';
+import { cluesOfElectronBuilder } from './electron-builder.ts';
+import { cluesOfElectronForge } from './electron-forge.ts';
+import { machineOfFile } from './file-magic.ts';
+import { checkFilename, insertArch } from './filename.ts';
+import { inferFromName, looksLikePackage } from './infer.ts';
+import { otherVersionIn } from './name-version.ts';
+import { refusal } from './refusal.ts';
+import type { SourceFile } from './source-file.ts';
+import { appArchiveName, cluesOfTauri, isAppArchive } from './tauri.ts';
+import { cluesOfVelopack } from './velopack.ts';
+
+/** A file that will be published. */
+export interface Package extends ArtifactIdentity {
+  readonly file: SourceFile;
+  readonly filename: string;
+  readonly minimumOsVersion: string | null;
+}
+
+/** What is known of a file before its architecture is. */
+interface Findings extends ArchFindings {
+  readonly platform: Platform | undefined;
+  readonly format: Format | undefined;
+}
+
+/**
+ * What a file is: as its descriptor says, else as its tool's habits, its name and its bytes say.
+ *
+ * A file that was only found in a directory is skipped with a reason when nothing says that it is a
+ * package; one that was named is refused.
+ *
+ * @throws AppError `invalid_artifact` naming what is unclear and the descriptor that settles it
+ */
+export async function identify(
+  file: SourceFile,
+  version: string,
+): Promise<Package | { readonly skip: string }> {
+  const unwanted = whyUnwanted(file, version);
+  if (unwanted !== undefined) return skipOrRefuse(file, unwanted);
+  const found = await findOut(file, version);
+  if (found.clues.skip !== undefined) return skipOrRefuse(file, found.clues.skip);
+  if (found.nupkg?.isVelopack && found.nupkg.version !== version) {
+    return skipOrRefuse(file, `is of version ${found.nupkg.version}, not ${version}`);
+  }
+  const { platform, format } = found;
+  if (platform === undefined || format === undefined) return unclear(file, found);
+  if (file.size === 0) throw refusal(file.path, 'it is empty');
+  const arch = file.statement?.arch ?? (await decideArch(file, found, platform, format, version));
+  return {
+    file,
+    platform,
+    arch,
+    format,
+    filename: checkFilename(file.path, publishedName(file, found, format, arch)),
+    minimumOsVersion: file.statement?.minimumOsVersion ?? null,
+  };
+}
+
+function whyUnwanted(file: SourceFile, version: string): string | undefined {
+  const other = otherVersionIn(file.statement?.filename ?? file.name, version);
+  if (other !== undefined) return `is of version ${other}, not ${version}`;
+  // A descriptor that says the format of a by-product means it.
+  return file.statement?.format === undefined ? fileByProduct(file.name) : undefined;
+}
+
+function skipOrRefuse(file: SourceFile, reason: string): { skip: string } {
+  if (file.statement === null) return { skip: reason };
+  throw refusal(file.path, reason);
+}
+
+async function findOut(file: SourceFile, version: string): Promise<Findings> {
+  const { statement } = file;
+  const named = inferFromName(file.name);
+  const clues = await cluesOf(file, version);
+  const isNupkg = /\.nupkg$/i.test(file.name);
+  const nupkg = isNupkg ? await readNupkg(file.path) : undefined;
+  const packaged = isNupkg && (nupkg?.isVelopack ? 'velopack' : 'squirrel');
+  // In a directory, a bare program is more likely a tool of the build than what is released.
+  const isBare = statement !== null && !looksLikePackage(file.name);
+  const isBinary = isBare || (statement?.format ?? clues.format) === 'binary';
+  const machine = isBinary ? await machineOfFile(file.path) : nupkg?.machine;
+  const bareFormat = isBare && machine !== undefined ? 'binary' : undefined;
+  const packagedFor = packaged === 'squirrel' ? 'windows' : platformOfRuntime(nupkg?.runtime);
+  return {
+    platform:
+      statement?.platform ?? clues.platform ?? packagedFor ?? machine?.platform ?? named.platform,
+    format:
+      statement?.format ?? clues.format ?? (packaged || undefined) ?? named.format ?? bareFormat,
+    machine,
+    clues,
+    nupkg,
+  };
+}
+
+/** Several tools may share a directory; what is particular to one beats electron-builder's habits. */
+async function cluesOf(file: SourceFile, version: string): Promise<Clues> {
+  const particular = (await cluesOfVelopack(file, version)) ?? cluesOfElectronForge(file);
+  return { ...cluesOfElectronBuilder(file), ...particular, ...cluesOfTauri(file) };
+}
+
+function platformOfRuntime(runtime: string | undefined): Platform | undefined {
+  return platformOf(runtime?.split('-', 1)[0] ?? '');
+}
+
+function publishedName(file: SourceFile, found: Findings, format: Format, arch: Arch): string {
+  if (file.statement?.filename !== undefined) return file.statement.filename;
+  if (isAppArchive(file.name)) return appArchiveName(file.name, arch);
+  const lacksArch =
+    found.clues.nameLacksArch === true || format === 'squirrel' || format === 'squirrel-setup';
+  return lacksArch ? insertArch(file.name, arch) : file.name;
+}
+
+function unclear(file: SourceFile, { platform, format }: Findings): { skip: string } {
+  const missing = [
+    ...(platform === undefined ? [`os, one of ${PLATFORMS.join(', ')}`] : []),
+    ...(format === undefined ? [`format, one of ${FORMATS.join(', ')}`] : []),
+  ];
+  const keys = [platform === undefined ? ',os=…' : '', format === undefined ? ',format=…' : ''];
+  if (file.statement === null) {
+    return {
+      skip: `not a known package; name it explicitly as "${file.path},os=…,arch=…,format=…" to publish it`,
+    };
+  }
+  throw refusal(
+    file.path,
+    `it is unclear what it is; say it with "${file.path}${keys.join('')}": ${missing.join('; ')}`,
+  );
+}

@@ -1,0 +1,108 @@
+import { type Arch, archOf, type Format, type Platform, platformOf } from '../domain/platform.ts';
+
+/** What a file name alone says, whichever tool wrote it. */
+
+export interface NameClues {
+  readonly platform?: Platform;
+  readonly arch?: Arch;
+  readonly format?: Format;
+}
+
+/** Longest suffix first. A platform where only one installs the format. */
+const SUFFIXES: readonly (readonly [string, Platform | undefined, Format | undefined])[] = [
+  ['.app.tar.gz', 'macos', 'tar.gz'],
+  // Updater bundles of Tauri 1: an archive that holds an installer is neither kind of package.
+  ['.appimage.tar.gz', 'linux', undefined],
+  ['.nsis.zip', 'windows', undefined],
+  ['.msi.zip', 'windows', undefined],
+  ['.nsis.7z', 'windows', undefined],
+  ['.pkg.tar.zst', 'linux', 'pacman'],
+  ['.pkg.tar.xz', 'linux', 'pacman'],
+  ['.tar.gz', undefined, 'tar.gz'],
+  ['.tar.xz', undefined, 'tar.xz'],
+  ['.tar.zst', undefined, 'tar.zst'],
+  ['.tgz', undefined, 'tar.gz'],
+  ['.zip', undefined, 'zip'],
+  ['.7z', undefined, '7z'],
+  ['.dmg', 'macos', 'dmg'],
+  ['.pkg', 'macos', 'pkg'],
+  ['.exe', 'windows', undefined],
+  ['.msi', 'windows', 'msi'],
+  ['.msix', 'windows', 'msix'],
+  ['.msixbundle', 'windows', 'msix'],
+  ['.appx', 'windows', 'msix'],
+  ['.appxbundle', 'windows', 'msix'],
+  ['.appimage', 'linux', 'appimage'],
+  ['.deb', 'linux', 'deb'],
+  ['.rpm', 'linux', 'rpm'],
+  ['.pacman', 'linux', 'pacman'],
+  ['.snap', 'linux', 'snap'],
+  ['.flatpak', 'linux', 'flatpak'],
+  ['.nupkg', undefined, undefined],
+];
+
+/** In an application's own name they mean nothing. */
+const NOT_AN_ARCH = new Set(['386', 'arm']);
+
+/** Pure and total: any string gives an answer, an empty one when the name says nothing. */
+export function inferFromName(name: string): NameClues {
+  const lower = name.toLowerCase();
+  const suffix = SUFFIXES.find(([end]) => lower.endsWith(end) && lower.length > end.length);
+  const platform = suffix?.[1] ?? platformInName(lower);
+  const arch = archInName(name);
+  const format = lower.endsWith('.exe') ? formatOfExe(lower) : suffix?.[2];
+  return {
+    ...(platform === undefined ? {} : { platform }),
+    ...(arch === undefined ? {} : { arch }),
+    ...(format === undefined ? {} : { format }),
+  };
+}
+
+/** Whether the name ends as a package does: otherwise a directory's file is none of ours. */
+export function looksLikePackage(name: string): boolean {
+  const lower = name.toLowerCase();
+  return SUFFIXES.some(([end]) => lower.endsWith(end) && lower.length > end.length);
+}
+
+/**
+ * `…Setup….exe` is NSIS as electron-builder and Tauri write it; electron-builder's portable target
+ * is one executable that runs as it is. Anything else may be either, and is asked for.
+ */
+function formatOfExe(lower: string): Format | undefined {
+  if (/portable/.test(lower)) return 'binary';
+  return /setup|installer/.test(lower) ? 'nsis' : undefined;
+}
+
+/** The architecture a name states: after the version when both are there, else anywhere, if one. */
+export function archInName(name: string): Arch | undefined {
+  const version = /\d{1,9}\.\d{1,9}\.\d{1,9}/.exec(name);
+  const after = version === null ? undefined : lastArch(name.slice(version.index));
+  return after ?? onlyOne(archesIn(name));
+}
+
+function lastArch(text: string): Arch | undefined {
+  return archesIn(text).at(-1);
+}
+
+function archesIn(text: string): Arch[] {
+  return words(text).flatMap((word) => {
+    if (word === 'win64') return ['x64' as const];
+    const arch = NOT_AN_ARCH.has(word) ? undefined : archOf(word);
+    return arch === undefined ? [] : [arch];
+  });
+}
+
+function platformInName(lower: string): Platform | undefined {
+  return onlyOne(words(lower).flatMap((word) => platformOf(word) ?? []));
+}
+
+function words(text: string): string[] {
+  return text
+    .toLowerCase()
+    .replace(/x86[_-]64/g, 'x64')
+    .split(/[^\p{L}\p{N}]+/u);
+}
+
+function onlyOne<T>(found: readonly T[]): T | undefined {
+  return new Set(found).size === 1 ? found[0] : undefined;
+}

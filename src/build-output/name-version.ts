@@ -1,0 +1,61 @@
+/** Which version a file's name states, so that builds left over from older ones stay out. */
+
+const PRERELEASE_WORD =
+  'alpha|beta|rc|pre|preview|prerelease|next|canary|nightly|dev|insiders?|snapshot|staging';
+/**
+ * Three or four numbers, and a pre-release by its usual words: `-arm64`, `-mac`, `-full` and an
+ * RPM's `-1` look like one and are not. Tauri puts an underscore after a numeric one.
+ */
+const STATED = new RegExp(
+  `(?<![\\d.])v?(\\d{1,9}\\.\\d{1,9}\\.\\d{1,9})(?:\\.\\d{1,9})?` +
+    `(?:[-~]((?:${PRERELEASE_WORD})(?:[.-]?\\d{1,9})*(?![0-9A-Za-z])|\\d{1,9}(?=_)))?(?![\\d])`,
+  'gi',
+);
+
+/**
+ * The other version that a name plainly states, or undefined when it states `version`, or none.
+ * Build metadata does not count.
+ */
+export function otherVersionIn(fullName: string, version: string): string | undefined {
+  // The suffix would read as a fourth number.
+  const name = fullName.replace(/\.7z$/i, '');
+  const wanted = withoutBuild(version).toLowerCase();
+  if (containsVersion(name, version) && !name.toLowerCase().endsWith('.nupkg')) {
+    const exact = statedVersions(name);
+    if (exact.length === 0 || exact.some((stated) => squash(stated) === squash(wanted))) {
+      return undefined;
+    }
+    // A pre-release of unusual words (`1.0.0-gamma.7`) is cut short by the pattern above.
+    return wanted.includes('-') ? undefined : exact[0];
+  }
+  if (containsVersion(name, version)) return undefined;
+  return statedVersions(name).find((stated) => squash(stated) !== squash(wanted));
+}
+
+/** Squirrel's packages write `1.0.0-beta.1` without the last dot. */
+function squash(version: string): string {
+  const [core, ...prerelease] = version.toLowerCase().split('-');
+  return `${core}-${prerelease.join('').replaceAll('.', '')}`;
+}
+
+function statedVersions(name: string): string[] {
+  return [...name.matchAll(STATED)].map(([, core, prerelease]) =>
+    prerelease === undefined ? (core as string) : `${core}-${prerelease}`,
+  );
+}
+
+/** Whether the version stands in the name, neither part of a longer number nor of a longer version. */
+export function containsVersion(name: string, version: string): boolean {
+  const text = name.toLowerCase().replaceAll('~', '-');
+  const wanted = withoutBuild(version).toLowerCase();
+  for (let at = text.indexOf(wanted); at >= 0; at = text.indexOf(wanted, at + 1)) {
+    const before = at === 0 ? '' : (text[at - 1] as string);
+    const after = text.slice(at + wanted.length);
+    if (!/[\d.]/.test(before) && !/^(\d|\.[1-9])/.test(after)) return true;
+  }
+  return false;
+}
+
+function withoutBuild(version: string): string {
+  return version.split('+', 1)[0] as string;
+}

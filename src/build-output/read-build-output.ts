@@ -1,0 +1,168 @@
+import { realpath } from 'node:fs/promises';
+import { identityName } from '../domain/release.ts';
+import { AppError } from '../errors.ts';
+import { attachFeed } from './attach-feeds.ts';
+import { attachSidecar, type Draft, isSidecarName } from './attach-sidecars.ts';
+import type { BuildOutput, BuiltArtifact, SkippedFile } from './build-output.ts';
+import { parsePathArgument } from './descriptor.ts';
+import { isFeedName } from './feed.ts';
+import { identify } from './identify.ts';
+import { refusal } from './refusal.ts';
+import { scanDirectory } from './scan-directory.ts';
+import { beside, describeFile, type SourceFile } from './source-file.ts';
+
+const SKIPPED_SHOWN_MAX = 20;
+
+/**
+ * What the build tools left at `paths`: the packages to publish as `version`, and what is left out
+ * and why. Nothing is hashed here: what feeds state is handed on in `stated`.
+ *
+ * Each path is a directory as electron-builder, Electron Forge, Tauri or Velopack leave it, a file,
+ * or `FILE,os=…,arch=…,format=…,name=…,minimum_os_version=…`. Of a file that is named, `FILE.sig` and
+ * `FILE.blockmap` beside it are used too; a feed beside it (`latest.yml`) is not asked for.
+ *
+ * @throws AppError `invalid_artifact` (also when there is nothing to publish), and `unknown_platform`,
+ * `unknown_arch`, `unknown_format` for a descriptor
+ */
+export async function readBuildOutput(request: {
+  readonly paths: readonly string[];
+  readonly version: string;
+}): Promise<BuildOutput> {
+  const { version } = request;
+  const skipped: SkippedFile[] = [];
+  const sources = await collect(request.paths, skipped);
+  const drafts = new Map<string, Draft>();
+  for (const source of sources) {
+    if (isSidecarName(source.name) || isFeed(source)) continue;
+    const identified = await identify(source, version);
+    if ('skip' in identified) {
+      skipped.push({ path: source.path, reason: identified.skip });
+    } else {
+      drafts.set(source.path, newDraft(identified));
+    }
+  }
+  for (const source of sources) {
+    const unused = isSidecarName(source.name)
+      ? await attachSidecar(source, drafts, version)
+      : isFeed(source) && (await attachFeed(source, [...drafts.values()], version));
+    if (unused) skipped.push(unused);
+  }
+  const artifacts = [...drafts.values()].map(finish);
+  checkSomething(request.paths, artifacts, skipped);
+  checkUnique(artifacts);
+  return { artifacts, skipped };
+}
+
+/** A descriptor makes a package of anything, a YAML file included. */
+function isFeed(source: SourceFile): boolean {
+  return isFeedName(source.name) && source.statement?.format === undefined;
+}
+
+/** Every file once: a named one beats the same one found in a directory. */
+async function collect(paths: readonly string[], skipped: SkippedFile[]): Promise<SourceFile[]> {
+  const byRealPath = new Map<string, SourceFile>();
+  const add = async (source: SourceFile) => {
+    const key = await realpath(source.path);
+    const known = byRealPath.get(key);
+    if (known?.statement && Object.keys(source.statement ?? {}).length > 0) {
+      if (Object.keys(known.statement).length > 0) throw refusal(source.path, 'it is named twice');
+    } else if (known?.statement) return;
+    if (known === undefined || source.statement !== null) byRealPath.set(key, source);
+  };
+  for (const argument of paths) {
+    const { path, isDirectory, statement } = await parsePathArgument(argument);
+    if (isDirectory) {
+      const scan = await scanDirectory(path);
+      for (const file of scan.files) await add(file);
+      skipped.push(...scan.skipped);
+    } else {
+      await addNamed(await describeFile(path, statement), add);
+    }
+  }
+  const isNamed = new Set([...byRealPath.values()].map(({ path }) => path));
+  skipped.splice(0, skipped.length, ...skipped.filter(({ path }) => !isNamed.has(path)));
+  return [...byRealPath.values()];
+}
+
+async function addNamed(
+  file: SourceFile,
+  add: (source: SourceFile) => Promise<void>,
+): Promise<void> {
+  await add(file);
+  if (isSidecarName(file.name)) return;
+  for (const name of [`${file.name}.sig`, `${file.name}.blockmap`]) {
+    if (file.siblings.includes(name)) {
+      await add(await describeFile(beside(file, name), null, file.siblings));
+    }
+  }
+}
+
+function newDraft(identified: Draft['package']): Draft {
+  return {
+    package: identified,
+    minimumOsVersion: identified.minimumOsVersion,
+    stated: [],
+    signatures: [],
+    companions: [],
+  };
+}
+
+function finish(draft: Draft): BuiltArtifact {
+  const { file, platform, arch, format, filename } = draft.package;
+  const { minimumOsVersion, stated, signatures, companions } = draft;
+  return {
+    path: file.path,
+    filename,
+    size: file.size,
+    platform,
+    arch,
+    format,
+    minimumOsVersion,
+    stated,
+    signatures,
+    companions,
+  };
+}
+
+function checkSomething(
+  paths: readonly string[],
+  artifacts: readonly BuiltArtifact[],
+  skipped: readonly SkippedFile[],
+): void {
+  if (artifacts.length > 0) return;
+  const shown = skipped
+    .slice(0, SKIPPED_SHOWN_MAX)
+    .map(({ path, reason }) => `  ${path}: ${reason}`);
+  const more = skipped.length - shown.length;
+  const looked = paths.length === 0 ? 'no path was given' : `looked at ${paths.join(', ')}`;
+  throw new AppError(
+    'invalid_artifact',
+    [
+      `There is nothing to publish: ${looked}${shown.length > 0 ? ' and skipped' : '.'}`,
+      ...shown,
+      ...(more > 0 ? [`  … and ${more} more`] : []),
+    ].join('\n'),
+  );
+}
+
+/** Names are compared without case: Windows and macOS save two that differ in it as one. */
+function checkUnique(artifacts: readonly BuiltArtifact[]): void {
+  const seen = new Map<string, string>();
+  for (const artifact of artifacts) {
+    claim(seen, `both are ${identityName(artifact)}`, artifact.path);
+    for (const { filename, path } of [artifact, ...artifact.companions]) {
+      claim(seen, `both would be published as ${filename.toLowerCase()}`, path);
+    }
+  }
+}
+
+function claim(seen: Map<string, string>, reason: string, path: string): void {
+  const other = seen.get(reason);
+  if (other !== undefined && other !== path) {
+    throw refusal(
+      `${other} and ${path}`,
+      `${reason}; publish one, or tell them apart with ,arch=…,format=…,name=…`,
+    );
+  }
+  seen.set(reason, path);
+}

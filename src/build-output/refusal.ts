@@ -1,0 +1,11 @@
+import { AppError } from '../errors.ts';
+
+/** An `invalid_artifact` that names the file, for every check of this room. */
+export function refusal(path: string, reason: string, cause?: unknown): AppError {
+  return new AppError('invalid_artifact', `${path}: ${reason}`, { cause });
+}
+
+/** Whether an error is Node's own with one of these codes. */
+export function hasCode(error: unknown, ...codes: readonly string[]): boolean {
+  return error instanceof Error && 'code' in error && codes.includes(String(error.code));
+}

@@ -1,0 +1,92 @@
+import cors from '@fastify/cors';
+import helmet from '@fastify/helmet';
+import underPressure from '@fastify/under-pressure';
+import fastify from 'fastify';
+import type { Registry } from 'prom-client';
+import { AppError } from '../errors.ts';
+import { registerCheckUpdate } from './check-update-route.ts';
+import type { App, RouteDeps } from './deps.ts';
+import { registerDownload } from './download-route.ts';
+import { registerFeeds } from './feed-route.ts';
+import { type FileRouteDeps, registerFiles } from './file-route.ts';
+import { registerHealth } from './health-route.ts';
+import { registerLatestVersion } from './latest-version-route.ts';
+import { countRequests } from './metrics.ts';
+import { registerOpenapi } from './openapi.ts';
+import { sendProblem, sendRouteNotFound } from './problem.ts';
+import { logRequests, serverOptions } from './server-options.ts';
+import { compileSerializer, compileValidator } from './validation.ts';
+
+export interface HttpDeps extends RouteDeps {
+  readonly metrics: Registry;
+  /** Only on a store whose links this service serves itself. */
+  readonly files: FileRouteDeps | undefined;
+}
+
+type Settings = Parameters<typeof serverOptions>[0];
+
+/** A request that waits this long for its turn had better go to another process. */
+const EVENT_LOOP_DELAY_MAX_MS = 1_000;
+const RETRY_AFTER_SECONDS = 10;
+
+/** Everything that every route has in common, and no route. Not listening. */
+export async function buildBase(settings: Settings, metrics: Registry): Promise<App> {
+  const app = fastify(serverOptions(settings)) as unknown as App;
+  app.setValidatorCompiler(compileValidator as never);
+  app.setSerializerCompiler(compileSerializer as never);
+  app.setErrorHandler((error: Error, request, reply) =>
+    sendProblem(error, request, reply as never),
+  );
+  app.setNotFoundHandler((request, reply) => sendRouteNotFound(request, reply as never));
+  app.addHook('onRequest', (request, reply, done) => {
+    reply.header('x-request-id', request.id);
+    done();
+  });
+  logRequests(app);
+  countRequests(app, metrics);
+  await app.register(helmet, {
+    contentSecurityPolicy: {
+      useDefaults: false,
+      directives: { 'default-src': ["'none'"], 'frame-ancestors': ["'none'"] },
+    },
+    // Answers are read by websites of other origins.
+    crossOriginResourcePolicy: { policy: 'cross-origin' },
+  });
+  return app;
+}
+
+/** For routes that anybody may ask from anywhere: open to every origin, shed under pressure. */
+export async function registerOpenRoutes(app: App, register: (scope: App) => void): Promise<void> {
+  await app.register(async (scope) => {
+    await scope.register(cors, {
+      origin: '*',
+      methods: ['GET', 'HEAD', 'POST'],
+      exposedHeaders: ['etag', 'retry-after', 'x-request-id'],
+      maxAge: 86_400,
+    });
+    await scope.register(underPressure, {
+      maxEventLoopDelay: EVENT_LOOP_DELAY_MAX_MS,
+      pressureHandler: () => {
+        throw new AppError('overloaded', 'This server has too much to do. Try again shortly.', {
+          retryAfterSeconds: RETRY_AFTER_SECONDS,
+        });
+      },
+    });
+    register(scope as unknown as App);
+  });
+}
+
+export async function buildServer(settings: Settings, deps: HttpDeps): Promise<App> {
+  const app = await buildBase(settings, deps.metrics);
+  await registerOpenapi(app);
+  await registerOpenRoutes(app, (scope) => {
+    registerCheckUpdate(scope, deps);
+    registerLatestVersion(scope, deps);
+    registerDownload(scope, deps);
+    registerFeeds(scope, deps);
+  });
+  const { files } = deps;
+  if (files !== undefined) registerFiles(app, files);
+  registerHealth(app, deps);
+  return app;
+}

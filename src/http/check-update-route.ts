@@ -1,0 +1,216 @@
+import type { FastifyReply } from 'fastify';
+import { z } from 'zod';
+import { DEFAULT_CHANNEL } from '../domain/channel.ts';
+import { newestFor } from '../domain/decide-update.ts';
+import {
+  ARCHES,
+  FORMATS,
+  PLATFORMS,
+  parseArch,
+  parseFormat,
+  parsePlatform,
+} from '../domain/platform.ts';
+import { notesFor } from '../domain/release.ts';
+import type { UpdateQuery } from '../domain/update-query.ts';
+import { parseClientVersion, versionText } from '../domain/version.ts';
+import type { PresignedUrl } from '../object-store/object-store.ts';
+import { checkForUpdate, type UpdateAnswer } from '../operations/check-for-update.ts';
+import { issueLink } from '../operations/issue-link.ts';
+import type { App, RouteDeps } from './deps.ts';
+import { optional, parseAll, problems, word } from './validation.ts';
+
+const BODY_BYTES_MAX = 16 * 1024;
+
+const bodySchema = z.object({
+  current_version: word.describe('Semantic version; a leading v is accepted.'),
+  platform: word.describe('windows, macos, linux, or an alias such as win32 or darwin.'),
+  arch: word.describe('x64, arm64, ia32, armv7, universal, or an alias such as x86_64 or aarch64.'),
+  channel: word.optional().describe('Default stable.'),
+  app: word.optional().describe('Default: the application this service is set up for.'),
+  installation_id: word
+    .optional()
+    .describe('Stable and anonymous; decides who gets a staged rollout.'),
+  os_version: word
+    .optional()
+    .describe('Windows and Linux: the kernel version. macOS: the product version.'),
+  format: word.optional().describe('The package format installed; never replaced by another.'),
+  locale: word.optional().describe('BCP 47 language tag for the notes.'),
+});
+
+type Body = z.output<typeof bodySchema>;
+
+export const REASONS = [
+  'offer',
+  'up_to_date',
+  'no_release',
+  'paused',
+  'unsupported_platform',
+  'unsupported_format',
+  'unsupported_os_version',
+  'must_step_through',
+] as const;
+
+export const signatureSchema = z.object({
+  scheme: z.string(),
+  key_id: z.string(),
+  value: z.string(),
+});
+
+const alwaysSchema = {
+  reason: z.enum(REASONS),
+  app: z.string(),
+  channel: z.string(),
+  current_version: z.string(),
+  latest_version: z.string().nullable().describe('The newest release for this kind of machine.'),
+  catalog_revision: z.int(),
+  check_again_after_seconds: z.int(),
+};
+
+export const checkUpdateAnswerSchema = z.discriminatedUnion('update_available', [
+  z.strictObject({ update_available: z.literal(false), ...alwaysSchema }),
+  z.strictObject({
+    update_available: z.literal(true),
+    ...alwaysSchema,
+    version: z.string(),
+    mandatory: z.boolean(),
+    released_at: z.string(),
+    notes: z.string().nullable().describe('Markdown.'),
+    platform: z.enum(PLATFORMS),
+    arch: z.enum(ARCHES).describe("The artifact's; x64 on arm64 machines that emulate it."),
+    download: z.strictObject({
+      url: z.string().describe('Presigned; good until expires_at.'),
+      expires_at: z.string(),
+      filename: z.string(),
+      format: z.enum(FORMATS),
+      size: z.int().describe('Bytes.'),
+      sha256: z.string().describe('Hex.'),
+      sha512: z.string().describe('Hex.'),
+      signatures: z.array(signatureSchema),
+    }),
+  }),
+]);
+
+const schema = {
+  summary: 'Is there something newer for this installation?',
+  description: 'Answers 200 to every valid question; "no" is an answer, with its reason.',
+  tags: ['desktop'],
+  body: bodySchema,
+  response: {
+    200: checkUpdateAnswerSchema,
+    ...problems({
+      400: 'invalid_request, malformed_json, invalid_version, unknown_platform, unknown_arch, unknown_format',
+      404: 'unknown_application, unknown_channel',
+      413: 'body_too_large',
+      415: 'unsupported_media_type',
+      503: 'catalog_unavailable, store_unavailable, overloaded',
+    }),
+  },
+};
+
+export function registerCheckUpdate(app: App, deps: RouteDeps): void {
+  app.post(
+    '/api/v1/desktop/check-update',
+    { schema, bodyLimit: BODY_BYTES_MAX },
+    (request, typedReply) => {
+      // The schema describes the document; what is sent is its text.
+      const reply: FastifyReply = typedReply as unknown as FastifyReply;
+      const { body } = request;
+      const query = queryOf(body, deps.defaultApplication);
+      const send = (json: string) => {
+        reply
+          .header('cache-control', 'no-store')
+          .type('application/json; charset=utf-8')
+          .send(json);
+      };
+      // Without a promise where none is needed: this is the route that is asked millions of times.
+      const json = answer(deps, query, body.locale ?? null);
+      if (typeof json === 'string') send(json);
+      else json.then(send, (error: unknown) => reply.send(error));
+    },
+  );
+}
+
+function queryOf(body: Body, defaultApplication: string): UpdateQuery {
+  const parsed = parseAll({
+    currentVersion: () => parseClientVersion(body.current_version),
+    platform: () => parsePlatform(body.platform),
+    arch: () => parseArch(body.arch),
+    formats: () => optional(body.format, (text) => [parseFormat(text)]),
+  });
+  return {
+    ...parsed,
+    application: body.app ?? defaultApplication,
+    channel: body.channel ?? DEFAULT_CHANNEL,
+    osVersion: body.os_version ?? null,
+    osGate: 'server',
+    installationId: body.installation_id ?? null,
+    purpose: 'update',
+    signatureScheme: null,
+  };
+}
+
+type AskedQuery = UpdateQuery & {
+  readonly currentVersion: NonNullable<UpdateQuery['currentVersion']>;
+};
+
+function answer(
+  deps: RouteDeps,
+  query: UpdateQuery,
+  locale: string | null,
+): string | Promise<string> {
+  const found = checkForUpdate(deps, query);
+  return found instanceof Promise
+    ? found.then((later) => linkAndRender(deps, query as AskedQuery, later, locale))
+    : linkAndRender(deps, query as AskedQuery, found, locale);
+}
+
+function linkAndRender(
+  deps: RouteDeps,
+  query: AskedQuery,
+  found: UpdateAnswer,
+  locale: string | null,
+): string | Promise<string> {
+  const always = {
+    reason: found.decision.reason,
+    app: query.application,
+    channel: found.channel.name,
+    current_version: versionText(query.currentVersion),
+    latest_version: latestVersion(found, query),
+    catalog_revision: found.revision,
+    check_again_after_seconds: deps.checkAgainAfterSeconds,
+  };
+  if (!('release' in found)) return JSON.stringify({ update_available: false, ...always });
+  const { release, artifact, decision } = found;
+  const render = ({ url, expiresAt }: PresignedUrl): string =>
+    JSON.stringify({
+      update_available: true,
+      ...always,
+      version: release.version,
+      mandatory: decision.mandatory,
+      released_at: release.releasedAt,
+      notes: notesFor(release.notes, locale),
+      platform: artifact.platform,
+      arch: artifact.arch,
+      download: {
+        url,
+        expires_at: expiresAt.toISOString(),
+        filename: artifact.filename,
+        format: artifact.format,
+        size: artifact.size,
+        sha256: artifact.sha256,
+        sha512: artifact.sha512,
+        signatures: artifact.signatures.map(({ scheme, keyId, value }) => ({
+          scheme,
+          key_id: keyId,
+          value,
+        })),
+      },
+    });
+  const link = issueLink(deps.links, query.application, artifact, 'GET');
+  return link instanceof Promise ? link.then(render) : render(link);
+}
+
+function latestVersion(found: UpdateAnswer, query: UpdateQuery): string | null {
+  const latest = newestFor(found.channel, query.platform, query.arch);
+  return latest === undefined ? null : versionText(latest.version);
+}

@@ -1,0 +1,30 @@
+import { createHash } from 'node:crypto';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+
+/** For answers that are the same for everybody: short-lived, and good for a while when we are down. */
+export const PUBLIC_CACHE = 'public, max-age=60, stale-while-revalidate=300, stale-if-error=600';
+
+/** A strong entity tag of a body. */
+export function etagOf(body: string): string {
+  return `"${createHash('sha256').update(body).digest('base64url').slice(0, 27)}"`;
+}
+
+/** Whether an If-None-Match header names the tag (RFC 9110, section 13.1.2: compared weakly). */
+export function matchesEtag(header: string | undefined, etag: string): boolean {
+  if (header === undefined) return false;
+  if (header.trim() === '*') return true;
+  return header.split(',').some((tag) => tag.trim().replace(/^W\//, '') === etag);
+}
+
+/** Sends a body that caches may keep, or 304 when the client has it. */
+export function sendCacheable(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  contentType: string,
+  body: string,
+): FastifyReply {
+  const etag = etagOf(body);
+  reply.header('cache-control', PUBLIC_CACHE).header('etag', etag);
+  if (matchesEtag(request.headers['if-none-match'], etag)) return reply.code(304).send();
+  return reply.type(contentType).send(body);
+}

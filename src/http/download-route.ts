@@ -1,0 +1,123 @@
+import { z } from 'zod';
+import { DEFAULT_CHANNEL } from '../domain/channel.ts';
+import {
+  ARCHES,
+  FORMATS,
+  PLATFORMS,
+  parseArch,
+  parseFormat,
+  parsePlatformAndArch,
+} from '../domain/platform.ts';
+import { findDownload } from '../operations/find-download.ts';
+import { issueLink } from '../operations/issue-link.ts';
+import { signatureSchema } from './check-update-route.ts';
+import type { App, RouteDeps } from './deps.ts';
+import { optional, parseAll, problems, word } from './validation.ts';
+
+const querySchema = z.object({
+  arch: word.optional().describe('Default: universal, else arm64 on macOS and x64 elsewhere.'),
+  format: word.optional().describe('Honoured or refused, never replaced.'),
+  version: word.optional().describe('Default: the newest.'),
+  channel: word.optional().describe('Default stable.'),
+  app: word.optional(),
+});
+
+export const downloadAnswerSchema = z.strictObject({
+  app: z.string(),
+  channel: z.string(),
+  version: z.string(),
+  platform: z.enum(PLATFORMS),
+  arch: z.enum(ARCHES),
+  format: z.enum(FORMATS),
+  url: z.string().describe('Presigned; good until expires_at.'),
+  expires_at: z.string(),
+  filename: z.string(),
+  size: z.int().describe('Bytes.'),
+  sha256: z.string().describe('Hex.'),
+  sha512: z.string().describe('Hex.'),
+  signatures: z.array(signatureSchema),
+});
+
+const schema = {
+  summary: 'The file for a download button',
+  description:
+    'Redirects to a presigned URL; with `Accept: application/json` it answers with the link and hashes instead.',
+  tags: ['desktop'],
+  params: z.object({
+    platform: word.describe(
+      'windows, macos, linux or an alias, with or without -arch: darwin-arm64.',
+    ),
+  }),
+  querystring: querySchema,
+  response: {
+    200: downloadAnswerSchema,
+    302: z.null().describe('Location: a presigned URL.'),
+    ...problems({
+      400: 'invalid_request, unknown_platform, unknown_arch, unknown_format',
+      404: 'unknown_application, unknown_channel, unknown_version, no_release, unsupported_platform, unsupported_format',
+      410: 'release_withdrawn',
+      503: 'catalog_unavailable, store_unavailable, overloaded',
+    }),
+  },
+};
+
+export function registerDownload(app: App, deps: RouteDeps): void {
+  app.get('/api/v1/desktop/download/:platform', { schema }, async (request, reply) => {
+    const { query, params } = request;
+    const { machine, arch, formats } = parseAll({
+      machine: () => parsePlatformAndArch(params.platform),
+      arch: () => optional(query.arch, parseArch),
+      formats: () => optional(query.format, (text) => [parseFormat(text)]),
+    });
+    const application = query.app ?? deps.defaultApplication;
+    const channel = query.channel ?? DEFAULT_CHANNEL;
+    const { release, artifact } = await findDownload(
+      deps,
+      {
+        application,
+        channel,
+        currentVersion: null,
+        platform: machine.platform,
+        arch: arch ?? machine.arch ?? null,
+        formats,
+        osVersion: null,
+        // The person sees what the system requires; a button cannot.
+        osGate: 'client',
+        installationId: null,
+        purpose: 'download',
+        signatureScheme: null,
+      },
+      query.version ?? null,
+    );
+    const method = request.method === 'HEAD' ? 'HEAD' : 'GET';
+    const { url, expiresAt } = await issueLink(deps.links, application, artifact, method);
+    reply.header('cache-control', 'no-store').header('vary', 'Accept');
+    if (!acceptsJson(request.headers.accept)) return reply.redirect(url, 302);
+    return reply.type('application/json; charset=utf-8').send({
+      app: application,
+      channel,
+      version: release.version,
+      platform: artifact.platform,
+      arch: artifact.arch,
+      format: artifact.format,
+      url,
+      expires_at: expiresAt.toISOString(),
+      filename: artifact.filename,
+      size: artifact.size,
+      sha256: artifact.sha256,
+      sha512: artifact.sha512,
+      signatures: artifact.signatures.map(({ scheme, keyId, value }) => ({
+        scheme,
+        key_id: keyId,
+        value,
+      })),
+    });
+  });
+}
+
+/** Asked for by name: a browser accepts everything and wants the file. */
+function acceptsJson(accept: string | undefined): boolean {
+  return (
+    accept !== undefined && /\bapplication\/json\b/i.test(accept) && !/\btext\/html\b/i.test(accept)
+  );
+}

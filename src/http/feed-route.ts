@@ -1,0 +1,112 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import { AppError } from '../errors.ts';
+import { checkForUpdate } from '../operations/check-for-update.ts';
+import { findFile } from '../operations/find-file.ts';
+import { issueLink } from '../operations/issue-link.ts';
+import { type FeedRequest, filePath, type Protocol } from '../protocols/protocol.ts';
+import { PROTOCOLS, protocolNamed } from '../protocols/registry.ts';
+import { sendCacheable } from './conditional.ts';
+import type { App, RouteDeps } from './deps.ts';
+import { problems, word } from './validation.ts';
+
+const schema = {
+  summary: 'The updater dialects',
+  description: `Dialects: ${PROTOCOLS.map(({ name, title }) => `${name} (${title})`).join(', ')}. Files of a release are at {version}/{filename} below each, and redirect to a presigned URL.`,
+  tags: ['feeds'],
+  params: z.object({ app: word, channel: word, protocol: word, '*': z.string().max(1024) }),
+  response: {
+    200: z.string().describe("The dialect's document."),
+    204: z.null().describe('Nothing newer, in dialects that say so this way.'),
+    302: z.null().describe('A file: Location is a presigned URL.'),
+    304: z.null(),
+    ...problems({
+      400: 'invalid_request, invalid_version, unknown_platform, unknown_arch, unknown_format',
+      404: 'unknown_application, unknown_channel, unknown_version, unknown_file, no_release',
+      410: 'release_withdrawn',
+      503: 'catalog_unavailable, store_unavailable, overloaded',
+    }),
+  },
+};
+
+/** What answers depend on beside the address. */
+const VARY = 'x-current-version, x-installation-id, x-user-staging-id';
+
+export function registerFeeds(app: App, deps: RouteDeps): void {
+  app.get('/feeds/:app/:channel/:protocol/*', { schema }, async (request, reply) => {
+    const { params } = request;
+    const protocol = protocolNamed(params.protocol);
+    if (protocol === undefined) {
+      const names = PROTOCOLS.map(({ name }) => name).join(', ');
+      throw new AppError('unknown_file', `There is no such dialect here. There are: ${names}.`);
+    }
+    const feed = {
+      application: params.app,
+      channel: params.channel,
+      path: params['*'].split('/'),
+      query: stringsOf(request.query),
+      headers: stringsOf(request.headers),
+    };
+    return sendDocument(deps, protocol, feed, request, reply);
+  });
+}
+
+async function sendDocument(
+  deps: RouteDeps,
+  protocol: Protocol,
+  feed: FeedRequest,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
+  const query = protocol.parseRequest(feed);
+  if (query === undefined) return sendFile(deps, feed, request, reply);
+  const found = await checkForUpdate(deps, query);
+  const base = `${deps.publicUrl()}/feeds/${encodeURIComponent(feed.application)}/${encodeURIComponent(query.channel)}/${protocol.name}`;
+  const answer = protocol.renderAnswer({
+    request: feed,
+    query,
+    decision: found.decision,
+    ...('release' in found
+      ? { offered: { release: found.release, artifact: found.artifact } }
+      : {}),
+    fileUrl: (filename) =>
+      `${base}/${filePath('release' in found ? found.release.version : '', filename)}`,
+  });
+  if (answer.status === 404) {
+    throw new AppError(
+      'no_release',
+      `Nothing for this client is released on ${query.channel} of ${query.application}.`,
+    );
+  }
+  reply.header('vary', VARY);
+  if (answer.status === 204) return reply.code(204).header('cache-control', 'no-store').send();
+  return sendCacheable(request, reply, answer.contentType, answer.body);
+}
+
+/** The stable address of a file: what feeds carry in place of links that expire. */
+async function sendFile(
+  deps: RouteDeps,
+  feed: FeedRequest,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
+  const [version, filename, ...rest] = feed.path;
+  if (version === undefined || filename === undefined || rest.length > 0) {
+    throw new AppError('unknown_file', 'This feed has no such document.');
+  }
+  const { application, channel } = feed;
+  const file = await findFile(deps, { application, channel, version, filename });
+  const method = request.method === 'HEAD' ? 'HEAD' : 'GET';
+  const { url } = await issueLink(deps.links, application, file, method);
+  return reply.header('cache-control', 'no-store').redirect(url, 302);
+}
+
+/** Repeated parameters and headers count once. */
+function stringsOf(record: unknown): Record<string, string> {
+  const strings: Record<string, string> = {};
+  for (const [name, value] of Object.entries(record as Record<string, unknown>)) {
+    const first = Array.isArray(value) ? value[0] : value;
+    if (typeof first === 'string') strings[name] = first;
+  }
+  return strings;
+}

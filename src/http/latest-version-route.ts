@@ -1,0 +1,85 @@
+import { z } from 'zod';
+import { DEFAULT_CHANNEL } from '../domain/channel.ts';
+import { ARCHES, FORMATS, PLATFORMS, parseArch, parsePlatform } from '../domain/platform.ts';
+import { notesFor } from '../domain/release.ts';
+import { type Latest, listLatest } from '../operations/list-latest.ts';
+import { sendCacheable } from './conditional.ts';
+import type { App, RouteDeps } from './deps.ts';
+import { optional, parseAll, problems, word } from './validation.ts';
+
+const querySchema = z.object({
+  channel: word.optional().describe('Default stable.'),
+  platform: word.optional().describe('Only for this platform.'),
+  arch: word.optional().describe('Only what runs on this architecture.'),
+  app: word.optional(),
+});
+
+export const latestVersionAnswerSchema = z.strictObject({
+  app: z.string(),
+  channel: z.string(),
+  version: z.string().describe('The newest of the versions below.'),
+  released_at: z.string(),
+  notes: z.string().nullable().describe('Markdown.'),
+  mandatory_for: z.string().nullable().describe('Range of versions that must update.'),
+  catalog_revision: z.int(),
+  downloads: z.array(
+    z.strictObject({
+      platform: z.enum(PLATFORMS),
+      arch: z.enum(ARCHES),
+      format: z.enum(FORMATS),
+      version: z.string().describe('The newest for this platform and architecture.'),
+      url: z.string().describe('Stable; redirects to a presigned URL.'),
+      filename: z.string(),
+      size: z.int().describe('Bytes.'),
+      sha256: z.string().describe('Hex.'),
+      sha512: z.string().describe('Hex.'),
+    }),
+  ),
+});
+
+const schema = {
+  summary: 'The latest version, and a download for every platform',
+  tags: ['desktop'],
+  querystring: querySchema,
+  response: {
+    200: latestVersionAnswerSchema,
+    ...problems({
+      400: 'invalid_request, unknown_platform, unknown_arch',
+      404: 'unknown_application, unknown_channel, no_release, unsupported_platform',
+      503: 'catalog_unavailable, store_unavailable, overloaded',
+    }),
+  },
+};
+
+export function registerLatestVersion(app: App, deps: RouteDeps): void {
+  app.get('/api/v1/desktop/latest-version', { schema }, async (request, reply) => {
+    const { query } = request;
+    const latest = await listLatest(deps, {
+      application: query.app ?? deps.defaultApplication,
+      channel: query.channel ?? DEFAULT_CHANNEL,
+      ...parseAll({
+        platform: () => optional(query.platform, parsePlatform),
+        arch: () => optional(query.arch, parseArch),
+      }),
+    });
+    return sendCacheable(request, reply, 'application/json; charset=utf-8', render(deps, latest));
+  });
+}
+
+function render(deps: RouteDeps, { revision, channel, release, downloads }: Latest): string {
+  return JSON.stringify({
+    app: release.application,
+    channel,
+    version: release.version,
+    released_at: release.releasedAt,
+    notes: notesFor(release.notes, null),
+    mandatory_for: release.mandatoryFor,
+    catalog_revision: revision,
+    downloads: downloads.map(({ release: { application, version }, artifact }) => {
+      const { platform, arch, format, filename, size, sha256, sha512 } = artifact;
+      const query = new URLSearchParams({ arch, format, version, channel, app: application });
+      const url = `${deps.publicUrl()}/api/v1/desktop/download/${platform}?${query}`;
+      return { platform, arch, format, version, url, filename, size, sha256, sha512 };
+    }),
+  });
+}

@@ -1,0 +1,73 @@
+import { randomUUID } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
+import type { FastifyBaseLogger, FastifyServerOptions } from 'fastify';
+import { AppError } from '../errors.ts';
+import type { App } from './deps.ts';
+import { PROBLEM_TYPE, problemOf, sendProblem, statusOf } from './problem.ts';
+
+/** Limits and conventions that hold for every route. */
+
+const BODY_BYTES_MAX = 64 * 1024;
+/** Versions, names and file names in addresses. */
+const PARAMETER_LENGTH_MAX = 1024;
+/** A request that takes longer to arrive is an attack or a broken client. */
+const REQUEST_TIMEOUT_MS = 15_000;
+const IDLE_TIMEOUT_MS = 60_000;
+
+export function serverOptions(settings: {
+  readonly logger: FastifyBaseLogger;
+  readonly trustProxy: boolean | string;
+}): FastifyServerOptions {
+  return {
+    loggerInstance: settings.logger,
+    trustProxy: settings.trustProxy,
+    disableRequestLogging: true,
+    bodyLimit: BODY_BYTES_MAX,
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    connectionTimeout: IDLE_TIMEOUT_MS,
+    keepAliveTimeout: IDLE_TIMEOUT_MS,
+    forceCloseConnections: 'idle',
+    routerOptions: { maxParamLength: PARAMETER_LENGTH_MAX },
+    genReqId,
+    frameworkErrors: (error, request, reply) => sendProblem(error, request, reply as never),
+    clientErrorHandler: answerBrokenRequest,
+  };
+}
+
+/** A proxy's id is kept, so that one id leads through every log; anything odd is replaced. */
+function genReqId(request: { headers: IncomingMessage['headers'] }): string {
+  const given = request.headers['x-request-id'];
+  return typeof given === 'string' && /^[\w.:-]{1,64}$/.test(given) ? given : randomUUID();
+}
+
+/** What is not even HTTP gets a problem document too, and the connection is closed. */
+function answerBrokenRequest(error: NodeJS.ErrnoException, socket: Socket): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const problem = new AppError('invalid_request', 'This is not a request that HTTP allows.');
+  const body = JSON.stringify(problemOf(problem, randomUUID()));
+  socket.end(
+    `HTTP/1.1 ${statusOf(problem)} Bad Request\r\nContent-Type: ${PROBLEM_TYPE}\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
+  );
+}
+
+/** One line a request. Links of the directory store are credentials: their query stays out of it. */
+export function logRequests(app: App): void {
+  app.addHook('onResponse', (request, reply, done) => {
+    const { method, url, ip } = request;
+    request.log.info(
+      {
+        method,
+        url: url.startsWith('/files/') ? url.split('?')[0] : url,
+        remote_address: ip,
+        status: reply.statusCode,
+        duration_ms: Math.round(reply.elapsedTime * 1000) / 1000,
+      },
+      'request',
+    );
+    done();
+  });
+}

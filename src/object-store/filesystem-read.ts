@@ -1,0 +1,127 @@
+import { type BigIntStats, constants } from 'node:fs';
+import { type FileHandle, open } from 'node:fs/promises';
+import { join } from 'node:path';
+import { addAbortSignal } from 'node:stream';
+import { AppError } from '../errors.ts';
+import { isMissing, storeError, symbolicLink, translate } from './filesystem-errors.ts';
+import { listFiles, statIfPresent } from './filesystem-list.ts';
+import { parseKey, parsePrefix } from './key.ts';
+import type { ObjectInfo, ObjectStore } from './object-store.ts';
+import { checkCeiling, resolveRange } from './range.ts';
+
+/** The reading half of the directory store. */
+export function createReader(root: string): Pick<ObjectStore, 'get' | 'read' | 'head' | 'list'> {
+  return {
+    async get(key, { range, bytesMax, signal } = {}) {
+      const path = join(root, parseKey(key));
+      signal?.throwIfAborted();
+      return translate('read', path, async () => {
+        const opened = await openObject(path, key);
+        if (opened === undefined) {
+          return undefined;
+        }
+        const { file, info } = opened;
+        try {
+          const { start, end } = resolveRange(range, info.size);
+          checkCeiling(key, end - start + 1, bytesMax);
+          return { ...info, body: await readFully(file, start, end - start + 1) };
+        } finally {
+          await file.close();
+        }
+      });
+    },
+
+    async read(key, { range, signal } = {}) {
+      const path = join(root, parseKey(key));
+      signal?.throwIfAborted();
+      return translate('read', path, async () => {
+        const opened = await openObject(path, key);
+        if (opened === undefined) {
+          return undefined;
+        }
+        const { file, info } = opened;
+        try {
+          const { start, end } = resolveRange(range, info.size);
+          // An empty object has no last byte; its stream still has to end and close the file.
+          const bounds = end < start ? {} : { start, end };
+          const stream = file.createReadStream({ ...bounds, highWaterMark: 256 * 1024 });
+          return { ...info, stream: signal ? addAbortSignal(signal, stream) : stream };
+        } catch (error) {
+          await file.close();
+          throw error;
+        }
+      });
+    },
+
+    async head(key, options) {
+      const path = join(root, parseKey(key));
+      options?.signal?.throwIfAborted();
+      return translate('read', path, () => describeFile(path, key));
+    },
+
+    async *list(prefix, options) {
+      parsePrefix(prefix);
+      try {
+        for await (const { key, path } of listFiles(root, prefix)) {
+          options?.signal?.throwIfAborted();
+          const info = await describeFile(path, key);
+          if (info !== undefined) {
+            yield info;
+          }
+        }
+      } catch (error) {
+        throw storeError(error, 'list', root);
+      }
+    },
+  };
+}
+
+async function describeFile(path: string, key: string): Promise<ObjectInfo | undefined> {
+  const stats = await statIfPresent(path);
+  if (stats?.isSymbolicLink()) {
+    throw symbolicLink(path);
+  }
+  return stats?.isFile() ? toInfo(key, stats) : undefined;
+}
+
+async function openObject(path: string, key: string) {
+  let file: FileHandle;
+  try {
+    // Not through a symbolic link, nor waiting for the other end of a named pipe.
+    const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
+    file = await open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+  } catch (error) {
+    if (isMissing(error)) {
+      return undefined;
+    }
+    throw error;
+  }
+  const stats = await file.stat({ bigint: true }).catch(async (error: unknown) => {
+    await file.close();
+    throw error;
+  });
+  if (!stats.isFile()) {
+    await file.close();
+    return undefined;
+  }
+  return { file, info: toInfo(key, stats) };
+}
+
+function toInfo(key: string, stats: BigIntStats): ObjectInfo {
+  // Nothing is ever rewritten in place, so another file under the name is another inode or time.
+  const etag = `"${[stats.ino, stats.size, stats.mtimeNs].map((n) => n.toString(36)).join('-')}"`;
+  return { key, size: Number(stats.size), etag, lastModified: stats.mtime };
+}
+
+async function readFully(file: FileHandle, start: number, length: number): Promise<Uint8Array> {
+  const body = Buffer.alloc(length);
+  let done = 0;
+  while (done < length) {
+    const { bytesRead } = await file.read(body, done, length - done, start + done);
+    if (bytesRead === 0) {
+      throw new AppError('store_unavailable', 'A file became shorter while it was read.');
+    }
+    done += bytesRead;
+  }
+  return body;
+}

@@ -1,0 +1,176 @@
+import { randomUUID } from 'node:crypto';
+import { type FileHandle, link, lstat, mkdir, open, rm, rmdir, unlink } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { AppError } from '../errors.ts';
+import { isMissing, systemCode } from './filesystem-errors.ts';
+import { TEMPORARY_PREFIX } from './key.ts';
+
+/** How often a directory may be pruned under a writer's feet before it gives up. */
+const ATTEMPTS_MAX = 20;
+
+/**
+ * Fills a temporary file beside `path` and gives it that name unless the name is taken.
+ *
+ * The bytes are on disk before the name is, and the name is before this resolves. A failure before
+ * the name is given leaves nothing; one after it is `store_unavailable`, because the file is there.
+ */
+export async function createFile(
+  root: string,
+  path: string,
+  fill: (file: FileHandle) => Promise<void>,
+): Promise<'created' | 'exists'> {
+  if (await isTaken(path)) {
+    await syncDirectories(root, dirname(path));
+    return 'exists';
+  }
+  const { temporary, file } = await openTemporary(path);
+  let outcome: 'created' | 'exists';
+  try {
+    try {
+      await fill(file);
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+    outcome = await claimName(temporary, path);
+  } finally {
+    await rm(temporary, { force: true });
+  }
+  await syncDirectories(root, dirname(path));
+  return outcome;
+}
+
+/** Deletes the file and the directories it leaves empty; neither need be there. */
+export async function removeFile(root: string, path: string): Promise<void> {
+  try {
+    await unlink(path);
+  } catch (error) {
+    if (!isMissing(error)) {
+      throw error;
+    }
+    return;
+  }
+  let directory = dirname(path);
+  while (directory !== root && (await removeIfEmpty(directory))) {
+    directory = dirname(directory);
+  }
+  await syncDirectory(directory);
+}
+
+/** Creates the directory and makes every new name above it durable. */
+export async function createDirectory(path: string): Promise<void> {
+  const first = await mkdir(path, { recursive: true });
+  if (first !== undefined) {
+    await syncDirectories(dirname(first), path);
+  }
+}
+
+async function openTemporary(path: string): Promise<{ temporary: string; file: FileHandle }> {
+  const directory = dirname(path);
+  const temporary = join(directory, `${TEMPORARY_PREFIX}${randomUUID()}`);
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      await mkdir(directory, { recursive: true });
+      // Once the temporary file is in it the directory cannot be pruned any more.
+      return { temporary, file: await open(temporary, 'wx', 0o644) };
+    } catch (error) {
+      const code = systemCode(error);
+      if (code === 'ENOTDIR' || code === 'EEXIST') {
+        throw nestedKey(path, error);
+      }
+      if (code !== 'ENOENT' || attempt === ATTEMPTS_MAX) {
+        throw error;
+      }
+    }
+  }
+}
+
+async function claimName(temporary: string, path: string): Promise<'created' | 'exists'> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      await link(temporary, path);
+      return 'created';
+    } catch (error) {
+      if (systemCode(error) !== 'EEXIST') {
+        throw error;
+      }
+      // An empty directory of this name is only what a deletion is about to prune.
+      if ((await isTaken(path)) || attempt === ATTEMPTS_MAX) {
+        return 'exists';
+      }
+    }
+  }
+}
+
+/** True for a file; a directory in its place is removed when empty, else no file can have the name. */
+async function isTaken(path: string): Promise<boolean> {
+  try {
+    if (!(await lstat(path)).isDirectory()) {
+      return true;
+    }
+  } catch (error) {
+    if (isMissing(error)) {
+      return false;
+    }
+    throw error;
+  }
+  if (!(await removeIfEmpty(path))) {
+    throw nestedKey(path);
+  }
+  return false;
+}
+
+async function removeIfEmpty(directory: string): Promise<boolean> {
+  try {
+    await rmdir(directory);
+    return true;
+  } catch (error) {
+    if (isMissing(error)) {
+      return true;
+    }
+    if (['ENOTEMPTY', 'EEXIST', 'EBUSY', 'EACCES', 'EPERM'].includes(systemCode(error) ?? '')) {
+      return false;
+    }
+    throw error;
+  }
+}
+
+/**
+ * From `directory` up to `root`: another process may have created a parent without having synced it
+ * yet, and a file that is acknowledged must not vanish with its directory in a power cut.
+ */
+async function syncDirectories(root: string, directory: string): Promise<void> {
+  const chain = [directory];
+  for (let path = directory; path !== root && path !== dirname(path); path = dirname(path)) {
+    chain.push(dirname(path));
+  }
+  await Promise.all(chain.map(syncDirectory));
+}
+
+async function syncDirectory(path: string): Promise<void> {
+  try {
+    const directory = await open(path, 'r');
+    try {
+      await directory.sync();
+    } finally {
+      await directory.close();
+    }
+  } catch (error) {
+    // A directory that is gone has nothing left to keep.
+    if (!isMissing(error)) {
+      throw new AppError(
+        'store_unavailable',
+        `Could not make a change below ${path} durable (${systemCode(error) ?? error}); it may or may not survive a power cut.`,
+        { cause: error },
+      );
+    }
+  }
+}
+
+function nestedKey(path: string, cause?: unknown): AppError {
+  return new AppError(
+    'invalid_key',
+    `${path} cannot be created: a directory store holds no object whose key continues another's after a slash.`,
+    { cause },
+  );
+}

@@ -1,0 +1,94 @@
+import type { FileHandle } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { isAppError } from '../errors.ts';
+import { type CheckedOperations, checkDirectory } from './filesystem-check.ts';
+import { copyToFile } from './filesystem-copy.ts';
+import { translate } from './filesystem-errors.ts';
+import { listTemporaryFiles, statIfPresent } from './filesystem-list.ts';
+import { createReader } from './filesystem-read.ts';
+import { createDirectory, createFile, removeFile } from './filesystem-write.ts';
+import { parseKey } from './key.ts';
+import type { ObjectStore, PresignedUrl, PresignRequest } from './object-store.ts';
+
+export interface FilesystemStoreDeps {
+  readonly directory: string;
+  /** Makes the link to this service's own file route. */
+  readonly signUrl: (request: PresignRequest) => PresignedUrl;
+  /** For tests of file systems that cannot be mounted where the tests run. */
+  readonly operations?: CheckedOperations;
+}
+
+/**
+ * A directory as a store, shared by any number of processes on one machine; keys are paths below it.
+ *
+ * `store_nonconforming` when its file system has no hard links or folds case. A directory that is
+ * missing, full or read-only opens all the same, for readers, and is checked before the first write.
+ */
+export async function openFilesystemStore(deps: FilesystemStoreDeps): Promise<ObjectStore> {
+  const root = resolve(deps.directory);
+  let prepared: Promise<void> | undefined;
+
+  function prepare(): Promise<void> {
+    prepared ??= createDirectory(root)
+      .then(() => checkDirectory(root, deps.operations))
+      .catch((error: unknown) => {
+        prepared = undefined;
+        throw error;
+      });
+    return prepared;
+  }
+
+  if ((await statIfPresent(root)) !== undefined) {
+    await prepare().catch((error: unknown) => {
+      if (isAppError(error, 'store_nonconforming')) {
+        throw error;
+      }
+    });
+  }
+
+  async function write(
+    key: string,
+    signal: AbortSignal | undefined,
+    fill: (file: FileHandle) => Promise<void>,
+  ): Promise<'created' | 'exists'> {
+    const path = join(root, parseKey(key));
+    signal?.throwIfAborted();
+    return translate('write', path, async () => {
+      await prepare();
+      return createFile(root, path, async (file) => {
+        await fill(file);
+        signal?.throwIfAborted();
+      });
+    });
+  }
+
+  return {
+    location: `directory:${root}`,
+    presign: async (request) => {
+      parseKey(request.key);
+      return deps.signUrl(request);
+    },
+    create: (key, body, options) =>
+      write(key, options?.signal, async (file) => file.writeFile(body)),
+    upload: (key, source, options = {}) =>
+      write(key, options.signal, (file) => copyToFile(file, key, source, options)),
+    ...createReader(root),
+    async delete(key, options) {
+      const path = join(root, parseKey(key));
+      options?.signal?.throwIfAborted();
+      await translate('delete', path, () => removeFile(root, path));
+    },
+    removeAbandonedUploads: (before) =>
+      translate('clear unfinished files in', root, async () => {
+        let removed = 0;
+        for await (const { path } of listTemporaryFiles(root)) {
+          const stats = await statIfPresent(path);
+          if (stats !== undefined && stats.mtime < before) {
+            await removeFile(root, path);
+            removed += 1;
+          }
+        }
+        return removed;
+      }),
+  };
+}

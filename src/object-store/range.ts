@@ -1,0 +1,46 @@
+import { AppError } from '../errors.ts';
+import type { ByteRange } from './object-store.ts';
+
+/** First and last byte, inclusive; `end` is `start - 1` for an empty object read whole. */
+export interface ResolvedRange {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** Fits a range to an object: an end beyond the last byte is cut, a start there is `invalid_range`. */
+export function resolveRange(range: ByteRange | undefined, size: number): ResolvedRange {
+  if (range === undefined) {
+    return { start: 0, end: size - 1 };
+  }
+  checkRange(range);
+  if (range.start >= size) {
+    throw unsatisfiableRange(range, size);
+  }
+  return { start: range.start, end: Math.min(range.end ?? size - 1, size - 1) };
+}
+
+/** `invalid_range` unless both positions are whole, not negative and in order. */
+export function checkRange({ start, end }: ByteRange): void {
+  const isPosition = (value: number) => Number.isSafeInteger(value) && value >= 0;
+  if (!isPosition(start) || (end !== undefined && (!isPosition(end) || end < start))) {
+    throw new AppError('invalid_range', `Bytes ${start} to ${end ?? 'the end'} are not a range.`);
+  }
+}
+
+export function unsatisfiableRange(range: ByteRange, size: number | undefined): AppError {
+  const length = size === undefined ? '' : ` of ${size} bytes`;
+  return new AppError(
+    'invalid_range',
+    `The range starts at byte ${range.start}, beyond the end of the object${length}.`,
+  );
+}
+
+/** `document_too_large` when more than the ceiling would be read into memory. */
+export function checkCeiling(key: string, bytes: number, bytesMax: number | undefined): void {
+  if (bytesMax !== undefined && bytes > bytesMax) {
+    throw new AppError(
+      'document_too_large',
+      `${key} has ${bytes} bytes; at most ${bytesMax} are read.`,
+    );
+  }
+}

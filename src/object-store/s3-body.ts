@@ -1,0 +1,78 @@
+import { Readable } from 'node:stream';
+import { AppError } from '../errors.ts';
+import { checkCeiling } from './range.ts';
+
+/** Reads a body into memory, never more than the ceiling; aborting the request ends it. */
+export async function readBody(
+  body: unknown,
+  key: string,
+  length: number | undefined,
+  bytesMax: number | undefined,
+): Promise<Uint8Array> {
+  const stream = asReadable(body);
+  try {
+    checkCeiling(key, length ?? 0, bytesMax);
+    const chunks: Uint8Array[] = [];
+    let bytes = 0;
+    for await (const chunk of stream) {
+      chunks.push(chunk);
+      bytes += chunk.length;
+      checkCeiling(key, bytes, bytesMax);
+    }
+    if (length !== undefined && bytes !== length) {
+      throw new AppError('store_unavailable', `${key} ended after ${bytes} of ${length} bytes.`);
+    }
+    return Buffer.concat(chunks, bytes);
+  } finally {
+    // The connection of an unread body cannot be used again.
+    stream.destroy();
+  }
+}
+
+/**
+ * The body as a stream that fails when the store sends nothing for `stallMs`.
+ *
+ * A slow reader is no stall: the time runs only while the reader waits for the store.
+ */
+export function guardBody(
+  body: unknown,
+  stallMs: number,
+  toError: (error: unknown) => unknown,
+): Readable {
+  const source = asReadable(body);
+  const chunks = source[Symbol.asyncIterator]();
+  let timer: NodeJS.Timeout | undefined;
+  const fail = (error: unknown) => {
+    const reason = toError(error);
+    guarded.destroy(reason instanceof Error ? reason : new Error(String(reason)));
+  };
+  const guarded = new Readable({
+    highWaterMark: 256 * 1024,
+    read() {
+      timer = setTimeout(() => fail(new Error(`nothing was sent for ${stallMs} ms`)), stallMs);
+      chunks.next().then(
+        ({ value, done }) => {
+          clearTimeout(timer);
+          guarded.push(done === true ? null : value);
+        },
+        (error: unknown) => {
+          clearTimeout(timer);
+          fail(error);
+        },
+      );
+    },
+    destroy(error, callback) {
+      clearTimeout(timer);
+      source.destroy();
+      callback(error);
+    },
+  });
+  return guarded;
+}
+
+function asReadable(body: unknown): Readable {
+  if (!(body instanceof Readable)) {
+    throw new AppError('internal', 'The S3 client answered without a body.');
+  }
+  return body;
+}

@@ -1,0 +1,164 @@
+import { AppError, type ErrorCode } from '../errors.ts';
+
+/** What was asked, for messages. */
+export interface S3Call {
+  readonly method: string;
+  /** As the store knows it, prefix included; empty for the bucket itself. */
+  readonly key: string;
+  /** What the credentials need for it, such as `s3:PutObject`. */
+  readonly permission: string;
+}
+
+export interface S3Place {
+  readonly bucket: string;
+  /** The endpoint's address, without secrets. */
+  readonly address: string;
+  readonly region: string;
+}
+
+interface Refusal {
+  readonly name: string;
+  readonly status: number | undefined;
+  readonly message: string;
+  readonly isHtml: boolean;
+}
+
+const CODES: Readonly<Record<string, ErrorCode>> = {
+  NoSuchBucket: 'invalid_configuration',
+  InvalidBucketName: 'invalid_configuration',
+  PermanentRedirect: 'invalid_configuration',
+  AuthorizationHeaderMalformed: 'invalid_configuration',
+  CredentialsProviderError: 'invalid_configuration',
+  NotImplemented: 'store_nonconforming',
+  QuotaExceeded: 'store_full',
+  InsufficientStorage: 'store_full',
+  XMinioStorageFull: 'store_full',
+  XMinioAdminBucketQuotaExceeded: 'store_full',
+};
+
+const CODES_BY_STATUS: Readonly<Record<number, ErrorCode>> = {
+  301: 'invalid_configuration',
+  401: 'store_denied',
+  403: 'store_denied',
+  501: 'store_nonconforming',
+  507: 'store_full',
+};
+
+/** Translates whatever the SDK threw; AppErrors and mistakes in this program pass through. */
+export function toStoreError(error: unknown, call: S3Call, place: S3Place): unknown {
+  if (error instanceof AppError || isProgramError(error)) {
+    return error;
+  }
+  const refusal = describe(error);
+  const code = refusalCode(error, refusal);
+  return new AppError(code, `${sentence(code, refusal, call, place)}`, { cause: error });
+}
+
+/** 412: the condition of the write was not met, so the key is taken. */
+export function isPreconditionFailed(error: unknown): boolean {
+  const { name, status } = describe(error);
+  return status === 412 || name === 'PreconditionFailed';
+}
+
+/** 404 for the object itself; a missing bucket or a proxy's own page is not that. */
+export function isMissingObject(error: unknown): boolean {
+  const { name, isHtml } = describe(error);
+  return !isHtml && (name === 'NoSuchKey' || name === 'NotFound');
+}
+
+/** True for an error the store answered with this code. */
+export function isRefusal(error: unknown, name: string): boolean {
+  return describe(error).name === name;
+}
+
+function refusalCode(error: unknown, { name, status, isHtml }: Refusal): ErrorCode {
+  // The SDK has learnt the store's time from this answer: the next attempt is signed with it.
+  if (isRecord(error) && isRecord(error.$metadata) && error.$metadata.clockSkewCorrected === true) {
+    return 'store_unavailable';
+  }
+  const code = CODES[name] ?? (status === undefined ? undefined : CODES_BY_STATUS[status]);
+  return code ?? (isHtml && status === 404 ? 'invalid_configuration' : 'store_unavailable');
+}
+
+function sentence(code: ErrorCode, refusal: Refusal, call: S3Call, place: S3Place): string {
+  const asked = `${call.method} ${place.bucket}/${call.key} at ${place.address}`;
+  const answer = refusal.status === undefined ? refusal.message : answered(refusal);
+  switch (code) {
+    case 'store_denied':
+      return `The store refused ${asked} (${answer}): ${denial(refusal.name, call)}`;
+    case 'store_full':
+      return `The store has no room for ${asked} (${answer}). Free space or raise the quota.`;
+    case 'store_nonconforming':
+      return `The store at ${place.address} does not implement what ${asked} needs (${answer}): writes on the condition that nothing is stored yet (If-None-Match: *), as AWS S3, Ceph RGW, MinIO and Cloudflare R2 do.`;
+    case 'invalid_configuration':
+      return configurationSentence(refusal, place, answer);
+    default:
+      return `${asked} failed: ${answer}.`;
+  }
+}
+
+function denial(name: string, call: S3Call): string {
+  if (['InvalidAccessKeyId', 'SignatureDoesNotMatch', 'InvalidClientTokenId'].includes(name)) {
+    return 'it does not know the access key, or the secret key does not belong to it. Check AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY.';
+  }
+  if (['ExpiredToken', 'InvalidToken', 'TokenRefreshRequired'].includes(name)) {
+    return 'the session token is not valid any more. Renew the credentials.';
+  }
+  if (name === 'RequestTimeTooSkewed') {
+    return "this machine's clock differs from the store's by more than 15 minutes. Set it right.";
+  }
+  if (call.method === 'GET' || call.method === 'HEAD') {
+    return `the credentials need ${call.permission}, and s3:ListBucket on the bucket: without that a missing object is answered in this way too, so nothing can be concluded.`;
+  }
+  return `the credentials need ${call.permission}.`;
+}
+
+function configurationSentence({ name }: Refusal, place: S3Place, answer: string): string {
+  const { bucket, address, region } = place;
+  switch (name) {
+    case 'CredentialsProviderError':
+      return `No credentials for ${address} were found: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE, or give the machine a role (${answer}).`;
+    case 'NoSuchBucket':
+    case 'InvalidBucketName':
+      return `There is no bucket ${bucket} at ${address}. Create it, or correct S3_BUCKET and S3_ENDPOINT.`;
+    case 'NotFound':
+      return `${address} answered with a web page instead of an object: S3_ENDPOINT does not lead to an S3 service.`;
+    default:
+      return `The bucket ${bucket} is not served from ${address} in region ${region} (${answer}). Correct S3_REGION and S3_ENDPOINT.`;
+  }
+}
+
+function answered({ name, status, message }: Refusal): string {
+  const parts = [`answered ${status}`, name];
+  if (message !== '' && message !== 'UnknownError' && message !== name) {
+    parts.push(message);
+  }
+  return parts.join(' ');
+}
+
+function describe(error: unknown): Refusal {
+  if (!isRecord(error)) {
+    return { name: '', status: undefined, message: String(error), isHtml: false };
+  }
+  const metadata = isRecord(error.$metadata) ? error.$metadata : {};
+  const response = isRecord(error.$response) ? error.$response : {};
+  const headers = isRecord(response.headers) ? response.headers : {};
+  // An answer that is not XML throws while it is read, without its status in the metadata.
+  const status = metadata.httpStatusCode ?? response.statusCode;
+  const message = typeof error.message === 'string' ? error.message : '';
+  return {
+    name: typeof error.name === 'string' ? error.name : '',
+    status: typeof status === 'number' ? status : undefined,
+    message: message === '' && typeof error.code === 'string' ? error.code : message,
+    isHtml: String(headers['content-type'] ?? '').includes('html'),
+  };
+}
+
+function isProgramError(error: unknown): boolean {
+  const isMistake = [TypeError, ReferenceError, RangeError].some((type) => error instanceof type);
+  return isMistake && isRecord(error) && error.$response === undefined && error.code === undefined;
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null;
+}

@@ -1,0 +1,275 @@
+import { webcrypto } from 'node:crypto';
+import {
+  AbortMultipartUploadCommand,
+  CompleteMultipartUploadCommand,
+  CreateMultipartUploadCommand,
+  PutObjectCommand,
+  UploadPartCommand,
+} from '@aws-sdk/client-s3';
+import { AppError, isAppError } from '../errors.ts';
+import type { ObjectInfo, UploadOptions, UploadSource } from './object-store.ts';
+import type { S3Connection } from './s3-connection.ts';
+import { isPreconditionFailed, isRefusal } from './s3-errors.ts';
+import { type CutPart, cutParts, planParts } from './s3-parts.ts';
+import { createProgress, createUploadCheck } from './upload-check.ts';
+
+const COMPLETE_ATTEMPTS_MAX = 4;
+
+interface Deps {
+  readonly connection: S3Connection;
+  readonly head: (key: string) => Promise<ObjectInfo | undefined>;
+}
+
+type Outcome = 'created' | 'exists';
+
+/** See `ObjectStore.upload`. A small source is one conditional write, a larger one goes in parts. */
+export async function uploadToS3(
+  deps: Deps,
+  key: string,
+  source: UploadSource,
+  options: UploadOptions,
+): Promise<Outcome> {
+  deps.connection.fullKey(key);
+  options.signal?.throwIfAborted();
+  // Some stores ignore the condition on the completion of a multipart upload.
+  if ((await deps.head(key)) !== undefined) {
+    return 'exists';
+  }
+  const plan = planParts(source.size);
+  return plan.count <= 1
+    ? uploadWhole(deps, key, source, options)
+    : uploadInParts(deps, key, source, options);
+}
+
+async function uploadWhole(
+  { connection, head }: Deps,
+  key: string,
+  source: UploadSource,
+  { contentType, onProgress, signal }: UploadOptions,
+): Promise<Outcome> {
+  const check = createUploadCheck(key, source);
+  const parts = cutParts(source, planParts(source.size), check, signal);
+  const { value: part } = await parts.next();
+  const Body = part?.bytes ?? Buffer.alloc(0);
+  await parts.next();
+  check.verify();
+  const Key = connection.fullKey(key);
+  const { partMs: timeoutMs } = connection.timeouts;
+  const request = { method: 'PUT', key: Key, permission: 's3:PutObject', timeoutMs, signal };
+  let attempts = 0;
+  const outcome = await connection.retrying(request, async (abortSignal): Promise<Outcome> => {
+    attempts += 1;
+    const command = new PutObjectCommand({
+      Bucket: connection.place.bucket,
+      Key,
+      Body,
+      ContentType: contentType ?? 'application/octet-stream',
+      IfNoneMatch: '*',
+    });
+    return conditional(async () => {
+      await connection.client.send(signedPayload(command, source.sha256.toLowerCase()), {
+        abortSignal,
+      });
+    });
+  });
+  if (outcome === 'exists' && attempts > 1 && (await head(key))?.size === source.size) {
+    // An earlier attempt of this call, whose answer was lost, may be the one that took the key.
+    return 'created';
+  }
+  createProgress(source.size, onProgress)(outcome === 'created' ? source.size : 0);
+  return outcome;
+}
+
+async function uploadInParts(
+  deps: Deps,
+  key: string,
+  source: UploadSource,
+  options: UploadOptions,
+): Promise<Outcome> {
+  const { connection } = deps;
+  const Key = connection.fullKey(key);
+  const target = { Bucket: connection.place.bucket, Key };
+  const permission = 's3:PutObject';
+  const { writeMs: timeoutMs } = connection.timeouts;
+  const start = { method: 'POST', key: Key, permission, timeoutMs, signal: options.signal };
+  const { UploadId } = await connection.retrying(start, (abortSignal) => {
+    const ContentType = options.contentType ?? 'application/octet-stream';
+    const command = new CreateMultipartUploadCommand({ ...target, ContentType });
+    return connection.client.send(command, { abortSignal });
+  });
+  const upload = { ...target, UploadId };
+  let isComplete = false;
+  try {
+    const check = createUploadCheck(key, source);
+    const parts = await sendParts(connection, upload, source, check, options);
+    check.verify();
+    options.signal?.throwIfAborted();
+    const outcome = await complete(deps, key, upload, parts, source.size);
+    isComplete = outcome === 'created';
+    return outcome;
+  } finally {
+    if (!isComplete) {
+      const abort = {
+        method: 'DELETE',
+        key: Key,
+        permission: 's3:AbortMultipartUpload',
+        timeoutMs,
+      };
+      await connection
+        .retrying(abort, (abortSignal) =>
+          connection.client.send(new AbortMultipartUploadCommand(upload), { abortSignal }),
+        )
+        // The first failure is the one to report; what is left here `removeAbandonedUploads` clears.
+        .catch(() => undefined);
+    }
+  }
+}
+
+interface Upload {
+  readonly Bucket: string;
+  readonly Key: string;
+  readonly UploadId: string | undefined;
+}
+
+interface SentPart {
+  readonly PartNumber: number;
+  readonly ETag: string | undefined;
+}
+
+async function sendParts(
+  connection: S3Connection,
+  upload: Upload,
+  source: UploadSource,
+  check: { update(chunk: Uint8Array): void },
+  options: UploadOptions,
+): Promise<SentPart[]> {
+  const plan = planParts(source.size);
+  const progress = createProgress(source.size, options.onProgress);
+  const failure = new AbortController();
+  const signal =
+    options.signal === undefined
+      ? failure.signal
+      : AbortSignal.any([options.signal, failure.signal]);
+  const sent: SentPart[] = [];
+  const inFlight = new Set<Promise<void>>();
+
+  async function send(part: CutPart): Promise<void> {
+    const ETag = await sendPart(connection, upload, part, signal);
+    sent.push({ PartNumber: part.number, ETag });
+    progress(part.bytes.length);
+    part.release();
+  }
+
+  try {
+    for await (const part of cutParts(source, plan, check, signal)) {
+      const sending = send(part).finally(() => inFlight.delete(sending));
+      inFlight.add(sending);
+      sending.catch((error: unknown) => failure.abort(error));
+      if (inFlight.size >= plan.inFlightMax) {
+        await Promise.race(inFlight);
+      }
+    }
+    await Promise.all(inFlight);
+  } catch (error) {
+    failure.abort(error);
+    throw signal.reason;
+  } finally {
+    // A part that arrives after the upload was aborted would be kept, and paid for.
+    await Promise.allSettled(inFlight);
+  }
+  return sent.sort((a, b) => a.PartNumber - b.PartNumber);
+}
+
+async function sendPart(
+  connection: S3Connection,
+  upload: Upload,
+  { number, bytes }: CutPart,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  // On another thread, while this one hashes the whole.
+  const digest = await webcrypto.subtle.digest('SHA-256', bytes);
+  const sha256 = Buffer.from(digest).toString('hex');
+  const { partMs: timeoutMs } = connection.timeouts;
+  const request = { method: 'PUT', key: upload.Key, permission: 's3:PutObject', timeoutMs, signal };
+  const { ETag } = await connection.retrying(request, (abortSignal) => {
+    const command = new UploadPartCommand({ ...upload, PartNumber: number, Body: bytes });
+    return connection.client.send(signedPayload(command, sha256), { abortSignal });
+  });
+  return ETag;
+}
+
+/** Makes the parts an object; after an unclear answer a HEAD says whether they have become one. */
+async function complete(
+  { connection, head }: Deps,
+  key: string,
+  upload: Upload,
+  Parts: SentPart[],
+  size: number,
+): Promise<Outcome> {
+  const { completeMs: timeoutMs } = connection.timeouts;
+  const request = { method: 'POST', key: upload.Key, permission: 's3:PutObject', timeoutMs };
+  let condition: { IfNoneMatch?: string } = { IfNoneMatch: '*' };
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      // Without the caller's signal: from here on stopping could not be told from succeeding.
+      return await connection.once(request, (abortSignal) =>
+        conditional(async () => {
+          const command = new CompleteMultipartUploadCommand({
+            ...upload,
+            ...condition,
+            MultipartUpload: { Parts },
+          });
+          await connection.client.send(command, { abortSignal });
+        }),
+      );
+    } catch (error) {
+      if (isAppError(error, 'store_nonconforming') && condition.IfNoneMatch !== undefined) {
+        condition = {};
+        continue;
+      }
+      if (!isAppError(error, 'store_unavailable')) {
+        throw error;
+      }
+      const info = await head(key);
+      if (info?.size === size) {
+        return 'created';
+      }
+      if (attempt >= COMPLETE_ATTEMPTS_MAX || isRefusal(error.cause, 'NoSuchUpload')) {
+        throw new AppError(error.code, `${error.message} Tried ${attempt} times.`, {
+          cause: error.cause,
+        });
+      }
+      await connection.backOff(attempt, undefined);
+    }
+  }
+}
+
+async function conditional(send: () => Promise<void>): Promise<Outcome> {
+  try {
+    await send();
+    return 'created';
+  } catch (error) {
+    if (isPreconditionFailed(error)) {
+      return 'exists';
+    }
+    throw error;
+  }
+}
+
+/** Gives the SDK the hash that it signs, so that it does not compute it a second time. */
+function signedPayload<Command extends PutObjectCommand | UploadPartCommand>(
+  command: Command,
+  sha256: string,
+): Command {
+  // Both kinds take the same middleware; their union only cannot be called.
+  const stack = command.middlewareStack as PutObjectCommand['middlewareStack'];
+  stack.add(
+    (next) => (args) => {
+      const { headers } = args.request as { headers: Record<string, string> };
+      headers['x-amz-content-sha256'] = sha256;
+      return next(args);
+    },
+    { step: 'build', name: 'signedPayload' },
+  );
+  return command;
+}

@@ -1,0 +1,73 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import { AppError } from '../errors.ts';
+import { parseKey } from './key.ts';
+import type { PresignedUrl, PresignRequest } from './object-store.ts';
+
+/** Signs and checks this service's own file links, which stand in for presigned URLs of a bucket. */
+export interface UrlSigner {
+  /** `{base}/files/{key}?expires={Unix seconds}&filename=…&signature={base64url}`. */
+  sign(request: PresignRequest): PresignedUrl;
+  /** What the link allows; `invalid_link` when it was altered, is for the other method or has expired. */
+  verify(request: SignedUrlRequest): { readonly filename: string; readonly expiresAt: Date };
+}
+
+export interface SignedUrlRequest {
+  readonly method: string;
+  /** Decoded. */
+  readonly key: string;
+  /** As parsed from the URL; a repeated parameter (an array) is refused. */
+  readonly query: Readonly<Record<string, unknown>>;
+  readonly now: Date;
+}
+
+/** `baseUrl` is asked each time: a development server learns its port only once it listens. */
+export function createUrlSigner(deps: {
+  readonly secret: string;
+  readonly baseUrl: () => string;
+}): UrlSigner {
+  const sign = (method: string, key: string, expires: number, filename: string): Buffer =>
+    createHmac('sha256', deps.secret)
+      // JSON keeps the fields apart whatever they contain; the first one, this use of the secret
+      // from any other.
+      .update(JSON.stringify(['slipway-file-link-1', method, key, expires, filename]))
+      .digest();
+
+  return {
+    sign({ method, key, filename, expiresAt }) {
+      parseKey(key);
+      const expires = Math.floor(expiresAt.getTime() / 1000);
+      const signature = sign(method, key, expires, filename).toString('base64url');
+      const path = key.split('/').map(encodeURIComponent).join('/');
+      const query = new URLSearchParams({ expires: String(expires), filename, signature });
+      const base = deps.baseUrl().replace(/\/$/, '');
+      return { url: `${base}/files/${path}?${query}`, expiresAt: new Date(expires * 1000) };
+    },
+
+    verify({ method, key, query, now }) {
+      const { expires: expiresText, filename, signature } = query;
+      if (
+        typeof expiresText !== 'string' ||
+        !/^\d{1,11}$/.test(expiresText) ||
+        typeof filename !== 'string' ||
+        typeof signature !== 'string'
+      ) {
+        throw invalidLink();
+      }
+      const expires = Number(expiresText);
+      const expected = sign(method, key, expires, filename);
+      const given = Buffer.from(signature, 'base64url');
+      if (given.length !== expected.length || !timingSafeEqual(given, expected)) {
+        throw invalidLink();
+      }
+      const expiresAt = new Date(expires * 1000);
+      if (now >= expiresAt) {
+        throw new AppError('invalid_link', 'This download link has expired; ask for a new one.');
+      }
+      return { filename, expiresAt };
+    },
+  };
+}
+
+function invalidLink(): AppError {
+  return new AppError('invalid_link', 'This download link is not valid; ask for a new one.');
+}

@@ -1,0 +1,80 @@
+import { type Format, formatOf, parseArch, parsePlatform } from '../domain/platform.ts';
+import type { UpdateQuery } from '../domain/update-query.ts';
+import { parseClientVersion } from '../domain/version.ts';
+import { AppError } from '../errors.ts';
+import {
+  commonFields,
+  type FeedAnswer,
+  type FeedRequest,
+  type FeedResponse,
+  type Protocol,
+} from './protocol.ts';
+
+/**
+ * Tauri 2's updater, dynamic answer.
+ *
+ * `GET {base}/{target}/{arch}/{current_version}[/{bundle_type}]`: 204 for "nothing newer", else the JSON
+ * below. The signature is the build's own `.sig` file, carried verbatim; a build without one is never
+ * offered, since the client would refuse it.
+ */
+export const tauri: Protocol = {
+  name: 'tauri',
+  title: 'Tauri 2 updater (dynamic server)',
+  parseRequest,
+  renderAnswer,
+};
+
+/** What Tauri calls its bundles. */
+const FORMATS_BY_PLATFORM: Readonly<Record<UpdateQuery['platform'], readonly Format[]>> = {
+  windows: ['nsis', 'msi'],
+  macos: ['tar.gz'],
+  linux: ['appimage', 'deb', 'rpm'],
+};
+
+function parseRequest(request: FeedRequest): UpdateQuery | undefined {
+  const [target, arch, current, bundle, ...rest] = request.path;
+  if (target === undefined || arch === undefined || current === undefined || rest.length > 0) {
+    return undefined;
+  }
+  const platform = parsePlatform(target, '/target');
+  const bundleType = bundle ?? request.query.bundle_type;
+  return {
+    application: request.application,
+    channel: request.channel,
+    currentVersion: parseClientVersion(current),
+    platform,
+    arch: parseArch(arch),
+    formats: bundleType === undefined ? FORMATS_BY_PLATFORM[platform] : [parseBundle(bundleType)],
+    osGate: 'server',
+    ...commonFields(request),
+    purpose: 'update',
+    signatureScheme: 'minisign',
+  };
+}
+
+/** @throws AppError `unknown_format` */
+function parseBundle(word: string): Format {
+  const format = formatOf(word);
+  if (format !== undefined && Object.values(FORMATS_BY_PLATFORM).flat().includes(format)) {
+    return format;
+  }
+  const detail = `${JSON.stringify(word.slice(0, 64))} is not a bundle type known here; use app, nsis, msi, appimage, deb or rpm.`;
+  throw new AppError('unknown_format', detail, { issues: [{ pointer: '/bundle_type', detail }] });
+}
+
+function renderAnswer({ offered, fileUrl }: FeedAnswer): FeedResponse {
+  if (offered === undefined) return { status: 204, contentType: '', body: '' };
+  const { release, artifact } = offered;
+  const signature = artifact.signatures.find(({ scheme }) => scheme === 'minisign');
+  return {
+    status: 200,
+    contentType: 'application/json; charset=utf-8',
+    body: JSON.stringify({
+      version: release.version,
+      notes: release.notes.und ?? '',
+      pub_date: release.releasedAt,
+      url: fileUrl(artifact.filename),
+      signature: signature?.value ?? '',
+    }),
+  };
+}

@@ -1,0 +1,89 @@
+import type { AddressInfo } from 'node:net';
+import { pino } from 'pino';
+import { type BuiltApp, buildApp } from './app.ts';
+import { type Config, loadConfig } from './config.ts';
+import { isAppError } from './errors.ts';
+import { startMetricsServer } from './http/metrics.ts';
+import { readEnvironment, systemClock, systemRandomness } from './system.ts';
+
+/** The service's entry point: the only file of `src` that listens, handles signals and exits. */
+
+/** A start waits this long for the store before it answers without it. */
+const FIRST_LOAD_MAX_MS = 1_000;
+const STOP_MAX_MS = 10_000;
+const DEFAULT_METRICS_PORT = 9464;
+
+const config = readConfig();
+const logger = pino({ level: config.logLevel });
+
+try {
+  const app = await buildApp({ config, clock: systemClock, randomness: systemRandomness, logger });
+  const metricsServer = await openMetrics(app, config);
+  await Promise.race([app.catalog.start(), systemClock.sleep(FIRST_LOAD_MAX_MS)]);
+  await app.http.listen({ host: config.host, port: config.port });
+  const { port } = app.http.server.address() as AddressInfo;
+  const address = `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${port}`;
+  app.learnAddress(address);
+  logger.info(
+    { store: app.store.location, public_url: config.publicUrl ?? address, node: process.version },
+    `slipway is listening on ${address}`,
+  );
+  stopOnSignals(app, () => metricsServer?.close());
+} catch (error) {
+  fail(error);
+}
+
+function readConfig(): Config {
+  try {
+    return loadConfig(readEnvironment());
+  } catch (error) {
+    return fail(error);
+  }
+}
+
+/** Two processes on one machine are common: only a port that was asked for by name must be free. */
+async function openMetrics(app: BuiltApp, { metricsHost, metricsPort }: Config) {
+  const start = (port: number) => startMetricsServer(app.metrics, { host: metricsHost, port });
+  try {
+    return await start(metricsPort ?? DEFAULT_METRICS_PORT);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE' || metricsPort !== undefined)
+      throw error;
+    app.metrics.clear();
+    logger.warn(
+      { port: DEFAULT_METRICS_PORT },
+      'the metrics port is taken: no metrics; set METRICS_PORT',
+    );
+    return undefined;
+  }
+}
+
+/** Finishes what is under way, then leaves; what hangs is left behind. */
+function stopOnSignals(app: BuiltApp, closeMetrics: () => void): void {
+  let stopping = false;
+  const stop = (signal: NodeJS.Signals): void => {
+    if (stopping) return;
+    stopping = true;
+    logger.info({ signal }, 'stopping');
+    setTimeout(() => {
+      logger.error({}, 'did not stop in time');
+      process.exit(1);
+    }, STOP_MAX_MS).unref();
+    closeMetrics();
+    Promise.all([app.http.close(), app.catalog.stop()]).then(
+      () => {
+        logger.info({}, 'stopped');
+        process.exit(0);
+      },
+      (error: unknown) => fail(error),
+    );
+  };
+  process.on('SIGTERM', stop);
+  process.on('SIGINT', stop);
+}
+
+function fail(error: unknown): never {
+  const known = isAppError(error) || (error as NodeJS.ErrnoException).code !== undefined;
+  console.error(`slipway: ${known ? (error as Error).message : ((error as Error).stack ?? error)}`);
+  process.exit(1);
+}

@@ -1,0 +1,233 @@
+import { createHash } from 'node:crypto';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { basename, dirname, join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { afterEach } from 'vitest';
+import type { BuildOutput } from '../../src/build-output/build-output.ts';
+import { identityName } from '../../src/domain/release.ts';
+
+/** Turns a listing of a real build into files with plausible bytes: magic numbers, feeds that agree. */
+
+const roots: string[] = [];
+
+afterEach(async () => {
+  for (const root of roots.splice(0)) await rm(root, { recursive: true, force: true });
+});
+
+export async function temporaryDirectory(): Promise<string> {
+  const root = await mkdtemp(join(tmpdir(), 'slipway-build-'));
+  roots.push(root);
+  return root;
+}
+
+export interface Options {
+  readonly version: string;
+  /** The machine a Mach-O or a package is built for, by path. */
+  readonly machines?: Readonly<Record<string, string>>;
+}
+
+/** @returns the directory the listing was written to */
+export async function materialise(listing: string, options: Options): Promise<string> {
+  const text = await readFile(new URL(`listings/${listing}.txt`, import.meta.url), 'utf8');
+  return writeFiles(
+    text.split('\n').filter((line) => line !== '' && !line.startsWith('#')),
+    options,
+  );
+}
+
+export async function writeFiles(paths: readonly string[], options: Options): Promise<string> {
+  const root = await temporaryDirectory();
+  const bytes = new Map<string, Buffer>();
+  for (const path of paths) if (!isDerived(path)) bytes.set(path, contentOf(path, options));
+  for (const path of paths) if (isDerived(path)) bytes.set(path, derive(path, bytes, options));
+  for (const [path, content] of bytes) {
+    await mkdir(join(root, dirname(path)), { recursive: true });
+    await writeFile(join(root, path), content);
+  }
+  return root;
+}
+
+/** `windows-x64-nsis App Setup 1.0.0.exe`, with what hangs on it, for whole-result assertions. */
+export function summarise(output: BuildOutput): string[] {
+  return output.artifacts.map((artifact) =>
+    [
+      `${identityName(artifact)} ${artifact.filename}`,
+      ...artifact.companions.map((companion) => `+ ${companion.filename}`),
+      ...artifact.signatures.map((signature) => `signed ${signature.keyId}`),
+      ...artifact.stated.map((stated) => `${stated.algorithm} ${basename(stated.statedIn)}`),
+    ].join(' | '),
+  );
+}
+
+export function skippedNames(root: string, output: BuildOutput): string[] {
+  return output.skipped.map(({ path }) => path.slice(root.length + 1).replaceAll('\\', '/')).sort();
+}
+
+const KEY = Buffer.from('0123456789abcdef', 'hex');
+export const KEY_ID = 'EFCDAB8967452301';
+
+export function signature(): Buffer {
+  const line = Buffer.concat([Buffer.from('ED'), KEY, Buffer.alloc(64, 7)]).toString('base64');
+  const text = `untrusted comment: signature from tauri secret key\n${line}\ntrusted comment: timestamp:1747314599\tfile:app\n${Buffer.alloc(64, 9).toString('base64')}\n`;
+  return Buffer.from(Buffer.from(text).toString('base64'));
+}
+
+export function blockmap(bytes: number): Buffer {
+  const files = [{ name: 'file', offset: 0, checksums: ['a'], sizes: [bytes] }];
+  return gzipSync(JSON.stringify({ version: '2', files }));
+}
+
+function isDerived(path: string): boolean {
+  return /\.(sig|blockmap|json)$|^RELEASES|(latest|beta)[\w-]*\.yml$/.test(basename(path));
+}
+
+function contentOf(path: string, { machines = {}, version }: Options): Buffer {
+  const machine = machines[path];
+  if (path.endsWith('.app.tar.gz') && machine !== undefined) {
+    return gzipSync(tar('App.app/Contents/MacOS/App', machO(machine)));
+  }
+  if (path.endsWith('.nupkg')) return nupkg(machine, version);
+  if (/\.AppImage$/.test(path)) return elf(machine ?? 'x64');
+  return Buffer.from(`bytes of ${path}`);
+}
+
+function derive(path: string, all: ReadonlyMap<string, Buffer>, { version }: Options): Buffer {
+  const name = basename(path);
+  if (name.endsWith('.sig')) return signature();
+  if (name.endsWith('.blockmap')) {
+    return blockmap(all.get(path.slice(0, -'.blockmap'.length))?.length ?? 1);
+  }
+  const near = [...all].filter(([each]) => dirname(each) === dirname(path));
+  const packages = near.filter(([each]) => each.endsWith('.nupkg'));
+  if (name.startsWith('RELEASES')) {
+    return Buffer.from(
+      packages
+        .map(([each, b]) => `${hash('sha1', b).toUpperCase()} ${basename(each)} ${b.length}`)
+        .join('\r\n'),
+    );
+  }
+  if (name.endsWith('.json')) return velopackFeed(name, packages, version);
+  const wanted = /-mac/.test(name)
+    ? /\.(zip|dmg)$/
+    : /-linux/.test(name)
+      ? /AppImage$/
+      : /Setup.*exe$/;
+  const listed = near.filter(([each]) => wanted.test(each));
+  return Buffer.from(updateInfo(version, listed));
+}
+
+export function updateInfo(version: string, files: readonly (readonly [string, Buffer])[]): string {
+  const lines = files.flatMap(([path, bytes]) => [
+    `  - url: ${encodeURI(basename(path))}`,
+    `    sha512: ${createHash('sha512').update(bytes).digest('base64')}`,
+    `    size: ${bytes.length}`,
+  ]);
+  return [
+    `version: ${version}`,
+    'files:',
+    ...lines,
+    "releaseDate: '2026-08-27T18:18:28.039Z'",
+    '',
+  ].join('\n');
+}
+
+function velopackFeed(
+  feed: string,
+  packages: readonly (readonly [string, Buffer])[],
+  version: string,
+): Buffer {
+  const channel = feed.split('.')[1] as string;
+  const mine = packages.filter(([path]) => channel === 'win' || path.includes(`-${channel}-`));
+  const Assets = mine.map(([path, bytes]) => ({
+    PackageId: 'App',
+    Version: /\d+\.\d+\.\d+/.exec(path)?.[0] ?? version,
+    Type: path.includes('-delta') ? 'Delta' : 'Full',
+    FileName: basename(path),
+    SHA1: hash('sha1', bytes).toUpperCase(),
+    SHA256: hash('sha256', bytes).toUpperCase(),
+    Size: bytes.length,
+  }));
+  return Buffer.from(JSON.stringify({ Assets }));
+}
+
+function hash(algorithm: string, bytes: Buffer): string {
+  return createHash(algorithm).update(bytes).digest('hex');
+}
+
+/** Velopack's when the machine is a runtime id (`win-x64`), else Squirrel's with a program in it. */
+function nupkg(machine: string | undefined, version: string): Buffer {
+  const isRuntime = machine?.includes('-');
+  const own = isRuntime ? `<mainExe>App.exe</mainExe><rid>${machine}</rid>` : '';
+  const nuspec = `<package><metadata><id>App</id><version>${version}</version>${own}</metadata></package>`;
+  const program: [string, Buffer][] =
+    machine === undefined || isRuntime ? [] : [['lib/net45/App.exe', pe(machine)]];
+  return zip([['App.nuspec', Buffer.from(nuspec)], ...program]);
+}
+
+export function machO(arch: string): Buffer {
+  const bytes = Buffer.alloc(4096);
+  if (arch === 'universal') {
+    bytes.writeUInt32BE(0xcafebabe, 0);
+    bytes.writeUInt32BE(2, 4);
+    bytes.writeUInt32BE(0x01000007, 8);
+    bytes.writeUInt32BE(0x0100000c, 28);
+    return bytes;
+  }
+  bytes.writeUInt32LE(0xfeedfacf, 0);
+  bytes.writeUInt32LE(arch === 'arm64' ? 0x0100000c : 0x01000007, 4);
+  return bytes;
+}
+
+export function elf(arch: string): Buffer {
+  const bytes = Buffer.alloc(64);
+  bytes.write('\x7fELF', 0, 'latin1');
+  bytes.writeUInt16LE(arch === 'arm64' ? 0xb7 : 0x3e, 18);
+  return bytes;
+}
+
+export function pe(arch: string): Buffer {
+  const bytes = Buffer.alloc(256);
+  bytes.write('MZ', 0, 'latin1');
+  bytes.writeUInt32LE(0x80, 0x3c);
+  bytes.write('PE\0\0', 0x80, 'latin1');
+  bytes.writeUInt16LE(arch === 'arm64' ? 0xaa64 : arch === 'ia32' ? 0x14c : 0x8664, 0x84);
+  return bytes;
+}
+
+export function tar(name: string, body: Buffer): Buffer {
+  const header = Buffer.alloc(512);
+  header.write(name, 0);
+  header.write(body.length.toString(8).padStart(11, '0'), 124);
+  header.write('0', 156);
+  header.write('ustar', 257);
+  return Buffer.concat([header, body, Buffer.alloc(((512 - (body.length % 512)) % 512) + 1024)]);
+}
+
+/** Stored entries: enough of a zip for one to be read. */
+export function zip(entries: readonly (readonly [string, Buffer])[]): Buffer {
+  const local: Buffer[] = [];
+  const central: Buffer[] = [];
+  let offset = 0;
+  for (const [name, body] of entries) {
+    const head = Buffer.alloc(30 + Buffer.byteLength(name));
+    head.writeUInt32LE(0x04034b50, 0);
+    head.writeUInt16LE(Buffer.byteLength(name), 26);
+    head.write(name, 30);
+    const record = Buffer.alloc(46 + Buffer.byteLength(name));
+    record.writeUInt32LE(0x02014b50, 0);
+    record.writeUInt32LE(body.length, 20);
+    record.writeUInt32LE(body.length, 24);
+    record.writeUInt16LE(Buffer.byteLength(name), 28);
+    record.writeUInt32LE(offset, 42);
+    record.write(name, 46);
+    local.push(head, body);
+    central.push(record);
+    offset += head.length + body.length;
+  }
+  const end = Buffer.alloc(22);
+  end.writeUInt32LE(0x06054b50, 0);
+  end.writeUInt32LE(Buffer.concat(central).length, 12);
+  end.writeUInt32LE(offset, 16);
+  return Buffer.concat([...local, ...central, end]);
+}

@@ -1,0 +1,240 @@
+import { symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { describe, expect, test } from 'vitest';
+import { readBuildOutput } from '../../src/build-output/read-build-output.ts';
+import { isAppError } from '../../src/errors.ts';
+import {
+  blockmap,
+  elf,
+  KEY_ID,
+  machO,
+  pe,
+  signature,
+  tar,
+  temporaryDirectory,
+  zip,
+} from './materialise.ts';
+
+const version = '1.0.0';
+
+async function files(contents: Record<string, string | Buffer>): Promise<string> {
+  const root = await temporaryDirectory();
+  for (const [name, content] of Object.entries(contents)) {
+    await writeFile(join(root, name), content);
+  }
+  return root;
+}
+
+async function refused(...paths: string[]): Promise<string> {
+  const error = await readBuildOutput({ paths, version }).catch((thrown: unknown) => thrown);
+  if (!isAppError(error, 'invalid_artifact')) throw error;
+  return error.message;
+}
+
+const one = async (path: string) => {
+  const { artifacts } = await readBuildOutput({ paths: [path], version });
+  const [artifact] = artifacts;
+  if (artifact === undefined) throw new Error('nothing was published');
+  return artifact;
+};
+
+const yml = (stated: string, name: string, size: number) =>
+  `version: ${stated}\nfiles:\n  - url: ${name}\n    sha512: ${Buffer.alloc(64).toString('base64')}\n    size: ${size}\n`;
+
+describe('a file that is named', () => {
+  test('is inferred from its name alone', async () => {
+    const root = await files({ 'App-1.0.0-arm64.dmg': 'x' });
+    expect(await one(join(root, 'App-1.0.0-arm64.dmg'))).toMatchObject({
+      platform: 'macos',
+      arch: 'arm64',
+      format: 'dmg',
+    });
+  });
+
+  test('is refused with what is unclear and what to add', async () => {
+    const root = await files({
+      'App.dmg': 'x',
+      'tool-x64.exe': 'x',
+      'x.zip': 'x',
+      'notes.txt': 'x',
+    });
+    expect(await refused(join(root, 'App.dmg'))).toMatch(/arch .*App\.dmg,arch=….*x64, arm64/);
+    expect(await refused(join(root, 'tool-x64.exe'))).toMatch(/tool-x64\.exe,format=…".*nsis/);
+    expect(await refused(join(root, 'x.zip'))).toMatch(/,os=…".*windows, macos, linux/);
+    expect(await refused(join(root, 'notes.txt'))).toMatch(/,os=…,format=…/);
+  });
+
+  test('is what its descriptor says, commas in its name included', async () => {
+    const root = await files({ 'a,arch=b.bin': elf('arm64') });
+    const path = join(root, 'a,arch=b.bin');
+    expect(await one(path)).toMatchObject({ platform: 'linux', arch: 'arm64', format: 'binary' });
+    const stated = `${path},os=win,arch=x86_64,format=nsis,name=A, B.exe,minimum_os_version=10.0`;
+    expect(await one(stated)).toMatchObject({
+      platform: 'windows',
+      arch: 'x64',
+      format: 'nsis',
+      filename: 'A, B.exe',
+      minimumOsVersion: '10.0',
+    });
+  });
+
+  test.each([
+    [',color=red', /color.*use os, arch/],
+    [',os=', /os= has no value/],
+    [',os=mac,os=linux', /there twice/],
+    [',minimum_os_version=Sonoma', /dotted numbers/],
+    [',name=../x.dmg', /cannot be published/],
+    [',name=App-2.0.0.dmg', /version 2\.0\.0, not 1\.0\.0/],
+  ])('with the descriptor %s is refused', async (descriptor, message) => {
+    const root = await files({ 'App-1.0.0-x64.dmg': 'x' });
+    expect(await refused(`${join(root, 'App-1.0.0-x64.dmg')}${descriptor}`)).toMatch(message);
+  });
+
+  test('with an unknown platform is refused as that', async () => {
+    const root = await files({ 'App.dmg': 'x' });
+    const reading = readBuildOutput({ paths: [`${join(root, 'App.dmg')},os=beos`], version });
+    await expect(reading).rejects.toMatchObject({ code: 'unknown_platform' });
+  });
+
+  test('is refused when empty, missing, of another version, or a by-product', async () => {
+    const root = await files({
+      'App-1.0.0-x64.dmg': '',
+      'App-0.9.0-x64.dmg': 'x',
+      'builder-debug.yml': 'x: 1',
+    });
+    expect(await refused(join(root, 'App-1.0.0-x64.dmg'))).toMatch(/empty/);
+    expect(await refused(join(root, 'App-0.9.0-x64.dmg'))).toMatch(/of version 0\.9\.0/);
+    expect(await refused(join(root, 'gone.dmg,os=mac'))).toMatch(
+      /gone\.dmg: there is no such file/,
+    );
+    expect(await refused(join(root, 'builder-debug.yml'))).toMatch(/builder-debug\.yml/);
+    expect(await refused(`${root},os=mac`)).toMatch(/is a directory/);
+  });
+
+  test('brings the signature and the block map beside it', async () => {
+    const root = await files({
+      'App_1.0.0_x64-setup.exe': 'program',
+      'App_1.0.0_x64-setup.exe.sig': signature(),
+      'App_1.0.0_x64-setup.exe.blockmap': blockmap(7),
+    });
+    const artifact = await one(join(root, 'App_1.0.0_x64-setup.exe'));
+    expect(artifact.signatures).toEqual([
+      { scheme: 'minisign', keyId: KEY_ID, value: signature().toString() },
+    ]);
+    expect(artifact.companions.map(({ filename }) => filename)).toEqual([
+      'App_1.0.0_x64-setup.exe.blockmap',
+    ]);
+  });
+
+  test('may be an updater bundle of Tauri 1 only when its format is stated', async () => {
+    const root = await files({ 'App_1.0.0_x64-setup.nsis.zip': 'x' });
+    const path = join(root, 'App_1.0.0_x64-setup.nsis.zip');
+    expect(await refused(path)).toMatch(/updater bundle of Tauri 1/);
+    expect(await one(`${path},format=zip`)).toMatchObject({ format: 'zip', arch: 'x64' });
+  });
+
+  test('beats the same file in a directory that is named too', async () => {
+    const root = await files({ 'App-1.0.0-x64.dmg': 'x' });
+    const stated = `${join(root, 'App-1.0.0-x64.dmg')},arch=universal`;
+    const { artifacts } = await readBuildOutput({ paths: [root, stated], version });
+    expect(artifacts).toMatchObject([{ arch: 'universal' }]);
+    expect(await refused(stated, stated)).toMatch(/named twice/);
+  });
+
+  test('may be a link; in a directory links are not followed', async () => {
+    const root = await files({ 'App-1.0.0-x64.dmg': 'x' });
+    await symlink(join(root, 'App-1.0.0-x64.dmg'), join(root, 'App-1.0.0-arm64.dmg'));
+    expect(await one(join(root, 'App-1.0.0-arm64.dmg'))).toMatchObject({ arch: 'arm64' });
+    const { skipped } = await readBuildOutput({ paths: [root], version });
+    expect(skipped).toMatchObject([{ reason: expect.stringMatching(/link/) }]);
+  });
+});
+
+describe('a sidecar', () => {
+  test('that is malformed or of another build is refused', async () => {
+    const name = 'App_1.0.0_x64-setup.exe';
+    expect(await refused(await files({ [name]: 'x', [`${name}.sig`]: 'junk' }))).toMatch(
+      /minisign/,
+    );
+    const stale = await files({ [name]: 'x', [`${name}.blockmap`]: blockmap(99) });
+    expect(await refused(stale)).toMatch(/another build: it maps 99 bytes/);
+  });
+
+  test('without its file is listed', async () => {
+    const root = await files({ 'App-1.0.0-x64.dmg': 'x', 'B.exe.sig': 'x', 'B.exe.blockmap': 'x' });
+    const { skipped } = await readBuildOutput({ paths: [root], version });
+    expect(skipped.map(({ reason }) => reason)).toEqual(
+      Array(2).fill(expect.stringMatching(/belongs/)),
+    );
+  });
+
+  test('of electron-builder is held against version, size and presence', async () => {
+    const name = 'App-1.0.0-mac.zip';
+    const listing = (text: string) => files({ [name]: 'abc', 'latest-mac.yml': text });
+    expect(await refused(await listing(yml('0.9.0', name, 3)))).toMatch(/of version 0\.9\.0/);
+    expect(await refused(await listing(yml(version, name, 4)))).toMatch(/4 bytes/);
+    expect(await refused(await listing(yml(version, 'App-1.0.0-arm64-mac.zip', 3)))).toMatch(
+      /arm64-mac\.zip, which is not there/,
+    );
+    expect(await refused(await listing(yml(version, 'Other-1.0.0.dmg', 9)))).toMatch(/not there/);
+    const renamed = await files({
+      'Ünder App Setup 1.0.0.exe': 'abc',
+      'latest.yml': yml(version, 'under-app-Setup-1.0.0.exe', 3),
+    });
+    expect(
+      (await readBuildOutput({ paths: [renamed], version })).artifacts[0]?.stated,
+    ).toHaveLength(1);
+    const good = await listing(`${yml(version, name, 3)}minimumSystemVersion: 21.1.0\n`);
+    const { artifacts } = await readBuildOutput({ paths: [good], version });
+    expect(artifacts[0]).toMatchObject({
+      minimumOsVersion: '12.0',
+      stated: [
+        { algorithm: 'sha512', hex: '0'.repeat(128), statedIn: join(good, 'latest-mac.yml') },
+      ],
+    });
+  });
+});
+
+describe('several files', () => {
+  test('of one identity or one name are refused, both named', async () => {
+    const root = await files({ 'A-1.0.0-x64.dmg': 'x', 'B-1.0.0-x64.dmg': 'x' });
+    expect(await refused(root)).toMatch(
+      /A-1\.0\.0-x64\.dmg and .*B-1\.0\.0-x64\.dmg: both are macos-x64-dmg/,
+    );
+    const named = `${join(root, 'B-1.0.0-x64.dmg')},arch=arm64,name=a-1.0.0-x64.dmg`;
+    expect(await refused(join(root, 'A-1.0.0-x64.dmg'), named)).toMatch(/would be published as/);
+  });
+
+  test('of Velopack and Squirrel say inside what their names leave out', async () => {
+    const root = await files({
+      'App-1.0.0-full.nupkg': zip([
+        ['App.nuspec', Buffer.from('<metadata><id>App</id><version>1.0.0</version></metadata>')],
+        ['lib/net45/App.exe', pe('arm64')],
+        ['lib/net45/squirrel.exe', pe('ia32')],
+      ]),
+    });
+    expect(await one(join(root, 'App-1.0.0-full.nupkg'))).toMatchObject({
+      platform: 'windows',
+      arch: 'arm64',
+      format: 'squirrel',
+      filename: 'App-arm64-1.0.0-full.nupkg',
+    });
+  });
+
+  test('that contradict themselves are refused', async () => {
+    const root = await files({
+      'App_x64.app.tar.gz': gzipSync(tar('App.app/Contents/MacOS/App', machO('arm64'))),
+    });
+    expect(await refused(root)).toMatch(/its name says x64, the program in it says arm64/);
+  });
+
+  test('in which nothing is publishable are refused with what was skipped', async () => {
+    const root = await files({ 'App-0.9.0-x64.dmg': 'x', 'README.txt': 'x' });
+    const message = await refused(root);
+    expect(message).toMatch(/nothing to publish/);
+    expect(message).toMatch(/README\.txt: not a known package; name it explicitly/);
+    expect(message).toMatch(/is of version 0\.9\.0, not 1\.0\.0/);
+    expect(await refused()).toMatch(/no path was given/);
+  });
+});

@@ -1,0 +1,133 @@
+import { expect, it } from 'vitest';
+import { AppError } from '../../src/errors.ts';
+import {
+  ensureConforming,
+  probeConformance,
+  verdictKey,
+} from '../../src/object-store/conformance-probe.ts';
+import { createMemoryStore } from '../../src/object-store/memory.ts';
+import type { ObjectStore } from '../../src/object-store/object-store.ts';
+import { describeS3, useBucket } from '../support/s3-server.ts';
+import { collect } from './contract.ts';
+import { startFakeS3 } from './fake-s3.ts';
+
+const clock = { now: () => 1_800_000_000_000, sleep: async () => undefined };
+let ids = 0;
+const randomness = { fraction: () => 0.5, id: () => `id-${ids++}` };
+const memory = () => createMemoryStore({ clock });
+
+it('finds nothing wrong with a good store and leaves only the verdict', async () => {
+  const store = memory();
+  expect(await probeConformance({ store, randomness })).toEqual({ conforming: true, findings: [] });
+  expect(await collect(store.list(''))).toEqual([]);
+  await ensureConforming({ store, randomness, clock });
+  const keys = (await collect(store.list(''))).map(({ key }) => key);
+  expect(keys).toEqual([verdictKey('memory:')]);
+  const verdict = await store.get(keys[0] ?? '');
+  expect(JSON.parse(Buffer.from(verdict?.body ?? []).toString())).toEqual({
+    schema_version: 1,
+    location: 'memory:',
+    checked_at: '2027-01-15T08:00:00.000Z',
+    findings: [],
+  });
+});
+
+it('believes a stored verdict unless asked for a fresh one', async () => {
+  const good = memory();
+  await ensureConforming({ store: good, randomness, clock });
+  let writes = 0;
+  const create: ObjectStore['create'] = (key, body) => {
+    writes += 1;
+    return good.create(key, body);
+  };
+  const store: ObjectStore = { ...good, create };
+  await ensureConforming({ store, randomness, clock });
+  expect(writes).toBe(0);
+  await ensureConforming({ store, randomness, clock, fresh: true });
+  expect(writes).toBeGreaterThan(32);
+});
+
+it('probes again when the verdict is about another place or damaged', async () => {
+  for (const text of ['{"schema_version":1,"location":"elsewhere"}', 'nonsense']) {
+    const store = memory();
+    await store.create(verdictKey('memory:'), Buffer.from(text));
+    const broken: ObjectStore = { ...store, create: async () => 'created' };
+    const ensured = ensureConforming({ store: broken, randomness, clock });
+    await expect(ensured).rejects.toMatchObject({ code: 'store_nonconforming' });
+  }
+});
+
+it('accepts a store that answers lost races with an error', async () => {
+  const store = memory();
+  const create: ObjectStore['create'] = async (key, body) => {
+    const outcome = await store.create(key, body);
+    if (outcome === 'exists' && key.endsWith('race')) {
+      throw new AppError('store_unavailable', 'InternalError');
+    }
+    return outcome;
+  };
+  const verdict = await probeConformance({ store: { ...store, create }, randomness });
+  expect(verdict.conforming).toBe(true);
+});
+
+it('refuses a store that checks the condition before it writes and not with it', async () => {
+  const store = memory();
+  const bodies = new Map<string, Buffer>();
+  const racy: ObjectStore = {
+    ...store,
+    async create(key, body) {
+      if (bodies.has(key)) {
+        return 'exists';
+      }
+      await new Promise((resolve) => setTimeout(resolve, 5));
+      bodies.set(key, Buffer.from(body));
+      return 'created';
+    },
+    async get(key) {
+      const body = bodies.get(key);
+      return body && { key, body, size: body.length, etag: '""', lastModified: new Date() };
+    },
+  };
+  const { findings } = await probeConformance({ store: racy, randomness });
+  expect(findings).toEqual(['Of 32 writers racing for one key 32 were told they had won.']);
+});
+
+it('refuses an S3 service that ignores the condition, and one that does not know it', async () => {
+  const ignoring = await startFakeS3(({ answer, request }) => {
+    delete request.headers['if-none-match'];
+    answer();
+  });
+  const ensured = ensureConforming({ store: ignoring.store(), randomness, clock });
+  await expect(ensured).rejects.toMatchObject({
+    code: 'store_nonconforming',
+    message: expect.stringContaining(
+      'A second object could be created under a key that was taken.',
+    ),
+  });
+  expect([...ignoring.objects.keys()]).toEqual([]);
+  const refusing = await startFakeS3(({ answer, fail, request }) =>
+    request.headers['if-none-match'] ? fail(501, 'NotImplemented') : answer(),
+  );
+  await expect(
+    ensureConforming({ store: refusing.store(), randomness, clock }),
+  ).rejects.toMatchObject({ code: 'store_nonconforming' });
+});
+
+describeS3('conformance probe on S3', (server) => {
+  const plain = useBucket(server);
+  const versioned = useBucket(server, { versioned: true });
+
+  it('accepts an unversioned bucket', async () => {
+    const verdict = await probeConformance({ store: plain.store(), randomness });
+    expect(verdict).toEqual({ conforming: true, findings: [] });
+  });
+
+  it('refuses the versioned bucket of Ceph RGW before the first write', async () => {
+    const ensured = ensureConforming({ store: versioned.store(), randomness, clock });
+    await expect(ensured).rejects.toMatchObject({
+      code: 'store_nonconforming',
+      message: expect.stringContaining('were told they had won'),
+    });
+    expect(await collect(versioned.store().list(''))).toEqual([]);
+  });
+});

@@ -1,0 +1,16 @@
+import { expect, it } from 'vitest';
+import { createMemoryStore } from '../../src/object-store/memory.ts';
+import { describeContract } from './contract.ts';
+
+const clock = { now: Date.now, sleep: async () => undefined };
+const store = createMemoryStore({ clock });
+describeContract('memory', async () => store);
+
+it('gives URLs that say what they are for', async () => {
+  const expiresAt = new Date('2026-11-21T12:00:00Z');
+  const request = { method: 'HEAD', key: 'a/b c', filename: 'b c', signedAt: expiresAt } as const;
+  expect(await store.presign({ ...request, expiresAt })).toEqual({
+    url: 'memory:a/b%20c?method=HEAD&filename=b+c&expires=2026-11-21T12%3A00%3A00.000Z',
+    expiresAt,
+  });
+});

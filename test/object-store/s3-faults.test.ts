@@ -1,0 +1,260 @@
+import { randomBytes } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import { sourceOf } from './contract.ts';
+import { startFakeS3 } from './fake-s3.ts';
+
+const body = Buffer.from('body');
+const unavailable = { code: 'store_unavailable' };
+
+describe('S3: a conditional write', () => {
+  it('is sent once, and unknown when its answer is lost after it was stored', async () => {
+    const s3 = await startFakeS3(({ answer, cut, method, response }) => {
+      if (method === 'PUT') {
+        response.end = cut as never;
+      }
+      answer();
+    });
+    const created = s3.store().create('a', body);
+    await expect(created).rejects.toMatchObject({
+      ...unavailable,
+      message: expect.stringContaining(`PUT bucket/a at ${s3.endpoint}`),
+    });
+    expect(s3.requests).toEqual(['PUT a?x-id=PutObject']);
+    expect(await s3.store().get('a')).toMatchObject({ size: 4 });
+  });
+
+  it.each([
+    [500, 'InternalError', 'store_unavailable'],
+    [503, 'SlowDown', 'store_unavailable'],
+    [429, 'TooManyRequests', 'store_unavailable'],
+    [409, 'ConditionalRequestConflict', 'store_unavailable'],
+    [501, 'NotImplemented', 'store_nonconforming'],
+    [403, 'AccessDenied', 'store_denied'],
+    [403, 'QuotaExceeded', 'store_full'],
+    [507, 'XMinioStorageFull', 'store_full'],
+    [301, 'PermanentRedirect', 'invalid_configuration'],
+    [404, 'NoSuchBucket', 'invalid_configuration'],
+  ])('answered %i %s is %s', async (status, name, code) => {
+    const s3 = await startFakeS3(({ fail }) => fail(status, name));
+    await expect(s3.store().create('a', body)).rejects.toMatchObject({ code });
+    expect(s3.requests).toHaveLength(1);
+  });
+
+  it('names the permission it lacks', async () => {
+    const s3 = await startFakeS3(({ fail }) => fail(403, 'AccessDenied'));
+    await expect(s3.store().create('a', body)).rejects.toThrow(
+      'the credentials need s3:PutObject.',
+    );
+    for (const call of [() => s3.store().get('a'), () => s3.store().head('a')]) {
+      await expect(call()).rejects.toThrow('s3:GetObject, and s3:ListBucket on the bucket');
+    }
+    await expect(s3.store().delete('a')).rejects.toThrow('s3:DeleteObject');
+  });
+
+  it('that is not answered ends at its time-out', async () => {
+    const s3 = await startFakeS3(() => undefined);
+    const started = Date.now();
+    await expect(s3.store().create('a', body)).rejects.toThrow('no answer within 300 ms');
+    expect(Date.now() - started).toBeLessThan(1_000);
+  });
+});
+
+describe('S3: a read', () => {
+  it.each(['cut', 'fail', 'stall', 'half'] as const)(
+    'survives two failures (%s)',
+    async (fault) => {
+      const s3 = await startFakeS3((exchange) => {
+        if (exchange.method === 'PUT' || exchange.earlier >= 2) {
+          return exchange.answer();
+        }
+        if (fault === 'cut') {
+          exchange.cut();
+        } else if (fault === 'fail') {
+          exchange.fail(503, 'SlowDown');
+        } else if (fault === 'half') {
+          // Headers and half of the body, then silence.
+          const date = new Date().toUTCString();
+          exchange.response.writeHead(200, { 'content-length': 4, 'last-modified': date });
+          exchange.response.write('bo');
+        }
+      });
+      const store = s3.store();
+      await store.create('a', body);
+      const started = Date.now();
+      expect(Buffer.from((await store.get('a'))?.body ?? []).toString()).toBe('body');
+      expect(s3.requests).toHaveLength(4);
+      expect(Date.now() - started).toBeLessThan(1_500);
+    },
+  );
+
+  it('gives up after four attempts and says so', async () => {
+    const s3 = await startFakeS3(({ fail }) => fail(503, 'SlowDown'));
+    const store = s3.store();
+    await expect(store.get('a')).rejects.toThrow(/SlowDown.*Tried 4 times\./);
+    expect(s3.requests).toHaveLength(4);
+  });
+
+  it('stops retrying once an outage has used up the budget', async () => {
+    const s3 = await startFakeS3(({ cut }) => cut());
+    const clock = { now: () => 0, sleep: async () => undefined };
+    const store = s3.store({ clock });
+    for (let call = 0; call < 60; call += 1) {
+      await expect(store.get('a')).rejects.toMatchObject(unavailable);
+    }
+    expect(s3.requests.length).toBeLessThanOrEqual(60 + 100);
+  });
+
+  it('takes 404 for a missing object only from an S3 service', async () => {
+    const page = await startFakeS3(({ response }) => {
+      response.writeHead(404, { 'content-type': 'text/html' }).end('<html>not here</html>');
+    });
+    for (const call of [() => page.store().get('a'), () => page.store().head('a')]) {
+      await expect(call()).rejects.toMatchObject({ code: 'invalid_configuration' });
+    }
+  });
+
+  it('names the address that cannot be reached', async () => {
+    const s3 = await startFakeS3(({ answer }) => answer());
+    const endpoint = 'http://127.0.0.1:9';
+    await expect(s3.store({ endpoint }).head('a')).rejects.toMatchObject({
+      ...unavailable,
+      message: expect.stringContaining('http://127.0.0.1:9'),
+    });
+  });
+
+  it('does not fetch a body over the ceiling', async () => {
+    let sent = 0;
+    const s3 = await startFakeS3(({ response }) => {
+      const date = new Date().toUTCString();
+      response.writeHead(200, { 'last-modified': date, 'content-length': 50_000_000 });
+      const timer = setInterval(() => {
+        sent += 65_536;
+        response.write(Buffer.alloc(65_536));
+      }, 1);
+      response.on('close', () => clearInterval(timer));
+    });
+    const get = s3.store({ timeouts: { readMs: 5_000 } }).get('a', { bytesMax: 100_000 });
+    await expect(get).rejects.toMatchObject({ code: 'document_too_large' });
+    expect(sent).toBeLessThan(10_000_000);
+  });
+
+  it('as a stream fails when nothing comes any more', async () => {
+    const s3 = await startFakeS3(({ response }) => {
+      const date = new Date().toUTCString();
+      response.writeHead(200, { 'content-length': 4, 'last-modified': date });
+      response.write('bo');
+    });
+    const read = await s3.store().read('a');
+    await expect(read?.stream.toArray()).rejects.toMatchObject({
+      ...unavailable,
+      message: expect.stringContaining('nothing was sent for 300 ms'),
+    });
+  });
+
+  it('stops at once when its caller aborts', async () => {
+    const s3 = await startFakeS3(() => undefined);
+    const store = s3.store({ timeouts: { readMs: 30_000 } });
+    const signal = AbortSignal.timeout(50);
+    await expect(store.get('a', { signal })).rejects.toMatchObject({ name: 'TimeoutError' });
+  });
+});
+
+describe('S3: credentials', () => {
+  it('that are missing are a matter of configuration', async () => {
+    const s3 = await startFakeS3(({ answer }) => answer());
+    const credentials = async () => {
+      throw Object.assign(new Error('none'), { name: 'CredentialsProviderError' });
+    };
+    await expect(s3.store({ credentials }).get('a')).rejects.toMatchObject({
+      code: 'invalid_configuration',
+      message: expect.stringContaining('AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY'),
+    });
+  });
+
+  it('near their end are renewed before signing, else shorten the link', async () => {
+    const s3 = await startFakeS3(({ answer }) => answer());
+    const now = 1_800_000_000_000;
+    const minutes = (n: number) => new Date(now + n * 60_000);
+    let asked = 0;
+    const provider = (ends: number[]) => async () => {
+      asked += 1;
+      const expiration = minutes(ends[Math.min(asked, ends.length) - 1] ?? 0);
+      return { accessKeyId: `id${asked}`, secretAccessKey: 'secret', expiration };
+    };
+    const clock = { now: () => now, sleep: async () => undefined };
+    const request = { method: 'GET', key: 'a', filename: 'a', signedAt: minutes(0) } as const;
+    const link = (ends: number[]) => {
+      asked = 0;
+      const store = s3.store({ clock, credentials: provider(ends) });
+      return store.presign({ ...request, expiresAt: minutes(30) });
+    };
+    expect(await link([60])).toMatchObject({ expiresAt: minutes(30) });
+    expect(await link([9, 60])).toMatchObject({ expiresAt: minutes(30) });
+    expect(asked).toBe(2);
+    expect(await link([20])).toMatchObject({ expiresAt: minutes(20) });
+    expect(await link([9, 9])).toMatchObject({ expiresAt: minutes(9) });
+  });
+});
+
+describe('S3: an upload', () => {
+  const large = randomBytes(17 * 1024 * 1024);
+
+  it('is decided by a HEAD after an unclear completion', async () => {
+    const s3 = await startFakeS3(({ answer, cut, method, response, url }) => {
+      if (method === 'POST' && url.searchParams.has('uploadId')) {
+        response.end = cut as never;
+      }
+      answer();
+    });
+    expect(await s3.store().upload('a', sourceOf(large))).toBe('created');
+    expect(large.equals(s3.objects.get('a') ?? Buffer.alloc(0))).toBe(true);
+  });
+
+  it('repeats parts and a completion that failed', async () => {
+    const s3 = await startFakeS3(({ answer, earlier, fail, method, url }) => {
+      const isCompletion = method === 'POST' && url.searchParams.has('uploadId');
+      const isFaulty = (method === 'PUT' && earlier === 1) || (isCompletion && earlier === 1);
+      return isFaulty ? fail(500, 'InternalError') : answer();
+    });
+    const store = s3.store({ timeouts: { partMs: 5_000 } });
+    expect(await store.upload('a', sourceOf(large))).toBe('created');
+    expect(s3.requests.filter((line) => line.startsWith('PUT'))).toHaveLength(4);
+  });
+
+  it('completes without the condition where that is not implemented', async () => {
+    const s3 = await startFakeS3(({ answer, fail, method, request }) => {
+      const isConditional = request.headers['if-none-match'] !== undefined;
+      return method === 'POST' && isConditional ? fail(501, 'NotImplemented') : answer();
+    });
+    expect(await s3.store().upload('a', sourceOf(large))).toBe('created');
+  });
+
+  it('lost to another one is exists, and is cleared away', async () => {
+    const s3 = await startFakeS3(({ answer, fail, method, url }) => {
+      const isCompletion = method === 'POST' && url.searchParams.has('uploadId');
+      return isCompletion ? fail(412, 'PreconditionFailed') : answer();
+    });
+    expect(await s3.store().upload('a', sourceOf(large))).toBe('exists');
+    expect(s3.requests.at(-1)).toMatch(/^DELETE a\?.*uploadId=u/);
+  });
+
+  it('that cannot be completed is cleared away', async () => {
+    const s3 = await startFakeS3(({ answer, fail, method, url }) => {
+      const isCompletion = method === 'POST' && url.searchParams.has('uploadId');
+      return isCompletion ? fail(500, 'InternalError') : answer();
+    });
+    await expect(s3.store().upload('a', sourceOf(large))).rejects.toMatchObject(unavailable);
+    expect(s3.requests.at(-1)).toMatch(/^DELETE a\?.*uploadId=u/);
+    expect(s3.objects.size).toBe(0);
+  });
+
+  it('in one piece whose answer was lost counts as its own', async () => {
+    const s3 = await startFakeS3(({ answer, cut, earlier, method, response }) => {
+      if (method === 'PUT' && earlier === 0) {
+        response.end = cut as never;
+      }
+      answer();
+    });
+    expect(await s3.store().upload('a', sourceOf(body))).toBe('created');
+  });
+});
