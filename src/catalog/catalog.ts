@@ -27,6 +27,8 @@ export interface Catalog {
    *   that the store has not confirmed for too long
    */
   application(name: string): ReadyApplication;
+  /** Reads everything that is new, now; for tests and tools. @throws AppError the store's */
+  refresh(): Promise<void>;
   /** Looks for news now: one request at a time, and at most once a second. Never throws. */
   lookAgain(name: string): Promise<void>;
   health(): CatalogHealth;
@@ -163,6 +165,10 @@ export function createCatalog(deps: CatalogDeps): Catalog {
         throw unavailable(undefined, 'was last confirmed too long ago');
       }
       return catalog as ReadyApplication;
+    },
+    refresh: async () => {
+      await refreshApplications();
+      await Promise.all([...applications.values()].map((catalog) => catalog.refresh()));
     },
     lookAgain: async (name) => {
       const catalog = applications.get(name);

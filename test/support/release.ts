@@ -1,0 +1,66 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import type { BuiltArtifact } from '../../src/build-output/build-output.ts';
+import type { Clock, Randomness } from '../../src/clock.ts';
+import type { ObjectStore } from '../../src/object-store/object-store.ts';
+import {
+  type PublishRequest,
+  type PublishResult,
+  publishRelease,
+} from '../../src/operations/publish-release.ts';
+
+/** A directory that is removed after the test; `using` or `await dispose()`. */
+export async function makeTemporaryDirectory(): Promise<{ path: string; remove(): Promise<void> }> {
+  const directory = await mkdtemp(path.join(tmpdir(), 'slipway-test-'));
+  return { path: directory, remove: () => rm(directory, { recursive: true, force: true }) };
+}
+
+/** A file on disk and what is known of it, as reading build output would give it. */
+export async function makeArtifact(
+  directory: string,
+  artifact: Partial<BuiltArtifact> & { content?: string | Uint8Array } = {},
+): Promise<BuiltArtifact> {
+  const { content = 'the program', ...stated } = artifact;
+  const filename = stated.filename ?? 'App-Setup.exe';
+  const file = path.join(directory, filename);
+  await mkdir(directory, { recursive: true });
+  await writeFile(file, content);
+  return {
+    path: file,
+    filename,
+    size: Buffer.byteLength(content),
+    stated: [],
+    platform: 'windows',
+    arch: 'x64',
+    format: 'nsis',
+    minimumOsVersion: null,
+    signatures: [],
+    companions: [],
+    ...stated,
+  };
+}
+
+export interface PublisherParts {
+  readonly store: ObjectStore;
+  readonly clock: Clock;
+  readonly randomness: Randomness;
+}
+
+/** Publishes with everything allowed, unless the request says otherwise. */
+export function publish(
+  parts: PublisherParts,
+  request: Partial<PublishRequest> & Pick<PublishRequest, 'version' | 'artifacts'>,
+): Promise<PublishResult> {
+  return publishRelease(
+    { ...parts, actor: 'test', ensureConforming: async () => {}, onProgress: () => {} },
+    {
+      application: 'desktop',
+      channel: 'stable',
+      create: true,
+      allowPrerelease: true,
+      provenance: { commit: null, buildUrl: null },
+      ...request,
+    },
+  );
+}

@@ -1,0 +1,75 @@
+import type { AddressInfo } from 'node:net';
+import path from 'node:path';
+import { pino } from 'pino';
+import { type BuiltApp, buildApp, openStore } from '../../src/app.ts';
+import type { Clock, Randomness } from '../../src/clock.ts';
+import { type Config, loadConfig } from '../../src/config.ts';
+import type { ObjectStore } from '../../src/object-store/object-store.ts';
+import { systemClock, systemRandomness } from '../../src/system.ts';
+import { makeTemporaryDirectory, type PublisherParts } from './release.ts';
+
+/** A whole service in this process, on a directory store of its own unless another is given. */
+export interface TestService extends PublisherParts {
+  readonly app: BuiltApp;
+  readonly config: Config;
+  readonly directory: string;
+  /** Listens on a free loopback port, once. */
+  listen(): Promise<string>;
+  /** Makes the service see what was just published. */
+  refresh(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface TestServiceOptions {
+  readonly env?: Readonly<Record<string, string>>;
+  readonly store?: ObjectStore;
+  readonly clock?: Clock;
+  readonly randomness?: Randomness;
+  /** False leaves the catalog unloaded. */
+  readonly start?: boolean;
+  /** Lines of the log are pushed here. */
+  readonly log?: string[];
+}
+
+export async function createTestService(options: TestServiceOptions = {}): Promise<TestService> {
+  const temporary = await makeTemporaryDirectory();
+  const { clock = systemClock, randomness = systemRandomness, log } = options;
+  const config = loadConfig({
+    DATA_DIR: path.join(temporary.path, 'data'),
+    PORT: '0',
+    CATALOG_POLL_INTERVAL: '3600s',
+    ...options.env,
+  });
+  const logger =
+    log === undefined
+      ? pino({ level: 'silent' })
+      : pino({ level: 'info' }, { write: (line: string) => void log.push(line) });
+  const store = options.store ?? (await openStore({ config, clock, randomness }));
+  // A directory store's links are made by the service: it opens its own.
+  const given = options.store === undefined ? {} : { store: options.store };
+  const app = await buildApp({ config, clock, randomness, logger, ...given });
+  if (options.start !== false) await app.catalog.start();
+  await app.http.ready();
+  let url: string | undefined;
+  return {
+    app,
+    config,
+    store,
+    clock,
+    randomness,
+    directory: temporary.path,
+    listen: async () => {
+      if (url === undefined) {
+        await app.http.listen({ host: '127.0.0.1', port: 0 });
+        url = `http://127.0.0.1:${(app.http.server.address() as AddressInfo).port}`;
+        app.learnAddress(url);
+      }
+      return url;
+    },
+    refresh: () => app.catalog.refresh(),
+    close: async () => {
+      await Promise.all([app.http.close(), app.catalog.stop()]);
+      await temporary.remove();
+    },
+  };
+}
