@@ -1,6 +1,6 @@
 import type { Artifact } from '../domain/release.ts';
 import { AppError } from '../errors.ts';
-import type { UploadSource } from '../object-store/object-store.ts';
+import { createFileSource } from '../object-store/file-source.ts';
 import type { AppendDeps } from '../sequence/append.ts';
 import { artifactKey, artifactObject, clockKey } from './keys.ts';
 
@@ -10,10 +10,14 @@ import { artifactKey, artifactObject, clockKey } from './keys.ts';
 export const REUSE_AGE_MAX_MS = 24 * 3_600_000;
 
 export interface UploadedFile {
+  /** Where it is on disk. */
+  readonly path: string;
+  /** The name it is published under. */
   readonly filename: string;
+  /** Hex. */
   readonly sha256: string;
+  /** Bytes. */
   readonly size: number;
-  readonly source: UploadSource;
 }
 
 /**
@@ -64,7 +68,7 @@ async function upload(
   onProgress: (bytesDone: number) => void,
 ): Promise<{ readonly object: string; readonly uploaded: boolean }> {
   const key = artifactKey(application, object);
-  const outcome = await deps.store.upload(key, file.source, { onProgress });
+  const outcome = await deps.store.upload(key, createFileSource(file), { onProgress });
   // Another publisher of the same bytes may have been quicker.
   const stored = outcome === 'created' ? undefined : await deps.store.head(key);
   if (stored !== undefined && stored.size !== file.size) {

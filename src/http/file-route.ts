@@ -1,8 +1,8 @@
-import contentDisposition from 'content-disposition';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import parseRange from 'range-parser';
 import type { Clock } from '../clock.ts';
 import { AppError } from '../errors.ts';
+import { renderDisposition } from '../object-store/disposition.ts';
 import type { ByteRange, ObjectInfo, ObjectStore } from '../object-store/object-store.ts';
 import { matchesEtag } from './conditional.ts';
 import type { App } from './deps.ts';
@@ -34,7 +34,7 @@ export function registerFiles(app: App, deps: FileRouteDeps): void {
       .header('etag', info.etag)
       .header('last-modified', info.lastModified.toUTCString())
       .header('cache-control', 'private, max-age=0, must-revalidate')
-      .header('content-disposition', contentDisposition(filename))
+      .header('content-disposition', renderDisposition(filename))
       .type('application/octet-stream');
     return send(deps, info, request, reply);
   });

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
-import type { FastifyBaseLogger, FastifyServerOptions } from 'fastify';
+import { type FastifyBaseLogger, type FastifyServerOptions, LogController } from 'fastify';
 import { AppError } from '../errors.ts';
 import type { App } from './deps.ts';
 import { PROBLEM_TYPE, problemOf, sendProblem, statusOf } from './problem.ts';
@@ -22,7 +22,10 @@ export function serverOptions(settings: {
   return {
     loggerInstance: settings.logger,
     trustProxy: settings.trustProxy,
-    disableRequestLogging: true,
+    logController: new LogController({
+      disableRequestLogging: true,
+      requestIdLogLabel: 'request_id',
+    }),
     bodyLimit: BODY_BYTES_MAX,
     requestTimeout: REQUEST_TIMEOUT_MS,
     connectionTimeout: IDLE_TIMEOUT_MS,

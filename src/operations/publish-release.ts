@@ -1,4 +1,3 @@
-import { createReadStream } from 'node:fs';
 import type { BuiltArtifact, BuiltFile } from '../build-output/build-output.ts';
 import { ensureUploaded, REUSE_AGE_MAX_MS } from '../catalog/artifact-upload.ts';
 import {
@@ -209,16 +208,10 @@ async function uploadArtifacts(
     let uploaded = false;
     for (const file of [item.main, ...item.companions]) {
       const { filename, size, sha256 } = file;
-      const source = {
-        size,
-        sha256,
-        open: (start: number, end: number) =>
-          createReadStream(file.file.path, { start, end, highWaterMark: 1024 * 1024 }),
-      };
       const outcome = await ensureUploaded(
         deps,
         application,
-        { filename, size, sha256, source },
+        { path: file.file.path, filename, size, sha256 },
         namedFiles,
         (bytesDone) => deps.onProgress({ phase: 'upload', filename, bytesDone, bytesTotal: size }),
       );

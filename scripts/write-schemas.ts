@@ -1,0 +1,9 @@
+import { writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { renderSchemas } from '../src/catalog/json-schema.ts';
+
+/** Writes the JSON Schemas of the stored format into `manifests/`; a test fails when they drift. */
+for (const [file, text] of renderSchemas()) {
+  await writeFile(path.join(import.meta.dirname, '..', 'manifests', file), text);
+  console.log(`manifests/${file}`);
+}

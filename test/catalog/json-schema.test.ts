@@ -1,0 +1,38 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { renderSchemas } from '../../src/catalog/json-schema.ts';
+import {
+  applicationsSequence,
+  manifestSequence,
+  revisionSequence,
+} from '../../src/catalog/sequences.ts';
+
+const MANIFESTS = path.join(import.meta.dirname, '../../manifests');
+
+function readExample(name: string): Uint8Array {
+  const text = readFileSync(path.join(MANIFESTS, 'examples', `${name}.jsonc`), 'utf8');
+  return Buffer.from(text.replace(/^\s*\/\/.*$/gm, ''));
+}
+
+describe('manifests/', () => {
+  it.each([...renderSchemas()])('%s is what the code says (npm run schemas)', (file, text) => {
+    expect(readFileSync(path.join(MANIFESTS, file), 'utf8')).toBe(text);
+  });
+
+  it('has examples that the code reads, and that belong together', () => {
+    const manifest = manifestSequence('desktop', '1.4.0').parse(readExample('release-manifest'), 1);
+    const revision = revisionSequence('desktop').parse(readExample('catalog-revision'), 7);
+    const offer = revision.signed.channels.stable?.offers[0];
+    expect(offer?.manifest).toEqual({ number: 1, digest: manifest.digest });
+    expect(applicationsSequence.parse(readExample('applications'), 1).signed.number).toBe(1);
+    expect(readdirSync(path.join(MANIFESTS, 'examples'))).toHaveLength(3);
+  });
+
+  it('has an example that no other release can use', () => {
+    const bytes = readExample('release-manifest');
+    expect(() => manifestSequence('desktop', '1.4.1').parse(bytes, 1)).toThrow(
+      /says version "1.4.0"/,
+    );
+  });
+});

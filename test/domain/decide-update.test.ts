@@ -1,0 +1,308 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { type Channel, createChannelView } from '../../src/domain/channel.ts';
+import { decideUpdate, newestFor } from '../../src/domain/decide-update.ts';
+import type { Offer, OfferedArtifact, OfferStatus } from '../../src/domain/offer.ts';
+import { ARCHES, FORMATS, PLATFORMS } from '../../src/domain/platform.ts';
+import type { UpdateQuery } from '../../src/domain/update-query.ts';
+import {
+  compareVersions,
+  parseRange,
+  parseVersion,
+  versionText,
+} from '../../src/domain/version.ts';
+
+const WINDOWS: OfferedArtifact = {
+  platform: 'windows',
+  arch: 'x64',
+  format: 'nsis',
+  minimumOsVersion: null,
+  signatureSchemes: [],
+};
+
+function offer(version: string, fields: Partial<Offer> & { requiresText?: string } = {}): Offer {
+  const { requiresText, ...rest } = fields;
+  return {
+    version: parseVersion(version),
+    status: 'active',
+    manifest: { number: 1, digest: '0'.repeat(64) },
+    releasedAt: '2026-01-01T00:00:00Z',
+    requires: requiresText === undefined ? null : parseRange(requiresText, ''),
+    mandatoryFor: null,
+    artifacts: [WINDOWS],
+    ...rest,
+  };
+}
+
+function view(offers: readonly Offer[], fields: Partial<Channel> = {}, stable?: readonly Offer[]) {
+  const channel = {
+    name: 'stable',
+    prerelease: false,
+    offers,
+    retired: new Set<string>(),
+    ...fields,
+  };
+  const base = stable && {
+    name: 'stable',
+    prerelease: false,
+    offers: stable,
+    retired: new Set<string>(),
+  };
+  return createChannelView(channel, base);
+}
+
+function query(fields: Partial<UpdateQuery> & { from?: string } = {}): UpdateQuery {
+  const { from = '1.0.0', ...rest } = fields;
+  return {
+    application: 'desktop',
+    channel: 'stable',
+    currentVersion: parseVersion(from),
+    platform: 'windows',
+    arch: 'x64',
+    formats: null,
+    osVersion: null,
+    osGate: 'server',
+    installationId: null,
+    purpose: 'update',
+    signatureScheme: null,
+    ...rest,
+  };
+}
+
+const decide = (offers: readonly Offer[], fields?: Parameters<typeof query>[0]) => {
+  const decision = decideUpdate(query(fields), view(offers));
+  return decision.reason === 'offer'
+    ? `${versionText(decision.offer.version)} ${decision.artifact.arch} ${decision.artifact.format}`
+    : decision.reason;
+};
+
+describe('decideUpdate', () => {
+  it('offers the newest, and nothing to those who have it', () => {
+    expect(decide([offer('1.1.0'), offer('1.2.0')])).toBe('1.2.0 x64 nsis');
+    expect(decide([offer('1.1.0'), offer('1.0.0')], { from: '1.1.0' })).toBe('up_to_date');
+    expect(decide([offer('1.1.0')], { from: '1.1.0+local' })).toBe('up_to_date');
+    expect(decide([], { from: '1.1.0' })).toBe('no_release');
+  });
+
+  it('passes over what is paused, and forgets what is yanked', () => {
+    const paused = offer('1.2.0', { status: 'paused' });
+    expect(decide([paused, offer('1.1.0')])).toBe('1.1.0 x64 nsis');
+    expect(decide([paused, offer('1.1.0')], { from: '1.1.0' })).toBe('paused');
+    expect(decide([paused], { from: '1.2.0' })).toBe('up_to_date');
+    const yanked = offer('1.2.0', { status: 'yanked' });
+    expect(decide([yanked, offer('1.1.0')], { from: '1.1.0' })).toBe('up_to_date');
+    expect(decide([yanked, offer('1.1.0'), offer('1.3.0')], { from: '1.2.0' })).toBe(
+      '1.3.0 x64 nsis',
+    );
+    expect(decide([yanked])).toBe('no_release');
+  });
+
+  it('steps through: only versions in `requires` jump straight', () => {
+    const offers = [offer('3.0.0', { requiresText: '>=2.0.0' }), offer('2.0.0'), offer('1.5.0')];
+    expect(decide(offers)).toBe('2.0.0 x64 nsis');
+    expect(decide(offers, { from: '2.0.0' })).toBe('3.0.0 x64 nsis');
+    expect(decide(offers, { from: '2.0.0-beta.1' })).toBe('2.0.0 x64 nsis');
+    expect(decide(offers.slice(0, 1))).toBe('must_step_through');
+    expect(decide(offers, { currentVersion: null })).toBe('2.0.0 x64 nsis');
+    // A person who downloads an installer installs anew.
+    expect(decide(offers, { currentVersion: null, purpose: 'download' })).toBe('3.0.0 x64 nsis');
+  });
+
+  it('counts pre-releases in ranges as ordinary versions', () => {
+    const offers = [offer('2.0.0', { requiresText: '>=1.0.0' })];
+    expect(decide(offers, { from: '1.1.0-beta.1' })).toBe('2.0.0 x64 nsis');
+  });
+
+  it('admits architectures: own, universal, x64 by emulation', () => {
+    const mac = (arch: OfferedArtifact['arch'], format: OfferedArtifact['format'] = 'zip') => ({
+      ...WINDOWS,
+      platform: 'macos' as const,
+      arch,
+      format,
+    });
+    const on = (arch: UpdateQuery['arch'], ...artifacts: OfferedArtifact[]) =>
+      decide([offer('2.0.0', { artifacts })], { platform: 'macos', arch });
+    expect(on('arm64', mac('x64'), mac('arm64'))).toBe('2.0.0 arm64 zip');
+    expect(on('arm64', mac('x64'), mac('universal'))).toBe('2.0.0 universal zip');
+    expect(on('arm64', mac('x64'))).toBe('2.0.0 x64 zip');
+    expect(on('x64', mac('arm64'))).toBe('unsupported_platform');
+    expect(on(null, mac('x64'), mac('arm64'), mac('universal'))).toBe('2.0.0 universal zip');
+    expect(on(null, mac('x64'), mac('arm64'))).toBe('2.0.0 arm64 zip');
+    expect(decide([offer('2.0.0')], { arch: 'arm64' })).toBe('2.0.0 x64 nsis');
+    const linux = { ...WINDOWS, platform: 'linux' as const, format: 'appimage' as const };
+    expect(
+      decide([offer('2.0.0', { artifacts: [linux] })], { platform: 'linux', arch: 'arm64' }),
+    ).toBe('unsupported_platform');
+  });
+
+  it('chooses by purpose, and honours or refuses a named format', () => {
+    const artifacts = (['dmg', 'zip', 'pkg'] as const).map((format) => ({
+      ...WINDOWS,
+      platform: 'macos' as const,
+      format,
+    }));
+    const on = (fields: Partial<UpdateQuery>) =>
+      decide([offer('2.0.0', { artifacts })], { platform: 'macos', ...fields });
+    expect(on({})).toBe('2.0.0 x64 zip');
+    expect(on({ purpose: 'download', currentVersion: null })).toBe('2.0.0 x64 dmg');
+    expect(on({ formats: ['pkg'] })).toBe('2.0.0 x64 pkg');
+    expect(on({ formats: ['tar.gz'] })).toBe('unsupported_format');
+    const setup = [{ ...WINDOWS, format: 'squirrel-setup' as const }];
+    expect(decide([offer('2.0.0', { artifacts: setup })])).toBe('unsupported_format');
+  });
+
+  it('keeps the gate of the operating system shut unless the client shows that it passes', () => {
+    const artifacts = [{ ...WINDOWS, minimumOsVersion: '10.0.17763' }];
+    const on = (osVersion: string | null, fields: Partial<UpdateQuery> = {}) =>
+      decide([offer('2.0.0', { artifacts })], { osVersion, ...fields });
+    expect(on('10.0.19045')).toBe('2.0.0 x64 nsis');
+    expect(on('10.0.17763.1')).toBe('2.0.0 x64 nsis');
+    expect(on('6.1.7601')).toBe('unsupported_os_version');
+    expect(on('Windows 10')).toBe('unsupported_os_version');
+    expect(on(null)).toBe('unsupported_os_version');
+    expect(on(null, { osGate: 'client' })).toBe('2.0.0 x64 nsis');
+  });
+
+  it('says mandatory for the versions it is mandatory for', () => {
+    const offers = [offer('2.0.0', { mandatoryFor: parseRange('<1.2.0', '') })];
+    const on = (from: string) => decideUpdate(query({ from }), view(offers));
+    expect(on('1.1.0')).toMatchObject({ mandatory: true });
+    expect(on('1.2.0')).toMatchObject({ mandatory: false });
+  });
+
+  it('lets a pre-release channel see newer stable releases, with its own word first', () => {
+    const beta = { name: 'beta', prerelease: true };
+    const on = (own: readonly Offer[], stable: readonly Offer[], from = '1.0.0') =>
+      decideUpdate(query({ from, channel: 'beta' }), view(own, beta, stable));
+    expect(on([offer('1.1.0-beta.1')], [offer('1.1.0')])).toMatchObject({
+      offer: { version: { version: '1.1.0' } },
+    });
+    expect(on([offer('1.2.0-beta.1')], [offer('1.1.0')])).toMatchObject({
+      offer: { version: { version: '1.2.0-beta.1' } },
+    });
+    expect(on([offer('1.1.0', { status: 'yanked' })], [offer('1.1.0')]).reason).toBe('no_release');
+    const lts = view([offer('1.0.5')], { name: 'lts' }, [offer('2.0.0')]);
+    expect(decideUpdate(query(), lts)).toMatchObject({ offer: { version: { version: '1.0.5' } } });
+  });
+
+  it('explains itself', () => {
+    const offers = [
+      offer('3.0.0', { status: 'paused' }),
+      offer('2.0.0', { requiresText: '>=1.5.0' }),
+      offer('1.9.0'),
+    ];
+    expect(decideUpdate(query(), view(offers)).path).toEqual([
+      { version: '3.0.0', outcome: 'paused' },
+      { version: '2.0.0', outcome: 'must_step_through' },
+      { version: '1.9.0', outcome: 'offer' },
+    ]);
+  });
+});
+
+const versions = fc
+  .tuple(fc.nat(3), fc.nat(3), fc.nat(3), fc.option(fc.nat(3)))
+  .map(([a, b, c, pre]) => `${a}.${b}.${c}${pre === null ? '' : `-beta.${pre}`}`);
+const artifacts = fc.record({
+  platform: fc.constantFrom(...PLATFORMS),
+  arch: fc.constantFrom(...ARCHES),
+  format: fc.constantFrom(...FORMATS),
+  minimumOsVersion: fc.constantFrom(null, '10.0', '12'),
+  signatureSchemes: fc.constantFrom([], ['minisign' as const]),
+});
+const offers = fc.uniqueArray(
+  fc
+    .record({
+      version: versions,
+      status: fc.constantFrom<OfferStatus>('active', 'paused', 'yanked'),
+      requiresText: fc.constantFrom(undefined, '>=1.0.0', '^2.0.0', '<1.0.0'),
+      artifacts: fc.array(artifacts, { maxLength: 4 }),
+    })
+    .map(({ version, requiresText, ...fields }) =>
+      offer(version, { ...fields, ...(requiresText === undefined ? {} : { requiresText }) }),
+    ),
+  { selector: ({ version }) => versionText(version), maxLength: 12 },
+);
+const queries = fc
+  .record({
+    from: versions,
+    platform: fc.constantFrom(...PLATFORMS),
+    arch: fc.constantFrom(...ARCHES, null),
+    formats: fc.constantFrom(null, ['nsis' as const], ['zip' as const, 'dmg' as const]),
+    osVersion: fc.constantFrom(null, '10.0.1', '11', 'odd'),
+    osGate: fc.constantFrom('server' as const, 'client' as const),
+    purpose: fc.constantFrom('update' as const, 'download' as const),
+    signatureScheme: fc.constantFrom(null, 'minisign' as const),
+  })
+  .map(query);
+
+describe('decideUpdate, whatever it is given', () => {
+  it('is total and deterministic, and never offers what it should not', () => {
+    fc.assert(
+      fc.property(offers, queries, (all, asked) => {
+        const channel = view(all);
+        const decision = decideUpdate(asked, channel);
+        expect(decideUpdate(asked, channel)).toEqual(decision);
+        if (decision.reason !== 'offer') return;
+        const { offer: chosen, artifact } = decision;
+        expect(chosen.status).toBe('active');
+        expect(asked.currentVersion).not.toBeNull();
+        if (asked.currentVersion) {
+          expect(compareVersions(chosen.version, asked.currentVersion)).toBeGreaterThan(0);
+        }
+        expect(chosen.artifacts).toContain(artifact);
+        expect(artifact.platform).toBe(asked.platform);
+        if (asked.formats) expect(asked.formats).toContain(artifact.format);
+        if (asked.signatureScheme)
+          expect(artifact.signatureSchemes).toContain(asked.signatureScheme);
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  it('does not depend on the order in which offers are stored', () => {
+    fc.assert(
+      fc.property(offers, queries, (all, asked) => {
+        expect(decideUpdate(asked, view([...all].reverse()))).toEqual(
+          decideUpdate(asked, view(all)),
+        );
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+
+  it('offers at least as new a version after one more release', () => {
+    fc.assert(
+      fc.property(offers, queries, (all, asked) => {
+        const [added, ...before] = all;
+        if (added === undefined) return;
+        const old = decideUpdate(asked, view(before));
+        const now = decideUpdate(asked, view(all));
+        if (old.reason !== 'offer') return;
+        expect(now.reason).toBe('offer');
+        if (now.reason === 'offer') {
+          expect(compareVersions(now.offer.version, old.offer.version)).toBeGreaterThanOrEqual(0);
+        }
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+
+  it('agrees with the latest version of a download button', () => {
+    fc.assert(
+      fc.property(offers, fc.constantFrom(...PLATFORMS), (all, platform) => {
+        const channel = view(all);
+        const latest = newestFor(channel, platform, null);
+        const asked = query({
+          platform,
+          arch: null,
+          currentVersion: null,
+          purpose: 'download',
+          osGate: 'client',
+        });
+        const decision = decideUpdate(asked, channel);
+        expect(decision.reason === 'offer' ? decision.offer : undefined).toBe(latest);
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+});
