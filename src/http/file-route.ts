@@ -22,7 +22,9 @@ export interface FileRouteDeps {
 
 export function registerFiles(app: App, deps: FileRouteDeps): void {
   // In no document: these links are handed out, never made up.
-  app.get('/files/*', { schema: { hide: true } as object }, async (request, reply) => {
+  // HEAD is a route of its own: the one Fastify derives from GET says Content-Length: 0.
+  const route = { method: ['GET', 'HEAD'], url: '/files/*', schema: { hide: true } as object };
+  const handler = async (request: FastifyRequest, reply: FastifyReply) => {
     const key = String((request.params as Record<string, string>)['*']);
     const query = request.query as Record<string, unknown>;
     const now = new Date(deps.clock.now());
@@ -37,7 +39,8 @@ export function registerFiles(app: App, deps: FileRouteDeps): void {
       .header('content-disposition', renderDisposition(filename))
       .type('application/octet-stream');
     return send(deps, info, request, reply);
-  });
+  };
+  app.route({ ...route, handler: handler as never });
 }
 
 async function send(

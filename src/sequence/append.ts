@@ -104,6 +104,7 @@ async function settle<T>(
   const key = sequence.key(number);
   const bytes = sequence.render(document);
   if (bytes.byteLength > sequence.documentBytesMax) throw tooLarge(sequence, bytes.byteLength);
+  let unclear = false;
   for (let attempt = 0; ; attempt++) {
     try {
       if ((await deps.store.create(key, bytes)) === 'created') {
@@ -113,7 +114,11 @@ async function settle<T>(
       const mine = newer.entries.find((entry) => sequence.changeId(entry.document) === changeId);
       return mine === undefined ? { position: advance(position, newer) } : { mine };
     } catch (error) {
-      if (!isAppError(error, 'store_unavailable')) throw error;
+      // A refusal says nothing of the attempts before it, one of which may have been committed.
+      if (!isAppError(error, 'store_unavailable')) {
+        throw unclear ? unknownOutcome(sequence, key, error) : error;
+      }
+      unclear = true;
       if (deps.clock.now() >= deadline) throw unknownOutcome(sequence, key, error);
     }
     await pause(deps, attempt);
@@ -135,7 +140,7 @@ function tooLarge<T>(sequence: Sequence<T>, size: number): AppError {
 function unknownOutcome<T>(sequence: Sequence<T>, key: string, cause: unknown): AppError {
   return new AppError(
     'outcome_unknown',
-    `The store never said whether ${key} was written, for ${APPEND_TIME_MAX_MS / 1000} s: the ${sequence.name} may or may not have changed. Run the same command again once the store answers; it completes or changes nothing. (${(cause as Error).message})`,
+    `The store never said whether ${key} was written: the ${sequence.name} may or may not have changed. Run the same command again once the store answers; it completes or changes nothing. (${(cause as Error).message})`,
     { cause },
   );
 }

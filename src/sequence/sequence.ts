@@ -140,8 +140,10 @@ async function stepBack<T>(
 /** The position after reading on from it. */
 export function advance<T>(position: Position<T>, newer: Newer<T>): Position<T> {
   const newest = newer.entries.at(-1) ?? position.newest;
-  const damaged = [...position.damaged, ...newer.damaged].filter(
-    (damage) => damage.number > (newest?.number ?? 0),
+  // Who reads on from the last readable document meets the same damage again.
+  const known = new Map(
+    [...position.damaged, ...newer.damaged].map((damage) => [damage.number, damage]),
   );
+  const damaged = [...known.values()].filter((damage) => damage.number > (newest?.number ?? 0));
   return { newest, damaged, last: newer.last };
 }

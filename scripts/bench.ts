@@ -1,0 +1,86 @@
+import { parseArgs } from 'node:util';
+import type { Bench, BenchContext } from './bench/bench.ts';
+import { benchCheckUpdate } from './bench/check-update.ts';
+import { benchDecision } from './bench/decision.ts';
+import { benchPublish } from './bench/publish.ts';
+import { findS3Place } from './bench/s3.ts';
+import { benchStart } from './bench/start.ts';
+import { isMissed, renderTable } from './bench/table.ts';
+import { openWorkspace } from './bench/workspace.ts';
+
+/** `npm run bench`: the speed that is promised, against baselines measured in the same run. */
+
+const BENCHES: Readonly<Record<string, Bench>> = {
+  'check-update': benchCheckUpdate,
+  decision: benchDecision,
+  publish: benchPublish,
+  start: benchStart,
+};
+
+const USAGE = `npm run bench -- [NAMES…] [OPTIONS]
+
+Names (all of them by default): ${Object.keys(BENCHES).join(', ')}
+
+  --rounds N     rounds of every comparison (7)
+  --size MIB     the file that is published (1024)
+  --s3-size MIB  the same on S3, in three rounds (256: every round stays in the server's memory for a while)
+  --node-arg A   passed to the processes that are measured, e.g. --node-arg=--cpu-prof; repeatable
+  --strict       exit with 1 when a target was missed
+
+S3 is measured when TEST_S3_ENDPOINT or S3_ENDPOINT is set, with the credentials that go with it.`;
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    rounds: { type: 'string', default: '7' },
+    size: { type: 'string', default: '1024' },
+    's3-size': { type: 'string', default: '256' },
+    'node-arg': { type: 'string', multiple: true, default: [] },
+    strict: { type: 'boolean', default: false },
+    help: { type: 'boolean', short: 'h', default: false },
+  },
+});
+const unknown = positionals.filter((name) => !Object.hasOwn(BENCHES, name));
+if (values.help || unknown.length > 0) {
+  if (unknown.length > 0) console.error(`There is no bench ${unknown.join(', ')}.\n`);
+  console.log(USAGE);
+  process.exit(unknown.length > 0 ? 2 : 0);
+}
+
+const names = positionals.length > 0 ? positionals : Object.keys(BENCHES);
+let missed = 0;
+const workspace = await openWorkspace();
+// The children are ended and the files removed, also when somebody has seen enough.
+for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  process.once(signal, () => workspace.remove().finally(() => process.exit(130)));
+}
+try {
+  const context: BenchContext = {
+    workspace,
+    rounds: Number(values.rounds),
+    s3: findS3Place(process.env),
+    sizeMib: Number(values.size),
+    s3SizeMib: Number(values['s3-size']),
+    nodeArgs: values['node-arg'],
+    progress: showProgress,
+  };
+  console.log(`Node ${process.version}, ${process.platform} ${process.arch}\n`);
+  for (const name of names) {
+    const tables = (await BENCHES[name]?.(context)) ?? [];
+    showProgress('');
+    for (const table of tables) {
+      console.log(renderTable(table));
+      missed += table.rows.filter(isMissed).length;
+    }
+  }
+} finally {
+  await workspace.remove();
+}
+if (missed > 0) console.log(`${missed} target${missed === 1 ? '' : 's'} missed.`);
+process.exitCode = values.strict && missed > 0 ? 1 : 0;
+
+/** One line that is written over; nothing where the output goes to a file. */
+function showProgress(text: string): void {
+  if (!process.stderr.isTTY) return;
+  process.stderr.write(`\r\x1b[K${text}`);
+}

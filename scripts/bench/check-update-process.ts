@@ -1,0 +1,113 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import path from 'node:path';
+import { pino } from 'pino';
+import { Registry } from 'prom-client';
+import { buildApp, openStore } from '../../src/app.ts';
+import { loadConfig } from '../../src/config.ts';
+import { buildBase, registerOpenRoutes } from '../../src/http/build-server.ts';
+import { registerCheckUpdate } from '../../src/http/check-update-route.ts';
+import type { App, RouteDeps } from '../../src/http/deps.ts';
+import type { ObjectStore } from '../../src/object-store/object-store.ts';
+import { createS3Store } from '../../src/object-store/s3.ts';
+import { systemClock, systemRandomness } from '../../src/system.ts';
+import { answerParent, readCpuMicros } from './child.ts';
+
+/** The server side of the check-update bench: the service, or one of the baselines. */
+
+const PATH = '/api/v1/desktop/check-update';
+
+/** As the service logs by default, to where the lines cost no disk. */
+const logger = pino({ level: 'info' }, pino.destination('/dev/null'));
+
+answerParent({
+  service: async ({ directory, links }) => openService(String(directory), links === 's3'),
+  fixed: async ({ answer }) => openFixed(Buffer.from(String(answer))),
+  bare: async ({ answer }) => openBare(Buffer.from(String(answer))),
+  cpu: async () => readCpuMicros(),
+  presign: async ({ calls }) => measurePresigning(Number(calls)),
+});
+
+/** @param onS3 links are presigned for a bucket, which needs no server; documents are the directory's */
+async function openService(directory: string, onS3: boolean): Promise<string> {
+  const config = loadConfig({ DATA_DIR: directory });
+  const deps = { config, clock: systemClock, randomness: systemRandomness, logger };
+  const { presign } = createBucket();
+  const store = onS3 ? { store: { ...(await openStore(deps)), presign } } : {};
+  const app = await buildApp({ ...deps, ...store });
+  await app.catalog.start();
+  await app.http.listen({ host: '127.0.0.1', port: 0 });
+  const url = addressOf(app.http.server);
+  app.learnAddress(url);
+  return `${url}${PATH}`;
+}
+
+function createBucket(): ObjectStore {
+  return createS3Store({
+    bucket: 'acme-studio-releases',
+    region: 'eu-central-1',
+    forcePathStyle: false,
+    credentials: { accessKeyId: 'AKIAIOSFODNN7EXAMPLE', secretAccessKey: 'not-a-secret'.repeat(4) },
+    clock: systemClock,
+    randomness: systemRandomness,
+  });
+}
+
+/** The same plugins, hooks, log, limits and body schema as check-update, and then just a buffer. */
+async function openFixed(answer: Buffer): Promise<string> {
+  const app = await buildBase({ logger, trustProxy: false }, new Registry());
+  await registerOpenRoutes(app, (scope) => {
+    scope.post(PATH, checkUpdateOptions(), (_request, reply) => {
+      reply.type('application/json; charset=utf-8').send(answer as never);
+    });
+  });
+  await app.listen({ host: '127.0.0.1', port: 0 });
+  return `${addressOf(app.server)}${PATH}`;
+}
+
+/** What check-update registers itself with, overheard: no copy that could drift. */
+function checkUpdateOptions(): object {
+  let options: object = {};
+  const listener = {
+    post: (_path: string, given: object) => {
+      options = given;
+    },
+  };
+  registerCheckUpdate(listener as unknown as App, {} as RouteDeps);
+  return options;
+}
+
+/** As little as an HTTP server in Node can do with a body. */
+async function openBare(answer: Buffer): Promise<string> {
+  const headers = { 'content-type': 'application/json', 'content-length': answer.length };
+  const server = createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('end', () => {
+      Buffer.concat(chunks);
+      response.writeHead(200, headers).end(answer);
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return `${addressOf(server)}${PATH}`;
+}
+
+function addressOf(server: Server): string {
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+/** Microseconds of processor time for one call, over several keys and instants, warm. */
+async function measurePresigning(calls: number): Promise<number> {
+  const { presign } = createBucket();
+  const filename = 'Acme-Studio-Setup.exe';
+  const sign = async (call: number): Promise<void> => {
+    const signedAt = new Date(Date.now() - (call % 600) * 1000);
+    const expiresAt = new Date(signedAt.getTime() + 1_800_000);
+    const key = path.posix.join('apps/desktop/artifacts', String(call), filename);
+    await presign({ method: 'GET', key, filename, signedAt, expiresAt });
+  };
+  for (let call = 0; call < calls; call++) await sign(call);
+  const before = readCpuMicros();
+  for (let call = 0; call < calls; call++) await sign(call);
+  return (readCpuMicros() - before) / calls;
+}

@@ -1,0 +1,97 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
+
+/** A process of its own for whatever is measured, asked by messages. */
+export interface Child {
+  ask<T>(question: Question): Promise<T>;
+  stop(): Promise<void>;
+}
+
+export interface Question {
+  readonly do: string;
+  readonly [detail: string]: unknown;
+}
+
+type Reply = { readonly value: unknown } | { readonly error: string };
+
+/** Nothing is to be left running when the bench ends early. */
+const running = new Set<ChildProcess>();
+process.on('exit', () => {
+  for (const child of running) child.kill('SIGKILL');
+});
+
+export interface ChildOptions {
+  readonly env?: Readonly<Record<string, string>>;
+  readonly execArgv?: readonly string[];
+  /** Keeps a stray `.env` of the project out of the measurement. */
+  readonly cwd: string;
+}
+
+/** @param module a compiled one that calls {@link answerParent} */
+export async function startChild(module: string, options: ChildOptions): Promise<Child> {
+  const child = fork(module, [], {
+    cwd: options.cwd,
+    env: { ...process.env, ...options.env },
+    execArgv: [...(options.execArgv ?? [])],
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+  });
+  running.add(child);
+  const ended = new Promise<void>((resolve) => {
+    child.once('close', () => {
+      running.delete(child);
+      resolve();
+    });
+  });
+  const nextReply = (): Promise<Reply> =>
+    new Promise((resolve, reject) => {
+      child.once('message', (reply) => resolve(reply as Reply));
+      ended.then(() => reject(new Error(`${module} ended before it answered.`)));
+    });
+  await nextReply();
+  return {
+    ask: async <T>(question: Question): Promise<T> => {
+      const reply = nextReply();
+      child.send(question);
+      const answer = await reply;
+      if ('error' in answer) throw new Error(answer.error);
+      return answer.value as T;
+    },
+    stop: async () => {
+      if (child.connected) child.disconnect();
+      child.kill();
+      await ended;
+    },
+  };
+}
+
+/** In the child: answers one question after the other, by the name in `do`. */
+export function answerParent(
+  handlers: Readonly<Record<string, (question: Question) => Promise<unknown>>>,
+): void {
+  const answer = async (question: Question): Promise<Reply> => {
+    try {
+      const handle = handlers[question.do];
+      if (handle === undefined) throw new Error(`Cannot do ${question.do}.`);
+      return { value: await handle(question) };
+    } catch (error) {
+      return { error: (error as Error).stack ?? String(error) };
+    }
+  };
+  process.on('message', (question) => {
+    answer(question as Question).then((reply) => process.send?.(reply));
+  });
+  process.send?.({ value: 'ready' } satisfies Reply);
+}
+
+/** Microseconds of processor time this process has used, its garbage collector's and compiler's too. */
+export function readCpuMicros(): number {
+  const { user, system } = process.cpuUsage();
+  return user + system;
+}
+
+/** The most memory this process ever had, in MiB; undefined where the system does not say so. */
+export async function readPeakMemoryMib(): Promise<number | undefined> {
+  const status = await readFile('/proc/self/status', 'utf8').catch(() => '');
+  const match = /^VmHWM:\s+(\d+) kB$/m.exec(status);
+  return match === null ? undefined : Number(match[1]) / 1024;
+}

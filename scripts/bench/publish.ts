@@ -1,0 +1,2 @@
+import type { Bench } from './bench.ts';
+export const benchPublish: Bench = async () => [];

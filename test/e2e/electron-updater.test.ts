@@ -1,0 +1,197 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { readdir, rm, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { artifactKey } from '../../src/catalog/keys.ts';
+import {
+  createElectronClient,
+  type ElectronClient,
+  type ElectronClientOptions,
+} from '../support/electron-updater.ts';
+import { makeArtifact, publish } from '../support/release.ts';
+import { describeS3, useBucket } from '../support/s3-server.ts';
+import { createTestService, type TestService } from '../support/service.ts';
+
+/** electron-updater itself against the whole service: found, none, tampered, and an outage. */
+
+const clients: ElectronClient[] = [];
+let service: TestService;
+
+afterEach(async () => {
+  for (const client of clients.splice(0)) await client.close();
+  await service.close();
+});
+
+async function openClient(
+  options: Omit<ElectronClientOptions, 'url'>,
+  at = service,
+): Promise<ElectronClient> {
+  const url = `${await at.listen()}/feeds/desktop/stable/electron`;
+  const client = await createElectronClient({ url, ...options });
+  clients.push(client);
+  return client;
+}
+
+const PACKAGES = {
+  nsis: { platform: 'windows', format: 'nsis', extension: 'exe' },
+  mac: { platform: 'macos', format: 'zip', extension: 'zip' },
+  appimage: { platform: 'linux', format: 'appimage', extension: 'AppImage' },
+  deb: { platform: 'linux', format: 'deb', extension: 'deb' },
+} as const;
+
+async function publishFor(kind: keyof typeof PACKAGES, version: string, filename?: string) {
+  const { extension, ...artifact } = PACKAGES[kind];
+  const content = randomBytes(300_000);
+  const directory = path.join(service.directory, version);
+  const name = filename ?? `App-${version}.${extension}`;
+  const built = await makeArtifact(directory, { ...artifact, filename: name, content });
+  const published = await publish(service, { version, artifacts: [built] });
+  await service.refresh();
+  const stored = published.artifacts[0]?.artifact.object ?? '';
+  const key = artifactKey('desktop', stored);
+  return { content, file: path.join(service.config.dataDirectory, 'objects', key) };
+}
+
+describe('on a directory store', () => {
+  beforeEach(async () => {
+    service = await createTestService();
+  });
+
+  it.each(['nsis', 'mac', 'appimage', 'deb'] as const)(
+    '%s: finds the newer release and downloads it by the stable address',
+    async (kind) => {
+      await publishFor(kind, '1.0.0');
+      const { content } = await publishFor(kind, '2.0.0');
+      const client = await openClient({ kind, version: '1.0.0' });
+
+      expect(await client.check()).toBe('2.0.0');
+      const { bytes } = await client.download();
+
+      expect(bytes.equals(content)).toBe(true);
+      const url = await service.listen();
+      const file = `${url}/feeds/desktop/stable/electron/2.0.0/App-2.0.0.${PACKAGES[kind].extension}`;
+      // Asked for by an address that never changes, and sent from one that expires.
+      expect(client.requests).toContainEqual({ url: file, status: 302 });
+      expect(client.requests.at(-1)?.url).toMatch(`${url}/files/`);
+      expect(client.requests.at(-1)?.status).toBe(200);
+    },
+  );
+
+  it('has nothing for the newest, whether it says its version or not', async () => {
+    await publishFor('nsis', '1.0.0');
+    await publishFor('nsis', '2.0.0');
+    for (const requestHeaders of [null, { 'x-current-version': '2.0.0' }]) {
+      const client = await openClient({
+        kind: 'nsis',
+        version: '2.0.0',
+        configure: (updater) => Object.assign(updater, { requestHeaders }),
+      });
+      expect(await client.check()).toBeNull();
+      expect(client.requests.map(({ status }) => status)).toEqual([200]);
+    }
+  });
+
+  it.each([
+    'My App Setup 2.0.0.exe',
+    'App+Tools-2.0.0+1.exe',
+    'App #2 50% & more.exe',
+    'Überblick 2.0.0.exe',
+  ])('carries the name %j', async (filename) => {
+    await publishFor('nsis', '1.0.0');
+    const { content } = await publishFor('nsis', '2.0.0', filename);
+    const client = await openClient({ kind: 'nsis', version: '1.0.0' });
+    expect(await client.check()).toBe('2.0.0');
+    const { name, bytes } = await client.download();
+    expect(name).toBe(filename);
+    expect(bytes.equals(content)).toBe(true);
+  });
+
+  it('carries a version with build metadata, whose + is part of every address', async () => {
+    await publishFor('nsis', '1.0.0');
+    const { content } = await publishFor('nsis', '2.0.0+build.7');
+    const client = await openClient({ kind: 'nsis', version: '1.0.0' });
+    expect(await client.check()).toBe('2.0.0+build.7');
+    expect((await client.download()).bytes.equals(content)).toBe(true);
+  });
+
+  it('serves other bytes of the same size to a client that refuses them', async () => {
+    await publishFor('nsis', '1.0.0');
+    const { content, file } = await publishFor('nsis', '2.0.0');
+    await writeFile(file, randomBytes(content.length));
+    const client = await openClient({ kind: 'nsis', version: '1.0.0' });
+    expect(await client.check()).toBe('2.0.0');
+    await expect(client.download()).rejects.toMatchObject({ code: 'ERR_CHECKSUM_MISMATCH' });
+  });
+
+  it.each(['from its saved state', 'from the store alone'])(
+    'never offers a file of another size after a restart %s',
+    async (how) => {
+      await publishFor('nsis', '1.0.0');
+      const { content, file } = await publishFor('nsis', '2.0.0');
+      const { dataDirectory } = service.config;
+      if (how === 'from its saved state') {
+        const before = await createTestService({ env: { DATA_DIR: dataDirectory } });
+        await vi.waitFor(async () =>
+          expect(
+            await readdir(path.join(dataDirectory, 'state'), { recursive: true }),
+          ).toContainEqual(expect.stringMatching(/desktop.2\.json$/)),
+        );
+        await before.close();
+      }
+      await writeFile(file, content.subarray(1));
+
+      const restarted = await createTestService(
+        how === 'from its saved state'
+          ? { env: { DATA_DIR: dataDirectory } }
+          : { store: service.store },
+      );
+      try {
+        const client = await openClient({ kind: 'nsis', version: '0.9.0' }, restarted);
+        expect(await client.check()).toBe('1.0.0');
+      } finally {
+        await restarted.close();
+      }
+    },
+  );
+
+  it('shows a file that is gone as an error of the download', async () => {
+    await publishFor('nsis', '1.0.0');
+    const { file } = await publishFor('nsis', '2.0.0');
+    await rm(file);
+    const client = await openClient({ kind: 'nsis', version: '1.0.0' });
+    expect(await client.check()).toBe('2.0.0');
+    await expect(client.download()).rejects.toThrow(/status 404/);
+  });
+});
+
+describe('when the catalog cannot be read', () => {
+  it('is an error for the client, and not "no update"', async () => {
+    service = await createTestService({ start: false });
+    const client = await openClient({
+      kind: 'nsis',
+      version: '1.0.0',
+      configure: (updater) =>
+        Object.assign(updater, { requestHeaders: { 'x-current-version': '1.0.0' } }),
+    });
+    await expect(client.check()).rejects.toMatchObject({ statusCode: 503 });
+  });
+});
+
+describeS3('on a real S3 server', (server) => {
+  const bucket = useBucket(server);
+
+  it('redirects to a presigned URL of the bucket', async () => {
+    service = await createTestService({ store: bucket.store() });
+    await publishFor('nsis', '1.0.0');
+    const { content } = await publishFor('nsis', '2.0.0', 'My App+#2 Setup.exe');
+    const client = await openClient({ kind: 'nsis', version: '1.0.0' });
+    expect(await client.check()).toBe('2.0.0');
+    const { name, bytes } = await client.download();
+    expect(name).toBe('My App+#2 Setup.exe');
+    const digest = (data: Buffer) => createHash('sha512').update(data).digest('hex');
+    expect(digest(bytes)).toBe(digest(content));
+    const last = new URL(client.requests.at(-1)?.url ?? '');
+    expect(last.origin).toBe(new URL(server.endpoint).origin);
+    expect(last.searchParams.has('X-Amz-Signature')).toBe(true);
+  });
+});

@@ -1,0 +1,156 @@
+import { AppError, type ErrorCode } from '../../src/errors.ts';
+import type { ObjectStore } from '../../src/object-store/object-store.ts';
+import { createSeededRandomness } from './clock.ts';
+
+/** A store that fails on purpose: by a plan that sees every call, so that a failure can be repeated. */
+export interface FaultyStore extends ObjectStore {
+  /** Undefined lets every call through. */
+  setPlan(plan: FaultPlan | undefined): void;
+  /** Every call fails before it has an effect, until `comeUp`; counted like any other. */
+  goDown(): void;
+  comeUp(): void;
+  /** Calls since the last `forgetCalls`, by method; presigning makes no request and is not one. */
+  readonly counts: Readonly<Record<StoreMethod, number>>;
+  /** Calls since the last `forgetCalls`. */
+  total(): number;
+  forgetCalls(): void;
+}
+
+export const STORE_METHODS = [
+  'create',
+  'get',
+  'read',
+  'head',
+  'list',
+  'delete',
+  'upload',
+  'removeAbandonedUploads',
+] as const;
+export type StoreMethod = (typeof STORE_METHODS)[number];
+
+export interface StoreCall {
+  /** From 1, since the plan was set. */
+  readonly number: number;
+  readonly method: StoreMethod;
+  /** Prefix of a listing; empty where there is none. */
+  readonly key: string;
+  /** What a `create` would write. */
+  readonly body: Uint8Array | undefined;
+}
+
+export interface Fault {
+  /** `after`: the call took effect and its answer was lost. `hang`: there never is an answer. */
+  readonly when: 'before' | 'after' | 'hang';
+  /** As the store's message has it: `503`, `429`, `reset`. */
+  readonly reason?: string;
+  /** `store_unavailable` unless given. */
+  readonly code?: ErrorCode;
+}
+
+/** May do something first: what another process does at this very moment. */
+export type FaultPlan = (call: StoreCall) => Fault | undefined | Promise<Fault | undefined>;
+
+/** The n-th call fails, and no other. */
+export function failOnce(n: number, when: Fault['when']): FaultPlan {
+  return ({ number }) => (number === n ? { when } : undefined);
+}
+
+/** From the n-th call on nothing gets through: what a process leaves behind that was killed there. */
+export function failFrom(n: number, when: Fault['when']): FaultPlan {
+  return ({ number }) => {
+    if (number < n) return undefined;
+    return { when: number === n ? when : 'before' };
+  };
+}
+
+export interface FaultRates {
+  readonly '503'?: number;
+  readonly '429'?: number;
+  /** Half of them after the call took effect. */
+  readonly reset?: number;
+}
+
+/** Calls fail at random, by these shares. */
+export function failByRate(seed: number, rates: FaultRates): FaultPlan {
+  const randomness = createSeededRandomness(seed);
+  return () => {
+    let drawn = randomness.fraction();
+    const isLate = randomness.fraction() < 0.5;
+    for (const [reason, rate = 0] of Object.entries(rates)) {
+      if (drawn < rate) return { when: reason === 'reset' && isLate ? 'after' : 'before', reason };
+      drawn -= rate;
+    }
+    return undefined;
+  };
+}
+
+export function createFaultyStore(inner: ObjectStore, firstPlan?: FaultPlan): FaultyStore {
+  let plan = firstPlan;
+  let planned = 0;
+  let isDown = false;
+  const counts = Object.fromEntries(STORE_METHODS.map((method) => [method, 0])) as Record<
+    StoreMethod,
+    number
+  >;
+
+  const decide = async (method: StoreMethod, key: string, body?: Uint8Array) => {
+    counts[method] += 1;
+    if (isDown) return fail({ when: 'before', reason: 'connection refused' }, method, key);
+    if (plan === undefined) return undefined;
+    planned += 1;
+    const fault = await plan({ number: planned, method, key, body });
+    if (fault?.when === 'hang') return new Promise<never>(() => undefined);
+    return fault?.when === 'before' ? fail(fault, method, key) : fault;
+  };
+
+  /** Runs a call under the plan. */
+  const run = async <T>(
+    method: StoreMethod,
+    key: string,
+    call: () => Promise<T>,
+    body?: Uint8Array,
+  ): Promise<T> => {
+    const fault = await decide(method, key, body);
+    const result = await call();
+    return fault === undefined ? result : fail(fault, method, key);
+  };
+
+  return {
+    location: inner.location,
+    presign: (request) => inner.presign(request),
+    create: (key, body, options) =>
+      run('create', key, () => inner.create(key, body, options), body),
+    get: (key, options) => run('get', key, () => inner.get(key, options)),
+    read: (key, options) => run('read', key, () => inner.read(key, options)),
+    head: (key, options) => run('head', key, () => inner.head(key, options)),
+    delete: (key, options) => run('delete', key, () => inner.delete(key, options)),
+    upload: (key, source, options) => run('upload', key, () => inner.upload(key, source, options)),
+    removeAbandonedUploads: (before) =>
+      run('removeAbandonedUploads', '', () => inner.removeAbandonedUploads(before)),
+    async *list(prefix, options) {
+      const fault = await decide('list', prefix);
+      yield* inner.list(prefix, options);
+      if (fault !== undefined) fail(fault, 'list', prefix);
+    },
+    counts,
+    total: () => STORE_METHODS.reduce((sum, method) => sum + counts[method], 0),
+    setPlan: (next) => {
+      plan = next;
+      planned = 0;
+    },
+    goDown: () => {
+      isDown = true;
+    },
+    comeUp: () => {
+      isDown = false;
+    },
+    forgetCalls: () => {
+      for (const method of STORE_METHODS) counts[method] = 0;
+    },
+  };
+}
+
+function fail(fault: Fault, method: StoreMethod, key: string): never {
+  const { code = 'store_unavailable', reason = 'reset' } = fault;
+  throw new AppError(code, `${method} ${key} failed on purpose: ${reason}.`);
+}
