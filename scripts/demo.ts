@@ -30,6 +30,16 @@ interface Program {
   readonly file: string;
 }
 
+interface Answer {
+  readonly version?: string;
+  readonly download: {
+    readonly url: string;
+    readonly filename: string;
+    readonly size: number;
+    readonly sha256: string;
+  };
+}
+
 const { values } = parseArgs({ options: { once: { type: 'boolean', default: false } } });
 const env = {
   DATA_DIR: path.join(ROOT, 'data', 'demo'),
@@ -112,14 +122,13 @@ async function playClient(url: string, old: Program, expected: Program): Promise
     arch: process.arch,
   };
   console.log(`POST ${url}/api/v1/desktop/check-update\n  ${JSON.stringify(question)}`);
-  const answer = await (
-    await fetch(`${url}/api/v1/desktop/check-update`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify(question),
-      signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS),
-    })
-  ).json();
+  const asked = await fetch(`${url}/api/v1/desktop/check-update`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(question),
+    signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS),
+  });
+  const answer = (await asked.json()) as Answer;
   if (answer.version !== expected.version)
     throw new Error(`unexpected answer: ${JSON.stringify(answer)}`);
   const { download } = answer;

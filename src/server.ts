@@ -14,7 +14,8 @@ const STOP_MAX_MS = 10_000;
 const DEFAULT_METRICS_PORT = 9464;
 
 const config = readConfig();
-const logger = pino({ level: config.logLevel });
+// Synchronous: buffered lines would be flushed at the end, for ever where nobody reads them any more.
+const logger = pino({ level: config.logLevel }, pino.destination({ fd: 1, sync: true }));
 
 try {
   const app = await buildApp({ config, clock: systemClock, randomness: systemRandomness, logger });

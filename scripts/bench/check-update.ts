@@ -1,9 +1,8 @@
 import path from 'node:path';
 import { openFilesystemStore } from '../../src/object-store/filesystem.ts';
 import type { BenchContext } from './bench.ts';
-import { startChild } from './child.ts';
+import { type Child, startChild } from './child.ts';
 import { fillStore, versionAt } from './content.ts';
-import { sendLoad } from './load.ts';
 import { interleave, median, medianRatio } from './statistic.ts';
 import { NOTHING, type Row, type Table, timesOf } from './table.ts';
 
@@ -42,6 +41,9 @@ export async function benchCheckUpdate(context: BenchContext): Promise<readonly 
   const answers = new Map<Case, string>();
   for (const name of NAMES) answers.set(name, await askOnce(context, directory, name));
 
+  const client = await startChild(context.workspace.module('scripts/bench/load-process'), {
+    cwd: context.workspace.path,
+  });
   const subjects = NAMES.flatMap((name): Subject[] => [
     `service ${name}`,
     `fixed ${name}`,
@@ -54,9 +56,10 @@ export async function benchCheckUpdate(context: BenchContext): Promise<readonly 
       context.progress(`check-update: ${subject}`);
       return subject === 'presign'
         ? measurePresign(context)
-        : measureServer(context, directory, subject, answers);
+        : measureServer(context, { directory, answers, client }, subject);
     },
   );
+  await client.stop();
   return [report(measured, answers, context.rounds)];
 }
 
@@ -134,11 +137,16 @@ async function askOnce(context: BenchContext, directory: string, name: Case): Pr
   }
 }
 
+interface Setting {
+  readonly directory: string;
+  readonly answers: ReadonlyMap<Case, string>;
+  readonly client: Child;
+}
+
 async function measureServer(
   context: BenchContext,
-  directory: string,
+  { directory, answers, client }: Setting,
   subject: Subject,
-  answers: ReadonlyMap<Case, string>,
 ): Promise<Measured> {
   const [kind = '', name] = subject.split(' ') as [string, Case];
   const child = await startServer(context);
@@ -146,9 +154,14 @@ async function measureServer(
     const { links } = CASES[name];
     const url = await child.ask<string>({ do: kind, directory, links, answer: answers.get(name) });
     const body = bodyOf(name);
-    await sendLoad({ url, body, requests: REQUESTS_WARM });
+    await client.ask({ do: 'send', url, body, requests: REQUESTS_WARM });
     const before = await child.ask<number>({ do: 'cpu' });
-    const requestsPerSecond = await sendLoad({ url, body, requests: REQUESTS });
+    const requestsPerSecond = await client.ask<number>({
+      do: 'send',
+      url,
+      body,
+      requests: REQUESTS,
+    });
     const after = await child.ask<number>({ do: 'cpu' });
     return { cpuMicros: (after - before) / REQUESTS, requestsPerSecond };
   } finally {

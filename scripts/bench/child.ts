@@ -32,12 +32,13 @@ export async function startChild(module: string, options: ChildOptions): Promise
   const child = fork(module, [], {
     cwd: options.cwd,
     env: { ...process.env, ...options.env },
-    execArgv: [...(options.execArgv ?? [])],
+    // The AWS SDK warns of Node versions to come.
+    execArgv: ['--no-warnings', ...(options.execArgv ?? [])],
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   });
   running.add(child);
   const ended = new Promise<void>((resolve) => {
-    child.once('close', () => {
+    child.once('exit', () => {
       running.delete(child);
       resolve();
     });

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { cp, mkdir, mkdtemp, rm, symlink } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -27,10 +27,10 @@ export async function openWorkspace(): Promise<Workspace> {
   const remove = (): Promise<void> => rm(root, { recursive: true, force: true, maxRetries: 5 });
   let made = 0;
   try {
-    await compile(path.join(root, 'dist'));
     // Says that the modules are ES modules, and lets them find their dependencies.
     await cp(path.join(PROJECT, 'package.json'), path.join(root, 'package.json'));
     await symlink(path.join(PROJECT, 'node_modules'), path.join(root, 'node_modules'), 'junction');
+    await compile(root);
   } catch (error) {
     await remove();
     throw error;
@@ -47,15 +47,22 @@ export async function openWorkspace(): Promise<Workspace> {
   };
 }
 
-async function compile(outDirectory: string): Promise<void> {
+/** As `npm run build` does, with these scripts as well. */
+async function compile(root: string): Promise<void> {
+  const configuration = {
+    extends: path.join(PROJECT, 'tsconfig.json'),
+    compilerOptions: { noEmit: false, outDir: path.join(root, 'dist'), rootDir: PROJECT },
+    include: ['src', 'scripts/bench'].map((directory) => path.join(PROJECT, directory)),
+  };
+  const project = path.join(root, 'tsconfig.json');
+  await writeFile(project, JSON.stringify(configuration));
   const tsc = path.join(PROJECT, 'node_modules', 'typescript', 'bin', 'tsc');
-  const project = path.join(PROJECT, 'tsconfig.build.json');
-  const args = [tsc, '--project', project, '--outDir', outDirectory, '--noEmitOnError', 'false'];
   const code = await new Promise<number | null>((resolve, reject) => {
-    const compiler = spawn(process.execPath, args, { stdio: ['ignore', 'ignore', 'inherit'] });
+    const args = [tsc, '--project', project];
+    const compiler = spawn(process.execPath, args, { stdio: ['ignore', 'inherit', 'inherit'] });
     compiler.once('error', reject);
     compiler.once('close', resolve);
   });
-  // A type error elsewhere is for `npm run types` to report; the code runs all the same.
+  // Reported above, and for `npm run types` to judge; the code runs all the same.
   if (code !== 0) console.log('The project has type errors; measuring it as it is.');
 }

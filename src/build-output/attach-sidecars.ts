@@ -47,11 +47,13 @@ export async function attachSidecar(
     if (statement !== null) throw refusal(path, reason);
     return { path, reason };
   }
-  return /\.sig$/i.test(name) ? attachSignature(draft, path) : attachBlockmap(draft, sidecar);
+  return /\.sig$/i.test(name)
+    ? attachSignature(draft, path, version)
+    : attachBlockmap(draft, sidecar);
 }
 
-async function attachSignature(draft: Draft, path: string): Promise<undefined> {
-  draft.signatures.push(await readMinisign(path));
+async function attachSignature(draft: Draft, path: string, version: string): Promise<undefined> {
+  draft.signatures.push(await readMinisign(path, version));
 }
 
 async function attachBlockmap(draft: Draft, sidecar: SourceFile): Promise<SkippedFile | undefined> {

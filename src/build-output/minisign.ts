@@ -13,14 +13,19 @@ const GLOBAL_SIGNATURE_BYTES = 64;
 /**
  * The signature in a `.sig` file, its text untouched: the updater wants it as it was written.
  *
- * @throws AppError `invalid_artifact` when it is not one of minisign
+ * @throws AppError `invalid_artifact` when it is not one of minisign, or is that of another version:
+ *   names of Mac archives carry no version, and a stale one must not be relabelled
  */
-export async function readMinisign(path: string): Promise<ArtifactSignature> {
+export async function readMinisign(path: string, version: string): Promise<ArtifactSignature> {
   const bytes = await readFile(path);
   const value = bytes.toString('utf8');
   const keyId = bytes.length <= SIG_BYTES_MAX ? keyIdOf(value) : undefined;
   if (keyId === undefined) {
     throw refusal(path, 'it is not a minisign signature as Tauri writes it (tauri signer sign)');
+  }
+  const signed = signedVersion(value);
+  if (signed !== undefined && signed !== version) {
+    throw refusal(path, `it signs version ${signed}, not ${version}`);
   }
   return { scheme: 'minisign', keyId, value };
 }
@@ -36,6 +41,13 @@ export function keyIdOf(text: string): string | undefined {
   if (decode(global ?? '')?.length !== GLOBAL_SIGNATURE_BYTES) return undefined;
   if (!/^E[dD]$/.test(bytes.toString('latin1', 0, 2))) return undefined;
   return Buffer.from(bytes.subarray(2, 10)).reverse().toString('hex').toUpperCase();
+}
+
+/** The version in the trusted comment (`tauri signer sign --app-version`), when it has one. */
+function signedVersion(text: string): string | undefined {
+  const decoded = decode(text.trim())?.toString('utf8') ?? '';
+  const trusted = decoded.split(/\r?\n/)[2] ?? '';
+  return /(?:^trusted comment:\s*|\t)version:([^\t]+)/.exec(trusted)?.[1]?.trim();
 }
 
 function decode(text: string): Buffer | undefined {

@@ -111,9 +111,9 @@ export function createApplicationCatalog(
     const next = await readOn();
     const revision = next.newest?.document;
     loader.forgetFaults(clock.now() - FAULT_RETRY_MS);
-    if (revision !== undefined && revision !== snapshot?.revision) {
+    if (revision !== undefined && (revision !== snapshot?.revision || source === 'saved')) {
       const candidate = createSnapshot(revision, loader.isFaulty);
-      const missing = candidate.offers.filter((offer) => loader.get(offer) === undefined);
+      const missing = candidate.offers.filter(loader.isPending);
       const first = missing.length > LOADED_BEFORE_SWAP_MAX ? headOffers(candidate) : missing;
       await Promise.all(first.map(loader.load));
       swap(revision);
@@ -149,9 +149,8 @@ export function createApplicationCatalog(
   const complete = async (): Promise<void> => {
     const current = snapshot;
     if (current === undefined) return;
-    const missing = current.offers.filter(
-      (offer) => loader.get(offer) === undefined && !loader.isFaulty(offer),
-    );
+    // What was restored is verified once the store answers, not while it is down.
+    const missing = source === 'live' ? current.offers.filter(loader.isPending) : [];
     const limit = pLimit(OFFERS_LOADED_AT_ONCE);
     await Promise.all(missing.map((offer) => limit(() => loader.load(offer))));
     if (snapshot !== current) return;

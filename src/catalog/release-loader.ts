@@ -21,9 +21,11 @@ export interface Fault {
 }
 
 export interface ReleaseLoader {
-  /** The verified release, when it is in memory. */
+  /** The release, when it is in memory: verified, or restored from a state that was. */
   get(offer: Offer): Release | undefined;
   isFaulty(offer: Offer): boolean;
+  /** Whether `load` would have something to do. */
+  isPending(offer: Offer): boolean;
   /**
    * Reads and verifies the offer's release unless that was done; undefined when it is faulty.
    *
@@ -58,13 +60,17 @@ export function createReleaseLoader(deps: {
   const loaded = new Map<string, Loaded>();
   // A check must not pay for building a name.
   const byOffer = new WeakMap<Offer, Release>();
+  // Restored manifests were right when they were saved; their files may have changed since.
+  const unverified = new Map<string, Manifest>();
   const loading = new Map<string, Promise<Release | undefined>>();
   const faults = new Map<string, Fault>();
 
   const verify = async (offer: Offer): Promise<Loaded> => {
     const version = versionText(offer.version);
     const sequence = manifestSequence(application, version);
-    const manifest = await limit(() => readDocument(store, sequence, offer.manifest.number));
+    const manifest =
+      unverified.get(nameOf(offer)) ??
+      (await limit(() => readDocument(store, sequence, offer.manifest.number)));
     const key = sequence.key(offer.manifest.number);
     if (manifest === undefined) throw new AppError('document_corrupt', `${key} is missing.`);
     if (manifest.digest !== offer.manifest.digest) {
@@ -85,10 +91,14 @@ export function createReleaseLoader(deps: {
       const found = await verify(offer);
       loaded.set(name, found);
       faults.delete(name);
+      unverified.delete(name);
       return found.release;
     } catch (error) {
       if (!isAppError(error) || error.kind !== 'corrupt') throw error;
       const version = versionText(offer.version);
+      loaded.delete(name);
+      byOffer.delete(offer);
+      unverified.delete(name);
       faults.set(name, { version, detail: error.message, foundAt: clock.now() });
       return undefined;
     } finally {
@@ -105,11 +115,15 @@ export function createReleaseLoader(deps: {
   return {
     get,
     isFaulty: (offer) => faults.has(nameOf(offer)),
+    isPending: (offer) => {
+      const name = nameOf(offer);
+      return !faults.has(name) && (!loaded.has(name) || unverified.has(name));
+    },
     load: async (offer) => {
       const name = nameOf(offer);
       if (faults.has(name)) return undefined;
       const known = get(offer);
-      if (known !== undefined) return known;
+      if (known !== undefined && !unverified.has(name)) return known;
       const running = loading.get(name) ?? load(offer, name);
       loading.set(name, running);
       return running;
@@ -124,11 +138,12 @@ export function createReleaseLoader(deps: {
         const { version, number } = manifest.signed;
         const name = referenceName(version, number, manifest.digest);
         loaded.set(name, { manifest, release: releaseOf(manifest.signed) });
+        unverified.set(name, manifest);
       }
     },
     retain: (offers) => {
       const names = new Set(offers.map(nameOf));
-      for (const kept of [loaded, faults]) {
+      for (const kept of [loaded, faults, unverified]) {
         for (const name of kept.keys()) if (!names.has(name)) kept.delete(name);
       }
     },

@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { AppError } from '../errors.ts';
 import type { Sequence } from '../sequence/sequence.ts';
 import { APPLICATIONS_BYTES_MAX, applicationsSchema } from './applications-document.ts';
 import { digestOf, parseEnvelope, renderEnvelope, type Sealed } from './envelope.ts';
@@ -28,7 +29,15 @@ function defineSequence<S extends z.ZodType<{ change_id: string }>>(
     name: definition.name,
     documentBytesMax: definition.documentBytesMax,
     key: definition.key,
-    render: ({ signed }) => renderEnvelope(signed),
+    render: ({ signed }) => {
+      // What readers would refuse must never be written: nothing could take it back.
+      const checked = definition.schema.safeParse(signed);
+      if (!checked.success) {
+        const why = `The ${definition.name} would not be readable: ${checked.error.message}`;
+        throw new AppError('internal', why, { cause: checked.error });
+      }
+      return renderEnvelope(signed);
+    },
     parse: (bytes, number) =>
       parseEnvelope(bytes, definition.key(number), definition.schema, definition.expected(number)),
     changeId: ({ signed }) => signed.change_id,

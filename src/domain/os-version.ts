@@ -42,16 +42,17 @@ export function macosVersionOfDarwin(darwin: string): string | undefined {
 }
 
 /**
- * The Darwin kernel version of a macOS product version (`11.0` → `20.0.0`), or undefined when no
- * Mac has it (macOS 16 to 25 do not exist).
+ * The Darwin kernel version of a macOS product version (`11.0` → `20.0.0`), or undefined when the text
+ * is not one. A version that was never released (10.16, 16 to 25) is the next one that was, so that a
+ * minimum never opens to older systems.
  */
 export function darwinVersionOfMacos(macos: string): string | undefined {
   const [major, minor = 0, patch = 0] = parseOsVersion(macos) ?? [];
-  if (major === undefined) return undefined;
-  if (major === 10 && minor <= 15) return `${minor + 4}.${patch}.0`;
-  if (major >= 11 && major <= 15) {
+  if (major === undefined || major < 10) return undefined;
+  if (major === 10) return minor <= 15 ? `${minor + 4}.${patch}.0` : '20.0.0';
+  if (major <= 15) {
     const ahead = major + 9 <= LAST_DARWIN_AHEAD && minor > 0 ? 1 : 0;
     return `${major + 9}.${minor + ahead}.0`;
   }
-  return major >= 26 ? `${major - 1}.${minor}.0` : undefined;
+  return major >= 26 ? `${major - 1}.${minor}.0` : '25.0.0';
 }

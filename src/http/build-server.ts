@@ -40,8 +40,14 @@ export async function buildBase(settings: Settings, metrics: Registry): Promise<
   app.setNotFoundHandler((request, reply) => sendRouteNotFound(request, reply as never));
   app.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id);
-    done();
+    const { httpVersion, headers } = request.raw;
+    const lacksHost = httpVersion === '1.1' && headers.host === undefined;
+    done(lacksHost ? new AppError('invalid_request', 'HTTP/1.1 needs a Host header.') : undefined);
   });
+  // An expectation that is not known may be ignored (RFC 9110, section 10.1.1); Node's 417 is no problem document.
+  app.server.on('checkExpectation', (request, response) =>
+    app.server.emit('request', request, response),
+  );
   logRequests(app);
   countRequests(app, metrics);
   await app.register(helmet, {
@@ -63,6 +69,8 @@ export async function registerOpenRoutes(app: App, register: (scope: App) => voi
       methods: ['GET', 'HEAD', 'POST'],
       exposedHeaders: ['etag', 'retry-after', 'x-request-id'],
       maxAge: 86_400,
+      // An OPTIONS that is no preflight would get an error that is no problem document.
+      strictPreflight: false,
     });
     await scope.register(underPressure, {
       maxEventLoopDelay: EVENT_LOOP_DELAY_MAX_MS,

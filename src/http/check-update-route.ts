@@ -102,7 +102,7 @@ const schema = {
       404: 'unknown_application, unknown_channel',
       413: 'body_too_large',
       415: 'unsupported_media_type',
-      503: 'catalog_unavailable, store_unavailable, overloaded',
+      503: 'catalog_unavailable, store_unavailable, store_denied, overloaded',
     }),
   },
 };

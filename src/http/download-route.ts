@@ -56,7 +56,7 @@ const schema = {
       400: 'invalid_request, unknown_platform, unknown_arch, unknown_format',
       404: 'unknown_application, unknown_channel, unknown_version, no_release, unsupported_platform, unsupported_format',
       410: 'release_withdrawn',
-      503: 'catalog_unavailable, store_unavailable, overloaded',
+      503: 'catalog_unavailable, store_unavailable, store_denied, overloaded',
     }),
   },
 };

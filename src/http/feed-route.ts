@@ -24,7 +24,7 @@ const schema = {
       400: 'invalid_request, invalid_version, unknown_platform, unknown_arch, unknown_format',
       404: 'unknown_application, unknown_channel, unknown_version, unknown_file, no_release',
       410: 'release_withdrawn',
-      503: 'catalog_unavailable, store_unavailable, overloaded',
+      503: 'catalog_unavailable, store_unavailable, store_denied, overloaded',
     }),
   },
 };

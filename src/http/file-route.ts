@@ -72,6 +72,9 @@ function rangeOf(
 ): Required<ByteRange> | 'unsatisfiable' | undefined {
   const header = request.headers.range;
   if (header === undefined || !isCurrent(request.headers['if-range'], info)) return undefined;
+  // The last bytes of a shorter file are all of it (section 14.1.2); the parser refuses that.
+  const suffix = /^bytes=-(\d+)$/.exec(header)?.[1];
+  if (Number(suffix) > info.size && info.size > 0) return { start: 0, end: info.size - 1 };
   const ranges = parseRange(info.size, header);
   if (ranges === -1) return 'unsatisfiable';
   if (ranges === -2 || ranges.type !== 'bytes' || ranges.length !== 1) return undefined;

@@ -43,10 +43,11 @@ const schema = {
   querystring: querySchema,
   response: {
     200: latestVersionAnswerSchema,
+    304: z.null().describe('Nothing new since the ETag in If-None-Match.'),
     ...problems({
       400: 'invalid_request, unknown_platform, unknown_arch',
       404: 'unknown_application, unknown_channel, no_release, unsupported_platform',
-      503: 'catalog_unavailable, store_unavailable, overloaded',
+      503: 'catalog_unavailable, store_unavailable, store_denied, overloaded',
     }),
   },
 };

@@ -25,7 +25,14 @@ export async function registerOpenapi(app: App): Promise<void> {
   });
   await app.register(swaggerUi, {
     routePrefix: '/docs',
-    staticCSP: true,
+    // Without upgrade-insecure-requests, the plugin's own: it breaks the page wherever there is no TLS.
+    staticCSP: {
+      'default-src': "'self'",
+      'img-src': "'self' data:",
+      'base-uri': "'none'",
+      'frame-ancestors': "'none'",
+      'object-src': "'none'",
+    },
     uiConfig: { tryItOutEnabled: true, deepLinking: true },
     theme: { title: 'Slipway' },
   });

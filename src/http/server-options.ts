@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, Server } from 'node:http';
 import type { Socket } from 'node:net';
-import { type FastifyBaseLogger, type FastifyServerOptions, LogController } from 'fastify';
+import { type FastifyBaseLogger, type FastifyHttpOptions, LogController } from 'fastify';
 import { AppError } from '../errors.ts';
 import type { App } from './deps.ts';
 import { PROBLEM_TYPE, problemOf, sendProblem, statusOf } from './problem.ts';
@@ -18,7 +18,7 @@ const IDLE_TIMEOUT_MS = 60_000;
 export function serverOptions(settings: {
   readonly logger: FastifyBaseLogger;
   readonly trustProxy: boolean | string;
-}): FastifyServerOptions {
+}): FastifyHttpOptions<Server> {
   return {
     loggerInstance: settings.logger,
     trustProxy: settings.trustProxy,
@@ -26,6 +26,8 @@ export function serverOptions(settings: {
       disableRequestLogging: true,
       requestIdLogLabel: 'request_id',
     }),
+    // Without a Host, Node answers by itself, and not in problem documents: `buildBase` does.
+    http: { requireHostHeader: false },
     bodyLimit: BODY_BYTES_MAX,
     requestTimeout: REQUEST_TIMEOUT_MS,
     connectionTimeout: IDLE_TIMEOUT_MS,
@@ -33,7 +35,9 @@ export function serverOptions(settings: {
     forceCloseConnections: 'idle',
     routerOptions: { maxParamLength: PARAMETER_LENGTH_MAX },
     genReqId,
-    frameworkErrors: (error, request, reply) => sendProblem(error, request, reply as never),
+    frameworkErrors: (error, request, reply) =>
+      // No hook runs for these.
+      sendProblem(error, request, reply.header('x-request-id', request.id) as never),
     clientErrorHandler: answerBrokenRequest,
   };
 }

@@ -80,11 +80,19 @@ export const problemSchema = z
   })
   .describe('RFC 9457 problem document (application/problem+json).');
 
+interface ProblemResponse {
+  readonly description: string;
+  readonly content: { readonly 'application/problem+json': { readonly schema: z.ZodType } };
+}
+
 /** For a route's `response`: its error statuses, each with the codes it comes with. */
 export function problems<const S extends Record<number, string>>(
   codes: S,
-): { [K in keyof S]: typeof problemSchema } {
+): { [K in keyof S]: ProblemResponse } {
   return Object.fromEntries(
-    Object.entries(codes).map(([status, text]) => [status, problemSchema.describe(text)]),
-  ) as { [K in keyof S]: typeof problemSchema };
+    Object.entries(codes).map(([status, description]) => [
+      status,
+      { description, content: { 'application/problem+json': { schema: problemSchema } } },
+    ]),
+  ) as unknown as { [K in keyof S]: ProblemResponse };
 }

@@ -1,6 +1,6 @@
 import { stringify } from 'yaml';
 import { admittedArches } from '../domain/channel.ts';
-import { darwinVersionOfMacos } from '../domain/os-version.ts';
+import { compareOsVersions, darwinVersionOfMacos, parseOsVersion } from '../domain/os-version.ts';
 import { type Arch, archOf, type Format, type Platform, parseArch } from '../domain/platform.ts';
 import type { Artifact, Release } from '../domain/release.ts';
 import type { UpdateQuery } from '../domain/update-query.ts';
@@ -123,15 +123,31 @@ function describeFile(artifact: Artifact, url: string) {
   };
 }
 
-/** The client compares with the kernel's version, which on macOS is not the product's. */
+/**
+ * What the client holds against `os.release()`, the kernel's version: on macOS not the product's.
+ *
+ * One for all files: the highest, since an update that cannot start breaks the application. Three
+ * numbers, since the client lets everybody through when it cannot parse what it is given.
+ */
 function minimumSystemVersion(artifacts: readonly Artifact[]): string | undefined {
-  const [first, ...others] = artifacts.map(({ minimumOsVersion }) => minimumOsVersion);
-  if (first === undefined || first === null || others.some((other) => other !== first)) {
-    return undefined;
-  }
-  return artifacts[0]?.platform === 'macos' ? darwinVersionOfMacos(first) : first;
+  const [highest] = artifacts
+    .flatMap(({ minimumOsVersion }) => {
+      const parsed = parseOsVersion(minimumOsVersion ?? '');
+      return parsed === undefined ? [] : [parsed];
+    })
+    .sort((a, b) => compareOsVersions(b, a));
+  const platform = artifacts[0]?.platform;
+  if (highest === undefined) return undefined;
+  if (platform === 'macos') return darwinVersionOfMacos(highest.join('.'));
+  const [major, minor = 0, patch = 0, ...finer] = highest;
+  // No kernel reports a fourth number: only the next third one is known to have it.
+  const three = [major, minor, finer.some((n) => n > 0) ? patch + 1 : patch].join('.');
+  // Distributions call theirs 6.1.0-18-amd64, which to the client is a pre-release of 6.1.0.
+  return platform === 'linux' ? `${three}-0` : three;
 }
 
+/** Quoted throughout: to the client's parser, a bare timestamp is a Date, and its API says text. */
 function yaml(document: object): FeedResponse {
-  return { status: 200, contentType: 'text/yaml; charset=utf-8', body: stringify(document) };
+  const body = stringify(document, { defaultStringType: 'QUOTE_SINGLE', defaultKeyType: 'PLAIN' });
+  return { status: 200, contentType: 'text/yaml; charset=utf-8', body };
 }

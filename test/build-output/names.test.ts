@@ -112,7 +112,8 @@ describe('versions of operating systems', () => {
   });
 
   test('macOS 16 to 25 and Darwin before 4 do not exist', () => {
-    expect(darwinVersionOfMacos('16.0')).toBeUndefined();
+    expect(darwinVersionOfMacos('16.0')).toBe('25.0.0');
+    expect(darwinVersionOfMacos('10.16')).toBe('20.0.0');
     expect(macosVersionOfDarwin('3.0')).toBeUndefined();
   });
 

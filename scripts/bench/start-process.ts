@@ -1,0 +1,15 @@
+import { openStore } from '../../src/app.ts';
+import { loadConfig } from '../../src/config.ts';
+import { systemClock, systemRandomness } from '../../src/system.ts';
+import { answerParent } from './child.ts';
+import { type ContentPlan, fillStore } from './content.ts';
+
+/** Fills the store that its environment names, as the service's would. */
+
+answerParent({
+  fill: async ({ env, plan }) => {
+    const config = loadConfig(env as Record<string, string>);
+    const deps = { config, clock: systemClock, randomness: systemRandomness };
+    await fillStore(await openStore(deps), plan as ContentPlan);
+  },
+});

@@ -1,0 +1,272 @@
+import path from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { BuiltArtifact } from '../../src/build-output/build-output.ts';
+import { changeStatus, type StatusVerb } from '../../src/operations/change-status.ts';
+import type { PublishRequest } from '../../src/operations/publish-release.ts';
+import {
+  createElectronClient,
+  type ElectronClient,
+  type ElectronClientOptions,
+} from '../support/electron-updater.ts';
+import { makeArtifact, publish } from '../support/release.ts';
+import { createTestService, type TestService } from '../support/service.ts';
+
+/** Which release, and which of its files, the real electron-updater gets. */
+
+const clients: ElectronClient[] = [];
+let service: TestService;
+
+beforeEach(async () => {
+  service = await createTestService();
+});
+
+afterEach(async () => {
+  for (const client of clients.splice(0)) await client.close();
+  await service.close();
+});
+
+interface Options extends Omit<ElectronClientOptions, 'url'> {
+  readonly channel?: string;
+  readonly headers?: Record<string, string>;
+  /** Behind the feed's address. */
+  readonly search?: string;
+}
+
+async function openClient(options: Options): Promise<ElectronClient> {
+  const { channel, headers, search = '', ...rest } = options;
+  const client = await createElectronClient({
+    ...rest,
+    url: `${await service.listen()}/feeds/desktop/stable/electron${search}`,
+    configure: (updater) => {
+      if (channel !== undefined) updater.channel = channel;
+      if (headers !== undefined) updater.requestHeaders = headers;
+    },
+  });
+  clients.push(client);
+  return client;
+}
+
+const WINDOWS = { platform: 'windows', format: 'nsis' } as const;
+const MAC = { platform: 'macos', format: 'zip' } as const;
+const LINUX = { platform: 'linux', format: 'appimage' } as const;
+
+/** Every file's content is its own name. */
+async function release(
+  version: string,
+  files: Readonly<Record<string, Partial<BuiltArtifact>>>,
+  request: Partial<PublishRequest> = {},
+): Promise<void> {
+  const artifacts = [];
+  for (const [filename, artifact] of Object.entries(files)) {
+    const directory = path.join(service.directory, version);
+    artifacts.push(await makeArtifact(directory, { ...artifact, filename, content: filename }));
+  }
+  await publish(service, { version, artifacts, ...request });
+  await service.refresh();
+}
+
+async function change(verb: StatusVerb, version: string): Promise<void> {
+  const request = { application: 'desktop', channel: undefined, reason: null };
+  await changeStatus({ ...service, actor: 'test' }, verb, { ...request, version });
+  await service.refresh();
+}
+
+/** The file that the client would install; null when it is content. */
+async function fileFor(options: Options): Promise<string | null> {
+  const client = await openClient(options);
+  if ((await client.check()) === null) return null;
+  return (await client.download()).bytes.toString();
+}
+
+async function versionFor(options: Options): Promise<string | null> {
+  return (await openClient(options)).check();
+}
+
+describe('channels', () => {
+  const client = { kind: 'nsis', channel: 'beta' } as const;
+
+  beforeEach(async () => {
+    await release('1.0.0', { 'a.exe': WINDOWS });
+    await release('1.1.0-beta.1', { 'b.exe': WINDOWS }, { channel: 'beta' });
+  });
+
+  it('gives beta.yml the beta channel, files and all, and latest.yml the stable one', async () => {
+    expect(await fileFor({ ...client, version: '1.0.0' })).toBe('b.exe');
+    expect(await fileFor({ kind: 'nsis', version: '0.9.0' })).toBe('a.exe');
+    // Named in app-update.yml, as builds of a beta have it.
+    const built = { kind: 'nsis', config: { channel: 'beta' } } as const;
+    expect(await fileFor({ ...built, version: '1.0.0' })).toBe('b.exe');
+  });
+
+  it('gives a beta client a newer stable release', async () => {
+    await release('1.1.0', { 'c.exe': WINDOWS });
+    expect(await fileFor({ ...client, version: '1.1.0-beta.1' })).toBe('c.exe');
+  });
+
+  it('has nothing for the newest beta, nor an error', async () => {
+    expect(await versionFor({ ...client, version: '1.1.0-beta.1' })).toBeNull();
+  });
+
+  it('is an error where there is no such channel', async () => {
+    const lost = await openClient({ kind: 'nsis', version: '1.0.0', channel: 'nightly' });
+    await expect(lost.check()).rejects.toMatchObject({
+      code: 'ERR_UPDATER_CHANNEL_FILE_NOT_FOUND',
+    });
+  });
+});
+
+describe('withdrawal', () => {
+  beforeEach(async () => {
+    await release('1.0.0', { 'a.exe': WINDOWS });
+    await release('2.0.0', { 'b.exe': WINDOWS });
+  });
+
+  it.each(['pause', 'yank', 'retire'] as const)(
+    '%s: offers the release to nobody',
+    async (verb) => {
+      await change(verb, '2.0.0');
+      expect(await versionFor({ kind: 'nsis', version: '1.0.0' })).toBeNull();
+      expect(await versionFor({ kind: 'nsis', version: '0.9.0' })).toBe('1.0.0');
+      // Whoever has it already stays on it.
+      expect(await versionFor({ kind: 'nsis', version: '2.0.0' })).toBeNull();
+    },
+  );
+
+  it('resume: offers it again', async () => {
+    await change('pause', '2.0.0');
+    await change('resume', '2.0.0');
+    expect(await versionFor({ kind: 'nsis', version: '1.0.0' })).toBe('2.0.0');
+  });
+
+  it('moves whoever has a yanked release to the next', async () => {
+    await change('yank', '2.0.0');
+    await release('2.0.1', { 'c.exe': WINDOWS });
+    expect(await fileFor({ kind: 'nsis', version: '2.0.0' })).toBe('c.exe');
+  });
+
+  it('ends a download that had only been announced', async () => {
+    const client = await openClient({ kind: 'nsis', version: '1.0.0' });
+    expect(await client.check()).toBe('2.0.0');
+    await change('yank', '2.0.0');
+    await expect(client.download()).rejects.toThrow(/status 410/);
+  });
+
+  it('downgrades a client whose code sets the channel, unless it says its version', async () => {
+    // The `channel` setter turns the client's own allowDowngrade on.
+    await change('pause', '2.0.0');
+    const client = { kind: 'nsis', version: '2.0.0', channel: 'latest' } as const;
+    expect(await versionFor(client)).toBe('1.0.0');
+    expect(await versionFor({ ...client, headers: { 'x-current-version': '2.0.0' } })).toBeNull();
+  });
+});
+
+describe('stepping stones', () => {
+  beforeEach(async () => {
+    await release('1.0.0', { 'a.exe': WINDOWS });
+    await release('1.5.0', { 'b.exe': WINDOWS });
+    await release('2.0.0', { 'c.exe': WINDOWS }, { requires: '>=1.5.0' });
+  });
+
+  it('gives a client that does not say its version only what requires nothing', async () => {
+    expect(await versionFor({ kind: 'nsis', version: '1.0.0' })).toBe('1.5.0');
+    expect(await versionFor({ kind: 'nsis', version: '1.5.0' })).toBeNull();
+  });
+
+  it.each([
+    ['1.0.0', '1.5.0'],
+    ['1.5.0', '2.0.0'],
+    ['2.0.0', null],
+  ])('leads one that says %s to %s', async (version, next) => {
+    const said = { headers: { 'x-current-version': version } };
+    expect(await versionFor({ kind: 'nsis', version, ...said })).toBe(next);
+    const search = `?current_version=${version}`;
+    expect(await versionFor({ kind: 'nsis', version, search })).toBe(next);
+  });
+});
+
+describe('machines', () => {
+  it('has a document of its own for every architecture on Linux', async () => {
+    await release('2.0.0', {
+      'App-2.0.0.AppImage': { ...LINUX, arch: 'x64' },
+      'App-2.0.0-arm64.AppImage': { ...LINUX, arch: 'arm64' },
+      'App-2.0.0-armv7l.AppImage': { ...LINUX, arch: 'armv7' },
+      'App-2.0.0.deb': { ...LINUX, arch: 'x64', format: 'deb' },
+    });
+    const client = { kind: 'appimage', version: '1.0.0' } as const;
+    expect(await fileFor({ ...client, arch: 'x64' })).toBe('App-2.0.0.AppImage');
+    expect(await fileFor({ ...client, arch: 'arm64' })).toBe('App-2.0.0-arm64.AppImage');
+    expect(await fileFor({ ...client, arch: 'arm' })).toBe('App-2.0.0-armv7l.AppImage');
+    expect(await fileFor({ ...client, kind: 'deb' })).toBe('App-2.0.0.deb');
+  });
+
+  it('lets Windows choose by the name, and pins the architecture that the address names', async () => {
+    await release('2.0.0', {
+      'App-2.0.0-arm64.exe': { ...WINDOWS, arch: 'arm64' },
+      'App-2.0.0.exe': { ...WINDOWS, arch: 'x64' },
+    });
+    const client = { kind: 'nsis', version: '1.0.0' } as const;
+    expect(await fileFor({ ...client, arch: 'x64' })).toBe('App-2.0.0.exe');
+    expect(await fileFor({ ...client, arch: 'arm64' })).toBe('App-2.0.0-arm64.exe');
+    expect(await fileFor({ ...client, search: '?arch=arm64' })).toBe('App-2.0.0-arm64.exe');
+  });
+
+  it('gives a Mac its own archive, and Apple silicon an Intel one when that is all', async () => {
+    const mac = { kind: 'mac', version: '1.0.0' } as const;
+    await release('2.0.0', { 'App-2.0.0-mac.zip': { ...MAC, arch: 'x64' } });
+    expect(await fileFor({ ...mac, arch: 'arm64' })).toBe('App-2.0.0-mac.zip');
+    await release('2.0.0', { 'App-2.0.0-arm64-mac.zip': { ...MAC, arch: 'arm64' } });
+    expect(await fileFor({ ...mac, arch: 'x64' })).toBe('App-2.0.0-mac.zip');
+    expect(await fileFor({ ...mac, arch: 'arm64' })).toBe('App-2.0.0-arm64-mac.zip');
+  });
+
+  it('fails on an Intel Mac while only the other archive is there, unless the address says x64', async () => {
+    await release('1.0.0', { 'App-1.0.0-mac.zip': { ...MAC, arch: 'x64' } });
+    await release('2.0.0', { 'App-2.0.0-arm64-mac.zip': { ...MAC, arch: 'arm64' } });
+    const intel = { kind: 'mac', version: '1.0.0' } as const;
+    // The client does not say what it runs on, and finds out only when it looks for its file.
+    const client = await openClient(intel);
+    expect(await client.check()).toBe('2.0.0');
+    await expect(client.download()).rejects.toMatchObject({
+      code: 'ERR_UPDATER_NO_FILES_PROVIDED',
+    });
+    expect(await versionFor({ ...intel, search: '?arch=x64' })).toBeNull();
+  });
+
+  it('states the minimum of macOS as the kernel counts', async () => {
+    await release('1.0.0', { 'a.zip': MAC });
+    await release('2.0.0', { 'b.zip': { ...MAC, minimumOsVersion: '12.3' } });
+    const client = { kind: 'mac', version: '1.0.0' } as const;
+    // macOS 12.2 is Darwin 21.3, and 12.3 is 21.4.
+    expect(await versionFor({ ...client, osRelease: '21.3.0' })).toBeNull();
+    expect(await versionFor({ ...client, osRelease: '21.4.0' })).toBe('2.0.0');
+  });
+
+  it.each(['10', '10.0', '10.0.0', '10.0.0.0'])(
+    'states a minimum of Windows that the client can read, from %s',
+    async (minimumOsVersion) => {
+      await release('2.0.0', { 'b.exe': { ...WINDOWS, minimumOsVersion } });
+      const client = { kind: 'nsis', version: '1.0.0' } as const;
+      expect(await versionFor({ ...client, osRelease: '6.3.9600' })).toBeNull();
+      expect(await versionFor({ ...client, osRelease: '10.0.19045' })).toBe('2.0.0');
+    },
+  );
+
+  it.each([
+    ['5.15', '5.14.0-70-generic', null],
+    ['5.15', '5.15.0-91-generic', '2.0.0'],
+    ['6.1.0', '6.1.0', '2.0.0'],
+  ])('holds Linux kernels against %s: %s', async (minimumOsVersion, osRelease, version) => {
+    await release('2.0.0', { 'b.AppImage': { ...LINUX, minimumOsVersion } });
+    expect(await versionFor({ kind: 'appimage', version: '1.0.0', osRelease })).toBe(version);
+  });
+
+  it('keeps the gate shut when only some of the files state a minimum', async () => {
+    await release('2.0.0', {
+      'b.zip': { ...MAC, minimumOsVersion: '11.0' },
+      'b.dmg': { ...MAC, format: 'dmg' },
+    });
+    const client = { kind: 'mac', version: '1.0.0' } as const;
+    expect(await versionFor({ ...client, osRelease: '19.6.0' })).toBeNull();
+    expect(await versionFor({ ...client, osRelease: '20.1.0' })).toBe('2.0.0');
+  });
+});

@@ -1,0 +1,210 @@
+import { randomBytes } from 'node:crypto';
+import { copyFile, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { readBuildOutput } from '../../src/build-output/read-build-output.ts';
+import { artifactKey } from '../../src/catalog/keys.ts';
+import type { PublishResult } from '../../src/operations/publish-release.ts';
+import { elf, machO, pe, tar } from '../build-output/materialise.ts';
+import {
+  generateTauriKey,
+  hasMinisign,
+  runMinisign,
+  signWithTauri,
+  type TauriKey,
+  verifyMinisign,
+} from '../support/minisign.ts';
+import { publish } from '../support/release.ts';
+import { createTestService, type TestService } from '../support/service.ts';
+
+/**
+ * What Tauri's client is told, and that it verifies: signed by Tauri's own signer, published from a
+ * directory as `tauri build` leaves it, answered over HTTP. The client itself is Rust and not run.
+ */
+
+const minisignIsHere = await hasMinisign();
+
+let service: TestService;
+let key: TauriKey;
+let published: PublishResult;
+
+beforeAll(async () => {
+  service = await createTestService();
+  key = await generateTauriKey(service.directory);
+  await publishBundles('1.0.0', bundlesOf('1.0.0'));
+  published = await publishBundles('2.0.0', bundlesOf('2.0.0'));
+});
+
+afterAll(() => service.close());
+
+/** The bundles of four machines, as CI collects them. */
+function bundlesOf(version: string): Record<string, Buffer> {
+  // No two builds have the same bytes.
+  const app = (program: Buffer) =>
+    gzipSync(tar('My App.app/Contents/MacOS/app', Buffer.concat([program, randomBytes(64)])));
+  const program = (head: Buffer) => Buffer.concat([head, randomBytes(5000)]);
+  return {
+    [`windows/bundle/nsis/My App_${version}_x64-setup.exe`]: program(pe('x64')),
+    [`windows/bundle/msi/My App_${version}_x64_en-US.msi`]: randomBytes(5000),
+    [`linux/bundle/appimage/my-app_${version}_amd64.AppImage`]: program(elf('x64')),
+    [`linux/bundle/deb/my-app_${version}_amd64.deb`]: randomBytes(5000),
+    'aarch64-apple-darwin/release/bundle/macos/My App.app.tar.gz': app(machO('arm64')),
+    'x86_64-apple-darwin/release/bundle/macos/My App.app.tar.gz': app(machO('x64')),
+  };
+}
+
+async function publishBundles(
+  version: string,
+  files: Readonly<Record<string, Buffer>>,
+  sign = true,
+): Promise<PublishResult> {
+  const target = path.join(service.directory, version, 'target');
+  for (const [name, content] of Object.entries(files)) {
+    const file = path.join(target, name);
+    await mkdir(path.dirname(file), { recursive: true });
+    await writeFile(file, content);
+    if (sign) await signWithTauri(key, file, version);
+  }
+  const { artifacts } = await readBuildOutput({ paths: [target], version });
+  const result = await publish(service, { version, artifacts, notes: { und: `Notes ${version}` } });
+  await service.refresh();
+  return result;
+}
+
+async function ask(
+  machine: string,
+  version: string,
+): Promise<{ status: number; body: Record<string, string> }> {
+  const url = `${await service.listen()}/feeds/desktop/stable/tauri`;
+  const [target, bundle] = machine.split('+');
+  const suffix = bundle === undefined ? '' : `/${bundle}`;
+  const answer = await fetch(`${url}/${target}/${version}${suffix}`);
+  const text = await answer.text();
+  return { status: answer.status, body: text === '' ? {} : JSON.parse(text) };
+}
+
+async function download(url: string | undefined): Promise<Buffer> {
+  const answer = await fetch(String(url));
+  expect(answer.status).toBe(200);
+  return Buffer.from(await answer.arrayBuffer());
+}
+
+const TARGETS = [
+  ['windows/x86_64', 'windows/bundle/nsis/My App_2.0.0_x64-setup.exe'],
+  ['linux/x86_64', 'linux/bundle/appimage/my-app_2.0.0_amd64.AppImage'],
+  ['darwin/aarch64', 'aarch64-apple-darwin/release/bundle/macos/My App.app.tar.gz'],
+  ['darwin/x86_64', 'x86_64-apple-darwin/release/bundle/macos/My App.app.tar.gz'],
+] as const;
+
+const BUNDLES = [
+  ['windows/x86_64+nsis', TARGETS[0][1]],
+  ['windows/x86_64+msi', 'windows/bundle/msi/My App_2.0.0_x64_en-US.msi'],
+  ['linux/x86_64+appimage', TARGETS[1][1]],
+  ['linux/x86_64+deb', 'linux/bundle/deb/my-app_2.0.0_amd64.deb'],
+  ['darwin/aarch64+app', TARGETS[2][1]],
+] as const;
+
+describe.each([...TARGETS, ...BUNDLES])('%s', (machine, name) => {
+  const built = () => path.join(service.directory, '2.0.0', 'target', name);
+
+  it('gets the newer release with the signature that the build wrote', async () => {
+    const { status, body } = await ask(machine, '1.0.0');
+    expect(status).toBe(200);
+    const signature = await readFile(`${built()}.sig`, 'utf8');
+    expect(body).toMatchObject({ version: '2.0.0', notes: 'Notes 2.0.0', signature });
+    expect(body.url).toMatch(`${await service.listen()}/feeds/desktop/stable/tauri/2.0.0/`);
+    // RFC 3339, which the client parses strictly.
+    expect(body.pub_date).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/);
+  });
+
+  it('downloads bytes that the signature is of, and no others', async () => {
+    const { body } = await ask(machine, '1.0.0');
+    const { signature = '' } = body;
+    const bytes = await download(body.url);
+    expect(bytes.equals(await readFile(built()))).toBe(true);
+    // Bound to the version: a newer client refuses a release under another name.
+    const comment = verifyMinisign(bytes, signature, key.publicKey) ?? '';
+    expect(comment.split('\t')).toContain('version:2.0.0');
+    const altered = Buffer.from(bytes);
+    altered[altered.length - 1] = ~(altered.at(-1) ?? 0);
+    expect(verifyMinisign(altered, signature, key.publicKey)).toBeUndefined();
+    if (minisignIsHere) {
+      await runMinisign(service.directory, bytes, signature, key.publicKey);
+      await expect(
+        runMinisign(service.directory, altered, signature, key.publicKey),
+      ).rejects.toThrow(/verification failed/i);
+    }
+  });
+
+  it('gets 204 when it has the newest', async () => {
+    expect(await ask(machine, '2.0.0')).toEqual({ status: 204, body: {} });
+  });
+});
+
+describe('a client', () => {
+  it('does not accept a signature whose trusted comment was changed', async () => {
+    const { body } = await ask('linux/x86_64', '1.0.0');
+    const text = Buffer.from(body.signature ?? '', 'base64').toString();
+    const renamed = text.replace('version:2.0.0', 'version:9.0.0');
+    expect(renamed).not.toBe(text);
+    const sig = Buffer.from(renamed).toString('base64');
+    expect(verifyMinisign(await download(body.url), sig, key.publicKey)).toBeUndefined();
+  });
+
+  it('is told apart by its machine: what is not built for it is not offered', async () => {
+    expect((await ask('linux/aarch64', '1.0.0')).status).toBe(204);
+    // An x64 program runs on Windows for Arm.
+    expect((await ask('windows/aarch64', '1.0.0')).body.version).toBe('2.0.0');
+    expect((await ask('linux/x86_64+rpm', '1.0.0')).status).toBe(204);
+  });
+
+  it('downloads bytes altered in the store, and does not accept them', async () => {
+    const artifact = published.artifacts.find(
+      ({ artifact }) => artifact.format === 'deb',
+    )?.artifact;
+    const stored = artifactKey('desktop', artifact?.object ?? '');
+    const file = path.join(service.config.dataDirectory, 'objects', stored);
+    const kept = path.join(service.directory, 'kept');
+    await copyFile(file, kept);
+    await rm(file);
+    await writeFile(file, randomBytes(artifact?.size ?? 0));
+    const { body } = await ask('linux/x86_64+deb', '1.0.0');
+    const bytes = await download(body.url);
+    expect(verifyMinisign(bytes, body.signature ?? '', key.publicKey)).toBeUndefined();
+    await copyFile(kept, file);
+  });
+});
+
+// Last: they publish more.
+describe('a release without signatures', () => {
+  it('is never offered, though it is the newest', async () => {
+    await publishBundles('3.0.0', bundlesOf('3.0.0'), false);
+    for (const [machine] of TARGETS) {
+      expect((await ask(machine, '2.0.0')).status).toBe(204);
+      expect((await ask(machine, '1.0.0')).body.version).toBe('2.0.0');
+    }
+  });
+
+  it('is offered to the machines that have one', async () => {
+    const name = 'aarch64-apple-darwin/release/bundle/macos/My App.app.tar.gz';
+    const content = bundlesOf('4.0.0')[name] ?? Buffer.alloc(0);
+    await publishBundles('4.0.0', { [name]: content });
+    expect((await ask('darwin/aarch64', '2.0.0')).body.version).toBe('4.0.0');
+    expect((await ask('darwin/x86_64', '2.0.0')).status).toBe(204);
+  });
+});
+
+describe('when the catalog cannot be read', () => {
+  it('is 503, and never the 204 that means "nothing newer"', async () => {
+    const blind = await createTestService({ start: false });
+    try {
+      const url = `${await blind.listen()}/feeds/desktop/stable/tauri/linux/x86_64/1.0.0`;
+      const answer = await fetch(url);
+      expect(answer.status).toBe(503);
+      expect(answer.headers.get('retry-after')).toMatch(/^\d+$/);
+    } finally {
+      await blind.close();
+    }
+  });
+});

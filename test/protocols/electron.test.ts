@@ -1,0 +1,229 @@
+import { createRequire } from 'node:module';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { Artifact, Release } from '../../src/domain/release.ts';
+import { versionText } from '../../src/domain/version.ts';
+import { electron } from '../../src/protocols/electron.ts';
+import type { FeedRequest } from '../../src/protocols/protocol.ts';
+
+/** electron-updater's dialect as two pure functions. */
+
+// The parser that the client reads answers with.
+const { load } = createRequire(createRequire(import.meta.url).resolve('electron-updater'))(
+  'js-yaml',
+) as { load(text: string): Record<string, unknown> };
+
+function request(file: string, more: Partial<FeedRequest> = {}): FeedRequest {
+  const path = file.split('/');
+  return { application: 'desktop', channel: 'stable', path, query: {}, headers: {}, ...more };
+}
+
+function parse(file: string, more: Partial<FeedRequest> = {}) {
+  const query = electron.parseRequest(request(file, more));
+  if (query === undefined) throw new Error(`${file} is none of its documents`);
+  const { currentVersion } = query;
+  return { ...query, currentVersion: currentVersion && versionText(currentVersion) };
+}
+
+describe('parseRequest', () => {
+  it.each([
+    ['latest.yml', 'stable', 'windows', null],
+    ['latest-mac.yml', 'stable', 'macos', null],
+    ['latest-linux.yml', 'stable', 'linux', 'x64'],
+    ['latest-linux-arm64.yml', 'stable', 'linux', 'arm64'],
+    ['latest-linux-arm.yml', 'stable', 'linux', 'armv7'],
+    ['latest-linux-ia32.yml', 'stable', 'linux', 'ia32'],
+    ['beta.yml', 'beta', 'windows', null],
+    ['beta-mac.yml', 'beta', 'macos', null],
+    ['beta-linux-arm64.yml', 'beta', 'linux', 'arm64'],
+    ['early-birds.yml', 'early-birds', 'windows', null],
+    ['early-birds-linux.yml', 'early-birds', 'linux', 'x64'],
+  ])('%s asks for %s on %s, %s', (file, channel, platform, arch) => {
+    expect(parse(file)).toMatchObject({ application: 'desktop', channel, platform, arch });
+  });
+
+  it('takes latest for the channel of the address', () => {
+    expect(parse('latest.yml', { channel: 'beta' }).channel).toBe('beta');
+    expect(parse('alpha.yml', { channel: 'beta' }).channel).toBe('alpha');
+  });
+
+  it('asks for what the client can install, and leaves the minimum of the system to it', () => {
+    expect(parse('latest.yml')).toMatchObject({ formats: ['nsis'], osGate: 'client' });
+    expect(parse('latest-mac.yml').formats).toEqual(['zip']);
+    expect(parse('latest-linux.yml').formats).toEqual(['appimage', 'deb', 'rpm', 'pacman']);
+    expect(parse('latest.yml')).toMatchObject({ purpose: 'update', signatureScheme: null });
+  });
+
+  it('hears the version in the query or, else, as a header', () => {
+    const headers = { 'x-current-version': '1.0.0' };
+    expect(parse('latest.yml').currentVersion).toBeNull();
+    expect(parse('latest.yml', { headers }).currentVersion).toBe('1.0.0');
+    const query = { current_version: 'v1.5.0+7' };
+    expect(parse('latest.yml', { headers, query }).currentVersion).toBe('1.5.0+7');
+  });
+
+  it('hears the architecture in the query before the suffix', () => {
+    expect(parse('latest.yml', { query: { arch: 'arm64' } }).arch).toBe('arm64');
+    expect(parse('latest-mac.yml', { query: { arch: 'x86_64' } }).arch).toBe('x64');
+    expect(parse('latest-linux-arm64.yml', { query: { arch: 'x64' } }).arch).toBe('x64');
+  });
+
+  it("hears the client's own id before the common ones", () => {
+    const query = { installation_id: 'a', os_version: '10' };
+    expect(parse('latest.yml')).toMatchObject({ installationId: null, osVersion: null });
+    expect(parse('latest.yml', { query })).toMatchObject({ installationId: 'a', osVersion: '10' });
+    const headers = { 'x-user-staging-id': 'b', 'x-installation-id': 'c' };
+    expect(parse('latest.yml', { query, headers }).installationId).toBe('b');
+    expect(parse('latest.yml', { headers: { 'x-installation-id': 'c' } }).installationId).toBe('c');
+  });
+
+  it.each(['', 'latest.yaml', '.yml', 'latest.yml/more', '2.0.0/App.exe', '2.0.0/latest.yml'])(
+    'knows no document %j',
+    (file) => expect(electron.parseRequest(request(file))).toBeUndefined(),
+  );
+
+  it('refuses words it does not know', () => {
+    const code = (code: string) => expect.objectContaining({ code });
+    expect(() => parse('latest-linux-mips.yml')).toThrow(code('unknown_arch'));
+    expect(() => parse('latest.yml', { query: { arch: 'mips' } })).toThrow(code('unknown_arch'));
+    const headers = { 'x-current-version': 'one' };
+    expect(() => parse('latest.yml', { headers })).toThrow(code('invalid_version'));
+  });
+});
+
+function artifact(filename: string, more: Partial<Artifact> = {}): Artifact {
+  return {
+    platform: 'windows',
+    arch: 'x64',
+    format: 'nsis',
+    filename,
+    size: 7,
+    sha256: '00',
+    sha512: '0102ff',
+    minimumOsVersion: null,
+    signatures: [],
+    companions: [],
+    object: '',
+    ...more,
+  };
+}
+
+function render(file: string, release: Partial<Release>, more: Partial<FeedRequest> = {}) {
+  const asked = request(file, more);
+  const query = electron.parseRequest(asked);
+  const [first] = release.artifacts ?? [];
+  if (query === undefined || first === undefined) throw new Error('nothing to render');
+  const whole: Release = {
+    application: 'desktop',
+    version: '2.0.0',
+    releasedAt: '2026-11-21T09:00:00.000Z',
+    notes: {},
+    requires: null,
+    mandatoryFor: null,
+    provenance: { commit: null, buildUrl: null },
+    artifacts: [],
+    ...release,
+  };
+  const answer = electron.renderAnswer({
+    request: asked,
+    query,
+    decision: { reason: 'up_to_date', path: [] },
+    offered: { release: whole, artifact: first },
+    fileUrl: (filename) => `https://updates.example/${filename}`,
+  });
+  expect(answer).toMatchObject({ status: 200, contentType: 'text/yaml; charset=utf-8' });
+  return load(answer.body) as Record<string, unknown> & { files: { url: string }[] };
+}
+
+describe('renderAnswer with an offer', () => {
+  it('is what electron-builder would have written', () => {
+    const companion = { kind: 'blockmap', filename: 'b', sha256: '', sha512: '', object: '' };
+    const setup = artifact('App Setup+1 #2.exe', {
+      companions: [{ ...companion, size: 3 } as Artifact['companions'][number]],
+    });
+    const url = '2.0.0/App%20Setup%2B1%20%232.exe';
+    expect(render('latest.yml', { artifacts: [setup], notes: { und: 'New.' } })).toEqual({
+      version: '2.0.0',
+      files: [{ url, sha512: 'AQL/', size: 7, blockMapSize: 3 }],
+      path: url,
+      sha512: 'AQL/',
+      releaseDate: '2026-11-21T09:00:00.000Z',
+      releaseNotes: 'New.',
+    });
+  });
+
+  it('gives files of another channel than the address by their whole address', () => {
+    const { files } = render('beta.yml', { artifacts: [artifact('a.exe')] });
+    expect(files[0]?.url).toBe('https://updates.example/a.exe');
+  });
+
+  it('lists every architecture where the client chooses, the best for old clients first', () => {
+    const arches = ['ia32', 'arm64', 'universal', 'x64'] as const;
+    const artifacts = arches.map((arch) => artifact(`${arch}.exe`, { arch }));
+    const names = (query: Record<string, string> = {}) =>
+      render('latest.yml', { artifacts }, { query }).files.map(({ url }) => url.slice(6, -4));
+    expect(names()).toEqual(['universal', 'x64', 'arm64', 'ia32']);
+    expect(names({ arch: 'arm64' })).toEqual(['arm64', 'universal', 'x64']);
+    expect(names({ arch: 'x64' })).toEqual(['x64', 'universal']);
+  });
+
+  it('leaves out other platforms and what the updater cannot install', () => {
+    const artifacts = [
+      artifact('a.rpm', { platform: 'linux', format: 'rpm' }),
+      artifact('a.tar.gz', { platform: 'linux', format: 'tar.gz' }),
+      artifact('a.AppImage', { platform: 'linux', format: 'appimage' }),
+      artifact('a-arm64.AppImage', { platform: 'linux', format: 'appimage', arch: 'arm64' }),
+      artifact('a.exe'),
+    ];
+    const { files } = render('latest-linux.yml', { artifacts });
+    expect(files.map(({ url }) => url)).toEqual(['2.0.0/a.AppImage', '2.0.0/a.rpm']);
+  });
+
+  it.each([
+    ['macos', 'latest-mac.yml', 'zip', ['12.3'], '21.4.0'],
+    ['macos', 'latest-mac.yml', 'zip', ['26'], '25.0.0'],
+    ['macos', 'latest-mac.yml', 'zip', ['10.15', '11.0'], '20.0.0'],
+    ['windows', 'latest.yml', 'nsis', [null], undefined],
+    ['windows', 'latest.yml', 'nsis', [null, '10'], '10.0.0'],
+    ['windows', 'latest.yml', 'nsis', ['10.0.19045', '10.0.9200'], '10.0.19045'],
+    ['windows', 'latest.yml', 'nsis', ['10.0.19045.2006'], '10.0.19046'],
+    ['windows', 'latest.yml', 'nsis', ['10.0.19045.0'], '10.0.19045'],
+    ['linux', 'latest-linux.yml', 'deb', ['5.15'], '5.15.0-0'],
+  ] as const)('%s: %s, %s of %j becomes %s', (platform, file, format, minimums, stated) => {
+    const arches = ['x64', 'universal'] as const;
+    const artifacts = minimums.map((minimumOsVersion, i) =>
+      artifact(`${i}`, { platform, format, arch: arches[i] ?? 'x64', minimumOsVersion }),
+    );
+    expect(render(file, { artifacts }).minimumSystemVersion).toBe(stated);
+  });
+
+  it('reaches the client as text, whatever the text looks like', () => {
+    const odd = fc.constantFrom('2026-01-01', '1_000', 'yes', '0x1F', '~', '- a\n- b', '<<', '#');
+    fc.assert(
+      fc.property(fc.oneof(odd, fc.string({ unit: 'grapheme' })), (und) => {
+        const answer = render('latest.yml', { artifacts: [artifact('a.exe')], notes: { und } });
+        expect(answer.releaseNotes).toBe(und);
+      }),
+    );
+  });
+});
+
+describe('renderAnswer without an offer', () => {
+  const answer = (headers: Record<string, string>) => {
+    const asked = request('latest.yml', { headers });
+    const query = electron.parseRequest(asked);
+    if (query === undefined) throw new Error('not a document');
+    const decision = { reason: 'paused', path: [] } as const;
+    return electron.renderAnswer({ request: asked, query, decision, fileUrl: () => '' });
+  };
+
+  it('names the version that the client has, since a 404 would be an error to it', () => {
+    const { status, body } = answer({ 'x-current-version': 'v1.0.0' });
+    expect(status).toBe(200);
+    expect(load(body)).toEqual({ version: '1.0.0', files: [], reason: 'paused' });
+  });
+
+  it('has no document for a client that does not say', () => {
+    expect(answer({})).toEqual({ status: 404, contentType: '', body: '' });
+  });
+});

@@ -1,0 +1,166 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { changeStatus } from '../../src/operations/change-status.ts';
+import { PROTOCOLS } from '../../src/protocols/registry.ts';
+import { makeArtifact, publish } from '../support/release.ts';
+import { createTestService, type TestService } from '../support/service.ts';
+
+/** The dialects over HTTP: what is the same for all of them. */
+
+const FEED = '/feeds/desktop/stable';
+const YAML = `${FEED}/electron/latest.yml`;
+const TAURI = `${FEED}/tauri/windows/x86_64/1.0.0`;
+
+let service: TestService;
+
+beforeAll(async () => {
+  service = await createTestService({ env: { PUBLIC_URL: 'https://updates.example/base' } });
+  const signatures = [{ scheme: 'minisign', keyId: 'AB', value: 'the .sig' }] as const;
+  for (const version of ['1.0.0', '2.0.0', '3.0.0']) {
+    const directory = `${service.directory}/${version}`;
+    const content = `program ${version}`;
+    const artifact = await makeArtifact(directory, { signatures, content });
+    await publish(service, { version, artifacts: [artifact] });
+  }
+  const yanked = { application: 'desktop', channel: undefined, reason: null, version: '3.0.0' };
+  await changeStatus({ ...service, actor: 'test' }, 'yank', yanked);
+  await service.refresh();
+});
+
+afterAll(() => service.close());
+
+function ask(url: string, headers: Record<string, string> = {}, method: 'GET' | 'HEAD' = 'GET') {
+  return service.app.http.inject({ method, url, headers });
+}
+
+describe.each([
+  ['electron', YAML, 'text/yaml; charset=utf-8'],
+  ['tauri', TAURI, 'application/json; charset=utf-8'],
+])('%s: a document', (_name, url, type) => {
+  it('may be kept for a minute, and depends on what the client says of itself', async () => {
+    const { statusCode, headers } = await ask(url);
+    expect(statusCode).toBe(200);
+    expect(headers['content-type']).toBe(type);
+    expect(headers['cache-control']).toContain('public, max-age=60');
+    expect(headers.vary).toContain('x-current-version');
+    expect(headers.vary).toContain('x-user-staging-id');
+    expect(headers['access-control-allow-origin']).toBe('*');
+  });
+
+  it('is not sent twice', async () => {
+    const first = await ask(url);
+    const etag = String(first.headers.etag);
+    expect(etag).toMatch(/^"[\w-]+"$/);
+    for (const tag of [etag, `W/${etag}`, `"other", ${etag}`, '*']) {
+      const again = await ask(url, { 'if-none-match': tag });
+      expect([again.statusCode, again.body]).toEqual([304, '']);
+      expect(again.headers.etag).toBe(etag);
+      expect(again.headers['cache-control']).toBe(first.headers['cache-control']);
+      expect(again.headers.vary).toBe(first.headers.vary);
+    }
+    expect((await ask(url, { 'if-none-match': '"other"' })).statusCode).toBe(200);
+  });
+
+  it('is answered to HEAD as to GET', async () => {
+    const get = await ask(url);
+    const head = await ask(url, {}, 'HEAD');
+    expect([head.statusCode, head.body]).toEqual([200, '']);
+    for (const name of ['content-type', 'content-length', 'etag', 'cache-control', 'vary']) {
+      expect(head.headers[name]).toBe(get.headers[name]);
+    }
+  });
+});
+
+describe('nothing newer', () => {
+  it('is 204 to Tauri, and kept by nobody', async () => {
+    for (const method of ['GET', 'HEAD'] as const) {
+      const { statusCode, headers, body } = await ask(TAURI.replace('1.0.0', '2.0.0'), {}, method);
+      expect([statusCode, body, headers['cache-control']]).toEqual([204, '', 'no-store']);
+      expect(headers.vary).toContain('x-installation-id');
+    }
+  });
+
+  it('is the own version to electron-updater, which need not be newest', async () => {
+    const { statusCode, body } = await ask(YAML, { 'x-current-version': '9.0.0' });
+    expect(statusCode).toBe(200);
+    expect(body).toContain("version: '9.0.0'");
+  });
+});
+
+describe('a file', () => {
+  it.each(PROTOCOLS.map(({ name }) => name))(
+    'of %s redirects, and nobody keeps that',
+    async (name) => {
+      for (const method of ['GET', 'HEAD'] as const) {
+        const { statusCode, headers } = await ask(
+          `${FEED}/${name}/2.0.0/App-Setup.exe`,
+          {},
+          method,
+        );
+        expect(statusCode).toBe(302);
+        expect(headers['cache-control']).toBe('no-store');
+        const link = new URL(String(headers.location));
+        expect(link.href).toContain('https://updates.example/base/files/');
+        const file = await ask(link.pathname.replace('/base', '') + link.search, {}, method);
+        expect(file.statusCode).toBe(200);
+        expect(file.headers['content-length']).toBe('13');
+        expect(file.body).toBe(method === 'GET' ? 'program 2.0.0' : '');
+      }
+    },
+  );
+
+  it('is the one that a feed names', async () => {
+    const { url } = (await ask(TAURI)).json();
+    expect(url).toBe('https://updates.example/base/feeds/desktop/stable/tauri/2.0.0/App-Setup.exe');
+  });
+});
+
+describe('problems', () => {
+  it.each([
+    [404, 'unknown_application', '/feeds/other/stable/electron/latest.yml'],
+    [404, 'unknown_channel', '/feeds/desktop/nightly/electron/latest.yml'],
+    [404, 'unknown_channel', `${FEED}/electron/nightly.yml`],
+    [404, 'unknown_channel', '/feeds/desktop/nightly/electron/2.0.0/App-Setup.exe'],
+    [404, 'unknown_file', `${FEED}/omaha/latest.yml`],
+    [404, 'unknown_file', `${FEED}/electron/`],
+    [404, 'unknown_file', `${FEED}/electron/latest.txt`],
+    [404, 'unknown_file', `${FEED}/electron/2.0.0/other.exe`],
+    [404, 'unknown_file', `${FEED}/electron/2.0.0/more/App-Setup.exe`],
+    [404, 'unknown_file', `${FEED}/electron/2.0.0/..%2F..%2Fsecret`],
+    [404, 'unknown_version', `${FEED}/electron/4.0.0/App-Setup.exe`],
+    [404, 'unknown_version', `${FEED}/electron/%00/App-Setup.exe`],
+    [410, 'release_withdrawn', `${FEED}/electron/3.0.0/App-Setup.exe`],
+    [404, 'no_release', `${FEED}/electron/latest-mac.yml`],
+    [400, 'unknown_arch', `${FEED}/electron/latest-linux-mips.yml`],
+    [400, 'unknown_arch', `${YAML}?arch=mips`],
+    [400, 'invalid_version', `${YAML}?current_version=one`],
+    [400, 'unknown_platform', `${FEED}/tauri/beos/x86_64/1.0.0`],
+    [400, 'unknown_arch', `${FEED}/tauri/linux/mips/1.0.0`],
+    [400, 'invalid_version', `${FEED}/tauri/linux/x86_64/one`],
+    [400, 'unknown_format', `${TAURI}/floppy`],
+    [400, 'invalid_request', `${FEED}/electron/${'a'.repeat(1025)}`],
+    [404, 'route_not_found', FEED],
+  ])('%i %s: %s', async (status, code, url) => {
+    const { statusCode, headers, body } = await ask(url);
+    expect(JSON.parse(body)).toMatchObject({ status, code });
+    expect(statusCode).toBe(status);
+    expect(headers['content-type']).toContain('application/problem+json');
+    expect(headers['cache-control']).toBe('no-store');
+    expect((await ask(url, {}, 'HEAD')).statusCode).toBe(status);
+  });
+
+  it.each([YAML, TAURI, `${FEED}/electron/2.0.0/App-Setup.exe`])(
+    '503 while nothing is known of the catalog: %s',
+    async (url) => {
+      const blind = await createTestService({ start: false });
+      try {
+        const headers = { 'x-current-version': '1.0.0' };
+        const answer = await blind.app.http.inject({ url, headers });
+        expect(answer.json()).toMatchObject({ status: 503, code: 'catalog_unavailable' });
+        expect(Number(answer.headers['retry-after'])).toBeGreaterThan(0);
+        expect(answer.headers['cache-control']).toBe('no-store');
+      } finally {
+        await blind.close();
+      }
+    },
+  );
+});

@@ -1,0 +1,137 @@
+import { describe, expect, it } from 'vitest';
+import type { Artifact, Release } from '../../src/domain/release.ts';
+import { versionText } from '../../src/domain/version.ts';
+import type { FeedRequest } from '../../src/protocols/protocol.ts';
+import { tauri } from '../../src/protocols/tauri.ts';
+
+/** Tauri's dialect as two pure functions. */
+
+function request(path: string, more: Partial<FeedRequest> = {}): FeedRequest {
+  const parts = path.split('/');
+  return { application: 'desktop', channel: 'beta', path: parts, query: {}, headers: {}, ...more };
+}
+
+function parse(path: string, more: Partial<FeedRequest> = {}) {
+  const query = tauri.parseRequest(request(path, more));
+  if (query === undefined) throw new Error(`${path} is none of its documents`);
+  const { currentVersion } = query;
+  return { ...query, currentVersion: currentVersion && versionText(currentVersion) };
+}
+
+describe('parseRequest', () => {
+  it.each([
+    ['linux/x86_64/1.0.0', 'linux', 'x64', ['appimage', 'deb', 'rpm']],
+    ['linux/armv7/1.0.0', 'linux', 'armv7', ['appimage', 'deb', 'rpm']],
+    ['darwin/aarch64/1.0.0', 'macos', 'arm64', ['tar.gz']],
+    ['darwin/x86_64/1.0.0', 'macos', 'x64', ['tar.gz']],
+    ['windows/x86_64/1.0.0', 'windows', 'x64', ['nsis', 'msi']],
+    ['windows/i686/1.0.0', 'windows', 'ia32', ['nsis', 'msi']],
+    ['windows/x86_64/1.0.0/msi', 'windows', 'x64', ['msi']],
+    ['windows/x86_64/1.0.0/nsis', 'windows', 'x64', ['nsis']],
+    ['linux/x86_64/1.0.0/deb', 'linux', 'x64', ['deb']],
+    ['linux/x86_64/1.0.0/rpm', 'linux', 'x64', ['rpm']],
+    ['linux/x86_64/1.0.0/appimage', 'linux', 'x64', ['appimage']],
+    ['darwin/aarch64/1.0.0/app', 'macos', 'arm64', ['tar.gz']],
+  ])('%s is a machine that installs %s %s %j', (path, platform, arch, formats) => {
+    expect(parse(path)).toMatchObject({
+      application: 'desktop',
+      channel: 'beta',
+      currentVersion: '1.0.0',
+      platform,
+      arch,
+      formats,
+      osGate: 'server',
+      purpose: 'update',
+      signatureScheme: 'minisign',
+    });
+  });
+
+  it('hears the bundle type in the query as well; the path goes first', () => {
+    const query = { bundle_type: 'msi' };
+    expect(parse('windows/x86_64/1.0.0', { query }).formats).toEqual(['msi']);
+    expect(parse('windows/x86_64/1.0.0/nsis', { query }).formats).toEqual(['nsis']);
+  });
+
+  it('hears what every dialect may say', () => {
+    const query = { os_version: '12.3' };
+    const headers = { 'x-installation-id': 'a' };
+    const said = { installationId: 'a', osVersion: '12.3' };
+    expect(parse('darwin/aarch64/1.0.0', { query, headers })).toMatchObject(said);
+  });
+
+  it('takes a version with build metadata or a leading v', () => {
+    expect(parse('linux/x86_64/v1.0.0-rc.1+7').currentVersion).toBe('1.0.0-rc.1+7');
+  });
+
+  it.each(['', 'linux', 'linux/x86_64', 'linux/x86_64/1.0.0/deb/more'])(
+    'knows no document %j',
+    (path) => expect(tauri.parseRequest(request(path))).toBeUndefined(),
+  );
+
+  it.each([
+    ['beos/x86_64/1.0.0', 'unknown_platform', '/target'],
+    ['linux/mips/1.0.0', 'unknown_arch', '/arch'],
+    ['linux/x86_64/one', 'invalid_version', '/current_version'],
+    ['linux/x86_64/{{current_version}}', 'invalid_version', '/current_version'],
+    ['linux/x86_64/1.0.0/floppy', 'unknown_format', '/bundle_type'],
+    ['linux/x86_64/1.0.0/snap', 'unknown_format', '/bundle_type'],
+  ])('refuses %s: %s', (path, code, pointer) => {
+    const issues = [expect.objectContaining({ pointer })];
+    expect(() => parse(path)).toThrow(expect.objectContaining({ code, issues }));
+  });
+});
+
+describe('renderAnswer', () => {
+  const asked = request('linux/x86_64/1.0.0');
+  const query = tauri.parseRequest(asked);
+  if (query === undefined) throw new Error('not a document');
+  const artifact: Artifact = {
+    platform: 'linux',
+    arch: 'x64',
+    format: 'appimage',
+    filename: 'App.AppImage',
+    size: 1,
+    sha256: '',
+    sha512: '',
+    minimumOsVersion: null,
+    signatures: [{ scheme: 'minisign', keyId: 'AB', value: ' the .sig,\nuntouched ' }],
+    companions: [],
+    object: '',
+  };
+  const release: Release = {
+    application: 'desktop',
+    version: '2.0.0',
+    releasedAt: '2026-11-21T09:00:00.000Z',
+    notes: { und: 'New.' },
+    requires: null,
+    mandatoryFor: null,
+    provenance: { commit: null, buildUrl: null },
+    artifacts: [artifact],
+  };
+  const decision = { reason: 'up_to_date', path: [] } as const;
+  const fileUrl = (name: string) => `https://updates.example/${name}`;
+
+  it('is the document that the client wants', () => {
+    const offered = { release, artifact };
+    const answer = tauri.renderAnswer({ request: asked, query, decision, offered, fileUrl });
+    expect(answer).toMatchObject({ status: 200, contentType: 'application/json; charset=utf-8' });
+    expect(JSON.parse(answer.body)).toEqual({
+      version: '2.0.0',
+      notes: 'New.',
+      pub_date: '2026-11-21T09:00:00.000Z',
+      url: 'https://updates.example/App.AppImage',
+      signature: ' the .sig,\nuntouched ',
+    });
+  });
+
+  it('has notes, if empty ones, for a release without', () => {
+    const offered = { release: { ...release, notes: {} }, artifact };
+    const { body } = tauri.renderAnswer({ request: asked, query, decision, offered, fileUrl });
+    expect(JSON.parse(body)).toMatchObject({ notes: '' });
+  });
+
+  it('is nothing at all when there is nothing newer', () => {
+    const answer = tauri.renderAnswer({ request: asked, query, decision, fileUrl });
+    expect(answer).toEqual({ status: 204, contentType: '', body: '' });
+  });
+});
