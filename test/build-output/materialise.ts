@@ -67,9 +67,11 @@ export function skippedNames(root: string, output: BuildOutput): string[] {
 const KEY = Buffer.from('0123456789abcdef', 'hex');
 export const KEY_ID = 'EFCDAB8967452301';
 
-export function signature(): Buffer {
+/** @param version what the trusted comment says, as `tauri signer sign --app-version` writes it */
+export function signature(version?: string): Buffer {
+  const stated = version === undefined ? '' : `\tversion:${version}`;
   const line = Buffer.concat([Buffer.from('ED'), KEY, Buffer.alloc(64, 7)]).toString('base64');
-  const text = `untrusted comment: signature from tauri secret key\n${line}\ntrusted comment: timestamp:1747314599\tfile:app\n${Buffer.alloc(64, 9).toString('base64')}\n`;
+  const text = `untrusted comment: signature from tauri secret key\n${line}\ntrusted comment: timestamp:1747314599\tfile:app${stated}\n${Buffer.alloc(64, 9).toString('base64')}\n`;
   return Buffer.from(Buffer.from(text).toString('base64'));
 }
 

@@ -161,6 +161,13 @@ describe('a sidecar', () => {
     expect(await refused(stale)).toMatch(/another build: it maps 99 bytes/);
   });
 
+  test('that signs another version is refused, since names of Mac archives carry none', async () => {
+    const name = 'App_aarch64.app.tar.gz';
+    const of = async (version: string) =>
+      files({ [name]: 'x', [`${name}.sig`]: signature(version) });
+    expect(await refused(await of('0.9.0'))).toMatch(/it signs version 0\.9\.0, not 1\.0\.0/);
+  });
+
   test('without its file is listed', async () => {
     const root = await files({ 'App-1.0.0-x64.dmg': 'x', 'B.exe.sig': 'x', 'B.exe.blockmap': 'x' });
     const { skipped } = await readBuildOutput({ paths: [root], version });
