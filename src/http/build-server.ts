@@ -48,6 +48,7 @@ export async function buildBase(settings: Settings, metrics: Registry): Promise<
   app.server.on('checkExpectation', (request, response) =>
     app.server.emit('request', request, response),
   );
+  closeAfterLastAnswer(app);
   logRequests(app);
   countRequests(app, metrics);
   await app.register(helmet, {
@@ -59,6 +60,19 @@ export async function buildBase(settings: Settings, metrics: Registry): Promise<
     crossOriginResourcePolicy: { policy: 'cross-origin' },
   });
   return app;
+}
+
+/** Connections busy when the server began to stop would be kept alive until long after it had to. */
+function closeAfterLastAnswer(app: App): void {
+  let stopping = false;
+  app.addHook('preClose', (done) => {
+    stopping = true;
+    done();
+  });
+  app.addHook('onResponse', (_request, _reply, done) => {
+    if (stopping) setImmediate(() => app.server.closeIdleConnections());
+    done();
+  });
 }
 
 /** For routes that anybody may ask from anywhere: open to every origin, shed under pressure. */

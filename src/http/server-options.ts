@@ -33,6 +33,8 @@ export function serverOptions(settings: {
     connectionTimeout: IDLE_TIMEOUT_MS,
     keepAliveTimeout: IDLE_TIMEOUT_MS,
     forceCloseConnections: 'idle',
+    // What still arrives on an open connection is answered; Fastify's 503 is no problem document.
+    return503OnClosing: false,
     routerOptions: { maxParamLength: PARAMETER_LENGTH_MAX },
     genReqId,
     frameworkErrors: (error, request, reply) =>

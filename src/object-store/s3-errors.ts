@@ -108,9 +108,9 @@ function denial(name: string, call: S3Call): string {
     return "this machine's clock differs from the store's by more than 15 minutes. Set it right.";
   }
   if (call.method === 'GET' || call.method === 'HEAD') {
-    return `the credentials need ${call.permission}, and s3:ListBucket on the bucket: without that a missing object is answered in this way too, so nothing can be concluded.`;
+    return `the credentials are wrong, or need ${call.permission}, and s3:ListBucket on the bucket: without that a missing object is answered in this way too, so nothing can be concluded.`;
   }
-  return `the credentials need ${call.permission}.`;
+  return `the credentials are wrong, or need ${call.permission}.`;
 }
 
 function configurationSentence({ name }: Refusal, place: S3Place, answer: string): string {

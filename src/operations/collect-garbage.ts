@@ -33,11 +33,18 @@ export async function collectGarbage(
   const results: GarbageResult[] = [];
   for (const application of applications) {
     const objects = await findGarbage(deps, application, ageMinMs);
-    if (!request.dryRun) for (const { key } of objects) await deps.store.delete(key);
+    if (!request.dryRun) for (const object of objects) await remove(deps, object);
     const bytes = objects.reduce((sum, { size }) => sum + size, 0);
     results.push({ application, objects, bytes });
   }
   const before = new Date(deps.clock.now() - ageMinMs);
   const abandonedUploads = request.dryRun ? 0 : await deps.store.removeAbandonedUploads(before);
   return { results, abandonedUploads };
+}
+
+/** Unless it is not the object that was found any more: another gc removed that, a publisher came back. */
+async function remove({ store }: AppendDeps, found: ObjectInfo): Promise<void> {
+  const stored = await store.head(found.key);
+  if (stored?.lastModified.getTime() !== found.lastModified.getTime()) return;
+  await store.delete(found.key);
 }

@@ -98,18 +98,14 @@ export async function publishRelease(
 
   const named = [newest, ...fixed].flatMap((release) => release?.artifacts ?? []);
   const uploaded = await uploadArtifacts(deps, application, hashed, named);
-  if (deps.clock.now() - startedAt > REUSE_AGE_MAX_MS) {
-    throw new AppError(
-      'store_unavailable',
-      'Publishing took more than a day; run the same command again.',
-    );
-  }
   const mine = contribution(
     request,
     uploaded.map(({ artifact }) => artifact),
     deps,
   );
-  const committed = await commitRelease(deps, version, admission, mine);
+  const committed = await commitRelease(deps, version, admission, mine, () =>
+    refuseLate(deps, startedAt),
+  );
   return {
     application,
     version: request.version,
@@ -118,6 +114,15 @@ export async function publishRelease(
     createdChannel,
     artifacts: uploaded,
   };
+}
+
+/** Uploads that nothing names are relied on for a day only; a machine may sleep at any point of it. */
+function refuseLate(deps: PublishDeps, startedAt: number): void {
+  if (deps.clock.now() - startedAt <= REUSE_AGE_MAX_MS) return;
+  throw new AppError(
+    'store_unavailable',
+    'Publishing took more than a day; run the same command again.',
+  );
 }
 
 async function refuseUnknownApplication(
@@ -269,6 +274,7 @@ async function commitRelease(
   version: Version,
   admission: Admission,
   mine: Contribution,
+  ensureInTime: () => void,
 ): Promise<Pick<PublishResult, 'revision' | 'manifest' | 'changed' | 'prereleaseChannel'>> {
   const { application } = mine;
   for (let round = 0; round < ROUNDS_MAX; round++) {
@@ -276,6 +282,7 @@ async function commitRelease(
     const before = (await readNewestManifest(deps, application, mine.version))?.release;
     const fixed = await readFixed(deps, application, mine.version, channels, before);
     const manifest = await changeManifest(deps, application, mine.version, (newest) => {
+      ensureInTime();
       const merged = mergeRelease(newest?.release, fixed, mine);
       return newest !== undefined && isSameRelease(newest.release, merged) ? undefined : merged;
     });
