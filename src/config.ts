@@ -100,6 +100,9 @@ const environment = z.object({
   TRUST_PROXY: z.string().optional(),
 });
 
+/** Every variable that is read. */
+export const SETTING_NAMES: readonly string[] = Object.keys(environment.shape);
+
 type Environment = z.output<typeof environment>;
 
 /**

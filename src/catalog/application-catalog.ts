@@ -208,9 +208,14 @@ export function createApplicationCatalog(
     refreshing: () => refreshing,
     confirmedAt: () => confirmedAt,
     complete: () => {
-      completing ??= complete().finally(() => {
-        completing = undefined;
-      });
+      completing ??= complete()
+        .catch((error: unknown) => {
+          log.warn({ application, err: error }, 'not every release could be read yet');
+          throw error;
+        })
+        .finally(() => {
+          completing = undefined;
+        });
       return completing;
     },
     confirm: (at) => {

@@ -90,7 +90,10 @@ export function sendProblem(
 ): FastifyReply {
   const known = toAppError(error);
   const status = statusOf(known);
-  if (status >= 500) request.log.error({ err: error, code: known.code }, 'request failed');
+  // An outage is in the log once, from where it is noticed; here it would be there for every client.
+  if (status >= 500 && known.kind !== 'unavailable') {
+    request.log.error({ err: error, code: known.code }, 'request failed');
+  }
   if (status === 503 || status === 429) {
     reply.header('retry-after', String(known.retryAfterSeconds ?? RETRY_AFTER_SECONDS));
   }

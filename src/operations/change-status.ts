@@ -24,6 +24,9 @@ export interface StatusChanged extends Committed {
   readonly channels: readonly string[];
 }
 
+/** Reasons stay in every later revision of the catalog. */
+const REASON_LENGTH_MAX = 500;
+
 /** What a verb makes of an offer; undefined when the offer is that way already. */
 type Edit = (offer: OfferJson, request: StatusRequest) => OfferJson | 'drop' | undefined;
 
@@ -56,6 +59,10 @@ export async function changeStatus(
   request: StatusRequest,
 ): Promise<StatusChanged> {
   parseVersion(request.version);
+  if (request.reason !== null && request.reason.length > REASON_LENGTH_MAX) {
+    const detail = `The reason has ${request.reason.length} characters; ${REASON_LENGTH_MAX} are enough for the history.`;
+    throw new AppError('invalid_request', detail, { issues: [{ pointer: '/reason', detail }] });
+  }
   const only = request.channel === undefined ? undefined : parseChannelName(request.channel);
   let touched: readonly string[] = [];
   const committed = await changeCatalog(deps, request.application, (channels) => {

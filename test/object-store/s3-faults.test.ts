@@ -43,7 +43,7 @@ describe('S3: a conditional write', () => {
   it('names the permission it lacks', async () => {
     const s3 = await startFakeS3(({ fail }) => fail(403, 'AccessDenied'));
     await expect(s3.store().create('a', body)).rejects.toThrow(
-      'the credentials need s3:PutObject.',
+      'the credentials are wrong, or need s3:PutObject.',
     );
     for (const call of [() => s3.store().get('a'), () => s3.store().head('a')]) {
       await expect(call()).rejects.toThrow('s3:GetObject, and s3:ListBucket on the bucket');

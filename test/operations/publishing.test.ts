@@ -1,0 +1,186 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { readRevision } from '../../src/catalog/read.ts';
+import type { AppError } from '../../src/errors.ts';
+import { createMemoryStore } from '../../src/object-store/memory.ts';
+import { changeStatus, type StatusVerb } from '../../src/operations/change-status.ts';
+import { showRelease } from '../../src/operations/list-releases.ts';
+import { promoteRelease } from '../../src/operations/promote-release.ts';
+import { createFixedClock, createSeededRandomness } from '../support/clock.ts';
+import { makeArtifact, makeTemporaryDirectory, publish } from '../support/release.ts';
+
+describe('publishing', () => {
+  let directory: Awaited<ReturnType<typeof makeTemporaryDirectory>>;
+  let parts: ReturnType<typeof createParts>;
+
+  const createParts = () => {
+    const clock = createFixedClock();
+    const store = createMemoryStore({ clock });
+    return { store, clock, randomness: createSeededRandomness(1), actor: 'test' };
+  };
+
+  beforeEach(async () => {
+    directory = await makeTemporaryDirectory();
+    parts = createParts();
+  });
+
+  afterEach(() => directory.remove());
+
+  const windows = (content: string) => makeArtifact(`${directory.path}/${content}`, { content });
+  const linux = (content: string) =>
+    makeArtifact(`${directory.path}/${content}`, {
+      content,
+      filename: 'App.AppImage',
+      platform: 'linux',
+      format: 'appimage',
+    });
+  const codeOf = async (work: Promise<unknown>): Promise<string> => {
+    const error = await work.then(
+      () => undefined,
+      (reason: AppError) => reason,
+    );
+    return error?.code ?? 'nothing was refused';
+  };
+  const offers = async () => {
+    const channels = (await readRevision(parts, 'desktop'))?.signed.channels ?? {};
+    return Object.entries(channels).flatMap(([name, channel]) =>
+      channel.offers.map(
+        (offer) => `${name} ${offer.version} ${offer.status} #${offer.manifest.number}`,
+      ),
+    );
+  };
+  const change = (verb: StatusVerb, version: string, channel?: string) =>
+    changeStatus(parts, verb, { application: 'desktop', version, channel, reason: null });
+
+  it('needs --create for what is new, and says what there is', async () => {
+    const request = { version: '1.0.0', artifacts: [await windows('a')] };
+    expect(await codeOf(publish(parts, { ...request, create: false }))).toBe('needs_create');
+    await publish(parts, request);
+    const beta = { ...request, version: '1.1.0-beta.1', channel: 'beta', create: false };
+    await expect(publish(parts, beta)).rejects.toThrow(/Channels: stable/);
+  });
+
+  it('keeps pre-releases off stable, and equal versions apart', async () => {
+    const artifacts = [await windows('a')];
+    const request = { version: '1.0.0-rc.1', artifacts, allowPrerelease: false };
+    expect(await codeOf(publish(parts, request))).toBe('prerelease_on_stable');
+    await publish(parts, { version: '1.0.0+a', artifacts });
+    expect(await codeOf(publish(parts, { version: '1.0.0+b', artifacts }))).toBe(
+      'version_ambiguous',
+    );
+    expect(await codeOf(publish(parts, { version: 'v1.0.0', artifacts }))).toBe('invalid_version');
+  });
+
+  it.each(['>5 <4', '>=2.0.0', 'nonsense', ''])(
+    'refuses a range nobody can be in: %j',
+    async (requires) => {
+      const request = { version: '1.5.0', artifacts: [await windows('a')], requires };
+      expect(await codeOf(publish(parts, request))).toBe('invalid_range');
+      const mandatory = {
+        version: '1.5.0',
+        artifacts: [await windows('a')],
+        mandatoryFor: requires,
+      };
+      expect(await codeOf(publish(parts, mandatory))).toBe('invalid_range');
+      expect(await readRevision(parts, 'desktop')).toBeUndefined();
+    },
+  );
+
+  it('adds platforms to one release, and changes nothing for the same bytes', async () => {
+    const first = await publish(parts, { version: '1.0.0', artifacts: [await windows('a')] });
+    const second = await publish(parts, { version: '1.0.0', artifacts: [await linux('b')] });
+    expect(second).toMatchObject({ revision: 2, manifest: 2, changed: true });
+    const again = await publish(parts, { version: '1.0.0', artifacts: [await windows('a')] });
+    expect(again).toMatchObject({ revision: 2, changed: false });
+    const { release } = await showRelease(parts, 'desktop', '1.0.0');
+    expect(release.artifacts.map(({ filename }) => filename)).toEqual([
+      'App.AppImage',
+      'App-Setup.exe',
+    ]);
+    expect(first.changed).toBe(true);
+  });
+
+  it('never replaces what was offered: bytes, names, ranges', async () => {
+    const base = { version: '1.0.0', requires: '<1.0.0', notes: { und: 'First.' } };
+    await publish(parts, { ...base, artifacts: [await windows('a')] });
+    const refused = async (fields: object) =>
+      codeOf(publish(parts, { version: '1.0.0', artifacts: [await windows('a')], ...fields }));
+    expect(await refused({ artifacts: [await windows('other')] })).toBe('release_differs');
+    expect(await refused({ requires: '<0.9.0' })).toBe('release_differs');
+    expect(await refused({ mandatoryFor: '<0.9.0' })).toBe('release_differs');
+    expect(await refused({ notes: { und: 'Second.' } })).toBe('release_differs');
+    expect(await refused({ requires: '<1.0.0', notes: { de: 'Erste.' } })).toBe(
+      'nothing was refused',
+    );
+    expect((await showRelease(parts, 'desktop', '1.0.0')).release.notes).toEqual({
+      und: 'First.',
+      de: 'Erste.',
+    });
+    await change('retire', '1.0.0');
+    expect(await refused({ channel: 'beta', artifacts: [await windows('other')] })).toBe(
+      'release_differs',
+    );
+  });
+
+  it('refuses two artifacts of one name', async () => {
+    await publish(parts, { version: '1.0.0', artifacts: [await windows('a')] });
+    const arm = { ...(await windows('b')), arch: 'arm64' as const };
+    expect(await codeOf(publish(parts, { version: '1.0.0', artifacts: [arm] }))).toBe(
+      'release_differs',
+    );
+  });
+
+  it('promotes the same manifest, and brings later platforms along', async () => {
+    await publish(parts, { version: '1.0.0', channel: 'beta', artifacts: [await windows('a')] });
+    const promote = (to = 'stable') =>
+      promoteRelease(parts, {
+        application: 'desktop',
+        version: '1.0.0',
+        to,
+        create: true,
+        allowPrerelease: false,
+      });
+    expect(await promote()).toMatchObject({ changed: true, channel: 'stable' });
+    expect(await promote()).toMatchObject({ changed: false });
+    await publish(parts, { version: '1.0.0', channel: 'beta', artifacts: [await linux('b')] });
+    expect(await offers()).toEqual(['beta 1.0.0 active #2', 'stable 1.0.0 active #1']);
+    expect(await promote()).toMatchObject({ changed: true });
+    await change('pause', '1.0.0', 'beta');
+    expect(await codeOf(promote('other'))).toBe('status_forbids');
+    await change('yank', '1.0.0', 'beta');
+    expect(await codeOf(promote('other'))).toBe('status_forbids');
+  });
+
+  it('keeps a paused release paused when a platform joins it', async () => {
+    await publish(parts, { version: '1.0.0', artifacts: [await windows('a')] });
+    await change('pause', '1.0.0');
+    await publish(parts, { version: '1.0.0', artifacts: [await linux('b')] });
+    expect(await offers()).toEqual(['stable 1.0.0 paused #2']);
+  });
+
+  it('changes a status once, everywhere, and a yank for good', async () => {
+    for (const channel of ['stable', 'beta']) {
+      await publish(parts, { version: '1.0.0', channel, artifacts: [await windows('a')] });
+    }
+    expect(await change('pause', '1.0.0', 'beta')).toMatchObject({
+      channels: ['beta'],
+      changed: true,
+    });
+    expect(await change('yank', '1.0.0')).toMatchObject({
+      channels: ['stable', 'beta'],
+      revision: 4,
+    });
+    expect(await change('yank', '1.0.0')).toMatchObject({ changed: false });
+    for (const verb of ['pause', 'resume'] as const) {
+      expect(await codeOf(change(verb, '1.0.0'))).toBe('status_forbids');
+    }
+    expect(
+      await codeOf(publish(parts, { version: '1.0.0', artifacts: [await windows('a')] })),
+    ).toBe('status_forbids');
+    await change('retire', '1.0.0');
+    expect(await change('retire', '1.0.0')).toMatchObject({ changed: false });
+    expect(await offers()).toEqual([]);
+    expect(await codeOf(change('yank', '1.0.0'))).toBe('status_forbids');
+    expect(await codeOf(change('yank', '9.9.9'))).toBe('unknown_version');
+    expect(await codeOf(change('yank', '1.0.0', 'other'))).toBe('unknown_channel');
+  });
+});
