@@ -49,7 +49,7 @@ const port = z
   .refine((text) => /^\d{1,5}$/.test(text) && Number(text) <= 65_535, 'must be a port, 0 to 65535')
   .transform(Number);
 const httpUrl = z
-  .url({ protocol: /^https?$/, error: 'must be an http:// or https:// address' })
+  .url({ protocol: /^https?$/, error: 'must be an http:// or https:// address', abort: true })
   .refine(
     (text) => new URL(text).search === '' && new URL(text).hash === '',
     'must not have a query',

@@ -27,6 +27,15 @@ const FOR_UPDATER: Readonly<Record<Platform, readonly Format[]>> = {
   linux: ['appimage', 'deb', 'rpm', 'tar.gz'],
 };
 
+/** Negative when a download button prefers `a`, of two artifacts of one platform and architecture. */
+export function compareForDownload(a: ArtifactIdentity, b: ArtifactIdentity): number {
+  const rank = ({ platform, format }: ArtifactIdentity): number => {
+    const index = FOR_PERSON[platform].indexOf(format);
+    return index < 0 ? FOR_PERSON[platform].length : index;
+  };
+  return rank(a) - rank(b);
+}
+
 /** The best artifact for the query, or the first rule that leaves none. */
 export function chooseArtifact(artifacts: readonly OfferedArtifact[], query: UpdateQuery): Choice {
   const admitted = admittedArches(query.platform, query.arch);

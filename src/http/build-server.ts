@@ -25,8 +25,8 @@ export interface HttpDeps extends RouteDeps {
 
 type Settings = Parameters<typeof serverOptions>[0];
 
-/** A request that waits this long for its turn had better go to another process. */
-const EVENT_LOOP_DELAY_MAX_MS = 1_000;
+/** When requests wait this long for their turn, on the average of a second, there are too many. */
+const EVENT_LOOP_DELAY_MAX_MS = 250;
 const RETRY_AFTER_SECONDS = 10;
 
 /** Everything that every route has in common, and no route. Not listening. */

@@ -1,5 +1,5 @@
 import { createServer, type Server } from 'node:http';
-import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { Catalog } from '../catalog/catalog.ts';
 import type { Clock } from '../clock.ts';
 import type { App } from './deps.ts';
@@ -56,17 +56,11 @@ export function countRequests(app: App, registry: Registry): void {
     buckets: [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 1, 5],
     registers: [registry],
   });
-  const shed = new Counter({
-    name: 'slipway_http_requests_shed_total',
-    help: 'Requests refused because the process was overloaded.',
-    registers: [registry],
-  });
   app.addHook('onResponse', (request, reply, done) => {
     // Routes, not addresses: strangers choose addresses, and every label costs memory.
     const route = request.routeOptions.url ?? 'none';
     const status = String(reply.statusCode);
     duration.observe({ route, method: request.method, status }, reply.elapsedTime / 1000);
-    if (reply.statusCode === 503) shed.inc();
     done();
   });
 }

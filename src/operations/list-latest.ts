@@ -1,4 +1,5 @@
 import { admittedArches } from '../domain/channel.ts';
+import { compareForDownload } from '../domain/choose-artifact.ts';
 import { newestFor } from '../domain/decide-update.ts';
 import type { Offer } from '../domain/offer.ts';
 import { ARCHES, type Arch, PLATFORMS, type Platform } from '../domain/platform.ts';
@@ -39,7 +40,8 @@ export async function listLatest(deps: ServiceDeps, query: LatestQuery): Promise
       const release = await application.release(offer);
       // Faulty: the catalog has dropped it by now; answer from what is left.
       if (release === undefined) return listLatest(deps, query);
-      for (const artifact of release.artifacts) {
+      // In the order of a download button: a website takes the first.
+      for (const artifact of release.artifacts.toSorted(compareForDownload)) {
         if (artifact.platform === platform && artifact.arch === arch) {
           downloads.push({ release, artifact, offer });
         }

@@ -12,10 +12,15 @@ describe('GET /api/v1/desktop/latest-version', () => {
     await release(service, '1.0.0', ['windows x64 nsis', 'windows arm64 nsis', 'linux x64 deb'], {
       notes: { und: 'First' },
     });
-    await release(service, '1.1.0', ['windows x64 nsis', 'windows x64 msi', 'macos universal dmg'], {
-      notes: { und: 'Second', de: 'Zweite' },
-      mandatoryFor: '<1.0.0',
-    });
+    await release(
+      service,
+      '1.1.0',
+      ['windows x64 nsis', 'windows x64 msi', 'macos universal dmg'],
+      {
+        notes: { und: 'Second', de: 'Zweite' },
+        mandatoryFor: '<1.0.0',
+      },
+    );
     await release(service, '1.2.0-beta.1', ['macos arm64 zip'], { channel: 'beta' });
   });
   afterAll(() => service.close());

@@ -1,0 +1,242 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+
+/** The map of the rooms, kept true: reads every import and says why one is out of place. */
+
+const ROOT = path.resolve(import.meta.dirname, '..');
+
+interface Import {
+  /** Relative to the repository, with forward slashes. */
+  readonly from: string;
+  /** The same, for a file of the project; a package or built-in as written. */
+  readonly to: string;
+  readonly isTypeOnly: boolean;
+}
+
+function filesBelow(directory: string): string[] {
+  return readdirSync(path.join(ROOT, directory), { recursive: true })
+    .map(String)
+    .filter((file) => file.endsWith('.ts'))
+    .map((file) => path.posix.join(directory, file.split(path.sep).join('/')))
+    .sort();
+}
+
+const text = (file: string): string => readFileSync(path.join(ROOT, file), 'utf8');
+
+/** Comments name modules too. */
+const withoutComments = (source: string): string =>
+  source.replace(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm, '');
+
+const IMPORT =
+  /^\s*(?:import|export)\s+(type\s)?(?:[^'";]*?\sfrom\s+)?'([^']+)'|\bimport\(\s*'([^']+)'\s*\)/gm;
+
+function importsOf(file: string): Import[] {
+  return [...withoutComments(text(file)).matchAll(IMPORT)].map(([, type, fixed, dynamic]) => {
+    const specifier = String(fixed ?? dynamic);
+    const to = specifier.startsWith('.')
+      ? path.posix.join(path.posix.dirname(file), specifier)
+      : specifier;
+    return { from: file, to, isTypeOnly: type !== undefined };
+  });
+}
+
+const sources = filesBelow('src');
+const scripts = filesBelow('scripts');
+const imports = [...sources, ...scripts].flatMap(importsOf);
+
+/** `src/http/x.ts` is in `http`, `src/app.ts` in `app`. */
+const roomOf = (file: string): string =>
+  file.startsWith('scripts/') ? 'scripts' : (file.split('/')[1] ?? '').replace(/\.ts$/, '');
+
+/** The role and what belongs to it; the backends are for `app` alone. */
+const STORE_INTERFACE = [
+  'src/object-store/object-store.ts',
+  'src/object-store/key.ts',
+  'src/object-store/range.ts',
+];
+const LEAVES = ['errors', 'clock', 'log', 'secret'];
+
+interface Rule {
+  /** Rooms, or single files. */
+  readonly may: readonly string[];
+  /** Only their types: what is handed in, and never called for. */
+  readonly mayName?: readonly string[];
+  readonly because: string;
+}
+
+const RULES: Readonly<Record<string, Rule>> = {
+  errors: { may: [], because: 'everything may throw, so what is thrown depends on nothing' },
+  clock: { may: [], because: 'it is a role' },
+  log: { may: [], because: 'it is a role' },
+  secret: { may: [], because: 'it is a value' },
+  domain: {
+    may: ['errors'],
+    because: 'decisions are pure: whatever they need is handed to them as values',
+  },
+  'object-store': {
+    may: ['errors', 'clock'],
+    because: 'a store keeps bytes under keys and has never heard of releases',
+  },
+  sequence: {
+    may: [...STORE_INTERFACE, 'errors', 'clock'],
+    because: 'the commit protocol is the same for every store and every kind of document',
+  },
+  catalog: {
+    may: [...STORE_INTERFACE, 'src/object-store/file-source.ts', 'domain', 'sequence', ...LEAVES],
+    because:
+      'it knows what is published and how it is stored, and not who asks or in which backend',
+  },
+  'build-output': {
+    may: ['domain', 'errors'],
+    because: 'it reads what build tools leave on disk and knows nothing of publishing it',
+  },
+  operations: {
+    may: ['domain', 'catalog', ...LEAVES],
+    mayName: [
+      ...STORE_INTERFACE,
+      'src/object-store/presigned-url-cache.ts',
+      'src/sequence/append.ts',
+      'build-output',
+    ],
+    because: 'an operation is what can be done, whoever asks for it and wherever it is stored',
+  },
+  protocols: {
+    may: ['domain', 'errors'],
+    because:
+      'a dialect turns requests into queries and decisions into documents, and sees no store',
+  },
+  http: {
+    // Signed files are named as a bucket's are: hence the disposition.
+    may: ['operations', 'protocols', 'domain', 'src/object-store/disposition.ts', ...LEAVES],
+    mayName: [
+      ...STORE_INTERFACE,
+      'src/object-store/presigned-url-cache.ts',
+      'src/catalog/catalog.ts',
+    ],
+    because:
+      'a route translates: it asks operations, and never goes to the store behind their back',
+  },
+  config: {
+    may: ['domain', 'errors', 'secret'],
+    because: 'an environment goes in, a value comes out',
+  },
+  'local-secret': { may: ['secret'], because: 'it is one file and its contents' },
+  system: {
+    may: ['clock'],
+    because: 'it holds nothing but the real clock, chance and environment',
+  },
+  server: {
+    may: ['app', 'config', 'system', 'errors', 'src/http/metrics.ts'],
+    because: 'it listens and stops; what is used where is the business of app.ts',
+  },
+  scripts: {
+    may: [
+      ...['operations', 'app', 'config', 'build-output', 'domain', 'system', ...LEAVES],
+      'src/catalog/json-schema.ts',
+      'src/http/check-update-route.ts',
+      'src/http/latest-version-route.ts',
+      'src/http/download-route.ts',
+    ],
+    because: 'a script parses arguments and prints; what it does is an operation',
+  },
+};
+
+/** Measuring needs parts of their own: what is compared, not what is offered. */
+const isBench = (file: string): boolean => /^scripts\/bench/.test(file);
+
+function violationOf({ from, to, isTypeOnly }: Import): string | undefined {
+  const room = roomOf(from);
+  const target = roomOf(to);
+  if (!/^(src|scripts)\//.test(to) || room === target || isBench(from)) return undefined;
+  if (room === 'app') return target === 'server' ? `${from}: nothing imports server.ts` : undefined;
+  const rule = RULES[room];
+  if (rule === undefined) return `${from}: src/${room} is a room without a rule; give it one here`;
+  const allowed = isTypeOnly ? [...rule.may, ...(rule.mayName ?? [])] : rule.may;
+  if (allowed.includes(target) || allowed.includes(to)) return undefined;
+  return `${from} imports ${to}, but ${room} must not: ${rule.because}`;
+}
+
+describe('which room may import which', () => {
+  it('has something to check', () => {
+    expect(sources.length).toBeGreaterThan(80);
+    expect(imports.length).toBeGreaterThan(300);
+    expect(imports.some(({ to }) => to === 'src/object-store/s3.ts')).toBe(true);
+  });
+
+  it('imports go one way only', () => {
+    expect(imports.map(violationOf).filter((line) => line !== undefined)).toEqual([]);
+  });
+
+  it('every import leads to a file', () => {
+    const known = new Set([...sources, ...scripts]);
+    const local = imports.filter(({ to }) => /^(src|scripts)\/.*\.ts$/.test(to));
+    expect(local.filter(({ to }) => !known.has(to))).toEqual([]);
+  });
+
+  it('would notice', () => {
+    const wrong = (from: string, to: string) => violationOf({ from, to, isTypeOnly: false });
+    expect(wrong('src/domain/version.ts', 'src/catalog/keys.ts')).toMatch(/decisions are pure/);
+    expect(wrong('src/http/file-route.ts', 'src/object-store/s3.ts')).toMatch(/translates/);
+    expect(wrong('src/operations/x.ts', 'src/http/problem.ts')).toMatch(/must not/);
+    expect(wrong('src/http/x.ts', 'src/catalog/catalog.ts')).toMatch(/translates/);
+    expect(wrong('src/newroom/x.ts', 'src/errors.ts')).toMatch(/without a rule/);
+    expect(wrong('src/app.ts', 'src/server.ts')).toMatch(/server/);
+  });
+});
+
+describe('fences', () => {
+  const fence = (isFenced: (to: string) => boolean, isInside: (file: string) => boolean) =>
+    imports
+      .filter(({ from, to }) => isFenced(to) && !isInside(from) && !isBench(from))
+      .map(({ from, to }) => `${from} imports ${to}`);
+  const packageNamed = (pattern: RegExp) => (to: string) => pattern.test(to);
+  const inSource = (pattern: RegExp, isAllowed: (file: string) => boolean) =>
+    sources.filter((file) => !isAllowed(file) && pattern.test(withoutComments(text(file))));
+
+  it.each<[string, RegExp, RegExp]>([
+    [
+      'the AWS SDK only where S3 is spoken',
+      /^@(aws-sdk|smithy)\//,
+      /^src\/object-store\/s3[^/]*\.ts$/,
+    ],
+    ['semver only where versions are compared', /^semver(\/|$)/, /^src\/domain\/version\.ts$/],
+    ['Fastify only where HTTP is spoken', /^(fastify|@fastify)(\/|-|$)/, /^src\/(http\/|app\.ts)/],
+    ['jose only where something is signed', /^jose(\/|$)/, /^src\/(identity|signing)\//],
+    ['pino only where the program starts', /^pino(\/|$)/, /^(src\/server\.ts$|scripts\/)/],
+    ['commander only on the command line', /^(commander|cli-progress)$/, /^scripts\//],
+    ['nothing imports the entry point', /^src\/server\.ts$/, /^$/],
+  ])('%s', (_rule, fenced, inside) => {
+    expect(fence(packageNamed(fenced), (file) => inside.test(file))).toEqual([]);
+  });
+
+  it('the domain and the dialects use nothing of Node: they could run anywhere', () => {
+    const pure = imports.filter(({ from }) => /^src\/(domain|protocols)\//.test(from));
+    expect(pure.filter(({ to }) => to.startsWith('node:'))).toEqual([]);
+    expect(inSource(/\bprocess\./, (file) => !file.startsWith('src/domain/'))).toEqual([]);
+  });
+
+  it('built-ins are imported by their node: names', () => {
+    const bare = /^(fs|path|os|crypto|http|https|net|stream|util|events|child_process)(\/|$)/;
+    expect(imports.filter(({ to }) => bare.test(to))).toEqual([]);
+  });
+
+  it('the environment is read by the entry points alone', () => {
+    const entry = ['src/server.ts', 'src/system.ts'];
+    expect(inSource(/\bprocess\.env\b/, (file) => entry.includes(file))).toEqual([]);
+    expect(inSource(/\bprocess\.(exit|on)\b/, (file) => file === 'src/server.ts')).toEqual([]);
+  });
+
+  it('time and chance are handed in', () => {
+    const real = /\bDate\.now\(|\bnew Date\(\s*\)|\bMath\.random\(|\bperformance\.now\(/;
+    expect(inSource(real, (file) => file === 'src/system.ts')).toEqual([]);
+  });
+
+  it('only one file knows HTTP status codes of errors, and only one how keys are made', () => {
+    const outside = (file: string) =>
+      !/^src\/(operations|domain|sequence|object-store)\//.test(file);
+    expect(inSource(/\bstatusCode\b/, outside).filter((file) => !/\/s3/.test(file))).toEqual([]);
+    const keys = /`(apps|applications)\/\$\{/;
+    expect(inSource(keys, (file) => file === 'src/catalog/keys.ts')).toEqual([]);
+  });
+});

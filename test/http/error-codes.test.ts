@@ -1,0 +1,241 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { ErrorCode } from '../../src/errors.ts';
+import { problemSchema } from '../../src/http/validation.ts';
+import { createMemoryStore } from '../../src/object-store/memory.ts';
+import { systemClock } from '../../src/system.ts';
+import { makeArtifact, publish } from '../support/release.ts';
+import { createTestService, type TestService } from '../support/service.ts';
+import {
+  CHECK_UPDATE,
+  createBreakableStore,
+  DOWNLOAD,
+  get,
+  LATEST_VERSION,
+  overload,
+  release,
+  setStatus,
+} from './support.ts';
+
+/**
+ * Every error code that the documented routes can answer is produced here, and what is produced is held
+ * against the OpenAPI document in both directions: nothing undocumented, nothing promised in vain.
+ */
+
+const FEED = '/feeds/{app}/{channel}/{protocol}/{*}';
+const ELECTRON = '/feeds/desktop/stable/electron';
+const TAURI = '/feeds/desktop/stable/tauri';
+const GOOD = { current_version: '1.0.0', platform: 'windows', arch: 'x64' };
+
+/** Documented path → `status code`s. */
+const produced = new Map<string, Set<string>>();
+
+describe('error codes', () => {
+  const broken = createBreakableStore(createMemoryStore({ clock: systemClock }));
+  let service: TestService;
+  let unloaded: TestService;
+
+  beforeAll(async () => {
+    service = await createTestService({ store: broken.store });
+    unloaded = await createTestService({ start: false });
+    await release(service, '0.1.0', ['windows x64 nsis', 'linux x64 deb']);
+    await release(service, '0.2.0', ['windows x64 nsis']);
+    await setStatus(service, 'yank', '0.2.0');
+    await release(service, '5.0.0', ['windows x64 nsis'], { channel: 'bare' });
+    await setStatus(service, 'yank', '5.0.0', 'bare');
+  }, 60_000);
+  afterAll(() => Promise.all([service.close(), unloaded.close()]));
+
+  const produce = async (
+    path: string,
+    status: number,
+    code: ErrorCode,
+    request: { url?: string; from?: TestService } & Record<string, unknown> = {},
+  ): Promise<void> => {
+    const { from = service, ...rest } = request;
+    const method = path === CHECK_UPDATE ? 'POST' : 'GET';
+    const { http } = from.app;
+    const response = await http.inject({ method, url: path, ...rest } as never);
+    const body = response.json();
+    expect([response.statusCode, body.code], `${path} ${JSON.stringify(rest)}`).toEqual([
+      status,
+      code,
+    ]);
+    expect(response.headers['content-type']).toBe('application/problem+json; charset=utf-8');
+    expect(problemSchema.parse(body)).toMatchObject({
+      type: `urn:slipway:problem:${code}`,
+      status,
+      request_id: response.headers['x-request-id'],
+    });
+    expect(response.headers['retry-after'] !== undefined).toBe(status === 503);
+    if (status === 503) expect(response.body).not.toMatch(/10\.0\.0\.7|private/);
+    const codes = produced.get(path) ?? new Set();
+    produced.set(path, codes.add(`${status} ${code}`));
+  };
+
+  it('check-update', async () => {
+    const post = (status: number, code: ErrorCode, payload: unknown, more = {}) =>
+      produce(CHECK_UPDATE, status, code, { payload, ...more });
+    const json = { headers: { 'content-type': 'application/json' } };
+    await post(400, 'invalid_request', {});
+    await post(400, 'invalid_request', { ...GOOD, platform: 7 });
+    await post(400, 'invalid_request', { ...GOOD, platform: 'amiga', arch: 'z80' });
+    await post(400, 'malformed_json', '{"current_version":', json);
+    await post(400, 'malformed_json', '', json);
+    await post(400, 'malformed_json', '{"__proto__": {"platform": "windows"}}', json);
+    await post(400, 'invalid_version', { ...GOOD, current_version: '1.0' });
+    await post(400, 'unknown_platform', { ...GOOD, platform: 'amiga' });
+    await post(400, 'unknown_arch', { ...GOOD, arch: 'z80' });
+    await post(400, 'unknown_format', { ...GOOD, format: 'floppy' });
+    await post(404, 'unknown_application', { ...GOOD, app: 'nothing' });
+    await post(404, 'unknown_channel', { ...GOOD, channel: 'nightly' });
+    await post(413, 'body_too_large', { ...GOOD, locale: 'x'.repeat(17_000) });
+    await post(415, 'unsupported_media_type', 'a=b', { headers: { 'content-type': 'text/csv' } });
+    await post(503, 'catalog_unavailable', GOOD, { from: unloaded });
+  });
+
+  it('says every wrong field by its pointer', async () => {
+    const payload = { current_version: 'x', platform: 'amiga', arch: 'z80', format: 'floppy' };
+    const answer = await service.app.http.inject({ method: 'POST', url: CHECK_UPDATE, payload });
+    const pointers = answer.json().errors.map(({ pointer }: { pointer: string }) => pointer);
+    expect(pointers).toEqual(['/current_version', '/platform', '/arch', '/format']);
+    const types = { current_version: 1, platform: null, arch: ['x64'], locale: {} };
+    const wrong = await service.app.http.inject({
+      method: 'POST',
+      url: CHECK_UPDATE,
+      payload: types,
+    });
+    expect(wrong.json().errors).toHaveLength(4);
+  });
+
+  it('latest-version', async () => {
+    const ask = (status: number, code: ErrorCode, query: string, more = {}) =>
+      produce(LATEST_VERSION, status, code, { url: `${LATEST_VERSION}?${query}`, ...more });
+    await ask(400, 'invalid_request', 'app=');
+    await ask(400, 'unknown_platform', 'platform=amiga');
+    await ask(400, 'unknown_arch', 'arch=z80');
+    await ask(404, 'unknown_application', 'app=nothing');
+    await ask(404, 'unknown_channel', 'channel=nightly');
+    await ask(404, 'no_release', 'channel=bare');
+    await ask(404, 'unsupported_platform', 'platform=macos');
+    await ask(503, 'catalog_unavailable', '', { from: unloaded });
+  });
+
+  it('download', async () => {
+    const path = `${DOWNLOAD}/{platform}`;
+    const ask = (status: number, code: ErrorCode, rest: string, more = {}) =>
+      produce(path, status, code, { url: `${DOWNLOAD}/${rest}`, ...more });
+    await ask(400, 'invalid_request', 'linux?arch=');
+    await ask(400, 'unknown_platform', 'amiga');
+    await ask(400, 'unknown_arch', 'linux?arch=z80');
+    await ask(400, 'unknown_format', 'linux?format=floppy');
+    await ask(404, 'unknown_application', 'linux?app=nothing');
+    await ask(404, 'unknown_channel', 'linux?channel=nightly');
+    await ask(404, 'unknown_version', 'linux?version=9.9.9');
+    await ask(404, 'no_release', 'windows?channel=bare');
+    await ask(404, 'unsupported_platform', 'macos');
+    await ask(404, 'unsupported_format', 'linux?format=rpm');
+    await ask(410, 'release_withdrawn', 'windows?version=0.2.0');
+    await ask(503, 'catalog_unavailable', 'linux', { from: unloaded });
+  });
+
+  it('feeds', async () => {
+    const ask = (status: number, code: ErrorCode, url: string, more = {}) =>
+      produce(FEED, status, code, { url, ...more });
+    await ask(400, 'invalid_request', `/feeds/${'a'.repeat(129)}/stable/tauri/x`);
+    await ask(400, 'invalid_version', `${TAURI}/windows/x64/one`);
+    await ask(400, 'unknown_platform', `${TAURI}/amiga/x64/1.0.0`);
+    await ask(400, 'unknown_arch', `${TAURI}/windows/z80/1.0.0`);
+    await ask(400, 'unknown_format', `${TAURI}/windows/x64/1.0.0/floppy`);
+    await ask(404, 'unknown_application', '/feeds/nothing/stable/electron/latest.yml');
+    await ask(404, 'unknown_channel', `${ELECTRON}/nightly.yml`);
+    await ask(404, 'unknown_version', `${ELECTRON}/9.9.9/App.exe`);
+    await ask(404, 'unknown_file', `${ELECTRON}/0.1.0/App.exe`);
+    await ask(404, 'unknown_file', `${ELECTRON}/nonsense`);
+    await ask(404, 'unknown_file', '/feeds/desktop/stable/esperanto/latest.yml');
+    await ask(404, 'no_release', `${ELECTRON}/latest-mac.yml`);
+    await ask(410, 'release_withdrawn', `${ELECTRON}/0.2.0/App.exe`);
+    await ask(503, 'catalog_unavailable', `${ELECTRON}/latest.yml`, { from: unloaded });
+  });
+
+  it('nothing at an address is route_not_found', async () => {
+    for (const [method, url] of [
+      ['GET', '/nothing'],
+      ['GET', CHECK_UPDATE],
+      ['DELETE', LATEST_VERSION],
+      ['GET', DOWNLOAD],
+      ['GET', '/api/v1/desktop/latest-version/'],
+    ] as const) {
+      const { statusCode, ...response } = await service.app.http.inject({ method, url });
+      expect([statusCode, response.json().code], url).toEqual([404, 'route_not_found']);
+    }
+  });
+
+  it('internal: says nothing of what is wrong inside, and the log does', async () => {
+    const log: string[] = [];
+    const failing = await createTestService({ log });
+    failing.app.catalog.health = () => {
+      throw new Error('password is hunter2');
+    };
+    const answer = await get(failing, '/readyz');
+    expect(answer).toMatchObject({ status: 500, body: { code: 'internal' } });
+    expect(JSON.stringify(answer.body)).not.toMatch(/hunter2/);
+    expect(log.join('')).toMatch(new RegExp(`${answer.body.request_id}.*hunter2`));
+    await failing.close();
+  });
+
+  it('the store in trouble, when something has to be read or signed', async () => {
+    // More offers than are read at once: the old ones are read when somebody asks for them.
+    await releaseUnread(service);
+    const ask = async (status: number, code: ErrorCode) => {
+      await produce(CHECK_UPDATE, status, code, {
+        payload: { ...GOOD, current_version: '2.0.0', format: 'msi' },
+      });
+      await produce(LATEST_VERSION, status, code);
+      const download = `${DOWNLOAD}/{platform}`;
+      await produce(download, status, code, { url: `${DOWNLOAD}/windows?version=2.0.3` });
+      await produce(FEED, status, code, { url: `${ELECTRON}/2.0.3/App.exe` });
+    };
+    for (const code of ['store_unavailable', 'store_denied'] as const) {
+      broken.failWith(code);
+      await ask(503, code);
+    }
+    broken.failWith(undefined);
+  });
+
+  it('overloaded', async () => {
+    await overload();
+    await produce(CHECK_UPDATE, 503, 'overloaded', { payload: GOOD });
+    await produce(LATEST_VERSION, 503, 'overloaded');
+    await produce(`${DOWNLOAD}/{platform}`, 503, 'overloaded', { url: `${DOWNLOAD}/linux` });
+    await produce(FEED, 503, 'overloaded', { url: `${ELECTRON}/latest.yml` });
+  });
+
+  it('are exactly those that the OpenAPI document lists, route by route', async () => {
+    const { body } = await get(service, '/openapi.json');
+    for (const [path, operations] of Object.entries<Record<string, Operation>>(body.paths)) {
+      const documented = Object.values(operations).flatMap(({ responses }) =>
+        Object.entries(responses)
+          .filter(([status]) => Number(status) >= 400)
+          .flatMap(([status, { description }]) =>
+            description.split(', ').map((code) => `${status} ${code}`),
+          ),
+      );
+      expect([...(produced.get(path) ?? [])].sort(), path).toEqual(documented.sort());
+    }
+  });
+});
+
+interface Operation {
+  readonly responses: Readonly<Record<string, { readonly description: string }>>;
+}
+
+/** 2.0.1 is the only msi, and 3.0.0 hides every x64 release from the reading ahead. */
+async function releaseUnread(service: TestService): Promise<void> {
+  const directory = `${service.directory}/many`;
+  const artifact = await makeArtifact(directory);
+  const msi = await makeArtifact(directory, { format: 'msi', filename: 'App.msi' });
+  for (let patch = 1; patch <= 66; patch++) {
+    await publish(service, { version: `2.0.${patch}`, artifacts: [patch === 1 ? msi : artifact] });
+  }
+  await release(service, '3.0.0', ['windows universal nsis']);
+}

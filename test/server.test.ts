@@ -1,0 +1,210 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import { type AddressInfo, createServer as createTcpServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { runSource } from './cli/support.ts';
+import { makeArtifact, makeTemporaryDirectory, publish } from './support/release.ts';
+import { createTestService } from './support/service.ts';
+
+/** The service as a process of its own. */
+
+const CHECK = '/api/v1/desktop/check-update';
+const SECRET = 'a-signing-secret-that-nobody-may-ever-read';
+const S3_SECRET = 'the-s3-secret-that-nobody-may-ever-read';
+
+interface Running {
+  readonly process: ChildProcess;
+  readonly output: () => string;
+  readonly errors: () => string;
+  readonly exit: Promise<number | null>;
+  /** Resolves once it listens. */
+  readonly url: () => Promise<string>;
+}
+
+const children: ChildProcess[] = [];
+
+function start(env: Record<string, string>): Running {
+  const child = spawn(process.execPath, runSource('src/server.ts'), {
+    // Not where a developer's .env may be.
+    cwd: tmpdir(),
+    // Nothing of this process's settings, but what it takes to run at all.
+    env: { PATH: process.env.PATH ?? '', PORT: '0', METRICS_PORT: '0', ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  children.push(child);
+  const [out, err]: [string[], string[]] = [[], []];
+  child.stdout?.on('data', (chunk) => out.push(String(chunk)));
+  child.stderr?.on('data', (chunk) => err.push(String(chunk)));
+  const exit = once(child, 'close').then(([code]) => code as number | null);
+  const output = () => out.join('');
+  return {
+    process: child,
+    output,
+    errors: () => err.join(''),
+    exit,
+    url: () =>
+      expect
+        .poll(() => /listening on (http:[^"]+)"/.exec(output())?.[1], { timeout: 20_000 })
+        .toBeDefined()
+        .then(() => String(/listening on (http:[^"]+)"/.exec(output())?.[1])),
+  };
+}
+
+const ask = (url: string, body: object = {}) =>
+  fetch(`${url}${CHECK}`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ current_version: '1.0.0', platform: 'windows', arch: 'x64', ...body }),
+  });
+
+afterEach(() => {
+  for (const child of children.splice(0)) child.kill('SIGKILL');
+});
+
+describe('the service as a process', () => {
+  let directory: Awaited<ReturnType<typeof makeTemporaryDirectory>>;
+  let data: string;
+
+  beforeAll(async () => {
+    directory = await makeTemporaryDirectory();
+    data = path.join(directory.path, 'data');
+    const publisher = await createTestService({ env: { DATA_DIR: data }, start: false });
+    const content = Buffer.alloc(8 * 1024 * 1024, 7);
+    const artifact = await makeArtifact(directory.path, { content });
+    await publish(publisher, { version: '2.0.0', artifacts: [artifact] });
+    await publisher.close();
+  });
+  afterAll(() => directory.remove());
+
+  it('SIGTERM under load: what is under way is completed, then exit 0', async () => {
+    const service = start({ DATA_DIR: data, URL_SIGNING_SECRET: SECRET });
+    const url = await service.url();
+    const { download } = (await (await ask(url)).json()) as { download: { url: string } };
+    // Downloads that are halfway through, read slowly on purpose.
+    const slow = await Promise.all([1, 2, 3].map(() => fetch(download.url)));
+    const counts = { answered: 0, refused: 0, broken: 0 };
+    let stopping = false;
+    const clients = Array.from({ length: 8 }, async () => {
+      while (counts.refused < 8) {
+        const response = await ask(url).catch(() => undefined);
+        if (response === undefined) {
+          // Before the signal nothing may fail; after it a new connection may be refused.
+          counts[stopping ? 'refused' : 'broken'] += 1;
+          if (stopping) return;
+        } else {
+          expect(response.status).toBe(200);
+          await response.json();
+          counts.answered += 1;
+        }
+      }
+    });
+    await sleep(300);
+    stopping = true;
+    const stoppedAt = Date.now();
+    service.process.kill('SIGTERM');
+    await sleep(200);
+    const sizes = await Promise.all(
+      slow.map(async (file) => (await file.arrayBuffer()).byteLength),
+    );
+    expect(sizes).toEqual([8 * 1024 * 1024, 8 * 1024 * 1024, 8 * 1024 * 1024]);
+    expect(await service.exit).toBe(0);
+    expect(Date.now() - stoppedAt).toBeLessThan(10_000);
+    await Promise.all(clients);
+    expect(counts.broken).toBe(0);
+    expect(counts.answered).toBeGreaterThan(20);
+    console.log(`stopped in ${Date.now() - stoppedAt} ms after ${counts.answered} answers`);
+
+    const lines = service.output().trim().split('\n');
+    const logged = lines.map((line) => JSON.parse(line) as Record<string, unknown>);
+    const requests = logged.filter(({ msg }) => msg === 'request');
+    expect(requests.length).toBeGreaterThan(20);
+    for (const line of requests) expect(line.request_id).toEqual(expect.any(String));
+    expect(logged.map(({ msg }) => msg)).toEqual(expect.arrayContaining(['stopping', 'stopped']));
+    expect(requests.some((line) => String(line.url).startsWith('/files/'))).toBe(true);
+    expect(service.output()).not.toMatch(/signature=|nobody-may-ever-read/);
+    expect(service.errors()).toBe('');
+  });
+
+  it('metrics on a port of their own, and not on the public one', async () => {
+    const port = await freePort();
+    const service = start({ DATA_DIR: data, METRICS_PORT: String(port) });
+    const url = await service.url();
+    await ask(url);
+    expect((await fetch(`${url}/metrics`)).status).toBe(404);
+    const response = await fetch(`http://127.0.0.1:${port}/metrics`);
+    const text = await response.text();
+    expect(response.headers.get('content-type')).toMatch(/^text\/plain/);
+    expect(text).toMatch(/^slipway_catalog_revision\{app="desktop"\} 1$/m);
+    expect(text).toMatch(/^slipway_http_request_duration_seconds_count\{.*check-update.*\} 1$/m);
+    expect(text).toMatch(/^process_cpu_seconds_total/m);
+    expect((await fetch(`http://127.0.0.1:${port}/`)).status).toBe(404);
+    service.process.kill('SIGINT');
+    expect(await service.exit).toBe(0);
+  });
+
+  it('says what is wrong and exits 1: bad settings, a port in use', async () => {
+    const taken: Server = createServer().listen(0, '127.0.0.1');
+    await once(taken, 'listening');
+    const { port } = taken.address() as AddressInfo;
+    const bad = start({ DATA_DIR: data, PORT: 'eighty', LOG_LEVEL: 'loud', OBJECT_STORE: 's3' });
+    const busy = start({ DATA_DIR: data, PORT: String(port) });
+    const busyMetrics = start({ DATA_DIR: data, METRICS_PORT: String(port) });
+    expect(await bad.exit).toBe(1);
+    expect(bad.errors()).toMatch(/^slipway: These settings .*need mending/);
+    for (const name of ['PORT', 'LOG_LEVEL', 'S3_BUCKET']) {
+      expect(bad.errors()).toMatch(new RegExp(`^ {2}${name}: `, 'm'));
+    }
+    for (const process of [busy, busyMetrics]) {
+      expect(await process.exit).toBe(1);
+      expect(process.errors()).toMatch(new RegExp(`^slipway: .*EADDRINUSE.*${port}`));
+    }
+    for (const { errors } of [bad, busy, busyMetrics]) expect(errors()).not.toMatch(/^\s+at /m);
+    taken.close();
+  });
+
+  it.each([
+    ['refuses connections', false],
+    ['takes connections and says nothing', true],
+  ])('cold start with a store that %s', async (_name, isSilent) => {
+    const silent = createTcpServer(() => {}).listen(0, '127.0.0.1');
+    await once(silent, 'listening');
+    const port = (silent.address() as AddressInfo).port;
+    if (!isSilent) await new Promise((resolve) => silent.close(resolve));
+    const service = start({
+      DATA_DIR: path.join(directory.path, `cold-${isSilent}`),
+      OBJECT_STORE: 's3',
+      S3_BUCKET: 'releases',
+      S3_ENDPOINT: `http://127.0.0.1:${port}`,
+      AWS_ACCESS_KEY_ID: 'AKIDEXAMPLE',
+      AWS_SECRET_ACCESS_KEY: S3_SECRET,
+    });
+    const url = await service.url();
+    expect((await fetch(`${url}/livez`)).status).toBe(200);
+    const ready = await fetch(`${url}/readyz`);
+    expect(ready.status).toBe(503);
+    expect(await ready.json()).toMatchObject({ status: 'not_ready' });
+    const askedAt = Date.now();
+    const answer = await ask(url);
+    expect(Date.now() - askedAt).toBeLessThan(1_000);
+    expect(answer.status).toBe(503);
+    expect(answer.headers.get('retry-after')).toMatch(/^\d+$/);
+    expect(await answer.json()).toMatchObject({ code: 'catalog_unavailable' });
+    service.process.kill('SIGTERM');
+    expect(await service.exit).toBe(0);
+    expect(service.output()).not.toContain(S3_SECRET);
+    if (isSilent) silent.close();
+    else expect(service.output()).toContain(`127.0.0.1:${port}`);
+  });
+});
+
+async function freePort(): Promise<number> {
+  const server = createTcpServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
