@@ -33,7 +33,8 @@ export async function registerOpenapi(app: App): Promise<void> {
       'frame-ancestors': "'none'",
       'object-src': "'none'",
     },
-    uiConfig: { tryItOutEnabled: true, deepLinking: true },
+    // The base layout has no bar for opening other services' documents.
+    uiConfig: { layout: 'BaseLayout', tryItOutEnabled: true, deepLinking: true },
     theme: { title: 'Slipway' },
   });
   app.get('/openapi.json', { schema: { hide: true } as object }, (_request, reply) => {
