@@ -45,6 +45,10 @@ const env = {
   DATA_DIR: path.join(ROOT, 'data', 'demo'),
   ...process.env,
   OBJECT_STORE: 'filesystem',
+  DEFAULT_APP: 'desktop',
+  // Empty counts as unset, for the command line too, whatever a .env file says.
+  PUBLIC_URL: '',
+  NODE_ENV: '',
 };
 
 try {

@@ -1,4 +1,6 @@
 #!/usr/bin/env node
+import { existsSync, readFileSync } from 'node:fs';
+import path from 'node:path';
 import { Command } from 'commander';
 import { addInspectCommands } from './cli/inspect-commands.ts';
 import { addMaintainCommands } from './cli/maintain-commands.ts';
@@ -8,6 +10,7 @@ import { addPublishCommands } from './cli/publish-commands.ts';
 /** The release engineer's command line: argument parsing over the operations, and nothing else. */
 
 const program = new Command('slipway')
+  .version(readVersion(), '--version', 'print the version')
   .description('Publish desktop releases to an object store, and look after them.')
   .addHelpText(
     'after',
@@ -28,4 +31,11 @@ try {
   await program.parseAsync();
 } catch (error) {
   process.exitCode = reportFailure(error, process.argv.includes('--json'));
+}
+
+/** From the package's manifest: one folder up from the source, two from what is compiled. */
+function readVersion(): string {
+  const files = ['..', '../..'].map((up) => path.join(import.meta.dirname, up, 'package.json'));
+  const file = files.find(existsSync);
+  return file === undefined ? 'unknown' : JSON.parse(readFileSync(file, 'utf8')).version;
 }

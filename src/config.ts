@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import path from 'node:path';
 import { z } from 'zod';
 import { parseApplicationName } from './domain/channel.ts';
@@ -78,7 +79,7 @@ const environment = z.object({
   S3_PREFIX: z
     .string()
     .transform((text) => text.replace(/^\/+|\/+$/g, ''))
-    .refine((text) => /^[\w!.*'()-]+(\/[\w!.*'()-]+)*$|^$/.test(text), 'is not usable in keys')
+    .refine((text) => text === '' || text.split('/').every(isKeySegment), 'is not usable in keys')
     .default(''),
   S3_ENDPOINT: httpUrl.optional(),
   S3_PUBLIC_ENDPOINT: httpUrl.optional(),
@@ -94,10 +95,15 @@ const environment = z.object({
   LOG_LEVEL: z.enum(LOG_LEVELS).default('info'),
   METRICS_HOST: z.string().default('127.0.0.1'),
   METRICS_PORT: port.optional(),
-  CATALOG_POLL_INTERVAL: durationMs.default(2_000),
+  CATALOG_POLL_INTERVAL: durationMs
+    .refine((ms) => ms <= 3_600_000, 'must be at most 1h')
+    .default(2_000),
   CATALOG_STALE_MAX: durationMs.default(86_400_000),
   CHECK_AGAIN_AFTER: durationMs.default(4 * 3_600_000),
-  TRUST_PROXY: z.string().optional(),
+  TRUST_PROXY: z
+    .string()
+    .refine(isTrustProxy, 'must be true, false, or addresses such as 10.0.0.0/8,127.0.0.1')
+    .optional(),
 });
 
 /** Every variable that is read. */
@@ -107,9 +113,13 @@ type Environment = z.output<typeof environment>;
 
 /**
  * @param env usually `process.env`; an empty value counts as none
+ * @param program the command line needs no address to be reached at
  * @throws AppError `invalid_configuration`, naming every wrong setting at once, and never a value
  */
-export function loadConfig(env: Readonly<Record<string, string | undefined>>): Config {
+export function loadConfig(
+  env: Readonly<Record<string, string | undefined>>,
+  program: 'service' | 'command' = 'service',
+): Config {
   const set = Object.fromEntries(Object.entries(env).filter(([, value]) => value?.trim()));
   const parsed = environment.safeParse(set);
   const issues: FieldIssue[] = (parsed.error?.issues ?? []).map((issue) => ({
@@ -119,7 +129,8 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
   if (set.OBJECT_STORE === 's3' && set.S3_BUCKET === undefined) {
     issues.push({ pointer: '/S3_BUCKET', detail: 'is required when OBJECT_STORE is s3' });
   }
-  if (set.NODE_ENV === 'production' && set.PUBLIC_URL === undefined) {
+  const isProduction = set.NODE_ENV === 'production' && program === 'service';
+  if (isProduction && set.PUBLIC_URL === undefined) {
     issues.push({
       pointer: '/PUBLIC_URL',
       detail: 'is required when NODE_ENV is production: the address that clients use',
@@ -163,9 +174,26 @@ function storeOf(env: Environment): StoreConfig {
   };
 }
 
+const PROXY_RANGES: readonly string[] = ['loopback', 'linklocal', 'uniquelocal'];
+
+function isTrustProxy(text: string): boolean {
+  if (text === 'true' || text === 'false') return true;
+  return text.split(',').every((part) => {
+    const [address = '', bits, ...rest] = part.trim().split('/');
+    const family = isIP(address);
+    const isRange =
+      bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (family === 4 ? 32 : 128));
+    return PROXY_RANGES.includes(part.trim()) || (family > 0 && isRange && rest.length === 0);
+  });
+}
+
 function trustProxyOf(text: string | undefined): boolean | string {
   if (text === undefined || text === 'false') return false;
   return text === 'true' ? true : text;
+}
+
+function isKeySegment(segment: string): boolean {
+  return /^[\w!.*'()-]+$/.test(segment) && segment !== '.' && segment !== '..';
 }
 
 function isApplicationName(text: string, context: z.RefinementCtx): void {

@@ -33,7 +33,6 @@ const KIND_BY_CODE = {
   unknown_platform: 'invalid',
   unknown_arch: 'invalid',
   unknown_format: 'invalid',
-  invalid_artifact: 'invalid',
   // What was asked for is not there, or is there no longer.
   route_not_found: 'not_found',
   unknown_application: 'not_found',
@@ -45,6 +44,7 @@ const KIND_BY_CODE = {
   unsupported_format: 'not_found',
   release_withdrawn: 'gone',
   // A rule of publishing says no; nothing was changed.
+  invalid_artifact: 'forbidden',
   invalid_link: 'forbidden',
   prerelease_on_stable: 'forbidden',
   needs_create: 'forbidden',

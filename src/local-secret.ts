@@ -1,20 +1,36 @@
-import { randomBytes } from 'node:crypto';
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { randomBytes, randomUUID } from 'node:crypto';
+import { link, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { AppError } from './errors.ts';
 import { Secret } from './secret.ts';
+
+const SECRET_LENGTH_MIN = 32;
 
 /**
  * A secret of this machine's own, created once and readable by its owner alone.
  *
  * Only for a directory store, whose processes share the directory: anywhere else, replicas share
  * secrets through configuration, and never through the bucket.
+ *
+ * @throws AppError `invalid_configuration` when the file holds no whole secret: with an empty one
+ *   anybody could sign links
  */
 export async function openLocalSecret(file: string): Promise<Secret> {
   await mkdir(path.dirname(file), { recursive: true, mode: 0o700 });
+  // Written whole before it has its name: a process killed here, or a full disk, leaves no half of it.
+  const temporary = `${file}.${randomUUID()}`;
   try {
-    await writeFile(file, randomBytes(32).toString('base64url'), { flag: 'wx', mode: 0o600 });
+    await writeFile(temporary, randomBytes(32).toString('base64url'), { flag: 'wx', mode: 0o600 });
+    await link(temporary, file);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  } finally {
+    await rm(temporary, { force: true });
   }
-  return new Secret((await readFile(file, 'utf8')).trim());
+  const secret = (await readFile(file, 'utf8')).trim();
+  if (secret.length >= SECRET_LENGTH_MIN) return new Secret(secret);
+  throw new AppError(
+    'invalid_configuration',
+    `${file} is damaged: it has ${secret.length} characters, not ${SECRET_LENGTH_MIN} or more. Delete it, and a new one is made; links handed out before stop working.`,
+  );
 }

@@ -3,14 +3,17 @@ import { openFilesystemStore } from '../../src/object-store/filesystem.ts';
 import type { BenchContext } from './bench.ts';
 import { type Child, startChild } from './child.ts';
 import { fillStore, versionAt } from './content.ts';
-import { interleave, median, medianRatio } from './statistic.ts';
+import { median, medianRatio } from './statistic.ts';
 import { NOTHING, type Row, type Table, timesOf } from './table.ts';
 
-/** What a check costs above a route that does nothing: processor time of the server, per request. */
+/** What a check costs above a route that does nothing. */
 
 const REQUESTS_WARM = 6_000;
-const REQUESTS = 10_000;
+/** The servers of a case take turns within a round as well: a busy neighbour hits all of them. */
+const TURNS = 8;
+const REQUESTS_A_TURN = 1_000;
 const PRESIGN_CALLS = 2_000;
+const NO_LINK = { url: '', expiresAt: new Date(0) };
 const OFFERS = 200;
 
 const CASES = {
@@ -25,7 +28,9 @@ const CASES = {
 } as const;
 type Case = keyof typeof CASES;
 const NAMES = Object.keys(CASES) as readonly Case[];
-type Subject = `${'service' | 'fixed' | 'bare'} ${Case}` | 'presign';
+const KINDS = ['service', 'fixed', 'bare'] as const;
+type Kind = (typeof KINDS)[number];
+type Subject = `${Kind} ${Case}` | 'presign';
 
 interface Measured {
   readonly cpuMicros: number;
@@ -35,7 +40,7 @@ interface Measured {
 export async function benchCheckUpdate(context: BenchContext): Promise<readonly Table[]> {
   const directory = await context.workspace.makeDirectory();
   const objects = path.join(directory, 'objects');
-  const store = await openFilesystemStore({ directory: objects, signUrl: never });
+  const store = await openFilesystemStore({ directory: objects, signUrl: () => NO_LINK });
   const plan = { stableOffers: OFFERS, betaOffers: 2, retired: 0, history: false };
   await fillStore(store, { application: 'desktop', ...plan });
   const answers = new Map<Case, string>();
@@ -44,21 +49,19 @@ export async function benchCheckUpdate(context: BenchContext): Promise<readonly 
   const client = await startChild(context.workspace.module('scripts/bench/load-process'), {
     cwd: context.workspace.path,
   });
-  const subjects = NAMES.flatMap((name): Subject[] => [
-    `service ${name}`,
-    `fixed ${name}`,
-    `bare ${name}`,
-  ]);
-  const measured = await interleave<Subject, Measured>(
-    [...subjects, 'presign'],
-    context.rounds,
-    async (subject) => {
-      context.progress(`check-update: ${subject}`);
-      return subject === 'presign'
-        ? measurePresign(context)
-        : measureServer(context, { directory, answers, client }, subject);
-    },
-  );
+  const setting = { directory, answers, client };
+  const measured = Object.fromEntries(
+    NAMES.flatMap((name) => KINDS.map((kind) => [`${kind} ${name}`, []])),
+  ) as unknown as Record<Subject, Measured[]>;
+  measured.presign = [];
+  for (let round = 0; round < context.rounds; round++) {
+    for (const name of NAMES) {
+      context.progress(`check-update: ${CASES[name].name}, round ${round + 1}`);
+      const results = await measureCase(context, setting, name);
+      for (const kind of KINDS) measured[`${kind} ${name}`].push(results[kind]);
+    }
+    measured.presign.push(await measurePresign(context));
+  }
   await client.stop();
   return [report(measured, answers, context.rounds)];
 }
@@ -99,8 +102,8 @@ function report(
     heading: ['', 'CPU µs/request', 'requests/s', '× fixed route', '× bare node:http'],
     rows,
     notes: [
-      `Median of ${rounds} rounds, every server a new process in each, ${REQUESTS} requests after ${REQUESTS_WARM} to warm up, 10 connections.`,
-      'Ratios are medians of the ratios within each round. CPU is process.cpuUsage() of the server alone; the load is another process.',
+      `Medians of ${rounds} rounds, every server a new process in each: ${REQUESTS_WARM} requests to warm up, then ${TURNS} turns of ${REQUESTS_A_TURN}, in turn with its baselines.`,
+      'Ratios are medians of the ratios within each round. CPU is process.cpuUsage() of the server alone; the load is another process, on 10 connections.',
       'The fixed route has the same plugins, hooks, log (pino, info, /dev/null), body limit and schema, and sends a buffer of the same size.',
       'The presign call is ObjectStore.presign on S3: the SDK with a thin wrapper; the service pays it once per file and 20 minutes.',
     ],
@@ -143,29 +146,39 @@ interface Setting {
   readonly client: Child;
 }
 
-async function measureServer(
+async function measureCase(
   context: BenchContext,
   { directory, answers, client }: Setting,
-  subject: Subject,
-): Promise<Measured> {
-  const [kind = '', name] = subject.split(' ') as [string, Case];
-  const child = await startServer(context);
+  name: Case,
+): Promise<Readonly<Record<Kind, Measured>>> {
+  const children = await Promise.all(KINDS.map(() => startServer(context)));
   try {
     const { links } = CASES[name];
-    const url = await child.ask<string>({ do: kind, directory, links, answer: answers.get(name) });
     const body = bodyOf(name);
-    await client.ask({ do: 'send', url, body, requests: REQUESTS_WARM });
-    const before = await child.ask<number>({ do: 'cpu' });
-    const requestsPerSecond = await client.ask<number>({
-      do: 'send',
-      url,
-      body,
-      requests: REQUESTS,
-    });
-    const after = await child.ask<number>({ do: 'cpu' });
-    return { cpuMicros: (after - before) / REQUESTS, requestsPerSecond };
+    const servers = [];
+    for (const [i, kind] of KINDS.entries()) {
+      const child = children[i] as Child;
+      const answer = answers.get(name);
+      const url = await child.ask<string>({ do: kind, directory, links, answer });
+      await client.ask({ do: 'send', url, body, requests: REQUESTS_WARM });
+      servers.push({ kind, child, url, cpu: 0, rates: [] as number[] });
+    }
+    for (let turn = 0; turn < TURNS; turn++) {
+      for (const server of servers) {
+        const before = await server.child.ask<number>({ do: 'cpu' });
+        const load = { do: 'send', url: server.url, body, requests: REQUESTS_A_TURN };
+        server.rates.push(await client.ask<number>(load));
+        server.cpu += (await server.child.ask<number>({ do: 'cpu' })) - before;
+      }
+    }
+    return Object.fromEntries(
+      servers.map(({ kind, cpu, rates }) => [
+        kind,
+        { cpuMicros: cpu / (TURNS * REQUESTS_A_TURN), requestsPerSecond: median(rates) },
+      ]),
+    ) as unknown as Readonly<Record<Kind, Measured>>;
   } finally {
-    await child.stop();
+    await Promise.all(children.map((child) => child.stop()));
   }
 }
 
@@ -183,8 +196,4 @@ function startServer(context: BenchContext) {
   const { workspace, nodeArgs } = context;
   const module = workspace.module('scripts/bench/check-update-process');
   return startChild(module, { cwd: workspace.path, execArgv: nodeArgs });
-}
-
-function never(): never {
-  throw new Error('No links are made here.');
 }

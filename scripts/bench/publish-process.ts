@@ -18,7 +18,7 @@ export interface Published {
   readonly peakMib: number | undefined;
 }
 
-/** As the stream's reads and the writes in `src` are: larger ones are no faster. */
+/** As large as the reads and writes of `src/object-store`. */
 const CHUNK_BYTES = 1024 * 1024;
 
 answerParent({

@@ -17,8 +17,8 @@ export interface Workspace {
 const PROJECT = fileURLToPath(new URL('../../', import.meta.url));
 
 /**
- * Compiles instead of running the TypeScript: `tsx` wraps every function that is made on the way to
- * keep its name, which costs a request as much as some of what is measured here.
+ * Compiles instead of running the TypeScript: `tsx` rewrites functions to keep their names, which is
+ * no part of what is shipped.
  *
  * @throws when the compiler leaves nothing to run
  */

@@ -15,7 +15,7 @@ type Environment = Readonly<Record<string, string | undefined>>;
 /** @throws AppError `invalid_configuration` */
 export async function openContext(): Promise<Context> {
   const env = readEnvironment();
-  const config = loadConfig(env);
+  const config = loadConfig(env, 'command');
   const publisher = await openPublisher({
     config,
     clock: systemClock,

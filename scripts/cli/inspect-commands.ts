@@ -1,8 +1,17 @@
 import { type Command, InvalidArgumentError } from 'commander';
+import { releaseJsonOf } from '../../src/catalog/manifest-document.ts';
+import { parseApplicationName } from '../../src/domain/channel.ts';
 import { listReleases, readCatalog, showRelease } from '../../src/operations/list-releases.ts';
 import { type HistoryEntry, readHistory } from '../../src/operations/read-history.ts';
 import { openContext } from './context.ts';
-import { formatBytes, formatTime, printJson, printTable } from './output.ts';
+import {
+  alignColumns,
+  formatBytes,
+  formatTime,
+  printableText,
+  printJson,
+  printTable,
+} from './output.ts';
 
 interface InspectOptions {
   readonly app?: string;
@@ -17,7 +26,7 @@ export function addInspectCommands(program: Command): void {
   program
     .command('history')
     .summary('list the latest changes')
-    .option('--app <name>', 'application (default: DEFAULT_APP)')
+    .option('--app <name>', 'application (default: DEFAULT_APP)', parseApplicationName)
     .option('--limit <count>', 'how many', positive, 20)
     .option('--json', 'print JSON', false)
     .action(history);
@@ -27,7 +36,7 @@ function inspectCommand(program: Command, name: string, summary: string): Comman
   return program
     .command(name)
     .summary(summary)
-    .option('--app <name>', 'application (default: DEFAULT_APP)')
+    .option('--app <name>', 'application (default: DEFAULT_APP)', parseApplicationName)
     .option('--at <revision>', 'as of this catalog revision (default: the newest)', positive)
     .option('--json', 'print JSON', false);
 }
@@ -109,7 +118,7 @@ async function show(version: string, options: InspectOptions): Promise<void> {
       reason: offer.reason,
       manifest: offer.manifest,
     }));
-    printJson({ app: application, version, manifest, release, offers });
+    printJson({ app: application, version, manifest, release: releaseJsonOf(release), offers });
     return;
   }
   const facts = [
@@ -122,7 +131,7 @@ async function show(version: string, options: InspectOptions): Promise<void> {
     ['manifest', String(manifest)],
   ];
   console.log(`${application} ${version}`);
-  for (const [name, value] of facts) if (value) console.log(`  ${name?.padEnd(10)}${value}`);
+  for (const line of alignColumns(facts.filter(([, value]) => value))) console.log(`  ${line}`);
   console.log();
   printTable(
     ['os', 'arch', 'format', 'file', 'size', 'needs', 'signed', 'sha256'],
@@ -138,7 +147,9 @@ async function show(version: string, options: InspectOptions): Promise<void> {
     ]),
   );
   for (const [locale, text] of Object.entries(release.notes)) {
-    console.log(`\n${locale === 'und' ? 'Notes' : `Notes (${locale})`}:\n${text.trimEnd()}`);
+    console.log(
+      printableText(`\n${locale === 'und' ? 'Notes' : `Notes (${locale})`}:\n${text.trimEnd()}`),
+    );
   }
 }
 

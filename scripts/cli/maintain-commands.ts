@@ -4,7 +4,7 @@ import { collectGarbage } from '../../src/operations/collect-garbage.ts';
 import { diagnose } from '../../src/operations/diagnose.ts';
 import { verifyCatalog } from '../../src/operations/verify-catalog.ts';
 import { openContext } from './context.ts';
-import { alignColumns, EXIT, formatBytes, printJson } from './output.ts';
+import { alignColumns, EXIT, formatBytes, printableText, printJson } from './output.ts';
 import { createProgress } from './progress.ts';
 
 const FETCH_TIMEOUT_MS = 10_000;
@@ -44,7 +44,16 @@ async function verify(options: { app?: string; deep: boolean; json: boolean }): 
   const isSound = results.every(({ problems }) => problems.length === 0);
   if (!isSound) process.exitCode = EXIT.failed;
   if (options.json) {
-    printJson({ sound: isSound, applications: results });
+    const applications = results.map((result) => ({
+      app: result.application,
+      catalog_revision: result.revision,
+      revisions_checked: result.revisionsChecked,
+      manifests_checked: result.manifestsChecked,
+      files_checked: result.filesChecked,
+      bytes_read: result.bytesRead,
+      problems: result.problems,
+    }));
+    printJson({ sound: isSound, applications });
     return;
   }
   if (results.length === 0) console.log('Nothing is published yet.');
@@ -53,7 +62,7 @@ async function verify(options: { app?: string; deep: boolean; json: boolean }): 
     console.log(
       `${result.application}: revision ${result.revision}; ${result.revisionsChecked} revisions, ${result.manifestsChecked} manifests and ${result.filesChecked} files checked${read}: ${result.problems.length === 0 ? 'sound' : `${result.problems.length} problems`}.`,
     );
-    for (const problem of result.problems) console.log(`  ${problem}`);
+    for (const problem of result.problems) console.log(printableText(`  ${problem}`));
   }
 }
 

@@ -36,7 +36,7 @@ export function reportFailure(error: unknown, json: boolean): number {
     const { code, message, issues } = error;
     console.error(JSON.stringify({ error: { code, message, issues } }));
   } else {
-    console.error(`slipway: ${error.message}`);
+    console.error(printableText(`slipway: ${error.message}`));
   }
   return exitCodeOf(error);
 }
@@ -67,7 +67,12 @@ export function alignColumns(rows: readonly (readonly string[])[]): readonly str
 
 /** Stored texts may hold what steers a terminal. */
 function printable(text: string): string {
-  return text.replace(/\p{Cc}/gu, ' ');
+  return printableText(text).replace(/[\n\t]/g, ' ');
+}
+
+/** As {@link alignColumns} prints cells, with line breaks and tabs kept. */
+export function printableText(text: string): string {
+  return text.replace(/(?![\n\t])\p{Cc}/gu, ' ');
 }
 
 const UNITS = ['B', 'kB', 'MB', 'GB', 'TB'] as const;

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import type { Command } from 'commander';
 import type { BuildOutput } from '../../src/build-output/build-output.ts';
 import { readBuildOutput } from '../../src/build-output/read-build-output.ts';
-import { DEFAULT_CHANNEL } from '../../src/domain/channel.ts';
+import { DEFAULT_CHANNEL, parseApplicationName } from '../../src/domain/channel.ts';
 import { parseVersion } from '../../src/domain/version.ts';
 import { AppError } from '../../src/errors.ts';
 import { changeStatus, type StatusVerb } from '../../src/operations/change-status.ts';
@@ -11,6 +11,9 @@ import { type PublishResult, publishRelease } from '../../src/operations/publish
 import { openContext } from './context.ts';
 import { alignColumns, formatBytes, printJson } from './output.ts';
 import { createProgress } from './progress.ts';
+
+/** Of one language; a manifest holds at most 1 MiB of everything. */
+const NOTES_BYTES_MAX = 64 * 1024;
 
 interface PublishOptions {
   readonly app?: string;
@@ -32,11 +35,15 @@ export function addPublishCommands(program: Command): void {
     .description(
       'Publishes the files of a build as a release and offers it on a channel. Several machines may publish different platforms of one version, at once or one after the other. The same files again change nothing.',
     )
-    .option('--app <name>', 'application (default: DEFAULT_APP)')
+    .option('--app <name>', 'application (default: DEFAULT_APP)', parseApplicationName)
     .option('--channel <name>', 'channel', DEFAULT_CHANNEL)
     .option('--create', 'create the application or channel when it is new', false)
     .option('--allow-prerelease', 'allow a pre-release on the stable channel', false)
-    .option('--notes-file <[locale=]file...>', 'release notes in Markdown, one file per language')
+    .option(
+      '--notes-file <[locale=]file>',
+      'release notes in Markdown; once for each language',
+      (file: string, files: readonly string[] = []) => [...files, file],
+    )
     .option('--requires <range>', 'versions that may update straight to this one')
     .option('--mandatory-for <range>', 'versions that must update')
     .option('--json', 'print JSON', false)
@@ -46,7 +53,7 @@ export function addPublishCommands(program: Command): void {
     .argument('<version>')
     .summary('offer a release on another channel')
     .requiredOption('--to <channel>', 'the channel to offer it on')
-    .option('--app <name>', 'application (default: DEFAULT_APP)')
+    .option('--app <name>', 'application (default: DEFAULT_APP)', parseApplicationName)
     .option('--create', 'create the channel when it is new', false)
     .option('--allow-prerelease', 'allow a pre-release on the stable channel', false)
     .option('--json', 'print JSON', false)
@@ -102,14 +109,30 @@ async function readNotes(files: readonly string[]): Promise<Record<string, strin
   for (const argument of files) {
     const match = /^([A-Za-z]{2,3}(?:-[A-Za-z0-9]{2,8})*)=(.+)$/s.exec(argument);
     const [locale, file] = match ? [match[1] ?? 'und', match[2] ?? ''] : ['und', argument];
-    try {
-      notes[locale] = await readFile(file, 'utf8');
-    } catch (error) {
-      const detail = `The notes file ${file} cannot be read: ${(error as Error).message}.`;
-      throw new AppError('invalid_request', detail, { cause: error });
-    }
+    notes[locale] = await readText(file);
   }
   return notes;
+}
+
+async function readText(file: string): Promise<string> {
+  const refuse = (why: string, cause?: unknown) =>
+    new AppError('invalid_request', `The notes file ${file} ${why}.`, { cause });
+  let bytes: Buffer;
+  try {
+    bytes = await readFile(file);
+  } catch (error) {
+    throw refuse(`cannot be read: ${(error as Error).message}`, error);
+  }
+  if (bytes.length > NOTES_BYTES_MAX) {
+    throw refuse(
+      `has ${bytes.length} bytes; every client is sent them, so ${NOTES_BYTES_MAX} must do`,
+    );
+  }
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch (error) {
+    throw refuse('is not UTF-8 text', error);
+  }
 }
 
 function jsonOf(result: PublishResult, build: BuildOutput): object {
@@ -208,7 +231,7 @@ function addStatusCommand(program: Command, verb: StatusVerb, summary: string): 
     .command(verb)
     .argument('<version>')
     .summary(summary)
-    .option('--app <name>', 'application (default: DEFAULT_APP)')
+    .option('--app <name>', 'application (default: DEFAULT_APP)', parseApplicationName)
     .option('--channel <name>', 'only on this channel (default: wherever it is listed)')
     .option('--reason <text>', 'for the history')
     .option('--json', 'print JSON', false)

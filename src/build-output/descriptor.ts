@@ -10,7 +10,7 @@ import {
   parseFormat,
   parsePlatform,
 } from '../domain/platform.ts';
-import { hasCode, refusal } from './refusal.ts';
+import { hasCode, misuse } from './refusal.ts';
 
 /** `FILE,os=…,arch=…,format=…,name=…,minimum_os_version=…`: a file and what its publisher says of it. */
 
@@ -37,11 +37,11 @@ type Key = (typeof KEYS)[number];
  * Reads one argument of the command line. A path that exists as written is that path, commas and
  * all; otherwise the longest part before a `,key=` that exists is the file. Links are followed.
  *
- * @throws AppError `invalid_artifact`, `unknown_platform`, `unknown_arch`, `unknown_format`
+ * @throws AppError `invalid_request`, `unknown_platform`, `unknown_arch`, `unknown_format`
  */
 export async function parsePathArgument(argument: string): Promise<PathArgument> {
   if (argument === '' || argument.includes('\0')) {
-    throw refusal(JSON.stringify(argument), 'it is not a path');
+    throw misuse(JSON.stringify(argument), 'it is not a path');
   }
   const whole = await statOrUndefined(argument);
   if (whole !== undefined) return describe(argument, whole, {});
@@ -52,18 +52,15 @@ export async function parsePathArgument(argument: string): Promise<PathArgument>
     if (found !== undefined)
       return describe(path, found, parseStatement(path, argument.slice(cut)));
   }
-  throw refusal(
-    resolve(argument.slice(0, cuts.at(-1) ?? argument.length)),
-    'there is no such file',
-  );
+  throw misuse(resolve(argument.slice(0, cuts.at(-1) ?? argument.length)), 'there is no such file');
 }
 
 function describe(path: string, found: Stats, statement: Statement): PathArgument {
   if (!found.isDirectory() && !found.isFile()) {
-    throw refusal(resolve(path), 'it is neither a file nor a directory');
+    throw misuse(resolve(path), 'it is neither a file nor a directory');
   }
   if (found.isDirectory() && Object.keys(statement).length > 0) {
-    throw refusal(resolve(path), 'it is a directory; os=, arch=, … describe a single file');
+    throw misuse(resolve(path), 'it is a directory; os=, arch=, … describe a single file');
   }
   return { path: resolve(path), isDirectory: found.isDirectory(), statement };
 }
@@ -75,10 +72,10 @@ function parseStatement(path: string, text: string): Statement {
     const key = part.slice(0, at).toLowerCase();
     const value = part.slice(at + 1).trim();
     if (!isKey(key)) {
-      throw refusal(path, `${JSON.stringify(key)} is not known; use ${KEYS.join(', ')}`);
+      throw misuse(path, `${JSON.stringify(key)} is not known; use ${KEYS.join(', ')}`);
     }
-    if (value === '') throw refusal(path, `${key}= has no value`);
-    if (stated.has(key)) throw refusal(path, `${key}= is there twice`);
+    if (value === '') throw misuse(path, `${key}= has no value`);
+    if (stated.has(key)) throw misuse(path, `${key}= is there twice`);
     stated.set(key, value);
   }
   const [os, arch, format] = [stated.get('os'), stated.get('arch'), stated.get('format')];
@@ -95,7 +92,7 @@ function parseStatement(path: string, text: string): Statement {
 function parseMinimum(path: string, text: string): string {
   const version = parseOsVersion(text)?.join('.');
   if (version !== text) {
-    throw refusal(
+    throw misuse(
       path,
       `minimum_os_version=${text} is not dotted numbers, like 10.15 or 10.0.19045`,
     );
@@ -112,6 +109,6 @@ async function statOrUndefined(path: string): Promise<Stats | undefined> {
     return await stat(path);
   } catch (error) {
     if (hasCode(error, 'ENOENT', 'ENOTDIR', 'ENAMETOOLONG', 'EINVAL')) return undefined;
-    throw refusal(resolve(path), 'it cannot be read', error);
+    throw misuse(resolve(path), 'it cannot be read', error);
   }
 }

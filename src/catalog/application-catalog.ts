@@ -87,14 +87,19 @@ export function createApplicationCatalog(
 
   const swap = (revision: Revision): void => {
     snapshot = createSnapshot(revision, loader.isFaulty);
-    faultsSeen = faultNames();
+    const names = faultNames();
+    if (names !== faultsSeen && names !== '') {
+      const faults = loader.faults();
+      log.error({ application, faults }, 'a release cannot be verified: it is not offered');
+    }
+    faultsSeen = names;
   };
   const faultNames = (): string =>
     loader
       .faults()
-      .map((fault) => fault.version)
+      .map((fault) => fault.name)
       .sort()
-      .join(' ');
+      .join('\n');
 
   const readOn = async (): Promise<Position<Revision>> => {
     if (position === undefined) return findNewest(store, sequence);
@@ -116,8 +121,8 @@ export function createApplicationCatalog(
       const missing = candidate.offers.filter(loader.isPending);
       const first = missing.length > LOADED_BEFORE_SWAP_MAX ? headOffers(candidate) : missing;
       await Promise.all(first.map(loader.load));
-      swap(revision);
       loader.retain(candidate.offers);
+      swap(revision);
       log.info({ application, revision: next.newest?.number }, 'catalog revision is live');
     }
     if (next.last > (position?.last ?? 0) && next.damaged.length > 0) {
@@ -160,20 +165,21 @@ export function createApplicationCatalog(
 
   /** Leaves out what turned out faulty, and takes back what turned out whole after all. */
   const applyFaults = (): void => {
-    if (snapshot === undefined || faultNames() === faultsSeen) return;
-    const faults = loader.faults();
-    if (faults.length > 0) {
-      log.error({ application, faults }, 'a release cannot be verified: it is not offered');
-    }
-    swap(snapshot.revision);
+    if (snapshot !== undefined && faultNames() !== faultsSeen) swap(snapshot.revision);
+  };
+
+  /** Whoever decides again must not meet the same offer again. */
+  const leaveOut = (offer: Offer): void => {
+    applyFaults();
+    if (snapshot?.offers.includes(offer) === true) swap(snapshot.revision);
   };
 
   const save = async (current: Snapshot): Promise<void> => {
     const manifests = loader.manifests();
     const state = `${current.revision.digest} ${manifests.length}`;
     if (source !== 'live' || savedState === undefined || state === saved) return;
-    await savedState.save(application, { revision: current.revision, manifests });
-    saved = state;
+    if (await savedState.save(application, { revision: current.revision, manifests }))
+      saved = state;
   };
 
   return {
@@ -184,7 +190,7 @@ export function createApplicationCatalog(
       const known = loader.get(offer);
       if (known !== undefined) return known;
       return loader.load(offer).then((release) => {
-        if (release === undefined) applyFaults();
+        if (release === undefined) leaveOut(offer);
         return release;
       });
     },
@@ -226,13 +232,20 @@ export function createApplicationCatalog(
       source,
       confirmedAt,
       problems: [
-        ...(failure === undefined ? [] : [failure.message]),
+        ...(failure === undefined ? [] : [publicSentence(failure)]),
         ...(position?.damaged ?? []).map((damage) => damage.reason),
         ...loader.faults().map((fault) => `${fault.version} is not offered: ${fault.detail}`),
       ],
       storeFailing: failure?.kind === 'unavailable',
     }),
   };
+}
+
+/** Health is shown to anybody: hosts, buckets and directories are for the log. */
+export function publicSentence(error: AppError): string {
+  return error.kind === 'corrupt'
+    ? error.message
+    : `The object store cannot be read (${error.code}).`;
 }
 
 /**
@@ -244,8 +257,13 @@ async function verifyStillThere(
   application: string,
   seen: Entry<Revision>,
 ): Promise<void> {
-  const stored = await readDocument(store, revisionSequence(application), seen.number);
-  if (stored?.digest === seen.document.digest) return;
+  const sequence = revisionSequence(application);
+  const stored = await readDocument(store, sequence, seen.number).catch((error: unknown) => {
+    if (isAppError(error, 'document_corrupt')) return 'damaged' as const;
+    throw error;
+  });
+  // Damage is no step back: the next revision names what it skips, and is checked against that.
+  if (stored === 'damaged' || stored?.digest === seen.document.digest) return;
   throw new AppError(
     'document_corrupt',
     `The store's catalog of ${application} went backwards: revision ${seen.number}, seen before, is ${stored === undefined ? 'gone' : 'another one now'}. Serving the saved one. If this is meant (a new bucket under an old name), delete the saved state in DATA_DIR and start again.`,

@@ -7,6 +7,7 @@ import {
   type ApplicationCatalog,
   type ApplicationHealth,
   createApplicationCatalog,
+  publicSentence,
 } from './application-catalog.ts';
 import { startPolling } from './poll.ts';
 import { createSavedState } from './saved-state.ts';
@@ -29,7 +30,10 @@ export interface Catalog {
   application(name: string): ReadyApplication;
   /** Reads everything that is new, now; for tests and tools. @throws AppError the store's */
   refresh(): Promise<void>;
-  /** Looks for news now: one request at a time, and at most once a second. Never throws. */
+  /**
+   * Looks for news now: one request at a time, at most once a second, and no longer than a second is
+   * waited for it. Never throws.
+   */
   lookAgain(name: string): Promise<void>;
   health(): CatalogHealth;
 }
@@ -39,7 +43,7 @@ export interface ReadyApplication extends ApplicationCatalog {
 }
 
 export interface CatalogHealth {
-  /** Whether every application known to this process can be answered for. */
+  /** Whether some application can be answered for, or there is none: one that is broken stops no other. */
   readonly ready: boolean;
   readonly applications: Readonly<Record<string, ApplicationHealth>>;
   readonly problems: readonly string[];
@@ -58,6 +62,7 @@ export interface CatalogDeps {
 }
 
 const LOOK_AGAIN_INTERVAL_MS = 1_000;
+const LOOK_AGAIN_WAIT_MS = 1_000;
 const CONFIRMATION_SAVED_EVERY_MS = 60_000;
 const RETRY_AFTER_SECONDS = 5;
 
@@ -103,8 +108,11 @@ export function createCatalog(deps: CatalogDeps): Catalog {
           ? await findNewest(store, applicationsSequence)
           : advance(position, await readNewer(store, applicationsSequence, position.last));
       const names = next.newest?.document.signed.applications.map(({ name }) => name) ?? [];
-      // One that was found through saved state is already there, but nobody polls for it yet.
-      const fresh = names.filter((name) => !polled.has(name));
+      // One that was found through saved state is already there, but nobody polls for it yet: also
+      // when the list has lost it, since then the store was rolled back and status must say so.
+      const fresh = [...new Set([...names, ...applications.keys()])].filter(
+        (name) => !polled.has(name),
+      );
       for (const name of fresh) polled.add(name);
       await Promise.all(fresh.map((name) => add(name).refresh().catch(ignoreReported)));
       for (const name of fresh) keepFresh(add(name));
@@ -138,9 +146,19 @@ export function createCatalog(deps: CatalogDeps): Catalog {
     for (const name of saved?.names ?? []) {
       const catalog = add(name);
       await catalog.restore();
-      catalog.confirm(saved?.confirmedAt[name] ?? 0);
+      // Without a state there is nothing to trust: its absence would pass for "no such application".
+      if (catalog.snapshot() !== undefined) catalog.confirm(saved?.confirmedAt[name] ?? 0);
     }
     if (saved !== undefined) known = true;
+  };
+
+  const waitFor = async (refreshing: Promise<void> | undefined): Promise<void> => {
+    const late = new AbortController();
+    await Promise.race([
+      refreshing?.catch(ignoreReported),
+      clock.sleep(LOOK_AGAIN_WAIT_MS, late.signal).catch(ignoreReported),
+    ]);
+    late.abort();
   };
 
   return {
@@ -159,7 +177,9 @@ export function createCatalog(deps: CatalogDeps): Catalog {
       if (catalog === undefined) throw known ? unknownApplication(name) : unavailable(failure);
       const confirmedAt = catalog.confirmedAt();
       if (catalog.snapshot() === undefined) {
-        throw confirmedAt === undefined ? unavailable(failure) : unknownApplication(name);
+        // One whose every revision is damaged is there; one that was only registered is not yet.
+        const isUnclear = confirmedAt === undefined || catalog.health().problems.length > 0;
+        throw isUnclear ? unavailable(failure) : unknownApplication(name);
       }
       if (clock.now() - (confirmedAt ?? 0) > staleMaxMs) {
         throw unavailable(undefined, 'was last confirmed too long ago');
@@ -174,25 +194,26 @@ export function createCatalog(deps: CatalogDeps): Catalog {
       const catalog = applications.get(name);
       if (catalog === undefined) return;
       if (clock.now() - (lookedAt.get(name) ?? 0) < LOOK_AGAIN_INTERVAL_MS) {
-        await catalog.refreshing()?.catch(ignoreReported);
+        await waitFor(catalog.refreshing());
         return;
       }
       lookedAt.set(name, clock.now());
-      await catalog.refresh().catch(ignoreReported);
+      await waitFor(catalog.refresh());
     },
     health: () => {
       const health = Object.fromEntries(
         [...applications].map(([name, catalog]) => [name, catalog.health()]),
       );
       const problems = [
-        ...(failure === undefined ? [] : [failure.message]),
+        ...(failure === undefined ? [] : [publicSentence(failure)]),
         ...(position?.damaged ?? []).map((damage) => damage.reason),
       ];
       const ready =
         known &&
-        [...applications.values()].every(
-          (catalog) => clock.now() - (catalog.confirmedAt() ?? 0) <= staleMaxMs,
-        );
+        (applications.size === 0 ||
+          [...applications.values()].some(
+            (catalog) => clock.now() - (catalog.confirmedAt() ?? 0) <= staleMaxMs,
+          ));
       return { ready, applications: health, problems };
     },
   };

@@ -167,6 +167,13 @@ export function manifestOf(release: Release, header: ManifestHeader): ManifestJs
     at: header.at,
     by: header.by,
     skipped: [...header.skipped],
+    ...releaseJsonOf(release),
+  };
+}
+
+/** What of a manifest is the release's own. */
+export function releaseJsonOf(release: Release) {
+  return {
     released_at: release.releasedAt,
     notes: { ...release.notes },
     requires: release.requires,

@@ -14,6 +14,8 @@ import { type Manifest, manifestSequence } from './sequences.ts';
 
 /** An offer whose manifest or artifacts are not what it says: it is not offered. */
 export interface Fault {
+  /** Version, manifest and digest: tells one fault of a version from the next. */
+  readonly name: string;
   readonly version: string;
   readonly detail: string;
   /** Milliseconds since the epoch. */
@@ -99,7 +101,7 @@ export function createReleaseLoader(deps: {
       loaded.delete(name);
       byOffer.delete(offer);
       unverified.delete(name);
-      faults.set(name, { version, detail: error.message, foundAt: clock.now() });
+      faults.set(name, { name, version, detail: error.message, foundAt: clock.now() });
       return undefined;
     } finally {
       loading.delete(name);

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { z } from 'zod';
@@ -18,7 +18,8 @@ import type { Manifest, Revision } from './sequences.ts';
  */
 export interface SavedState {
   load(application: string): Promise<SavedCatalog | undefined>;
-  save(application: string, catalog: SavedCatalog): Promise<void>;
+  /** Whether it was saved. */
+  save(application: string, catalog: SavedCatalog): Promise<boolean>;
   loadApplications(): Promise<SavedApplications | undefined>;
   saveApplications(applications: SavedApplications): Promise<void>;
 }
@@ -82,7 +83,7 @@ export function createSavedState(deps: {
         return undefined;
       }),
     save: async (application, catalog) => {
-      await attempt(async () => {
+      const done = await attempt(async () => {
         const directory = path.join(root, application);
         const revision = catalog.revision.signed.revision;
         await writeChecked(path.join(directory, `${revision}.json`), catalog);
@@ -90,7 +91,9 @@ export function createSavedState(deps: {
           const other = Number(/^(\d+)\.json$/.exec(name)?.[1] ?? Number.POSITIVE_INFINITY);
           if (other < revision) await rm(path.join(directory, name), { force: true });
         }
+        return true;
       });
+      return done === true;
     },
     loadApplications: () => attempt(() => readChecked(applicationsFile, applicationsSchema)),
     saveApplications: async (applications) => {
@@ -103,7 +106,7 @@ export function createSavedState(deps: {
 async function writeChecked(file: string, content: object): Promise<void> {
   await mkdir(path.dirname(file), { recursive: true });
   const json = JSON.stringify(content);
-  const temporary = `${file}.${process.pid}.tmp`;
+  const temporary = `${file}.${randomUUID()}.tmp`;
   await writeFile(temporary, `${sha256(json)}\n${json}`);
   await rename(temporary, file);
 }

@@ -1,6 +1,6 @@
 import { AppError } from '../errors.ts';
 import type { Offer } from './offer.ts';
-import { ARCHES, type Arch, PLATFORMS, type Platform } from './platform.ts';
+import { ARCHES, type Arch, type Format, PLATFORMS, type Platform } from './platform.ts';
 import { compareVersions, isPrerelease, type Version, versionText } from './version.ts';
 
 /** Channels: named lists of offers, and what a client of one of them sees. */
@@ -60,6 +60,8 @@ export interface ChannelView {
   readonly offers: readonly Offer[];
   /** Those of `offers` with an artifact that runs on the machine, newest first. */
   offersFor(platform: Platform, arch: Arch | null): readonly Offer[];
+  /** Whether any of those comes in one of the formats: asking every offer would cost a stranger nothing. */
+  hasFormat(platform: Platform, arch: Arch | null, formats: readonly Format[]): boolean;
   /** The offer of a version, yanked or not. */
   offerOf(version: string): Offer | undefined;
   isRetired(version: string): boolean;
@@ -81,22 +83,34 @@ export function createChannelView(channel: Channel, stable: Channel | undefined)
   return {
     name: channel.name,
     offers,
-    offersFor: (platform, arch) => byMachine.get(machineName(platform, arch)) ?? NO_OFFERS,
+    offersFor: (platform, arch) => byMachine.get(machineName(platform, arch))?.offers ?? NO_OFFERS,
+    hasFormat: (platform, arch, formats) => {
+      const known = byMachine.get(machineName(platform, arch))?.formats;
+      return formats.some((format) => known?.has(format) === true);
+    },
     offerOf: (version) => byVersion.get(version),
     isRetired: (version) =>
       channel.retired.has(version) || (channel.prerelease && stable?.retired.has(version) === true),
   };
 }
 
-function indexByMachine(offers: readonly Offer[]): ReadonlyMap<string, readonly Offer[]> {
-  const index = new Map<string, Offer[]>();
+interface MachineIndex {
+  readonly offers: readonly Offer[];
+  readonly formats: ReadonlySet<Format>;
+}
+
+function indexByMachine(offers: readonly Offer[]): ReadonlyMap<string, MachineIndex> {
+  const index = new Map<string, MachineIndex>();
   for (const platform of PLATFORMS) {
     for (const arch of [...ARCHES, null]) {
       const admitted = new Set(admittedArches(platform, arch));
-      const fitting = offers.filter((offer) =>
-        offer.artifacts.some((a) => a.platform === platform && admitted.has(a.arch)),
-      );
-      if (fitting.length > 0) index.set(machineName(platform, arch), fitting);
+      const formats = new Set<Format>();
+      const fitting = offers.filter((offer) => {
+        const own = offer.artifacts.filter((a) => a.platform === platform && admitted.has(a.arch));
+        for (const { format } of own) formats.add(format);
+        return own.length > 0;
+      });
+      if (fitting.length > 0) index.set(machineName(platform, arch), { offers: fitting, formats });
     }
   }
   return index;

@@ -46,7 +46,11 @@ export function decideUpdate(query: UpdateQuery, channel: ChannelView): Decision
   const newest = channel.offers[0];
   if (newest === undefined) return { reason: 'no_release', path: NO_STEPS };
   if (!isNewer(newest, query)) return { reason: 'up_to_date', path: NO_STEPS };
-  const fitting = channel.offersFor(query.platform, query.arch);
+  const { platform, arch, formats } = query;
+  const all = channel.offersFor(platform, arch);
+  // In a format that never was, the newest says why, and none of the others could do better.
+  const fitting =
+    formats === null || channel.hasFormat(platform, arch, formats) ? all : all.slice(0, 1);
   const path: Step[] = [];
   // Offers without an artifact for this machine are not even looked at, but the newest gives the reason.
   if (fitting[0] !== newest) {

@@ -138,6 +138,6 @@ function refuse(
   choices: readonly string[],
   pointer: string,
 ): never {
-  const detail = `${JSON.stringify(word.slice(0, 64))} is not a ${noun} known here; use one of ${choices.join(', ')}.`;
+  const detail = `${JSON.stringify(word.slice(0, 64))} is no ${noun} known here; use one of ${choices.join(', ')}.`;
   throw new AppError(code, detail, { issues: [{ pointer, detail }] });
 }

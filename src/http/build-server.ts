@@ -32,6 +32,8 @@ const RETRY_AFTER_SECONDS = 10;
 /** Everything that every route has in common, and no route. Not listening. */
 export async function buildBase(settings: Settings, metrics: Registry): Promise<App> {
   const app = fastify(serverOptions(settings)) as unknown as App;
+  // JSON is the only body there is.
+  app.removeContentTypeParser('text/plain');
   app.setValidatorCompiler(compileValidator as never);
   app.setSerializerCompiler(compileSerializer as never);
   app.setErrorHandler((error: Error, request, reply) =>

@@ -8,6 +8,7 @@ import {
   parseFormat,
   parsePlatformAndArch,
 } from '../domain/platform.ts';
+import { parseClientVersion, versionText } from '../domain/version.ts';
 import { findDownload } from '../operations/find-download.ts';
 import { issueLink } from '../operations/issue-link.ts';
 import { signatureSchema } from './check-update-route.ts';
@@ -53,7 +54,7 @@ const schema = {
     200: downloadAnswerSchema,
     302: z.null().describe('Location: a presigned URL.'),
     ...problems({
-      400: 'invalid_request, unknown_platform, unknown_arch, unknown_format',
+      400: 'invalid_request, invalid_version, unknown_platform, unknown_arch, unknown_format',
       404: 'unknown_application, unknown_channel, unknown_version, no_release, unsupported_platform, unsupported_format',
       410: 'release_withdrawn',
       503: 'catalog_unavailable, store_unavailable, store_denied, overloaded',
@@ -64,10 +65,12 @@ const schema = {
 export function registerDownload(app: App, deps: RouteDeps): void {
   app.get('/api/v1/desktop/download/:platform', { schema }, async (request, reply) => {
     const { query, params } = request;
-    const { machine, arch, formats } = parseAll({
+    const { machine, arch, formats, version } = parseAll({
       machine: () => parsePlatformAndArch(params.platform),
       arch: () => optional(query.arch, parseArch),
       formats: () => optional(query.format, (text) => [parseFormat(text)]),
+      version: () =>
+        optional(query.version, (text) => versionText(parseClientVersion(text, '/version'))),
     });
     const application = query.app ?? deps.defaultApplication;
     const channel = query.channel ?? DEFAULT_CHANNEL;
@@ -87,7 +90,7 @@ export function registerDownload(app: App, deps: RouteDeps): void {
         purpose: 'download',
         signatureScheme: null,
       },
-      query.version ?? null,
+      version,
     );
     const method = request.method === 'HEAD' ? 'HEAD' : 'GET';
     const { url, expiresAt } = await issueLink(deps.links, application, artifact, method);

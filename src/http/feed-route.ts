@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
+import { parseVersion } from '../domain/version.ts';
 import { AppError } from '../errors.ts';
 import { checkForUpdate } from '../operations/check-for-update.ts';
 import { findFile } from '../operations/find-file.ts';
@@ -94,6 +95,7 @@ async function sendFile(
   if (version === undefined || filename === undefined || rest.length > 0) {
     throw new AppError('unknown_file', 'This feed has no such document.');
   }
+  parseVersion(version);
   const { application, channel } = feed;
   const file = await findFile(deps, { application, channel, version, filename });
   const method = request.method === 'HEAD' ? 'HEAD' : 'GET';

@@ -70,7 +70,8 @@ export function logRequests(app: App): void {
     request.log.info(
       {
         method,
-        url: url.startsWith('/files/') ? url.split('?')[0] : url,
+        // By route: the same address can be written in more than one way.
+        url: request.routeOptions.url === '/files/*' ? url.split('?')[0] : url,
         remote_address: ip,
         status: reply.statusCode,
         duration_ms: Math.round(reply.elapsedTime * 1000) / 1000,

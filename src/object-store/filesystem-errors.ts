@@ -58,7 +58,7 @@ export async function translate<T>(
 /** A link could lead out of the directory. */
 export function symbolicLink(path: string): AppError {
   return new AppError(
-    'store_denied',
+    'document_corrupt',
     `${path} is a symbolic link, and the store does not follow them. Put the file itself there.`,
   );
 }

@@ -46,10 +46,13 @@ export function admitToChannel(
     );
   }
   refuseAmbiguous(channels, version);
-  if (channel?.retired.includes(text)) {
+  const retiredFrom = Object.keys(channels).filter((key) => channels[key]?.retired.includes(text));
+  // Retiring forgets an offer's status: what no channel lists any more may have been yanked before.
+  const isGone = retiredFrom.length > 0 && offersOf(channels, text).size === 0;
+  if (isGone || retiredFrom.includes(name)) {
     throw new AppError(
       'status_forbids',
-      `${text} was retired from ${name}. Publish a new version.`,
+      `${text} was retired from ${retiredFrom.join(', ')}. Publish a new version.`,
     );
   }
   for (const [other, { offers }] of Object.entries(channels)) {

@@ -67,10 +67,15 @@ export async function offerByVersion(
   await deps.catalog.lookAgain(application.application);
   const found = lookUp(openChannel(application, channelName).channel, version);
   if (found !== undefined) return found;
-  throw new AppError(
-    'unknown_version',
-    `Channel ${channelName} of ${application.application} does not list version ${JSON.stringify(version.slice(0, 80))}.`,
-  );
+  if (application.health().storeFailing) {
+    // It may well exist: an outage is never spelled as "there is none".
+    throw new AppError(
+      'catalog_unavailable',
+      `Version ${version} is not known here, and the object store does not answer.`,
+    );
+  }
+  const detail = `Channel ${channelName} of ${application.application} does not list version ${version}.`;
+  throw new AppError('unknown_version', detail, { issues: [{ pointer: '/version', detail }] });
 }
 
 function lookUp(channel: ChannelView, version: string): Offer | undefined {
@@ -87,15 +92,21 @@ function withdrawn(version: string): AppError {
 
 function refusal(reason: string, query: UpdateQuery, version: string | null): AppError {
   const { application, channel, platform, arch } = query;
-  const what =
-    version === null ? `No release on ${channel} of ${application}` : `Version ${version}`;
+  // "No release … runs on", "Version … does not run on".
+  const of = (verb: string, verbs: string): string =>
+    version === null
+      ? `No release on ${channel} of ${application} ${verbs}`
+      : `Version ${version} does not ${verb}`;
   const machine = arch === null ? platform : `${platform}-${arch}`;
   if (reason === 'unsupported_format') {
     const wanted = query.formats?.join(' or ') ?? 'a known format';
-    return new AppError('unsupported_format', `${what} comes as ${wanted} for ${machine}.`);
+    return new AppError(
+      'unsupported_format',
+      `${of('come', 'comes')} as ${wanted} for ${machine}.`,
+    );
   }
   if (reason === 'unsupported_platform' || reason === 'unsupported_os_version') {
-    return new AppError('unsupported_platform', `${what} runs on ${machine}.`);
+    return new AppError('unsupported_platform', `${of('run', 'runs')} on ${machine}.`);
   }
   return new AppError('no_release', `Nothing is released on ${channel} of ${application}.`);
 }

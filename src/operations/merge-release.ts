@@ -1,4 +1,4 @@
-import { type Artifact, identityName, type Release } from '../domain/release.ts';
+import { type Artifact, type Companion, identityName, type Release } from '../domain/release.ts';
 import { AppError } from '../errors.ts';
 
 /** What one publisher brings for a release that others may be publishing at the same time. */
@@ -72,15 +72,27 @@ function isSameFile(a: Artifact, b: Artifact): boolean {
   return a.sha256 === b.sha256 && a.filename === b.filename;
 }
 
-/** The same bytes, with a signature or companion that was not there before. */
+/** The same bytes, where they are now, with a signature or companion that was not there before. */
 function addTo(existing: Artifact, artifact: Artifact): Artifact {
   const { signatures, companions, minimumOsVersion } = existing;
   return {
     ...existing,
+    object: artifact.object || existing.object,
     minimumOsVersion: minimumOsVersion ?? artifact.minimumOsVersion,
     signatures: signatures.length > 0 ? signatures : artifact.signatures,
-    companions: companions.length > 0 ? companions : artifact.companions,
+    companions:
+      companions.length > 0
+        ? companions.map((old) => relocate(old, artifact))
+        : artifact.companions,
   };
+}
+
+/** An upload goes under a fresh key when the object that was named is gone or damaged. */
+function relocate(old: Companion, artifact: Artifact): Companion {
+  const same = artifact.companions.find(
+    ({ filename, sha256 }) => filename === old.filename && sha256 === old.sha256,
+  );
+  return { ...old, object: same?.object || old.object };
 }
 
 function mergeStatements(

@@ -1,0 +1,163 @@
+import { afterAll, afterEach, describe, expect, it } from 'vitest';
+import type { Catalog } from '../../src/catalog/catalog.ts';
+import { renderEnvelope } from '../../src/catalog/envelope.ts';
+import { artifactsPrefix, manifestKey, revisionKey } from '../../src/catalog/keys.ts';
+import { makeArtifact, makeTemporaryDirectory, publish } from '../support/release.ts';
+import { createWorld, offered, POLL_MS, problemsOf } from './live-catalog.ts';
+
+const temporary = await makeTemporaryDirectory();
+afterAll(() => temporary.remove());
+const setup = await makeArtifact(temporary.path, { filename: 'App-Setup.exe' });
+const next = await makeArtifact(temporary.path, { filename: 'App-Setup-2.exe', content: 'second' });
+const opened: Catalog[] = [];
+afterEach(async () => {
+  await Promise.all(opened.splice(0).map((catalog) => catalog.stop()));
+});
+
+type Damage = (text: string) => string | undefined;
+
+/** A document that is whole in itself, with something else in it. */
+function resigned(edit: (signed: Record<string, unknown>) => void): Damage {
+  return (text) => {
+    const { signed } = JSON.parse(text) as { signed: Record<string, unknown> };
+    edit(signed);
+    return Buffer.from(renderEnvelope(signed)).toString();
+  };
+}
+
+const DAMAGES: Readonly<Record<string, Damage>> = {
+  altered: (text) => text.replace('2.0.0', '2.0.9'),
+  truncated: (text) => text.slice(0, text.length / 2),
+  emptied: () => '',
+  'of a newer schema': resigned((signed) => {
+    signed.schema_version = 2;
+  }),
+  "another application's": resigned((signed) => {
+    signed.application = 'other';
+  }),
+  'larger than any of its kind': (text) => text + ' '.repeat(2 * 1024 * 1024),
+};
+const REPAIRED_WITHIN_MS = 120_000;
+
+async function setUp() {
+  const world = createWorld();
+  await publish(world.parts, { version: '1.0.0', artifacts: [setup] });
+  const catalog = world.open();
+  opened.push(catalog);
+  await catalog.start();
+  return { ...world, catalog };
+}
+
+describe.each(Object.entries(DAMAGES))('a document that is %s', (_name, damage) => {
+  it('is not served as a revision: the last good state stays, and status and log say so', async () => {
+    const { catalog, clock, log, tamper, parts } = await setUp();
+    await publish(parts, { version: '2.0.0', artifacts: [next] });
+    const key = revisionKey('desktop', 2);
+    let whole = '';
+    await tamper(key, (text) => {
+      whole = text;
+      return damage(text);
+    });
+    await clock.advance(20 * POLL_MS);
+    expect(await offered(catalog)).toBe('1.0.0');
+    expect(problemsOf(catalog)).toContain(key);
+    expect(problemsOf(catalog).split(key)).toHaveLength(2);
+    expect(log.filter((line) => line.includes(key))).toHaveLength(1);
+    // A process that starts now serves the same.
+    if (_name !== 'of a newer schema') {
+      const other = createWorld().open({ store: parts.store });
+      opened.push(other);
+      await other.start();
+      expect(await offered(other)).toBe('1.0.0');
+    }
+    await tamper(key, () => whole);
+    await clock.advance(REPAIRED_WITHIN_MS);
+    expect(await offered(catalog)).toBe('2.0.0');
+    expect(problemsOf(catalog)).toBe('');
+  });
+
+  it('is not served as a manifest: its offer alone goes, until it is repaired', async () => {
+    const { catalog, clock, log, tamper, parts } = await setUp();
+    await publish(parts, { version: '2.0.0', artifacts: [next] });
+    const key = manifestKey('desktop', '2.0.0', 1);
+    let whole = '';
+    await tamper(key, (text) => {
+      whole = text;
+      return damage(text);
+    });
+    await clock.advance(2 * POLL_MS);
+    expect(await offered(catalog)).toBe('1.0.0');
+    expect(problemsOf(catalog)).toMatch(/2\.0\.0 is not offered: .*manifest/);
+    expect(log.join('\n')).toContain(key);
+    await tamper(key, () => whole);
+    await clock.advance(REPAIRED_WITHIN_MS);
+    expect(await offered(catalog)).toBe('2.0.0');
+    expect(problemsOf(catalog)).toBe('');
+  });
+});
+
+describe('a damaged newest revision', () => {
+  it('is stepped over by the next commit, which names it', async () => {
+    const { catalog, clock, tamper, parts, store } = await setUp();
+    await publish(parts, { version: '2.0.0', artifacts: [next] });
+    await tamper(revisionKey('desktop', 2), (text) => text.slice(0, 50));
+    await clock.advance(2 * POLL_MS);
+    await publish(parts, { version: '2.0.0', artifacts: [next] });
+    await clock.advance(2 * POLL_MS);
+    expect(await offered(catalog)).toBe('2.0.0');
+    expect(problemsOf(catalog)).toBe('');
+    const revision = await store.get(revisionKey('desktop', 3));
+    const { signed } = JSON.parse(Buffer.from(revision?.body ?? []).toString());
+    expect(signed).toMatchObject({ previous: { revision: 1 }, skipped: [{ number: 2 }] });
+  });
+});
+
+describe('an application whose only revision is damaged', () => {
+  it('is unavailable, not unknown', async () => {
+    const world = createWorld();
+    await publish(world.parts, { version: '1.0.0', artifacts: [setup] });
+    await world.tamper(revisionKey('desktop', 1), (text) => text.slice(0, 50));
+    const catalog = world.open();
+    opened.push(catalog);
+    await catalog.start();
+    await expect(offered(catalog)).rejects.toMatchObject({ code: 'catalog_unavailable' });
+    expect(problemsOf(catalog)).toContain(revisionKey('desktop', 1));
+    await publish(world.parts, { version: '1.0.0', artifacts: [setup] });
+    await world.clock.advance(2 * POLL_MS);
+    expect(await offered(catalog)).toBe('1.0.0');
+  });
+});
+
+describe('an offer', () => {
+  it('whose manifest is another one than it names is not made', async () => {
+    const { catalog, clock, tamper, parts } = await setUp();
+    await publish(parts, { version: '2.0.0', artifacts: [next] });
+    const edit = resigned((signed) => {
+      signed.notes = { und: 'Not what was published.' };
+    });
+    await tamper(manifestKey('desktop', '2.0.0', 1), edit);
+    await clock.advance(2 * POLL_MS);
+    expect(await offered(catalog)).toBe('1.0.0');
+    expect(problemsOf(catalog)).toContain('not the one that the catalog names');
+  });
+
+  it('whose file is missing or of another size is not made, until it is back', async () => {
+    for (const damage of [() => undefined, () => 'of another size'] as Damage[]) {
+      const { catalog, clock, log, tamper, parts, memory } = await setUp();
+      await publish(parts, { version: '2.0.0', artifacts: [next] });
+      let key = '';
+      for await (const object of memory.list(artifactsPrefix('desktop'))) {
+        if (object.key.endsWith(next.filename)) key = object.key;
+      }
+      await tamper(key, damage);
+      await clock.advance(2 * POLL_MS);
+      expect(await offered(catalog)).toBe('1.0.0');
+      expect(problemsOf(catalog)).toContain(key);
+      expect(log.join('\n')).toContain(key);
+      await tamper(key, () => 'second');
+      await clock.advance(REPAIRED_WITHIN_MS);
+      expect(await offered(catalog)).toBe('2.0.0');
+      expect(problemsOf(catalog)).toBe('');
+    }
+  });
+});

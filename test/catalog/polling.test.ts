@@ -1,0 +1,188 @@
+import { afterAll, afterEach, describe, expect, it } from 'vitest';
+import type { Catalog } from '../../src/catalog/catalog.ts';
+import { changeCatalog, changeManifest, registerApplication } from '../../src/catalog/change.ts';
+import { artifactKey, artifactObject } from '../../src/catalog/keys.ts';
+import { type OfferJson, offerJsonOf } from '../../src/catalog/revision-document.ts';
+import type { Release } from '../../src/domain/release.ts';
+import { findDownload } from '../../src/operations/find-download.ts';
+import { makeArtifact, makeTemporaryDirectory, publish } from '../support/release.ts';
+import { createWorld, offered, POLL_MS, type World } from './live-catalog.ts';
+
+const temporary = await makeTemporaryDirectory();
+afterAll(() => temporary.remove());
+const setup = await makeArtifact(temporary.path, { filename: 'App-Setup.exe' });
+const opened: Catalog[] = [];
+afterEach(async () => {
+  await Promise.all(opened.splice(0).map((catalog) => catalog.stop()));
+});
+
+async function start(world: World): Promise<Catalog> {
+  const catalog = world.open();
+  opened.push(catalog);
+  await catalog.start();
+  return catalog;
+}
+
+describe('a running catalog', () => {
+  it('sees what is published within two poll intervals, whole', async () => {
+    const world = createWorld();
+    await publish(world.parts, { version: '1.0.0', artifacts: [setup] });
+    const catalog = await start(world);
+    expect(await offered(catalog)).toBe('1.0.0');
+    for (let minor = 1; minor <= 20; minor++) {
+      await publish(world.parts, { version: `1.${minor}.0`, artifacts: [setup] });
+      await world.clock.advance(2 * POLL_MS);
+      expect(await offered(catalog)).toBe(`1.${minor}.0`);
+    }
+    await publish(world.parts, { application: 'other', version: '3.0.0', artifacts: [setup] });
+    await world.clock.advance(4 * POLL_MS);
+    expect(await offered(catalog, 'other')).toBe('3.0.0');
+  });
+
+  it('stays on the old revision until everything of the new one is verified', async () => {
+    const world = createWorld();
+    await publish(world.parts, { version: '1.0.0', artifacts: [setup] });
+    const catalog = await start(world);
+    await publish(world.parts, { version: '2.0.0', artifacts: [setup] });
+    world.store.setPlan(({ key }) =>
+      key.includes('/releases/2.0.0/') ? { when: 'before' } : undefined,
+    );
+    await world.clock.advance(60_000);
+    expect(await offered(catalog)).toBe('1.0.0');
+    expect(catalog.health().applications.desktop).toMatchObject({
+      revision: 1,
+      storeFailing: true,
+    });
+    world.store.setPlan(undefined);
+    await world.clock.advance(60_000);
+    expect(await offered(catalog)).toBe('2.0.0');
+    expect(catalog.health().applications.desktop).toMatchObject({ revision: 2, problems: [] });
+  });
+
+  it('costs one request per application and one for the list, each interval', async () => {
+    const world = createWorld();
+    for (const application of ['desktop', 'second', 'third']) {
+      await publish(world.parts, { application, version: '1.0.0', artifacts: [setup] });
+    }
+    await start(world);
+    await world.clock.advance(POLL_MS);
+    world.store.forgetCalls();
+    const intervals = 100;
+    await world.clock.advance(intervals * POLL_MS);
+    console.log(
+      `idle catalog of 3 applications: ${world.store.total()} store requests in ${intervals} poll intervals`,
+    );
+    expect(world.store.total()).toBe(intervals * 4);
+    expect(world.store.counts).toMatchObject({ get: intervals * 4, list: 0, head: 0, create: 0 });
+  });
+
+  it('answers names that strangers invent without asking the store', async () => {
+    const world = createWorld();
+    await publish(world.parts, { version: '1.0.0', artifacts: [setup] });
+    const catalog = await start(world);
+    world.store.forgetCalls();
+    const names = 1_000;
+    for (let number = 0; number < names; number++) {
+      const name = number % 2 === 0 ? `invented-${number}` : '../../etc';
+      await expect(offered(catalog, name)).rejects.toMatchObject({ code: 'unknown_application' });
+      await catalog.lookAgain(name);
+    }
+    expect(world.store.total()).toBe(0);
+    expect(Object.keys(catalog.health().applications)).toEqual(['desktop']);
+    console.log(`invented applications: ${names} names, ${world.store.total()} store requests`);
+  });
+
+  it('looks once for a version it does not know, at most once a second', async () => {
+    const world = createWorld();
+    await publish(world.parts, { version: '1.0.0', artifacts: [setup] });
+    const catalog = await start(world);
+    const download = (version: string) =>
+      findDownload(
+        { catalog },
+        {
+          application: 'desktop',
+          channel: 'stable',
+          currentVersion: null,
+          platform: 'windows',
+          arch: 'x64',
+          formats: null,
+          osVersion: null,
+          osGate: 'server',
+          installationId: null,
+          purpose: 'download',
+          signatureScheme: null,
+        },
+        version,
+      );
+    await publish(world.parts, { version: '2.0.0', artifacts: [setup] });
+    const { release } = await download('2.0.0');
+    expect(release.version).toBe('2.0.0');
+    await world.clock.advance(1_000);
+    world.store.forgetCalls();
+    const ask = async (version: string) => {
+      await expect(download(version)).rejects.toMatchObject({ code: 'unknown_version' });
+    };
+    await Promise.all(Array.from({ length: 500 }, (_, number) => ask(`9.9.${number}`)));
+    await ask('8.0.0');
+    expect(world.store.total()).toBe(1);
+    console.log(
+      `unknown versions: 501 questions in a second, ${world.store.total()} store request`,
+    );
+  });
+
+  it('of 1,000 offers answers after a few requests', async () => {
+    const world = createWorld();
+    await bulkPublish(world, 1_000);
+    world.store.forgetCalls();
+    const catalog = world.open();
+    opened.push(catalog);
+    await catalog.start();
+    const requests = world.store.total();
+    expect(await offered(catalog)).toBe('1.0.999');
+    console.log(`start with 1,000 offers: ${requests} store requests before the first answer`);
+    expect(requests).toBeLessThanOrEqual(20);
+    await world.clock.advance(POLL_MS / 2);
+  });
+});
+
+/** As many releases, offered in one revision: publishing them one by one is not what is tested. */
+async function bulkPublish(world: World, count: number): Promise<void> {
+  const deps = { ...world.parts, actor: 'test' };
+  const sha256 = '1'.repeat(64);
+  const object = artifactObject(sha256, 'App.exe');
+  await world.memory.create(artifactKey('desktop', object), Buffer.from('app'));
+  const offers: OfferJson[] = [];
+  for (let patch = 0; patch < count; patch++) {
+    const release: Release = {
+      application: 'desktop',
+      version: `1.0.${patch}`,
+      releasedAt: '2026-11-21T09:00:00.000Z',
+      notes: {},
+      requires: null,
+      mandatoryFor: null,
+      provenance: { commit: null, buildUrl: null },
+      artifacts: [
+        {
+          platform: 'windows',
+          arch: 'x64',
+          format: 'nsis',
+          filename: 'App.exe',
+          size: 3,
+          sha256,
+          sha512: '1'.repeat(128),
+          minimumOsVersion: null,
+          signatures: [],
+          companions: [],
+          object,
+        },
+      ],
+    };
+    const manifest = await changeManifest(deps, 'desktop', release.version, () => release);
+    offers.push(offerJsonOf(release, manifest));
+  }
+  await registerApplication(deps, 'desktop');
+  await changeCatalog(deps, 'desktop', () => ({
+    change: { kind: 'publish', version: '1.0.0', channels: ['stable'], reason: null },
+    channels: { stable: { prerelease: false, offers, retired: [] } },
+  }));
+}

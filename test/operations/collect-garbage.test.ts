@@ -1,0 +1,205 @@
+import { mkdir, readdir, utimes, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import {
+  artifactKey,
+  artifactObject,
+  artifactsPrefix,
+  manifestKey,
+} from '../../src/catalog/keys.ts';
+import { isAppError } from '../../src/errors.ts';
+import { openFilesystemStore } from '../../src/object-store/filesystem.ts';
+import { createMemoryStore } from '../../src/object-store/memory.ts';
+import type { ObjectStore } from '../../src/object-store/object-store.ts';
+import { collectGarbage } from '../../src/operations/collect-garbage.ts';
+import { hashFile } from '../../src/operations/hash-file.ts';
+import { systemClock, systemRandomness } from '../../src/system.ts';
+import { observe } from '../reliability/observer.ts';
+import { createFixedClock, createSeededRandomness } from '../support/clock.ts';
+import { createFaultyStore, failFrom } from '../support/faulty-store.ts';
+import { makeArtifact, makeTemporaryDirectory, publish } from '../support/release.ts';
+
+const SEED = 3_141_592;
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+const everything = { application: undefined, dryRun: false };
+const temporary = await makeTemporaryDirectory();
+afterAll(() => temporary.remove());
+
+const first = await makeArtifact(temporary.path, { filename: 'First.exe', content: 'first' });
+const second = await makeArtifact(temporary.path, { filename: 'Second.exe', content: 'second' });
+const requests = {
+  first: { version: '1.0.0', artifacts: [first] },
+  second: { version: '2.0.0', artifacts: [second] },
+};
+
+/** An application with a release and the upload of another, whose publisher was killed. */
+async function setUp(seed = SEED) {
+  const clock = createFixedClock();
+  const memory = createMemoryStore({ clock });
+  const store = createFaultyStore(memory);
+  const parts = { store, clock, randomness: createSeededRandomness(seed) };
+  await publish(parts, requests.first);
+  store.setPlan(({ method, key }) =>
+    method === 'create' && key.includes('/manifest/') ? { when: 'before' } : undefined,
+  );
+  await publish(parts, requests.second).catch(() => undefined);
+  store.setPlan(undefined);
+  store.forgetCalls();
+  const gc = () => collectGarbage({ ...parts, store: memory }, everything);
+  return { ...parts, memory, gc };
+}
+
+async function artifactsIn(store: ObjectStore): Promise<readonly string[]> {
+  const keys: string[] = [];
+  for await (const { key } of store.list(artifactsPrefix('desktop'))) keys.push(key);
+  return keys;
+}
+
+describe('gc beside a publish that uses an old upload again', () => {
+  it('never removes what a commit names, whatever the age and the moment', async () => {
+    const randomness = createSeededRandomness(SEED);
+    const runs = 200;
+    let removed = 0;
+    for (let run = 0; run < runs; run++) {
+      const { store, clock, gc, ...parts } = await setUp(run);
+      // Most ages about a limit: a day for reuse, a week for gc.
+      const days = [0, 1, 7][Math.floor(randomness.fraction() * 3)] ?? 0;
+      const age = Math.max(0, days * DAY_MS + (randomness.fraction() - 0.5) * 4 * HOUR_MS);
+      clock.advance(age);
+      const step = 1 + Math.floor(randomness.fraction() * 30);
+      const pause = randomness.fraction() < 0.5 ? 0 : randomness.fraction() * 9 * DAY_MS;
+      const repeat = `seed ${SEED}, run ${run}: upload ${age / HOUR_MS} h old, gc at step ${step} after ${pause / HOUR_MS} h`;
+      store.setPlan(async ({ number, method, key }) => {
+        // The machine sleeps here and gc runs meanwhile; a request already sent does not take days.
+        const isCommit = method === 'create' && key.includes('/manifest/');
+        if (number !== step) return undefined;
+        if (!isCommit) clock.advance(pause);
+        for (const { objects } of (await gc()).results) removed += objects.length;
+        return undefined;
+      });
+      const publisher = { ...parts, store, clock };
+      await publish(publisher, requests.second).catch((error) => {
+        if (!isAppError(error, 'store_unavailable')) throw error;
+      });
+      store.setPlan(undefined);
+      expect((await observe(store, 'desktop', clock.now)).torn, repeat).toEqual([]);
+      clock.advance(8 * DAY_MS);
+      await gc();
+      expect((await observe(store, 'desktop', clock.now)).torn, repeat).toEqual([]);
+      await publish(publisher, requests.second);
+      const completed = await observe(store, 'desktop', clock.now);
+      expect(completed.torn, repeat).toEqual([]);
+      expect([...completed.offers.keys()].sort()).toEqual(['stable 1.0.0', 'stable 2.0.0']);
+    }
+    console.log(
+      `gc beside publishes: ${runs} seeded interleavings, ${removed} unnamed objects removed, 0 commits named a removed one`,
+    );
+  });
+
+  it('does not remove what was uploaded again after another gc had removed it', async () => {
+    const { store, clock, memory, gc, ...parts } = await setUp();
+    clock.advance(8 * DAY_MS);
+    let isPaused = true;
+    const slow = createFaultyStore(memory, async ({ method, key }) => {
+      if (isPaused && method !== 'list' && key.includes('/artifacts/')) {
+        isPaused = false;
+        await gc();
+        await publish({ ...parts, store, clock }, requests.second);
+      }
+      return undefined;
+    });
+    await collectGarbage({ ...parts, store: slow, clock }, everything);
+    expect((await observe(store, 'desktop', clock.now)).torn).toEqual([]);
+  });
+});
+
+describe('gc', () => {
+  it('keeps an upload for a week, and removes it then', async () => {
+    const { clock, memory, gc } = await setUp();
+    // Giving up on the interrupted publish took a minute.
+    clock.advance(7 * DAY_MS - HOUR_MS);
+    expect((await gc()).results).toMatchObject([{ objects: [], bytes: 0 }]);
+    clock.advance(HOUR_MS);
+    expect((await gc()).results).toMatchObject([
+      { application: 'desktop', objects: [{ size: second.size }], bytes: second.size },
+    ]);
+    expect(await artifactsIn(memory)).toEqual([expect.stringContaining('First.exe')]);
+  });
+
+  it('removes nothing when it only shall say what it would', async () => {
+    const { clock, memory, ...parts } = await setUp();
+    clock.advance(8 * DAY_MS);
+    const request = { application: 'desktop', dryRun: true };
+    const { results } = await collectGarbage({ ...parts, store: memory, clock }, request);
+    expect(results).toMatchObject([{ bytes: second.size }]);
+    expect(await artifactsIn(memory)).toHaveLength(2);
+  });
+
+  it('removes nothing of an application with a manifest that cannot be read', async () => {
+    const newer = JSON.stringify({ signed: { schema_version: 2 }, digest: '', signatures: [] });
+    for (const body of ['', '{"signed":', newer]) {
+      const { clock, memory, gc } = await setUp();
+      await memory.create(manifestKey('desktop', '3.0.0', 1), Buffer.from(body));
+      clock.advance(8 * DAY_MS);
+      await expect(gc()).rejects.toMatchObject({
+        code: 'document_corrupt',
+        message: expect.stringContaining('nothing of desktop is removed'),
+      });
+      expect(await artifactsIn(memory)).toHaveLength(2);
+    }
+  });
+
+  it('fails and removes nothing more when the store fails', async () => {
+    const { clock, memory, store, ...parts } = await setUp();
+    clock.advance(8 * DAY_MS);
+    for (let step = 1; step <= 8; step++) {
+      store.setPlan(failFrom(step, 'before'));
+      await expect(collectGarbage({ ...parts, store, clock }, everything)).rejects.toMatchObject({
+        code: 'store_unavailable',
+      });
+      expect(await artifactsIn(memory)).toHaveLength(2);
+    }
+  });
+});
+
+describe('gc on a directory', () => {
+  it('clears old unnamed files and unfinished ones, and no others', async () => {
+    const directory = path.join(temporary.path, 'objects');
+    const signUrl = () => {
+      throw new Error('not used');
+    };
+    const store = await openFilesystemStore({ directory, signUrl });
+    const parts = { store, clock: systemClock, randomness: systemRandomness };
+    await publish(parts, requests.first);
+    const put = async (key: string, ageMs: number) => {
+      const file = path.join(directory, key);
+      await mkdir(path.dirname(file), { recursive: true });
+      await writeFile(file, 'left behind');
+      const time = new Date(Date.now() - ageMs);
+      await utimes(file, time, time);
+      return file;
+    };
+    const orphan = (name: string) => artifactKey('desktop', artifactObject('0'.repeat(64), name));
+    await put(orphan('old.exe'), 8 * DAY_MS);
+    await put(orphan('young.exe'), 6 * DAY_MS);
+    await put('apps/desktop/artifacts/.slipway-tmp-old', 8 * DAY_MS);
+    await put('apps/desktop/artifacts/.slipway-tmp-young', HOUR_MS);
+    // Old, and named: never removed.
+    const named = artifactKey(
+      'desktop',
+      artifactObject((await hashFile(first, () => {})).sha256, first.filename),
+    );
+    const time = new Date(Date.now() - 400 * DAY_MS);
+    await utimes(path.join(directory, named), time, time);
+
+    const { results, abandonedUploads } = await collectGarbage(parts, everything);
+    expect(results).toMatchObject([{ objects: [{ key: orphan('old.exe') }] }]);
+    expect(abandonedUploads).toBe(1);
+    expect(await artifactsIn(store)).toEqual([orphan('young.exe'), named]);
+    expect(await readdir(path.join(directory, 'apps/desktop/artifacts'))).toContain(
+      '.slipway-tmp-young',
+    );
+    expect((await observe(store, 'desktop')).torn).toEqual([]);
+  });
+});

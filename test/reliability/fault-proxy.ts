@@ -1,0 +1,115 @@
+import { Agent, createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+/** Between a process and its store: passes everything on, and does what the plan says to some of it. */
+export interface FaultProxy {
+  readonly endpoint: string;
+  setPlan(plan: ProxyPlan | undefined): void;
+  /** Requests since the last `forgetRequests`. */
+  requests(): number;
+  forgetRequests(): void;
+  close(): Promise<void>;
+}
+
+export interface ProxiedRequest {
+  /** From 1, since the plan was set. */
+  readonly number: number;
+  readonly method: string;
+  /** Path and query. */
+  readonly url: string;
+}
+
+export type ProxyFault =
+  | { readonly status: 503 | 429 }
+  /**
+   * The connection is cut: before the store saw anything, in the middle of the body, or when the store
+   * has done what was asked and only the answer is lost. `meanwhile` runs at that moment.
+   */
+  | { readonly cut: 'before' | 'during' | 'after'; readonly meanwhile?: () => void };
+
+export type ProxyPlan = (request: ProxiedRequest) => ProxyFault | undefined;
+
+const S3_CODES = { 503: 'SlowDown', 429: 'TooManyRequests' } as const;
+
+export async function startFaultProxy(target: string): Promise<FaultProxy> {
+  const { hostname, port } = new URL(target);
+  const agent = new Agent({ keepAlive: true });
+  let plan: ProxyPlan | undefined;
+  let planned = 0;
+  let requests = 0;
+  const server = createServer((incoming, outgoing) => {
+    requests += 1;
+    planned += 1;
+    const fault = plan?.({
+      number: planned,
+      method: incoming.method ?? '',
+      url: incoming.url ?? '',
+    });
+    if (fault !== undefined && 'status' in fault) refuse(incoming, outgoing, fault.status);
+    else if (fault?.cut === 'before') cut(incoming, fault);
+    else forward(incoming, outgoing, fault);
+  });
+
+  /** With the headers as they came, the Host of the proxy among them: the signature covers it. */
+  function forward(
+    incoming: IncomingMessage,
+    outgoing: ServerResponse,
+    fault: Extract<ProxyFault, { cut: string }> | undefined,
+  ): void {
+    const { headers, method, url: path } = incoming;
+    const upstream = request({ hostname, port, method, path, headers, agent });
+    upstream.on('response', (answer) => {
+      if (fault !== undefined) {
+        answer.resume();
+        cut(incoming, fault);
+        return;
+      }
+      outgoing.writeHead(answer.statusCode ?? 502, answer.headers);
+      answer.pipe(outgoing);
+    });
+    upstream.on('error', () => incoming.socket.destroy());
+    incoming.on('error', () => upstream.destroy());
+    incoming.on('close', () => {
+      if (!incoming.complete) upstream.destroy();
+    });
+    if (fault?.cut === 'during') {
+      incoming.once('data', () => {
+        upstream.destroy();
+        cut(incoming, fault);
+      });
+    }
+    incoming.pipe(upstream);
+  }
+
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    setPlan: (next) => {
+      plan = next;
+      planned = 0;
+    },
+    requests: () => requests,
+    forgetRequests: () => {
+      requests = 0;
+    },
+    close: async () => {
+      server.closeAllConnections();
+      agent.destroy();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+function refuse(incoming: IncomingMessage, outgoing: ServerResponse, status: 503 | 429): void {
+  incoming.resume();
+  incoming.once('end', () => {
+    outgoing.writeHead(status, { 'content-type': 'application/xml' });
+    const body = `<Error><Code>${S3_CODES[status]}</Code></Error>`;
+    outgoing.end(incoming.method === 'HEAD' ? undefined : body);
+  });
+}
+
+function cut(incoming: IncomingMessage, fault: Extract<ProxyFault, { cut: string }>): void {
+  fault.meanwhile?.();
+  incoming.socket.destroy();
+}

@@ -1,0 +1,138 @@
+import { writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { expect } from 'vitest';
+import type { Randomness } from '../../src/clock.ts';
+import type { ObjectStore } from '../../src/object-store/object-store.ts';
+import { changeStatus } from '../../src/operations/change-status.ts';
+import { systemClock } from '../../src/system.ts';
+import { createSeededRandomness } from '../support/clock.ts';
+import { observe } from './observer.ts';
+import { type Child, startCli } from './run-child.ts';
+
+/** The command line, killed for real while it publishes, again and again. */
+
+export interface KillDeps {
+  readonly name: string;
+  readonly store: ObjectStore;
+  readonly env: Readonly<Record<string, string>>;
+  /** For the builds that are published. */
+  readonly directory: string;
+  /** Kills the child at a moment of its choosing; resolves when it is sure not to any more. */
+  kill(child: Child, randomness: Randomness): Promise<void>;
+  /** Sees two publishes undisturbed, the first ones to this store. */
+  learn(publish: () => Promise<Child>): Promise<void>;
+}
+
+/** Two parts of a multipart upload, and what goes in one request. */
+const SIZES = [9 * 1024 * 1024, 300 * 1024, 300 * 1024];
+/** Older ones are retired, so that looking at everything stays quick. */
+const VERSIONS_KEPT = 2;
+/** Then another application: the chain of revisions is read from its beginning every time. */
+const VERSIONS_PER_APPLICATION = 25;
+
+export function killSettings(env = process.env) {
+  return {
+    kills: Number(env.SOAK_KILLS ?? 20),
+    minutesMax: Number(env.SOAK_MINUTES ?? 3),
+    seed: Number(env.SOAK_SEED ?? 1_597_463_007),
+  };
+}
+
+export async function killPublishes(deps: KillDeps): Promise<void> {
+  const { store, env, name } = deps;
+  const { kills, minutesMax, seed } = killSettings();
+  const endsAt = Date.now() + minutesMax * 60_000;
+  const randomness = createSeededRandomness(seed);
+  const bytes = createNoise(seed, Math.max(...SIZES));
+  const figures = { killed: 0, attempts: 0, old: 0, new: 0, torn: 0, lost: 0, completed: 0 };
+
+  let builds = 0;
+  const startPublish = async (application: string, version: string, size: number) => {
+    const build = path.join(deps.directory, `${application}-${version}.exe`);
+    // Every build is another one.
+    bytes.writeUInt32BE(builds++, 0);
+    await writeFile(build, bytes.subarray(0, size));
+    const file = `${build},os=windows,arch=x64,format=nsis,name=App-Setup.exe`;
+    return () =>
+      startCli(['publish', version, file, '--app', application, '--create', '--json'], env);
+  };
+  const publishUndisturbed = async (start: () => Child, repeat: string) => {
+    const { code, stderr } = await start().finished;
+    expect(code, `${repeat}\n${stderr}`).toBe(0);
+  };
+
+  let learned = 0;
+  await deps.learn(async () => {
+    const start = await startPublish('learn', `1.0.${learned++}`, SIZES[0] ?? 0);
+    return start();
+  });
+  let application = '';
+  let acknowledged: string[] = [];
+  let revision = 0;
+  while (figures.killed < kills && figures.attempts < kills * 3 && Date.now() < endsAt) {
+    const turn = figures.attempts++;
+    if (turn % VERSIONS_PER_APPLICATION === 0) {
+      application = `kill-${turn}`;
+      acknowledged = [];
+      revision = 0;
+    }
+    const version = `1.0.${turn}`;
+    const repeat = `${name}, seed ${seed}, attempt ${turn}`;
+    const start = await startPublish(application, version, SIZES[turn % SIZES.length] ?? 0);
+    const child = start();
+    const [{ signal, code, stderr }] = await Promise.all([
+      child.finished,
+      deps.kill(child, randomness),
+    ]);
+    if (signal === 'SIGKILL') figures.killed += 1;
+    else expect(code, `${repeat}\n${stderr}`).toBe(0);
+
+    const left = await observe(store, application);
+    const isOld = left.revision === revision;
+    // What was acknowledged before the signal came must be there.
+    if (code === 0) expect(isOld, repeat).toBe(false);
+    figures[isOld ? 'old' : 'new'] += 1;
+    figures.torn += left.torn.length;
+    const visible = isOld ? acknowledged : [...acknowledged, version];
+    expect(left.torn, repeat).toEqual([]);
+    expect([...left.offers.keys()].sort(), repeat).toEqual(visible.map(stable).sort());
+
+    await publishUndisturbed(start, repeat);
+    figures.completed += 1;
+    acknowledged.push(version);
+    const completed = await observe(store, application);
+    figures.lost += acknowledged.filter((v) => !completed.offers.has(stable(v))).length;
+    expect(completed.torn, repeat).toEqual([]);
+    expect([...completed.offers.keys()].sort(), repeat).toEqual(acknowledged.map(stable).sort());
+    revision = completed.revision;
+    await retire(acknowledged.splice(0, acknowledged.length - VERSIONS_KEPT));
+  }
+
+  async function retire(versions: readonly string[]): Promise<void> {
+    const deps = { store, clock: systemClock, randomness, actor: 'test' };
+    for (const version of versions) {
+      const request = { application, version, channel: undefined, reason: null };
+      ({ revision } = await changeStatus(deps, 'retire', request));
+    }
+  }
+
+  console.log(
+    `killed publishes, ${name}: ${figures.killed} real kill -9 in ${figures.attempts} publishes (seed ${seed}; ${figures.old} left the old state, ${figures.new} the new one), ${figures.torn} torn states, ${figures.lost} acknowledged changes lost, ${figures.completed} re-runs completed`,
+  );
+  expect(figures).toMatchObject({ torn: 0, lost: 0, completed: figures.attempts });
+  expect(figures.killed, 'kills that hit a running process').toBeGreaterThanOrEqual(
+    Date.now() < endsAt ? kills : 1,
+  );
+}
+
+function stable(version: string): string {
+  return `stable ${version}`;
+}
+
+/** Bytes that no store could shrink. */
+function createNoise(seed: number, size: number): Buffer {
+  const { fraction } = createSeededRandomness(seed);
+  const bytes = Buffer.alloc(size);
+  for (let at = 0; at + 4 <= size; at += 4) bytes.writeUInt32BE(fraction() * 0xffffffff, at);
+  return bytes;
+}

@@ -1,0 +1,74 @@
+import { existsSync, watch } from 'node:fs';
+import { mkdir } from 'node:fs/promises';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect, it } from 'vitest';
+import type { Randomness } from '../../src/clock.ts';
+import { openFilesystemStore } from '../../src/object-store/filesystem.ts';
+import { makeTemporaryDirectory } from '../support/release.ts';
+import { killPublishes, killSettings } from './kill-publishes.ts';
+import type { Child } from './run-child.ts';
+
+it(
+  'a publish to a directory, killed at a random moment, leaves nothing torn',
+  async () => {
+    const temporary = await makeTemporaryDirectory();
+    const data = path.join(temporary.path, 'data');
+    const objects = path.join(data, 'objects');
+    const builds = path.join(temporary.path, 'builds');
+    await mkdir(builds);
+    const store = await openFilesystemStore({
+      directory: objects,
+      signUrl: () => {
+        throw new Error('not used');
+      },
+    });
+    // Whole life of the process, and the part of it in which it writes.
+    const spans = { wholeMs: 0, writingMs: 0 };
+    try {
+      await killPublishes({
+        name: 'directory',
+        store,
+        env: { DATA_DIR: data },
+        directory: builds,
+        learn: async (publish) => {
+          // The first one to a store also tries whether it can be used.
+          await (await publish()).finished;
+          const child = await publish();
+          const startedAt = performance.now();
+          await firstWrite(objects);
+          const writesAt = performance.now();
+          expect((await child.finished).code).toBe(0);
+          spans.wholeMs = performance.now() - startedAt;
+          spans.writingMs = performance.now() - writesAt;
+        },
+        kill: async (child: Child, randomness: Randomness) => {
+          // One in four whenever, from its start on; the others once it has begun to write.
+          if (randomness.fraction() < 0.25) {
+            await Promise.race([child.finished, sleep(randomness.fraction() * spans.wholeMs)]);
+          } else {
+            await Promise.race([child.finished, firstWrite(objects)]);
+            // Most builds are smaller than the one that was timed, which also took time to exit.
+            const delayMs = randomness.fraction() * spans.writingMs * 0.5;
+            await Promise.race([child.finished, sleep(delayMs)]);
+          }
+          child.process.kill('SIGKILL');
+        },
+      });
+    } finally {
+      await temporary.remove();
+    }
+  },
+  (killSettings().minutesMax + 1) * 60_000,
+);
+
+/** Resolves when anything below the applications changes. */
+function firstWrite(objects: string): Promise<void> {
+  return new Promise((resolve) => {
+    const root = path.join(objects, 'apps');
+    const watcher = watch(existsSync(root) ? root : objects, { recursive: true }, () => {
+      watcher.close();
+      resolve();
+    });
+  });
+}

@@ -1,0 +1,98 @@
+import { createHash } from 'node:crypto';
+import { createCatalog } from '../../src/catalog/catalog.ts';
+import { artifactKey } from '../../src/catalog/keys.ts';
+import type { Clock } from '../../src/clock.ts';
+import { versionText } from '../../src/domain/version.ts';
+import { isAppError } from '../../src/errors.ts';
+import type { ObjectStore } from '../../src/object-store/object-store.ts';
+import { verifyCatalog } from '../../src/operations/verify-catalog.ts';
+
+/** What a client of the store sees at this moment, and everything that is not as it should be. */
+export interface Observation {
+  readonly revision: number;
+  /** `channel version` → the names of its files. */
+  readonly offers: ReadonlyMap<string, readonly string[]>;
+  /** In sentences; a torn state has at least one. */
+  readonly torn: readonly string[];
+}
+
+/** Starts as a fresh service would, and holds every byte it would hand out against its hashes. */
+export async function observe(
+  store: ObjectStore,
+  application: string,
+  now: Clock['now'] = Date.now,
+): Promise<Observation> {
+  const log: string[] = [];
+  const write = (facts: object, message: string) =>
+    void log.push(`${message} ${JSON.stringify(facts)}`);
+  const catalog = createCatalog({
+    store,
+    clock: { now, sleep: sleepUntilAborted },
+    randomness: { fraction: () => 0.5, id: () => 'unused' },
+    log: { info: () => undefined, warn: write, error: write },
+    stateDirectory: undefined,
+    pollIntervalMs: 1_000,
+    staleMaxMs: 86_400_000,
+  });
+  try {
+    await catalog.start();
+    const offers = new Map<string, readonly string[]>();
+    const torn: string[] = [];
+    const ready = findReady(catalog, application);
+    if (ready === undefined) return { revision: 0, offers, torn: log };
+    const { channels, revision } = ready.snapshot();
+    for (const [name, channel] of channels) {
+      for (const offer of channel.offers) {
+        const release = await ready.release(offer);
+        if (release === undefined) continue;
+        const files = release.artifacts.flatMap((artifact) => [artifact, ...artifact.companions]);
+        offers.set(
+          `${name} ${versionText(offer.version)}`,
+          files.map(({ filename }) => filename),
+        );
+        for (const file of files) torn.push(...(await compare(store, application, file)));
+      }
+    }
+    torn.push(...catalog.health().problems, ...ready.health().problems, ...log);
+    const verified = await verifyCatalog(
+      { store, onProgress: () => undefined },
+      { application, deep: true },
+    );
+    torn.push(...verified.flatMap(({ problems }) => problems));
+    return { revision: revision.signed.revision, offers, torn };
+  } finally {
+    await catalog.stop();
+  }
+}
+
+function findReady(catalog: ReturnType<typeof createCatalog>, application: string) {
+  try {
+    return catalog.application(application);
+  } catch (error) {
+    if (isAppError(error, 'unknown_application')) return undefined;
+    throw error;
+  }
+}
+
+async function compare(
+  store: ObjectStore,
+  application: string,
+  file: { object: string; size: number; sha256: string; sha512: string },
+): Promise<readonly string[]> {
+  const key = artifactKey(application, file.object);
+  const object = await store.read(key);
+  if (object === undefined) return [`${key} is offered and missing`];
+  const hashes = [createHash('sha256'), createHash('sha512')] as const;
+  for await (const chunk of object.stream) for (const hash of hashes) hash.update(chunk as Buffer);
+  const [sha256, sha512] = hashes.map((hash) => hash.digest('hex'));
+  const isWhole = sha256 === file.sha256 && sha512 === file.sha512 && object.size === file.size;
+  return isWhole ? [] : [`${key} is offered and its bytes are others`];
+}
+
+/** Polling is not what is observed: one look, then stopped. */
+function sleepUntilAborted(_ms: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((_resolve, reject) => {
+    signal?.throwIfAborted();
+    signal?.addEventListener('abort', () => reject(signal.reason), { once: true });
+  });
+}

@@ -1,0 +1,65 @@
+import path from 'node:path';
+import { openPublisher } from '../../src/app.ts';
+import { loadConfig } from '../../src/config.ts';
+import type { Arch, Format, Platform } from '../../src/domain/platform.ts';
+import { isAppError } from '../../src/errors.ts';
+import { systemClock, systemRandomness } from '../../src/system.ts';
+import { makeArtifact, publish } from '../support/release.ts';
+
+/**
+ * One of several processes that publish at the same time: says `ready`, waits for a line, then works
+ * through its publishers' tasks and prints what the operation told each of them.
+ */
+export interface PublisherTask {
+  readonly version: string;
+  readonly platform: Platform;
+  readonly arch: Arch;
+  readonly format: Format;
+  readonly filename: string;
+  readonly content: string;
+}
+
+export type PublisherOutcome =
+  | { readonly version: string; readonly revision: number; readonly changed: boolean }
+  | { readonly version: string; readonly code: string; readonly message: string };
+
+export interface PublisherOrder {
+  readonly directory: string;
+  /** One list for each publisher; publishers work side by side, each through its list in turn. */
+  readonly publishers: readonly (readonly PublisherTask[])[];
+}
+
+/** Imported for its types as well: only the process itself does the work. */
+if (process.argv[1]?.endsWith('publisher-process.ts')) await main();
+
+async function main(): Promise<void> {
+  const order = JSON.parse(process.argv[2] ?? '') as PublisherOrder;
+  const publisher = await openPublisher({
+    config: loadConfig(process.env),
+    clock: systemClock,
+    randomness: systemRandomness,
+  });
+  console.log('ready');
+  await new Promise((resolve) => process.stdin.once('data', resolve));
+  process.stdin.destroy();
+  const attempt = async (task: PublisherTask, number: number): Promise<PublisherOutcome> => {
+    const { version, ...file } = task;
+    const directory = path.join(order.directory, String(number), version);
+    try {
+      const artifact = await makeArtifact(directory, file);
+      const { revision, changed } = await publish(publisher, { version, artifacts: [artifact] });
+      return { version, revision, changed };
+    } catch (error) {
+      if (!isAppError(error)) throw error;
+      return { version, code: error.code, message: error.message };
+    }
+  };
+  const outcomes = await Promise.all(
+    order.publishers.map(async (tasks, number) => {
+      const done: PublisherOutcome[] = [];
+      for (const task of tasks) done.push(await attempt(task, number));
+      return done;
+    }),
+  );
+  console.log(JSON.stringify(outcomes.flat()));
+}

@@ -1,0 +1,158 @@
+import { afterAll, describe, expect, it } from 'vitest';
+import { readRevision } from '../../src/catalog/read.ts';
+import { createMemoryStore } from '../../src/object-store/memory.ts';
+import { changeStatus, type StatusVerb } from '../../src/operations/change-status.ts';
+import { promoteRelease } from '../../src/operations/promote-release.ts';
+import { createFixedClock, createSeededRandomness } from '../support/clock.ts';
+import { createFaultyStore, failFrom } from '../support/faulty-store.ts';
+import { makeArtifact, makeTemporaryDirectory, publish } from '../support/release.ts';
+import { observe } from './observer.ts';
+
+/** Changes decided on a state that is not the newest any more when they commit. */
+
+const temporary = await makeTemporaryDirectory();
+afterAll(() => temporary.remove());
+const setup = await makeArtifact(temporary.path, { filename: 'App-Setup.exe', content: 'one' });
+const rebuilt = await makeArtifact(`${temporary.path}/again`, {
+  filename: 'App-Setup.exe',
+  content: 'two',
+});
+const mac = await makeArtifact(temporary.path, {
+  filename: 'App.dmg',
+  platform: 'macos',
+  arch: 'arm64',
+  format: 'dmg',
+});
+
+async function setUp() {
+  const clock = createFixedClock();
+  const memory = createMemoryStore({ clock });
+  const store = createFaultyStore(memory);
+  const parts = { clock, randomness: createSeededRandomness(4), actor: 'test' };
+  const deps = { ...parts, store };
+  await publish(deps, { version: '1.0.0', artifacts: [setup], channel: 'beta' });
+  const status = (verb: StatusVerb) =>
+    changeStatus({ ...parts, store: memory }, verb, {
+      application: 'desktop',
+      version: '1.0.0',
+      channel: undefined,
+      reason: 'crashes at start',
+    });
+  /** Runs `other` between a change's decision and its commit. */
+  const overtake = (other: () => Promise<unknown>) =>
+    store.setPlan(async ({ method, key }) => {
+      if (method !== 'create' || !key.includes('/catalog/')) return undefined;
+      store.setPlan(undefined);
+      await other();
+      return undefined;
+    });
+  const statuses = async () => {
+    const { channels = {} } = (await readRevision({ store: memory }, 'desktop'))?.signed ?? {};
+    return Object.fromEntries(
+      Object.entries(channels).map(([name, { offers }]) => [name, offers.map((o) => o.status)]),
+    );
+  };
+  return { ...deps, memory, deps, status, overtake, statuses };
+}
+
+describe('a change that another one overtook', () => {
+  const promotion = {
+    application: 'desktop',
+    version: '1.0.0',
+    to: 'stable',
+    create: true,
+    allowPrerelease: false,
+  };
+
+  it.each([
+    ['yank', { beta: ['yanked'] }],
+    ['pause', { beta: ['paused'] }],
+    ['retire', { beta: [] }],
+  ] as const)('is refused when it was a promote and the other a %s', async (verb, left) => {
+    const { deps, overtake, status, statuses } = await setUp();
+    overtake(() => status(verb));
+    await expect(promoteRelease(deps, promotion)).rejects.toMatchObject({
+      code: verb === 'retire' ? 'unknown_version' : 'status_forbids',
+    });
+    expect(await statuses()).toEqual(left);
+  });
+
+  it('is refused when it was a publish to another channel and the other a yank', async () => {
+    const { deps, overtake, status, statuses } = await setUp();
+    overtake(() => status('yank'));
+    await expect(publish(deps, { version: '1.0.0', artifacts: [setup] })).rejects.toMatchObject({
+      code: 'status_forbids',
+    });
+    expect(await statuses()).toEqual({ beta: ['yanked'] });
+  });
+
+  it('withdraws what the other one promoted when it was a yank', async () => {
+    const { deps, memory, overtake, statuses } = await setUp();
+    overtake(() => promoteRelease({ ...deps, store: memory }, promotion));
+    const request = { application: 'desktop', version: '1.0.0', channel: undefined, reason: null };
+    const done = await changeStatus(deps, 'yank', request);
+    expect([...done.channels].sort()).toEqual(['beta', 'stable']);
+    expect(await statuses()).toEqual({ beta: ['yanked'], stable: ['yanked'] });
+  });
+});
+
+describe('other bytes for an artifact', () => {
+  it('supersede what was uploaded and never offered', async () => {
+    const { deps, store, clock } = await setUp();
+    // Killed between its manifest and its offer.
+    store.setPlan(({ method, key }) =>
+      method === 'create' && key.includes('/catalog/') ? { when: 'before' } : undefined,
+    );
+    const killed = publish(deps, { version: '2.0.0', artifacts: [setup] });
+    await expect(killed).rejects.toMatchObject({ code: 'outcome_unknown' });
+    store.setPlan(undefined);
+    const done = await publish(deps, { version: '2.0.0', artifacts: [rebuilt] });
+    expect(done).toMatchObject({ changed: true, manifest: 2 });
+    expect((await observe(store, 'desktop', clock.now)).torn).toEqual([]);
+    await expect(publish(deps, { version: '2.0.0', artifacts: [setup] })).rejects.toMatchObject({
+      code: 'release_differs',
+    });
+  });
+
+  it('are refused when the first ones were offered while they were on their way', async () => {
+    const { deps, memory, overtake, clock } = await setUp();
+    overtake(() => publish({ ...deps, store: memory }, { version: '2.0.0', artifacts: [setup] }));
+    // Their own manifest was there first, and what the other one offers does not contain it.
+    const late = publish(deps, { version: '2.0.0', artifacts: [rebuilt] }).catch((error) => error);
+    const early = await late;
+    const state = await observe(memory, 'desktop', clock.now);
+    expect(state.torn).toEqual([]);
+    expect(early).toMatchObject({ code: 'release_differs' });
+    // A third machine still adds its platform to what is offered.
+    await publish(deps, { version: '2.0.0', artifacts: [mac] });
+    await publish(deps, { version: '2.0.0', artifacts: [setup] });
+    const whole = await observe(memory, 'desktop', clock.now);
+    expect(whole.torn).toEqual([]);
+    expect(whole.offers.get('stable 2.0.0')).toEqual(['App.dmg', 'App-Setup.exe']);
+  });
+});
+
+describe('a change of status cut off at any step', () => {
+  it('was made or was not, and completes when it is run again', async () => {
+    let steps = 0;
+    for (let step = 1; ; step++) {
+      const { deps, store, statuses } = await setUp();
+      store.setPlan(failFrom(step, step % 2 === 0 ? 'before' : 'after'));
+      const request = {
+        application: 'desktop',
+        version: '1.0.0',
+        channel: undefined,
+        reason: null,
+      };
+      const error = await changeStatus(deps, 'yank', request).catch((reason) => reason);
+      store.setPlan(undefined);
+      const [left] = (await statuses()).beta ?? [];
+      if (error.code !== 'outcome_unknown') expect(left === 'yanked').toBe('changed' in error);
+      await changeStatus(deps, 'yank', request);
+      expect(await statuses()).toEqual({ beta: ['yanked'] });
+      if ('changed' in error) break;
+      steps = step;
+    }
+    console.log(`yank cut off at each of its ${steps} steps: made or not made, 0 other states`);
+  });
+});

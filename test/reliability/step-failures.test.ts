@@ -1,0 +1,110 @@
+import { afterAll, expect, it } from 'vitest';
+import type { BuiltArtifact } from '../../src/build-output/build-output.ts';
+import { AppError } from '../../src/errors.ts';
+import { createMemoryStore } from '../../src/object-store/memory.ts';
+import type { PublishRequest } from '../../src/operations/publish-release.ts';
+import { createFixedClock, createSeededRandomness } from '../support/clock.ts';
+import { createFaultyStore, failFrom } from '../support/faulty-store.ts';
+import { makeArtifact, makeTemporaryDirectory, publish } from '../support/release.ts';
+import { observe } from './observer.ts';
+
+const FAILURES = 100;
+const SEED = 7_041_776;
+const directory = await makeTemporaryDirectory();
+afterAll(() => directory.remove());
+
+const windows = await makeArtifact(directory.path, { filename: 'App-Setup.exe', content: 'one' });
+const mac = await makeArtifact(directory.path, {
+  filename: 'App.dmg',
+  platform: 'macos',
+  arch: 'arm64',
+  format: 'dmg',
+  content: 'for a mac',
+});
+const blockmap = await makeArtifact(directory.path, {
+  filename: 'App-2.exe.blockmap',
+  content: 'map',
+});
+const next: BuiltArtifact = {
+  ...(await makeArtifact(directory.path, { filename: 'App-2.exe', content: 'two' })),
+  companions: [{ ...blockmap, kind: 'blockmap' }],
+};
+
+type Request = Pick<PublishRequest, 'version' | 'artifacts'> & Partial<PublishRequest>;
+
+/** What is published before, what is interrupted, and what a client may see then: either, or. */
+const SCENES: readonly { name: string; before: readonly Request[]; request: Request }[] = [
+  {
+    name: 'a second version',
+    before: [{ version: '1.0.0', artifacts: [windows] }],
+    request: { version: '2.0.0', artifacts: [next, mac], notes: { und: 'New.' } },
+  },
+  {
+    name: 'another platform of a version that is out',
+    before: [{ version: '1.0.0', artifacts: [windows] }],
+    request: { version: '1.0.0', artifacts: [mac] },
+  },
+  {
+    name: 'the first version of a new application',
+    before: [],
+    request: { version: '1.0.0', artifacts: [windows, mac] },
+  },
+  {
+    name: 'the first version of a new channel',
+    before: [{ version: '1.0.0', artifacts: [windows] }],
+    request: { version: '2.0.0-beta.1', artifacts: [next], channel: 'beta' },
+  },
+];
+
+async function prepare(scene: (typeof SCENES)[number], seed: number) {
+  const clock = createFixedClock();
+  const store = createFaultyStore(createMemoryStore({ clock }));
+  const parts = { store, clock, randomness: createSeededRandomness(seed) };
+  for (const request of scene.before) await publish(parts, request);
+  store.forgetCalls();
+  return parts;
+}
+
+it(`a publish killed at ${FAILURES} steps leaves the old state or the new one, and completes`, async () => {
+  const randomness = createSeededRandomness(SEED);
+  const seen = { old: 0, new: 0, unknown: 0 };
+  for (let failure = 0; failure < FAILURES; failure++) {
+    const scene = SCENES[failure % SCENES.length] as (typeof SCENES)[number];
+    const whole = await prepare(scene, failure);
+    const before = await observe(whole.store, 'desktop', whole.clock.now);
+    whole.store.forgetCalls();
+    await publish(whole, scene.request);
+    const steps = whole.store.total();
+    const after = await observe(whole.store, 'desktop', whole.clock.now);
+
+    const step = 1 + Math.floor(randomness.fraction() * steps);
+    const when = randomness.fraction() < 0.5 ? 'before' : 'after';
+    const repeat = `seed ${SEED}, failure ${failure}: ${scene.name}, step ${step} of ${steps}, ${when} it took effect`;
+    const parts = await prepare(scene, failure);
+    parts.store.setPlan(failFrom(step, when));
+    const error = await publish(parts, scene.request).catch((reason: unknown) => reason);
+    expect(error, repeat).toBeInstanceOf(AppError);
+    parts.store.setPlan(undefined);
+
+    const left = await observe(parts.store, 'desktop', parts.clock.now);
+    expect(left.torn, repeat).toEqual([]);
+    const isNew = left.revision === after.revision;
+    expect(left, repeat).toEqual(isNew ? after : before);
+    seen[isNew ? 'new' : 'old'] += 1;
+    // What did become visible is never called a failure that changed nothing.
+    const { code } = error as AppError;
+    if (code === 'outcome_unknown') seen.unknown += 1;
+    else expect(isNew, repeat).toBe(false);
+
+    // The same command again, by a process of its own.
+    const again = { ...parts, randomness: createSeededRandomness(failure + FAILURES) };
+    await publish(again, scene.request);
+    const completed = await observe(parts.store, 'desktop', parts.clock.now);
+    expect(completed.torn, repeat).toEqual([]);
+    expect(completed.offers, repeat).toEqual(after.offers);
+    expect(completed.revision, repeat).toBe(after.revision);
+  }
+  console.log(
+    `killed publishes: ${FAILURES} seeded step failures (${seen.old} left the old state, ${seen.new} the new one, ${seen.unknown} said "outcome unknown"), 0 torn states, every re-run completed`,
+  );
+});

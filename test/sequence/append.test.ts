@@ -1,0 +1,255 @@
+import { describe, expect, it } from 'vitest';
+import { createMemoryStore } from '../../src/object-store/memory.ts';
+import type { ObjectStore } from '../../src/object-store/object-store.ts';
+import { APPEND_TIME_MAX_MS, appendDocument, type Base } from '../../src/sequence/append.ts';
+import { findNewest, readDocument, readNewer } from '../../src/sequence/sequence.ts';
+import { createFixedClock, createSeededRandomness } from '../support/clock.ts';
+import { createFaultyStore } from '../support/faulty-store.ts';
+import { ledger, type Page, storePage } from './ledger.ts';
+
+const SEED = 20_261_121;
+
+function setUp(seed = SEED) {
+  const clock = createFixedClock();
+  const store = createFaultyStore(createMemoryStore({ clock }));
+  return { store, clock, randomness: createSeededRandomness(seed) };
+}
+
+/** The next page: it counts what was there before. */
+function pageBy(by: string) {
+  return ({ newest, number, skipped, changeId }: Base<Page>): Page => {
+    const before = newest === undefined ? 0 : newest.document.before + 1;
+    return { number, changeId, by, before, skipped };
+  };
+}
+
+async function readAll(store: ObjectStore): Promise<readonly Page[]> {
+  return (await readNewer(store, ledger, 0)).entries.map(({ document }) => document);
+}
+
+/** Lets others go first, a random number of times, so that writers interleave differently each run. */
+function shuffling(store: ObjectStore, seed: number): ObjectStore {
+  const randomness = createSeededRandomness(seed);
+  return createFaultyStore(store, async () => {
+    for (let turns = randomness.fraction() * 6; turns > 0; turns--) {
+      await new Promise(setImmediate);
+    }
+    return undefined;
+  });
+}
+
+describe('writers of one sequence', () => {
+  it('racing: exactly one wins each number and no change is lost', async () => {
+    const writers = 16;
+    const rounds = 25;
+    const deps = setUp();
+    const store = shuffling(deps.store, SEED);
+    const won: number[] = [];
+    const write = async (writer: number) => {
+      const mine = { ...deps, store, randomness: createSeededRandomness(writer) };
+      for (let round = 0; round < rounds; round++) {
+        const done = await appendDocument(mine, ledger, pageBy(`${writer}/${round}`));
+        if (done.outcome === 'created') won.push(done.entry.number);
+      }
+    };
+    await Promise.all(Array.from({ length: writers }, (_, writer) => write(writer)));
+    const pages = await readAll(store);
+    expect(new Set(won).size, `seed ${SEED}`).toBe(writers * rounds);
+    expect(new Set(pages.map(({ by }) => by)).size).toBe(writers * rounds);
+    expect(pages.map(({ before }) => before)).toEqual(pages.map((_, index) => index));
+    console.log(
+      `racing appends: ${writers} writers x ${rounds} rounds, one winner per number, 0 lost changes`,
+    );
+  });
+
+  it('whose answer is lost find their own change, 10,000 times', async () => {
+    const { store, ...deps } = setUp();
+    const chance = createSeededRandomness(SEED + 1);
+    const times = 10_000;
+    let made = 0;
+    let others = 0;
+    for (let time = 1; time <= times; time++) {
+      const newest = (await findNewest(store, ledger)).last;
+      let creates = 0;
+      store.setPlan(async ({ method, number }) => {
+        if (method !== 'create') return undefined;
+        creates += 1;
+        // Every third time another writer is quick before the retry, so that ours is not the newest.
+        if (creates === 2 && chance.fraction() < 1 / 3) {
+          others += 1;
+          await storePage(store, newest + 2);
+        }
+        return creates === 1 ? { when: 'after', reason: `lost answer ${number}` } : undefined;
+      });
+      const change = pageBy(`mine/${time}`);
+      const done = await appendDocument({ store, ...deps }, ledger, (base) => {
+        made += 1;
+        return change(base);
+      });
+      expect(done, `seed ${SEED}, time ${time}`).toMatchObject({
+        outcome: 'created',
+        entry: { number: newest + 1 },
+      });
+    }
+    store.setPlan(undefined);
+    const pages = await readAll(store);
+    const mine = pages.filter(({ by }) => by !== 'other');
+    const falseConflicts = made - times;
+    const duplicates = mine.length - new Set(mine.map(({ by }) => by)).size;
+    console.log(
+      `responses lost after a commit: ${times}, ${others} of them overtaken, ${falseConflicts} false conflicts, ${duplicates} duplicates`,
+    );
+    expect({ falseConflicts, duplicates, mine: mine.length }).toEqual({
+      falseConflicts: 0,
+      duplicates: 0,
+      mine: times,
+    });
+    expect(pages).toHaveLength(times + others);
+  });
+
+  it('that lose a race with a server error apply their change to what won', async () => {
+    const { store, ...deps } = setUp();
+    await storePage(store, 1);
+    let creates = 0;
+    store.setPlan(async ({ method }) => {
+      if (method !== 'create' || ++creates > 1) return undefined;
+      store.setPlan(undefined);
+      await storePage(store, 2);
+      return { when: 'before', reason: '500' };
+    });
+    const done = await appendDocument({ store, ...deps }, ledger, pageBy('me'));
+    expect(done).toMatchObject({ entry: { number: 3, document: { before: 2, by: 'me' } } });
+  });
+
+  it('re-run every check on what won, and may refuse', async () => {
+    const { store, ...deps } = setUp();
+    const refusal = new Error('withdrawn meanwhile');
+    const seen: (number | undefined)[] = [];
+    const change = async (base: Base<Page>): Promise<Page> => {
+      seen.push(base.newest?.number);
+      if (base.newest !== undefined) throw refusal;
+      await storePage(store, 1);
+      return pageBy('me')(base);
+    };
+    await expect(appendDocument({ store, ...deps }, ledger, change)).rejects.toBe(refusal);
+    expect(seen).toEqual([undefined, 1]);
+    expect(await readAll(store)).toHaveLength(1);
+  });
+});
+
+describe('an append to a store that stops answering', () => {
+  it('repeats the identical bytes at the same key for a minute, then says it does not know', async () => {
+    const { store, ...deps } = setUp();
+    await storePage(store, 1);
+    const attempts: string[] = [];
+    store.setPlan(({ method, key, body = [] }) => {
+      if (method !== 'create') return undefined;
+      attempts.push(`${key} ${Buffer.from(body).toString('hex')}`);
+      return { when: 'before' };
+    });
+    const startedAt = deps.clock.now();
+    await expect(appendDocument({ store, ...deps }, ledger, pageBy('me'))).rejects.toMatchObject({
+      code: 'outcome_unknown',
+      kind: 'unavailable',
+    });
+    const lasted = deps.clock.now() - startedAt;
+    expect(lasted).toBeGreaterThanOrEqual(APPEND_TIME_MAX_MS);
+    expect(lasted).toBeLessThan(APPEND_TIME_MAX_MS + 2_000);
+    expect(new Set(attempts).size).toBe(1);
+    expect(attempts[0]).toMatch(/^ledger\/2\.json /);
+    console.log(
+      `silent store: ${attempts.length} identical attempts in ${(lasted / 1000).toFixed(1)} simulated seconds, then outcome_unknown`,
+    );
+  });
+
+  it('does not call a commit refused because a later attempt was', async () => {
+    for (const code of ['store_denied', 'store_full'] as const) {
+      const { store, ...deps } = setUp();
+      let creates = 0;
+      store.setPlan(({ method }) => {
+        if (method !== 'create') return undefined;
+        return ++creates === 1 ? { when: 'after' } : { when: 'before', code };
+      });
+      const append = appendDocument({ store, ...deps }, ledger, pageBy('me'));
+      await expect(append).rejects.toMatchObject({ code: 'outcome_unknown' });
+      store.setPlan(undefined);
+      expect(await readAll(store)).toHaveLength(1);
+    }
+  });
+
+  it('says at once what a first refusal says: nothing was changed', async () => {
+    for (const code of ['store_denied', 'store_full'] as const) {
+      const { store, ...deps } = setUp();
+      store.setPlan(({ method }) => (method === 'create' ? { when: 'before', code } : undefined));
+      const append = appendDocument({ store, ...deps }, ledger, pageBy('me'));
+      await expect(append).rejects.toMatchObject({ code });
+      expect(store.counts.create).toBe(1);
+    }
+  });
+});
+
+describe('an append to a damaged sequence', () => {
+  it('names what it steps over, and everything works again', async () => {
+    const { store, ...deps } = setUp();
+    await storePage(store, 1);
+    await storePage(store, 2, 'truncated');
+    await storePage(store, 3, 'altered');
+    const done = await appendDocument({ store, ...deps }, ledger, pageBy('me'));
+    expect(done).toMatchObject({ outcome: 'created', entry: { number: 4 } });
+    expect((await readDocument(store, ledger, 4))?.skipped).toEqual([
+      { number: 2, reason: expect.stringContaining('altered') },
+      { number: 3, reason: expect.stringContaining('altered') },
+    ]);
+    expect(await findNewest(store, ledger)).toMatchObject({ newest: { number: 4 }, damaged: [] });
+    const next = await appendDocument({ store, ...deps }, ledger, pageBy('me'));
+    expect(next).toMatchObject({ entry: { number: 5, document: { skipped: [] } } });
+  });
+
+  it('whose damage appears while it commits names that too', async () => {
+    const { store, ...deps } = setUp();
+    await storePage(store, 1);
+    let raced = false;
+    const done = await appendDocument({ store, ...deps }, ledger, async (base) => {
+      if (!raced) await storePage(store, 2, 'truncated');
+      raced = true;
+      return pageBy('me')(base);
+    });
+    expect(done).toMatchObject({ entry: { number: 3, document: { skipped: [{ number: 2 }] } } });
+  });
+
+  it('of a newer schema writes nothing', async () => {
+    const { store, ...deps } = setUp();
+    await storePage(store, 1);
+    await storePage(store, 2, 'newer');
+    store.forgetCalls();
+    const append = appendDocument({ store, ...deps }, ledger, pageBy('me'));
+    await expect(append).rejects.toMatchObject({ code: 'document_newer' });
+    expect(store.counts.create).toBe(0);
+  });
+
+  it('stops when the newer schema appears while it commits', async () => {
+    const { store, ...deps } = setUp();
+    const append = appendDocument({ store, ...deps }, ledger, async (base) => {
+      await storePage(store, 1, 'newer');
+      return pageBy('me')(base);
+    });
+    await expect(append).rejects.toMatchObject({ code: 'document_newer' });
+    await expect(store.head(ledger.key(2))).resolves.toBeUndefined();
+  });
+
+  it('refuses a document above the limit before anything is written', async () => {
+    const { store, ...deps } = setUp();
+    const append = appendDocument({ store, ...deps }, ledger, pageBy('x'.repeat(5_000)));
+    await expect(append).rejects.toMatchObject({ code: 'document_too_large' });
+    expect(store.counts.create).toBe(0);
+  });
+
+  it('changes nothing when nothing has to change', async () => {
+    const { store, ...deps } = setUp();
+    await storePage(store, 1);
+    store.forgetCalls();
+    const done = await appendDocument({ store, ...deps }, ledger, () => undefined);
+    expect(done).toMatchObject({ outcome: 'unchanged', newest: { number: 1 } });
+    expect(store.counts.create).toBe(0);
+  });
+});
