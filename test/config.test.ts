@@ -198,5 +198,9 @@ describe('configuration', () => {
     expect(loadConfig({ TRUST_PROXY: 'true' }).trustProxy).toBe(true);
     expect(loadConfig({ TRUST_PROXY: 'false' }).trustProxy).toBe(false);
     expect(loadConfig({ TRUST_PROXY: '10.0.0.0/8' }).trustProxy).toBe('10.0.0.0/8');
+    expect(loadConfig({ TRUST_PROXY: 'loopback, ::1/128' }).trustProxy).toBe('loopback, ::1/128');
+    for (const TRUST_PROXY of ['yes', '1', '10.0.0.0/33', '10.0.0.0/8/8', 'proxy.example.com']) {
+      expect(() => loadConfig({ TRUST_PROXY })).toThrow(/TRUST_PROXY: must be true, false/);
+    }
   });
 });

@@ -1,7 +1,11 @@
 import { type Command, InvalidArgumentError } from 'commander';
-import { releaseJsonOf } from '../../src/catalog/manifest-document.ts';
 import { parseApplicationName } from '../../src/domain/channel.ts';
-import { listReleases, readCatalog, showRelease } from '../../src/operations/list-releases.ts';
+import {
+  listReleases,
+  readCatalog,
+  releaseJsonOf,
+  showRelease,
+} from '../../src/operations/list-releases.ts';
 import { type HistoryEntry, readHistory } from '../../src/operations/read-history.ts';
 import { openContext } from './context.ts';
 import {

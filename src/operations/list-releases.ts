@@ -6,6 +6,8 @@ import { compareVersions, parseVersion } from '../domain/version.ts';
 import { AppError } from '../errors.ts';
 import { known } from './channel-rules.ts';
 
+export { releaseJsonOf } from '../catalog/manifest-document.ts';
+
 /** What is published, for people: any revision of the catalog, the newest unless one is named. */
 
 export interface ListedRelease {

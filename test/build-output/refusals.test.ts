@@ -28,7 +28,7 @@ async function files(contents: Record<string, string | Buffer>): Promise<string>
 
 async function refused(...paths: string[]): Promise<string> {
   const error = await readBuildOutput({ paths, version }).catch((thrown: unknown) => thrown);
-  if (!isAppError(error, 'invalid_artifact')) throw error;
+  if (!isAppError(error, 'invalid_artifact') && !isAppError(error, 'invalid_request')) throw error;
   return error.message;
 }
 

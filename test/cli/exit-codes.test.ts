@@ -24,7 +24,7 @@ describe('exit codes', () => {
   it.each<[ErrorCode, number]>([
     ['invalid_version', EXIT.usage],
     ['invalid_configuration', EXIT.usage],
-    ['invalid_artifact', EXIT.usage],
+    ['invalid_artifact', EXIT.refused],
     ['unknown_version', EXIT.refused],
     ['needs_create', EXIT.refused],
     ['status_forbids', EXIT.refused],
@@ -51,7 +51,7 @@ describe('exit codes', () => {
     ]);
     expect(help).toMatchObject({ code: 0, stderr: '' });
     expect(help.stdout).toMatch(/Exit codes: 0 done, 1 failed, 2 wrong usage, 3 refused/);
-    for (const wrong of [unknown, option, version, mystery, settings]) {
+    for (const wrong of [unknown, option, version, settings]) {
       expect(wrong).toMatchObject({ code: 2, stdout: '' });
       expect(wrong.stderr).not.toMatch(/^\s+at /m);
     }
@@ -59,6 +59,8 @@ describe('exit codes', () => {
     expect(none).toMatchObject({ code: 2, stdout: '' });
     expect(option.stderr).toMatch(/unknown option/);
     expect(version.stderr).toMatch(/^slipway: "1\.0" is not a semantic version/);
+    // The file is there and the command is right: what it is cannot be told, so it is refused.
+    expect(mystery).toMatchObject({ code: 3, stdout: '' });
     const { error } = JSON.parse(mystery.stderr);
     expect(error).toMatchObject({
       code: 'invalid_artifact',

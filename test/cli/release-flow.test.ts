@@ -44,7 +44,7 @@ describe('the command line, from publish to retire', () => {
   });
 
   it('publishes the next one, as JSON; the same again changes nothing', async () => {
-    const notes = ['--notes-file', 'notes.md', 'de=notes.de.md'];
+    const notes = ['--notes-file', 'notes.md', '--notes-file', 'de=notes.de.md'];
     const rules = ['--requires', '>=1.0.0', '--mandatory-for', '<1.0.5'];
     const published = await run('publish', '1.1.0', FILE_2, ...rules, '--json', ...notes);
     expect(published).toMatchObject({ code: 0, stderr: '' });

@@ -91,7 +91,7 @@ describe('GET /api/v1/desktop/download/{platform}', () => {
     ['macos?version=3.0.0-beta.1', '404 unknown_version'],
     ['macos?version=3.0.0-beta.1&channel=beta', 'macos universal pkg 3.0.0-beta.1'],
     ['macos?version=9.9.9', '404 unknown_version'],
-    ['macos?version=../../secrets', '404 unknown_version'],
+    ['macos?version=../../secrets', '400 invalid_version'],
     ['linux-ia32', '404 unsupported_platform'],
     ['amiga', '400 unknown_platform'],
     ['darwin-', '400 unknown_platform'],

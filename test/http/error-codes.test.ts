@@ -125,6 +125,7 @@ describe('error codes', () => {
     const ask = (status: number, code: ErrorCode, rest: string, more = {}) =>
       produce(path, status, code, { url: `${DOWNLOAD}/${rest}`, ...more });
     await ask(400, 'invalid_request', 'linux?arch=');
+    await ask(400, 'invalid_version', 'linux?version=banana');
     await ask(400, 'unknown_platform', 'amiga');
     await ask(400, 'unknown_arch', 'linux?arch=z80');
     await ask(400, 'unknown_format', 'linux?format=floppy');

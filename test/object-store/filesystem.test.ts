@@ -76,7 +76,7 @@ it('follows no symbolic link and lists none', async () => {
   const store = await open('links');
   await store.create('dir/a', Buffer.from('x'));
   symlinkSync('/etc/passwd', join(root, 'links/dir/link'));
-  const denied = { code: 'store_denied', message: expect.stringContaining('symbolic link') };
+  const denied = { code: 'document_corrupt', message: expect.stringContaining('symbolic link') };
   await expect(store.get('dir/link')).rejects.toMatchObject(denied);
   await expect(store.read('dir/link')).rejects.toMatchObject(denied);
   await expect(store.head('dir/link')).rejects.toMatchObject(denied);

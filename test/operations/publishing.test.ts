@@ -116,9 +116,23 @@ describe('publishing', () => {
       de: 'Erste.',
     });
     await change('retire', '1.0.0');
-    expect(await refused({ channel: 'beta', artifacts: [await windows('other')] })).toBe(
-      'release_differs',
-    );
+    // What was yanked before it was retired must not come back by another channel.
+    expect(await refused({ channel: 'beta' })).toBe('status_forbids');
+  });
+
+  it('heals a damaged file when it is published again', async () => {
+    const request = { version: '1.0.0', artifacts: [await windows('a')] };
+    await publish(parts, request);
+    const before = (await showRelease(parts, 'desktop', '1.0.0')).release.artifacts[0];
+    const key = `apps/desktop/${before?.object}`;
+    await parts.store.delete(key);
+    await parts.store.create(key, Buffer.from('shorter, or longer'));
+    expect(await publish(parts, request)).toMatchObject({ changed: true, manifest: 2 });
+    const after = (await showRelease(parts, 'desktop', '1.0.0')).release.artifacts[0];
+    expect(after?.object).not.toBe(before?.object);
+    const healed = await parts.store.get(`apps/desktop/${after?.object}`);
+    expect(Buffer.from(healed?.body ?? []).toString()).toBe('a');
+    expect(await publish(parts, request)).toMatchObject({ changed: false });
   });
 
   it('refuses two artifacts of one name', async () => {

@@ -127,7 +127,7 @@ describe('problems', () => {
     [404, 'unknown_file', `${FEED}/electron/2.0.0/more/App-Setup.exe`],
     [404, 'unknown_file', `${FEED}/electron/2.0.0/..%2F..%2Fsecret`],
     [404, 'unknown_version', `${FEED}/electron/4.0.0/App-Setup.exe`],
-    [404, 'unknown_version', `${FEED}/electron/%00/App-Setup.exe`],
+    [400, 'invalid_version', `${FEED}/electron/%00/App-Setup.exe`],
     [410, 'release_withdrawn', `${FEED}/electron/3.0.0/App-Setup.exe`],
     [404, 'no_release', `${FEED}/electron/latest-mac.yml`],
     [400, 'unknown_arch', `${FEED}/electron/latest-linux-mips.yml`],

@@ -1,0 +1,41 @@
+import { afterEach, expect, it } from 'vitest';
+import type { Catalog } from '../../src/catalog/catalog.ts';
+import { revisionKey } from '../../src/catalog/keys.ts';
+import { makeArtifact, makeTemporaryDirectory, publish } from '../support/release.ts';
+import { createWorld, offered, POLL_MS, STALE_MAX_MS } from './live-catalog.ts';
+
+const opened: Catalog[] = [];
+afterEach(async () => {
+  await Promise.all(opened.splice(0).map((catalog) => catalog.stop()));
+});
+
+it('a damaged newest revision does not outlive the next commit, even for a process that restarts', async () => {
+  const temporary = await makeTemporaryDirectory();
+  const world = createWorld();
+  const stateDirectory = `${temporary.path}/state`;
+  const artifact = (name: string) =>
+    makeArtifact(temporary.path, { filename: name, content: name });
+  const open = async () => {
+    const catalog = world.open({ stateDirectory });
+    opened.push(catalog);
+    await catalog.start();
+    await world.clock.advance(2 * POLL_MS);
+    return catalog;
+  };
+  await publish(world.parts, { version: '1.0.0', artifacts: [await artifact('1.exe')] });
+  await publish(world.parts, { version: '2.0.0', artifacts: [await artifact('2.exe')] });
+  const first = await open();
+  await expect.poll(() => offered(first)).toBe('2.0.0');
+  // The state is saved in the background.
+  await new Promise((resolve) => setTimeout(resolve, 200));
+  await first.stop();
+
+  await world.tamper(revisionKey('desktop', 2), (text) => text.slice(0, 100));
+  const second = await open();
+  expect(await offered(second)).toBe('2.0.0');
+  await publish(world.parts, { version: '3.0.0', artifacts: [await artifact('3.exe')] });
+  await world.clock.advance(STALE_MAX_MS + POLL_MS);
+  await expect.poll(() => offered(second)).toBe('3.0.0');
+  expect(second.health().applications.desktop).toMatchObject({ source: 'live', problems: [] });
+  await temporary.remove();
+});
