@@ -4,7 +4,10 @@ import type { Clock } from '../clock.ts';
 import { compareKeys, parseKey, parsePrefix } from './key.ts';
 import type { ObjectInfo, ObjectStore, ReadOptions, StoredObject } from './object-store.ts';
 import { checkCeiling, resolveRange } from './range.ts';
+import { readChunks } from './source-chunks.ts';
 import { createProgress, createUploadCheck } from './upload-check.ts';
+
+const CHUNK_BYTES = 1024 * 1024;
 
 /** A store that ends with the process, for tests; `lastModified` is the clock's. */
 export function createMemoryStore({ clock }: { clock: Clock }): ObjectStore {
@@ -78,13 +81,11 @@ export function createMemoryStore({ clock }: { clock: Clock }): ObjectStore {
       const progress = createProgress(source.size, options.onProgress);
       const chunks: Uint8Array[] = [];
       options.signal?.throwIfAborted();
-      if (source.size > 0) {
-        for await (const chunk of source.open(0, source.size - 1)) {
-          options.signal?.throwIfAborted();
-          check.update(chunk);
-          chunks.push(chunk);
-          progress(chunk.length);
-        }
+      const take = () => new Uint8Array(CHUNK_BYTES);
+      for await (const chunk of readChunks(source, take, options.signal)) {
+        check.update(chunk);
+        chunks.push(chunk);
+        progress(chunk.length);
       }
       check.verify();
       return put(key, Buffer.concat(chunks));

@@ -98,8 +98,14 @@ export interface UploadSource {
   readonly size: number;
   /** Hex. */
   readonly sha256: string;
-  /** The bytes from `start` to `end`, inclusive. */
-  open(start: number, end: number): Readable;
+  open(): Promise<SourceReader>;
+}
+
+/** Reads into the caller's own buffers, so that a gigabyte leaves no gigabyte for the collector. */
+export interface SourceReader {
+  /** How many bytes from `position` on were put into `target`; 0 at the end. */
+  read(target: Uint8Array, position: number): Promise<number>;
+  close(): Promise<void>;
 }
 
 export interface UploadOptions extends CreateOptions {

@@ -41,7 +41,7 @@ const DEFAULT_TIMEOUTS: S3Timeouts = {
   connectMs: 2_000,
   readMs: 2_000,
   writeMs: 15_000,
-  partMs: 600_000,
+  partMs: 240_000,
   completeMs: 120_000,
   stallMs: 30_000,
 };

@@ -1,8 +1,9 @@
 import type { UploadSource } from './object-store.ts';
+import { readChunks } from './source-chunks.ts';
 
 const PART_BYTES_MIN = 8 * 1024 * 1024;
 const PARTS_MAX = 10_000;
-const IN_FLIGHT_MAX = 4;
+const IN_FLIGHT_MAX = 3;
 /** Ceiling on all buffers of one upload together. */
 const BUFFERS_BYTES_MAX = 80 * 1024 * 1024;
 
@@ -41,36 +42,19 @@ export async function* cutParts(
   check: { update(chunk: Uint8Array): void },
   signal: AbortSignal | undefined,
 ): AsyncGenerator<CutPart> {
-  if (source.size === 0) {
-    return;
-  }
-  const free: Buffer[] = [];
-  const take = () => free.pop() ?? Buffer.allocUnsafeSlow(Math.min(partBytes, source.size));
-  let number = 0;
-  let buffer = take();
-  let filled = 0;
-  const cut = (): CutPart => {
-    const full = buffer;
-    number += 1;
-    return { number, bytes: full.subarray(0, filled), release: () => free.push(full) };
+  const free: Uint8Array[] = [];
+  // One byte more than a small source has: a longer one must not pass for it.
+  const bufferBytes = Math.min(partBytes, source.size + 1);
+  let buffer: Uint8Array = new Uint8Array(0);
+  const take = (): Uint8Array => {
+    buffer = free.pop() ?? Buffer.allocUnsafeSlow(bufferBytes);
+    return buffer;
   };
-
-  for await (const chunk of source.open(0, source.size - 1) as AsyncIterable<Buffer>) {
-    signal?.throwIfAborted();
-    check.update(chunk);
-    let offset = 0;
-    while (offset < chunk.length) {
-      const copied = chunk.copy(buffer, filled, offset);
-      offset += copied;
-      filled += copied;
-      if (filled === buffer.length) {
-        yield cut();
-        buffer = take();
-        filled = 0;
-      }
-    }
-  }
-  if (filled > 0) {
-    yield cut();
+  let number = 0;
+  for await (const bytes of readChunks(source, take, signal)) {
+    const full = buffer;
+    check.update(bytes);
+    number += 1;
+    yield { number, bytes, release: () => free.push(full) };
   }
 }

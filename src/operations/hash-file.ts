@@ -1,12 +1,11 @@
 import { createHash, type Hash } from 'node:crypto';
-import { createReadStream } from 'node:fs';
-import { stat } from 'node:fs/promises';
+import { open } from 'node:fs/promises';
 import type { BuiltFile } from '../build-output/build-output.ts';
 import type { DigestAlgorithm } from '../domain/release.ts';
 import { AppError } from '../errors.ts';
 
 /** Large enough that hashing, not reading, is what takes the time. */
-const CHUNK_BYTES = 4 * 1024 * 1024;
+const CHUNK_BYTES = 1024 * 1024;
 
 /** Hex. */
 export interface FileDigests {
@@ -28,13 +27,11 @@ export async function hashFile(
   const hashes = new Map<DigestAlgorithm, Hash>(
     [...algorithms].map((algorithm) => [algorithm, createHash(algorithm)]),
   );
-  let size = 0;
-  for await (const chunk of createReadStream(file.path, { highWaterMark: CHUNK_BYTES })) {
-    for (const hash of hashes.values()) hash.update(chunk as Buffer);
-    size += (chunk as Buffer).length;
-    onProgress(size);
-  }
-  if (size !== file.size || (await stat(file.path)).size !== size) {
+  const size = await readThrough(file.path, (chunk, bytesDone) => {
+    for (const hash of hashes.values()) hash.update(chunk);
+    onProgress(bytesDone);
+  });
+  if (size !== file.size) {
     throw new AppError(
       'invalid_artifact',
       `${file.path} changed while it was read (${file.size} bytes, then ${size}). Publish once the build has finished.`,
@@ -50,4 +47,23 @@ export async function hashFile(
     );
   }
   return { sha256: digests.get('sha256') ?? '', sha512: digests.get('sha512') ?? '' };
+}
+
+/** Reads a file to its end through one buffer: a stream would leave every chunk for the collector. */
+async function readThrough(
+  path: string,
+  use: (chunk: Uint8Array, bytesDone: number) => void,
+): Promise<number> {
+  const handle = await open(path);
+  try {
+    const buffer = Buffer.allocUnsafeSlow(CHUNK_BYTES);
+    for (let size = 0; ; ) {
+      const { bytesRead } = await handle.read(buffer, 0, buffer.length, size);
+      if (bytesRead === 0) return size;
+      size += bytesRead;
+      use(buffer.subarray(0, bytesRead), size);
+    }
+  } finally {
+    await handle.close();
+  }
 }

@@ -1,5 +1,4 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -35,13 +34,12 @@ export function sourceOf(data: Buffer, sha256?: string): UploadSource {
   return {
     size: data.length,
     sha256: sha256 ?? createHash('sha256').update(data).digest('hex'),
-    open(start, end) {
-      const chunks: Buffer[] = [];
-      for (let at = start; at <= end; at += 100_000) {
-        chunks.push(data.subarray(at, Math.min(at + 100_000, end + 1)));
-      }
-      return Readable.from(chunks, { objectMode: false });
-    },
+    open: async () => ({
+      // Short reads, as a pipe or a network file system gives them.
+      read: async (target, position) =>
+        data.copy(target, 0, position, Math.min(position + 100_000, position + target.length)),
+      close: async () => {},
+    }),
   };
 }
 
@@ -319,9 +317,8 @@ function describeUploads(open: () => Promise<ObjectStore>): void {
     const key = fresh();
     const data = large.subarray(0, size);
     const short: UploadSource = { ...sourceOf(data), size: size + 1 };
-    const long: UploadSource = { ...sourceOf(data), size: size - 1, open: sourceOf(data).open };
-    const longer = { ...long, open: () => sourceOf(data).open(0, size - 1) };
-    for (const source of [sourceOf(data, '0'.repeat(64)), short, longer]) {
+    const long: UploadSource = { ...sourceOf(data), size: size - 1 };
+    for (const source of [sourceOf(data, '0'.repeat(64)), short, long]) {
       await expect(store.upload(key, source)).rejects.toMatchObject({ code: 'upload_mismatch' });
       expect(await store.head(key)).toBeUndefined();
     }
@@ -333,19 +330,14 @@ function describeUploads(open: () => Promise<ObjectStore>): void {
     const controller = new AbortController();
     const slow = (fail: () => void): UploadSource => ({
       ...sourceOf(large),
-      open: () =>
-        Readable.from(
-          (async function* () {
-            for (let at = 0; at < large.length; at += 1024 * 1024) {
-              yield large.subarray(at, at + 1024 * 1024);
-              await sleep(1);
-              if (at === 17 * 1024 * 1024) {
-                fail();
-              }
-            }
-          })(),
-          { objectMode: false },
-        ),
+      open: async () => ({
+        read: async (target, position) => {
+          await sleep(1);
+          if (position >= 17 * 1024 * 1024) fail();
+          return large.copy(target, 0, position, position + 1024 * 1024);
+        },
+        close: async () => {},
+      }),
     });
     const key = fresh();
     const { signal } = controller;
