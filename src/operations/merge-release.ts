@@ -68,6 +68,25 @@ export function contains(release: Release, other: Release): boolean {
   });
 }
 
+/** Whether two releases say the same, down to where their bytes are. */
+export function isSameRelease(a: Release, b: Release): boolean {
+  return JSON.stringify(comparable(a)) === JSON.stringify(comparable(b));
+}
+
+function comparable(release: Release): unknown {
+  const notes = Object.entries(release.notes).sort();
+  const artifacts = release.artifacts.map((artifact) => [
+    identityName(artifact),
+    artifact.filename,
+    artifact.sha256,
+    artifact.object,
+    artifact.minimumOsVersion,
+    artifact.signatures,
+    artifact.companions.map(({ filename, sha256, object }) => [filename, sha256, object]),
+  ]);
+  return [notes, release.requires, release.mandatoryFor, artifacts];
+}
+
 function isSameFile(a: Artifact, b: Artifact): boolean {
   return a.sha256 === b.sha256 && a.filename === b.filename;
 }

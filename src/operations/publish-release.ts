@@ -1,27 +1,19 @@
-import type { BuiltArtifact, BuiltFile } from '../build-output/build-output.ts';
-import { ensureUploaded, REUSE_AGE_MAX_MS } from '../catalog/artifact-upload.ts';
-import {
-  type Channels,
-  changeCatalog,
-  changeManifest,
-  registerApplication,
-  type WriterDeps,
-} from '../catalog/change.ts';
-import {
-  type ManifestReference,
-  readApplications,
-  readManifest,
-  readNewestManifest,
-  readRevision,
-} from '../catalog/read.ts';
-import { offerJsonOf } from '../catalog/revision-document.ts';
+import type { BuiltArtifact } from '../build-output/build-output.ts';
+import { REUSE_AGE_MAX_MS } from '../catalog/artifact-upload.ts';
+import { readApplications, readNewestManifest, readRevision } from '../catalog/read.ts';
 import { parseApplicationName, parseChannelName } from '../domain/channel.ts';
-import { type Artifact, identityName, type Release } from '../domain/release.ts';
-import { parseRangeBelow, parseVersion, type Version } from '../domain/version.ts';
+import type { Artifact, Release } from '../domain/release.ts';
+import { parseRangeBelow, parseVersion } from '../domain/version.ts';
 import { AppError } from '../errors.ts';
-import { type Admission, admitToChannel, known, offersOf, withOffer } from './channel-rules.ts';
-import { hashFile } from './hash-file.ts';
-import { type Contribution, contains, mergeRelease } from './merge-release.ts';
+import { type Admission, admitToChannel, known } from './channel-rules.ts';
+import { type CommittedRelease, commitRelease, readFixed } from './commit-release.ts';
+import { type Contribution, mergeRelease } from './merge-release.ts';
+import {
+  hashArtifacts,
+  type UploadDeps,
+  uploadArtifacts,
+  withPlannedObjects,
+} from './upload-artifacts.ts';
 
 /** Publishing, in order: artifacts, manifest, catalog revision. The last one is the only step that shows. */
 
@@ -36,34 +28,18 @@ export interface PublishRequest extends Admission {
   readonly provenance: Release['provenance'];
 }
 
-export interface PublishProgress {
-  readonly phase: 'hash' | 'upload';
-  readonly filename: string;
-  readonly bytesDone: number;
-  readonly bytesTotal: number;
-}
-
-export interface PublishDeps extends WriterDeps {
+export interface PublishDeps extends UploadDeps {
   /** Run before the first write: refuses a store on which a commit could be lost. */
   readonly ensureConforming: () => Promise<void>;
-  readonly onProgress: (progress: PublishProgress) => void;
 }
 
-export interface PublishResult {
+export interface PublishResult extends CommittedRelease {
   readonly application: string;
   readonly version: string;
   readonly channel: string;
-  readonly revision: number;
-  readonly manifest: number;
-  /** False when everything was published before. */
-  readonly changed: boolean;
   readonly createdChannel: boolean;
-  readonly prereleaseChannel: boolean;
   readonly artifacts: readonly { readonly artifact: Artifact; readonly uploaded: boolean }[];
 }
-
-/** Enough for every platform of a release committing at the same moment. */
-const ROUNDS_MAX = 50;
 
 /**
  * Publishes files as a release, or adds them to one, and offers it on a channel.
@@ -138,123 +114,6 @@ async function refuseUnknownApplication(
   );
 }
 
-interface HashedFile {
-  readonly file: BuiltFile;
-  readonly filename: string;
-  readonly size: number;
-  readonly sha256: string;
-  readonly sha512: string;
-}
-
-interface HashedArtifact {
-  readonly built: BuiltArtifact;
-  readonly main: HashedFile;
-  readonly companions: readonly (HashedFile & { readonly kind: 'blockmap' })[];
-}
-
-async function hashArtifacts(
-  deps: PublishDeps,
-  artifacts: readonly BuiltArtifact[],
-): Promise<readonly HashedArtifact[]> {
-  const hash = async (file: BuiltFile): Promise<HashedFile> => {
-    const { filename, size } = file;
-    const digests = await hashFile(file, (bytesDone) =>
-      deps.onProgress({ phase: 'hash', filename, bytesDone, bytesTotal: size }),
-    );
-    return { file, filename, size, ...digests };
-  };
-  const hashed: HashedArtifact[] = [];
-  for (const built of artifacts) {
-    const main = await hash(built);
-    const companions = [];
-    for (const companion of built.companions) {
-      companions.push({ ...(await hash(companion)), kind: companion.kind });
-    }
-    hashed.push({ built, main, companions });
-  }
-  return hashed;
-}
-
-function artifactWith(hashed: HashedArtifact, objectOf: (file: HashedFile) => string): Artifact {
-  const { built, main } = hashed;
-  const stored = (file: HashedFile) => ({
-    filename: file.filename,
-    size: file.size,
-    sha256: file.sha256,
-    sha512: file.sha512,
-    object: objectOf(file),
-  });
-  return {
-    platform: built.platform,
-    arch: built.arch,
-    format: built.format,
-    ...stored(main),
-    minimumOsVersion: built.minimumOsVersion,
-    signatures: built.signatures,
-    companions: hashed.companions.map((file) => ({ kind: file.kind, ...stored(file) })),
-  };
-}
-
-/** For checks before the upload, when no object is known yet. */
-function withPlannedObjects(hashed: HashedArtifact): Artifact {
-  return artifactWith(hashed, () => '');
-}
-
-async function uploadArtifacts(
-  deps: PublishDeps,
-  application: string,
-  hashed: readonly HashedArtifact[],
-  named: readonly Artifact[],
-): Promise<readonly { artifact: Artifact; uploaded: boolean }[]> {
-  const namedFiles = named.flatMap((artifact) => [artifact, ...artifact.companions]);
-  const results = [];
-  for (const item of hashed) {
-    const objects = new Map<HashedFile, string>();
-    let uploaded = false;
-    for (const file of [item.main, ...item.companions]) {
-      const { filename, size, sha256 } = file;
-      const outcome = await ensureUploaded(
-        deps,
-        application,
-        { path: file.file.path, filename, size, sha256 },
-        namedFiles,
-        (bytesDone) => deps.onProgress({ phase: 'upload', filename, bytesDone, bytesTotal: size }),
-      );
-      objects.set(file, outcome.object);
-      uploaded ||= outcome.uploaded;
-    }
-    results.push({ artifact: artifactWith(item, (file) => objects.get(file) ?? ''), uploaded });
-  }
-  return results;
-}
-
-async function readOffered(
-  deps: PublishDeps,
-  application: string,
-  version: string,
-  channels: Channels,
-): Promise<readonly ManifestReference[]> {
-  const numbers = new Map<number, { number: number; digest: string }>();
-  for (const { manifest } of offersOf(channels, version).values()) {
-    numbers.set(manifest.number, manifest);
-  }
-  const references = [...numbers.values()].sort((a, b) => a.number - b.number);
-  return Promise.all(references.map((named) => readManifest(deps, application, version, named)));
-}
-
-/** The releases whose bytes clients may have: offered now, or retired since. */
-async function readFixed(
-  deps: PublishDeps,
-  application: string,
-  version: string,
-  channels: Channels,
-  newest: Release | undefined,
-): Promise<readonly Release[]> {
-  const offered = await readOffered(deps, application, version, channels);
-  const isRetired = Object.values(channels).some(({ retired }) => retired.includes(version));
-  return [...offered.map(({ release }) => release), ...(isRetired && newest ? [newest] : [])];
-}
-
 function contribution(
   request: PublishRequest,
   artifacts: readonly Artifact[],
@@ -263,103 +122,4 @@ function contribution(
   const { application, version, notes, requires, mandatoryFor, provenance } = request;
   const releasedAt = new Date(deps.clock.now()).toISOString();
   return { application, version, releasedAt, notes, requires, mandatoryFor, provenance, artifacts };
-}
-
-/**
- * Manifest, then catalog revision. When another publisher's artifacts were offered in between, the
- * manifest lacks them: it is made again, and nothing of theirs is lost.
- */
-async function commitRelease(
-  deps: PublishDeps,
-  version: Version,
-  admission: Admission,
-  mine: Contribution,
-  ensureInTime: () => void,
-): Promise<Pick<PublishResult, 'revision' | 'manifest' | 'changed' | 'prereleaseChannel'>> {
-  const { application } = mine;
-  for (let round = 0; round < ROUNDS_MAX; round++) {
-    const channels = (await readRevision(deps, application))?.signed.channels ?? {};
-    const before = (await readNewestManifest(deps, application, mine.version))?.release;
-    const fixed = await readFixed(deps, application, mine.version, channels, before);
-    const manifest = await changeManifest(deps, application, mine.version, (newest) => {
-      ensureInTime();
-      const merged = mergeRelease(newest?.release, fixed, mine);
-      return newest !== undefined && isSameRelease(newest.release, merged) ? undefined : merged;
-    });
-    await registerApplication(deps, application);
-    const offer = await commitOffer(deps, version, admission, mine, manifest);
-    if (offer !== 'lacking') return { manifest: manifest.number, ...offer };
-  }
-  throw new AppError(
-    'store_unavailable',
-    `Other publishers kept adding to ${mine.version}; run the same command again.`,
-  );
-}
-
-async function commitOffer(
-  deps: PublishDeps,
-  version: Version,
-  admission: Admission,
-  mine: Contribution,
-  manifest: ManifestReference,
-): Promise<Pick<PublishResult, 'revision' | 'changed' | 'prereleaseChannel'> | 'lacking'> {
-  const { application } = mine;
-  let lacking = false;
-  let prereleaseChannel = false;
-  const committed = await changeCatalog(deps, application, async (channels) => {
-    const channel = admitToChannel(channels, version, admission);
-    prereleaseChannel = channel.prerelease;
-    const offered = await readOffered(deps, application, mine.version, channels);
-    lacking = offered.some(({ release }) => !contains(manifest.release, release));
-    if (lacking) return undefined;
-    const existing = channel.offers.find((offer) => offer.version === mine.version);
-    if (existing !== undefined && isCovered(existing.manifest, offered, mine)) return undefined;
-    const offer = { ...offerJsonOf(manifest.release, manifest), ...statusOf(existing) };
-    return {
-      change: {
-        kind: 'publish',
-        version: mine.version,
-        channels: [admission.channel],
-        reason: null,
-      },
-      channels: withOffer(channels, admission.channel, channel, offer),
-    };
-  });
-  return lacking ? 'lacking' : { ...committed, prereleaseChannel };
-}
-
-/** Whether the manifest already offered says all that this publisher has to say. */
-function isCovered(
-  manifest: { readonly number: number },
-  offered: readonly ManifestReference[],
-  mine: Contribution,
-): boolean {
-  const current = offered.find(({ number }) => number === manifest.number);
-  if (current === undefined) return false;
-  return isSameRelease(current.release, mergeRelease(current.release, [current.release], mine));
-}
-
-/** A paused release that gets another platform stays paused. */
-function statusOf(
-  existing: { status: 'active' | 'paused' | 'yanked'; reason: string | null } | undefined,
-) {
-  return existing === undefined ? {} : { status: existing.status, reason: existing.reason };
-}
-
-function isSameRelease(a: Release, b: Release): boolean {
-  return JSON.stringify(comparable(a)) === JSON.stringify(comparable(b));
-}
-
-function comparable(release: Release): unknown {
-  const notes = Object.entries(release.notes).sort();
-  const artifacts = release.artifacts.map((artifact) => [
-    identityName(artifact),
-    artifact.filename,
-    artifact.sha256,
-    artifact.object,
-    artifact.minimumOsVersion,
-    artifact.signatures,
-    artifact.companions.map(({ filename, sha256, object }) => [filename, sha256, object]),
-  ]);
-  return [notes, release.requires, release.mandatoryFor, artifacts];
 }

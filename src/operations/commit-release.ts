@@ -1,0 +1,138 @@
+import {
+  type Channels,
+  type Committed,
+  changeCatalog,
+  changeManifest,
+  registerApplication,
+  type WriterDeps,
+} from '../catalog/change.ts';
+import {
+  type ManifestReference,
+  readManifest,
+  readNewestManifest,
+  readRevision,
+} from '../catalog/read.ts';
+import { offerJsonOf } from '../catalog/revision-document.ts';
+import type { Release } from '../domain/release.ts';
+import type { Version } from '../domain/version.ts';
+import { AppError } from '../errors.ts';
+import { type Admission, admitToChannel, offersOf, withOffer } from './channel-rules.ts';
+import { type Contribution, contains, isSameRelease, mergeRelease } from './merge-release.ts';
+
+/** The last steps of publishing: the manifest, and the catalog revision that offers it. */
+
+export interface CommittedRelease extends Committed {
+  readonly manifest: number;
+  readonly prereleaseChannel: boolean;
+}
+
+/** Enough for every platform of a release committing at the same moment. */
+const ROUNDS_MAX = 50;
+
+/**
+ * Manifest, then catalog revision. When another publisher's artifacts were offered in between, the
+ * manifest lacks them: it is made again, and nothing of theirs is lost.
+ */
+export async function commitRelease(
+  deps: WriterDeps,
+  version: Version,
+  admission: Admission,
+  mine: Contribution,
+  ensureInTime: () => void,
+): Promise<CommittedRelease> {
+  const { application } = mine;
+  for (let round = 0; round < ROUNDS_MAX; round++) {
+    const channels = (await readRevision(deps, application))?.signed.channels ?? {};
+    const before = (await readNewestManifest(deps, application, mine.version))?.release;
+    const fixed = await readFixed(deps, application, mine.version, channels, before);
+    const manifest = await changeManifest(deps, application, mine.version, (newest) => {
+      ensureInTime();
+      const merged = mergeRelease(newest?.release, fixed, mine);
+      return newest !== undefined && isSameRelease(newest.release, merged) ? undefined : merged;
+    });
+    await registerApplication(deps, application);
+    const offer = await commitOffer(deps, version, admission, mine, manifest);
+    if (offer !== 'lacking') return { manifest: manifest.number, ...offer };
+  }
+  throw new AppError(
+    'store_unavailable',
+    `Other publishers kept adding to ${mine.version}; run the same command again.`,
+  );
+}
+
+async function commitOffer(
+  deps: WriterDeps,
+  version: Version,
+  admission: Admission,
+  mine: Contribution,
+  manifest: ManifestReference,
+): Promise<Omit<CommittedRelease, 'manifest'> | 'lacking'> {
+  const { application } = mine;
+  let lacking = false;
+  let prereleaseChannel = false;
+  const committed = await changeCatalog(deps, application, async (channels) => {
+    const channel = admitToChannel(channels, version, admission);
+    prereleaseChannel = channel.prerelease;
+    const offered = await readOffered(deps, application, mine.version, channels);
+    lacking = offered.some(({ release }) => !contains(manifest.release, release));
+    if (lacking) return undefined;
+    const existing = channel.offers.find((offer) => offer.version === mine.version);
+    if (existing !== undefined && isCovered(existing.manifest, offered, mine)) return undefined;
+    const offer = { ...offerJsonOf(manifest.release, manifest), ...statusOf(existing) };
+    return {
+      change: {
+        kind: 'publish',
+        version: mine.version,
+        channels: [admission.channel],
+        reason: null,
+      },
+      channels: withOffer(channels, admission.channel, channel, offer),
+    };
+  });
+  return lacking ? 'lacking' : { ...committed, prereleaseChannel };
+}
+
+/** Whether the manifest already offered says all that this publisher has to say. */
+function isCovered(
+  manifest: { readonly number: number },
+  offered: readonly ManifestReference[],
+  mine: Contribution,
+): boolean {
+  const current = offered.find(({ number }) => number === manifest.number);
+  if (current === undefined) return false;
+  return isSameRelease(current.release, mergeRelease(current.release, [current.release], mine));
+}
+
+/** A paused release that gets another platform stays paused. */
+function statusOf(
+  existing: { status: 'active' | 'paused' | 'yanked'; reason: string | null } | undefined,
+) {
+  return existing === undefined ? {} : { status: existing.status, reason: existing.reason };
+}
+
+async function readOffered(
+  deps: WriterDeps,
+  application: string,
+  version: string,
+  channels: Channels,
+): Promise<readonly ManifestReference[]> {
+  const numbers = new Map<number, { number: number; digest: string }>();
+  for (const { manifest } of offersOf(channels, version).values()) {
+    numbers.set(manifest.number, manifest);
+  }
+  const references = [...numbers.values()].sort((a, b) => a.number - b.number);
+  return Promise.all(references.map((named) => readManifest(deps, application, version, named)));
+}
+
+/** The releases whose bytes clients may have: offered now, or retired since. */
+export async function readFixed(
+  deps: WriterDeps,
+  application: string,
+  version: string,
+  channels: Channels,
+  newest: Release | undefined,
+): Promise<readonly Release[]> {
+  const offered = await readOffered(deps, application, version, channels);
+  const isRetired = Object.values(channels).some(({ retired }) => retired.includes(version));
+  return [...offered.map(({ release }) => release), ...(isRetired && newest ? [newest] : [])];
+}

@@ -1,0 +1,110 @@
+import type { BuiltArtifact, BuiltFile } from '../build-output/build-output.ts';
+import { ensureUploaded } from '../catalog/artifact-upload.ts';
+import type { WriterDeps } from '../catalog/change.ts';
+import type { Artifact } from '../domain/release.ts';
+import { hashFile } from './hash-file.ts';
+
+/** The first step of publishing: a build's files, hashed, and in the store. */
+
+export interface PublishProgress {
+  readonly phase: 'hash' | 'upload';
+  readonly filename: string;
+  readonly bytesDone: number;
+  readonly bytesTotal: number;
+}
+
+export interface UploadDeps extends WriterDeps {
+  readonly onProgress: (progress: PublishProgress) => void;
+}
+
+interface HashedFile {
+  readonly file: BuiltFile;
+  readonly filename: string;
+  readonly size: number;
+  readonly sha256: string;
+  readonly sha512: string;
+}
+
+export interface HashedArtifact {
+  readonly built: BuiltArtifact;
+  readonly main: HashedFile;
+  readonly companions: readonly (HashedFile & { readonly kind: 'blockmap' })[];
+}
+
+/** Hashes every file once, and holds what sidecars state against the bytes. */
+export async function hashArtifacts(
+  deps: UploadDeps,
+  artifacts: readonly BuiltArtifact[],
+): Promise<readonly HashedArtifact[]> {
+  const hash = async (file: BuiltFile): Promise<HashedFile> => {
+    const { filename, size } = file;
+    const digests = await hashFile(file, (bytesDone) =>
+      deps.onProgress({ phase: 'hash', filename, bytesDone, bytesTotal: size }),
+    );
+    return { file, filename, size, ...digests };
+  };
+  const hashed: HashedArtifact[] = [];
+  for (const built of artifacts) {
+    const main = await hash(built);
+    const companions = [];
+    for (const companion of built.companions) {
+      companions.push({ ...(await hash(companion)), kind: companion.kind });
+    }
+    hashed.push({ built, main, companions });
+  }
+  return hashed;
+}
+
+function artifactWith(hashed: HashedArtifact, objectOf: (file: HashedFile) => string): Artifact {
+  const { built, main } = hashed;
+  const stored = (file: HashedFile) => ({
+    filename: file.filename,
+    size: file.size,
+    sha256: file.sha256,
+    sha512: file.sha512,
+    object: objectOf(file),
+  });
+  return {
+    platform: built.platform,
+    arch: built.arch,
+    format: built.format,
+    ...stored(main),
+    minimumOsVersion: built.minimumOsVersion,
+    signatures: built.signatures,
+    companions: hashed.companions.map((file) => ({ kind: file.kind, ...stored(file) })),
+  };
+}
+
+/** For checks before the upload, when no object is known yet. */
+export function withPlannedObjects(hashed: HashedArtifact): Artifact {
+  return artifactWith(hashed, () => '');
+}
+
+/** @param named artifacts of manifests: what they name is used again */
+export async function uploadArtifacts(
+  deps: UploadDeps,
+  application: string,
+  hashed: readonly HashedArtifact[],
+  named: readonly Artifact[],
+): Promise<readonly { artifact: Artifact; uploaded: boolean }[]> {
+  const namedFiles = named.flatMap((artifact) => [artifact, ...artifact.companions]);
+  const results = [];
+  for (const item of hashed) {
+    const objects = new Map<HashedFile, string>();
+    let uploaded = false;
+    for (const file of [item.main, ...item.companions]) {
+      const { filename, size, sha256 } = file;
+      const outcome = await ensureUploaded(
+        deps,
+        application,
+        { path: file.file.path, filename, size, sha256 },
+        namedFiles,
+        (bytesDone) => deps.onProgress({ phase: 'upload', filename, bytesDone, bytesTotal: size }),
+      );
+      objects.set(file, outcome.object);
+      uploaded ||= outcome.uploaded;
+    }
+    results.push({ artifact: artifactWith(item, (file) => objects.get(file) ?? ''), uploaded });
+  }
+  return results;
+}
