@@ -29,7 +29,7 @@ interface KnownLink {
  * Windows are 20 minutes long and begin at multiples of 20 minutes of wall time, in every process
  * alike, so that replicas hand out the same URL and a CDN can keep it. A URL is signed as of its
  * window's start and ends 30 minutes after it: at least ten minutes are left of it at any time, unless
- * the store's credentials end sooner. A signing costs as much as some twenty requests.
+ * the store's credentials end sooner. A signing costs several requests' worth of processor time.
  */
 export function createDownloadLinks(deps: {
   readonly store: Pick<ObjectStore, 'presign'>;
