@@ -74,6 +74,14 @@ export interface Release {
   readonly artifacts: readonly Artifact[];
 }
 
+/** The release's artifact of an identity. */
+export function findArtifact(release: Release, identity: ArtifactIdentity): Artifact | undefined {
+  const { platform, arch, format } = identity;
+  return release.artifacts.find(
+    (a) => a.platform === platform && a.arch === arch && a.format === format,
+  );
+}
+
 /** `windows-x64-nsis`: for messages and for comparing identities. */
 export function identityName(identity: ArtifactIdentity): string {
   return `${identity.platform}-${identity.arch}-${identity.format}`;

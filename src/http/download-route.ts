@@ -13,6 +13,7 @@ import { findDownload } from '../operations/find-download.ts';
 import { issueLink } from '../operations/issue-link.ts';
 import { signatureSchema } from './check-update-route.ts';
 import type { App, RouteDeps } from './deps.ts';
+import { describeDownload } from './rendered-release.ts';
 import { optional, parseAll, problems, word } from './validation.ts';
 
 const querySchema = z.object({
@@ -93,27 +94,16 @@ export function registerDownload(app: App, deps: RouteDeps): void {
       version,
     );
     const method = request.method === 'HEAD' ? 'HEAD' : 'GET';
-    const { url, expiresAt } = await issueLink(deps.links, application, artifact, method);
+    const link = await issueLink(deps.links, application, artifact, method);
     reply.header('cache-control', 'no-store').header('vary', 'Accept');
-    if (!acceptsJson(request.headers.accept)) return reply.redirect(url, 302);
+    if (!acceptsJson(request.headers.accept)) return reply.redirect(link.url, 302);
     return reply.type('application/json; charset=utf-8').send({
       app: application,
       channel,
       version: release.version,
       platform: artifact.platform,
       arch: artifact.arch,
-      format: artifact.format,
-      url,
-      expires_at: expiresAt.toISOString(),
-      filename: artifact.filename,
-      size: artifact.size,
-      sha256: artifact.sha256,
-      sha512: artifact.sha512,
-      signatures: artifact.signatures.map(({ scheme, keyId, value }) => ({
-        scheme,
-        key_id: keyId,
-        value,
-      })),
+      ...describeDownload(artifact, link),
     });
   });
 }

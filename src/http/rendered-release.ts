@@ -41,22 +41,27 @@ function renderRelease(
   notes: string | null,
   link: PresignedUrl,
 ): string {
-  const { platform, arch, filename, format, size, sha256, sha512, signatures } = artifact;
   return JSON.stringify({
     version: release.version,
     released_at: release.releasedAt,
     notes,
-    platform,
-    arch,
-    download: {
-      url: link.url,
-      expires_at: link.expiresAt.toISOString(),
-      filename,
-      format,
-      size,
-      sha256,
-      sha512,
-      signatures: signatures.map(({ scheme, keyId, value }) => ({ scheme, key_id: keyId, value })),
-    },
+    platform: artifact.platform,
+    arch: artifact.arch,
+    download: describeDownload(artifact, link),
   }).slice(1);
+}
+
+/** A file and the link to it, as answers state them. */
+export function describeDownload(artifact: Artifact, link: PresignedUrl) {
+  const { filename, format, size, sha256, sha512, signatures } = artifact;
+  return {
+    url: link.url,
+    expires_at: link.expiresAt.toISOString(),
+    filename,
+    format,
+    size,
+    sha256,
+    sha512,
+    signatures: signatures.map(({ scheme, keyId, value }) => ({ scheme, key_id: keyId, value })),
+  };
 }

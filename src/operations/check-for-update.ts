@@ -2,7 +2,7 @@ import type { Catalog, ReadyApplication } from '../catalog/catalog.ts';
 import { type ChannelView, channelNamed } from '../domain/channel.ts';
 import { type Decision, decideUpdate } from '../domain/decide-update.ts';
 import type { Artifact, Release } from '../domain/release.ts';
-import { identityName } from '../domain/release.ts';
+import { findArtifact, identityName } from '../domain/release.ts';
 import type { UpdateQuery } from '../domain/update-query.ts';
 import { AppError } from '../errors.ts';
 
@@ -52,10 +52,7 @@ export function checkForUpdate(
 }
 
 function artifactOf(release: Release, decision: Extract<Decision, { reason: 'offer' }>): Artifact {
-  const { platform, arch, format } = decision.artifact;
-  const artifact = release.artifacts.find(
-    (a) => a.platform === platform && a.arch === arch && a.format === format,
-  );
+  const artifact = findArtifact(release, decision.artifact);
   if (artifact !== undefined) return artifact;
   // The offer copies its artifacts from the manifest whose digest it names: they cannot differ.
   throw new AppError(

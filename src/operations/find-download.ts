@@ -3,7 +3,7 @@ import type { ChannelView } from '../domain/channel.ts';
 import { chooseArtifact } from '../domain/choose-artifact.ts';
 import { decideUpdate } from '../domain/decide-update.ts';
 import type { Offer } from '../domain/offer.ts';
-import { type Artifact, identityName, type Release } from '../domain/release.ts';
+import { type Artifact, findArtifact, type Release } from '../domain/release.ts';
 import type { UpdateQuery } from '../domain/update-query.ts';
 import { AppError } from '../errors.ts';
 import { openChannel, type ServiceDeps } from './check-for-update.ts';
@@ -38,8 +38,7 @@ export async function findDownload(
   }
   const choice = chooseArtifact(offer.artifacts, query);
   if ('refused' in choice) throw refusal(choice.refused, query, version);
-  const name = identityName(choice.artifact);
-  const artifact = release.artifacts.find((candidate) => identityName(candidate) === name);
+  const artifact = findArtifact(release, choice.artifact);
   if (artifact === undefined) throw refusal('unsupported_platform', query, version);
   return { release, artifact };
 }
