@@ -15,6 +15,7 @@ export type ErrorKind =
   | 'already_exists'
   | 'conflict'
   | 'rate_limited'
+  | 'not_configured'
   | 'unavailable'
   | 'corrupt'
   | 'internal';
@@ -42,7 +43,31 @@ const KIND_BY_CODE = {
   no_release: 'not_found',
   unsupported_platform: 'not_found',
   unsupported_format: 'not_found',
+  unknown_account: 'not_found',
+  unknown_session: 'not_found',
+  unknown_key: 'not_found',
+  unknown_message: 'not_found',
   release_withdrawn: 'gone',
+  ended: 'gone',
+  // Who asks.
+  not_signed_in: 'unauthenticated',
+  invalid_credentials: 'unauthenticated',
+  session_ended: 'unauthenticated',
+  email_not_verified: 'forbidden',
+  account_locked: 'forbidden',
+  not_entitled: 'forbidden',
+  scope_missing: 'forbidden',
+  request_forgery: 'forbidden',
+  captcha_refused: 'forbidden',
+  weak_password: 'invalid',
+  too_many_requests: 'rate_limited',
+  idempotency_key_reused: 'conflict',
+  limit_reached: 'conflict',
+  // What is not set up here, and what it depends on.
+  not_configured: 'not_configured',
+  captcha_unavailable: 'unavailable',
+  identity_provider_unavailable: 'unavailable',
+  upstream_unavailable: 'unavailable',
   // A rule of publishing says no; nothing was changed.
   invalid_artifact: 'forbidden',
   invalid_link: 'forbidden',

@@ -106,9 +106,24 @@ const RULES: Readonly<Record<string, Rule>> = {
     because:
       'a dialect turns requests into queries and decisions into documents, and sees no store',
   },
+  identity: {
+    may: [...STORE_INTERFACE, 'sequence', 'domain', ...LEAVES],
+    because: 'it knows accounts and sessions and how they are stored, and not who asks over what',
+  },
+  contact: {
+    may: [...STORE_INTERFACE, 'sequence', 'domain', ...LEAVES],
+    because: 'it takes messages in and delivers them, whatever the form was',
+  },
+  telemetry: {
+    may: [...STORE_INTERFACE, 'sequence', 'domain', ...LEAVES],
+    because: 'it counts and observes what it is told of, and never asks the catalog itself',
+  },
   http: {
     // Signed files are named as a bucket's are: hence the disposition.
-    may: ['operations', 'protocols', 'domain', 'src/object-store/disposition.ts', ...LEAVES],
+    may: [
+      ...['operations', 'protocols', 'domain', 'identity', 'contact', 'telemetry', ...LEAVES],
+      'src/object-store/disposition.ts',
+    ],
     mayName: [
       ...STORE_INTERFACE,
       'src/object-store/presigned-url-cache.ts',
@@ -133,6 +148,7 @@ const RULES: Readonly<Record<string, Rule>> = {
   scripts: {
     may: [
       ...['operations', 'app', 'config', 'build-output', 'domain', 'system', ...LEAVES],
+      ...['identity', 'contact'],
       'src/catalog/json-schema.ts',
       'src/http/check-update-route.ts',
       'src/http/latest-version-route.ts',

@@ -20,7 +20,7 @@ const pointersOf = (env: Record<string, string>) =>
 
 describe('configuration', () => {
   it('needs nothing at all', () => {
-    expect(loadConfig({})).toEqual({
+    expect(loadConfig({})).toMatchObject({
       production: false,
       host: '127.0.0.1',
       port: 8080,

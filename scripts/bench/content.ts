@@ -4,14 +4,10 @@ import { type Channels, registerApplication } from '../../src/catalog/change.ts'
 import { artifactKey, artifactObject } from '../../src/catalog/keys.ts';
 import { manifestOf } from '../../src/catalog/manifest-document.ts';
 import { offerJsonOf } from '../../src/catalog/revision-document.ts';
-import {
-  manifestSequence,
-  type Revision,
-  revisionSequence,
-  seal,
-} from '../../src/catalog/sequences.ts';
+import { manifestSequence, type Revision, revisionSequence } from '../../src/catalog/sequences.ts';
 import type { Artifact, Release } from '../../src/domain/release.ts';
 import type { ObjectStore } from '../../src/object-store/object-store.ts';
+import { seal } from '../../src/sequence/sealed.ts';
 import { systemClock, systemRandomness } from '../../src/system.ts';
 
 /** Fills a store as a year of publishing leaves it, without the year. */

@@ -14,6 +14,7 @@ const EXIT_BY_KIND: Readonly<Record<ErrorKind, number>> = {
   already_exists: EXIT.refused,
   conflict: EXIT.refused,
   rate_limited: EXIT.failed,
+  not_configured: EXIT.refused,
   unavailable: EXIT.failed,
   corrupt: EXIT.failed,
   internal: EXIT.failed,

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { SCHEMA_VERSION } from './envelope.ts';
+import { SCHEMA_VERSION } from '../sequence/envelope.ts';
 import { timeSchema } from './manifest-document.ts';
 
 /** The list of applications, v1: names every application of the store. */

@@ -1,7 +1,8 @@
 import type { Release } from '../domain/release.ts';
 import { AppError } from '../errors.ts';
 import { type AppendDeps, appendDocument, type Base } from '../sequence/append.ts';
-import { SCHEMA_VERSION } from './envelope.ts';
+import { SCHEMA_VERSION } from '../sequence/envelope.ts';
+import { seal } from '../sequence/sealed.ts';
 import { manifestOf } from './manifest-document.ts';
 import { type ManifestReference, referenceTo } from './read.ts';
 import type { ChangeKind, ChannelJson } from './revision-document.ts';
@@ -10,7 +11,6 @@ import {
   applicationsSequence,
   manifestSequence,
   revisionSequence,
-  seal,
 } from './sequences.ts';
 
 /** The writer's side of the catalog: read the newest documents, commit the next ones. */

@@ -1,6 +1,6 @@
 import { z } from 'zod';
+import { envelopeSchema } from '../sequence/envelope.ts';
 import { applicationsSchema } from './applications-document.ts';
-import { envelopeSchema } from './envelope.ts';
 import { manifestSchema } from './manifest-document.ts';
 import { revisionSchema } from './revision-document.ts';
 

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { ARCHES, FORMATS, PLATFORMS } from '../domain/platform.ts';
 import type { Artifact, Release } from '../domain/release.ts';
 import { parseRange, parseVersion } from '../domain/version.ts';
-import { digestSchema, SCHEMA_VERSION } from './envelope.ts';
+import { digestSchema, SCHEMA_VERSION } from '../sequence/envelope.ts';
 import { isArtifactObject } from './keys.ts';
 
 /** Release manifest v1: what a release is. Stored JSON on one side, the domain's release on the other. */

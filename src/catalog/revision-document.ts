@@ -3,7 +3,7 @@ import type { Channel } from '../domain/channel.ts';
 import { OFFER_STATUSES, type Offer } from '../domain/offer.ts';
 import type { Release } from '../domain/release.ts';
 import { parseRange, parseVersion } from '../domain/version.ts';
-import { digestSchema, SCHEMA_VERSION } from './envelope.ts';
+import { digestSchema, SCHEMA_VERSION } from '../sequence/envelope.ts';
 import {
   archSchema,
   formatSchema,

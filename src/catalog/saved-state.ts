@@ -4,7 +4,7 @@ import path from 'node:path';
 import { z } from 'zod';
 import { isAppError } from '../errors.ts';
 import type { Log } from '../log.ts';
-import { digestSchema } from './envelope.ts';
+import { digestSchema } from '../sequence/envelope.ts';
 import { manifestSchema } from './manifest-document.ts';
 import { revisionSchema } from './revision-document.ts';
 import type { Manifest, Revision } from './sequences.ts';

@@ -12,6 +12,7 @@ const STATUS_BY_KIND: Readonly<Record<ErrorKind, number>> = {
   already_exists: 409,
   conflict: 409,
   rate_limited: 429,
+  not_configured: 501,
   unavailable: 503,
   corrupt: 503,
   internal: 500,
@@ -25,6 +26,7 @@ const STATUS_BY_CODE: Partial<Readonly<Record<ErrorCode, number>>> = {
   store_nonconforming: 503,
   invalid_configuration: 503,
   document_too_large: 503,
+  upstream_unavailable: 502,
 };
 
 const TITLES: Readonly<Record<number, string>> = {
@@ -38,6 +40,8 @@ const TITLES: Readonly<Record<number, string>> = {
   415: 'Unsupported media type',
   429: 'Too many requests',
   500: 'Internal error',
+  501: 'Not set up here',
+  502: 'Bad answer from upstream',
   503: 'Temporarily unavailable',
 };
 
@@ -67,7 +71,7 @@ export function problemOf(error: AppError, requestId: string): Problem {
     status,
     // What is wrong inside is for the log: it may name hosts, buckets and keys.
     detail:
-      status >= 500 && error.kind !== 'unavailable'
+      status >= 500 && error.kind !== 'unavailable' && error.kind !== 'not_configured'
         ? 'Something is wrong on the server; the log says what, under this request id.'
         : publicDetail(error),
     code: error.code,
@@ -91,12 +95,14 @@ export function sendProblem(
   const known = toAppError(error);
   const status = statusOf(known);
   // An outage is in the log once, from where it is noticed; here it would be there for every client.
-  if (status >= 500 && known.kind !== 'unavailable') {
+  if (status >= 500 && known.kind !== 'unavailable' && known.kind !== 'not_configured') {
     request.log.error({ err: error, code: known.code }, 'request failed');
   }
-  if (status === 503 || status === 429) {
+  if (status === 502 || status === 503 || status === 429) {
     reply.header('retry-after', String(known.retryAfterSeconds ?? RETRY_AFTER_SECONDS));
   }
+  // RFC 9110, section 15.5.2: a 401 says how to sign in.
+  if (status === 401) reply.header('www-authenticate', 'Bearer');
   return reply
     .code(status)
     .header('cache-control', 'no-store')

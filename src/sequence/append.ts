@@ -47,7 +47,7 @@ export interface AppendDeps {
  * Commits one change to a sequence.
  *
  * @throws AppError `outcome_unknown` when the store never said whether the document was created;
- *   `store_unavailable` when nothing was written; `document_newer`; whatever `change` throws
+ *   `store_unavailable` when nothing was written; `document_newer`; `ended`; whatever `change` throws
  */
 export async function appendDocument<T>(
   deps: AppendDeps,
@@ -62,6 +62,7 @@ export async function appendDocument<T>(
     const { newest, damaged: skipped } = position;
     const document = await change({ newest, number, skipped, changeId });
     if (document === undefined) return { outcome: 'unchanged', newest };
+    await refuseEnded(deps.store, sequence);
     const settled = await settle(
       deps,
       sequence,
@@ -79,6 +80,11 @@ export async function appendDocument<T>(
     }
     await pause(deps, round);
   }
+}
+
+async function refuseEnded<T>(store: ObjectStore, sequence: Sequence<T>): Promise<void> {
+  if (sequence.endKey === undefined || (await store.head(sequence.endKey)) === undefined) return;
+  throw new AppError('ended', `The ${sequence.name} has ended; nothing can be added to it.`);
 }
 
 interface Candidate<T> {

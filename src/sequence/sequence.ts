@@ -17,6 +17,8 @@ export interface Sequence<T> {
   /** Fixed for the life of a change, so that its author recognises it after an unclear answer. */
   changeId(document: T): string;
   readonly documentBytesMax: number;
+  /** Where the marker of its end would be; undefined for one that never ends. See `end.ts`. */
+  readonly endKey?: string;
 }
 
 export interface Entry<T> {

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import type { Catalog } from '../../src/catalog/catalog.ts';
-import { renderEnvelope } from '../../src/catalog/envelope.ts';
 import { artifactsPrefix, manifestKey, revisionKey } from '../../src/catalog/keys.ts';
+import { renderEnvelope } from '../../src/sequence/envelope.ts';
 import { makeArtifact, makeTemporaryDirectory, publish } from '../support/release.ts';
 import { createWorld, offered, POLL_MS, problemsOf } from './live-catalog.ts';
 

@@ -1,0 +1,113 @@
+import { AppError } from '../errors.ts';
+import { DEFAULT_CHANNEL, parseApplicationName, parseChannelName } from './channel.ts';
+
+/** What an account may have: one table of tiers, each with what it opens. */
+
+/** What a signed-in account can do that not every tier opens. */
+export const FEATURES = ['developer_keys', 'analytics'] as const;
+export type Feature = (typeof FEATURES)[number];
+
+/**
+ * A channel that some tier names is open to the tiers that name it, and to nobody else; any other
+ * channel is open to everybody. A feature is open to the tiers that name it alone.
+ */
+export interface TierTable {
+  /** In the order of the table; the first is what an account has unless something else is said. */
+  readonly names: readonly [string, ...string[]];
+  /** What a tier opens, as the table has it: `analytics`, `channel:desktop/insider`. */
+  opens(tier: string): readonly string[];
+  /** The tier itself, or the first one when the table does not have it (any more). */
+  tierNamed(name: string | null): string;
+  opensFeature(tier: string, feature: Feature): boolean;
+  /** @param tier null: nobody is signed in */
+  opensChannel(tier: string | null, application: string, channel: string): boolean;
+  /** Whether the channel is for some tiers only. */
+  restricts(application: string, channel: string): boolean;
+  /** Every channel that some tier names. */
+  readonly channels: readonly { readonly application: string; readonly channel: string }[];
+}
+
+const TIER_NAME = /^[a-z][a-z0-9_-]{0,31}$/;
+
+/**
+ * Reads the table: `{"free": ["developer_keys"], "pro": ["developer_keys", "channel:desktop/insider"]}`.
+ *
+ * @throws AppError `invalid_configuration`, with what is wrong and how it should be
+ */
+export function parseTierTable(json: unknown): TierTable {
+  if (typeof json !== 'object' || json === null || Array.isArray(json)) {
+    throw refuse('must be a JSON object: {"free": [], "pro": ["analytics"]}');
+  }
+  const entries = Object.entries(json);
+  const [first, ...others] = entries.map(([name, opens]) => parseTier(name, opens));
+  if (first === undefined) throw refuse('must have at least one tier');
+  return createTierTable([first, ...others]);
+}
+
+interface Tier {
+  readonly name: string;
+  readonly opens: readonly string[];
+}
+
+function parseTier(name: string, opens: unknown): Tier {
+  if (!TIER_NAME.test(name)) {
+    throw refuse(`has a tier ${JSON.stringify(name.slice(0, 80))}; use a-z, 0-9, "_" and "-"`);
+  }
+  if (!Array.isArray(opens)) throw refuse(`must give ${name} a list of what it opens`);
+  return { name, opens: opens.map((opened) => parseOpened(name, opened)) };
+}
+
+function parseOpened(tier: string, opened: unknown): string {
+  const text = typeof opened === 'string' ? opened : JSON.stringify(opened);
+  if ((FEATURES as readonly string[]).includes(text)) return text;
+  const [, application = '', channel = ''] = /^channel:([^/]+)\/(.+)$/.exec(text) ?? [];
+  if (application !== '') {
+    return channelOpened(parseApplicationName(application), parseChannelName(channel));
+  }
+  throw refuse(
+    `lets ${tier} open ${JSON.stringify(text?.slice(0, 80))}; there are ${FEATURES.join(', ')} and channel:APPLICATION/CHANNEL`,
+  );
+}
+
+function channelOpened(application: string, channel: string): string {
+  return `channel:${application}/${channel}`;
+}
+
+function createTierTable(tiers: readonly [Tier, ...Tier[]]): TierTable {
+  const byName = new Map(tiers.map(({ name, opens }) => [name, new Set(opens)]));
+  const restricted = new Set(
+    tiers.flatMap(({ opens }) => opens.filter((opened) => opened.startsWith('channel:'))),
+  );
+  const first = tiers[0].name;
+  const tierNamed = (name: string | null): string =>
+    name !== null && byName.has(name) ? name : first;
+  return {
+    names: [first, ...tiers.slice(1).map(({ name }) => name)],
+    opens: (tier) => [...(byName.get(tier) ?? [])],
+    tierNamed,
+    opensFeature: (tier, feature) => byName.get(tierNamed(tier))?.has(feature) === true,
+    opensChannel: (tier, application, channel) => {
+      if (restricted.size === 0) return true;
+      const opened = channelOpened(application, channel);
+      if (!restricted.has(opened)) return true;
+      return tier !== null && byName.get(tierNamed(tier))?.has(opened) === true;
+    },
+    restricts: (application, channel) => restricted.has(channelOpened(application, channel)),
+    channels: [...restricted].map((opened) => {
+      const [application = '', channel = DEFAULT_CHANNEL] = opened
+        .slice('channel:'.length)
+        .split('/');
+      return { application, channel };
+    }),
+  };
+}
+
+function refuse(why: string): AppError {
+  return new AppError('invalid_configuration', why);
+}
+
+/** Without a table: every account may make developer keys, and only `pro` reads analytics. */
+export const DEFAULT_TIERS: TierTable = createTierTable([
+  { name: 'free', opens: ['developer_keys'] },
+  { name: 'pro', opens: ['developer_keys', 'analytics'] },
+]);

@@ -1,0 +1,127 @@
+import type { Clock } from '../clock.ts';
+import { isAppError } from '../errors.ts';
+import type { ObjectStore } from '../object-store/object-store.ts';
+
+/**
+ * How something stored ends: a session, an account, a message.
+ *
+ * Everything of it lies below one prefix, with a marker among it, `end.json`: created once, looked for
+ * on every read and before every write, deleted last. So a write that was under way when the end came,
+ * and arrives after everything else is gone, brings nothing back.
+ */
+
+export interface EndDeps {
+  readonly store: ObjectStore;
+  readonly clock: Clock;
+}
+
+/** Longer than any write can be under way, retries included. */
+export const END_KEPT_MS_MIN = 3_600_000;
+const SCHEMA_VERSION = 1;
+const END_BYTES_MAX = 4_096;
+const ATTEMPTS = 3;
+const PAUSE_MS = 100;
+
+/** @param prefix with its trailing slash: `sessions/{account}/{session}/` */
+export function endKey(prefix: string): string {
+  return `${prefix}end.json`;
+}
+
+/** @throws AppError the store's */
+export async function isEnded(store: ObjectStore, prefix: string): Promise<boolean> {
+  return (await store.head(endKey(prefix))) !== undefined;
+}
+
+/**
+ * Ends what lies below the prefix; ending it again changes nothing.
+ *
+ * @param ending `keptMs`: how long the marker must outlive this moment, at least an hour. `reason`: a
+ *   word for the record, nothing about a person
+ * @returns whether this call ended it
+ * @throws AppError the store's; it may or may not have ended then
+ */
+export async function endSequence(
+  deps: EndDeps,
+  prefix: string,
+  ending: { readonly reason: string; readonly keptMs: number },
+): Promise<boolean> {
+  const now = deps.clock.now();
+  const document = {
+    schema_version: SCHEMA_VERSION,
+    type: 'end',
+    at: new Date(now).toISOString(),
+    reason: ending.reason,
+    kept_until: new Date(now + Math.max(ending.keptMs, END_KEPT_MS_MIN)).toISOString(),
+  };
+  const bytes = Buffer.from(`${JSON.stringify(document)}\n`);
+  // Whoever created the marker: it is there, and that is all that was wanted.
+  for (let attempt = 1; ; attempt++) {
+    try {
+      const outcome = await deps.store.create(endKey(prefix), bytes, {
+        contentType: 'application/json',
+      });
+      return outcome === 'created';
+    } catch (error) {
+      if (!isAppError(error, 'store_unavailable') || attempt === ATTEMPTS) throw error;
+      await deps.clock.sleep(PAUSE_MS * attempt);
+    }
+  }
+}
+
+/** Ends it, then deletes everything of it but the marker; returns how many objects. */
+export async function eraseSequence(
+  deps: EndDeps,
+  prefix: string,
+  ending: { readonly reason: string; readonly keptMs: number },
+): Promise<number> {
+  await endSequence(deps, prefix, ending);
+  return deleteBelow(deps.store, prefix);
+}
+
+async function deleteBelow(store: ObjectStore, prefix: string): Promise<number> {
+  let deleted = 0;
+  const marker = endKey(prefix);
+  for await (const { key } of store.list(prefix)) {
+    if (key === marker) continue;
+    await store.delete(key);
+    deleted++;
+  }
+  return deleted;
+}
+
+/**
+ * Clears away what has ended below a root such as `sessions/`: everything of it at once, the marker
+ * when it has been kept for its time.
+ *
+ * @returns how many objects were deleted
+ */
+export async function removeEnded(deps: EndDeps, root: string): Promise<number> {
+  const ended: string[] = [];
+  for await (const { key } of deps.store.list(root)) {
+    if (key.endsWith('/end.json')) ended.push(key.slice(0, -'end.json'.length));
+  }
+  let deleted = 0;
+  for (const prefix of ended) {
+    deleted += await deleteBelow(deps.store, prefix);
+    if ((await keptUntil(deps.store, prefix)) > deps.clock.now()) continue;
+    await deps.store.delete(endKey(prefix));
+    deleted++;
+  }
+  return deleted;
+}
+
+/** Milliseconds since the epoch; a marker that cannot be read is kept for good. */
+async function keptUntil(store: ObjectStore, prefix: string): Promise<number> {
+  const object = await store.get(endKey(prefix), { bytesMax: END_BYTES_MAX });
+  if (object === undefined) return Number.POSITIVE_INFINITY;
+  try {
+    const marker: unknown = JSON.parse(Buffer.from(object.body).toString());
+    const until =
+      typeof marker === 'object' && marker !== null && 'kept_until' in marker
+        ? Date.parse(String(marker.kept_until))
+        : Number.NaN;
+    return Number.isNaN(until) ? Number.POSITIVE_INFINITY : until;
+  } catch {
+    return Number.POSITIVE_INFINITY;
+  }
+}

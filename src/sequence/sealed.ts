@@ -1,0 +1,45 @@
+import type { z } from 'zod';
+import { AppError } from '../errors.ts';
+import { digestOf, parseEnvelope, renderEnvelope, type Sealed } from './envelope.ts';
+import type { Sequence } from './sequence.ts';
+
+/** What a kind of document is, and where its numbers lie. */
+export interface Definition<S extends z.ZodType> {
+  readonly name: string;
+  readonly schema: S;
+  readonly documentBytesMax: number;
+  /** See {@link Sequence.endKey}. */
+  readonly endKey?: string;
+  key(number: number): string;
+  /** What the key promises of the document. */
+  expected(number: number): Readonly<Record<string, unknown>>;
+}
+
+/** A sequence whose documents are sealed: content with the digest it was read under. */
+export function defineSequence<S extends z.ZodType<{ change_id: string }>>(
+  definition: Definition<S>,
+): Sequence<Sealed<z.output<S>>> {
+  return {
+    name: definition.name,
+    documentBytesMax: definition.documentBytesMax,
+    ...(definition.endKey === undefined ? {} : { endKey: definition.endKey }),
+    key: definition.key,
+    render: ({ signed }) => {
+      // What readers would refuse must never be written: nothing could take it back.
+      const checked = definition.schema.safeParse(signed);
+      if (!checked.success) {
+        const why = `The ${definition.name} would not be readable: ${checked.error.message}`;
+        throw new AppError('internal', why, { cause: checked.error });
+      }
+      return renderEnvelope(signed);
+    },
+    parse: (bytes, number) =>
+      parseEnvelope(bytes, definition.key(number), definition.schema, definition.expected(number)),
+    changeId: ({ signed }) => signed.change_id,
+  };
+}
+
+/** A document about to be stored. */
+export function seal<T extends object>(signed: T): Sealed<T> {
+  return { signed, digest: digestOf(signed) };
+}
