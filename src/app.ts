@@ -9,6 +9,7 @@ import type { App } from './http/deps.ts';
 import { createMetrics } from './http/metrics.ts';
 import { openLocalSecret } from './local-secret.ts';
 import { ensureConforming } from './object-store/conformance-probe.ts';
+import { createConformingStore } from './object-store/conforming-store.ts';
 import { openFilesystemStore } from './object-store/filesystem.ts';
 import type { ObjectStore, PresignedUrl, PresignRequest } from './object-store/object-store.ts';
 import { createDownloadLinks } from './object-store/presigned-url-cache.ts';
@@ -99,12 +100,29 @@ export async function openStore(
   return openFilesystemStore({ directory: path.join(config.dataDirectory, 'objects'), signUrl });
 }
 
+/**
+ * Where the service writes: a bucket of its own when there is one, else `store`. Probed before the
+ * first write to it.
+ */
+export async function openPrivateStore(
+  deps: Pick<AppDeps, 'config' | 'clock' | 'randomness'>,
+  store: ObjectStore,
+): Promise<ObjectStore> {
+  const { config, clock, randomness } = deps;
+  const { privateBucket: bucket } = config;
+  const isShared = bucket === undefined || config.store.kind !== 's3';
+  const own = isShared ? store : createS3Store({ ...config.store, bucket, clock, randomness });
+  return createConformingStore({ store: own, clock, randomness });
+}
+
 function cannotSign(): never {
   throw new Error('Links of a directory store are made by the service alone.');
 }
 
 /** What the command line works with: the same store, without the service. */
 export interface Publisher extends AppendDeps {
+  /** See {@link openPrivateStore}. */
+  readonly privateStore: ObjectStore;
   /** @throws AppError `store_nonconforming`; a verdict already stored is believed unless `fresh` */
   ensureConforming(options?: { readonly fresh: boolean }): Promise<void>;
 }
@@ -117,6 +135,7 @@ export async function openPublisher(
   const store = await openStore(deps);
   return {
     store,
+    privateStore: await openPrivateStore(deps, store),
     clock,
     randomness,
     ensureConforming: (options) => ensureConforming({ store, clock, randomness, ...options }),
