@@ -22,9 +22,15 @@ const END_BYTES_MAX = 4_096;
 const ATTEMPTS = 3;
 const PAUSE_MS = 100;
 
+const MARKER = 'end.json';
+
 /** @param prefix with its trailing slash: `sessions/{account}/{session}/` */
 export function endKey(prefix: string): string {
-  return `${prefix}end.json`;
+  return `${prefix}${MARKER}`;
+}
+
+function isMarker(key: string): boolean {
+  return key.endsWith(`/${MARKER}`);
 }
 
 /** @throws AppError the store's */
@@ -91,23 +97,41 @@ async function deleteBelow(store: ObjectStore, prefix: string): Promise<number> 
 
 /**
  * Clears away what has ended below a root such as `sessions/`: everything of it at once, the marker
- * when it has been kept for its time.
+ * when it has been kept for its time. Two listings, however much has ended.
  *
+ * @param keptMs markers younger than this are not even looked into: what the root's are kept for
  * @returns how many objects were deleted
+ * @throws AppError the store's; the rest is done the next time
  */
-export async function removeEnded(deps: EndDeps, root: string): Promise<number> {
-  const ended: string[] = [];
-  for await (const { key } of deps.store.list(root)) {
-    if (key.endsWith('/end.json')) ended.push(key.slice(0, -'end.json'.length));
+export async function removeEnded(
+  deps: EndDeps,
+  root: string,
+  keptMs = END_KEPT_MS_MIN,
+): Promise<number> {
+  const { store, clock } = deps;
+  const endedAt = new Map<string, number>();
+  for await (const { key, lastModified } of store.list(root)) {
+    if (isMarker(key)) endedAt.set(key.slice(0, -MARKER.length), lastModified.getTime());
   }
+  if (endedAt.size === 0) return 0;
   let deleted = 0;
-  for (const prefix of ended) {
-    deleted += await deleteBelow(deps.store, prefix);
-    if ((await keptUntil(deps.store, prefix)) > deps.clock.now()) continue;
-    await deps.store.delete(endKey(prefix));
+  for await (const { key } of store.list(root)) {
+    if (isMarker(key) || !parentsOf(key).some((prefix) => endedAt.has(prefix))) continue;
+    await store.delete(key);
+    deleted++;
+  }
+  for (const [prefix, at] of endedAt) {
+    if (clock.now() - at < keptMs || (await keptUntil(store, prefix)) > clock.now()) continue;
+    await store.delete(endKey(prefix));
     deleted++;
   }
   return deleted;
+}
+
+/** `a/`, `a/b/` of `a/b/c`. */
+function parentsOf(key: string): readonly string[] {
+  const steps = key.split('/').slice(0, -1);
+  return steps.map((_, index) => `${steps.slice(0, index + 1).join('/')}/`);
 }
 
 /** Milliseconds since the epoch; a marker that cannot be read is kept for good. */

@@ -1,0 +1,109 @@
+import { type JWTPayload, jwtVerify, SignJWT } from 'jose';
+import type { Clock, Randomness } from '../clock.ts';
+import { AppError } from '../errors.ts';
+import { type KeySet, SIGNATURE_ALGORITHM } from './key-set.ts';
+
+/** Access tokens: JWTs as RFC 9068 profiles them, good for ten minutes, checked without the store. */
+
+export const ACCESS_TOKEN_SECONDS = 600;
+const TOKEN_TYPE = 'at+jwt';
+const PORTAL_TOKEN_TYPE = 'portal+jwt';
+const PORTAL_TOKEN_SECONDS = 60;
+/** Replicas' clocks may differ by so much. */
+const CLOCK_TOLERANCE_SECONDS = 5;
+/** Ours have some 400 characters; what is longer is not looked at. */
+const TOKEN_LENGTH_MAX = 4_096;
+
+/** Who is asking. */
+export interface Principal {
+  readonly account: string;
+  readonly session: string;
+  /** One of the tier table's. */
+  readonly tier: string;
+}
+
+export interface AccessTokens {
+  issue(principal: Principal): Promise<string>;
+  /** @throws AppError `not_signed_in`, whatever is wrong with it */
+  verify(token: string): Promise<Principal>;
+  /** A token that hands an account over to the billing portal, once and soon. */
+  issueForPortal(portal: {
+    readonly account: string;
+    readonly email: string;
+    readonly tier: string;
+    readonly audience: string;
+  }): Promise<string>;
+}
+
+export interface AccessTokenOptions {
+  readonly keys: KeySet;
+  readonly clock: Clock;
+  readonly randomness: Randomness;
+  /** Who issues: the address of this service, or its name where it has none. */
+  readonly issuer: string;
+}
+
+export function createAccessTokens(options: AccessTokenOptions): AccessTokens {
+  const { keys, clock, randomness, issuer } = options;
+  const audience = `${issuer}/api`;
+  const seconds = (): number => Math.floor(clock.now() / 1000);
+  const sign = (claims: JWTPayload, type: string, life: number): Promise<string> =>
+    new SignJWT(claims)
+      .setProtectedHeader({ alg: SIGNATURE_ALGORITHM, typ: type, kid: keys.signing.kid })
+      .setIssuer(issuer)
+      .setIssuedAt(seconds())
+      .setExpirationTime(seconds() + life)
+      .setJti(randomness.id())
+      .sign(keys.signing.key);
+  return {
+    issue: ({ account, session, tier }) =>
+      sign({ sub: account, sid: session, tier, aud: audience }, TOKEN_TYPE, ACCESS_TOKEN_SECONDS),
+    verify: async (token) => {
+      if (token.length > TOKEN_LENGTH_MAX) throw notSignedIn();
+      try {
+        const { payload } = await jwtVerify(
+          token,
+          ({ kid = '' }) => {
+            const key = keys.verifying(kid);
+            if (key === undefined) throw notSignedIn();
+            return key;
+          },
+          {
+            // Whatever the token says of itself: one algorithm, one type, one issuer, one audience.
+            algorithms: [SIGNATURE_ALGORITHM],
+            typ: TOKEN_TYPE,
+            issuer,
+            audience,
+            requiredClaims: ['exp', 'iat', 'sub', 'sid', 'tier'],
+            clockTolerance: CLOCK_TOLERANCE_SECONDS,
+            currentDate: new Date(clock.now()),
+          },
+        );
+        const { sub, sid, tier } = payload;
+        if (typeof sub !== 'string' || typeof sid !== 'string' || typeof tier !== 'string') {
+          throw notSignedIn();
+        }
+        return { account: sub, session: sid, tier };
+      } catch (error) {
+        throw notSignedIn(error);
+      }
+    },
+    issueForPortal: ({ account, email, tier, audience: portal }) =>
+      sign({ sub: account, email, tier, aud: portal }, PORTAL_TOKEN_TYPE, PORTAL_TOKEN_SECONDS),
+  };
+}
+
+/** The token of an `Authorization: Bearer …` header (RFC 6750, section 2.1); undefined for anything else. */
+export function bearerOf(authorization: string | undefined): string | undefined {
+  return /^Bearer +([\w.~+/-]+=*) *$/i.exec(authorization ?? '')?.[1];
+}
+
+export function notSignedIn(cause?: unknown): AppError {
+  return new AppError(
+    'not_signed_in',
+    'Sign in, or refresh the session: the token is missing or not good.',
+    {
+      cause,
+    },
+  );
+}

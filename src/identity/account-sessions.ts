@@ -1,0 +1,92 @@
+import { AppError } from '../errors.ts';
+import type { ObjectStore } from '../object-store/object-store.ts';
+import { readDocument } from '../sequence/sequence.ts';
+import { parseSessionKey, sessionsPrefix } from './keys.ts';
+import { type SessionJson, sessionSequence } from './session-document.ts';
+import { type EndReason, SESSION_IDLE_MS, type Sessions } from './sessions.ts';
+
+/** The sessions of one account, for its owner and for staff. Listings: never on the way of a refresh. */
+
+export interface SessionSummary {
+  readonly id: string;
+  readonly platform: SessionJson['platform'];
+  readonly deviceName: string;
+  readonly osVersion: string | null;
+  readonly appVersion: string | null;
+  readonly startedAt: string;
+  readonly refreshedAt: string;
+  readonly expiresAt: string;
+}
+
+/** What is stored below an account's sessions: the newest counter of each that has not ended. */
+async function listOpen(store: ObjectStore, account: string): Promise<ReadonlyMap<string, number>> {
+  const newest = new Map<string, number>();
+  const ended = new Set<string>();
+  for await (const { key } of store.list(sessionsPrefix(account))) {
+    const object = parseSessionKey(key);
+    if (object === undefined) continue;
+    const { session, counter } = object;
+    if (counter === undefined) ended.add(session);
+    else newest.set(session, Math.max(counter, newest.get(session) ?? 0));
+  }
+  for (const session of ended) newest.delete(session);
+  return newest;
+}
+
+/** Sessions that can still be refreshed, the latest first. @throws AppError the store's */
+export async function listSessions(
+  deps: { readonly store: ObjectStore; readonly clock: { now(): number } },
+  account: string,
+): Promise<readonly SessionSummary[]> {
+  const { store, clock } = deps;
+  const open = [...(await listOpen(store, account))];
+  const documents = await Promise.all(
+    open.map(([session, counter]) =>
+      readDocument(store, sessionSequence(account, session), counter),
+    ),
+  );
+  return documents
+    .flatMap((document) => (document === undefined ? [] : [summaryOf(document.signed)]))
+    .filter(
+      ({ expiresAt, refreshedAt }) =>
+        Date.parse(expiresAt) > clock.now() &&
+        Date.parse(refreshedAt) + SESSION_IDLE_MS > clock.now(),
+    )
+    .sort((a, b) => (a.refreshedAt < b.refreshedAt ? 1 : -1));
+}
+
+function summaryOf(state: SessionJson): SessionSummary {
+  return {
+    id: state.session,
+    platform: state.platform,
+    deviceName: state.device.name,
+    osVersion: state.device.os_version,
+    appVersion: state.device.app_version,
+    startedAt: state.started_at,
+    refreshedAt: state.at,
+    expiresAt: state.expires_at,
+  };
+}
+
+/** @throws AppError `unknown_session` when the account has no such session, and the store's */
+export async function endOneSession(
+  deps: { readonly store: ObjectStore; readonly sessions: Sessions },
+  account: string,
+  session: string,
+): Promise<void> {
+  if (!(await listOpen(deps.store, account)).has(session)) {
+    throw new AppError('unknown_session', 'There is no such session, or it has ended.');
+  }
+  await deps.sessions.end(account, session, 'ended_by_owner');
+}
+
+/** Ends every session there is; returns how many. @throws AppError the store's: some may have ended */
+export async function endAllSessions(
+  deps: { readonly store: ObjectStore; readonly sessions: Sessions },
+  account: string,
+  reason: EndReason,
+): Promise<number> {
+  const open = [...(await listOpen(deps.store, account)).keys()];
+  await Promise.all(open.map((session) => deps.sessions.end(account, session, reason)));
+  return open.length;
+}

@@ -1,0 +1,287 @@
+import { createHash } from 'node:crypto';
+import { z } from 'zod';
+import { AppError, isAppError } from '../errors.ts';
+import type { ObjectStore } from '../object-store/object-store.ts';
+import { type AppendDeps, appendDocument } from '../sequence/append.ts';
+import { endKey, isEnded } from '../sequence/end.ts';
+import { SCHEMA_VERSION, type Sealed } from '../sequence/envelope.ts';
+import { defineSequence, seal } from '../sequence/sealed.ts';
+import { findNewest, readDocument, type Sequence } from '../sequence/sequence.ts';
+import { accountKey, accountPrefix } from './keys.ts';
+
+/** Accounts: what the store knows of somebody, one document for each change. */
+
+const ACCOUNT_BYTES_MAX = 16 * 1024;
+
+const timeSchema = z.iso.datetime();
+
+const accountSchema = z.object({
+  schema_version: z.literal(SCHEMA_VERSION),
+  type: z.literal('account'),
+  account: z.string(),
+  number: z.int().positive(),
+  skipped: z.array(z.object({ number: z.int(), reason: z.string() })),
+  change_id: z.uuid(),
+  at: timeSchema,
+  change: z.string().describe('What was done: registered, name, tier, locked, …'),
+  registered_at: timeSchema,
+  provider: z.enum(['embedded', 'gotrue']),
+  subject: z.string().describe("The provider's own name for the account."),
+  email: z.string(),
+  email_verified: z.boolean(),
+  name: z.string().nullable(),
+  tier: z.string().nullable().describe('As staff set it.'),
+  provider_tier: z.string().nullable().describe("The provider's claim, where staff set none."),
+  locked: z.object({ at: timeSchema, reason: z.string().nullable() }).nullable(),
+  sessions_not_before: timeSchema.nullable().describe('Sessions begun earlier are over.'),
+  password: z.string().nullable().describe('Argon2id in PHC form, for the embedded provider.'),
+});
+
+type AccountJson = z.output<typeof accountSchema>;
+
+export type Provider = AccountJson['provider'];
+
+export interface Account {
+  readonly id: string;
+  /** The number of the document that says so. */
+  readonly revision: number;
+  readonly provider: Provider;
+  readonly subject: string;
+  readonly email: string;
+  readonly emailVerified: boolean;
+  readonly name: string | null;
+  /** As staff set it, else the provider's claim; null for neither. */
+  readonly tier: string | null;
+  readonly staffTier: string | null;
+  readonly providerTier: string | null;
+  readonly locked: { readonly at: string; readonly reason: string | null } | null;
+  readonly sessionsNotBefore: string | null;
+  readonly registeredAt: string;
+  readonly password: string | null;
+}
+
+/** What a change may set. */
+export interface AccountEdit {
+  readonly change: string;
+  readonly email?: string;
+  readonly emailVerified?: boolean;
+  readonly name?: string | null;
+  readonly tier?: string | null;
+  readonly providerTier?: string | null;
+  readonly locked?: { readonly at: string; readonly reason: string | null } | null;
+  readonly sessionsNotBefore?: string;
+  readonly password?: string;
+}
+
+/**
+ * An address in the form under which accounts are known: without spaces around it, in lower case.
+ * Mailboxes that differ only in case are one person's in practice, and two accounts a trap.
+ */
+export function normalizeEmail(email: string): string {
+  return email.normalize('NFC').trim().toLowerCase();
+}
+
+/**
+ * The account of somebody, from the provider's name for them: the same for every replica, and taken
+ * only once because its first document can be created only once.
+ *
+ * @param subject the address for `embedded`, the user's id for others
+ */
+export function accountIdOf(provider: Provider, subject: string): string {
+  return createHash('sha256')
+    .update(`slipway account\n${provider}\n${subject}`)
+    .digest('hex')
+    .slice(0, 32);
+}
+
+function accountSequence(id: string): Sequence<Sealed<AccountJson>> {
+  return defineSequence({
+    name: 'account',
+    schema: accountSchema,
+    documentBytesMax: ACCOUNT_BYTES_MAX,
+    key: (number) => accountKey(id, number),
+    endKey: endKey(accountPrefix(id)),
+    expected: (number) => ({ account: id, number }),
+  });
+}
+
+function accountOf(json: AccountJson): Account {
+  return {
+    id: json.account,
+    revision: json.number,
+    provider: json.provider,
+    subject: json.subject,
+    email: json.email,
+    emailVerified: json.email_verified,
+    name: json.name,
+    tier: json.tier ?? json.provider_tier,
+    staffTier: json.tier,
+    providerTier: json.provider_tier,
+    locked: json.locked,
+    sessionsNotBefore: json.sessions_not_before,
+    registeredAt: json.registered_at,
+    password: json.password,
+  };
+}
+
+/**
+ * The account as it is now; undefined when there is none, or none any more.
+ *
+ * Most accounts have one or two documents: those are asked for at once, with the marker of the end, in
+ * one round trip.
+ *
+ * @throws AppError `document_newer`, and the store's
+ */
+export async function readAccount(store: ObjectStore, id: string): Promise<Account | undefined> {
+  const sequence = accountSequence(id);
+  const [ended, first, second] = await Promise.all([
+    isEnded(store, accountPrefix(id)),
+    readUnlessDamaged(store, sequence, 1),
+    readUnlessDamaged(store, sequence, 2),
+  ]);
+  if (ended || (first === undefined && second === undefined)) return undefined;
+  const isAll = second === undefined && first !== undefined && first !== 'damaged';
+  const newest = isAll ? first : (await findNewest(store, sequence)).newest?.document;
+  return newest === undefined ? undefined : accountOf(newest.signed);
+}
+
+async function readUnlessDamaged<T>(
+  store: ObjectStore,
+  sequence: Sequence<T>,
+  number: number,
+): Promise<T | 'damaged' | undefined> {
+  try {
+    return await readDocument(store, sequence, number);
+  } catch (error) {
+    if (!isAppError(error, 'document_corrupt')) throw error;
+    return 'damaged';
+  }
+}
+
+/**
+ * The account's next document after a known one, in a single request; undefined when nothing changed.
+ *
+ * A document that cannot be read counts as a change that nobody can vouch for.
+ *
+ * @throws AppError `document_corrupt`, and the store's
+ */
+export async function readAccountAfter(
+  store: ObjectStore,
+  id: string,
+  revision: number,
+): Promise<Account | undefined> {
+  const document = await readDocument(store, accountSequence(id), revision + 1);
+  return document === undefined ? undefined : accountOf(document.signed);
+}
+
+export interface NewAccount {
+  readonly provider: Provider;
+  readonly subject: string;
+  readonly email: string;
+  readonly emailVerified: boolean;
+  readonly name: string | null;
+  readonly providerTier: string | null;
+  readonly password: string | null;
+}
+
+/**
+ * Creates the account unless there is one: `exists` says that there is, or was until a moment ago.
+ *
+ * The same requests in the same order either way: what a stranger could measure of an address that is
+ * registered is only what the store itself does differently.
+ */
+export async function createAccount(
+  deps: AppendDeps,
+  account: NewAccount,
+): Promise<'created' | 'exists'> {
+  const id = accountIdOf(account.provider, account.subject);
+  const sequence = accountSequence(id);
+  const at = new Date(deps.clock.now()).toISOString();
+  const document = seal<AccountJson>({
+    schema_version: SCHEMA_VERSION,
+    type: 'account',
+    account: id,
+    number: 1,
+    skipped: [],
+    change_id: deps.randomness.id(),
+    at,
+    change: 'registered',
+    registered_at: at,
+    provider: account.provider,
+    subject: account.subject,
+    email: account.email,
+    email_verified: account.emailVerified,
+    name: account.name,
+    tier: null,
+    provider_tier: account.providerTier,
+    locked: null,
+    sessions_not_before: null,
+    password: account.password,
+  });
+  if (await isEnded(deps.store, accountPrefix(id))) return 'exists';
+  return createOnce(deps, sequence.key(1), sequence.render(document));
+}
+
+const CREATE_ATTEMPTS = 3;
+const CREATE_PAUSE_MS = 100;
+
+/** The identical bytes again after an unclear answer: `exists` may then mean one's own. */
+async function createOnce(
+  deps: AppendDeps,
+  key: string,
+  bytes: Uint8Array,
+): Promise<'created' | 'exists'> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await deps.store.create(key, bytes);
+    } catch (error) {
+      if (!isAppError(error, 'store_unavailable') || attempt === CREATE_ATTEMPTS) throw error;
+      await deps.clock.sleep(CREATE_PAUSE_MS * attempt * (0.5 + deps.randomness.fraction()));
+    }
+  }
+}
+
+/**
+ * Commits one change to an account.
+ *
+ * @param edit undefined when nothing has to change; called again on the newer state whenever another
+ *   writer was first
+ * @throws AppError `unknown_account`, `ended`, and those of `appendDocument`
+ */
+export async function changeAccount(
+  deps: AppendDeps,
+  id: string,
+  edit: (account: Account) => AccountEdit | undefined,
+): Promise<Account> {
+  const appended = await appendDocument(deps, accountSequence(id), (base) => {
+    const current = base.newest?.document.signed;
+    if (current === undefined) throw unknownAccount();
+    const edited = edit(accountOf(current));
+    if (edited === undefined) return undefined;
+    return seal<AccountJson>({
+      ...current,
+      number: base.number,
+      skipped: [...base.skipped],
+      change_id: base.changeId,
+      at: new Date(deps.clock.now()).toISOString(),
+      change: edited.change,
+      email: edited.email ?? current.email,
+      email_verified: edited.emailVerified ?? current.email_verified,
+      name: edited.name === undefined ? current.name : edited.name,
+      tier: edited.tier === undefined ? current.tier : edited.tier,
+      provider_tier:
+        edited.providerTier === undefined ? current.provider_tier : edited.providerTier,
+      locked: edited.locked === undefined ? current.locked : edited.locked,
+      sessions_not_before: edited.sessionsNotBefore ?? current.sessions_not_before,
+      password: edited.password ?? current.password,
+    });
+  });
+  const newest =
+    appended.outcome === 'created' ? appended.entry.document : appended.newest?.document;
+  if (newest === undefined) throw unknownAccount();
+  return accountOf(newest.signed);
+}
+
+export function unknownAccount(): AppError {
+  return new AppError('unknown_account', 'There is no such account (any more).');
+}

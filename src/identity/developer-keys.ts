@@ -1,0 +1,265 @@
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { z } from 'zod';
+import { AppError, isAppError } from '../errors.ts';
+import type { Log } from '../log.ts';
+import type { ObjectStore } from '../object-store/object-store.ts';
+import type { AppendDeps } from '../sequence/append.ts';
+import { END_KEPT_MS_MIN, endKey, endSequence, isEnded } from '../sequence/end.ts';
+import { SCHEMA_VERSION, type Sealed } from '../sequence/envelope.ts';
+import { defineSequence, seal } from '../sequence/sealed.ts';
+import { readDocument, type Sequence } from '../sequence/sequence.ts';
+import { notSignedIn } from './access-token.ts';
+import { type Account, readAccount } from './account.ts';
+import {
+  developerKeyKey,
+  developerKeyPrefix,
+  developerKeysPrefix,
+  developerKeyUseKey,
+  parseDeveloperKeyKey,
+} from './keys.ts';
+
+/** Keys for programs: shown once, stored hashed, good for what their scopes name, until they expire. */
+
+export const ACCESSES = ['read', 'publish'] as const;
+export type Access = (typeof ACCESSES)[number];
+
+export interface Scope {
+  readonly application: string;
+  readonly access: Access;
+}
+
+export const DEVELOPER_KEYS_MAX = 20;
+const KEY_BYTES_MAX = 8 * 1024;
+/** How long a revoked key may still be good in another process. */
+const REMEMBERED_MS = 30_000;
+const REMEMBERED_MAX = 1_000;
+
+const timeSchema = z.iso.datetime();
+
+const developerKeySchema = z.object({
+  schema_version: z.literal(SCHEMA_VERSION),
+  type: z.literal('developer_key'),
+  account: z.string(),
+  key: z.string(),
+  change_id: z.uuid(),
+  created_at: timeSchema,
+  expires_at: timeSchema,
+  name: z.string(),
+  secret_digest: z.string().describe('SHA-256 of 32 random bytes, in hex.'),
+  scopes: z.array(z.object({ application: z.string(), access: z.enum(ACCESSES) })),
+});
+
+type DeveloperKeyJson = z.output<typeof developerKeySchema>;
+
+function keySequence(account: string, key: string): Sequence<Sealed<DeveloperKeyJson>> {
+  return defineSequence({
+    name: 'developer key',
+    schema: developerKeySchema,
+    documentBytesMax: KEY_BYTES_MAX,
+    key: () => developerKeyKey(account, key),
+    endKey: endKey(developerKeyPrefix(account, key)),
+    expected: () => ({ account, key }),
+  });
+}
+
+export interface DeveloperKey {
+  readonly id: string;
+  readonly name: string;
+  readonly scopes: readonly Scope[];
+  readonly createdAt: string;
+  readonly expiresAt: string;
+  /** The day, UTC; null for never. */
+  readonly lastUsedOn: string | null;
+}
+
+export interface NewDeveloperKey {
+  readonly name: string;
+  readonly scopes: readonly Scope[];
+  readonly expiresAt: Date;
+}
+
+/**
+ * Makes a key.
+ *
+ * @returns the key itself as well, which nobody can show again
+ * @throws AppError `limit_reached`, and the store's
+ */
+export async function createDeveloperKey(
+  deps: AppendDeps,
+  account: string,
+  request: NewDeveloperKey,
+): Promise<DeveloperKey & { readonly key: string }> {
+  if ((await listDeveloperKeys(deps.store, account)).length >= DEVELOPER_KEYS_MAX) {
+    throw new AppError(
+      'limit_reached',
+      `An account has at most ${DEVELOPER_KEYS_MAX} keys. Revoke one that is not used any more.`,
+    );
+  }
+  const id = randomBytes(8).toString('hex');
+  const secret = randomBytes(32).toString('base64url');
+  const document: DeveloperKeyJson = {
+    schema_version: SCHEMA_VERSION,
+    type: 'developer_key',
+    account,
+    key: id,
+    change_id: deps.randomness.id(),
+    created_at: new Date(deps.clock.now()).toISOString(),
+    expires_at: request.expiresAt.toISOString(),
+    name: request.name,
+    secret_digest: digestOf(secret),
+    scopes: request.scopes.map(({ application, access }) => ({ application, access })),
+  };
+  const bytes = keySequence(account, id).render(seal(document));
+  await deps.store.create(developerKeyKey(account, id), bytes, { contentType: 'application/json' });
+  return { ...summaryOf(document, null), key: `slk_${account}_${id}_${secret}` };
+}
+
+/** The keys of an account that were not revoked, the latest first. @throws AppError the store's */
+export async function listDeveloperKeys(
+  store: ObjectStore,
+  account: string,
+): Promise<readonly DeveloperKey[]> {
+  const usedOn = new Map<string, string | null>();
+  const revoked = new Set<string>();
+  for await (const { key } of store.list(developerKeysPrefix(account))) {
+    const object = parseDeveloperKeyKey(account, key);
+    if (object === undefined) continue;
+    if (object.isEnd) revoked.add(object.id);
+    const known = usedOn.get(object.id) ?? null;
+    const day = object.usedOn ?? null;
+    usedOn.set(object.id, day !== null && (known === null || day > known) ? day : known);
+  }
+  const documents = await Promise.all(
+    [...usedOn]
+      .filter(([id]) => !revoked.has(id))
+      .map(async ([id, day]) => {
+        const document = await readDocument(store, keySequence(account, id), 1);
+        return document === undefined ? [] : [summaryOf(document.signed, day)];
+      }),
+  );
+  return documents.flat().sort((a, b) => (a.createdAt < b.createdAt ? 1 : -1));
+}
+
+/** Every id there is, revoked ones included. */
+export async function listDeveloperKeyIds(
+  store: ObjectStore,
+  account: string,
+): Promise<readonly string[]> {
+  const ids = new Set<string>();
+  for await (const { key } of store.list(developerKeysPrefix(account))) {
+    const object = parseDeveloperKeyKey(account, key);
+    if (object !== undefined) ids.add(object.id);
+  }
+  return [...ids];
+}
+
+/** @throws AppError `unknown_key`, and the store's */
+export async function revokeDeveloperKey(
+  deps: AppendDeps,
+  account: string,
+  id: string,
+): Promise<void> {
+  const { store } = deps;
+  const [document, ended] = await Promise.all([
+    store.head(developerKeyKey(account, id)),
+    isEnded(store, developerKeyPrefix(account, id)),
+  ]);
+  if (document === undefined || ended) {
+    throw new AppError('unknown_key', 'There is no such key, or it was revoked.');
+  }
+  await endSequence(deps, developerKeyPrefix(account, id), {
+    reason: 'revoked',
+    keptMs: END_KEPT_MS_MIN,
+  });
+}
+
+function summaryOf(document: DeveloperKeyJson, lastUsedOn: string | null): DeveloperKey {
+  return {
+    id: document.key,
+    name: document.name,
+    scopes: document.scopes,
+    createdAt: document.created_at,
+    expiresAt: document.expires_at,
+    lastUsedOn,
+  };
+}
+
+function digestOf(secret: string): string {
+  return createHash('sha256').update(secret).digest('hex');
+}
+
+/** Who asks with a developer key, and what for. */
+export interface KeyHolder {
+  readonly account: Account;
+  readonly scopes: readonly Scope[];
+}
+
+export interface DeveloperKeyVerifier {
+  /** Whether it is one of our keys by its looks. */
+  isDeveloperKey(token: string): boolean;
+  /** @throws AppError `not_signed_in`, whatever is wrong with it; the store's */
+  verify(token: string): Promise<KeyHolder>;
+}
+
+const KEY_FORM = /^slk_([0-9a-f]{32})_([0-9a-f]{16})_([\w-]{43})$/;
+
+/** Remembers what it read for {@link REMEMBERED_MS}, and writes at most one use a day, key and process. */
+export function createDeveloperKeyVerifier(
+  deps: AppendDeps & { readonly log: Log },
+): DeveloperKeyVerifier {
+  const { store, clock, log } = deps;
+  const remembered = new Map<
+    string,
+    { readonly at: number; readonly holder: KeyHolder & { readonly expiresAt: number } }
+  >();
+  const noted = new Map<string, string>();
+
+  const noteUse = (account: string, id: string): void => {
+    const day = new Date(clock.now()).toISOString().slice(0, 10);
+    if (noted.get(id) === day) return;
+    if (noted.size >= REMEMBERED_MAX) noted.clear();
+    noted.set(id, day);
+    store.create(developerKeyUseKey(account, id, day), Buffer.from('{}\n')).catch((error) => {
+      noted.delete(id);
+      log.warn({ err: error }, 'the use of a developer key could not be noted');
+    });
+  };
+
+  const read = async (token: string): Promise<KeyHolder & { readonly expiresAt: number }> => {
+    const [, account = '', id = '', secret = ''] = KEY_FORM.exec(token) ?? [];
+    const [document, revoked, owner] = await Promise.all([
+      readDocument(store, keySequence(account, id), 1),
+      isEnded(store, developerKeyPrefix(account, id)),
+      readAccount(store, account),
+    ]).catch((error: unknown) => {
+      if (isAppError(error, 'document_corrupt')) throw notSignedIn(error);
+      throw error;
+    });
+    if (document === undefined || revoked || owner === undefined || owner.locked !== null) {
+      throw notSignedIn();
+    }
+    const { secret_digest: digest, scopes, expires_at: expiresAt } = document.signed;
+    // Digests of equal length, compared in the same time whatever they are.
+    if (!timingSafeEqual(Buffer.from(digestOf(secret)), Buffer.from(digest))) throw notSignedIn();
+    return { account: owner, scopes, expiresAt: Date.parse(expiresAt) };
+  };
+
+  return {
+    isDeveloperKey: (token) => token.startsWith('slk_'),
+    verify: async (token) => {
+      const parts = KEY_FORM.exec(token);
+      if (parts === null) throw notSignedIn();
+      // The digest: a token in memory for long would be one more place to steal it from.
+      const name = digestOf(token);
+      let known = remembered.get(name);
+      if (known === undefined || clock.now() - known.at > REMEMBERED_MS) {
+        known = { at: clock.now(), holder: await read(token) };
+        if (remembered.size >= REMEMBERED_MAX) remembered.clear();
+        remembered.set(name, known);
+      }
+      if (known.holder.expiresAt <= clock.now()) throw notSignedIn();
+      noteUse(String(parts[1]), String(parts[2]));
+      return known.holder;
+    },
+  };
+}

@@ -1,0 +1,81 @@
+/** Every key this room stores under; nobody else builds them. */
+
+export const SESSIONS_ROOT = 'sessions/';
+export const ACCOUNTS_ROOT = 'accounts/';
+export const DEVELOPER_KEYS_ROOT = 'developer-keys/';
+export const LOCKOUTS_ROOT = 'lockouts/';
+
+export function accountPrefix(account: string): string {
+  return `${ACCOUNTS_ROOT}${account}/`;
+}
+
+export function accountKey(account: string, number: number): string {
+  return `${accountPrefix(account)}${number}.json`;
+}
+
+/** All sessions of an account. */
+export function sessionsPrefix(account: string): string {
+  return `${SESSIONS_ROOT}${account}/`;
+}
+
+export function sessionPrefix(account: string, session: string): string {
+  return `${sessionsPrefix(account)}${session}/`;
+}
+
+export function sessionKey(account: string, session: string, counter: number): string {
+  return `${sessionPrefix(account, session)}${counter}.json`;
+}
+
+export interface SessionObject {
+  readonly account: string;
+  readonly session: string;
+  /** Undefined for the marker of its end. */
+  readonly counter: number | undefined;
+}
+
+/** What a key below `sessions/` names; undefined for one that is none of ours. */
+export function parseSessionKey(key: string): SessionObject | undefined {
+  const match = /^sessions\/([^/]+)\/([^/]+)\/(?:(\d{1,9})|end)\.json$/.exec(key);
+  if (match === null) return undefined;
+  const [, account = '', session = '', counter] = match;
+  return { account, session, counter: counter === undefined ? undefined : Number(counter) };
+}
+
+export function developerKeysPrefix(account: string): string {
+  return `${DEVELOPER_KEYS_ROOT}${account}/`;
+}
+
+export function developerKeyPrefix(account: string, id: string): string {
+  return `${developerKeysPrefix(account)}${id}/`;
+}
+
+export function developerKeyKey(account: string, id: string): string {
+  return `${developerKeyPrefix(account, id)}1.json`;
+}
+
+/** @param day `2026-11-21` */
+export function developerKeyUseKey(account: string, id: string, day: string): string {
+  return `${developerKeyPrefix(account, id)}used/${day}.json`;
+}
+
+export interface DeveloperKeyObject {
+  readonly id: string;
+  /** The day of a use; undefined for anything else of the key. */
+  readonly usedOn: string | undefined;
+  readonly isEnd: boolean;
+}
+
+/** What a key below an account's developer keys names; undefined for one that is none of ours. */
+export function parseDeveloperKeyKey(account: string, key: string): DeveloperKeyObject | undefined {
+  const prefix = developerKeysPrefix(account);
+  const match = /^([^/]+)\/(?:1|(end)|used\/(\d{4}-\d{2}-\d{2}))\.json$/.exec(
+    key.slice(prefix.length),
+  );
+  if (!key.startsWith(prefix) || match === null) return undefined;
+  return { id: String(match[1]), usedOn: match[3], isEnd: match[2] !== undefined };
+}
+
+/** @param window the number of the span of time that the account is locked out for */
+export function lockoutKey(account: string, window: number): string {
+  return `${LOCKOUTS_ROOT}${account}/${window}.json`;
+}

@@ -1,0 +1,142 @@
+import { AppError } from '../errors.ts';
+import type { ObjectStore } from '../object-store/object-store.ts';
+import type { AppendDeps } from '../sequence/append.ts';
+import { END_KEPT_MS_MIN, eraseSequence } from '../sequence/end.ts';
+import {
+  type Account,
+  accountIdOf,
+  changeAccount,
+  normalizeEmail,
+  readAccount,
+  unknownAccount,
+} from './account.ts';
+import { endAllSessions } from './account-sessions.ts';
+import { listDeveloperKeyIds } from './developer-keys.ts';
+import { ACCOUNTS_ROOT, accountPrefix, developerKeyPrefix, sessionsPrefix } from './keys.ts';
+import { checkPassword, type PasswordHasher } from './password.ts';
+import type { Sessions } from './sessions.ts';
+
+/** What owners and staff do to accounts. A change comes first, the end of its sessions after it. */
+
+export interface ManageDeps extends AppendDeps {
+  readonly sessions: Sessions;
+}
+
+/** @throws AppError `unknown_account`, and those of `changeAccount` */
+export function setName(deps: AppendDeps, id: string, name: string | null): Promise<Account> {
+  return changeAccount(deps, id, (account) =>
+    account.name === name ? undefined : { change: 'name', name },
+  );
+}
+
+/** @param tier one of the table's, or null: what the provider says, else the first */
+export function setTier(deps: AppendDeps, id: string, tier: string | null): Promise<Account> {
+  return changeAccount(deps, id, (account) =>
+    account.staffTier === tier ? undefined : { change: 'tier', tier },
+  );
+}
+
+/** Locks an account and ends its sessions; run it again when it failed half way. */
+export async function lockAccount(
+  deps: ManageDeps,
+  id: string,
+  reason: string | null,
+): Promise<Account> {
+  const at = new Date(deps.clock.now()).toISOString();
+  const account = await changeAccount(deps, id, ({ locked }) =>
+    locked === null ? { change: 'locked', locked: { at, reason } } : undefined,
+  );
+  await endAllSessions(deps, id, 'account_locked');
+  return account;
+}
+
+export function unlockAccount(deps: AppendDeps, id: string): Promise<Account> {
+  return changeAccount(deps, id, ({ locked }) =>
+    locked === null ? undefined : { change: 'unlocked', locked: null },
+  );
+}
+
+/** Ends every session of an account, also one that is being begun at this moment. */
+export async function endEverySession(deps: ManageDeps, id: string): Promise<number> {
+  const sessionsNotBefore = new Date(deps.clock.now()).toISOString();
+  await changeAccount(deps, id, () => ({ change: 'sessions ended', sessionsNotBefore }));
+  return endAllSessions(deps, id, 'logged_out_everywhere');
+}
+
+/** A new password, and every session begun with the old one ended. @throws AppError `weak_password` */
+export async function setPassword(
+  deps: ManageDeps & { readonly passwords: PasswordHasher },
+  id: string,
+  password: string,
+): Promise<Account> {
+  checkPassword(password);
+  const hash = await deps.passwords.hash(password);
+  const sessionsNotBefore = new Date(deps.clock.now()).toISOString();
+  const account = await changeAccount(deps, id, ({ provider }) => {
+    if (provider === 'embedded') return { change: 'password', password: hash, sessionsNotBefore };
+    throw new AppError(
+      'not_configured',
+      `The password of this account is kept by ${provider}; change it there.`,
+    );
+  });
+  await endAllSessions(deps, id, 'logged_out_everywhere');
+  return account;
+}
+
+/**
+ * Deletes everything of an account: sessions, developer keys, the account. Its address can register
+ * again when the marker of the end is gone, after an hour.
+ *
+ * @throws AppError the store's: run it again then
+ */
+export async function eraseAccount(deps: ManageDeps, id: string): Promise<void> {
+  // The account ends first: nobody can sign in while the rest is being deleted.
+  await eraseSequence(deps, accountPrefix(id), { reason: 'erased', keptMs: END_KEPT_MS_MIN });
+  await endAllSessions(deps, id, 'account_erased');
+  for (const key of await listDeveloperKeyIds(deps.store, id)) {
+    await eraseSequence(deps, developerKeyPrefix(id, key), {
+      reason: 'erased',
+      keptMs: END_KEPT_MS_MIN,
+    });
+  }
+  await removeSessionDocuments(deps, id);
+}
+
+/** Sessions keep their markers for as long as their tokens live, and nothing else. */
+async function removeSessionDocuments(deps: ManageDeps, id: string): Promise<void> {
+  const { store } = deps;
+  for await (const { key } of store.list(sessionsPrefix(id))) {
+    if (!key.endsWith('/end.json')) await store.delete(key);
+  }
+}
+
+/**
+ * The account that staff mean: by its id, or by its address.
+ *
+ * @throws AppError `unknown_account`, and the store's
+ */
+export async function findAccount(store: ObjectStore, idOrEmail: string): Promise<Account> {
+  const isId = /^[0-9a-f]{32}$/.test(idOrEmail);
+  const id = isId ? idOrEmail : accountIdOf('embedded', normalizeEmail(idOrEmail));
+  const account = await readAccount(store, id);
+  if (account !== undefined) return account;
+  if (!isId) {
+    // Other providers' accounts are found under the provider's name for them.
+    for await (const candidate of listAccounts(store)) {
+      if (candidate.email === normalizeEmail(idOrEmail)) return candidate;
+    }
+  }
+  throw unknownAccount();
+}
+
+/** Every account, in no order that means anything. @throws AppError the store's */
+export async function* listAccounts(store: ObjectStore): AsyncIterable<Account> {
+  let last = '';
+  for await (const { key } of store.list(ACCOUNTS_ROOT)) {
+    const id = key.slice(ACCOUNTS_ROOT.length).split('/')[0] ?? '';
+    if (id === last) continue;
+    last = id;
+    const account = await readAccount(store, id);
+    if (account !== undefined) yield account;
+  }
+}

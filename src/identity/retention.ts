@@ -1,0 +1,83 @@
+import type { AppendDeps } from '../sequence/append.ts';
+import { endSequence, removeEnded } from '../sequence/end.ts';
+import {
+  ACCOUNTS_ROOT,
+  DEVELOPER_KEYS_ROOT,
+  parseSessionKey,
+  SESSIONS_ROOT,
+  sessionKey,
+  sessionPrefix,
+} from './keys.ts';
+import { removeOldLockouts } from './lockout.ts';
+import { SESSION_IDLE_MS, SESSION_LIFE_MS } from './sessions.ts';
+
+/** Clearing up, in the background: listings and deletions, a refresh waits for none of them. */
+
+/** So many of a session's newest documents are kept: enough to tell a lost answer from a stolen token. */
+export const SESSION_DOCUMENTS_KEPT = 3;
+
+/**
+ * Ends the sessions that nobody can refresh any more, keeps the newest documents of the others, and
+ * clears away what has ended.
+ *
+ * @returns how many objects were deleted
+ * @throws AppError the store's; the rest is done the next time
+ */
+export async function clearUpIdentity(deps: AppendDeps): Promise<number> {
+  return (
+    (await trimSessions(deps)) +
+    (await removeEnded(deps, SESSIONS_ROOT, SESSION_LIFE_MS)) +
+    (await removeEnded(deps, ACCOUNTS_ROOT)) +
+    (await removeEnded(deps, DEVELOPER_KEYS_ROOT)) +
+    (await removeOldLockouts(deps))
+  );
+}
+
+interface Stored {
+  readonly account: string;
+  readonly session: string;
+  readonly counters: number[];
+  isEnded: boolean;
+  /** By the store's clock; milliseconds since the epoch. */
+  writtenAt: number;
+}
+
+async function trimSessions(deps: AppendDeps): Promise<number> {
+  let deleted = 0;
+  // In key order: all of a session comes in one piece.
+  let current: Stored | undefined;
+  for await (const { key, lastModified } of deps.store.list(SESSIONS_ROOT)) {
+    const object = parseSessionKey(key);
+    if (object === undefined) continue;
+    const { account, session, counter } = object;
+    if (current?.session !== session || current.account !== account) {
+      if (current !== undefined) deleted += await trim(deps, current);
+      current = { account, session, counters: [], isEnded: false, writtenAt: 0 };
+    }
+    if (counter === undefined) current.isEnded = true;
+    else {
+      current.counters.push(counter);
+      current.writtenAt = Math.max(current.writtenAt, lastModified.getTime());
+    }
+  }
+  if (current !== undefined) deleted += await trim(deps, current);
+  return deleted;
+}
+
+async function trim(deps: AppendDeps, stored: Stored): Promise<number> {
+  const { account, session, counters, isEnded, writtenAt } = stored;
+  if (isEnded) return 0;
+  if (deps.clock.now() - writtenAt > SESSION_IDLE_MS) {
+    await endSequence(deps, sessionPrefix(account, session), {
+      reason: 'expired',
+      keptMs: SESSION_LIFE_MS,
+    });
+    return 0;
+  }
+  const oldest = counters
+    .sort((a, b) => b - a)
+    .slice(SESSION_DOCUMENTS_KEPT)
+    .reverse();
+  for (const counter of oldest) await deps.store.delete(sessionKey(account, session, counter));
+  return oldest.length;
+}

@@ -1,0 +1,97 @@
+import { AppError, isAppError } from '../errors.ts';
+import type { AppendDeps } from '../sequence/append.ts';
+import {
+  type Account,
+  accountIdOf,
+  changeAccount,
+  createAccount,
+  normalizeEmail,
+  readAccount,
+} from './account.ts';
+import type { IdentityProvider, VerifiedIdentity } from './identity-provider.ts';
+import type { Lockout } from './lockout.ts';
+import type { ClientPlatform } from './session-document.ts';
+import { accountLocked, type Device, type OpenSession, type Sessions } from './sessions.ts';
+
+export interface SignInDeps extends AppendDeps {
+  readonly provider: IdentityProvider;
+  readonly lockout: Lockout;
+  readonly sessions: Sessions;
+}
+
+export interface SignIn {
+  readonly email: string;
+  readonly password: string;
+  readonly platform: ClientPlatform;
+  readonly device: Device;
+}
+
+/**
+ * Begins a session for whoever knows the password.
+ *
+ * An unknown address and a wrong password are told apart by nobody, neither by the answer nor by its
+ * time; that an account is locked is told only to those who know its password.
+ *
+ * @throws AppError `invalid_credentials`, `too_many_requests`, `account_locked`, `email_not_verified`,
+ *   `identity_provider_unavailable`, and the store's
+ */
+export async function signIn(deps: SignInDeps, request: SignIn): Promise<OpenSession> {
+  const { provider, lockout, sessions } = deps;
+  const email = normalizeEmail(request.email);
+  // Known before the provider has said anything: by the address, whoever it belongs to.
+  const guarded = accountIdOf(provider.name, email);
+  await lockout.admit(guarded);
+  const identity = await provider.verifyPassword({ email, password: request.password });
+  if (identity === undefined) {
+    await lockout.noteFailure(guarded);
+    throw new AppError('invalid_credentials', 'The address or the password is wrong.');
+  }
+  await lockout.noteSuccess(guarded);
+  const account = await openAccount(deps, identity);
+  if (account.locked !== null) throw accountLocked();
+  return sessions.begin(account, request.platform, request.device);
+}
+
+/** The account of somebody the provider vouches for, brought up to date with what it says. */
+async function openAccount(deps: SignInDeps, identity: VerifiedIdentity): Promise<Account> {
+  const { provider, store } = deps;
+  const id = accountIdOf(provider.name, identity.subject);
+  const known = await readAccount(store, id);
+  if (known === undefined) {
+    await createAccount(deps, {
+      provider: provider.name,
+      subject: identity.subject,
+      email: normalizeEmail(identity.email),
+      emailVerified: identity.emailVerified,
+      name: identity.name,
+      providerTier: identity.tier,
+      password: null,
+    });
+  } else if (!isOutdated(known, identity)) {
+    return known;
+  }
+  return changeAccount(deps, id, (account) =>
+    isOutdated(account, identity)
+      ? {
+          change: 'updated by the provider',
+          email: normalizeEmail(identity.email),
+          emailVerified: identity.emailVerified,
+          providerTier: identity.tier,
+        }
+      : undefined,
+  ).catch((error: unknown) => {
+    // Erased a moment ago: until the last of it is gone, nobody signs in to it.
+    if (isAppError(error, 'ended') || isAppError(error, 'unknown_account')) {
+      throw new AppError('invalid_credentials', 'This account was deleted. Try again in an hour.');
+    }
+    throw error;
+  });
+}
+
+function isOutdated(account: Account, identity: VerifiedIdentity): boolean {
+  return (
+    account.email !== normalizeEmail(identity.email) ||
+    account.emailVerified !== identity.emailVerified ||
+    account.providerTier !== identity.tier
+  );
+}
