@@ -4,9 +4,17 @@ import type { Registry } from 'prom-client';
 import { type Catalog, createCatalog } from './catalog/catalog.ts';
 import type { Clock, Randomness } from './clock.ts';
 import type { Config } from './config.ts';
+import { createCaptcha } from './contact/captcha.ts';
+import { createAddressLimit } from './http/address-limit.ts';
+import { createTierOf } from './http/authenticate.ts';
 import { buildServer } from './http/build-server.ts';
 import type { App } from './http/deps.ts';
 import { createMetrics } from './http/metrics.ts';
+import { createEmbeddedProvider } from './identity/embedded.ts';
+import { createGotrueProvider } from './identity/gotrue.ts';
+import { createIdentity, type Identity } from './identity/identity.ts';
+import { createKeySet, importKeySet } from './identity/key-set.ts';
+import { createPasswordHasher } from './identity/password.ts';
 import { openLocalSecret } from './local-secret.ts';
 import { ensureConforming } from './object-store/conformance-probe.ts';
 import { createConformingStore } from './object-store/conforming-store.ts';
@@ -16,8 +24,12 @@ import { createDownloadLinks } from './object-store/presigned-url-cache.ts';
 import { createS3Store } from './object-store/s3.ts';
 import { createUrlSigner, type UrlSigner } from './object-store/signed-url.ts';
 import type { AppendDeps } from './sequence/append.ts';
+import { noUsage } from './telemetry/usage.ts';
 
 /** The composition root: what is used where is decided here, and nothing listens. */
+
+/** From one address: refreshes and the like, which need a good token to cost anything. */
+const REQUESTS_PER_MINUTE = 600;
 
 export interface AppDeps {
   readonly config: Config;
@@ -53,6 +65,9 @@ export async function buildApp(deps: AppDeps): Promise<BuiltApp> {
     pollIntervalMs: config.catalogPollMs,
     staleMaxMs: config.catalogStaleMaxMs,
   });
+  const privateStore = await openPrivateStore(deps, store);
+  const identity = await openIdentity(deps, privateStore);
+  const accounts = accountsDeps(config, identity);
   const metrics = createMetrics({ catalog, clock });
   const http = await buildServer(
     { logger, trustProxy: config.trustProxy },
@@ -63,6 +78,10 @@ export async function buildApp(deps: AppDeps): Promise<BuiltApp> {
       links: createDownloadLinks({ store, clock }),
       defaultApplication: config.defaultApplication,
       checkAgainAfterSeconds: config.checkAgainAfterSeconds,
+      tiers: config.accounts.tiers,
+      tierOf: createTierOf(accounts),
+      usage: noUsage,
+      accounts,
       publicUrl: () => publicUrl,
       files: signer === undefined ? undefined : { store, clock, verifyLink: signer.verify },
     },
@@ -75,6 +94,50 @@ export async function buildApp(deps: AppDeps): Promise<BuiltApp> {
     learnAddress: (url) => {
       publicUrl = config.publicUrl ?? url;
     },
+  };
+}
+
+/** Undefined where there are no accounts. @throws AppError `invalid_configuration` */
+async function openIdentity(deps: AppDeps, store: ObjectStore): Promise<Identity | undefined> {
+  const { config, clock, randomness, logger: log } = deps;
+  const { provider, sessionSecret, accessTokenKeys } = config.accounts;
+  if (provider.kind === 'off') return undefined;
+  const file = (name: string): string => path.join(config.dataDirectory, 'secrets', name);
+  const secret = sessionSecret ?? (await openLocalSecret(file('session-secret')));
+  const keys =
+    accessTokenKeys ?? (await openLocalSecret(file('access-token-keys.json'), createKeySet));
+  const isLocal = sessionSecret === undefined || accessTokenKeys === undefined;
+  if (isLocal && config.store.kind === 's3') {
+    log.warn(
+      { directory: path.join(config.dataDirectory, 'secrets') },
+      'SESSION_SECRET and ACCESS_TOKEN_KEYS are of this machine alone: other replicas will refuse its sessions',
+    );
+  }
+  const base = { store, clock, randomness };
+  return createIdentity({
+    ...base,
+    log,
+    provider:
+      provider.kind === 'gotrue'
+        ? createGotrueProvider(provider)
+        : createEmbeddedProvider({ ...base, passwords: createPasswordHasher() }),
+    sessionSecret: secret,
+    keys: await importKeySet(keys.reveal()),
+    // Replicas issue for one another: by the address they share, or by name where there is none.
+    issuer: config.publicUrl ?? 'urn:slipway',
+  });
+}
+
+function accountsDeps(config: Config, identity: Identity | undefined) {
+  const { tiers, cookieMode, cookieSameSite, websiteOrigins, billingPortalUrl } = config.accounts;
+  return {
+    identity,
+    tiers,
+    captcha: createCaptcha(config.captcha),
+    tryLimit: createAddressLimit({ perMinute: config.authPerAddress }),
+    requestLimit: createAddressLimit({ perMinute: REQUESTS_PER_MINUTE }),
+    cookies: { enabled: cookieMode, sameSite: cookieSameSite, origins: websiteOrigins },
+    billingPortalUrl,
   };
 }
 

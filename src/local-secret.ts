@@ -1,4 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { link, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { AppError } from './errors.ts';
@@ -12,21 +13,30 @@ const SECRET_LENGTH_MIN = 32;
  * Only for a directory store, whose processes share the directory: anywhere else, replicas share
  * secrets through configuration, and never through the bucket.
  *
+ * @param create makes the secret; 32 random bytes unless something else is asked for
  * @throws AppError `invalid_configuration` when the file holds no whole secret: with an empty one
  *   anybody could sign links
  */
-export async function openLocalSecret(file: string): Promise<Secret> {
+export async function openLocalSecret(
+  file: string,
+  create: () => string | Promise<string> = () => randomBytes(32).toString('base64url'),
+): Promise<Secret> {
+  if (existsSync(file)) return readSecret(file);
   await mkdir(path.dirname(file), { recursive: true, mode: 0o700 });
   // Written whole before it has its name: a process killed here, or a full disk, leaves no half of it.
   const temporary = `${file}.${randomUUID()}`;
   try {
-    await writeFile(temporary, randomBytes(32).toString('base64url'), { flag: 'wx', mode: 0o600 });
+    await writeFile(temporary, await create(), { flag: 'wx', mode: 0o600 });
     await link(temporary, file);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
   } finally {
     await rm(temporary, { force: true });
   }
+  return readSecret(file);
+}
+
+async function readSecret(file: string): Promise<Secret> {
   const secret = (await readFile(file, 'utf8')).trim();
   if (secret.length >= SECRET_LENGTH_MIN) return new Secret(secret);
   throw new AppError(

@@ -1,5 +1,6 @@
 import { createCatalog } from '../../src/catalog/catalog.ts';
 import { decideUpdate } from '../../src/domain/decide-update.ts';
+import { DEFAULT_TIERS } from '../../src/domain/tier.ts';
 import type { UpdateQuery } from '../../src/domain/update-query.ts';
 import { parseVersion } from '../../src/domain/version.ts';
 import { createMemoryStore } from '../../src/object-store/memory.ts';
@@ -37,7 +38,7 @@ async function load(applications: readonly string[], plan: Loaded['plan']): Prom
   const catalog = createCatalog({ ...deps, clock: systemClock, randomness: systemRandomness });
   await catalog.start();
   for (const name of applications) await catalog.application(name).complete();
-  return { catalog, plan, applications };
+  return { catalog, tiers: DEFAULT_TIERS, plan, applications };
 }
 
 /** @returns nanoseconds a call */
@@ -64,7 +65,7 @@ function runChecks(deps: ServiceDeps, queries: readonly UpdateQuery[]) {
   return (calls: number): number => {
     let sum = 0;
     for (let call = 0; call < calls; call++) {
-      const answer = checkForUpdate(deps, queries[call % QUERIES] as UpdateQuery);
+      const answer = checkForUpdate(deps, queries[call % QUERIES] as UpdateQuery, null);
       if (answer instanceof Promise) throw new Error('A release was not in memory.');
       sum += answer.revision;
     }

@@ -56,6 +56,10 @@ export interface Channel {
 /** What a client of a channel sees; indexed, so that a decision does not search the whole list. */
 export interface ChannelView {
   readonly name: string;
+  /** False: it is not for who asks, and shows nothing. */
+  readonly isOpen: boolean;
+  /** The channel whose offers it shows beside its own, if there is one. */
+  readonly alsoShows: string | null;
   /** Newest first; yanked ones are left out. */
   readonly offers: readonly Offer[];
   /** Those of `offers` with an artifact that runs on the machine, newest first. */
@@ -65,6 +69,8 @@ export interface ChannelView {
   /** The offer of a version, yanked or not. */
   offerOf(version: string): Offer | undefined;
   isRetired(version: string): boolean;
+  /** The same channel with its own offers alone. */
+  own(): ChannelView;
 }
 
 const NO_OFFERS: readonly Offer[] = [];
@@ -72,16 +78,19 @@ const NO_OFFERS: readonly Offer[] = [];
 /** @param stable the stable channel, which a pre-release channel sees as well */
 export function createChannelView(channel: Channel, stable: Channel | undefined): ChannelView {
   const byVersion = new Map<string, Offer>();
-  const seen = channel.prerelease && stable !== undefined ? stable.offers : NO_OFFERS;
+  const seen = channel.prerelease ? stable : undefined;
   // The channel's own word on a version wins over the stable channel's.
-  for (const offer of [...seen, ...channel.offers])
+  for (const offer of [...(seen?.offers ?? NO_OFFERS), ...channel.offers])
     byVersion.set(versionText(offer.version), offer);
   const offers = [...byVersion.values()]
     .filter((offer) => offer.status !== 'yanked')
     .sort((a, b) => compareVersions(b.version, a.version));
   const byMachine = indexByMachine(offers);
-  return {
+  let own: ChannelView | undefined;
+  const view: ChannelView = {
     name: channel.name,
+    isOpen: true,
+    alsoShows: seen?.name ?? null,
     offers,
     offersFor: (platform, arch) => byMachine.get(machineName(platform, arch))?.offers ?? NO_OFFERS,
     hasFormat: (platform, arch, formats) => {
@@ -89,9 +98,30 @@ export function createChannelView(channel: Channel, stable: Channel | undefined)
       return formats.some((format) => known?.has(format) === true);
     },
     offerOf: (version) => byVersion.get(version),
-    isRetired: (version) =>
-      channel.retired.has(version) || (channel.prerelease && stable?.retired.has(version) === true),
+    isRetired: (version) => channel.retired.has(version) || seen?.retired.has(version) === true,
+    // Made when it is first asked for: few services keep the stable channel to themselves.
+    own: () => {
+      own ??= seen === undefined ? view : createChannelView(channel, undefined);
+      return own;
+    },
   };
+  return view;
+}
+
+/** What those see of a channel who may not use it: its name. Whatever is asked of it, it gives nothing away. */
+export function createClosedView(name: string): ChannelView {
+  const view: ChannelView = {
+    name,
+    isOpen: false,
+    alsoShows: null,
+    offers: NO_OFFERS,
+    offersFor: () => NO_OFFERS,
+    hasFormat: () => false,
+    offerOf: () => undefined,
+    isRetired: () => false,
+    own: () => view,
+  };
+  return view;
 }
 
 interface MachineIndex {

@@ -12,7 +12,7 @@ export type Obstacle =
   | 'must_step_through'
   | 'paused';
 
-export type Reason = 'offer' | 'up_to_date' | 'no_release' | Obstacle;
+export type Reason = 'offer' | 'up_to_date' | 'no_release' | 'not_entitled' | Obstacle;
 
 /** One rule that was applied, in order: which version, and what came of it. */
 export interface Step {
@@ -33,6 +33,7 @@ export type Decision =
   | { readonly reason: Exclude<Reason, 'offer'>; readonly path: readonly Step[] };
 
 const NO_STEPS: readonly Step[] = [];
+const NOT_ENTITLED: Decision = { reason: 'not_entitled', path: NO_STEPS };
 /** Enough to explain an answer; a client behind a thousand gated releases needs no thousand lines. */
 const STEPS_MAX = 20;
 
@@ -40,9 +41,11 @@ const STEPS_MAX = 20;
  * Whether there is something newer for this client, and what.
  *
  * Pure, total and deterministic. Newest offer first; the first that every rule admits wins. When none
- * does, the reason is that of the newest offer above the client's version.
+ * does, the reason is that of the newest offer above the client's version. A channel that is not open
+ * to who asks comes before all of that, empty or not: even how old the client is would say something.
  */
 export function decideUpdate(query: UpdateQuery, channel: ChannelView): Decision {
+  if (!channel.isOpen) return NOT_ENTITLED;
   const newest = channel.offers[0];
   if (newest === undefined) return { reason: 'no_release', path: NO_STEPS };
   if (!isNewer(newest, query)) return { reason: 'up_to_date', path: NO_STEPS };

@@ -1,5 +1,11 @@
 import { AppError } from '../errors.ts';
-import { DEFAULT_CHANNEL, parseApplicationName, parseChannelName } from './channel.ts';
+import {
+  type ChannelView,
+  createClosedView,
+  DEFAULT_CHANNEL,
+  parseApplicationName,
+  parseChannelName,
+} from './channel.ts';
 
 /** What an account may have: one table of tiers, each with what it opens. */
 
@@ -87,7 +93,6 @@ function createTierTable(tiers: readonly [Tier, ...Tier[]]): TierTable {
     tierNamed,
     opensFeature: (tier, feature) => byName.get(tierNamed(tier))?.has(feature) === true,
     opensChannel: (tier, application, channel) => {
-      if (restricted.size === 0) return true;
       const opened = channelOpened(application, channel);
       if (!restricted.has(opened)) return true;
       return tier !== null && byName.get(tierNamed(tier))?.has(opened) === true;
@@ -100,6 +105,38 @@ function createTierTable(tiers: readonly [Tier, ...Tier[]]): TierTable {
       return { application, channel };
     }),
   };
+}
+
+/** A channel as one tier sees it. */
+export interface TieredView {
+  readonly channel: ChannelView;
+  /** Whether somebody else may see something else of it: an answer from it is for who asked alone. */
+  readonly isRestricted: boolean;
+}
+
+/**
+ * What a tier sees of a channel: all of it; its own offers, when it shows those of a channel that is
+ * closed to the tier; or nothing.
+ *
+ * @param tier null: nobody is signed in
+ */
+export function viewFor(
+  tiers: TierTable,
+  tier: string | null,
+  application: string,
+  channel: ChannelView,
+): TieredView {
+  // Asked on every check, and few tables name a channel.
+  if (tiers.channels.length === 0) return { channel, isRestricted: false };
+  const { name, alsoShows } = channel;
+  const isRestricted =
+    tiers.restricts(application, name) ||
+    (alsoShows !== null && tiers.restricts(application, alsoShows));
+  if (!tiers.opensChannel(tier, application, name)) {
+    return { channel: createClosedView(name), isRestricted };
+  }
+  const showsAll = alsoShows === null || tiers.opensChannel(tier, application, alsoShows);
+  return { channel: showsAll ? channel : channel.own(), isRestricted };
 }
 
 function refuse(why: string): AppError {

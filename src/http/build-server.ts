@@ -1,24 +1,37 @@
-import cors from '@fastify/cors';
+import cookie from '@fastify/cookie';
 import helmet from '@fastify/helmet';
 import underPressure from '@fastify/under-pressure';
 import fastify from 'fastify';
 import type { Registry } from 'prom-client';
 import { AppError } from '../errors.ts';
+import { registerAccount } from './account-route.ts';
+import { registerAccountSessions } from './account-sessions-route.ts';
+import type { AccountsDeps } from './accounts-deps.ts';
+import { registerBilling } from './billing-route.ts';
 import { registerCheckUpdate } from './check-update-route.ts';
+import { registerCors } from './cors.ts';
 import type { App, RouteDeps } from './deps.ts';
+import { registerDeveloperKeys } from './developer-keys-route.ts';
 import { registerDownload } from './download-route.ts';
 import { registerFeeds } from './feed-route.ts';
 import { type FileRouteDeps, registerFiles } from './file-route.ts';
 import { registerHealth } from './health-route.ts';
+import { registerJwks } from './jwks-route.ts';
 import { registerLatestVersion } from './latest-version-route.ts';
+import { registerLogin } from './login-route.ts';
+import { registerLogout } from './logout-route.ts';
+import { registerMailRequests } from './mail-request-routes.ts';
 import { countRequests } from './metrics.ts';
-import { registerOpenapi } from './openapi.ts';
+import { registerOpenapi, registerSignedInDocument } from './openapi.ts';
 import { sendProblem, sendRouteNotFound } from './problem.ts';
+import { registerRefresh } from './refresh-route.ts';
+import { registerRegister } from './register-route.ts';
 import { logRequests, serverOptions } from './server-options.ts';
 import { compileSerializer, compileValidator } from './validation.ts';
 
 export interface HttpDeps extends RouteDeps {
   readonly metrics: Registry;
+  readonly accounts: AccountsDeps & { readonly billingPortalUrl: string | undefined };
   /** Only on a store whose links this service serves itself. */
   readonly files: FileRouteDeps | undefined;
 }
@@ -28,6 +41,22 @@ type Settings = Parameters<typeof serverOptions>[0];
 /** When requests wait this long for their turn, on the average of a second, there are too many. */
 const EVENT_LOOP_DELAY_MAX_MS = 250;
 const RETRY_AFTER_SECONDS = 10;
+
+function registerAuth(app: App, deps: AccountsDeps): void {
+  registerRegister(app, deps);
+  registerLogin(app, deps);
+  registerRefresh(app, deps);
+  registerLogout(app, deps);
+  registerMailRequests(app, deps);
+}
+
+function registerSignedIn(app: App, deps: HttpDeps['accounts']): void {
+  registerAccount(app, deps);
+  registerAccountSessions(app, deps);
+  registerDeveloperKeys(app, deps);
+  registerBilling(app, deps);
+  registerSignedInDocument(app, deps);
+}
 
 /** Everything that every route has in common, and no route. Not listening. */
 export async function buildBase(settings: Settings, metrics: Registry): Promise<App> {
@@ -77,17 +106,9 @@ function closeAfterLastAnswer(app: App): void {
   });
 }
 
-/** For routes that anybody may ask from anywhere: open to every origin, shed under pressure. */
+/** For routes that anybody may ask from anywhere: shed under pressure. */
 export async function registerOpenRoutes(app: App, register: (scope: App) => void): Promise<void> {
   await app.register(async (scope) => {
-    await scope.register(cors, {
-      origin: '*',
-      methods: ['GET', 'HEAD', 'POST'],
-      exposedHeaders: ['etag', 'retry-after', 'x-request-id'],
-      maxAge: 86_400,
-      // An OPTIONS that is no preflight would get an error that is no problem document.
-      strictPreflight: false,
-    });
     await scope.register(underPressure, {
       maxEventLoopDelay: EVENT_LOOP_DELAY_MAX_MS,
       pressureHandler: () => {
@@ -100,8 +121,24 @@ export async function registerOpenRoutes(app: App, register: (scope: App) => voi
   });
 }
 
+/** For the website's own pages and for signed-in clients: kept by no cache, limited per address. */
+export async function registerWebsiteRoutes(
+  app: App,
+  register: (scope: App) => void,
+): Promise<void> {
+  await app.register(async (scope) => {
+    await scope.register(cookie);
+    scope.addHook('onRequest', (_request, reply, done) => {
+      reply.header('cache-control', 'no-store');
+      done();
+    });
+    register(scope as unknown as App);
+  });
+}
+
 export async function buildServer(settings: Settings, deps: HttpDeps): Promise<App> {
   const app = await buildBase(settings, deps.metrics);
+  await registerCors(app, deps.accounts.cookies.origins);
   await registerOpenapi(app);
   await registerOpenRoutes(app, (scope) => {
     registerCheckUpdate(scope, deps);
@@ -109,6 +146,11 @@ export async function buildServer(settings: Settings, deps: HttpDeps): Promise<A
     registerDownload(scope, deps);
     registerFeeds(scope, deps);
   });
+  await registerWebsiteRoutes(app, (scope) => {
+    registerAuth(scope, deps.accounts);
+    registerSignedIn(scope, deps.accounts);
+  });
+  registerJwks(app, deps.accounts);
   const { files } = deps;
   if (files !== undefined) registerFiles(app, files);
   registerHealth(app, deps);

@@ -1,7 +1,7 @@
 import type { FastifyReply } from 'fastify';
 import { z } from 'zod';
 import { DEFAULT_CHANNEL } from '../domain/channel.ts';
-import { newestFor } from '../domain/decide-update.ts';
+import { newestFor, type Reason } from '../domain/decide-update.ts';
 import {
   ARCHES,
   FORMATS,
@@ -16,8 +16,10 @@ import { parseClientVersion, versionText } from '../domain/version.ts';
 import type { PresignedUrl } from '../object-store/object-store.ts';
 import { checkForUpdate, type UpdateAnswer } from '../operations/check-for-update.ts';
 import { issueLink } from '../operations/issue-link.ts';
+import { countCheck } from './count-check.ts';
 import type { App, RouteDeps } from './deps.ts';
 import { createRenderedReleases, type RenderedReleases } from './rendered-release.ts';
+import { type AskingTier, tierOfRequest } from './tier-of-request.ts';
 import { optional, parseAll, problems, word } from './validation.ts';
 
 const BODY_BYTES_MAX = 16 * 1024;
@@ -49,7 +51,8 @@ export const REASONS = [
   'unsupported_format',
   'unsupported_os_version',
   'must_step_through',
-] as const;
+  'not_entitled',
+] as const satisfies readonly Reason[];
 
 export const signatureSchema = z.object({
   scheme: z.string(),
@@ -58,11 +61,18 @@ export const signatureSchema = z.object({
 });
 
 const alwaysSchema = {
-  reason: z.enum(REASONS),
+  reason: z
+    .enum(REASONS)
+    .describe(
+      'not_entitled: the channel needs a tier that the bearer token, if any, does not have.',
+    ),
   app: z.string(),
   channel: z.string(),
   current_version: z.string(),
-  latest_version: z.string().nullable().describe('The newest release for this kind of machine.'),
+  latest_version: z
+    .string()
+    .nullable()
+    .describe('The newest release for this kind of machine; null when there is none to be seen.'),
   catalog_revision: z.int(),
   check_again_after_seconds: z.int(),
 };
@@ -125,14 +135,19 @@ export function registerCheckUpdate(app: App, deps: RouteDeps): void {
           .send(json);
       };
       // Without a promise where none is needed: this is the route that is asked millions of times.
-      const json = answer(deps, rendered, query, body.locale ?? null);
+      const locale = body.locale ?? null;
+      const tier = tierOfRequest(deps, request);
+      const json =
+        tier instanceof Promise
+          ? tier.then((known) => answer(deps, rendered, { query, locale, tier: known }))
+          : answer(deps, rendered, { query, locale, tier });
       if (typeof json === 'string') send(json);
       else json.then(send, (error: unknown) => reply.send(error));
     },
   );
 }
 
-function queryOf(body: Body, defaultApplication: string): UpdateQuery {
+function queryOf(body: Body, defaultApplication: string): AskedQuery {
   const parsed = parseAll({
     currentVersion: () => parseClientVersion(body.current_version),
     platform: () => parsePlatform(body.platform),
@@ -159,24 +174,28 @@ type AskedQuery = UpdateQuery & {
   readonly currentVersion: NonNullable<UpdateQuery['currentVersion']>;
 };
 
+interface Question {
+  readonly query: AskedQuery;
+  readonly locale: string | null;
+  readonly tier: AskingTier;
+}
+
 function answer(
   deps: RouteDeps,
   rendered: RenderedReleases,
-  query: UpdateQuery,
-  locale: string | null,
+  question: Question,
 ): string | Promise<string> {
-  const found = checkForUpdate(deps, query);
+  const found = checkForUpdate(deps, question.query, question.tier);
   return found instanceof Promise
-    ? found.then((later) => linkAndRender(deps, rendered, query as AskedQuery, later, locale))
-    : linkAndRender(deps, rendered, query as AskedQuery, found, locale);
+    ? found.then((later) => linkAndRender(deps, rendered, question, later))
+    : linkAndRender(deps, rendered, question, found);
 }
 
 function linkAndRender(
   deps: RouteDeps,
   rendered: RenderedReleases,
-  query: AskedQuery,
+  { query, locale }: Question,
   found: UpdateAnswer,
-  locale: string | null,
 ): string | Promise<string> {
   const text = JSON.stringify({
     update_available: 'release' in found,
@@ -188,11 +207,17 @@ function linkAndRender(
     catalog_revision: found.revision,
     check_again_after_seconds: deps.checkAgainAfterSeconds,
   });
-  if (!('release' in found)) return text;
+  if (!('release' in found)) {
+    countCheck(deps, query, found);
+    return text;
+  }
   const { release, artifact, decision } = found;
   const notes = notesFor(release.notes, locale);
-  const join = (link: PresignedUrl): string =>
-    `${text.slice(0, -1)},"mandatory":${decision.mandatory},${rendered.render(release, artifact, notes, link)}`;
+  const join = (link: PresignedUrl): string => {
+    // An offer, and no link handed out: clients ask again and again before they follow one.
+    countCheck(deps, query, found);
+    return `${text.slice(0, -1)},"mandatory":${decision.mandatory},${rendered.render(release, artifact, notes, link)}`;
+  };
   const link = issueLink(deps.links, query.application, artifact, 'GET');
   return link instanceof Promise ? link.then(join) : join(link);
 }

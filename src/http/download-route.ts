@@ -14,6 +14,7 @@ import { issueLink } from '../operations/issue-link.ts';
 import { signatureSchema } from './check-update-route.ts';
 import type { App, RouteDeps } from './deps.ts';
 import { describeDownload } from './rendered-release.ts';
+import { tierOfRequest } from './tier-of-request.ts';
 import { optional, parseAll, problems, word } from './validation.ts';
 
 const querySchema = z.object({
@@ -56,6 +57,7 @@ const schema = {
     302: z.null().describe('Location: a presigned URL.'),
     ...problems({
       400: 'invalid_request, invalid_version, unknown_platform, unknown_arch, unknown_format',
+      403: 'not_entitled',
       404: 'unknown_application, unknown_channel, unknown_version, no_release, unsupported_platform, unsupported_format',
       410: 'release_withdrawn',
       503: 'catalog_unavailable, store_unavailable, store_denied, overloaded',
@@ -75,7 +77,7 @@ export function registerDownload(app: App, deps: RouteDeps): void {
     });
     const application = query.app ?? deps.defaultApplication;
     const channel = query.channel ?? DEFAULT_CHANNEL;
-    const { release, artifact } = await findDownload(
+    const found = await findDownload(
       deps,
       {
         application,
@@ -91,10 +93,22 @@ export function registerDownload(app: App, deps: RouteDeps): void {
         purpose: 'download',
         signatureScheme: null,
       },
+      await tierOfRequest(deps, request),
       version,
     );
+    const { release, artifact } = found;
     const method = request.method === 'HEAD' ? 'HEAD' : 'GET';
     const link = await issueLink(deps.links, application, artifact, method);
+    // A HEAD hands out nothing that a file could be fetched with.
+    if (method === 'GET') {
+      const { platform } = artifact;
+      deps.usage.countLink({
+        application,
+        channel: found.channel,
+        platform,
+        version: release.version,
+      });
+    }
     reply.header('cache-control', 'no-store').header('vary', 'Accept');
     if (!acceptsJson(request.headers.accept)) return reply.redirect(link.url, 302);
     return reply.type('application/json; charset=utf-8').send({

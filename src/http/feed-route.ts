@@ -2,13 +2,15 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { parseVersion } from '../domain/version.ts';
 import { AppError } from '../errors.ts';
-import { checkForUpdate } from '../operations/check-for-update.ts';
+import { checkForUpdate, notEntitled } from '../operations/check-for-update.ts';
 import { findFile } from '../operations/find-file.ts';
 import { issueLink } from '../operations/issue-link.ts';
 import { type FeedRequest, filePath, type Protocol } from '../protocols/protocol.ts';
 import { PROTOCOLS, protocolNamed } from '../protocols/registry.ts';
-import { sendCacheable } from './conditional.ts';
+import { PRIVATE_CACHE, sendCacheable } from './conditional.ts';
+import { countCheck } from './count-check.ts';
 import type { App, RouteDeps } from './deps.ts';
+import { tierOfRequest } from './tier-of-request.ts';
 import { problems, word } from './validation.ts';
 
 const schema = {
@@ -23,6 +25,7 @@ const schema = {
     304: z.null(),
     ...problems({
       400: 'invalid_request, invalid_version, unknown_platform, unknown_arch, unknown_format',
+      403: 'not_entitled',
       404: 'unknown_application, unknown_channel, unknown_version, unknown_file, no_release',
       410: 'release_withdrawn',
       503: 'catalog_unavailable, store_unavailable, store_denied, overloaded',
@@ -61,7 +64,11 @@ async function sendDocument(
 ): Promise<FastifyReply> {
   const query = protocol.parseRequest(feed);
   if (query === undefined) return sendFile(deps, feed, request, reply);
-  const found = await checkForUpdate(deps, query);
+  const found = await checkForUpdate(deps, query, await tierOfRequest(deps, request));
+  // Some dialects say "nothing newer" with the version the client has: that must not pass for an answer.
+  if (found.decision.reason === 'not_entitled') {
+    throw notEntitled(query.application, found.channel.name);
+  }
   const base = `${deps.publicUrl()}/feeds/${encodeURIComponent(feed.application)}/${encodeURIComponent(query.channel)}/${protocol.name}`;
   const answer = protocol.renderAnswer({
     request: feed,
@@ -79,9 +86,16 @@ async function sendDocument(
       `Nothing for this client is released on ${query.channel} of ${query.application}.`,
     );
   }
-  reply.header('vary', VARY);
-  if (answer.status === 204) return reply.code(204).header('cache-control', 'no-store').send();
-  return sendCacheable(request, reply, answer.contentType, answer.body);
+  if (request.method !== 'HEAD') countCheck(deps, query, found);
+  const { isRestricted } = found;
+  reply.header('vary', isRestricted ? `${VARY}, Authorization` : VARY);
+  if (answer.status === 204) {
+    return reply
+      .code(204)
+      .header('cache-control', isRestricted ? PRIVATE_CACHE : 'no-store')
+      .send();
+  }
+  return sendCacheable(request, reply, answer.contentType, answer.body, isRestricted);
 }
 
 /** The stable address of a file: what feeds carry in place of links that expire. */
@@ -97,9 +111,15 @@ async function sendFile(
   }
   parseVersion(version);
   const { application, channel } = feed;
-  const file = await findFile(deps, { application, channel, version, filename });
+  const asked = { application, channel, version, filename };
+  const found = await findFile(deps, asked, await tierOfRequest(deps, request));
   const method = request.method === 'HEAD' ? 'HEAD' : 'GET';
-  const { url } = await issueLink(deps.links, application, file, method);
+  const { url } = await issueLink(deps.links, application, found.file, method);
+  // One update is one link: its companions and a HEAD before it are no others.
+  if (method === 'GET' && found.file === found.artifact) {
+    const { platform } = found.artifact;
+    deps.usage.countLink({ application, channel: found.channel, platform, version });
+  }
   return reply.header('cache-control', 'no-store').redirect(url, 302);
 }
 

@@ -5,6 +5,7 @@ import { notesFor } from '../domain/release.ts';
 import { type Latest, listLatest } from '../operations/list-latest.ts';
 import { sendCacheable } from './conditional.ts';
 import type { App, RouteDeps } from './deps.ts';
+import { tierOfRequest } from './tier-of-request.ts';
 import { optional, parseAll, problems, word } from './validation.ts';
 
 const querySchema = z.object({
@@ -46,24 +47,30 @@ const schema = {
     304: z.null().describe('Nothing new since the ETag in If-None-Match.'),
     ...problems({
       400: 'invalid_request, unknown_platform, unknown_arch',
+      403: 'not_entitled',
       404: 'unknown_application, unknown_channel, no_release, unsupported_platform',
       503: 'catalog_unavailable, store_unavailable, store_denied, overloaded',
     }),
   },
 };
 
+const CONTENT_TYPE = 'application/json; charset=utf-8';
+
 export function registerLatestVersion(app: App, deps: RouteDeps): void {
   app.get('/api/v1/desktop/latest-version', { schema }, async (request, reply) => {
     const { query } = request;
-    const latest = await listLatest(deps, {
+    const asked = {
       application: query.app ?? deps.defaultApplication,
       channel: query.channel ?? DEFAULT_CHANNEL,
       ...parseAll({
         platform: () => optional(query.platform, parsePlatform),
         arch: () => optional(query.arch, parseArch),
       }),
-    });
-    return sendCacheable(request, reply, 'application/json; charset=utf-8', render(deps, latest));
+    };
+    const latest = await listLatest(deps, asked, await tierOfRequest(deps, request));
+    const { isRestricted } = latest;
+    if (isRestricted) reply.header('vary', 'Authorization');
+    return sendCacheable(request, reply, CONTENT_TYPE, render(deps, latest), isRestricted);
   });
 }
 

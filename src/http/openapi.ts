@@ -1,9 +1,50 @@
 import swagger from '@fastify/swagger';
 import swaggerUi from '@fastify/swagger-ui';
 import { jsonSchemaTransform } from 'fastify-type-provider-zod';
+import type { AccountsDeps } from './accounts-deps.ts';
+import { requirePrincipal } from './authenticate.ts';
 import type { App } from './deps.ts';
 
-/** The public OpenAPI 3.1 document and a page to try it. Register before the routes it describes. */
+/** Two OpenAPI 3.1 documents: one for anybody, one for those who are signed in. */
+
+const PUBLIC_TAGS = [
+  { name: 'desktop', description: 'For applications and websites.' },
+  { name: 'feeds', description: 'For updaters that speak a dialect of their own.' },
+  { name: 'status', description: 'How the service is.' },
+  { name: 'figures', description: 'How much it is used; nothing about anybody.' },
+  { name: 'monitoring', description: 'For dashboards.' },
+  { name: 'contact', description: 'The contact form.' },
+  { name: 'auth', description: 'Registering, signing in, staying signed in.' },
+];
+const SIGNED_IN_TAGS = [
+  {
+    name: 'account',
+    description: 'Yours: read it, change it, delete it; where you are signed in.',
+  },
+  { name: 'developer keys', description: 'For your programs.' },
+  { name: 'analytics', description: 'How your releases are doing.' },
+  { name: 'billing', description: 'Your tier, and how to change it.' },
+];
+
+const INFO = {
+  version: '1',
+  license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+} as const;
+
+type Transform = NonNullable<Parameters<typeof jsonSchemaTransform>[0]>;
+
+/** Leaves a route out of the document unless it has one of the tags. */
+function only(tags: readonly { readonly name: string }[]) {
+  const names = new Set(tags.map(({ name }) => name));
+  return (route: Transform) => {
+    const { tags: own = [] } = (route.schema ?? {}) as { tags?: readonly string[] };
+    return own.some((tag) => names.has(tag))
+      ? jsonSchemaTransform(route)
+      : { schema: { hide: true } as object, url: route.url };
+  };
+}
+
+/** The public document and a page to try it. Register before the routes it describes. */
 export async function registerOpenapi(app: App): Promise<void> {
   await app.register(swagger, {
     openapi: {
@@ -12,17 +53,31 @@ export async function registerOpenapi(app: App): Promise<void> {
         title: 'Slipway',
         description:
           'Desktop updates and downloads. Errors are problem documents (RFC 9457) with a stable code.',
-        version: '1',
-        license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+        ...INFO,
       },
       servers: [{ url: '/' }],
-      tags: [
-        { name: 'desktop', description: 'For applications and websites.' },
-        { name: 'feeds', description: 'For updaters that speak a dialect of their own.' },
-      ],
+      tags: PUBLIC_TAGS,
     },
-    transform: jsonSchemaTransform,
+    transform: only(PUBLIC_TAGS) as never,
   });
+  await app.register(swagger, {
+    decorator: 'signedInDocument',
+    openapi: {
+      openapi: '3.1.0',
+      info: {
+        title: 'Slipway, signed in',
+        description: 'What an account can do. Every request carries an access token.',
+        ...INFO,
+      },
+      servers: [{ url: '/' }],
+      tags: SIGNED_IN_TAGS,
+      components: {
+        securitySchemes: { session: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' } },
+      },
+      security: [{ session: [] }],
+    },
+    transform: only(SIGNED_IN_TAGS) as never,
+  } as never);
   await app.register(swaggerUi, {
     routePrefix: '/docs',
     // Without upgrade-insecure-requests, the plugin's own: it breaks the page wherever there is no TLS.
@@ -38,7 +93,15 @@ export async function registerOpenapi(app: App): Promise<void> {
     theme: { title: 'Slipway' },
   });
   app.get('/openapi.json', { schema: { hide: true } as object }, (_request, reply) => {
-    reply.header('access-control-allow-origin', '*').send(app.swagger());
+    reply.send(app.swagger());
   });
   app.get('/', { schema: { hide: true } as object }, (_request, reply) => reply.redirect('/docs'));
+}
+
+/** The document of the signed-in routes, for the signed in. Inside the scope of those routes. */
+export function registerSignedInDocument(app: App, deps: AccountsDeps): void {
+  app.get('/api/v1/openapi.json', { schema: { hide: true } as object }, async (request) => {
+    await requirePrincipal(deps, request);
+    return (app as unknown as { signedInDocument(): object }).signedInDocument();
+  });
 }

@@ -32,7 +32,7 @@ export interface AccessTokens {
     readonly email: string;
     readonly tier: string;
     readonly audience: string;
-  }): Promise<string>;
+  }): Promise<{ readonly token: string; readonly seconds: number }>;
 }
 
 export interface AccessTokenOptions {
@@ -88,8 +88,11 @@ export function createAccessTokens(options: AccessTokenOptions): AccessTokens {
         throw notSignedIn(error);
       }
     },
-    issueForPortal: ({ account, email, tier, audience: portal }) =>
-      sign({ sub: account, email, tier, aud: portal }, PORTAL_TOKEN_TYPE, PORTAL_TOKEN_SECONDS),
+    issueForPortal: async ({ account, email, tier, audience: portal }) => {
+      const claims = { sub: account, email, tier, aud: portal };
+      const token = await sign(claims, PORTAL_TOKEN_TYPE, PORTAL_TOKEN_SECONDS);
+      return { token, seconds: PORTAL_TOKEN_SECONDS };
+    },
   };
 }
 

@@ -1,9 +1,10 @@
 import { AppError } from '../errors.ts';
 import type { ObjectStore } from '../object-store/object-store.ts';
+import type { EndDeps } from '../sequence/end.ts';
 import { readDocument } from '../sequence/sequence.ts';
 import { parseSessionKey, sessionsPrefix } from './keys.ts';
 import { type SessionJson, sessionSequence } from './session-document.ts';
-import { type EndReason, SESSION_IDLE_MS, type Sessions } from './sessions.ts';
+import { type EndReason, endSession, SESSION_IDLE_MS } from './sessions.ts';
 
 /** The sessions of one account, for its owner and for staff. Listings: never on the way of a refresh. */
 
@@ -35,7 +36,7 @@ async function listOpen(store: ObjectStore, account: string): Promise<ReadonlyMa
 
 /** Sessions that can still be refreshed, the latest first. @throws AppError the store's */
 export async function listSessions(
-  deps: { readonly store: ObjectStore; readonly clock: { now(): number } },
+  deps: EndDeps,
   account: string,
 ): Promise<readonly SessionSummary[]> {
   const { store, clock } = deps;
@@ -70,23 +71,23 @@ function summaryOf(state: SessionJson): SessionSummary {
 
 /** @throws AppError `unknown_session` when the account has no such session, and the store's */
 export async function endOneSession(
-  deps: { readonly store: ObjectStore; readonly sessions: Sessions },
+  deps: EndDeps,
   account: string,
   session: string,
 ): Promise<void> {
   if (!(await listOpen(deps.store, account)).has(session)) {
     throw new AppError('unknown_session', 'There is no such session, or it has ended.');
   }
-  await deps.sessions.end(account, session, 'ended_by_owner');
+  await endSession(deps, account, session, 'ended_by_owner');
 }
 
 /** Ends every session there is; returns how many. @throws AppError the store's: some may have ended */
 export async function endAllSessions(
-  deps: { readonly store: ObjectStore; readonly sessions: Sessions },
+  deps: EndDeps,
   account: string,
   reason: EndReason,
 ): Promise<number> {
   const open = [...(await listOpen(deps.store, account)).keys()];
-  await Promise.all(open.map((session) => deps.sessions.end(account, session, reason)));
+  await Promise.all(open.map((session) => endSession(deps, account, session, reason)));
   return open.length;
 }

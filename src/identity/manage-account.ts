@@ -14,13 +14,8 @@ import { endAllSessions } from './account-sessions.ts';
 import { listDeveloperKeyIds } from './developer-keys.ts';
 import { ACCOUNTS_ROOT, accountPrefix, developerKeyPrefix, sessionsPrefix } from './keys.ts';
 import { checkPassword, type PasswordHasher } from './password.ts';
-import type { Sessions } from './sessions.ts';
 
 /** What owners and staff do to accounts. A change comes first, the end of its sessions after it. */
-
-export interface ManageDeps extends AppendDeps {
-  readonly sessions: Sessions;
-}
 
 /** @throws AppError `unknown_account`, and those of `changeAccount` */
 export function setName(deps: AppendDeps, id: string, name: string | null): Promise<Account> {
@@ -38,7 +33,7 @@ export function setTier(deps: AppendDeps, id: string, tier: string | null): Prom
 
 /** Locks an account and ends its sessions; run it again when it failed half way. */
 export async function lockAccount(
-  deps: ManageDeps,
+  deps: AppendDeps,
   id: string,
   reason: string | null,
 ): Promise<Account> {
@@ -57,7 +52,7 @@ export function unlockAccount(deps: AppendDeps, id: string): Promise<Account> {
 }
 
 /** Ends every session of an account, also one that is being begun at this moment. */
-export async function endEverySession(deps: ManageDeps, id: string): Promise<number> {
+export async function endEverySession(deps: AppendDeps, id: string): Promise<number> {
   const sessionsNotBefore = new Date(deps.clock.now()).toISOString();
   await changeAccount(deps, id, () => ({ change: 'sessions ended', sessionsNotBefore }));
   return endAllSessions(deps, id, 'logged_out_everywhere');
@@ -65,7 +60,7 @@ export async function endEverySession(deps: ManageDeps, id: string): Promise<num
 
 /** A new password, and every session begun with the old one ended. @throws AppError `weak_password` */
 export async function setPassword(
-  deps: ManageDeps & { readonly passwords: PasswordHasher },
+  deps: AppendDeps & { readonly passwords: PasswordHasher },
   id: string,
   password: string,
 ): Promise<Account> {
@@ -89,7 +84,7 @@ export async function setPassword(
  *
  * @throws AppError the store's: run it again then
  */
-export async function eraseAccount(deps: ManageDeps, id: string): Promise<void> {
+export async function eraseAccount(deps: AppendDeps, id: string): Promise<void> {
   // The account ends first: nobody can sign in while the rest is being deleted.
   await eraseSequence(deps, accountPrefix(id), { reason: 'erased', keptMs: END_KEPT_MS_MIN });
   await endAllSessions(deps, id, 'account_erased');
@@ -103,7 +98,7 @@ export async function eraseAccount(deps: ManageDeps, id: string): Promise<void> 
 }
 
 /** Sessions keep their markers for as long as their tokens live, and nothing else. */
-async function removeSessionDocuments(deps: ManageDeps, id: string): Promise<void> {
+async function removeSessionDocuments(deps: AppendDeps, id: string): Promise<void> {
   const { store } = deps;
   for await (const { key } of store.list(sessionsPrefix(id))) {
     if (!key.endsWith('/end.json')) await store.delete(key);

@@ -1,7 +1,7 @@
 import { AppError, isAppError } from '../errors.ts';
 import type { Log } from '../log.ts';
 import type { AppendDeps } from '../sequence/append.ts';
-import { endSequence, isEnded } from '../sequence/end.ts';
+import { type EndDeps, endSequence, isEnded } from '../sequence/end.ts';
 import { SCHEMA_VERSION } from '../sequence/envelope.ts';
 import { seal } from '../sequence/sealed.ts';
 import { readDocument } from '../sequence/sequence.ts';
@@ -93,10 +93,7 @@ export function createSessions(deps: SessionDeps): Sessions {
   const unclear = new Set<string>();
 
   const end = async (account: string, session: string, reason: EndReason): Promise<void> => {
-    const isNew = await endSequence(deps, sessionPrefix(account, session), {
-      reason,
-      keptMs: END_KEPT_MS,
-    });
+    const isNew = await endSession(deps, account, session, reason);
     if (isNew) log.info({ account, session, reason }, 'session ended');
   };
 
@@ -229,6 +226,21 @@ export function createSessions(deps: SessionDeps): Sessions {
   };
 
   return { begin, refresh, end, claimsOf: (token) => tokens.parse(token) };
+}
+
+/**
+ * Ends a session for good; its access tokens live on for their ten minutes.
+ *
+ * @returns whether it had not ended before
+ * @throws AppError the store's
+ */
+export function endSession(
+  deps: EndDeps,
+  account: string,
+  session: string,
+  reason: EndReason,
+): Promise<boolean> {
+  return endSequence(deps, sessionPrefix(account, session), { reason, keptMs: END_KEPT_MS });
 }
 
 function copyOf(account: Account): Pick<SessionJson, 'account_revision' | 'account_copy'> {

@@ -9,6 +9,8 @@ import { AppError } from '../errors.ts';
 import { openChannel, type ServiceDeps } from './check-for-update.ts';
 
 export interface FoundDownload {
+  /** The channel's own name, whatever it was called in the question. */
+  readonly channel: string;
   readonly release: Release;
   readonly artifact: Artifact;
 }
@@ -16,31 +18,34 @@ export interface FoundDownload {
 /**
  * The file a person downloads: the newest release that runs on the machine, or one by its number.
  *
+ * @param tier of the account that asks; null: nobody is signed in
  * @param version null for the newest
- * @throws AppError `unknown_version`, `release_withdrawn`, `no_release`, `unsupported_platform`,
- *   `unsupported_format`, and those of {@link checkForUpdate}
+ * @throws AppError `not_entitled`, `unknown_version`, `release_withdrawn`, `no_release`,
+ *   `unsupported_platform`, `unsupported_format`, and those of {@link checkForUpdate}
  */
 export async function findDownload(
   deps: ServiceDeps,
   query: UpdateQuery,
+  tier: string | null,
   version: string | null,
 ): Promise<FoundDownload> {
   const application = deps.catalog.application(query.application);
+  const { channel } = openChannel(deps, application, query.channel, tier);
   const offer =
     version === null
-      ? newestOffer(openChannel(application, query.channel).channel, query)
-      : await offerByVersion(deps, application, query.channel, version);
+      ? newestOffer(channel, query)
+      : await offerByVersion(deps, application, { channel: query.channel, version, tier });
   const release = await application.release(offer);
   if (release === undefined) {
     // Not what the catalog says: withdrawn by number, passed over otherwise.
-    if (version === null) return findDownload(deps, query, null);
+    if (version === null) return findDownload(deps, query, tier, null);
     throw withdrawn(version);
   }
   const choice = chooseArtifact(offer.artifacts, query);
   if ('refused' in choice) throw refusal(choice.refused, query, version);
   const artifact = findArtifact(release, choice.artifact);
   if (artifact === undefined) throw refusal('unsupported_platform', query, version);
-  return { release, artifact };
+  return { channel: channel.name, release, artifact };
 }
 
 function newestOffer(channel: ChannelView, query: UpdateQuery): Offer {
@@ -53,18 +58,20 @@ function newestOffer(channel: ChannelView, query: UpdateQuery): Offer {
  * The offer of a version; knowing a number opens nothing that no channel lists.
  *
  * A replica may not have heard of a version that was published a moment ago: it looks once more before
- * it says that there is none.
+ * it says that there is none. Those the channel is closed to make it look at nothing.
  */
 export async function offerByVersion(
   deps: ServiceDeps,
   application: ReadyApplication,
-  channelName: string,
-  version: string,
+  asked: { readonly channel: string; readonly version: string; readonly tier: string | null },
 ): Promise<Offer> {
-  const known = lookUp(openChannel(application, channelName).channel, version);
+  const { version } = asked;
+  const look = (): Offer | undefined =>
+    lookUp(openChannel(deps, application, asked.channel, asked.tier).channel, version);
+  const known = look();
   if (known !== undefined) return known;
   await deps.catalog.lookAgain(application.application);
-  const found = lookUp(openChannel(application, channelName).channel, version);
+  const found = look();
   if (found !== undefined) return found;
   if (application.health().storeFailing) {
     // It may well exist: an outage is never spelled as "there is none".
@@ -73,7 +80,7 @@ export async function offerByVersion(
       `Version ${version} is not known here, and the object store does not answer.`,
     );
   }
-  const detail = `Channel ${channelName} of ${application.application} does not list version ${version}.`;
+  const detail = `Channel ${asked.channel} of ${application.application} does not list version ${version}.`;
   throw new AppError('unknown_version', detail, { issues: [{ pointer: '/version', detail }] });
 }
 

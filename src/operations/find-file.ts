@@ -1,12 +1,22 @@
 import type { Artifact, Companion } from '../domain/release.ts';
 import { AppError } from '../errors.ts';
-import type { ServiceDeps } from './check-for-update.ts';
+import { openChannel, type ServiceDeps } from './check-for-update.ts';
 import { offerByVersion } from './find-download.ts';
+
+export interface FoundFile {
+  /** The channel's own name, whatever it was called in the question. */
+  readonly channel: string;
+  /** The artifact itself, or the one that the companion belongs to. */
+  readonly artifact: Artifact;
+  readonly file: Artifact | Companion;
+}
 
 /**
  * A file of a listed release by its name: what the stable addresses inside feeds lead to.
  *
- * @throws AppError `unknown_file`, `unknown_version`, `release_withdrawn`, and those of `checkForUpdate`
+ * @param tier of the account that asks; null: nobody is signed in
+ * @throws AppError `unknown_file`, `unknown_version`, `release_withdrawn`, `not_entitled`, and those of
+ *   `checkForUpdate`
  */
 export async function findFile(
   deps: ServiceDeps,
@@ -16,13 +26,17 @@ export async function findFile(
     readonly version: string;
     readonly filename: string;
   },
-): Promise<Artifact | Companion> {
+  tier: string | null,
+): Promise<FoundFile> {
   const application = deps.catalog.application(query.application);
-  const offer = await offerByVersion(deps, application, query.channel, query.version);
+  const { channel } = openChannel(deps, application, query.channel, tier);
+  const offer = await offerByVersion(deps, application, { ...query, tier });
   const release = await application.release(offer);
-  const files = release?.artifacts.flatMap((artifact) => [artifact, ...artifact.companions]) ?? [];
-  const file = files.find(({ filename }) => filename === query.filename);
-  if (file !== undefined) return file;
+  for (const artifact of release?.artifacts ?? []) {
+    const files = [artifact, ...artifact.companions];
+    const file = files.find(({ filename }) => filename === query.filename);
+    if (file !== undefined) return { channel: channel.name, artifact, file };
+  }
   throw new AppError(
     'unknown_file',
     `Release ${query.version} has no file ${JSON.stringify(query.filename.slice(0, 80))}.`,

@@ -20,6 +20,8 @@ export interface LatestQuery {
 export interface Latest {
   readonly revision: number;
   readonly channel: string;
+  /** Whether somebody else may get another answer. */
+  readonly isRestricted: boolean;
   /** The newest of the releases that `downloads` come from. */
   readonly release: Release;
   readonly downloads: readonly { readonly release: Release; readonly artifact: Artifact }[];
@@ -28,18 +30,23 @@ export interface Latest {
 /**
  * The newest release for each kind of machine, which need not be the same one.
  *
- * @throws AppError `unknown_application`, `unknown_channel`, `no_release`, `unsupported_platform`,
- *   `catalog_unavailable`, and the store's
+ * @param tier of the account that asks; null: nobody is signed in
+ * @throws AppError `unknown_application`, `unknown_channel`, `not_entitled`, `no_release`,
+ *   `unsupported_platform`, `catalog_unavailable`, and the store's
  */
-export async function listLatest(deps: ServiceDeps, query: LatestQuery): Promise<Latest> {
+export async function listLatest(
+  deps: ServiceDeps,
+  query: LatestQuery,
+  tier: string | null,
+): Promise<Latest> {
   const application = deps.catalog.application(query.application);
-  const { channel, revision } = openChannel(application, query.channel);
+  const { channel, isRestricted, revision } = openChannel(deps, application, query.channel, tier);
   const downloads: { release: Release; artifact: Artifact; offer: Offer }[] = [];
   for (const platform of query.platform === null ? PLATFORMS : [query.platform]) {
     for (const [arch, offer] of newestByArch(channel, platform, query.arch)) {
       const release = await application.release(offer);
       // Faulty: the catalog has dropped it by now; answer from what is left.
-      if (release === undefined) return listLatest(deps, query);
+      if (release === undefined) return listLatest(deps, query, tier);
       // In the order of a download button: a website takes the first.
       for (const artifact of release.artifacts.toSorted(compareForDownload)) {
         if (artifact.platform === platform && artifact.arch === arch) {
@@ -50,7 +57,8 @@ export async function listLatest(deps: ServiceDeps, query: LatestQuery): Promise
   }
   const newest = downloads.toSorted((a, b) => compareVersions(b.offer.version, a.offer.version))[0];
   if (newest === undefined) throw nothingFor(query, channel.offers.length === 0);
-  return { revision, channel: channel.name, release: newest.release, downloads };
+  const { release } = newest;
+  return { revision, channel: channel.name, isRestricted, release, downloads };
 }
 
 /** Per architecture of artifacts: the newest active offer that has one of it. */

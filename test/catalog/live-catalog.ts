@@ -1,5 +1,6 @@
 import { type Catalog, createCatalog } from '../../src/catalog/catalog.ts';
 import type { Clock } from '../../src/clock.ts';
+import { DEFAULT_TIERS } from '../../src/domain/tier.ts';
 import { parseVersion } from '../../src/domain/version.ts';
 import { createMemoryStore } from '../../src/object-store/memory.ts';
 import type { ObjectStore } from '../../src/object-store/object-store.ts';
@@ -129,7 +130,11 @@ const QUERY = {
 
 /** What a client on Windows is offered: a version, or why there is none. */
 export async function offered(catalog: Catalog, application = 'desktop'): Promise<string> {
-  const answer = await checkForUpdate({ catalog }, { ...QUERY, application });
+  const answer = await checkForUpdate(
+    { catalog, tiers: DEFAULT_TIERS },
+    { ...QUERY, application },
+    null,
+  );
   return 'release' in answer ? answer.release.version : answer.decision.reason;
 }
 

@@ -4,6 +4,7 @@ import { changeCatalog, changeManifest, registerApplication } from '../../src/ca
 import { artifactKey, artifactObject } from '../../src/catalog/keys.ts';
 import { type OfferJson, offerJsonOf } from '../../src/catalog/revision-document.ts';
 import type { Release } from '../../src/domain/release.ts';
+import { DEFAULT_TIERS } from '../../src/domain/tier.ts';
 import { findDownload } from '../../src/operations/find-download.ts';
 import { makeArtifact, makeTemporaryDirectory, publish } from '../support/release.ts';
 import { createWorld, offered, POLL_MS, type World } from './live-catalog.ts';
@@ -98,7 +99,7 @@ describe('a running catalog', () => {
     const catalog = await start(world);
     const download = (version: string) =>
       findDownload(
-        { catalog },
+        { catalog, tiers: DEFAULT_TIERS },
         {
           application: 'desktop',
           channel: 'stable',
@@ -112,6 +113,7 @@ describe('a running catalog', () => {
           purpose: 'download',
           signatureScheme: null,
         },
+        null,
         version,
       );
     await publish(world.parts, { version: '2.0.0', artifacts: [setup] });

@@ -1,9 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type Channel, createChannelView } from '../../src/domain/channel.ts';
+import { type Channel, createChannelView, createClosedView } from '../../src/domain/channel.ts';
 import { decideUpdate, newestFor } from '../../src/domain/decide-update.ts';
 import type { Offer, OfferedArtifact, OfferStatus } from '../../src/domain/offer.ts';
 import { ARCHES, FORMATS, PLATFORMS } from '../../src/domain/platform.ts';
+import { parseTierTable, viewFor } from '../../src/domain/tier.ts';
 import type { UpdateQuery } from '../../src/domain/update-query.ts';
 import {
   compareVersions,
@@ -185,6 +186,14 @@ describe('decideUpdate', () => {
     expect(decideUpdate(query(), lts)).toMatchObject({ offer: { version: { version: '1.0.5' } } });
   });
 
+  it('says not_entitled of a channel that is not open, before it looks at anything', () => {
+    const closed = createClosedView('insider');
+    for (const fields of [{}, { from: '9.0.0' }, { currentVersion: null }, { formats: [] }]) {
+      expect(decideUpdate(query(fields), closed)).toEqual({ reason: 'not_entitled', path: [] });
+    }
+    expect(newestFor(closed, 'windows', 'x64')).toBeUndefined();
+  });
+
   it('explains itself', () => {
     const offers = [
       offer('3.0.0', { status: 'paused' }),
@@ -255,6 +264,44 @@ describe('decideUpdate, whatever it is given', () => {
         if (asked.signatureScheme)
           expect(artifact.signatureSchemes).toContain(asked.signatureScheme);
       }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  it('gives whoever may use a channel the answer it would be without tiers, and nobody else any', () => {
+    const channels = fc.subarray(['stable', 'beta']);
+    const tiers = fc.constantFrom(null, 'free', 'pro', 'unheard-of');
+    const named = fc.constantFrom('stable', 'beta');
+    fc.assert(
+      fc.property(
+        offers,
+        offers,
+        queries,
+        channels,
+        tiers,
+        named,
+        (own, base, ask, kept, tier, name) => {
+          const opened = kept.map((channel) => `channel:desktop/${channel}`);
+          const table = parseTierTable({ free: [], pro: opened });
+          const isBeta = name === 'beta';
+          const whole = isBeta ? view(own, { name, prerelease: true }, base) : view(base);
+          const asked = { ...ask, channel: name };
+          const { channel, isRestricted } = viewFor(table, tier, 'desktop', whole);
+          const decision = decideUpdate(asked, channel);
+          expect(decideUpdate(asked, channel)).toEqual(decision);
+          const isOpen = (channelName: string) => tier === 'pro' || !kept.includes(channelName);
+          expect(decision.reason === 'not_entitled').toBe(!isOpen(name));
+          expect(isRestricted).toBe(kept.includes(name) || (isBeta && kept.includes('stable')));
+          if (!isOpen(name)) {
+            expect(decision).toEqual({ reason: 'not_entitled', path: [] });
+          } else if (isBeta && !isOpen('stable')) {
+            // As if there were no stable channel: no word of it in offer, reason or path.
+            expect(decision).toEqual(decideUpdate(asked, view(own, { name, prerelease: true })));
+          } else {
+            expect(channel).toBe(whole);
+          }
+        },
+      ),
       { numRuns: 2_000 },
     );
   });

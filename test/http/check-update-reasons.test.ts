@@ -8,7 +8,8 @@ describe('POST /api/v1/desktop/check-update, reason by reason', () => {
   const seen = new Set<string>();
 
   beforeEach(async () => {
-    service = await createTestService();
+    const tiers = { free: [], pro: ['channel:desktop/insider'] };
+    service = await createTestService({ env: { TIERS: JSON.stringify(tiers) } });
   });
   afterEach(() => service.close());
 
@@ -117,6 +118,25 @@ describe('POST /api/v1/desktop/check-update, reason by reason', () => {
     await release(service, '2.0.0', ['windows x64 nsis']);
     expect(await ask({})).toMatchObject({ version: '2.0.0', latest_version: '3.0.0' });
     expect(await ask({ current_version: '2.0.0' })).toMatchObject({ version: '3.0.0' });
+  });
+
+  it('not_entitled: a channel for some tiers says nothing else to others, whatever they run', async () => {
+    await release(service, '1.0.0', ['windows x64 nsis']);
+    await release(service, '2.0.0', ['windows x64 nsis'], { channel: 'insider' });
+    for (const current_version of ['1.0.0', '2.0.0', '3.0.0']) {
+      const answer = await ask({ channel: 'insider', current_version });
+      expect(answer).toEqual({
+        update_available: false,
+        reason: 'not_entitled',
+        app: 'desktop',
+        channel: 'insider',
+        current_version,
+        latest_version: null,
+        catalog_revision: 2,
+        check_again_after_seconds: 14_400,
+      });
+    }
+    expect(await ask({})).toMatchObject({ reason: 'up_to_date' });
   });
 
   it('mandatory for the versions that its publisher named', async () => {

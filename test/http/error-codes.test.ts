@@ -35,13 +35,16 @@ describe('error codes', () => {
   let unloaded: TestService;
 
   beforeAll(async () => {
-    service = await createTestService({ store: broken.store });
+    const tiers = { free: [], pro: ['channel:desktop/insider'] };
+    const env = { TIERS: JSON.stringify(tiers) };
+    service = await createTestService({ store: broken.store, env });
     unloaded = await createTestService({ start: false });
     await release(service, '0.1.0', ['windows x64 nsis', 'linux x64 deb']);
     await release(service, '0.2.0', ['windows x64 nsis']);
     await setStatus(service, 'yank', '0.2.0');
     await release(service, '5.0.0', ['windows x64 nsis'], { channel: 'bare' });
     await setStatus(service, 'yank', '5.0.0', 'bare');
+    await release(service, '6.0.0', ['windows x64 nsis'], { channel: 'insider' });
   }, 60_000);
   afterAll(() => Promise.all([service.close(), unloaded.close()]));
 
@@ -113,6 +116,7 @@ describe('error codes', () => {
     await ask(400, 'invalid_request', 'app=');
     await ask(400, 'unknown_platform', 'platform=amiga');
     await ask(400, 'unknown_arch', 'arch=z80');
+    await ask(403, 'not_entitled', 'channel=insider');
     await ask(404, 'unknown_application', 'app=nothing');
     await ask(404, 'unknown_channel', 'channel=nightly');
     await ask(404, 'no_release', 'channel=bare');
@@ -129,6 +133,8 @@ describe('error codes', () => {
     await ask(400, 'unknown_platform', 'amiga');
     await ask(400, 'unknown_arch', 'linux?arch=z80');
     await ask(400, 'unknown_format', 'linux?format=floppy');
+    await ask(403, 'not_entitled', 'windows?channel=insider');
+    await ask(403, 'not_entitled', 'windows?channel=insider&version=9.9.9');
     await ask(404, 'unknown_application', 'linux?app=nothing');
     await ask(404, 'unknown_channel', 'linux?channel=nightly');
     await ask(404, 'unknown_version', 'linux?version=9.9.9');
@@ -147,6 +153,10 @@ describe('error codes', () => {
     await ask(400, 'unknown_platform', `${TAURI}/amiga/x64/1.0.0`);
     await ask(400, 'unknown_arch', `${TAURI}/windows/z80/1.0.0`);
     await ask(400, 'unknown_format', `${TAURI}/windows/x64/1.0.0/floppy`);
+    await ask(403, 'not_entitled', '/feeds/desktop/insider/electron/latest.yml');
+    await ask(403, 'not_entitled', `${ELECTRON}/insider.yml`);
+    await ask(403, 'not_entitled', '/feeds/desktop/insider/tauri/windows/x64/1.0.0');
+    await ask(403, 'not_entitled', '/feeds/desktop/insider/electron/6.0.0/App.exe');
     await ask(404, 'unknown_application', '/feeds/nothing/stable/electron/latest.yml');
     await ask(404, 'unknown_channel', `${ELECTRON}/nightly.yml`);
     await ask(404, 'unknown_version', `${ELECTRON}/9.9.9/App.exe`);

@@ -15,10 +15,12 @@ describe('the public OpenAPI document', () => {
   let document: { openapi: string; paths: Record<string, Record<string, Operation>> };
 
   beforeAll(async () => {
-    service = await createTestService();
+    const tiers = { free: [], pro: ['channel:desktop/insider'] };
+    service = await createTestService({ env: { TIERS: JSON.stringify(tiers) } });
     await release(service, '2.0.0', ['windows x64 nsis', 'macos universal dmg'], {
       notes: { und: 'News' },
     });
+    await release(service, '3.0.0', ['windows x64 nsis'], { channel: 'insider' });
     await service.listen();
     const { status, headers, body } = await get(service, '/openapi.json');
     expect(status).toBe(200);
@@ -62,14 +64,17 @@ describe('the public OpenAPI document', () => {
       ['/api/v1/desktop/check-update', 'post', await check(service, { platform: 'linux' })],
       ['/api/v1/desktop/check-update', 'post', await check(service, { current_version: 'x' })],
       ['/api/v1/desktop/check-update', 'post', await check(service, { app: 'nothing' })],
+      ['/api/v1/desktop/check-update', 'post', await check(service, { channel: 'insider' })],
       [LATEST_VERSION, 'get', await get(service, LATEST_VERSION)],
       [LATEST_VERSION, 'get', await get(service, `${LATEST_VERSION}?platform=linux`)],
+      [LATEST_VERSION, 'get', await get(service, `${LATEST_VERSION}?channel=insider`)],
       [
         `${DOWNLOAD}/{platform}`,
         'get',
         await get(service, `${DOWNLOAD}/mac`, { accept: 'application/json' }),
       ],
       [`${DOWNLOAD}/{platform}`, 'get', await get(service, `${DOWNLOAD}/mac?version=9.9.9`)],
+      [`${DOWNLOAD}/{platform}`, 'get', await get(service, `${DOWNLOAD}/mac?channel=insider`)],
     ] as const;
     for (const [path, method, { status, headers, body }] of answers) {
       const type = String(headers['content-type']).split(';')[0] ?? '';
@@ -78,6 +83,17 @@ describe('the public OpenAPI document', () => {
       // And the schema is no blank cheque.
       expect(schema.safeParse({ ...body, status: 'wrong', version: 7 }).success).toBe(false);
     }
+  });
+
+  it('says where a channel for some tiers is an error, and that check-update makes it an answer', () => {
+    const refusing = operations().filter(({ operation }) => operation.responses['403']);
+    expect(refusing.map(({ path }) => path)).toEqual([
+      LATEST_VERSION,
+      `${DOWNLOAD}/{platform}`,
+      '/feeds/{app}/{channel}/{protocol}/{*}',
+    ]);
+    const answer = document.paths['/api/v1/desktop/check-update']?.post?.responses['200'];
+    expect(JSON.stringify(answer)).toContain('"not_entitled"');
   });
 
   it('gives only examples that are valid', () => {

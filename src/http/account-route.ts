@@ -1,0 +1,102 @@
+import { z } from 'zod';
+import { AppError, isAppError } from '../errors.ts';
+import { notSignedIn } from '../identity/access-token.ts';
+import { type Account, readAccount } from '../identity/account.ts';
+import { eraseAccount, setName } from '../identity/manage-account.ts';
+import type { AccountsDeps } from './accounts-deps.ts';
+import { openIdentity, requirePrincipal } from './authenticate.ts';
+import type { App } from './deps.ts';
+import { clearSessionCookie, lineSchema } from './session-answer.ts';
+import { problems } from './validation.ts';
+
+const answerSchema = z.strictObject({
+  id: z.string(),
+  email: z.string(),
+  email_verified: z.boolean(),
+  name: z.string().nullable(),
+  tier: z.string(),
+  registered_at: z.string(),
+});
+
+/** What every signed-in route can answer beside its own. */
+export const SIGNED_IN_PROBLEMS = {
+  401: 'not_signed_in',
+  429: 'too_many_requests',
+  501: 'not_configured',
+  503: 'store_unavailable, store_denied',
+} as const;
+export const BODY_PROBLEMS = {
+  413: 'body_too_large',
+  415: 'unsupported_media_type',
+} as const;
+
+const PATH = '/api/v1/account';
+
+export function registerAccount(app: App, deps: AccountsDeps): void {
+  const answerOf = (account: Account): z.output<typeof answerSchema> => ({
+    id: account.id,
+    email: account.email,
+    email_verified: account.emailVerified,
+    name: account.name,
+    tier: deps.tiers.tierNamed(account.tier),
+    registered_at: account.registeredAt,
+  });
+
+  const read = {
+    summary: 'Your account',
+    tags: ['account'],
+    response: { 200: answerSchema, ...problems(SIGNED_IN_PROBLEMS) },
+  };
+  app.get(PATH, { schema: read }, async (request) => {
+    const { account: id } = await requirePrincipal(deps, request);
+    const account = await readAccount(openIdentity(deps).store, id);
+    // Erased while its last access token is still good.
+    if (account === undefined) throw notSignedIn();
+    return answerOf(account);
+  });
+
+  const change = {
+    summary: 'Change your name',
+    tags: ['account'],
+    body: z.object({ name: lineSchema(100).nullable() }),
+    response: {
+      200: answerSchema,
+      ...problems({
+        400: 'invalid_request, malformed_json',
+        ...SIGNED_IN_PROBLEMS,
+        ...BODY_PROBLEMS,
+      }),
+    },
+  };
+  app.patch(PATH, { schema: change }, async (request) => {
+    const { account: id } = await requirePrincipal(deps, request);
+    const account = await setName(openIdentity(deps), id, request.body.name).catch(
+      signedOutWhenGone,
+    );
+    return answerOf(account);
+  });
+
+  const erase = {
+    summary: 'Delete everything of yours',
+    description:
+      'Ends every session and deletes the account, its sessions and developer keys, for good. Its address can register again after an hour.',
+    tags: ['account'],
+    response: { 204: z.null(), ...problems(SIGNED_IN_PROBLEMS) },
+  };
+  app.delete(PATH, { schema: erase }, async (request, reply) => {
+    const { account: id } = await requirePrincipal(deps, request);
+    await eraseAccount(openIdentity(deps), id);
+    clearSessionCookie(reply as never, deps.cookies);
+    return reply.code(204).send(null);
+  });
+}
+
+export function signedOutWhenGone(error: unknown): never {
+  const isGone = isAppError(error, 'unknown_account') || isAppError(error, 'ended');
+  if (isGone) throw notSignedIn(error);
+  // A person reads "try again" where a script reads "unknown".
+  if (isAppError(error, 'outcome_unknown')) {
+    throw new AppError('store_unavailable', error.message, { cause: error });
+  }
+  throw error;
+}

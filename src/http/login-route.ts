@@ -1,0 +1,67 @@
+import { z } from 'zod';
+import { signIn } from '../identity/sign-in.ts';
+import type { AccountsDeps } from './accounts-deps.ts';
+import { openIdentity } from './authenticate.ts';
+import type { App } from './deps.ts';
+import {
+  deviceIdSchema,
+  emailSchema,
+  lineSchema,
+  passwordSchema,
+  platformSchema,
+  requireOwnOrigin,
+  sendSession,
+  sessionAnswerSchema,
+} from './session-answer.ts';
+import { problems } from './validation.ts';
+
+const schema = {
+  summary: 'Sign in',
+  tags: ['auth'],
+  body: z.object({
+    email: emailSchema,
+    password: passwordSchema,
+    platform: platformSchema,
+    device: z.object({
+      id: deviceIdSchema,
+      name: lineSchema(100).describe('As people know it: "Ada\'s laptop".'),
+      os_version: lineSchema(100).optional(),
+      app_version: lineSchema(100).optional(),
+    }),
+  }),
+  response: {
+    200: sessionAnswerSchema,
+    ...problems({
+      400: 'invalid_request, malformed_json',
+      401: 'invalid_credentials, session_ended',
+      403: 'account_locked, email_not_verified, request_forgery',
+      413: 'body_too_large',
+      415: 'unsupported_media_type',
+      429: 'too_many_requests',
+      501: 'not_configured',
+      503: 'identity_provider_unavailable, store_unavailable, store_denied, overloaded',
+    }),
+  },
+};
+
+export function registerLogin(app: App, deps: AccountsDeps): void {
+  app.post('/api/v1/auth/login', { schema }, async (request, reply) => {
+    const identity = openIdentity(deps);
+    const { email, password, platform, device } = request.body;
+    // Else a page elsewhere could sign a visitor in to somebody else's account.
+    if (deps.cookies.enabled && platform === 'web') requireOwnOrigin(request, deps.cookies);
+    await deps.tryLimit.consume(request.ip);
+    const session = await signIn(identity, {
+      email,
+      password,
+      platform,
+      device: {
+        id: device.id,
+        name: device.name,
+        osVersion: device.os_version ?? null,
+        appVersion: device.app_version ?? null,
+      },
+    });
+    return sendSession(deps, reply as never, session, platform);
+  });
+}

@@ -1,0 +1,45 @@
+import { z } from 'zod';
+import { normalizeEmail } from '../identity/account.ts';
+import type { AccountsDeps } from './accounts-deps.ts';
+import { openIdentity } from './authenticate.ts';
+import type { App } from './deps.ts';
+import { emailSchema, lineSchema, passwordSchema } from './session-answer.ts';
+import { problems } from './validation.ts';
+
+const schema = {
+  summary: 'Register',
+  description:
+    'Answers alike whether or not the address has an account already; sign in afterwards to find out.',
+  tags: ['auth'],
+  body: z.object({
+    email: emailSchema,
+    password: passwordSchema.describe('At least 8 characters.'),
+    name: lineSchema(100).optional(),
+    captcha_token: z.string().max(4096).optional().describe('Where a captcha is set up.'),
+  }),
+  response: {
+    202: z.strictObject({ status: z.literal('accepted') }),
+    ...problems({
+      400: 'invalid_request, malformed_json, weak_password',
+      403: 'captcha_refused',
+      413: 'body_too_large',
+      415: 'unsupported_media_type',
+      429: 'too_many_requests',
+      501: 'not_configured',
+      503: 'captcha_unavailable, identity_provider_unavailable, store_unavailable, store_denied, overloaded',
+    }),
+  },
+};
+
+export function registerRegister(app: App, deps: AccountsDeps): void {
+  app.post('/api/v1/auth/register', { schema }, async (request, reply) => {
+    const { provider } = openIdentity(deps);
+    await deps.tryLimit.consume(request.ip);
+    const { email, password, name, captcha_token: token } = request.body;
+    if (deps.captcha.required) {
+      await deps.captcha.verify({ token: token ?? '', remoteAddress: request.ip });
+    }
+    await provider.register({ email: normalizeEmail(email), password, name: name ?? null });
+    return reply.code(202).send({ status: 'accepted' as const });
+  });
+}

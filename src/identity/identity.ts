@@ -1,0 +1,43 @@
+import type { Log } from '../log.ts';
+import type { Secret } from '../secret.ts';
+import type { AppendDeps } from '../sequence/append.ts';
+import { type AccessTokens, createAccessTokens } from './access-token.ts';
+import { createDeveloperKeyVerifier, type DeveloperKeyVerifier } from './developer-keys.ts';
+import type { IdentityProvider } from './identity-provider.ts';
+import type { KeySet } from './key-set.ts';
+import { createLockout, type Lockout } from './lockout.ts';
+import { createRefreshTokens } from './refresh-token.ts';
+import { createSessions, type Sessions } from './sessions.ts';
+
+/** Everything about accounts that a running service needs, put together. */
+export interface Identity extends AppendDeps {
+  readonly provider: IdentityProvider;
+  readonly lockout: Lockout;
+  readonly sessions: Sessions;
+  readonly accessTokens: AccessTokens;
+  readonly keys: KeySet;
+  readonly developerKeys: DeveloperKeyVerifier;
+}
+
+export interface IdentityOptions extends AppendDeps {
+  readonly log: Log;
+  readonly provider: IdentityProvider;
+  readonly sessionSecret: Secret;
+  readonly keys: KeySet;
+  /** See `AccessTokenOptions`. */
+  readonly issuer: string;
+}
+
+export function createIdentity(options: IdentityOptions): Identity {
+  const { store, clock, randomness, log, provider, keys, issuer } = options;
+  const deps = { store, clock, randomness };
+  return {
+    ...deps,
+    provider,
+    lockout: createLockout(deps),
+    sessions: createSessions({ ...deps, log, tokens: createRefreshTokens(options.sessionSecret) }),
+    accessTokens: createAccessTokens({ keys, clock, randomness, issuer }),
+    keys,
+    developerKeys: createDeveloperKeyVerifier({ ...deps, log }),
+  };
+}

@@ -1,0 +1,122 @@
+import type { Catalog, ReadyApplication } from '../catalog/catalog.ts';
+import { type ChannelView, DEFAULT_CHANNEL } from '../domain/channel.ts';
+import type { Offer } from '../domain/offer.ts';
+import {
+  ARCHES,
+  type Arch,
+  FORMATS,
+  type Format,
+  PLATFORMS,
+  type Platform,
+} from '../domain/platform.ts';
+import { versionText } from '../domain/version.ts';
+import { isAppError } from '../errors.ts';
+
+/** An application as anybody may see it: what is on offer, and for which machines. */
+export type DescribedApplication =
+  | { readonly application: string; readonly isAvailable: false }
+  | {
+      readonly application: string;
+      readonly isAvailable: true;
+      readonly revision: number;
+      readonly channels: readonly DescribedChannel[];
+      /** Versions that some channel offers or has paused. */
+      readonly releasesCount: number;
+      /** What the releases on offer run on, in the order of the vocabularies. */
+      readonly machines: readonly DescribedMachine[];
+    };
+
+export interface DescribedChannel {
+  readonly name: string;
+  readonly releasesCount: number;
+  /** The newest that is offered; null when none is. */
+  readonly newest: { readonly version: string; readonly releasedAt: string } | null;
+}
+
+export interface DescribedMachine {
+  readonly platform: Platform;
+  readonly arch: Arch;
+  readonly formats: readonly Format[];
+}
+
+export interface DescribeCatalogDeps {
+  readonly catalog: Pick<Catalog, 'health' | 'application'>;
+  /** False for a channel that only some may have: not even its name is told. */
+  readonly isPublic: (application: string, channel: string) => boolean;
+}
+
+/**
+ * Everything that is published, from memory.
+ *
+ * Takes time in proportion to the number of offers. One that was registered and never published is left
+ * out, as everywhere; one that cannot be answered for is there, and not available. Never throws.
+ */
+export function describeCatalog(deps: DescribeCatalogDeps): readonly DescribedApplication[] {
+  const names = Object.keys(deps.catalog.health().applications).sort();
+  return names.flatMap((application): DescribedApplication[] => {
+    try {
+      return [describeApplication(deps, deps.catalog.application(application))];
+    } catch (error) {
+      if (!isAppError(error)) throw error;
+      return error.code === 'unknown_application' ? [] : [{ application, isAvailable: false }];
+    }
+  });
+}
+
+function describeApplication(
+  { isPublic }: DescribeCatalogDeps,
+  ready: ReadyApplication,
+): DescribedApplication {
+  const { application } = ready;
+  const { revision, channels } = ready.snapshot();
+  const stable = channels.get(DEFAULT_CHANNEL);
+  // A pre-release channel shows the stable one's offers too, and those may not be for everybody.
+  const hidden = new Set(isPublic(application, DEFAULT_CHANNEL) ? [] : (stable?.offers ?? []));
+  const shown = [...channels.values()]
+    .filter(({ name }) => isPublic(application, name))
+    .map((channel) => ({ channel, offers: channel.offers.filter((offer) => !hidden.has(offer)) }));
+  const all = new Set(shown.flatMap(({ offers }) => offers));
+  return {
+    application,
+    isAvailable: true,
+    revision: revision.signed.revision,
+    channels: shown.map(({ channel, offers }) => describeChannel(channel, offers)),
+    releasesCount: new Set([...all].map(({ version }) => versionText(version))).size,
+    machines: machinesOf([...all].filter(isActive)),
+  };
+}
+
+function describeChannel({ name }: ChannelView, offers: readonly Offer[]): DescribedChannel {
+  const newest = offers.find(isActive);
+  return {
+    name,
+    releasesCount: offers.length,
+    newest:
+      newest === undefined
+        ? null
+        : { version: versionText(newest.version), releasedAt: newest.releasedAt },
+  };
+}
+
+function isActive({ status }: Offer): boolean {
+  return status === 'active';
+}
+
+function machinesOf(offers: readonly Offer[]): readonly DescribedMachine[] {
+  const formats = new Map<string, Set<Format>>();
+  for (const { artifacts } of offers) {
+    for (const { platform, arch, format } of artifacts) {
+      const machine = `${platform}-${arch}`;
+      const known = formats.get(machine);
+      if (known === undefined) formats.set(machine, new Set([format]));
+      else known.add(format);
+    }
+  }
+  return PLATFORMS.flatMap((platform) =>
+    ARCHES.flatMap((arch) => {
+      const known = formats.get(`${platform}-${arch}`);
+      if (known === undefined) return [];
+      return [{ platform, arch, formats: FORMATS.filter((format) => known.has(format)) }];
+    }),
+  );
+}
