@@ -2,6 +2,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { Command } from 'commander';
+import { addAccountCommands } from './cli/account-commands.ts';
+import { addContactCommands } from './cli/contact-commands.ts';
 import { addInspectCommands } from './cli/inspect-commands.ts';
 import { addMaintainCommands } from './cli/maintain-commands.ts';
 import { reportFailure } from './cli/output.ts';
@@ -11,7 +13,9 @@ import { addPublishCommands } from './cli/publish-commands.ts';
 
 const program = new Command('slipway')
   .version(readVersion(), '--version', 'print the version')
-  .description('Publish desktop releases to an object store, and look after them.')
+  .description(
+    'Publish desktop releases to an object store, and look after them, and after accounts and messages.',
+  )
   .addHelpText(
     'after',
     `
@@ -25,12 +29,22 @@ Exit codes: 0 done, 1 failed, 2 wrong usage, 3 refused (nothing changed), 4 outc
 addPublishCommands(program);
 addInspectCommands(program);
 addMaintainCommands(program);
-for (const command of program.commands) command.exitOverride().copyInheritedSettings(program);
+addContactCommands(program);
+addAccountCommands(program);
+inherit(program);
 
 try {
   await program.parseAsync();
 } catch (error) {
   process.exitCode = reportFailure(error, process.argv.includes('--json'));
+}
+
+/** Errors leave every command, however deep, in the same way. */
+function inherit(parent: Command): void {
+  for (const command of parent.commands) {
+    command.exitOverride().copyInheritedSettings(program);
+    inherit(command);
+  }
 }
 
 /** From the package's manifest: one folder up from the source, two from what is compiled. */

@@ -1,35 +1,33 @@
 import path from 'node:path';
 import type { FastifyBaseLogger } from 'fastify';
 import type { Registry } from 'prom-client';
+import { createAccountsDeps, openIdentity } from './app/accounts.ts';
+import { createContact } from './app/contact.ts';
+import { createHousekeeping } from './app/housekeeping.ts';
+import { createKnownVersions } from './app/known-versions.ts';
+import { openStatus } from './app/status.ts';
+import { openPrivateStore, openSigner, openStore } from './app/stores.ts';
 import { type Catalog, createCatalog } from './catalog/catalog.ts';
 import type { Clock, Randomness } from './clock.ts';
 import type { Config } from './config.ts';
 import { createCaptcha } from './contact/captcha.ts';
-import { createAddressLimit } from './http/address-limit.ts';
+import { createMailer } from './contact/mail.ts';
+import { removeOldMessages } from './contact/retention.ts';
 import { createTierOf } from './http/authenticate.ts';
 import { buildServer } from './http/build-server.ts';
 import type { App } from './http/deps.ts';
 import { createMetrics } from './http/metrics.ts';
-import { createEmbeddedProvider } from './identity/embedded.ts';
-import { createGotrueProvider } from './identity/gotrue.ts';
-import { createIdentity, type Identity } from './identity/identity.ts';
-import { createKeySet, importKeySet } from './identity/key-set.ts';
-import { createPasswordHasher } from './identity/password.ts';
-import { openLocalSecret } from './local-secret.ts';
-import { ensureConforming } from './object-store/conformance-probe.ts';
-import { createConformingStore } from './object-store/conforming-store.ts';
-import { openFilesystemStore } from './object-store/filesystem.ts';
-import type { ObjectStore, PresignedUrl, PresignRequest } from './object-store/object-store.ts';
+import type { Identity } from './identity/identity.ts';
+import { clearUpIdentity } from './identity/retention.ts';
+import type { ObjectStore } from './object-store/object-store.ts';
 import { createDownloadLinks } from './object-store/presigned-url-cache.ts';
-import { createS3Store } from './object-store/s3.ts';
-import { createUrlSigner, type UrlSigner } from './object-store/signed-url.ts';
-import type { AppendDeps } from './sequence/append.ts';
-import { noUsage } from './telemetry/usage.ts';
+import { createMonitoringUpstream } from './telemetry/monitoring-upstream.ts';
+import type { Status } from './telemetry/status.ts';
+import { createTelemetry, type Telemetry } from './telemetry/telemetry.ts';
 
-/** The composition root: what is used where is decided here, and nothing listens. */
+/** The composition root: what is used where is decided here and in `app/`, and nothing listens. */
 
-/** From one address: refreshes and the like, which need a good token to cost anything. */
-const REQUESTS_PER_MINUTE = 600;
+export { openPublisher, openStore, type Publisher } from './app/stores.ts';
 
 export interface AppDeps {
   readonly config: Config;
@@ -45,32 +43,65 @@ export interface BuiltApp {
   readonly catalog: Catalog;
   readonly metrics: Registry;
   readonly store: ObjectStore;
+  /** Where the service writes. */
+  readonly privateStore: ObjectStore;
+  readonly identity: Identity | undefined;
+  readonly telemetry: Telemetry;
+  readonly status: Status;
+  /** What runs beside the answers: counting, delivering, checking, clearing up. */
+  readonly background: { start(): void; stop(): Promise<void> };
   /** Where it is reached when PUBLIC_URL does not say: known once it listens. */
   learnAddress(url: string): void;
 }
 
-/** Opens the store and builds the service; start `catalog`, then listen. */
+/** Opens the store and builds the service; start `catalog` and `background`, then listen. */
 export async function buildApp(deps: AppDeps): Promise<BuiltApp> {
-  const { config, clock, randomness, logger } = deps;
+  const { config, clock, randomness, logger: log } = deps;
   let publicUrl = config.publicUrl ?? `http://${config.host}:${config.port}`;
   const signer =
     config.store.kind === 'filesystem' ? await openSigner(config, () => publicUrl) : undefined;
   const store = deps.store ?? (await openStore(deps, signer?.sign));
+  const privateStore = await openPrivateStore(deps, store);
+  const reading = { store, clock, randomness, log };
+  const writing = { ...reading, store: privateStore };
+  const { tiers } = config.accounts;
   const catalog = createCatalog({
-    store,
-    clock,
-    randomness,
-    log: logger,
+    ...reading,
     stateDirectory: path.join(config.dataDirectory, 'state'),
     pollIntervalMs: config.catalogPollMs,
     staleMaxMs: config.catalogStaleMaxMs,
   });
-  const privateStore = await openPrivateStore(deps, store);
-  const identity = await openIdentity(deps, privateStore);
-  const accounts = accountsDeps(config, identity);
+  const telemetry = createTelemetry({
+    ...writing,
+    flushIntervalMs: config.countersFlushMs,
+    groupMin: config.publicGroupMin,
+    isKnownVersion: createKnownVersions(catalog),
+  });
+  const { mail } = config.contact;
+  const mailer = mail === undefined ? undefined : createMailer(mail);
+  const status = openStatus({ ...reading, config, catalog, mailer, identity: () => identity });
+  const noteOutcome = (id: string, failure: string) => (ok: boolean) =>
+    ok ? status.noteSuccess(id) : status.noteFailure(id, failure);
+  const identity = await openIdentity({
+    ...writing,
+    config,
+    onProviderOutcome: noteOutcome('identity_provider', 'The identity provider does not answer.'),
+  });
+  const captcha = createCaptcha(config.captcha, {
+    log,
+    onOutcome: noteOutcome('captcha', 'The captcha service does not answer.'),
+  });
+  const contact = createContact({
+    ...writing,
+    config,
+    captcha,
+    mailer,
+    onMailOutcome: noteOutcome('mail', 'A mail could not be delivered; it is tried again.'),
+  });
+  const accounts = createAccountsDeps(config, identity, captcha);
   const metrics = createMetrics({ catalog, clock });
   const http = await buildServer(
-    { logger, trustProxy: config.trustProxy },
+    { logger: log, trustProxy: config.trustProxy },
     {
       catalog,
       clock,
@@ -78,129 +109,53 @@ export async function buildApp(deps: AppDeps): Promise<BuiltApp> {
       links: createDownloadLinks({ store, clock }),
       defaultApplication: config.defaultApplication,
       checkAgainAfterSeconds: config.checkAgainAfterSeconds,
-      tiers: config.accounts.tiers,
+      tiers,
       tierOf: createTierOf(accounts),
-      usage: noUsage,
+      usage: telemetry.usage,
+      telemetry,
+      status,
+      monitoringUpstream:
+        config.monitoringUpstream === undefined
+          ? undefined
+          : createMonitoringUpstream({
+              baseUrl: config.monitoringUpstream,
+              clock,
+              log,
+              onOutcome: noteOutcome('monitoring', 'The monitoring behind this does not answer.'),
+            }),
+      contact: contact.route,
       accounts,
       publicUrl: () => publicUrl,
       files: signer === undefined ? undefined : { store, clock, verifyLink: signer.verify },
     },
   );
+  const housekeeping = createHousekeeping({
+    ...writing,
+    tasks: {
+      accounts: () => clearUpIdentity(writing),
+      messages: () => removeOldMessages(writing, config.contact.keptMs),
+    },
+  });
+  const parts = [status, telemetry, housekeeping, ...(contact.delivery ? [contact.delivery] : [])];
   return {
     http,
     catalog,
     metrics,
     store,
+    privateStore,
+    identity,
+    telemetry,
+    status,
+    background: {
+      start: () => {
+        for (const part of parts) part.start();
+      },
+      stop: async () => {
+        await Promise.all(parts.map((part) => part.stop()));
+      },
+    },
     learnAddress: (url) => {
       publicUrl = config.publicUrl ?? url;
     },
-  };
-}
-
-/** Undefined where there are no accounts. @throws AppError `invalid_configuration` */
-async function openIdentity(deps: AppDeps, store: ObjectStore): Promise<Identity | undefined> {
-  const { config, clock, randomness, logger: log } = deps;
-  const { provider, sessionSecret, accessTokenKeys } = config.accounts;
-  if (provider.kind === 'off') return undefined;
-  const file = (name: string): string => path.join(config.dataDirectory, 'secrets', name);
-  const secret = sessionSecret ?? (await openLocalSecret(file('session-secret')));
-  const keys =
-    accessTokenKeys ?? (await openLocalSecret(file('access-token-keys.json'), createKeySet));
-  const isLocal = sessionSecret === undefined || accessTokenKeys === undefined;
-  if (isLocal && config.store.kind === 's3') {
-    log.warn(
-      { directory: path.join(config.dataDirectory, 'secrets') },
-      'SESSION_SECRET and ACCESS_TOKEN_KEYS are of this machine alone: other replicas will refuse its sessions',
-    );
-  }
-  const base = { store, clock, randomness };
-  return createIdentity({
-    ...base,
-    log,
-    provider:
-      provider.kind === 'gotrue'
-        ? createGotrueProvider(provider)
-        : createEmbeddedProvider({ ...base, passwords: createPasswordHasher() }),
-    sessionSecret: secret,
-    keys: await importKeySet(keys.reveal()),
-    // Replicas issue for one another: by the address they share, or by name where there is none.
-    issuer: config.publicUrl ?? 'urn:slipway',
-  });
-}
-
-function accountsDeps(config: Config, identity: Identity | undefined) {
-  const { tiers, cookieMode, cookieSameSite, websiteOrigins, billingPortalUrl } = config.accounts;
-  return {
-    identity,
-    tiers,
-    captcha: createCaptcha(config.captcha),
-    tryLimit: createAddressLimit({ perMinute: config.authPerAddress }),
-    requestLimit: createAddressLimit({ perMinute: REQUESTS_PER_MINUTE }),
-    cookies: { enabled: cookieMode, sameSite: cookieSameSite, origins: websiteOrigins },
-    billingPortalUrl,
-  };
-}
-
-async function openSigner(config: Config, baseUrl: () => string): Promise<UrlSigner> {
-  const secret =
-    config.urlSigningSecret ??
-    (await openLocalSecret(path.join(config.dataDirectory, 'secrets', 'url-signing-secret')));
-  return createUrlSigner({ secret: secret.reveal(), baseUrl });
-}
-
-/**
- * The store that the configuration names.
- *
- * @param signUrl makes the links of a directory store; without it, none can be made
- * @throws AppError `store_nonconforming`, `invalid_configuration`
- */
-export async function openStore(
-  deps: Pick<AppDeps, 'config' | 'clock' | 'randomness'>,
-  signUrl: (request: PresignRequest) => PresignedUrl = cannotSign,
-): Promise<ObjectStore> {
-  const { config, clock, randomness } = deps;
-  if (config.store.kind === 's3') return createS3Store({ ...config.store, clock, randomness });
-  return openFilesystemStore({ directory: path.join(config.dataDirectory, 'objects'), signUrl });
-}
-
-/**
- * Where the service writes: a bucket of its own when there is one, else `store`. Probed before the
- * first write to it.
- */
-export async function openPrivateStore(
-  deps: Pick<AppDeps, 'config' | 'clock' | 'randomness'>,
-  store: ObjectStore,
-): Promise<ObjectStore> {
-  const { config, clock, randomness } = deps;
-  const { privateBucket: bucket } = config;
-  const isShared = bucket === undefined || config.store.kind !== 's3';
-  const own = isShared ? store : createS3Store({ ...config.store, bucket, clock, randomness });
-  return createConformingStore({ store: own, clock, randomness });
-}
-
-function cannotSign(): never {
-  throw new Error('Links of a directory store are made by the service alone.');
-}
-
-/** What the command line works with: the same store, without the service. */
-export interface Publisher extends AppendDeps {
-  /** See {@link openPrivateStore}. */
-  readonly privateStore: ObjectStore;
-  /** @throws AppError `store_nonconforming`; a verdict already stored is believed unless `fresh` */
-  ensureConforming(options?: { readonly fresh: boolean }): Promise<void>;
-}
-
-/** @throws those of {@link openStore} */
-export async function openPublisher(
-  deps: Pick<AppDeps, 'config' | 'clock' | 'randomness'>,
-): Promise<Publisher> {
-  const { clock, randomness } = deps;
-  const store = await openStore(deps);
-  return {
-    store,
-    privateStore: await openPrivateStore(deps, store),
-    clock,
-    randomness,
-    ensureConforming: (options) => ensureConforming({ store, clock, randomness, ...options }),
   };
 }

@@ -21,6 +21,7 @@ try {
   const app = await buildApp({ config, clock: systemClock, randomness: systemRandomness, logger });
   const metricsServer = await openMetrics(app, config);
   await Promise.race([app.catalog.start(), systemClock.sleep(FIRST_LOAD_MAX_MS)]);
+  app.background.start();
   await app.http.listen({ host: config.host, port: config.port });
   const { port } = app.http.server.address() as AddressInfo;
   const address = `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${port}`;
@@ -71,7 +72,7 @@ function stopOnSignals(app: BuiltApp, closeMetrics: () => void): void {
       process.exit(1);
     }, STOP_MAX_MS).unref();
     closeMetrics();
-    Promise.all([app.http.close(), app.catalog.stop()]).then(
+    finish(app).then(
       () => {
         logger.info({}, 'stopped');
         process.exit(0);
@@ -81,6 +82,12 @@ function stopOnSignals(app: BuiltApp, closeMetrics: () => void): void {
   };
   process.on('SIGTERM', stop);
   process.on('SIGINT', stop);
+}
+
+/** What is being answered first; then the last counts are stored. */
+async function finish(app: BuiltApp): Promise<void> {
+  await app.http.close();
+  await Promise.all([app.background.stop(), app.catalog.stop()]);
 }
 
 function fail(error: unknown): never {

@@ -45,7 +45,7 @@ const sources = filesBelow('src');
 const scripts = filesBelow('scripts');
 const imports = [...sources, ...scripts].flatMap(importsOf);
 
-/** `src/http/x.ts` is in `http`, `src/app.ts` in `app`. */
+/** `src/http/x.ts` is in `http`, `src/app.ts` in `app`, and so is `src/app/x.ts`. */
 const roomOf = (file: string): string =>
   file.startsWith('scripts/') ? 'scripts' : (file.split('/')[1] ?? '').replace(/\.ts$/, '');
 
@@ -217,7 +217,11 @@ describe('fences', () => {
       /^src\/object-store\/s3[^/]*\.ts$/,
     ],
     ['semver only where versions are compared', /^semver(\/|$)/, /^src\/domain\/version\.ts$/],
-    ['Fastify only where HTTP is spoken', /^(fastify|@fastify)(\/|-|$)/, /^src\/(http\/|app\.ts)/],
+    [
+      'Fastify only where HTTP is spoken',
+      /^(fastify|@fastify)(\/|-|$)/,
+      /^src\/(http\/|app(\/|\.ts))/,
+    ],
     ['jose only where something is signed', /^jose(\/|$)/, /^src\/(identity|signing)\//],
     ['pino only where the program starts', /^pino(\/|$)/, /^(src\/server\.ts$|scripts\/)/],
     ['commander only on the command line', /^(commander|cli-progress)$/, /^scripts\//],

@@ -4,11 +4,16 @@ import underPressure from '@fastify/under-pressure';
 import fastify from 'fastify';
 import type { Registry } from 'prom-client';
 import { AppError } from '../errors.ts';
+import type { MonitoringUpstream } from '../telemetry/monitoring-upstream.ts';
+import type { Status } from '../telemetry/status.ts';
+import type { Telemetry } from '../telemetry/telemetry.ts';
 import { registerAccount } from './account-route.ts';
 import { registerAccountSessions } from './account-sessions-route.ts';
 import type { AccountsDeps } from './accounts-deps.ts';
+import { registerAnalytics } from './analytics-route.ts';
 import { registerBilling } from './billing-route.ts';
 import { registerCheckUpdate } from './check-update-route.ts';
+import { type ContactRouteDeps, registerContact } from './contact-route.ts';
 import { registerCors } from './cors.ts';
 import type { App, RouteDeps } from './deps.ts';
 import { registerDeveloperKeys } from './developer-keys-route.ts';
@@ -18,18 +23,26 @@ import { type FileRouteDeps, registerFiles } from './file-route.ts';
 import { registerHealth } from './health-route.ts';
 import { registerJwks } from './jwks-route.ts';
 import { registerLatestVersion } from './latest-version-route.ts';
+import { registerLiveMetrics, renderLiveMetrics } from './live-metrics-route.ts';
 import { registerLogin } from './login-route.ts';
 import { registerLogout } from './logout-route.ts';
 import { registerMailRequests } from './mail-request-routes.ts';
 import { countRequests } from './metrics.ts';
+import { registerMonitoring } from './monitoring-route.ts';
 import { registerOpenapi, registerSignedInDocument } from './openapi.ts';
 import { sendProblem, sendRouteNotFound } from './problem.ts';
 import { registerRefresh } from './refresh-route.ts';
 import { registerRegister } from './register-route.ts';
 import { logRequests, serverOptions } from './server-options.ts';
+import { registerStatus } from './status-route.ts';
 import { compileSerializer, compileValidator } from './validation.ts';
 
 export interface HttpDeps extends RouteDeps {
+  readonly telemetry: Telemetry;
+  readonly status: Status;
+  /** Undefined: this process answers itself. */
+  readonly monitoringUpstream: MonitoringUpstream | undefined;
+  readonly contact: ContactRouteDeps;
   readonly metrics: Registry;
   readonly accounts: AccountsDeps & { readonly billingPortalUrl: string | undefined };
   /** Only on a store whose links this service serves itself. */
@@ -50,12 +63,39 @@ function registerAuth(app: App, deps: AccountsDeps): void {
   registerMailRequests(app, deps);
 }
 
-function registerSignedIn(app: App, deps: HttpDeps['accounts']): void {
-  registerAccount(app, deps);
-  registerAccountSessions(app, deps);
-  registerDeveloperKeys(app, deps);
-  registerBilling(app, deps);
-  registerSignedInDocument(app, deps);
+/** How the service is, and how much it is used. */
+function registerObservation(app: App, deps: HttpDeps): void {
+  const { status, telemetry, publicUrl, catalog, clock, tiers } = deps;
+  registerStatus(app, { status, publicUrl });
+  registerLiveMetrics(app, { telemetry, hasApplication: (name) => isPublished(deps, name) });
+  registerMonitoring(app, {
+    status,
+    publicUrl,
+    catalog,
+    clock,
+    isPublic: (application, channel) => !tiers.restricts(application, channel),
+    pulse: () => renderLiveMetrics(telemetry, null),
+    upstream: deps.monitoringUpstream,
+  });
+}
+
+function isPublished({ catalog }: HttpDeps, application: string): boolean {
+  return Object.hasOwn(catalog.health().applications, application);
+}
+
+function registerSignedIn(app: App, deps: HttpDeps): void {
+  const { accounts, telemetry, defaultApplication } = deps;
+  registerAccount(app, accounts);
+  registerAccountSessions(app, accounts);
+  registerDeveloperKeys(app, accounts);
+  registerAnalytics(app, {
+    ...accounts,
+    telemetry,
+    defaultApplication,
+    hasApplication: (name) => isPublished(deps, name),
+  });
+  registerBilling(app, accounts);
+  registerSignedInDocument(app, accounts);
 }
 
 /** Everything that every route has in common, and no route. Not listening. */
@@ -145,10 +185,12 @@ export async function buildServer(settings: Settings, deps: HttpDeps): Promise<A
     registerLatestVersion(scope, deps);
     registerDownload(scope, deps);
     registerFeeds(scope, deps);
+    registerObservation(scope, deps);
   });
   await registerWebsiteRoutes(app, (scope) => {
+    registerContact(scope, deps.contact);
     registerAuth(scope, deps.accounts);
-    registerSignedIn(scope, deps.accounts);
+    registerSignedIn(scope, deps);
   });
   registerJwks(app, deps.accounts);
   const { files } = deps;

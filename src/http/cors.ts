@@ -8,7 +8,7 @@ import { FORGERY_HEADER } from './session-answer.ts';
 const OPEN: FastifyCorsOptions = {
   origin: '*',
   methods: ['GET', 'HEAD', 'POST'],
-  exposedHeaders: ['etag', 'retry-after', 'x-request-id'],
+  exposedHeaders: ['age', 'etag', 'retry-after', 'x-request-id'],
   maxAge: 86_400,
   // An OPTIONS that is no preflight would get an error that is no problem document.
   strictPreflight: false,

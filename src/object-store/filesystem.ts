@@ -78,6 +78,7 @@ export async function openFilesystemStore(deps: FilesystemStoreDeps): Promise<Ob
       options?.signal?.throwIfAborted();
       await translate('delete', path, () => removeFile(root, path));
     },
+    keepsVersions: async () => false,
     removeAbandonedUploads: (before) =>
       translate('clear unfinished files in', root, async () => {
         let removed = 0;

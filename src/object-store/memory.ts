@@ -95,6 +95,9 @@ export function createMemoryStore({ clock }: { clock: Clock }): ObjectStore {
       const query = new URLSearchParams({ method, filename, expires: expiresAt.toISOString() });
       return { url: `memory:${encodeURI(key)}?${query}`, expiresAt };
     },
+    async keepsVersions() {
+      return false;
+    },
     async removeAbandonedUploads() {
       return 0;
     },

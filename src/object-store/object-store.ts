@@ -47,6 +47,9 @@ export interface ObjectStore {
   /** A URL that lets its holder GET, or HEAD, one object without credentials. */
   presign(request: PresignRequest): Promise<PresignedUrl>;
 
+  /** Whether deleting leaves older versions behind; undefined when the store does not say. */
+  keepsVersions(): Promise<boolean | undefined>;
+
   /** Clears what interrupted uploads left behind that began before `before`; returns how many. */
   removeAbandonedUploads(before: Date): Promise<number>;
 }

@@ -1,5 +1,6 @@
 import {
   DeleteObjectCommand,
+  GetBucketVersioningCommand,
   GetObjectCommand,
   type GetObjectCommandOutput,
   HeadObjectCommand,
@@ -7,7 +8,7 @@ import {
   ListObjectsV2Command,
   PutObjectCommand,
 } from '@aws-sdk/client-s3';
-import { AppError } from '../errors.ts';
+import { AppError, isAppError } from '../errors.ts';
 import { isKey } from './key.ts';
 import type {
   ByteRange,
@@ -42,6 +43,7 @@ export function createS3Store(options: S3StoreOptions): ObjectStore {
     ...createBodyReader(connection),
     list: (keyPrefix, call) => listObjects(connection, keyPrefix, call),
     upload: (key, source, call = {}) => uploadToS3({ connection, head }, key, source, call),
+    keepsVersions: () => keepsVersions(connection),
     removeAbandonedUploads: (before) => removeAbandonedS3Uploads(connection, before),
 
     async create(key, body, { contentType = 'application/octet-stream', signal } = {}) {
@@ -84,6 +86,24 @@ export function createS3Store(options: S3StoreOptions): ObjectStore {
       });
     },
   };
+}
+
+/** Suspended versioning counts: what was stored before is kept. */
+async function keepsVersions(connection: S3Connection): Promise<boolean | undefined> {
+  const { client, place, timeouts, retrying } = connection;
+  const permission = 's3:GetBucketVersioning';
+  const request = { method: 'GET', key: '?versioning', permission, timeoutMs: timeouts.readMs };
+  try {
+    const command = new GetBucketVersioningCommand({ Bucket: place.bucket });
+    const { Status } = await retrying(request, (abortSignal) =>
+      client.send(command, { abortSignal }),
+    );
+    return Status !== undefined;
+  } catch (error) {
+    // A permission that nothing else needs.
+    if (isAppError(error, 'store_denied')) return undefined;
+    throw error;
+  }
 }
 
 function createBodyReader(connection: S3Connection): Pick<ObjectStore, 'get' | 'read'> {

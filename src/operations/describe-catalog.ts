@@ -1,5 +1,5 @@
 import type { Catalog, ReadyApplication } from '../catalog/catalog.ts';
-import { type ChannelView, DEFAULT_CHANNEL } from '../domain/channel.ts';
+import type { ChannelView } from '../domain/channel.ts';
 import type { Offer } from '../domain/offer.ts';
 import {
   ARCHES,
@@ -69,24 +69,26 @@ function describeApplication(
 ): DescribedApplication {
   const { application } = ready;
   const { revision, channels } = ready.snapshot();
-  const stable = channels.get(DEFAULT_CHANNEL);
-  // A pre-release channel shows the stable one's offers too, and those may not be for everybody.
-  const hidden = new Set(isPublic(application, DEFAULT_CHANNEL) ? [] : (stable?.offers ?? []));
   const shown = [...channels.values()]
     .filter(({ name }) => isPublic(application, name))
-    .map((channel) => ({ channel, offers: channel.offers.filter((offer) => !hidden.has(offer)) }));
+    // A pre-release channel shows the stable one's offers too, and those may not be for everybody.
+    .map((channel) =>
+      channel.alsoShows === null || isPublic(application, channel.alsoShows)
+        ? channel
+        : channel.own(),
+    );
   const all = new Set(shown.flatMap(({ offers }) => offers));
   return {
     application,
     isAvailable: true,
     revision: revision.signed.revision,
-    channels: shown.map(({ channel, offers }) => describeChannel(channel, offers)),
+    channels: shown.map(describeChannel),
     releasesCount: new Set([...all].map(({ version }) => versionText(version))).size,
     machines: machinesOf([...all].filter(isActive)),
   };
 }
 
-function describeChannel({ name }: ChannelView, offers: readonly Offer[]): DescribedChannel {
+function describeChannel({ name, offers }: ChannelView): DescribedChannel {
   const newest = offers.find(isActive);
   return {
     name,

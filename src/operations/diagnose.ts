@@ -2,6 +2,7 @@ import { readStoreTime } from '../catalog/artifact-upload.ts';
 import { clockKey } from '../catalog/keys.ts';
 import { readApplications, readRevision } from '../catalog/read.ts';
 import { AppError, isAppError } from '../errors.ts';
+import type { ObjectStore } from '../object-store/object-store.ts';
 import type { AppendDeps } from '../sequence/append.ts';
 
 export interface Check {
@@ -19,6 +20,8 @@ export interface DiagnoseDeps extends AppendDeps {
    * @returns the HTTP status
    */
   readonly fetchPresigned: ((url: string) => Promise<number>) | undefined;
+  /** Where accounts, sessions and messages are; the same as `store` unless it has a bucket of its own. */
+  readonly privateStore: ObjectStore;
 }
 
 /** Presigned URLs and ages of uploads stop making sense beyond this. */
@@ -44,6 +47,8 @@ export async function diagnose(deps: DiagnoseDeps): Promise<readonly Check[]> {
   await check('clocks', () => checkClocks(deps));
   await check('presigned download', () => checkPresigned(deps));
   await check('catalogs', () => checkCatalogs(deps));
+  await check('private data', () => checkAnonymous(deps));
+  await check('erasure', () => checkErasure(deps.privateStore));
   return checks;
 }
 
@@ -101,6 +106,57 @@ async function checkPresigned(deps: DiagnoseDeps): Promise<Check> {
   } finally {
     await deps.store.delete(key);
   }
+}
+
+/** What presigned URLs are for, and nobody must get without: fetches a private object by its bare address. */
+async function checkAnonymous(deps: DiagnoseDeps): Promise<Check> {
+  const name = 'private data';
+  const { privateStore, fetchPresigned } = deps;
+  if (fetchPresigned === undefined) {
+    return {
+      name,
+      outcome: 'ok',
+      detail: 'The service hands out no private file (directory store).',
+    };
+  }
+  const key = clockKey(deps.randomness.id());
+  await privateStore.create(key, new Uint8Array([0]));
+  try {
+    const signedAt = new Date(deps.clock.now());
+    const expiresAt = new Date(signedAt.getTime() + 60_000);
+    const request = { method: 'GET', key, filename: 'probe', signedAt, expiresAt } as const;
+    const address = new URL((await privateStore.presign(request)).url);
+    address.search = '';
+    const status = await fetchPresigned(address.href);
+    if (status >= 400) {
+      return {
+        name,
+        outcome: 'ok',
+        detail: `Without a signature ${privateStore.location} answers ${status}.`,
+      };
+    }
+    const detail =
+      status === 0
+        ? `${address.origin} did not answer: nobody knows whether private data can be read there.`
+        : `Anybody can read ${privateStore.location}: an unsigned request was answered ${status}. Accounts and messages are stored there. Take public access away, or set S3_PRIVATE_BUCKET.`;
+    return { name, outcome: 'failed', detail };
+  } finally {
+    await privateStore.delete(key);
+  }
+}
+
+async function checkErasure(store: ObjectStore): Promise<Check> {
+  const name = 'erasure';
+  const keepsVersions = await store.keepsVersions();
+  if (keepsVersions === true) {
+    const detail = `${store.location} keeps versions: what is erased stays readable as an older version. Use a bucket without versioning, or have a lifecycle rule expire old versions.`;
+    return { name, outcome: 'warning', detail };
+  }
+  const detail =
+    keepsVersions === undefined
+      ? 'The store does not say whether it keeps versions (s3:GetBucketVersioning).'
+      : 'What is deleted is gone: the store keeps no versions.';
+  return { name, outcome: keepsVersions === undefined ? 'warning' : 'ok', detail };
 }
 
 async function checkCatalogs(deps: DiagnoseDeps): Promise<string> {

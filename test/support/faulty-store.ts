@@ -117,6 +117,7 @@ export function createFaultyStore(inner: ObjectStore, firstPlan?: FaultPlan): Fa
 
   return {
     location: inner.location,
+    keepsVersions: () => inner.keepsVersions(),
     presign: (request) => inner.presign(request),
     create: (key, body, options) =>
       run('create', key, () => inner.create(key, body, options), body),

@@ -1,0 +1,103 @@
+import path from 'node:path';
+import type { Clock, Randomness } from '../clock.ts';
+import type { Config } from '../config.ts';
+import type { Captcha } from '../contact/captcha.ts';
+import type { AccountsDeps } from '../http/accounts-deps.ts';
+import { createAddressLimit } from '../http/address-limit.ts';
+import { createEmbeddedProvider } from '../identity/embedded.ts';
+import { createGotrueProvider } from '../identity/gotrue.ts';
+import { createIdentity, type Identity } from '../identity/identity.ts';
+import type { IdentityProvider } from '../identity/identity-provider.ts';
+import { createKeySet, importKeySet } from '../identity/key-set.ts';
+import { createPasswordHasher } from '../identity/password.ts';
+import { openLocalSecret } from '../local-secret.ts';
+import type { Log } from '../log.ts';
+import type { ObjectStore } from '../object-store/object-store.ts';
+import type { Secret } from '../secret.ts';
+
+/** What accounts are made of here. */
+
+export interface OpenIdentityDeps {
+  readonly config: Config;
+  readonly clock: Clock;
+  readonly randomness: Randomness;
+  readonly log: Log;
+  readonly store: ObjectStore;
+  readonly onProviderOutcome: (ok: boolean, sentence: string) => void;
+}
+
+/** From one address: refreshes and the like, which need a good token to cost anything. */
+const REQUESTS_PER_MINUTE = 600;
+
+/** Undefined where there are no accounts. @throws AppError `invalid_configuration` */
+export async function openIdentity(deps: OpenIdentityDeps): Promise<Identity | undefined> {
+  const { config, store, clock, randomness, log } = deps;
+  const provider = createProvider(deps);
+  if (provider === undefined) return undefined;
+  const { sessionSecret, keys } = await openSecrets(config, log);
+  return createIdentity({
+    store,
+    clock,
+    randomness,
+    log,
+    provider,
+    sessionSecret,
+    keys: await importKeySet(keys.reveal()),
+    // Replicas issue for one another: by the address they share, or by name where there is none.
+    issuer: config.publicUrl ?? 'urn:slipway',
+  });
+}
+
+function createProvider(deps: OpenIdentityDeps): IdentityProvider | undefined {
+  const { store, clock, randomness, onProviderOutcome } = deps;
+  const { provider } = deps.config.accounts;
+  if (provider.kind === 'off') return undefined;
+  if (provider.kind === 'gotrue') {
+    return createGotrueProvider({
+      ...provider,
+      onOutcome: (failure) => onProviderOutcome(failure === undefined, failure?.message ?? ''),
+    });
+  }
+  const passwords = createPasswordHasher();
+  return createEmbeddedProvider({ store, clock, randomness, passwords });
+}
+
+/** From the configuration, or this machine's own, created once. */
+async function openSecrets(
+  config: Config,
+  log: Log,
+): Promise<{ readonly sessionSecret: Secret; readonly keys: Secret }> {
+  const { sessionSecret, accessTokenKeys } = config.accounts;
+  const directory = path.join(config.dataDirectory, 'secrets');
+  if (
+    config.store.kind === 's3' &&
+    (sessionSecret === undefined || accessTokenKeys === undefined)
+  ) {
+    log.warn(
+      { directory },
+      'SESSION_SECRET and ACCESS_TOKEN_KEYS are of this machine alone: other replicas refuse its sessions',
+    );
+  }
+  const file = (name: string): string => path.join(directory, name);
+  return {
+    sessionSecret: sessionSecret ?? (await openLocalSecret(file('session-secret'))),
+    keys: accessTokenKeys ?? (await openLocalSecret(file('access-token-keys.json'), createKeySet)),
+  };
+}
+
+export function createAccountsDeps(
+  config: Config,
+  identity: Identity | undefined,
+  captcha: Captcha,
+): AccountsDeps & { readonly billingPortalUrl: string | undefined } {
+  const { tiers, cookieMode, cookieSameSite, websiteOrigins, billingPortalUrl } = config.accounts;
+  return {
+    identity,
+    tiers,
+    captcha,
+    tryLimit: createAddressLimit({ perMinute: config.authPerAddress }),
+    requestLimit: createAddressLimit({ perMinute: REQUESTS_PER_MINUTE }),
+    cookies: { enabled: cookieMode, sameSite: cookieSameSite, origins: websiteOrigins },
+    billingPortalUrl,
+  };
+}

@@ -1,0 +1,72 @@
+import { startPolling } from '../catalog/poll.ts';
+import type { Clock, Randomness } from '../clock.ts';
+import type { Log } from '../log.ts';
+import type { ObjectStore } from '../object-store/object-store.ts';
+
+/** Clearing up, once an hour, by whichever process comes first. */
+
+export interface HousekeepingDeps {
+  readonly store: ObjectStore;
+  readonly clock: Clock;
+  readonly randomness: Randomness;
+  readonly log: Log;
+  /** Each is run whatever becomes of the others; what it resolves to is logged. */
+  readonly tasks: Readonly<Record<string, () => Promise<number>>>;
+}
+
+export interface Housekeeping {
+  start(): void;
+  stop(): Promise<void>;
+  /** Runs now, unless another process has this hour. Never throws. */
+  runOnce(): Promise<void>;
+}
+
+const ROOT = 'housekeeping/';
+const HOUR_MS = 3_600_000;
+/** Longer than clocks differ. */
+const CLAIMS_KEPT_MS = 2 * HOUR_MS;
+
+export function createHousekeeping(deps: HousekeepingDeps): Housekeeping {
+  const { store, clock, log } = deps;
+  let stop: (() => Promise<void>) | undefined;
+
+  /** The hour is an object that can be created only once. */
+  const claim = async (): Promise<boolean> => {
+    const hour = new Date(clock.now()).toISOString().slice(0, 13);
+    const key = `${ROOT}${hour}.json`;
+    if ((await store.create(key, Buffer.from('{}\n'))) === 'exists') return false;
+    for await (const { key: old, lastModified } of store.list(ROOT)) {
+      if (old !== key && clock.now() - lastModified.getTime() > CLAIMS_KEPT_MS) {
+        await store.delete(old);
+      }
+    }
+    return true;
+  };
+
+  const runOnce = async (): Promise<void> => {
+    try {
+      if (!(await claim())) return;
+    } catch (error) {
+      log.warn({ err: error }, 'clearing up has to wait: the store does not take the claim');
+      return;
+    }
+    for (const [task, run] of Object.entries(deps.tasks)) {
+      try {
+        const done = await run();
+        if (done > 0) log.info({ task, done }, 'cleared up');
+      } catch (error) {
+        log.warn({ task, err: error }, 'clearing up failed; the rest is done the next time');
+      }
+    }
+  };
+
+  return {
+    start: () => {
+      stop ??= startPolling(deps, HOUR_MS, runOnce);
+    },
+    stop: async () => {
+      await stop?.();
+    },
+    runOnce,
+  };
+}

@@ -1,0 +1,79 @@
+import path from 'node:path';
+import type { Clock, Randomness } from '../clock.ts';
+import type { Config } from '../config.ts';
+import { openLocalSecret } from '../local-secret.ts';
+import { ensureConforming } from '../object-store/conformance-probe.ts';
+import { createConformingStore } from '../object-store/conforming-store.ts';
+import { openFilesystemStore } from '../object-store/filesystem.ts';
+import type { ObjectStore, PresignedUrl, PresignRequest } from '../object-store/object-store.ts';
+import { createS3Store } from '../object-store/s3.ts';
+import { createUrlSigner, type UrlSigner } from '../object-store/signed-url.ts';
+import type { AppendDeps } from '../sequence/append.ts';
+
+/** Which stores the configuration names. */
+
+export interface StoreDeps {
+  readonly config: Config;
+  readonly clock: Clock;
+  readonly randomness: Randomness;
+}
+
+/** Signs the links of a directory store. */
+export async function openSigner(config: Config, baseUrl: () => string): Promise<UrlSigner> {
+  const secret =
+    config.urlSigningSecret ??
+    (await openLocalSecret(path.join(config.dataDirectory, 'secrets', 'url-signing-secret')));
+  return createUrlSigner({ secret: secret.reveal(), baseUrl });
+}
+
+/**
+ * The store that the configuration names.
+ *
+ * @param signUrl makes the links of a directory store; without it, none can be made
+ * @throws AppError `store_nonconforming`, `invalid_configuration`
+ */
+export async function openStore(
+  deps: StoreDeps,
+  signUrl: (request: PresignRequest) => PresignedUrl = cannotSign,
+): Promise<ObjectStore> {
+  const { config, clock, randomness } = deps;
+  if (config.store.kind === 's3') return createS3Store({ ...config.store, clock, randomness });
+  return openFilesystemStore({ directory: path.join(config.dataDirectory, 'objects'), signUrl });
+}
+
+/**
+ * Where the service writes: a bucket of its own when there is one, else `store`. Probed before the
+ * first write to it.
+ */
+export async function openPrivateStore(deps: StoreDeps, store: ObjectStore): Promise<ObjectStore> {
+  const { config, clock, randomness } = deps;
+  const { privateBucket: bucket } = config;
+  const isShared = bucket === undefined || config.store.kind !== 's3';
+  const own = isShared ? store : createS3Store({ ...config.store, bucket, clock, randomness });
+  return createConformingStore({ store: own, clock, randomness });
+}
+
+function cannotSign(): never {
+  throw new Error('Links of a directory store are made by the service alone.');
+}
+
+/** What the command line works with: the same store, without the service. */
+export interface Publisher extends AppendDeps {
+  /** See {@link openPrivateStore}. */
+  readonly privateStore: ObjectStore;
+  /** @throws AppError `store_nonconforming`; a verdict already stored is believed unless `fresh` */
+  ensureConforming(options?: { readonly fresh: boolean }): Promise<void>;
+}
+
+/** @throws those of {@link openStore} */
+export async function openPublisher(deps: StoreDeps): Promise<Publisher> {
+  const { clock, randomness } = deps;
+  const store = await openStore(deps);
+  return {
+    store,
+    privateStore: await openPrivateStore(deps, store),
+    clock,
+    randomness,
+    ensureConforming: (options) => ensureConforming({ store, clock, randomness, ...options }),
+  };
+}

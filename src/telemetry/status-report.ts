@@ -1,0 +1,66 @@
+/** What the status page says, in Statuspage's words. */
+
+/** From best to worst. */
+export const COMPONENT_STATUSES = [
+  'operational',
+  'degraded_performance',
+  'partial_outage',
+  'major_outage',
+] as const;
+export type ComponentStatus = (typeof COMPONENT_STATUSES)[number];
+
+/**
+ * From best to worst. `minor`: something is degraded, or something is out that updates do not need.
+ * `major`: the object store is out, or a catalog is too old or comes from disk. `critical`: no catalog
+ * can answer.
+ */
+export const INDICATORS = ['none', 'minor', 'major', 'critical'] as const;
+export type Indicator = (typeof INDICATORS)[number];
+
+export interface ComponentReport {
+  readonly id: string;
+  readonly name: string;
+  readonly status: ComponentStatus;
+  /** A sentence for anybody: no host, bucket, key or secret is in it. */
+  readonly description: string;
+  /** When the status last changed; milliseconds since the epoch. */
+  readonly updatedAt: number;
+  /** Milliseconds since the epoch; null before the first check. */
+  readonly checkedAt: number | null;
+}
+
+export interface CatalogReport {
+  readonly application: string;
+  readonly revision: number;
+  /** `saved`: from disk, the store has not confirmed it yet. */
+  readonly source: 'none' | 'saved' | 'live';
+  /** Since the store last confirmed it; null when it never did. */
+  readonly ageSeconds: number | null;
+  readonly problemsCount: number;
+}
+
+export interface StatusReport {
+  /** When it was made; milliseconds since the epoch. */
+  readonly at: number;
+  readonly indicator: Indicator;
+  readonly description: string;
+  readonly components: readonly ComponentReport[];
+  readonly catalogs: readonly CatalogReport[];
+}
+
+/** Whether `a` is a worse status than `b`. */
+export function isWorse(a: ComponentStatus, b: ComponentStatus): boolean {
+  return COMPONENT_STATUSES.indexOf(a) > COMPONENT_STATUSES.indexOf(b);
+}
+
+/** The worst of what the components mean for the whole. */
+export function worstOf(impacts: readonly Indicator[]): Indicator {
+  return INDICATORS.findLast((indicator) => impacts.includes(indicator)) ?? 'none';
+}
+
+export const INDICATOR_SENTENCES: Readonly<Record<Indicator, string>> = {
+  none: 'All systems operational',
+  minor: 'Updates are answered; some parts are degraded',
+  major: 'Updates are answered from the last good state, or not all of them',
+  critical: 'Updates cannot be answered',
+};

@@ -1,0 +1,360 @@
+import { setTimeout } from 'node:timers/promises';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { ABANDONED_AFTER_MS } from '../../src/contact/delivery.ts';
+import { listMessages, redeliverMessage, showMessage } from '../../src/contact/inspect.ts';
+import { openFilesystemStore } from '../../src/object-store/filesystem.ts';
+import { createMemoryStore } from '../../src/object-store/memory.ts';
+import type { ObjectStore } from '../../src/object-store/object-store.ts';
+import { systemClock } from '../../src/system.ts';
+import { createFixedClock, createSeededRandomness } from '../support/clock.ts';
+import { makeTemporaryDirectory } from '../support/release.ts';
+import { type MailServer, startMailServer } from './mail-server.ts';
+import {
+  accept,
+  createFakeMailer,
+  deliveryOf,
+  intakeOf,
+  keysOf,
+  mailerOf,
+  submission,
+} from './support.ts';
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+
+const setUp = () => {
+  const clock = createFixedClock();
+  const store = createMemoryStore({ clock });
+  return { clock, store, parts: { store, clock } };
+};
+
+const statesOf = async (store: ObjectStore) => {
+  const messages = await listMessages(store, { state: undefined, limit: 10_000 });
+  return messages.map(({ state }) => state);
+};
+
+describe('with a real mail server', () => {
+  let server: MailServer;
+  beforeAll(async () => {
+    server = await startMailServer();
+  });
+  beforeEach(() => {
+    server.mails.length = 0;
+    server.behave(undefined);
+  });
+  afterAll(() => server.cutOff());
+
+  it('delivers at once, and once', async () => {
+    const { parts, store } = setUp();
+    const outcomes: boolean[] = [];
+    const delivery = deliveryOf(parts, mailerOf(server), { onOutcome: (ok) => outcomes.push(ok) });
+    const { id } = await intakeOf(parts, delivery.wake).submit(submission());
+    await expect.poll(() => statesOf(store)).toEqual(['delivered']);
+    await delivery.runOnce();
+    await delivery.runOnce();
+    expect(server.mails).toHaveLength(1);
+    expect(outcomes).toEqual([true]);
+    expect(await keysOf(store)).toEqual([
+      `contact/${id}/attempt/1.json`,
+      `contact/${id}/message.json`,
+      `contact/${id}/outcome/1.json`,
+    ]);
+  });
+
+  it.each([450, 554])('is refused with %i, waits, and delivers later', async (code) => {
+    const { parts, store, clock } = setUp();
+    const [id = ''] = await accept(parts, 1);
+    const delivery = deliveryOf(parts, mailerOf(server));
+    server.behave({ kind: 'refuse', code, text: 'not now' });
+    await delivery.runOnce();
+    const shown = await showMessage(store, id);
+    expect(shown).toMatchObject({
+      state: 'pending',
+      attempts: [{ number: 1, outcome: { result: 'failed' } }],
+      detail: expect.stringContaining(`${code} not now`),
+    });
+    server.behave(undefined);
+    clock.advance(50_000);
+    await delivery.runOnce();
+    expect(server.mails).toEqual([]);
+    clock.advance(20_000);
+    await delivery.runOnce();
+    expect(server.mails).toHaveLength(1);
+    expect(await statesOf(store)).toEqual(['delivered']);
+  });
+
+  it('is cut off in between, and brought back', async () => {
+    const { parts, store, clock } = setUp();
+    await accept(parts, 5);
+    await server.cutOff();
+    const delivery = deliveryOf(parts, mailerOf(server));
+    await delivery.runOnce();
+    expect(await statesOf(store)).toEqual(Array(5).fill('pending'));
+    await server.bringBack();
+    clock.advance(2 * MINUTE);
+    await delivery.runOnce();
+    expect(await statesOf(store)).toEqual(Array(5).fill('delivered'));
+    expect(server.mails).toHaveLength(5);
+  });
+
+  it('loses the reply after taking it: a second copy, told by its Message-ID', async () => {
+    const { parts, store, clock } = setUp();
+    await accept(parts, 1);
+    const delivery = deliveryOf(parts, mailerOf(server));
+    server.behave({ kind: 'lose reply' });
+    await delivery.runOnce();
+    expect(await statesOf(store)).toEqual(['pending']);
+    server.behave(undefined);
+    clock.advance(2 * MINUTE);
+    await delivery.runOnce();
+    expect(await statesOf(store)).toEqual(['delivered']);
+    const ids = server.mails.map(({ parsed }) => parsed.messageId);
+    expect(ids).toHaveLength(2);
+    expect(new Set(ids).size).toBe(1);
+  });
+
+  it.each(['memory', 'directory'])('50 messages, two workers racing, %s: 50 mails', async (kind) => {
+    const clock = systemClock;
+    const directory = await makeTemporaryDirectory();
+    const store =
+      kind === 'memory'
+        ? createMemoryStore({ clock })
+        : await openFilesystemStore({
+            directory: directory.path,
+            signUrl: () => {
+              throw new Error('No links here.');
+            },
+          });
+    const ids = await accept({ store, clock }, 50);
+    const workers = [0, 1].map(() => deliveryOf({ store, clock }, mailerOf(server)));
+    await Promise.all(workers.flatMap((worker) => [worker.runOnce(), worker.runOnce()]));
+    await Promise.all(workers.map((worker) => worker.runOnce()));
+    expect(await statesOf(store)).toEqual(Array(50).fill('delivered'));
+    const sent = server.mails.map(({ parsed }) => parsed.messageId?.slice(1, 33) ?? '');
+    expect(sent.sort()).toEqual([...ids].sort());
+    expect(await keysOf(store, 'contact/pending/')).toEqual([]);
+    await directory.remove();
+  });
+
+  it('a mail in flight may finish when the process stops; nothing new is begun', async () => {
+    const clock = systemClock;
+    const store = createMemoryStore({ clock });
+    await accept({ store, clock }, 8);
+    const delivery = deliveryOf({ store, clock }, mailerOf(server));
+    server.behave({ kind: 'wait', ms: 300 });
+    delivery.start();
+    await expect.poll(() => keysOf(store).then((keys) => keys.join())).toMatch(/attempt/);
+    const before = clock.now();
+    await delivery.stop();
+    expect(clock.now() - before).toBeLessThan(3_000);
+    const { length } = server.mails;
+    expect(length).toBeGreaterThan(0);
+    expect(length).toBeLessThan(8);
+    expect((await statesOf(store)).filter((state) => state === 'delivered')).toHaveLength(length);
+    delivery.wake();
+    await setTimeout(50);
+    expect(server.mails).toHaveLength(length);
+  });
+
+  it('a mail that does not finish is cut off', async () => {
+    const store = createMemoryStore({ clock: systemClock });
+    // Five seconds are long in a test.
+    const clock = {
+      ...systemClock,
+      sleep: (ms: number, signal?: AbortSignal) => systemClock.sleep(Math.min(ms, 100), signal),
+    };
+    const [id = ''] = await accept({ store, clock }, 1);
+    server.behave({ kind: 'wait', ms: 2_000 });
+    const delivery = deliveryOf({ store, clock }, mailerOf(server, 30_000));
+    delivery.wake(id);
+    await expect.poll(() => keysOf(store).then((keys) => keys.join())).toMatch(/attempt/);
+    const before = clock.now();
+    await delivery.stop();
+    expect(clock.now() - before).toBeLessThan(1_500);
+    expect(await statesOf(store)).toEqual(['pending']);
+  });
+});
+
+describe('the mail server down for a day', () => {
+  it('loses none of 100 messages', async () => {
+    const { parts, store, clock } = setUp();
+    const server = await startMailServer();
+    await server.cutOff();
+    const workers = [0, 1].map(() => deliveryOf(parts, mailerOf(server)));
+    const intake = intakeOf(parts);
+    const ids: string[] = [];
+    // Two processes look every minute; messages come in all day long.
+    for (let minute = 0; minute < 24 * 60; minute++) {
+      if (minute % 14 === 0 && ids.length < 100) {
+        ids.push((await intake.submit(submission({ subject: `Message ${minute}` }))).id);
+      }
+      await workers[minute % 2]?.runOnce();
+      clock.advance(MINUTE);
+    }
+    expect(ids).toHaveLength(100);
+    expect(server.mails).toEqual([]);
+    await server.bringBack();
+    let minutes = 0;
+    for (; minutes < 7 * 60 && server.mails.length < 100; minutes++) {
+      await Promise.all(workers.map((worker) => worker.runOnce()));
+      clock.advance(MINUTE);
+    }
+    const received = new Set(server.mails.map(({ parsed }) => parsed.messageId?.slice(1, 33)));
+    const lost = ids.filter((id) => !received.has(id));
+    console.log(
+      `SMTP down a day: ${ids.length} messages, ${lost.length} lost, ${server.mails.length - received.size} duplicates, all there ${minutes} minutes after it came back`,
+    );
+    expect(lost).toEqual([]);
+    expect(server.mails).toHaveLength(100);
+    expect(await statesOf(store)).toEqual(Array(100).fill('delivered'));
+    await server.cutOff();
+  }, 120_000);
+});
+
+describe('back-off and giving up', () => {
+  it('from a minute, doubling, to six hours; dead at 72 hours, and stays in the store', async () => {
+    const { parts, store, clock } = setUp();
+    const [id = ''] = await accept(parts, 1);
+    const mailer = createFakeMailer(() => 'failed');
+    const delivery = deliveryOf(parts, mailer);
+    const start = clock.now();
+    const times: number[] = [];
+    while (clock.now() < start + 80 * HOUR) {
+      const { length } = mailer.tried;
+      await delivery.runOnce();
+      if (mailer.tried.length > length) times.push(clock.now() - start);
+      clock.advance(30_000);
+    }
+    const pauses = times.slice(1).map((time, index) => time - (times[index] ?? 0));
+    for (const [index, pause] of pauses.slice(0, -1).entries()) {
+      const ideal = Math.min(MINUTE * 2 ** index, 6 * HOUR);
+      expect(pause).toBeGreaterThanOrEqual(ideal * 0.9);
+      expect(pause).toBeLessThanOrEqual(ideal * 1.1 + 30_000);
+    }
+    expect(pauses.length).toBeGreaterThan(15);
+    expect(times.at(-1)).toBe(72 * HOUR);
+    const shown = await showMessage(store, id);
+    expect(shown.state).toBe('dead');
+    expect(shown.attempts.at(-1)?.outcome).toMatchObject({ result: 'dead', next_at: null });
+    expect(await listMessages(store, { state: 'dead', limit: 10 })).toHaveLength(1);
+    expect(await keysOf(store, 'contact/pending/')).toEqual([]);
+    console.log(`dead after ${times.length} attempts in 72 hours`);
+  });
+
+  it('a dead one is redelivered: at once, with 72 hours of its own', async () => {
+    const { parts, store, clock } = setUp();
+    const [id = ''] = await accept(parts, 1);
+    let answer: 'sent' | 'failed' = 'failed';
+    const mailer = createFakeMailer(() => answer);
+    const delivery = deliveryOf(parts, mailer);
+    clock.advance(73 * HOUR);
+    await delivery.runOnce();
+    expect(await statesOf(store)).toEqual(['dead']);
+
+    const deps = { ...parts, randomness: createSeededRandomness(5) };
+    expect(await redeliverMessage(deps, id, 'ada')).toEqual({ round: 1 });
+    expect(await statesOf(store)).toEqual(['pending']);
+    await delivery.runOnce();
+    // Failed again, and not given up at once.
+    expect(await showMessage(store, id)).toMatchObject({ state: 'pending', attemptCount: 2 });
+    answer = 'sent';
+    clock.advance(2 * MINUTE);
+    await delivery.runOnce();
+    expect(await showMessage(store, id)).toMatchObject({
+      state: 'delivered',
+      attemptCount: 3,
+      redeliveries: 1,
+    });
+    expect(await keysOf(store, 'contact/pending/')).toEqual([]);
+    // The same again for one that was delivered.
+    await redeliverMessage(deps, id, 'ada');
+    await delivery.runOnce();
+    expect(mailer.sent).toEqual([id, id]);
+  });
+
+  it('one that waits for hours is tried at once when redelivered', async () => {
+    const { parts, store, clock } = setUp();
+    const [id = ''] = await accept(parts, 1);
+    const mailer = createFakeMailer((count) => (count <= 8 ? 'failed' : 'sent'));
+    const workers = [0, 1].map(() => deliveryOf(parts, mailer));
+    while (mailer.tried.length < 8) {
+      await Promise.all(workers.map((worker) => worker.runOnce()));
+      clock.advance(30_000);
+    }
+    await redeliverMessage({ ...parts, randomness: createSeededRandomness(5) }, id, 'ada');
+    await Promise.all(workers.map((worker) => worker.runOnce()));
+    expect(mailer.sent).toEqual([id]);
+    expect(await statesOf(store)).toEqual(['delivered']);
+    await Promise.all(workers.map((worker) => worker.runOnce()));
+    expect(await keysOf(store, 'contact/pending/')).toEqual([]);
+  });
+
+  it('another machine’s clock, a year ahead, delays a message by hours and not by a year', async () => {
+    const { store, clock } = setUp();
+    await accept({ store, clock }, 1);
+    const ahead = createFixedClock(clock.now() + 365 * 24 * HOUR);
+    // Accepted a year ago, as that one sees it: so it gives up, and people redeliver.
+    await accept({ store, clock: ahead }, 1);
+    const failing = createFakeMailer(() => 'failed');
+    await deliveryOf({ store, clock: ahead }, failing).runOnce();
+    const mailer = createFakeMailer();
+    const delivery = deliveryOf({ store, clock }, mailer);
+    for (let hour = 0; hour < 9; hour++) {
+      await delivery.runOnce();
+      clock.advance(HOUR);
+    }
+    expect(mailer.sent).toHaveLength(1);
+    expect((await statesOf(store)).sort()).toEqual(['dead', 'delivered']);
+  });
+});
+
+describe('a process that dies while sending', () => {
+  it('is superseded after ten minutes, and not before', async () => {
+    const { parts, store, clock } = setUp();
+    const [id = ''] = await accept(parts, 1);
+    const dying = deliveryOf(
+      parts,
+      createFakeMailer(() => new Promise(() => {})),
+    );
+    dying.wake(id);
+    await expect.poll(() => keysOf(store).then((keys) => keys.join())).toMatch(/attempt/);
+
+    const mailer = createFakeMailer();
+    const delivery = deliveryOf(parts, mailer);
+    // Its claim is old when this one first sees it: that counts for nothing.
+    clock.advance(3 * HOUR);
+    for (let passed = 0; passed < ABANDONED_AFTER_MS; passed += 30_000) {
+      await delivery.runOnce();
+      expect(mailer.tried).toEqual([]);
+      clock.advance(30_000);
+    }
+    await delivery.runOnce();
+    expect(mailer.sent).toEqual([id]);
+    expect(await showMessage(store, id)).toMatchObject({
+      state: 'delivered',
+      attempts: [{ number: 1, outcome: undefined }, { number: 2 }],
+    });
+  });
+
+  it('comes back just before it is superseded: no second mail', async () => {
+    const { parts, store, clock } = setUp();
+    const [id = ''] = await accept(parts, 1);
+    let finish: (outcome: 'sent') => void = () => {};
+    const slow = createFakeMailer(
+      () =>
+        new Promise((resolve) => {
+          finish = resolve;
+        }),
+    );
+    deliveryOf(parts, slow).wake(id);
+    await expect.poll(() => slow.tried.length).toBe(1);
+    const mailer = createFakeMailer();
+    const delivery = deliveryOf(parts, mailer);
+    await delivery.runOnce();
+    finish('sent');
+    await expect.poll(() => statesOf(store)).toEqual(['delivered']);
+    clock.advance(ABANDONED_AFTER_MS + 1);
+    await delivery.runOnce();
+    expect(mailer.tried).toEqual([]);
+  });
+});

@@ -1,0 +1,217 @@
+import { describe, expect, it } from 'vitest';
+import { createIntake } from '../../src/contact/intake.ts';
+import { listMessages, showMessage } from '../../src/contact/inspect.ts';
+import { eraseMessage } from '../../src/contact/retention.ts';
+import { AppError } from '../../src/errors.ts';
+import { createMemoryStore } from '../../src/object-store/memory.ts';
+import { createFixedClock, createSeededRandomness } from '../support/clock.ts';
+import { createFaultyStore, failOnce } from '../support/faulty-store.ts';
+import { createFakeMailer, deliveryOf, intakeOf, keysOf, submission } from './support.ts';
+
+const setUp = () => {
+  const clock = createFixedClock();
+  const inner = createMemoryStore({ clock });
+  const store = createFaultyStore(inner);
+  return { clock, inner, store, parts: { store, clock } };
+};
+
+/** As the real ones: every token works once. */
+const createSingleUseCaptcha = () => {
+  const used = new Set<string>();
+  let asked = 0;
+  return {
+    asked: () => asked,
+    verify: async ({ token }: { token: string | undefined }) => {
+      asked++;
+      await Promise.resolve();
+      if (token === undefined || used.has(token)) throw new AppError('captcha_refused', 'used');
+      used.add(token);
+    },
+  };
+};
+
+describe('what is sent', () => {
+  it('is stored, marked and told of before it is answered', async () => {
+    const { parts, store } = setUp();
+    const told: string[] = [];
+    const { id } = await intakeOf(parts, (accepted) => told.push(accepted)).submit(submission());
+    expect(told).toEqual([id]);
+    expect(await keysOf(store)).toEqual([`contact/${id}/message.json`, `contact/pending/${id}/0.json`]);
+    expect(store.counts).toMatchObject({ list: 1, create: 2, get: 0, head: 0 });
+    expect(await showMessage(store, id)).toMatchObject({
+      id,
+      acceptedAt: '2026-11-21T09:00:00.000Z',
+      email: 'ada@example.org',
+      state: 'pending',
+    });
+  });
+
+  it('needs the captcha, and nothing is stored without it', async () => {
+    const { parts, store } = setUp();
+    const refused = new AppError('captcha_refused', 'no');
+    const intake = createIntake({
+      ...parts,
+      randomness: createSeededRandomness(1),
+      captcha: { verify: () => Promise.reject(refused) },
+    });
+    for (const idempotencyKey of [undefined, 'key']) {
+      await expect(intake.submit(submission({ idempotencyKey }))).rejects.toBe(refused);
+    }
+    expect(await keysOf(store)).toEqual([]);
+  });
+
+  it('a filled honeypot looks accepted, and is not stored; the captcha is not asked', async () => {
+    const { parts, store } = setUp();
+    const captcha = createSingleUseCaptcha();
+    const intake = createIntake({ ...parts, randomness: createSeededRandomness(1), captcha });
+    for (const idempotencyKey of [undefined, 'key']) {
+      const { id } = await intake.submit(submission({ honeypot: 'http://spam', idempotencyKey }));
+      expect(id).toMatch(/^[0-9a-f]{32}$/);
+    }
+    expect([captcha.asked(), store.total()]).toEqual([0, 0]);
+  });
+});
+
+describe('Idempotency-Key', () => {
+  const withKey = (over = {}) => submission({ idempotencyKey: 'a1', captchaToken: 't1', ...over });
+
+  it('the same again is the same message, and needs no second captcha', async () => {
+    const { parts, store } = setUp();
+    const captcha = createSingleUseCaptcha();
+    const intake = createIntake({ ...parts, randomness: createSeededRandomness(1), captcha });
+    const first = await intake.submit(withKey());
+    const second = await intake.submit(withKey());
+    expect(second).toEqual(first);
+    expect(captcha.asked()).toBe(1);
+    expect(await keysOf(store)).toHaveLength(2);
+    // The key itself may be a secret of the sender's, and is not kept.
+    expect(first.id).not.toContain('a1');
+  });
+
+  it.each([
+    [{ message: 'Something else.' }],
+    [{ name: 'Bob' }],
+    [{ email: 'bob@example.org' }],
+    [{ subject: 'Other' }],
+  ])('with other content it is refused: %j', async (over) => {
+    const { parts } = setUp();
+    const intake = intakeOf(parts);
+    await intake.submit(withKey());
+    await expect(intake.submit(withKey(over))).rejects.toMatchObject({
+      code: 'idempotency_key_reused',
+    });
+  });
+
+  it('of an erased message: nothing comes back', async () => {
+    const { parts, store } = setUp();
+    const intake = intakeOf(parts);
+    const { id } = await intake.submit(withKey());
+    await eraseMessage(parts, id, 'erased');
+    await expect(intake.submit(withKey())).rejects.toMatchObject({ code: 'idempotency_key_reused' });
+    expect(await keysOf(store)).toEqual([`contact/${id}/end.json`]);
+  });
+
+  it('20 at once in 1 process and in 4: one message, all accepted', async () => {
+    for (const processes of [1, 4]) {
+      const { parts, store } = setUp();
+      const captcha = createSingleUseCaptcha();
+      const intakes = Array.from({ length: processes }, (_, seed) =>
+        createIntake({ ...parts, randomness: createSeededRandomness(seed + 1), captcha }),
+      );
+      const answers = await Promise.allSettled(
+        Array.from({ length: 20 }, (_, n) => intakes[n % processes]?.submit(withKey())),
+      );
+      const ids = answers.map((answer) =>
+        answer.status === 'fulfilled' ? answer.value?.id : answer.reason.code,
+      );
+      // Of several processes, one may be refused while the other still stores: its client asks again.
+      const accepted = ids.filter((id) => id !== 'captcha_refused');
+      expect(new Set(accepted).size).toBe(1);
+      expect(accepted.length).toBeGreaterThanOrEqual(processes === 1 ? 20 : 5);
+      expect(await listMessages(store, { state: undefined, limit: 100 })).toHaveLength(1);
+      expect((await intakes[0]?.submit(withKey()))?.id).toBe(accepted[0]);
+    }
+  });
+
+  it('20 at once with other contents: one message, 19 refusals', async () => {
+    const { parts, store } = setUp();
+    const intakes = [intakeOf(parts), intakeOf(parts)];
+    const answers = await Promise.allSettled(
+      Array.from({ length: 20 }, (_, n) =>
+        intakes[n % 2]?.submit(withKey({ message: `Text ${n}` })),
+      ),
+    );
+    expect(answers.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+    for (const answer of answers) {
+      if (answer.status === 'rejected') expect(answer.reason.code).toBe('idempotency_key_reused');
+    }
+    expect(await listMessages(store, { state: undefined, limit: 100 })).toHaveLength(1);
+  });
+});
+
+describe('when the store fails', () => {
+  it('one call at a time, before or after it took effect: the message is there, once', async () => {
+    let tried = 0;
+    for (const idempotencyKey of [undefined, 'a1']) {
+      for (const when of ['before', 'after'] as const) {
+        for (let call = 1; call <= 6; call++) {
+          const { parts, store, inner } = setUp();
+          store.setPlan(failOnce(call, when));
+          const intake = intakeOf(parts);
+          const send = () => intake.submit(submission({ idempotencyKey }));
+          // What is only read is not tried twice; whoever sent it does that.
+          const { id } = await send().catch((error) => {
+            expect(error.code).toBe('store_unavailable');
+            return send();
+          });
+          expect(await keysOf(inner)).toEqual([
+            `contact/${id}/message.json`,
+            `contact/pending/${id}/0.json`,
+          ]);
+          tried++;
+        }
+      }
+    }
+    expect(tried).toBe(24);
+  });
+
+  it('for good: says that it can be sent again, within seconds', async () => {
+    const { parts, store, clock } = setUp();
+    store.goDown();
+    const start = clock.now();
+    await expect(intakeOf(parts).submit(submission())).rejects.toMatchObject({
+      code: 'outcome_unknown',
+      message: expect.stringMatching(/Send it again/),
+      retryAfterSeconds: 5,
+    });
+    expect(clock.now() - start).toBeLessThan(6_000);
+  });
+
+  it.each(['store_denied', 'store_full'] as const)('%s is said as it is', async (code) => {
+    const { parts, store } = setUp();
+    store.setPlan(() => ({ when: 'before', code }));
+    await expect(intakeOf(parts).submit(submission())).rejects.toMatchObject({ code });
+  });
+
+  it('stopped between the message and its marker: sent again it is marked, and if not, restored', async () => {
+    const { parts, store, inner, clock } = setUp();
+    let down = false;
+    store.setPlan(({ key }) => {
+      down ||= key.includes('/pending/');
+      return down ? { when: 'before' } : undefined;
+    });
+    const key = submission({ idempotencyKey: 'a1' });
+    await expect(intakeOf(parts).submit(key)).rejects.toMatchObject({ code: 'outcome_unknown' });
+    await expect(intakeOf(parts).submit(submission())).rejects.toBeInstanceOf(AppError);
+    expect((await keysOf(inner)).filter((found) => found.includes('pending'))).toEqual([]);
+    store.setPlan(undefined);
+    const { id } = await intakeOf(parts).submit(key);
+    expect(await keysOf(inner, 'contact/pending/')).toEqual([`contact/pending/${id}/0.json`]);
+
+    const mailer = createFakeMailer();
+    const delivery = deliveryOf({ store: inner, clock }, mailer);
+    delivery.start();
+    await expect.poll(() => mailer.sent.length).toBe(1);
+    await delivery.stop();
+  });
+});

@@ -1,0 +1,96 @@
+import type { Clock, Randomness } from '../../src/clock.ts';
+import { createDelivery, type Delivery, type DeliveryDeps } from '../../src/contact/delivery.ts';
+import { createIntake, type Intake, type Submission } from '../../src/contact/intake.ts';
+import { createMailer, type Mailer } from '../../src/contact/mail.ts';
+import type { ObjectStore } from '../../src/object-store/object-store.ts';
+import { createSeededRandomness } from '../support/clock.ts';
+import type { MailServer } from './mail-server.ts';
+
+/** What the tests of messages share. */
+
+export const FROM = 'noreply@example.com';
+export const TO = 'team@example.com';
+export const silent = { info: () => {}, warn: () => {}, error: () => {} };
+
+export const submission = (over: Partial<Submission> = {}): Submission => ({
+  name: 'Ada Lovelace',
+  email: 'ada@example.org',
+  subject: 'The engine',
+  message: 'It weaves algebraic patterns.',
+  captchaToken: undefined,
+  remoteAddress: '192.0.2.7',
+  idempotencyKey: undefined,
+  honeypot: '',
+  ...over,
+});
+
+export const mailerOf = (server: MailServer, timeoutMs = 2_000): Mailer =>
+  createMailer({ smtpUrl: server.url, from: FROM, to: TO, timeoutMs });
+
+interface Parts {
+  readonly store: ObjectStore;
+  readonly clock: Clock;
+  readonly randomness?: Randomness;
+}
+
+/** Every process has chances of its own. */
+let seeds = 100;
+
+/** An intake that asks for no captcha. */
+export const intakeOf = (parts: Parts, onAccepted?: (id: string) => void): Intake =>
+  createIntake({
+    randomness: createSeededRandomness(seeds++),
+    captcha: { verify: async () => {} },
+    ...parts,
+    ...(onAccepted === undefined ? {} : { onAccepted }),
+  });
+
+/** One process's worker. */
+export const deliveryOf = (
+  parts: Parts,
+  mailer: Mailer,
+  more: Partial<DeliveryDeps> = {},
+): Delivery =>
+  createDelivery({
+    randomness: createSeededRandomness(seeds++),
+    log: silent,
+    mailer,
+    ...parts,
+    ...more,
+  });
+
+/** Takes in so many messages; their ids. */
+export async function accept(parts: Parts, count: number): Promise<string[]> {
+  const intake = intakeOf(parts);
+  const ids: string[] = [];
+  for (let number = 1; number <= count; number++) {
+    ids.push((await intake.submit(submission({ subject: `Message ${number}` }))).id);
+  }
+  return ids;
+}
+
+export async function keysOf(store: ObjectStore, prefix = ''): Promise<string[]> {
+  const keys: string[] = [];
+  for await (const { key } of store.list(prefix)) keys.push(key);
+  return keys;
+}
+
+/** A mailer without a network: what it was told to send, and answers that a test chooses. */
+export function createFakeMailer(
+  answer: (count: number) => 'sent' | 'failed' | Promise<'sent' | 'failed'> = () => 'sent',
+): Mailer & { readonly sent: string[]; readonly tried: string[] } {
+  const sent: string[] = [];
+  const tried: string[] = [];
+  return {
+    sent,
+    tried,
+    verify: async () => {},
+    send: async ({ id }) => {
+      tried.push(id);
+      const outcome = await answer(tried.length);
+      if (outcome === 'failed') return { outcome, detail: '450 later', isReachable: true };
+      sent.push(id);
+      return { outcome, detail: '250 taken' };
+    },
+  };
+}

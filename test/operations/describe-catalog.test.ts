@@ -1,0 +1,130 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Catalog } from '../../src/catalog/catalog.ts';
+import { changeStatus } from '../../src/operations/change-status.ts';
+import { describeCatalog } from '../../src/operations/describe-catalog.ts';
+import { createWorld, STALE_MAX_MS, type World } from '../catalog/live-catalog.ts';
+import { makeArtifact, makeTemporaryDirectory, publish } from '../support/release.ts';
+
+describe('describing the catalog', () => {
+  let world: World;
+  let directory: Awaited<ReturnType<typeof makeTemporaryDirectory>>;
+  let catalog: Catalog;
+
+  beforeEach(async () => {
+    world = createWorld();
+    directory = await makeTemporaryDirectory();
+    catalog = world.open();
+  });
+  afterEach(async () => {
+    await catalog.stop();
+    await directory.remove();
+  });
+
+  const put = async (version: string, request: { application?: string; channel?: string } = {}) => {
+    const folder = `${directory.path}/${request.application}-${request.channel}-${version}`;
+    const artifacts = await Promise.all([
+      makeArtifact(folder, { platform: 'windows', arch: 'x64', format: 'nsis' }),
+      makeArtifact(folder, {
+        platform: 'windows',
+        arch: 'x64',
+        format: 'zip',
+        filename: 'App.zip',
+      }),
+      makeArtifact(folder, {
+        platform: 'macos',
+        arch: 'universal',
+        format: 'dmg',
+        filename: 'A.dmg',
+      }),
+    ]);
+    await publish(world.parts, { version, artifacts, ...request });
+  };
+  const setStatus = (verb: 'pause' | 'yank', version: string) =>
+    changeStatus({ ...world.parts, actor: 'test' }, verb, {
+      application: 'desktop',
+      version,
+      channel: undefined,
+      reason: null,
+    });
+  const describeAll = (isPublic: (application: string, channel: string) => boolean = () => true) =>
+    describeCatalog({ catalog, isPublic });
+
+  it('says what is on offer and for which machines', async () => {
+    await put('1.0.0');
+    await put('1.1.0');
+    await put('1.2.0');
+    await put('1.3.0');
+    await put('2.0.0-beta.1', { channel: 'beta' });
+    await put('0.1.0', { application: 'a-tool' });
+    await setStatus('pause', '1.2.0');
+    await setStatus('yank', '1.3.0');
+    await catalog.start();
+    const [tool, desktop, ...others] = describeAll();
+    expect(others).toEqual([]);
+    expect(tool).toMatchObject({ application: 'a-tool', isAvailable: true, revision: 1 });
+    expect(desktop).toEqual({
+      application: 'desktop',
+      isAvailable: true,
+      revision: 7,
+      channels: [
+        {
+          name: 'stable',
+          releasesCount: 3,
+          newest: { version: '1.1.0', releasedAt: expect.stringMatching(/^2026-11-21T/) },
+        },
+        {
+          name: 'beta',
+          releasesCount: 4,
+          newest: { version: '2.0.0-beta.1', releasedAt: expect.stringMatching(/^2026-11-21T/) },
+        },
+      ],
+      releasesCount: 4,
+      machines: [
+        { platform: 'windows', arch: 'x64', formats: ['nsis', 'zip'] },
+        { platform: 'macos', arch: 'universal', formats: ['dmg'] },
+      ],
+    });
+  });
+
+  it('a channel that offers nothing has no newest, and what is yanked runs nowhere', async () => {
+    await put('1.0.0');
+    await setStatus('yank', '1.0.0');
+    await catalog.start();
+    expect(describeAll()).toMatchObject([
+      { channels: [{ name: 'stable', releasesCount: 0, newest: null }], machines: [] },
+    ]);
+  });
+
+  it('tells nothing of a channel that is not for everybody, also not through another', async () => {
+    await put('1.0.0');
+    await put('1.1.0-beta.1', { channel: 'beta' });
+    await put('9.0.0', { channel: 'insider' });
+    await catalog.start();
+    const open = (...closed: string[]) => describeAll((_app, channel) => !closed.includes(channel));
+    expect(JSON.stringify(open('insider'))).not.toMatch(/insider|9\.0\.0/);
+    expect(open('insider')).toMatchObject([{ releasesCount: 2 }]);
+    const withoutStable = open('insider', 'stable');
+    expect(JSON.stringify(withoutStable)).not.toMatch(/stable|"1\.0\.0"|9\.0\.0/);
+    expect(withoutStable).toMatchObject([
+      { releasesCount: 1, channels: [{ name: 'beta', releasesCount: 1 }] },
+    ]);
+  });
+
+  it('lists what cannot be answered for as not available, and nothing before the store answered', async () => {
+    await put('1.0.0');
+    expect(describeAll()).toEqual([]);
+    await catalog.start();
+    world.store.goDown();
+    await world.clock.advance(STALE_MAX_MS + 1_000);
+    expect(describeAll()).toEqual([{ application: 'desktop', isAvailable: false }]);
+  });
+
+  it('asks the store nothing', async () => {
+    await put('1.0.0');
+    await catalog.start();
+    await catalog.stop();
+    world.store.forgetCalls();
+    for (let turn = 0; turn < 100; turn++) describeAll();
+    expect(world.store.total()).toBe(0);
+  });
+});
