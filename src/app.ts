@@ -148,6 +148,12 @@ export async function buildApp(deps: AppDeps): Promise<BuiltApp> {
     status,
     background: {
       start: () => {
+        privateStore.ensureConforming().catch((error: unknown) => {
+          log.warn(
+            { err: error },
+            'nothing can be written yet: no sign-in, no message and no count is stored',
+          );
+        });
         for (const part of parts) part.start();
       },
       stop: async () => {

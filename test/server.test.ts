@@ -129,6 +129,31 @@ describe('the service as a process', () => {
     expect(service.errors()).toBe('');
   });
 
+  it('SIGTERM: the last counts are stored, and the next process knows them', async () => {
+    const env = {
+      DATA_DIR: data,
+      URL_SIGNING_SECRET: SECRET,
+      COUNTERS_FLUSH_INTERVAL: '1h',
+      PUBLIC_GROUP_MIN: '1',
+    };
+    const first = start(env);
+    const url = await first.url();
+    for (let n = 0; n < 7; n++) {
+      await fetch(`${url}/api/v1/desktop/download/windows`, { redirect: 'manual' });
+    }
+    first.process.kill('SIGTERM');
+    expect(await first.exit).toBe(0);
+    const second = start(env);
+    const live = `${await second.url()}/api/v1/metrics/public/live?app=desktop`;
+    await expect
+      .poll(async () => (await (await fetch(live)).json()).download_links.all_time, {
+        timeout: 15_000,
+      })
+      .toBe(7);
+    second.process.kill('SIGTERM');
+    expect(await second.exit).toBe(0);
+  });
+
   it('metrics on a port of their own, and not on the public one', async () => {
     const port = await freePort();
     const service = start({ DATA_DIR: data, METRICS_PORT: String(port) });

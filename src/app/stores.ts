@@ -3,7 +3,7 @@ import type { Clock, Randomness } from '../clock.ts';
 import type { Config } from '../config.ts';
 import { openLocalSecret } from '../local-secret.ts';
 import { ensureConforming } from '../object-store/conformance-probe.ts';
-import { createConformingStore } from '../object-store/conforming-store.ts';
+import { type ConformingStore, createConformingStore } from '../object-store/conforming-store.ts';
 import { openFilesystemStore } from '../object-store/filesystem.ts';
 import type { ObjectStore, PresignedUrl, PresignRequest } from '../object-store/object-store.ts';
 import { createS3Store } from '../object-store/s3.ts';
@@ -45,7 +45,7 @@ export async function openStore(
  * Where the service writes: a bucket of its own when there is one, else `store`. Probed before the
  * first write to it.
  */
-export async function openPrivateStore(deps: StoreDeps, store: ObjectStore): Promise<ObjectStore> {
+export async function openPrivateStore(deps: StoreDeps, store: ObjectStore): Promise<ConformingStore> {
   const { config, clock, randomness } = deps;
   const { privateBucket: bucket } = config;
   const isShared = bucket === undefined || config.store.kind !== 's3';

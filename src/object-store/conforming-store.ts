@@ -2,6 +2,16 @@ import type { Clock, Randomness } from '../clock.ts';
 import { ensureConforming } from './conformance-probe.ts';
 import type { ObjectStore } from './object-store.ts';
 
+/** A store that nothing is written to before it has shown that it keeps its word. */
+export interface ConformingStore extends ObjectStore {
+  /**
+   * Probes now, unless it was done: the first write does not have to wait for it then.
+   *
+   * @throws AppError `store_nonconforming`, and the store's
+   */
+  ensureConforming(): Promise<void>;
+}
+
 /**
  * A store that is probed before this process's first write to it: a service that only reads never does.
  *
@@ -11,7 +21,7 @@ export function createConformingStore(deps: {
   readonly store: ObjectStore;
   readonly clock: Clock;
   readonly randomness: Randomness;
-}): ObjectStore {
+}): ConformingStore {
   const { store } = deps;
   let passed: Promise<void> | undefined;
   const ensure = (): Promise<void> => {
@@ -23,6 +33,7 @@ export function createConformingStore(deps: {
   };
   return {
     ...store,
+    ensureConforming: ensure,
     create: async (key, body, options) => {
       await ensure();
       return store.create(key, body, options);

@@ -1,0 +1,80 @@
+import { pino } from 'pino';
+import { describe, expect, it } from 'vitest';
+import { createHousekeeping } from '../../src/app/housekeeping.ts';
+import { createMemoryStore } from '../../src/object-store/memory.ts';
+import type { ObjectStore } from '../../src/object-store/object-store.ts';
+import { createFixedClock, createSeededRandomness } from '../support/clock.ts';
+import { createFaultyStore } from '../support/faulty-store.ts';
+
+const HOUR_MS = 3_600_000;
+
+function setUp() {
+  const clock = createFixedClock();
+  const store = createMemoryStore({ clock });
+  const ran: string[] = [];
+  const log = pino({ level: 'silent' });
+  const process = (name: string, on: ObjectStore = store, fails = false) =>
+    createHousekeeping({
+      store: on,
+      clock,
+      randomness: createSeededRandomness(1),
+      log,
+      tasks: {
+        first: async () => {
+          if (fails) throw new Error('on purpose');
+          ran.push(`${name} first`);
+          return 1;
+        },
+        second: async () => {
+          ran.push(`${name} second`);
+          return 0;
+        },
+      },
+    });
+  const keys = async () => {
+    const found = [];
+    for await (const { key } of store.list('')) found.push(key);
+    return found;
+  };
+  return { clock, store, ran, process, keys };
+}
+
+describe('clearing up', () => {
+  it('is done by one process an hour, whichever comes first', async () => {
+    const { clock, ran, process } = setUp();
+    const processes = [process('a'), process('b'), process('c')];
+    await Promise.all(processes.map((one) => one.runOnce()));
+    expect(ran).toHaveLength(2);
+    expect(new Set(ran.map((line) => line[0])).size).toBe(1);
+    clock.advance(HOUR_MS);
+    await processes[2]?.runOnce();
+    expect(ran.slice(2)).toEqual(['c first', 'c second']);
+  });
+
+  it('does not let one task that fails keep the others from running', async () => {
+    const { ran, process, store } = setUp();
+    await process('a', store, true).runOnce();
+    expect(ran).toEqual(['a second']);
+  });
+
+  it('leaves no more claims behind than it needs', async () => {
+    const { clock, process, keys } = setUp();
+    for (let hour = 0; hour < 10; hour++) {
+      await process('a').runOnce();
+      clock.advance(HOUR_MS);
+    }
+    expect((await keys()).length).toBeLessThanOrEqual(3);
+  });
+
+  it('waits when the store does not take the claim', async () => {
+    const { ran, process, store, clock } = setUp();
+    const faulty = createFaultyStore(store);
+    faulty.goDown();
+    await process('a', faulty).runOnce();
+    expect(ran).toEqual([]);
+    faulty.comeUp();
+    clock.advance(1);
+    await process('a', faulty).runOnce();
+    expect(ran).toHaveLength(2);
+  });
+});

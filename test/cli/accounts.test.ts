@@ -1,0 +1,148 @@
+import { execFile } from 'node:child_process';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { loadConfig } from '../../src/config.ts';
+import { makeTemporaryDirectory } from '../support/release.ts';
+import { createTestService, type TestService } from '../support/service.ts';
+import { json, ROOT, runSource, slipway } from './support.ts';
+
+/** What staff do to accounts beside a running service on the same directory; the tests build on each other. */
+describe('slipway accounts', () => {
+  let directory: Awaited<ReturnType<typeof makeTemporaryDirectory>>;
+  let service: TestService;
+  const TIERS = '{"free":[],"pro":["developer_keys","analytics"]}';
+  const run = (...arguments_: string[]) =>
+    slipway(arguments_, { cwd: directory.path, env: { TIERS } });
+
+  beforeAll(async () => {
+    directory = await makeTemporaryDirectory();
+    service = await createTestService({
+      env: { DATA_DIR: path.join(directory.path, 'data'), TIERS },
+    });
+  });
+  afterAll(() => Promise.all([service.close(), directory.remove()]));
+
+  const post = async (address: string, payload: object) => {
+    const response = await service.app.http.inject({ method: 'POST', url: address, payload });
+    return { status: response.statusCode, body: response.body === '' ? {} : response.json() };
+  };
+  const register = (email: string) =>
+    post('/api/v1/auth/register', { email, password: 'correct horse', name: 'Ada' });
+  const device = { id: 'd', name: 'Laptop' };
+  const login = (password: string) =>
+    post('/api/v1/auth/login', { email: 'ada@example.com', password, platform: 'linux', device });
+  const refresh = (token: string) =>
+    post('/api/v1/auth/refresh', { refresh_token: token, platform: 'linux', device });
+
+  it('has nothing to list at first, and says so', async () => {
+    expect(await run('accounts', 'list')).toMatchObject({
+      code: 0,
+      stdout: 'There are no accounts yet.\n',
+    });
+    const unknown = await run('accounts', 'show', 'ada@example.com');
+    expect(unknown).toMatchObject({ code: 3, stdout: '' });
+    expect(unknown.stderr).toMatch(/^slipway: There is no such account/);
+  });
+
+  it('lists and shows what registered and signed in, and no password', async () => {
+    await register('Ada@Example.com');
+    await register('bob@example.com');
+    const { body } = await login('correct horse');
+    const listed = await run('accounts', 'list');
+    expect(listed.stdout).toMatch(/^ADDRESS +NAME +TIER +STATE +REGISTERED +ID\n/);
+    expect(listed.stdout).toMatch(/^ada@example\.com +Ada +free +open +2/m);
+    const { accounts } = json(await run('accounts', 'list', '--json'));
+    expect(accounts).toHaveLength(2);
+    const shown = await run('accounts', 'show', 'ADA@example.com', '--json');
+    expect(json(shown)).toMatchObject({
+      id: body.account.id,
+      email: 'ada@example.com',
+      tier: 'free',
+      locked: null,
+      sessions: [{ platform: 'linux', device_name: 'Laptop' }],
+      developer_keys: [],
+    });
+    const text = await run('accounts', 'show', body.account.id);
+    expect(text.stdout).toMatch(/SESSION +PLATFORM +DEVICE/);
+    expect(listed.stdout + shown.stdout + text.stdout).not.toMatch(/argon2|correct horse|slr1/);
+  });
+
+  it('sets a tier that the table has, which the next refresh brings', async () => {
+    const { body } = await login('correct horse');
+    const refused = await run('accounts', 'set-tier', 'ada@example.com', 'gold');
+    expect(refused.code).toBe(2);
+    expect(refused.stderr).toContain('TIERS has: free, pro.');
+    const set = await run('accounts', 'set-tier', 'ada@example.com', 'pro');
+    expect(set.stdout).toContain('ada@example.com has the tier pro.');
+    expect((await refresh(body.refresh_token)).body.account.tier).toBe('pro');
+    await run('accounts', 'set-tier', 'ada@example.com', 'default');
+    expect(json(await run('accounts', 'show', 'ada@example.com', '--json')).tier).toBe('free');
+  });
+
+  it('locks: signed out everywhere, nobody gets in, until it is unlocked', async () => {
+    const { body } = await login('correct horse');
+    const locked = await run('accounts', 'lock', 'ada@example.com', '--reason', 'fraud');
+    expect(locked.stdout).toMatch(/locked and signed out everywhere/);
+    expect(await refresh(body.refresh_token)).toMatchObject({
+      status: 401,
+      body: { code: 'session_ended' },
+    });
+    expect(await login('correct horse')).toMatchObject({
+      status: 403,
+      body: { code: 'account_locked' },
+    });
+    expect((await run('accounts', 'show', 'ada@example.com')).stdout).toMatch(/locked .*fraud/);
+    expect((await run('accounts', 'unlock', 'ada@example.com')).code).toBe(0);
+    expect((await login('correct horse')).status).toBe(200);
+  });
+
+  it('sets a password from standard input, never from an argument', async () => {
+    const pipe = promisify(execFile)(
+      'sh',
+      ['-c', `printf '%s\n' 'a new battery' | "$@"`, 'sh', process.execPath]
+        .concat(runSource('scripts/slipway.ts'))
+        .concat(['accounts', 'set-password', 'bob@example.com']),
+      { cwd: directory.path, env: { PATH: process.env.PATH ?? '' } },
+    );
+    expect((await pipe).stdout).toMatch(/bob@example\.com has the new password/);
+    const signIn = (password: string) =>
+      post('/api/v1/auth/login', { email: 'bob@example.com', password, platform: 'linux', device });
+    expect((await signIn('correct horse')).status).toBe(401);
+    expect((await signIn('a new battery')).status).toBe(200);
+  });
+
+  it('erases, for good', async () => {
+    expect((await run('accounts', 'erase', 'bob@example.com')).stdout).toMatch(/is deleted/);
+    expect((await run('accounts', 'show', 'bob@example.com')).code).toBe(3);
+    const { accounts } = json(await run('accounts', 'list', '--json'));
+    expect(accounts.map(({ email }: { email: string }) => email)).toEqual(['ada@example.com']);
+  });
+});
+
+describe('slipway keys', () => {
+  const run = (arguments_: string[], keys?: string) =>
+    slipway(['keys', ...arguments_], {
+      cwd: ROOT,
+      env: keys === undefined ? {} : { ACCESS_TOKEN_KEYS: keys },
+    });
+  const kids = (stdout: string) =>
+    JSON.parse(stdout).keys.map(({ kid }: { kid: string }) => kid) as string[];
+
+  it('makes keys that the configuration takes, and rotates them with overlap', async () => {
+    const made = (await run([])).stdout.trim();
+    expect(loadConfig({ ACCESS_TOKEN_KEYS: made }).accounts.accessTokenKeys?.reveal()).toBe(made);
+    const [old] = kids(made);
+    const added = (await run(['--add'], made)).stdout;
+    expect(kids(added)).toEqual([old, expect.any(String)]);
+    const next = kids(added)[1];
+    const switched = (await run(['--switch'], added)).stdout;
+    expect(kids(switched)).toEqual([next, old]);
+    expect(kids((await run(['--retire'], switched)).stdout)).toEqual([next]);
+  });
+
+  it('refuses a step without keys, and two at once', async () => {
+    expect(await run(['--add'])).toMatchObject({ code: 2, stdout: '' });
+    expect((await run(['--add', '--retire'])).stderr).toMatch(/One step at a time/);
+  });
+});

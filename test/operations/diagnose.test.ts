@@ -1,0 +1,71 @@
+import { describe, expect, it } from 'vitest';
+import { createMemoryStore } from '../../src/object-store/memory.ts';
+import type { ObjectStore } from '../../src/object-store/object-store.ts';
+import { type DiagnoseDeps, diagnose } from '../../src/operations/diagnose.ts';
+import { createFixedClock, createSeededRandomness } from '../support/clock.ts';
+
+/** What `doctor` says of private data; the real stores are in the command's own tests. */
+function setUp(
+  options: {
+    readonly anonymous?: number;
+    readonly keepsVersions?: boolean | undefined;
+    readonly failsHead?: boolean;
+  } = {},
+) {
+  const clock = createFixedClock();
+  const memory = createMemoryStore({ clock });
+  const withUrls: ObjectStore = {
+    ...memory,
+    presign: async ({ key, expiresAt }) => ({ url: `https://s3.test/${key}?sig=1`, expiresAt }),
+    keepsVersions: async () =>
+      'keepsVersions' in options ? options.keepsVersions : memory.keepsVersions(),
+  };
+  const asked: string[] = [];
+  const deps: DiagnoseDeps = {
+    store: withUrls,
+    privateStore: withUrls,
+    clock,
+    randomness: createSeededRandomness(3),
+    probe: async () => 'fine',
+    fetchPresigned: async (url) => {
+      asked.push(url);
+      return url.includes('sig=') ? 200 : (options.anonymous ?? 403);
+    },
+  };
+  return { deps, asked, memory };
+}
+
+const named = async (deps: DiagnoseDeps, name: string) =>
+  (await diagnose(deps)).find((check) => check.name === name);
+
+describe('diagnose: private data', () => {
+  it('is well when an unsigned request is refused, and leaves nothing behind', async () => {
+    const { deps, asked, memory } = setUp();
+    expect(await named(deps, 'private data')).toMatchObject({ outcome: 'ok' });
+    expect(asked.filter((url) => !url.includes('?'))).toHaveLength(1);
+    const left = [];
+    for await (const { key } of memory.list('')) left.push(key);
+    expect(left).toEqual([]);
+  });
+
+  it.each([200, 206, 302])('fails when anybody is answered %i', async (anonymous) => {
+    const { deps } = setUp({ anonymous });
+    const check = await named(deps, 'private data');
+    expect(check).toMatchObject({ outcome: 'failed' });
+    expect(check?.detail).toMatch(/Anybody can read .*S3_PRIVATE_BUCKET/);
+  });
+
+  it('does not call it well when nobody answers', async () => {
+    const { deps } = setUp({ anonymous: 0 });
+    expect(await named(deps, 'private data')).toMatchObject({ outcome: 'failed' });
+  });
+
+  it.each<[boolean | undefined, string]>([
+    [true, 'warning'],
+    [undefined, 'warning'],
+    [false, 'ok'],
+  ])('versions kept: %s is %s', async (keepsVersions, outcome) => {
+    const { deps } = setUp({ keepsVersions });
+    expect(await named(deps, 'erasure')).toMatchObject({ outcome });
+  });
+});

@@ -1,0 +1,63 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createMemoryStore } from '../../src/object-store/memory.ts';
+import { systemClock } from '../../src/system.ts';
+import { get, release } from '../http/support.ts';
+import { createFaultyStore } from '../support/faulty-store.ts';
+import { createTestService, type TestService } from '../support/service.ts';
+
+/** The status page of a whole service whose store goes down and comes back. */
+describe('status while the store is down', () => {
+  const store = createFaultyStore(createMemoryStore({ clock: systemClock }));
+  let service: TestService;
+
+  beforeAll(async () => {
+    service = await createTestService({ store, env: { CATALOG_POLL_INTERVAL: '1s' } });
+    await release(service, '1.0.0', ['windows x64 nsis']);
+    service.app.status.start();
+  });
+  afterAll(async () => {
+    await service.app.status.stop();
+    await service.close();
+  });
+
+  const status = async () => {
+    const { status: code, body } = await get(service, '/api/v1/system/status');
+    expect(code).toBe(200);
+    return body;
+  };
+  const componentOf = (
+    page: { components: { id: string; status: string }[] },
+    id: string,
+  ): string | undefined => page.components.find((component) => component.id === id)?.status;
+
+  it('all is well at first: every component, the catalog with its revision', async () => {
+    await expect.poll(async () => (await status()).status.indicator).toBe('none');
+    const page = await status();
+    expect(page.components.map(({ id }: { id: string }) => id)).toEqual([
+      'object_store',
+      'catalog',
+      'catalog:desktop',
+      'identity_provider',
+    ]);
+    expect(page.catalogs).toEqual([
+      { app: 'desktop', revision: 1, source: 'live', age_seconds: 0, problems_count: 0 },
+    ]);
+  });
+
+  it('says so within seconds, with the age of the catalog; a health check agrees', async () => {
+    store.goDown();
+    await expect
+      .poll(async () => componentOf(await status(), 'catalog:desktop'), { timeout: 10_000 })
+      .toBe('degraded_performance');
+    await expect
+      .poll(async () => (await status()).catalogs[0].age_seconds, { timeout: 10_000 })
+      .toBeGreaterThan(1);
+    expect((await get(service, '/monitoring/health')).body.status).toBe('degraded');
+    // Nothing of where the store is, or which object was asked for.
+    expect(JSON.stringify(await status())).not.toMatch(/memory:|applications\/|catalog\/0/);
+    store.comeUp();
+    await expect
+      .poll(async () => (await status()).status.indicator, { timeout: 40_000, interval: 500 })
+      .toBe('none');
+  }, 60_000);
+});
