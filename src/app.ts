@@ -76,6 +76,7 @@ export async function buildApp(deps: AppDeps): Promise<BuiltApp> {
     flushIntervalMs: config.countersFlushMs,
     groupMin: config.publicGroupMin,
     isKnownVersion: createKnownVersions(catalog),
+    isPublicChannel: (application, channel) => !tiers.restricts(application, channel),
   });
   const { mail } = config.contact;
   const mailer = mail === undefined ? undefined : createMailer(mail);

@@ -15,7 +15,11 @@ export function createKnownVersions(
         versions = new Set(snapshot.offers.map((offer) => versionText(offer.version)));
         byState.set(snapshot, versions);
       }
-      return versions.has(version);
+      // Retired ones are no offers any more, and still out there.
+      return (
+        versions.has(version) ||
+        [...snapshot.channels.values()].some((channel) => channel.isRetired(version))
+      );
     } catch (error) {
       if (!isAppError(error)) throw error;
       return false;

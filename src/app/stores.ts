@@ -45,7 +45,10 @@ export async function openStore(
  * Where the service writes: a bucket of its own when there is one, else `store`. Probed before the
  * first write to it.
  */
-export async function openPrivateStore(deps: StoreDeps, store: ObjectStore): Promise<ConformingStore> {
+export async function openPrivateStore(
+  deps: StoreDeps,
+  store: ObjectStore,
+): Promise<ConformingStore> {
   const { config, clock, randomness } = deps;
   const { privateBucket: bucket } = config;
   const isShared = bucket === undefined || config.store.kind !== 's3';

@@ -15,7 +15,7 @@ import {
 
 /** Usage compaction v1: everything that was counted up to a point, and which flushes that is. */
 
-/** Bytes: some 20,000 rows of the longest names. */
+/** Bytes: some 20,000 rows of long names. */
 export const COMPACTION_BYTES_MAX = 8 * 1024 * 1024;
 
 const number = z.number().int().positive();

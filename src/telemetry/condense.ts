@@ -16,8 +16,8 @@ import {
 export const DETAIL_DAYS = 90;
 /** Days that keep a row for each application. */
 export const DAILY_DAYS = 400;
-/** Writing more than this would hold up answers: some 60 ms. */
-export const ROWS_MAX = 20_000;
+/** Making and reading a compaction of so many holds up answers for some 100 ms, once an hour. */
+export const ROWS_MAX = 10_000;
 
 export interface Condensed {
   readonly rows: readonly Row[];

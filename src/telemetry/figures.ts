@@ -37,6 +37,8 @@ export interface FigureOptions {
   readonly application: string | null;
   readonly now: number;
   readonly groupMin: number;
+  /** False for a channel that only some may have: its name and versions are not told. */
+  isPublicChannel(application: string, channel: string): boolean;
   /** How long it may take until what one process counts is known to every other. */
   readonly reportLagMs: number;
 }
@@ -62,6 +64,7 @@ export function makePublicFigures(known: Known, options: FigureOptions): PublicF
     if (row.day >= linksFrom) links.last30Days += row.links;
     if (row.day === today) links.today += row.links;
     if (row.day < sharesFrom || row.checks === 0) continue;
+    if (!options.isPublicChannel(row.application, row.channel)) continue;
     count(versions, row.version, row.checks);
     count(platforms, row.platform, row.checks);
     count(channels, row.channel, row.checks);

@@ -1,8 +1,8 @@
 import type { Clock, Randomness } from '../clock.ts';
-import { AppError, isAppError } from '../errors.ts';
+import { isAppError } from '../errors.ts';
 import type { Log } from '../log.ts';
 import type { ObjectStore } from '../object-store/object-store.ts';
-import type { Counted } from './counts.ts';
+import { type Counted, DAY_MS } from './counts.ts';
 import { type Flush, renderFlush } from './flush-document.ts';
 import { flushKey } from './keys.ts';
 import type { Ledger } from './ledger.ts';
@@ -13,10 +13,9 @@ export interface Flusher {
   /**
    * Writes what was counted; what the store does not confirm stays, and is written again next time.
    *
-   * @param isCaughtUp whether the newest compaction has just been read
    * @throws AppError the store's
    */
-  flush(isCaughtUp: boolean): Promise<void>;
+  flush(): Promise<void>;
   /** The flushes of this process up to this number have been seen in the store. */
   confirm(number: number): void;
   /** What is not in the ledger yet. */
@@ -42,12 +41,10 @@ interface Pending {
 const ATTEMPTS = 3;
 const PAUSE_MS = 200;
 /**
- * An unclear write may have been read, compacted and, a day later, deleted: written again, it would
- * count twice. After half of that the newest compaction is asked first, and after
- * {@link ABANDONED_AFTER_MS}, before compactions may forget the process, it is not written again.
+ * An unclear write may have been read, compacted and deleted; written again, it is ignored for as long
+ * as compactions name this process. Before they may forget it, which is after a week, it is given up.
  */
-const CHECKED_AFTER_MS = 12 * 3_600_000;
-const ABANDONED_AFTER_MS = 6 * 86_400_000;
+const ABANDONED_AFTER_MS = 6 * DAY_MS;
 
 export function createFlusher(deps: FlusherDeps): Flusher {
   const { clock, tally, ledger, instance } = deps;
@@ -72,7 +69,7 @@ export function createFlusher(deps: FlusherDeps): Flusher {
   /** Whether somebody has read it in the store and put it into a compaction. */
   const isCounted = ({ flush }: Pending): boolean => ledger.last(instance) >= flush.number;
 
-  const write = async (isCaughtUp: boolean): Promise<void> => {
+  const write = async (): Promise<void> => {
     if (pending === undefined) return;
     if (isCounted(pending)) return settle();
     const age = clock.now() - pending.flush.to;
@@ -83,16 +80,15 @@ export function createFlusher(deps: FlusherDeps): Flusher {
       pending = undefined;
       return;
     }
-    if (age > CHECKED_AFTER_MS && !isCaughtUp) throw notCaughtUp();
     await createSurely(deps, pending);
     settle();
   };
 
   return {
-    flush: async (isCaughtUp) => {
-      await write(isCaughtUp);
+    flush: async () => {
+      await write();
       pending ??= freeze();
-      await write(isCaughtUp);
+      await write();
     },
     confirm: (number) => {
       if (pending !== undefined && pending.flush.number <= number) settle();
@@ -115,11 +111,4 @@ async function createSurely(deps: FlusherDeps, { key, bytes }: Pending): Promise
       await deps.clock.sleep(PAUSE_MS * attempt * (0.5 + deps.randomness.fraction() / 2));
     }
   }
-}
-
-function notCaughtUp(): AppError {
-  return new AppError(
-    'store_unavailable',
-    'Counts of hours ago wait until the store says whether it has them.',
-  );
 }

@@ -82,7 +82,7 @@ export function createRounds(deps: RoundsDeps): Rounds {
       ledger.forgetFlushes();
       listedAllAt = Number.NEGATIVE_INFINITY;
     }
-    await attempt('flush', () => flusher.flush(isCaughtUp));
+    await attempt('flush', flusher.flush);
     if (isCaughtUp) await merge();
   };
 
@@ -96,7 +96,7 @@ export function createRounds(deps: RoundsDeps): Rounds {
     run,
     flush: () =>
       enqueue(async () => {
-        await attempt('flush', () => flusher.flush(false));
+        await attempt('flush', flusher.flush);
       }),
     start: () => {
       const stopping = new AbortController();

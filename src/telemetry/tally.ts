@@ -111,14 +111,14 @@ export function createTally(deps: TallyDeps): Tally {
     );
   };
 
-  const find = (application: string, channel: string, platform: string, version: string): Group => {
+  const keepTime = (): void => {
     const now = clock.now();
     if (now >= minuteEnd || now < minuteStart) turnClock(now);
-    return (
-      groups.get(application)?.get(channel)?.get(platform)?.get(version) ??
-      openGroup(application, channel, platform, version)
-    );
   };
+
+  const find = (application: string, channel: string, platform: string, version: string): Group =>
+    groups.get(application)?.get(channel)?.get(platform)?.get(version) ??
+    openGroup(application, channel, platform, version);
 
   const peek = (): Counted | undefined => {
     closeMinute();
@@ -127,6 +127,7 @@ export function createTally(deps: TallyDeps): Tally {
 
   return {
     countCheck: ({ application, channel, platform, version, offered }) => {
+      keepTime();
       const asked = find(application, channel, platform, version ?? UNSTATED);
       asked.row.checks++;
       asked.pulse.checks++;
@@ -136,6 +137,7 @@ export function createTally(deps: TallyDeps): Tally {
       group.pulse.offers++;
     },
     countLink: ({ application, channel, platform, version }) => {
+      keepTime();
       find(application, channel, platform, version).row.links++;
     },
     peek,

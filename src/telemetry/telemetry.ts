@@ -41,6 +41,8 @@ export interface TelemetryDeps {
   readonly groupMin: number;
   /** Whether the catalog has the version, from memory: asked for every check of a version it has not. */
   isKnownVersion(application: string, version: string): boolean;
+  /** False for a channel that only some may have: public figures do not tell of it. */
+  isPublicChannel(application: string, channel: string): boolean;
 }
 
 const STOP_MAX_MS = 3_000;
@@ -75,8 +77,9 @@ export function createTelemetry(deps: TelemetryDeps): Telemetry {
     const now = clock.now();
     const last = made.get(application);
     if (last !== undefined && Math.abs(now - last.generatedAt) < FIGURES_FRESH_MS) return last;
-    const { groupMin } = deps;
-    const fresh = makePublicFigures(known, { application, now, groupMin, reportLagMs });
+    const { groupMin, isPublicChannel } = deps;
+    const options = { application, now, groupMin, isPublicChannel, reportLagMs };
+    const fresh = makePublicFigures(known, options);
     made.set(application, fresh);
     return fresh;
   };

@@ -69,6 +69,26 @@ describe('compactions', () => {
     expect(allTime(late)).toBe(expected);
   });
 
+  it('forget a process that is idle for a week, which goes on counting where it was', async () => {
+    const [one, two] = [start(), start()];
+    countLinks(one, 5);
+    await refreshAll([one, two], 1);
+    for (let quarter = 0; quarter < 36; quarter++) {
+      countLinks(two, 1);
+      clock.advance(6 * HOUR);
+      await refreshAll([two, one], 1);
+    }
+    const newest = (await keysBelow(store, COMPACTIONS)).at(-1) ?? '';
+    const { signed } = JSON.parse(Buffer.from((await store.get(newest))?.body ?? []).toString());
+    expect(Object.keys(signed.through)).toHaveLength(1);
+    countLinks(one, 2);
+    clock.advance(MINUTE);
+    await one.refresh();
+    expect(allTime(one)).toBe(43);
+    await refreshAll([two], 3);
+    expect(allTime(two)).toBe(43);
+  });
+
   it('of processes that race hold each flush once', async () => {
     const all = [start(), start(), start(), start()];
     for (let hour = 0; hour < 5; hour++) {
@@ -130,6 +150,13 @@ describe('compactions', () => {
     const late = start();
     await refreshAll([late], 1);
     expect([allTime(one), allTime(late)]).toEqual([6, 6]);
+    countLinks(late, 2);
+    clock.advance(2 * HOUR);
+    await refreshAll([late, one], 1);
+    countLinks(one, 4);
+    clock.advance(2 * HOUR);
+    await refreshAll([one, late, start()], 2);
+    expect([allTime(one), allTime(late)]).toEqual([12, 12]);
   });
 });
 

@@ -45,6 +45,7 @@ export function createProcess(
     flushIntervalMs: rest.flushIntervalMs ?? MINUTE,
     groupMin,
     isKnownVersion: (_application, version) => version.startsWith('1.'),
+    isPublicChannel: (_application, channel) => channel !== 'insider',
   });
 }
 

@@ -52,6 +52,18 @@ describe('counts of several processes', () => {
     expect(store.total()).toBe(0);
   });
 
+  it('tell nothing in public of a channel that only some may have', async () => {
+    const one = start();
+    countChecks(one, 30, { version: '1.1.0' });
+    countChecks(one, 30, { channel: 'insider', version: '1.9.0' });
+    await one.refresh();
+    const { shares } = one.publicFigures('desktop');
+    expect(JSON.stringify(shares)).not.toMatch(/insider|1\.9\.0/);
+    expect(shares.versions).toEqual([{ name: '1.1.0', percent: 100 }]);
+    const rows = one.analytics({ application: 'desktop', from: '2026-11-01', to: '2026-11-30' });
+    expect(rows.map(({ channel }) => channel).sort()).toEqual(['insider', 'stable']);
+  });
+
   it('take a bounded number of requests, and none that writes when there is nothing to write', async () => {
     const [one, two] = [start(), start()];
     countLinks(two, 1);
