@@ -1,12 +1,10 @@
-import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import { type AddressInfo, createServer as createTcpServer } from 'node:net';
-import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { runSource } from './cli/support.ts';
+import { killAll, startServer as start } from './support/process.ts';
 import { makeArtifact, makeTemporaryDirectory, publish } from './support/release.ts';
 import { createTestService } from './support/service.ts';
 
@@ -16,44 +14,6 @@ const CHECK = '/api/v1/desktop/check-update';
 const SECRET = 'a-signing-secret-that-nobody-may-ever-read';
 const S3_SECRET = 'the-s3-secret-that-nobody-may-ever-read';
 
-interface Running {
-  readonly process: ChildProcess;
-  readonly output: () => string;
-  readonly errors: () => string;
-  readonly exit: Promise<number | null>;
-  /** Resolves once it listens. */
-  readonly url: () => Promise<string>;
-}
-
-const children: ChildProcess[] = [];
-
-function start(env: Record<string, string>): Running {
-  const child = spawn(process.execPath, runSource('src/server.ts'), {
-    // Not where a developer's .env may be.
-    cwd: tmpdir(),
-    // Nothing of this process's settings, but what it takes to run at all.
-    env: { PATH: process.env.PATH ?? '', PORT: '0', METRICS_PORT: '0', ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  children.push(child);
-  const [out, err]: [string[], string[]] = [[], []];
-  child.stdout?.on('data', (chunk) => out.push(String(chunk)));
-  child.stderr?.on('data', (chunk) => err.push(String(chunk)));
-  const exit = once(child, 'close').then(([code]) => code as number | null);
-  const output = () => out.join('');
-  return {
-    process: child,
-    output,
-    errors: () => err.join(''),
-    exit,
-    url: () =>
-      expect
-        .poll(() => /listening on (http:[^"]+)"/.exec(output())?.[1], { timeout: 20_000 })
-        .toBeDefined()
-        .then(() => String(/listening on (http:[^"]+)"/.exec(output())?.[1])),
-  };
-}
-
 const ask = (url: string, body: object = {}) =>
   fetch(`${url}${CHECK}`, {
     method: 'POST',
@@ -61,9 +21,7 @@ const ask = (url: string, body: object = {}) =>
     body: JSON.stringify({ current_version: '1.0.0', platform: 'windows', arch: 'x64', ...body }),
   });
 
-afterEach(() => {
-  for (const child of children.splice(0)) child.kill('SIGKILL');
-});
+afterEach(killAll);
 
 describe('the service as a process', () => {
   let directory: Awaited<ReturnType<typeof makeTemporaryDirectory>>;

@@ -1,0 +1,168 @@
+import { randomUUID } from 'node:crypto';
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type MailServer, startMailServer } from '../contact/mail-server.ts';
+import { killAll, type Running, startServer } from '../support/process.ts';
+import { makeTemporaryDirectory } from '../support/release.ts';
+import { describeS3, findS3Server, useBucket } from '../support/s3-server.ts';
+
+/** Two real processes on one store: what a balancer in front of them would send to either. */
+
+const EMAIL = 'ada@example.com';
+const PASSWORD = 'correct horse';
+const device = { id: 'laptop-1', name: 'Laptop' };
+
+type Settings = () => Record<string, string>;
+
+/** @param waits whether to wait for the second try of a mail, a minute later: once is enough */
+function define(settings: Settings, waits: boolean): void {
+  let directory: Awaited<ReturnType<typeof makeTemporaryDirectory>>;
+  let mails: MailServer;
+  let processes: Running[];
+  let urls: string[];
+
+  beforeAll(async () => {
+    directory = await makeTemporaryDirectory();
+    mails = await startMailServer();
+    const env = {
+      // Beside one another on one machine: what they share is in here, and in the store.
+      DATA_DIR: path.join(directory.path, 'data'),
+      PUBLIC_URL: 'https://updates.example.com',
+      COUNTERS_FLUSH_INTERVAL: '1s',
+      PUBLIC_GROUP_MIN: '1',
+      AUTH_PER_ADDRESS: '1000',
+      SMTP_URL: mails.url.reveal(),
+      CONTACT_FROM: 'website@example.com',
+      CONTACT_TO: 'team@example.com',
+      ...settings(),
+    };
+    processes = [startServer(env), startServer(env)];
+    urls = await Promise.all(processes.map(({ url }) => url()));
+  }, 60_000);
+  afterAll(async () => {
+    killAll();
+    await mails.cutOff();
+    await directory.remove();
+  });
+
+  const post = async (process: number, address: string, body: object, token?: string) => {
+    const response = await fetch(`${urls[process]}/api/v1/${address}`, {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json',
+        ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+      },
+      body: JSON.stringify(body),
+    });
+    const text = await response.text();
+    return { status: response.status, body: text === '' ? {} : JSON.parse(text) };
+  };
+  const login = async (process: number) =>
+    (
+      await post(process, 'auth/login', {
+        email: EMAIL,
+        password: PASSWORD,
+        platform: 'linux',
+        device,
+      })
+    ).body;
+  const refresh = (process: number, token: string) =>
+    post(process, 'auth/refresh', { refresh_token: token, platform: 'linux', device });
+  const account = (process: number, token: string) =>
+    fetch(`${urls[process]}/api/v1/account`, { headers: { authorization: `Bearer ${token}` } });
+
+  it('an account registered at one signs in at the other; either takes the tokens', async () => {
+    const person = { email: EMAIL, password: PASSWORD };
+    expect((await post(0, 'auth/register', person)).status).toBe(202);
+    const session = await login(1);
+    expect(session.account).toMatchObject({ email: EMAIL, tier: 'free' });
+    expect((await account(0, session.access_token)).status).toBe(200);
+    expect((await account(1, session.access_token)).status).toBe(200);
+    const keys = await Promise.all(
+      urls.map(async (url) => (await fetch(`${url}/.well-known/jwks.json`)).json()),
+    );
+    expect(keys[0]).toEqual(keys[1]);
+  });
+
+  it('50 refreshes with one token, over both: 50 × 200, one token, one session', async () => {
+    const session = await login(0);
+    const answers = await Promise.all(
+      Array.from({ length: 50 }, (_, n) => refresh(n % 2, session.refresh_token)),
+    );
+    const count = (status: number) => answers.filter((answer) => answer.status === status).length;
+    console.log(`50 refreshes with one token over two processes: ${count(200)} × 200`);
+    expect(count(200)).toBe(50);
+    const tokens = new Set(answers.map(({ body }) => body.refresh_token));
+    expect(tokens.size).toBe(1);
+    // Nobody was logged out: the one token they were all given goes on.
+    expect((await refresh(1, [...tokens][0])).status).toBe(200);
+  });
+
+  it('a token two rotations old, replayed at the other process, ends the session at both', async () => {
+    const first = await login(0);
+    const second = (await refresh(0, first.refresh_token)).body;
+    const third = (await refresh(1, second.refresh_token)).body;
+    expect(await refresh(1, first.refresh_token)).toMatchObject({
+      status: 401,
+      body: { code: 'session_ended' },
+    });
+    for (const process of [0, 1]) {
+      expect((await refresh(process, third.refresh_token)).status).toBe(401);
+    }
+  });
+
+  it('signing out everywhere at one ends what was begun at the other', async () => {
+    const [here, there] = [await login(0), await login(1)];
+    expect((await post(0, 'auth/logout', { scope: 'global' }, here.access_token)).status).toBe(204);
+    for (const { refresh_token: token } of [here, there]) {
+      expect((await refresh(1, token)).status).toBe(401);
+    }
+    expect((await refresh(0, (await login(1)).refresh_token)).status).toBe(200);
+  });
+
+  it.runIf(waits)(
+    'a message is taken while mail is cut off, its process is killed, the other delivers',
+    async () => {
+      await mails.cutOff();
+      const message = { name: 'Ada', email: EMAIL, subject: randomUUID(), message: 'Hello' };
+      const accepted = await post(0, 'contact', message);
+      expect(accepted.status).toBe(202);
+      const page = async (process: number) =>
+        (await fetch(`${urls[process]}/api/v1/system/status`)).json() as Promise<{
+          components: { id: string; status: string }[];
+        }>;
+      await expect
+        .poll(async () => (await page(0)).components.find(({ id }) => id === 'mail')?.status, {
+          timeout: 20_000,
+        })
+        .toBe('major_outage');
+      processes[0]?.process.kill('SIGKILL');
+      await mails.bringBack();
+      await expect
+        .poll(() => mails.mails.map(({ parsed }) => parsed.subject), {
+          timeout: 110_000,
+          interval: 500,
+        })
+        .toEqual([expect.stringContaining(message.subject)]);
+      expect(mails.mails[0]?.parsed.replyTo?.value[0]?.address).toBe(EMAIL);
+    },
+    140_000,
+  );
+}
+
+describe('two processes on one directory', () => define(() => ({}), findS3Server() === undefined));
+
+describeS3('two processes on one bucket', (server) => {
+  const bucket = useBucket(server);
+  define(
+    () => ({
+      OBJECT_STORE: 's3',
+      S3_BUCKET: bucket.name,
+      S3_ENDPOINT: server.endpoint,
+      S3_REGION: server.region,
+      AWS_ACCESS_KEY_ID: server.credentials.accessKeyId,
+      AWS_SECRET_ACCESS_KEY: server.credentials.secretAccessKey,
+    }),
+    true,
+  );
+});

@@ -1,0 +1,54 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { tmpdir } from 'node:os';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect } from 'vitest';
+import { runSource } from '../cli/support.ts';
+
+/** The service as a process of its own. */
+export interface Running {
+  readonly process: ChildProcess;
+  readonly output: () => string;
+  readonly errors: () => string;
+  readonly exit: Promise<number | null>;
+  /** Resolves once it listens. */
+  readonly url: () => Promise<string>;
+}
+
+const START_MAX_MS = 20_000;
+const children: ChildProcess[] = [];
+
+/** Starts `src/server.ts` with these settings and none of this process's own. */
+export function startServer(env: Readonly<Record<string, string>>): Running {
+  const child = spawn(process.execPath, runSource('src/server.ts'), {
+    // Not where a developer's .env may be.
+    cwd: tmpdir(),
+    // Nothing of this process's settings, but what it takes to run at all.
+    env: { PATH: process.env.PATH ?? '', PORT: '0', METRICS_PORT: '0', ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  children.push(child);
+  const [out, err]: [string[], string[]] = [[], []];
+  child.stdout?.on('data', (chunk) => out.push(String(chunk)));
+  child.stderr?.on('data', (chunk) => err.push(String(chunk)));
+  const exit = once(child, 'close').then(([code]) => code as number | null);
+  const output = () => out.join('');
+  return {
+    process: child,
+    output,
+    errors: () => err.join(''),
+    exit,
+    url: async () => {
+      const address = () => /listening on (http:[^"]+)"/.exec(output())?.[1];
+      const until = Date.now() + START_MAX_MS;
+      while (address() === undefined && Date.now() < until) await sleep(20);
+      expect(address(), err.join('')).toBeDefined();
+      return String(address());
+    },
+  };
+}
+
+/** Ends what a test left running. */
+export function killAll(): void {
+  for (const child of children.splice(0)) child.kill('SIGKILL');
+}
