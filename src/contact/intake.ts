@@ -123,7 +123,7 @@ async function accept(deps: IntakeDeps, id: string, submission: Submission) {
     message,
   });
   const bytes = messageDocument(id).render(document);
-  const outcome = await createSettled(deps, messageKey(id), bytes).catch(sayUnknown);
+  const outcome = await createSettled(deps, messageKey(id), bytes).catch(explain);
   if (outcome === 'exists') {
     const stored = await readMessage(deps.store, id);
     if (stored === undefined || !isSame(stored, submission)) {
@@ -135,11 +135,17 @@ async function accept(deps: IntakeDeps, id: string, submission: Submission) {
 }
 
 async function mark(deps: IntakeDeps, id: string): Promise<void> {
-  await markPending(deps, id, 0).catch(sayUnknown);
+  await markPending(deps, id, 0).catch(explain);
   deps.onAccepted?.(id);
 }
 
-function sayUnknown(error: unknown): never {
+/** In words for strangers: the store's own name its keys. */
+function explain(error: unknown): never {
+  if (isAppError(error, 'store_full')) {
+    throw new AppError('store_full', 'There is no room for messages now. Send it again later.', {
+      cause: error,
+    });
+  }
   if (!isAppError(error, 'outcome_unknown')) throw error;
   throw new AppError(
     'outcome_unknown',

@@ -20,7 +20,7 @@ export type SendResult =
   | {
       readonly outcome: 'failed';
       readonly detail: string;
-      /** Whether the server answered at all: without one, the next mail need not be tried. */
+      /** Whether the server let anybody in: if not, the next mail need not be tried now. */
       readonly isReachable: boolean;
     };
 
@@ -135,9 +135,10 @@ function headerText(text: string): string {
     .trim();
 }
 
-/** Reached, as far as an error tells: the server gave an answer with a number. */
+/** An answer with a number, and not to the password: signing in wrongly in a row locks accounts. */
 function wasReached(error: unknown): boolean {
-  return typeof (error as { responseCode?: unknown }).responseCode === 'number';
+  const { code, responseCode } = error as { code?: unknown; responseCode?: unknown };
+  return typeof responseCode === 'number' && code !== 'EAUTH';
 }
 
 function detailOf(error: unknown): string {

@@ -4,6 +4,11 @@ import { AppError, type FieldIssue, isAppError } from '../errors.ts';
 
 /** Requests are parsed by the zod schemas that the OpenAPI document is made from. */
 
+const SENTENCES: Readonly<Record<string, string>> = {
+  body: 'The body is not as it should be.',
+  headers: 'The headers are not as they should be.',
+};
+
 /** For Fastify: reports every wrong field at once, by JSON Pointer. */
 export const compileValidator: FastifySchemaCompiler<z.ZodType> = ({ schema, httpPart }) => {
   return (data) => {
@@ -13,10 +18,8 @@ export const compileValidator: FastifySchemaCompiler<z.ZodType> = ({ schema, htt
       pointer: issue.path.map((step) => `/${escapePointer(String(step))}`).join(''),
       detail: issue.message,
     }));
-    const part = httpPart === 'body' ? 'body' : 'address';
-    return {
-      error: new AppError('invalid_request', `The ${part} is not as it should be.`, { issues }),
-    };
+    const sentence = SENTENCES[httpPart ?? ''] ?? 'The address is not as it should be.';
+    return { error: new AppError('invalid_request', sentence, { issues }) };
   };
 };
 

@@ -1,5 +1,5 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { once } from 'node:events';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -28,10 +28,12 @@ afterAll(() => {
   server.close();
 });
 
-const json = (verdict: object, status = 200) => (response: ServerResponse) =>
-  void response
-    .writeHead(status, { 'content-type': 'application/json' })
-    .end(JSON.stringify(verdict));
+const json =
+  (verdict: object, status = 200) =>
+  (response: ServerResponse) =>
+    void response
+      .writeHead(status, { 'content-type': 'application/json' })
+      .end(JSON.stringify(verdict));
 
 const visitor = { token: 'token-1', remoteAddress: '192.0.2.7' };
 
@@ -98,7 +100,9 @@ describe.each<CaptchaService>(['turnstile', 'hcaptcha', 'recaptcha'])('%s', (kin
     '%s is not the visitor’s: unavailable',
     async (code) => {
       answer = json({ success: false, 'error-codes': [code] });
-      const error = await captchaFor().verify(visitor).catch((caught: Error) => caught);
+      const error = await captchaFor()
+        .verify(visitor)
+        .catch((caught: Error) => caught);
       expect(error).toMatchObject(unavailable);
       expect((error as Error).message).not.toContain(code);
       expect(outcomes).toEqual([[false, expect.stringContaining(code)]]);
@@ -112,7 +116,10 @@ describe.each<CaptchaService>(['turnstile', 'hcaptcha', 'recaptcha'])('%s', (kin
     ['nothing', (response) => void response.end()],
     ['another shape', json({ success: 'true' })],
     ['a list', json([])],
-    ['far too much', (response) => void response.end(`{"success":true,"x":"${'x'.repeat(20_000)}"}`)],
+    [
+      'far too much',
+      (response) => void response.end(`{"success":true,"x":"${'x'.repeat(20_000)}"}`),
+    ],
     ['a broken connection', (response) => void response.destroy()],
     ['silence', () => {}],
     ['half an answer', (response) => void response.writeHead(200).write('{"success":')],

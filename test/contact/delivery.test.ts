@@ -113,28 +113,31 @@ describe('with a real mail server', () => {
     expect(new Set(ids).size).toBe(1);
   });
 
-  it.each(['memory', 'directory'])('50 messages, two workers racing, %s: 50 mails', async (kind) => {
-    const clock = systemClock;
-    const directory = await makeTemporaryDirectory();
-    const store =
-      kind === 'memory'
-        ? createMemoryStore({ clock })
-        : await openFilesystemStore({
-            directory: directory.path,
-            signUrl: () => {
-              throw new Error('No links here.');
-            },
-          });
-    const ids = await accept({ store, clock }, 50);
-    const workers = [0, 1].map(() => deliveryOf({ store, clock }, mailerOf(server)));
-    await Promise.all(workers.flatMap((worker) => [worker.runOnce(), worker.runOnce()]));
-    await Promise.all(workers.map((worker) => worker.runOnce()));
-    expect(await statesOf(store)).toEqual(Array(50).fill('delivered'));
-    const sent = server.mails.map(({ parsed }) => parsed.messageId?.slice(1, 33) ?? '');
-    expect(sent.sort()).toEqual([...ids].sort());
-    expect(await keysOf(store, 'contact/pending/')).toEqual([]);
-    await directory.remove();
-  });
+  it.each(['memory', 'directory'])(
+    '50 messages, two workers racing, %s: 50 mails',
+    async (kind) => {
+      const clock = systemClock;
+      const directory = await makeTemporaryDirectory();
+      const store =
+        kind === 'memory'
+          ? createMemoryStore({ clock })
+          : await openFilesystemStore({
+              directory: directory.path,
+              signUrl: () => {
+                throw new Error('No links here.');
+              },
+            });
+      const ids = await accept({ store, clock }, 50);
+      const workers = [0, 1].map(() => deliveryOf({ store, clock }, mailerOf(server)));
+      await Promise.all(workers.flatMap((worker) => [worker.runOnce(), worker.runOnce()]));
+      await Promise.all(workers.map((worker) => worker.runOnce()));
+      expect(await statesOf(store)).toEqual(Array(50).fill('delivered'));
+      const sent = server.mails.map(({ parsed }) => parsed.messageId?.slice(1, 33) ?? '');
+      expect(sent.sort()).toEqual([...ids].sort());
+      expect(await keysOf(store, 'contact/pending/')).toEqual([]);
+      await directory.remove();
+    },
+  );
 
   it('a mail in flight may finish when the process stops; nothing new is begun', async () => {
     const clock = systemClock;

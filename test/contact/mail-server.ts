@@ -31,9 +31,10 @@ export type Behaviour =
   | { readonly kind: 'lose reply' }
   | { readonly kind: 'wait'; readonly ms: number };
 
-export async function startMailServer(
-  account?: { readonly user: string; readonly password: string },
-): Promise<MailServer> {
+export async function startMailServer(account?: {
+  readonly user: string;
+  readonly password: string;
+}): Promise<MailServer> {
   const mails: ReceivedMail[] = [];
   let behaviour: Behaviour | undefined;
   let server: SMTPServer | undefined;

@@ -1,6 +1,6 @@
-import { createServer, type Socket } from 'node:net';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
+import { createServer, type Socket } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Message } from '../../src/contact/documents.ts';
 import { createMailer } from '../../src/contact/mail.ts';
@@ -126,7 +126,7 @@ describe('mail', () => {
       // The server wants what the address means, not how it is written.
       expect(await mailerOf(guarded).send(message())).toMatchObject({ outcome: 'failed' });
       const result = await mailer.send(message());
-      expect(result).toMatchObject({ outcome: 'failed', isReachable: true });
+      expect(result).toMatchObject({ outcome: 'failed', isReachable: false });
       const refusal = await mailer.verify().catch((error: Error) => error.message);
       expect(`${result.detail} ${refusal}`).toMatch(/535/);
       expect(`${result.detail} ${refusal}`).not.toContain('secret-word');
@@ -153,7 +153,10 @@ describe('mail', () => {
     const smtpUrl = new Secret(`smtp://127.0.0.1:${(mute.address() as AddressInfo).port}`);
     const impatient = createMailer({ smtpUrl, from: FROM, to: TO, timeoutMs: 100 });
     const patient = createMailer({ smtpUrl, from: FROM, to: TO, timeoutMs: 30_000 });
-    expect(await impatient.send(message())).toMatchObject({ outcome: 'failed', isReachable: false });
+    expect(await impatient.send(message())).toMatchObject({
+      outcome: 'failed',
+      isReachable: false,
+    });
     await expect(impatient.verify()).rejects.toMatchObject({ code: 'upstream_unavailable' });
     const signal = AbortSignal.timeout(50);
     expect(await patient.send(message(), signal)).toMatchObject({ outcome: 'failed' });

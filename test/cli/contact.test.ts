@@ -1,0 +1,162 @@
+import path from 'node:path';
+import { Command } from 'commander';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { addContactCommands } from '../../scripts/cli/contact-commands.ts';
+import { openContext } from '../../scripts/cli/context.ts';
+import { EXIT, reportFailure } from '../../scripts/cli/output.ts';
+import { createDelivery } from '../../src/contact/delivery.ts';
+import { createIntake } from '../../src/contact/intake.ts';
+import { createFakeMailer, keysOf, silent, submission } from '../contact/support.ts';
+import { createFixedClock } from '../support/clock.ts';
+import { makeTemporaryDirectory } from '../support/release.ts';
+
+/** On a directory store, in this process: what the commands print, and the codes they end with. */
+describe('slipway contact', () => {
+  let directory: Awaited<ReturnType<typeof makeTemporaryDirectory>>;
+  let context: Awaited<ReturnType<typeof openContext>>;
+  let output: string[] = [];
+  let errors: string[] = [];
+  const clock = createFixedClock();
+
+  beforeAll(async () => {
+    directory = await makeTemporaryDirectory();
+    vi.stubEnv('DATA_DIR', path.join(directory.path, 'data'));
+    vi.stubEnv('OBJECT_STORE', 'filesystem');
+    context = await openContext();
+  });
+  beforeEach(() => {
+    output = [];
+    errors = [];
+    vi.spyOn(console, 'log').mockImplementation((line = '') => void output.push(String(line)));
+    vi.spyOn(console, 'error').mockImplementation((line) => void errors.push(String(line)));
+  });
+  afterEach(() => {
+    vi.restoreAllMocks();
+  });
+  afterAll(() => {
+    vi.unstubAllEnvs();
+    return directory.remove();
+  });
+
+  const run = async (...arguments_: string[]) => {
+    output = [];
+    errors = [];
+    const program = new Command('slipway').exitOverride().configureOutput({
+      writeErr: (text) => void errors.push(text),
+      writeOut: (text) => void output.push(text),
+    });
+    addContactCommands(program);
+    let code: number = EXIT.done;
+    try {
+      await program.parseAsync(['contact', ...arguments_], { from: 'user' });
+    } catch (error) {
+      code = reportFailure(error, arguments_.includes('--json'));
+    }
+    return { code, stdout: output.join('\n'), stderr: errors.join('\n') };
+  };
+  const json = async (...arguments_: string[]) => {
+    const { code, stdout } = await run(...arguments_, '--json');
+    expect(code).toBe(0);
+    return JSON.parse(stdout);
+  };
+  const parts = () => ({ store: context.privateStore, clock, randomness: context.randomness });
+  const send = async (over: Parameters<typeof submission>[0]) => {
+    const intake = createIntake({ ...parts(), captcha: { verify: async () => {} } });
+    clock.advance(60_000);
+    return (await intake.submit(submission(over))).id;
+  };
+  const deliver = (answer: 'sent' | 'failed') =>
+    createDelivery({ ...parts(), log: silent, mailer: createFakeMailer(() => answer) }).runOnce();
+
+  it('from nothing to pending, delivered, dead, redelivered and erased', async () => {
+    expect(await run('list')).toEqual({ code: 0, stdout: 'There are no messages.', stderr: '' });
+    expect(await json('list')).toEqual({ messages: [], damaged: [] });
+
+    const first = await send({ subject: 'First' });
+    await deliver('sent');
+    const second = await send({ subject: 'Second', email: 'bob@example.org' });
+    const listed = await run('list');
+    expect(listed.stdout.split('\n')).toEqual([
+      expect.stringMatching(/^ID +ACCEPTED +STATE +ATTEMPTS +FROM +SUBJECT$/),
+      expect.stringMatching(
+        new RegExp(`^${second} +2026-11-21 09:02:00Z +pending +0 +bob@example\\.org +Second$`),
+      ),
+      expect.stringMatching(new RegExp(`^${first} .* delivered +1 +ada@example\\.org +First$`)),
+    ]);
+    expect((await json('list', '--state', 'delivered')).messages).toMatchObject([{ id: first }]);
+    expect((await json('list', '--limit', '1')).messages).toMatchObject([{ id: second }]);
+
+    clock.advance(73 * 3_600_000);
+    await deliver('failed');
+    expect((await json('list', '--state', 'dead')).messages).toEqual([
+      {
+        id: second,
+        accepted_at: '2026-11-21T09:02:00.000Z',
+        state: 'dead',
+        name: 'Ada Lovelace',
+        email: 'bob@example.org',
+        subject: 'Second',
+        attempt_count: 1,
+        detail: '450 later',
+        next_at: null,
+      },
+    ]);
+    expect((await run('list')).stdout).toMatch(/contact redeliver/);
+    expect((await run('show', second)).stdout).toMatch(/dead; "slipway contact redeliver/);
+
+    expect((await run('redeliver', second)).stdout).toMatch(
+      /to be delivered again \(redelivery 1\)\.\nA running service .* within a minute\./,
+    );
+    expect((await json('show', second)).state).toBe('pending');
+    await deliver('sent');
+    expect(await json('show', second)).toMatchObject({
+      state: 'delivered',
+      message: 'It weaves algebraic patterns.',
+      redeliveries: 1,
+      attempts: [
+        { number: 1, result: 'dead', detail: '450 later' },
+        { number: 2, result: 'delivered', next_at: null },
+      ],
+    });
+    expect((await json('redeliver', second)).redelivery).toBe(2);
+
+    expect(await json('erase', second)).toEqual({ id: second, state: 'erased' });
+    expect((await run('list')).stdout).not.toContain(second);
+    const left = (await keysOf(context.privateStore, 'contact/')).filter((key) =>
+      key.includes(second),
+    );
+    expect(left).toEqual([`contact/${second}/end.json`]);
+  });
+
+  it('an id that is none', async () => {
+    for (const id of ['0'.repeat(32), '../../etc/passwd', '\u001b[2J']) {
+      for (const verb of ['show', 'redeliver', 'erase']) {
+        const { code, stdout, stderr } = await run(verb, id);
+        expect([code, stdout]).toEqual([EXIT.refused, '']);
+        expect(stderr).toMatch(/^slipway: There is no message .*; "slipway contact list" shows/);
+        expect(stderr).not.toContain('\u001b');
+      }
+    }
+    const { code, stderr } = await run('show', '0'.repeat(32), '--json');
+    expect([code, JSON.parse(stderr).error.code]).toEqual([EXIT.refused, 'unknown_message']);
+  });
+
+  it('wrong usage', async () => {
+    for (const wrong of [['list', '--state', 'lost'], ['list', '--limit', '0'], ['show'], ['x']]) {
+      expect((await run(...wrong)).code).toBe(EXIT.usage);
+    }
+  });
+
+  it('prints nothing that steers a terminal, and names what cannot be read', async () => {
+    const id = await send({ subject: 'A \u009b31m', message: 'one\ntwo \u009b2J\r\n\tthree' });
+    const { stdout } = await run('show', id);
+    expect(stdout).toMatch(/one\ntwo {2}2J \n\tthree/);
+    expect(stdout + (await run('list')).stdout).not.toMatch(/(?![\n\t])\p{Cc}/u);
+
+    await context.privateStore.delete(`contact/${id}/message.json`);
+    await context.privateStore.create(`contact/${id}/message.json`, Buffer.from('damaged'));
+    expect((await run('list')).stdout).toMatch(/cannot be read: .*contact erase/);
+    expect((await run('show', id)).code).toBe(EXIT.failed);
+    expect((await run('erase', id)).code).toBe(0);
+  });
+});

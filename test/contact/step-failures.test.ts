@@ -1,0 +1,201 @@
+import { describe, expect, it } from 'vitest';
+import { ABANDONED_AFTER_MS } from '../../src/contact/delivery.ts';
+import { showMessage } from '../../src/contact/inspect.ts';
+import { eraseMessage, removeOldMessages } from '../../src/contact/retention.ts';
+import { createMemoryStore } from '../../src/object-store/memory.ts';
+import { createFixedClock } from '../support/clock.ts';
+import { createFaultyStore, type Fault, failFrom, failOnce } from '../support/faulty-store.ts';
+import { accept, createFakeMailer, deliveryOf, keysOf } from './support.ts';
+
+/** Each call of the store that a delivery makes fails once, and each is where the process dies once. */
+
+const setUp = () => {
+  const clock = createFixedClock();
+  const inner = createMemoryStore({ clock });
+  return { clock, inner, store: createFaultyStore(inner) };
+};
+const HOUR = 3_600_000;
+
+/** How many calls a delivery makes that nothing disturbs: one that failed first, and one after it. */
+async function countCalls(): Promise<number> {
+  const { clock, inner, store } = setUp();
+  await accept({ store: inner, clock }, 1);
+  await deliver(store, clock, createFakeMailer(firstFails));
+  return store.total();
+}
+
+const firstFails = (count: number) => (count === 1 ? 'failed' : 'sent');
+
+async function deliver(
+  store: Parameters<typeof deliveryOf>[0]['store'],
+  clock: ReturnType<typeof createFixedClock>,
+  mailer: ReturnType<typeof createFakeMailer>,
+): Promise<void> {
+  const delivery = deliveryOf({ store, clock }, mailer);
+  for (let look = 0; look < 60; look++) {
+    await delivery.runOnce().catch(() => {});
+    clock.advance(30_000);
+  }
+}
+
+const EFFECTS: readonly Fault['when'][] = ['before', 'after'];
+
+describe('a delivery', () => {
+  it('whose calls fail, each in turn: exactly one mail', async () => {
+    const calls = await countCalls();
+    expect(calls).toBeGreaterThan(15);
+    for (const when of EFFECTS) {
+      for (let call = 1; call <= calls; call++) {
+        const { clock, inner, store } = setUp();
+        const [id = ''] = await accept({ store: inner, clock }, 1);
+        store.setPlan(failOnce(call, when));
+        const mailer = createFakeMailer(firstFails);
+        await deliver(store, clock, mailer);
+        expect(mailer.sent, `call ${call} fails ${when}`).toEqual([id]);
+        expect((await showMessage(inner, id)).state).toBe('delivered');
+        expect(await keysOf(inner, 'contact/pending/')).toEqual([]);
+      }
+    }
+  });
+
+  it('whose process dies at each call in turn: another delivers, with at most one mail more', async () => {
+    const calls = await countCalls();
+    let duplicates = 0;
+    for (const when of EFFECTS) {
+      for (let call = 1; call <= calls; call++) {
+        const { clock, inner, store } = setUp();
+        const [id = ''] = await accept({ store: inner, clock }, 1);
+        store.setPlan(failFrom(call, when));
+        const dying = createFakeMailer(firstFails);
+        await deliver(store, clock, dying);
+        const other = createFakeMailer();
+        await deliver(inner, clock, other);
+        expect((await showMessage(inner, id)).state, `dies at ${call} ${when}`).toBe('delivered');
+        const mails = dying.sent.length + other.sent.length;
+        expect(mails).toBeGreaterThanOrEqual(1);
+        expect(mails).toBeLessThanOrEqual(2);
+        duplicates += mails - 1;
+        expect(await keysOf(inner, 'contact/pending/')).toEqual([]);
+      }
+    }
+    console.log(
+      `died at each of ${calls} calls, before and after it took effect: 0 lost, ${duplicates} duplicates`,
+    );
+  });
+
+  it('during which the store is down for a while, after the mail was sent: no second mail', async () => {
+    const { clock, inner, store } = setUp();
+    const [id = ''] = await accept({ store: inner, clock }, 1);
+    const mailer = createFakeMailer(() => {
+      store.goDown();
+      return 'sent';
+    });
+    const delivery = deliveryOf({ store, clock }, mailer);
+    await delivery.runOnce();
+    clock.advance(2 * ABANDONED_AFTER_MS);
+    await delivery.runOnce().catch(() => {});
+    expect((await showMessage(inner, id)).state).toBe('pending');
+    store.comeUp();
+    await delivery.runOnce();
+    expect(mailer.sent).toEqual([id]);
+    expect((await showMessage(inner, id)).state).toBe('delivered');
+  });
+
+  it('of a damaged message leaves the others alone', async () => {
+    const { clock, inner } = setUp();
+    const [first = '', second = ''] = await accept({ store: inner, clock }, 2);
+    await inner.delete(`contact/${first}/message.json`);
+    await inner.create(`contact/${first}/message.json`, Buffer.from('{"signed":'));
+    const mailer = createFakeMailer();
+    await deliver(inner, clock, mailer);
+    expect(mailer.sent).toEqual([second]);
+    expect(await keysOf(inner, 'contact/pending/')).toEqual([`contact/pending/${first}/0.json`]);
+  });
+});
+
+describe('erasing', () => {
+  it('at each call of a delivery in turn: nothing of it is left, and none is sent that had not begun', async () => {
+    const calls = await countCalls();
+    for (let call = 1; call <= calls; call++) {
+      const { clock, inner, store } = setUp();
+      const [id = ''] = await accept({ store: inner, clock }, 1);
+      const mailer = createFakeMailer(firstFails);
+      let triedBefore = 0;
+      store.setPlan(async ({ number }) => {
+        if (number === call) {
+          triedBefore = mailer.tried.length;
+          await eraseMessage({ store: inner, clock }, id, 'erased');
+        }
+        return undefined;
+      });
+      await deliver(store, clock, mailer);
+      // It may have been past its last look at the marker.
+      expect(mailer.tried.length - triedBefore, `erased at ${call}`).toBeLessThanOrEqual(1);
+      expect(await keysOf(inner, 'contact/pending/')).toEqual([]);
+      await expect(showMessage(inner, id)).rejects.toMatchObject({ code: 'unknown_message' });
+      await removeOldMessages({ store: inner, clock }, 365 * 24 * HOUR);
+      expect(await keysOf(inner)).toEqual([`contact/${id}/end.json`]);
+      clock.advance(25 * HOUR);
+      await removeOldMessages({ store: inner, clock }, 365 * 24 * HOUR);
+      expect(await keysOf(inner)).toEqual([]);
+    }
+  });
+
+  it('is done by the next try when the store fails in between', async () => {
+    for (const when of EFFECTS) {
+      for (let call = 1; call <= 10; call++) {
+        const { clock, inner, store } = setUp();
+        const [id = ''] = await accept({ store: inner, clock }, 1);
+        await deliver(
+          inner,
+          clock,
+          createFakeMailer(() => 'failed'),
+        );
+        store.setPlan(failOnce(call, when));
+        await eraseMessage({ store, clock }, id, 'erased').catch(() =>
+          eraseMessage({ store, clock }, id, 'erased'),
+        );
+        expect(await keysOf(inner)).toEqual([`contact/${id}/end.json`]);
+      }
+    }
+  });
+});
+
+describe('retention', () => {
+  it('erases what is too old, by its own time, delivered or not, damaged or not', async () => {
+    const { clock, inner } = setUp();
+    const store = inner;
+    const [delivered = '', damaged = ''] = await accept({ store, clock }, 3);
+    const mailer = createFakeMailer();
+    deliveryOf({ store, clock }, mailer).wake(delivered);
+    await expect.poll(() => keysOf(store).then((keys) => keys.join())).toMatch(/outcome/);
+    await store.delete(`contact/${damaged}/message.json`);
+    await store.create(`contact/${damaged}/message.json`, Buffer.from('damaged'));
+    clock.advance(20 * 24 * HOUR);
+    const [young = ''] = await accept({ store, clock }, 1);
+    expect(await removeOldMessages({ store, clock }, 30 * 24 * HOUR)).toBe(0);
+    clock.advance(11 * 24 * HOUR);
+    expect(await removeOldMessages({ store, clock }, 30 * 24 * HOUR)).toBe(3);
+    const left = (await keysOf(store)).filter((key) => !key.endsWith('/end.json'));
+    expect(left).toEqual([`contact/${young}/message.json`, `contact/pending/${young}/0.json`]);
+    clock.advance(25 * HOUR);
+    expect(await removeOldMessages({ store, clock }, 30 * 24 * HOUR)).toBe(0);
+    expect(await keysOf(store)).toEqual([
+      `contact/${young}/message.json`,
+      `contact/pending/${young}/0.json`,
+    ]);
+  });
+
+  it('removes a marker whose message is gone, and touches nothing that is not its own', async () => {
+    const { clock, inner: store } = setUp();
+    const [id = ''] = await accept({ store, clock }, 1);
+    await store.create(`contact/pending/${'0'.repeat(32)}/0.json`, Buffer.from('{}'));
+    await store.create('contact/readme.txt', Buffer.from('not ours'));
+    await removeOldMessages({ store, clock }, HOUR);
+    expect(await keysOf(store)).toEqual([
+      `contact/${id}/message.json`,
+      `contact/pending/${id}/0.json`,
+      'contact/readme.txt',
+    ]);
+  });
+});
