@@ -1,10 +1,10 @@
 import { isAppError } from '../errors.ts';
 import type { Log } from '../log.ts';
 import { appendDocument } from '../sequence/append.ts';
+import { type CreateDeps, createSettled } from '../sequence/create-settled.ts';
 import { isEnded } from '../sequence/end.ts';
 import { SCHEMA_VERSION } from '../sequence/envelope.ts';
 import { seal } from '../sequence/sealed.ts';
-import { type CreateDeps, createSettled } from './create-settled.ts';
 import {
   type AttemptDocument,
   attemptSequence,

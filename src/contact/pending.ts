@@ -1,5 +1,5 @@
 import type { ObjectStore } from '../object-store/object-store.ts';
-import { type CreateDeps, createSettled } from './create-settled.ts';
+import { type CreateDeps, createSettled } from '../sequence/create-settled.ts';
 import { PENDING_ROOT, parsePendingKey, pendingKey, pendingPrefix } from './keys.ts';
 import { scanMessages } from './scan.ts';
 
