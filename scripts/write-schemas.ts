@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { renderSchemas } from '../src/catalog/json-schema.ts';
+import { renderSchemas } from './stored-documents.ts';
 
 /** Writes the JSON Schemas of the stored format into `manifests/`; a test fails when they drift. */
 for (const [file, text] of renderSchemas()) {

@@ -149,7 +149,10 @@ const RULES: Readonly<Record<string, Rule>> = {
     may: [
       ...['operations', 'app', 'config', 'build-output', 'domain', 'system', ...LEAVES],
       ...['identity', 'contact'],
-      'src/catalog/json-schema.ts',
+      'src/sequence/json-schema.ts',
+      'src/telemetry/compaction-document.ts',
+      'src/telemetry/flush-document.ts',
+      ...['applications', 'manifest', 'revision'].map((name) => `src/catalog/${name}-document.ts`),
       'src/http/check-update-route.ts',
       'src/http/latest-version-route.ts',
       'src/http/download-route.ts',

@@ -33,7 +33,7 @@ const common = {
   change_id: z.string().min(1).max(64),
 };
 
-const messageSchema = z.object({
+export const messageSchema = z.object({
   ...common,
   type: z.literal('contact_message'),
   accepted_at: isoTime,
@@ -44,7 +44,7 @@ const messageSchema = z.object({
   message: z.string().min(1).max(MESSAGE_LENGTH_MAX),
 });
 
-const attemptSchema = z.object({
+export const attemptSchema = z.object({
   ...common,
   type: z.literal('contact_attempt'),
   number: z.int().positive(),
@@ -53,7 +53,7 @@ const attemptSchema = z.object({
 
 export const RESULTS = ['delivered', 'failed', 'dead'] as const;
 
-const outcomeSchema = z.object({
+export const outcomeSchema = z.object({
   ...common,
   type: z.literal('contact_outcome'),
   number: z.int().positive(),
@@ -64,7 +64,7 @@ const outcomeSchema = z.object({
   next_at: isoTime.nullable(),
 });
 
-const redeliverySchema = z.object({
+export const redeliverySchema = z.object({
   ...common,
   type: z.literal('contact_redelivery'),
   number: z.int().positive(),

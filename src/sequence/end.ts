@@ -111,12 +111,17 @@ export async function removeEnded(
   const { store, clock } = deps;
   const endedAt = new Map<string, number>();
   for await (const { key, lastModified } of store.list(root)) {
-    if (isMarker(key)) endedAt.set(key.slice(0, -MARKER.length), lastModified.getTime());
+    const prefix = key.slice(0, -MARKER.length);
+    // The root itself never ends: a stray marker there must not clear away everything.
+    if (isMarker(key) && prefix !== root) endedAt.set(prefix, lastModified.getTime());
   }
   if (endedAt.size === 0) return 0;
   let deleted = 0;
-  for await (const { key } of store.list(root)) {
-    if (isMarker(key) || !parentsOf(key).some((prefix) => endedAt.has(prefix))) continue;
+  for await (const { key, lastModified } of store.list(root)) {
+    // What came later is of a new life: another process cleared the marker away since it was listed.
+    const isOver = (prefix: string): boolean =>
+      lastModified.getTime() <= (endedAt.get(prefix) ?? Number.NEGATIVE_INFINITY) + END_KEPT_MS_MIN;
+    if (isMarker(key) || !parentsOf(key).some(isOver)) continue;
     await store.delete(key);
     deleted++;
   }
@@ -136,7 +141,11 @@ function parentsOf(key: string): readonly string[] {
 
 /** Milliseconds since the epoch; a marker that cannot be read is kept for good. */
 async function keptUntil(store: ObjectStore, prefix: string): Promise<number> {
-  const object = await store.get(endKey(prefix), { bytesMax: END_BYTES_MAX });
+  const object = await store.get(endKey(prefix), { bytesMax: END_BYTES_MAX }).catch((error) => {
+    // One damaged marker must not keep everything else from being cleared away.
+    if (isAppError(error, 'document_too_large')) return undefined;
+    throw error;
+  });
   if (object === undefined) return Number.POSITIVE_INFINITY;
   try {
     const marker: unknown = JSON.parse(Buffer.from(object.body).toString());

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { renderSchemas } from '../../src/catalog/json-schema.ts';
+import { renderSchemas } from '../../scripts/stored-documents.ts';
 import {
   applicationsSequence,
   manifestSequence,
@@ -18,6 +18,13 @@ function readExample(name: string): Uint8Array {
 describe('manifests/', () => {
   it.each([...renderSchemas()])('%s is what the code says (npm run schemas)', (file, text) => {
     expect(readFileSync(path.join(MANIFESTS, file), 'utf8')).toBe(text);
+  });
+
+  it('names every schema in its README, and has no other', () => {
+    const readme = readFileSync(path.join(MANIFESTS, 'README.md'), 'utf8');
+    const files = readdirSync(MANIFESTS).filter((file) => file.endsWith('.schema.json'));
+    expect(files.sort()).toEqual([...renderSchemas().keys()].sort());
+    expect(files.filter((file) => !readme.includes(`](${file})`))).toEqual([]);
   });
 
   it('has examples that the code reads, and that belong together', () => {

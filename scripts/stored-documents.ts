@@ -1,0 +1,41 @@
+import { applicationsSchema } from '../src/catalog/applications-document.ts';
+import { manifestSchema } from '../src/catalog/manifest-document.ts';
+import { revisionSchema } from '../src/catalog/revision-document.ts';
+import {
+  attemptSchema,
+  messageSchema,
+  outcomeSchema,
+  redeliverySchema,
+} from '../src/contact/documents.ts';
+import { accountSchema } from '../src/identity/account.ts';
+import { developerKeySchema } from '../src/identity/developer-keys.ts';
+import { sessionSchema } from '../src/identity/session-document.ts';
+import { renderSchema } from '../src/sequence/json-schema.ts';
+import { compactionSchema } from '../src/telemetry/compaction-document.ts';
+import { flushSchema } from '../src/telemetry/flush-document.ts';
+
+/** Every kind of stored document, of every room. */
+const DOCUMENTS = {
+  'release-manifest': ['Release manifest', manifestSchema],
+  'catalog-revision': ['Catalog revision', revisionSchema],
+  applications: ['List of applications', applicationsSchema],
+  account: ['Account', accountSchema],
+  session: ['Session', sessionSchema],
+  'developer-key': ['Developer key', developerKeySchema],
+  'contact-message': ['Message from the contact form', messageSchema],
+  'contact-attempt': ['Attempt to deliver a message', attemptSchema],
+  'contact-outcome': ['Outcome of an attempt', outcomeSchema],
+  'contact-redelivery': ['Redelivery of a message', redeliverySchema],
+  'usage-flush': ['Counts of one process', flushSchema],
+  'usage-compaction': ['Counts of all processes', compactionSchema],
+} as const;
+
+/** File name below `manifests/` and text of each schema. */
+export function renderSchemas(): ReadonlyMap<string, string> {
+  return new Map(
+    Object.entries(DOCUMENTS).map(([name, [title, signed]]) => [
+      `${name}.v1.schema.json`,
+      renderSchema(title, signed),
+    ]),
+  );
+}
