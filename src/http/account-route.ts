@@ -18,16 +18,28 @@ const answerSchema = z.strictObject({
   registered_at: z.string(),
 });
 
+/** What every route can answer that reads from the store, and every one that writes to it. */
+export const READING = 'store_unavailable, store_denied';
+export const WRITING = `${READING}, store_full, store_nonconforming` as const;
+
 /** What every signed-in route can answer beside its own. */
 export const SIGNED_IN_PROBLEMS = {
   401: 'not_signed_in',
   429: 'too_many_requests',
   501: 'not_configured',
-  503: 'store_unavailable, store_denied',
+  503: READING,
 } as const;
+/** Of a route that is sent a body, whether or not it wants one. */
 export const BODY_PROBLEMS = {
   413: 'body_too_large',
   415: 'unsupported_media_type',
+} as const;
+/** Of a route that changes something and wants no body. */
+export const CHANGE_PROBLEMS = {
+  400: 'malformed_json',
+  ...SIGNED_IN_PROBLEMS,
+  ...BODY_PROBLEMS,
+  503: WRITING,
 } as const;
 
 const PATH = '/api/v1/account';
@@ -45,7 +57,10 @@ export function registerAccount(app: App, deps: AccountsDeps): void {
   const read = {
     summary: 'Your account',
     tags: ['account'],
-    response: { 200: answerSchema, ...problems(SIGNED_IN_PROBLEMS) },
+    response: {
+      200: answerSchema,
+      ...problems({ ...SIGNED_IN_PROBLEMS, 503: `${READING}, document_newer` }),
+    },
   };
   app.get(PATH, { schema: read }, async (request) => {
     const { account: id } = await requirePrincipal(deps, request);
@@ -65,6 +80,7 @@ export function registerAccount(app: App, deps: AccountsDeps): void {
         400: 'invalid_request, malformed_json',
         ...SIGNED_IN_PROBLEMS,
         ...BODY_PROBLEMS,
+        503: `${WRITING}, document_newer`,
       }),
     },
   };
@@ -81,7 +97,7 @@ export function registerAccount(app: App, deps: AccountsDeps): void {
     description:
       'Ends every session and deletes the account, its sessions and developer keys, for good. Its address can register again after an hour.',
     tags: ['account'],
-    response: { 204: z.null(), ...problems(SIGNED_IN_PROBLEMS) },
+    response: { 204: z.null(), ...problems(CHANGE_PROBLEMS) },
   };
   app.delete(PATH, { schema: erase }, async (request, reply) => {
     const { account: id } = await requirePrincipal(deps, request);
@@ -92,11 +108,17 @@ export function registerAccount(app: App, deps: AccountsDeps): void {
 }
 
 export function signedOutWhenGone(error: unknown): never {
-  const isGone = isAppError(error, 'unknown_account') || isAppError(error, 'ended');
-  if (isGone) throw notSignedIn(error);
-  // A person reads "try again" where a script reads "unknown".
-  if (isAppError(error, 'outcome_unknown')) {
-    throw new AppError('store_unavailable', error.message, { cause: error });
-  }
-  throw error;
+  if (isGone(error)) throw notSignedIn(error);
+  return tryAgainWhenUnknown(error);
+}
+
+/** Whether an account was erased. */
+export function isGone(error: unknown): boolean {
+  return isAppError(error, 'unknown_account') || isAppError(error, 'ended');
+}
+
+/** A person reads "try again" where a script reads "unknown". */
+export function tryAgainWhenUnknown(error: unknown): never {
+  if (!isAppError(error, 'outcome_unknown')) throw error;
+  throw new AppError('store_unavailable', error.message, { cause: error });
 }

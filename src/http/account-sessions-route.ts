@@ -2,10 +2,17 @@ import { z } from 'zod';
 import { endOneSession, listSessions } from '../identity/account-sessions.ts';
 import { endEverySession } from '../identity/manage-account.ts';
 import { CLIENT_PLATFORMS } from '../identity/session-document.ts';
-import { SIGNED_IN_PROBLEMS, signedOutWhenGone } from './account-route.ts';
+import {
+  CHANGE_PROBLEMS,
+  READING,
+  SIGNED_IN_PROBLEMS,
+  signedOutWhenGone,
+  WRITING,
+} from './account-route.ts';
 import type { AccountsDeps } from './accounts-deps.ts';
 import { openIdentity, requirePrincipal } from './authenticate.ts';
 import type { App } from './deps.ts';
+import { clearSessionCookie } from './session-answer.ts';
 import { problems, word } from './validation.ts';
 
 const PATH = '/api/v1/account/sessions';
@@ -30,7 +37,13 @@ export function registerAccountSessions(app: App, deps: AccountsDeps): void {
   const list = {
     summary: 'Where you are signed in',
     tags: ['account'],
-    response: { 200: answerSchema, ...problems(SIGNED_IN_PROBLEMS) },
+    response: {
+      200: answerSchema,
+      ...problems({
+        ...SIGNED_IN_PROBLEMS,
+        503: `${READING}, document_corrupt, document_newer`,
+      }),
+    },
   };
   app.get(PATH, { schema: list }, async (request) => {
     const { account, session: current } = await requirePrincipal(deps, request);
@@ -56,7 +69,11 @@ export function registerAccountSessions(app: App, deps: AccountsDeps): void {
     params: z.object({ session: word }),
     response: {
       204: z.null(),
-      ...problems({ 400: 'invalid_request', ...SIGNED_IN_PROBLEMS, 404: 'unknown_session' }),
+      ...problems({
+        ...CHANGE_PROBLEMS,
+        400: 'invalid_request, malformed_json',
+        404: 'unknown_session',
+      }),
     },
   };
   app.delete(`${PATH}/:session`, { schema: endOne }, async (request, reply) => {
@@ -68,11 +85,15 @@ export function registerAccountSessions(app: App, deps: AccountsDeps): void {
   const endAll = {
     summary: 'Sign out everywhere, here included',
     tags: ['account'],
-    response: { 204: z.null(), ...problems(SIGNED_IN_PROBLEMS) },
+    response: {
+      204: z.null(),
+      ...problems({ ...CHANGE_PROBLEMS, 503: `${WRITING}, document_newer` }),
+    },
   };
   app.delete(PATH, { schema: endAll }, async (request, reply) => {
     const { account } = await requirePrincipal(deps, request);
     await endEverySession(openIdentity(deps), account).catch(signedOutWhenGone);
+    clearSessionCookie(reply as never, deps.cookies);
     return reply.code(204).send(null);
   });
 }

@@ -13,12 +13,18 @@ export function openIdentity(deps: Pick<AccountsDeps, 'identity'>): Identity {
   throw new AppError('not_configured', 'There are no accounts here: IDENTITY_PROVIDER is off.');
 }
 
-/** Who holds the request's access token. @throws AppError `not_configured`, `not_signed_in` */
+/**
+ * Who holds the request's access token.
+ *
+ * @throws AppError `not_configured`, `too_many_requests`, `not_signed_in`
+ */
 export async function requirePrincipal(
   deps: AccountsDeps,
   request: FastifyRequest,
 ): Promise<Principal> {
   const { accessTokens } = openIdentity(deps);
+  // Before the token is looked at: most of what it opens costs store requests, some of them listings.
+  await deps.requestLimit.consume(request.ip);
   const token = bearerOf(request.headers.authorization);
   if (token === undefined) throw notSignedIn();
   const principal = await accessTokens.verify(token);

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { AppError } from '../errors.ts';
 import { notSignedIn } from '../identity/access-token.ts';
 import { readAccount } from '../identity/account.ts';
-import { SIGNED_IN_PROBLEMS } from './account-route.ts';
+import { BODY_PROBLEMS, READING, SIGNED_IN_PROBLEMS } from './account-route.ts';
 import type { AccountsDeps } from './accounts-deps.ts';
 import { openIdentity, requirePrincipal } from './authenticate.ts';
 import type { App } from './deps.ts';
@@ -26,7 +26,7 @@ export function registerBilling(
         tiers: z.array(z.strictObject({ tier: z.string(), opens: z.array(z.string()) })),
         portal: z.boolean().describe('Whether there is a portal to change it.'),
       }),
-      ...problems(SIGNED_IN_PROBLEMS),
+      ...problems({ ...SIGNED_IN_PROBLEMS, 503: `${READING}, document_newer` }),
     },
   };
   app.get('/api/v1/billing', { schema: billing }, async (request) => {
@@ -50,7 +50,12 @@ export function registerBilling(
     tags: ['billing'],
     response: {
       201: z.strictObject({ url: z.string(), expires_in: z.int().describe('Seconds.') }),
-      ...problems(SIGNED_IN_PROBLEMS),
+      ...problems({
+        400: 'malformed_json',
+        ...SIGNED_IN_PROBLEMS,
+        ...BODY_PROBLEMS,
+        503: `${READING}, document_newer`,
+      }),
     },
   };
   app.post('/api/v1/portal/session', { schema: portal }, async (request, reply) => {

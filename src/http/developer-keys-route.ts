@@ -8,12 +8,18 @@ import {
   listDeveloperKeys,
   revokeDeveloperKey,
 } from '../identity/developer-keys.ts';
-import { BODY_PROBLEMS, SIGNED_IN_PROBLEMS } from './account-route.ts';
+import {
+  BODY_PROBLEMS,
+  CHANGE_PROBLEMS,
+  READING,
+  SIGNED_IN_PROBLEMS,
+  WRITING,
+} from './account-route.ts';
 import type { AccountsDeps } from './accounts-deps.ts';
 import { openIdentity, requireFeature, requirePrincipal } from './authenticate.ts';
 import type { App } from './deps.ts';
 import { lineSchema } from './session-answer.ts';
-import { problems, word } from './validation.ts';
+import { problems } from './validation.ts';
 
 const PATH = '/api/v1/developer-keys';
 const DAY_MS = 86_400_000;
@@ -43,7 +49,10 @@ export function registerDeveloperKeys(app: App, deps: AccountsDeps): void {
     tags: ['developer keys'],
     response: {
       200: z.strictObject({ keys: z.array(z.strictObject(keySchema)) }),
-      ...problems(SIGNED_IN_PROBLEMS),
+      ...problems({
+        ...SIGNED_IN_PROBLEMS,
+        503: `${READING}, document_corrupt, document_newer`,
+      }),
     },
   };
   app.get(PATH, { schema: list }, async (request) => {
@@ -69,6 +78,7 @@ export function registerDeveloperKeys(app: App, deps: AccountsDeps): void {
         403: 'not_entitled',
         409: 'limit_reached',
         ...BODY_PROBLEMS,
+        503: `${WRITING}, document_corrupt, document_newer`,
       }),
     },
   };
@@ -85,10 +95,19 @@ export function registerDeveloperKeys(app: App, deps: AccountsDeps): void {
   const revoke = {
     summary: 'Revoke a developer key',
     tags: ['developer keys'],
-    params: z.object({ key: word.describe('Its id.') }),
+    params: z.object({
+      key: z
+        .string()
+        .regex(/^[0-9a-f]{16}$/, 'must be the id of a key')
+        .describe('Its id.'),
+    }),
     response: {
       204: z.null().describe('Every process refuses it within half a minute.'),
-      ...problems({ 400: 'invalid_request', ...SIGNED_IN_PROBLEMS, 404: 'unknown_key' }),
+      ...problems({
+        ...CHANGE_PROBLEMS,
+        400: 'invalid_request, malformed_json',
+        404: 'unknown_key',
+      }),
     },
   };
   app.delete(`${PATH}/:key`, { schema: revoke }, async (request, reply) => {

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { signIn } from '../identity/sign-in.ts';
+import { tryAgainWhenUnknown, WRITING } from './account-route.ts';
 import type { AccountsDeps } from './accounts-deps.ts';
 import { openIdentity } from './authenticate.ts';
 import type { App } from './deps.ts';
@@ -39,7 +40,7 @@ const schema = {
       415: 'unsupported_media_type',
       429: 'too_many_requests',
       501: 'not_configured',
-      503: 'identity_provider_unavailable, store_unavailable, store_denied, overloaded',
+      503: `identity_provider_unavailable, overloaded, ${WRITING}, document_newer`,
     }),
   },
 };
@@ -61,7 +62,7 @@ export function registerLogin(app: App, deps: AccountsDeps): void {
         osVersion: device.os_version ?? null,
         appVersion: device.app_version ?? null,
       },
-    });
+    }).catch(tryAgainWhenUnknown);
     return sendSession(deps, reply as never, session, platform);
   });
 }

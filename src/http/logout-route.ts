@@ -2,8 +2,10 @@ import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { isAppError } from '../errors.ts';
 import { bearerOf } from '../identity/access-token.ts';
+import { listSessions } from '../identity/account-sessions.ts';
 import type { Identity } from '../identity/identity.ts';
 import { endEverySession } from '../identity/manage-account.ts';
+import { isGone, tryAgainWhenUnknown, WRITING } from './account-route.ts';
 import type { AccountsDeps } from './accounts-deps.ts';
 import { openIdentity } from './authenticate.ts';
 import type { App } from './deps.ts';
@@ -28,7 +30,7 @@ const schema = {
       415: 'unsupported_media_type',
       429: 'too_many_requests',
       501: 'not_configured',
-      503: 'store_unavailable, store_denied',
+      503: `${WRITING}, document_newer`,
     }),
   },
 };
@@ -36,6 +38,8 @@ const schema = {
 interface Holder {
   readonly account: string;
   readonly session: string;
+  /** Whether an access token says so, and not a refresh token, which may be long over. */
+  readonly isSignedIn: boolean;
 }
 
 export function registerLogout(app: App, deps: AccountsDeps): void {
@@ -60,24 +64,42 @@ async function holderOf(
   const bearer = bearerOf(request.headers.authorization);
   if (bearer !== undefined) {
     const principal = await identity.accessTokens.verify(bearer).catch(() => undefined);
-    if (principal !== undefined) return principal;
+    if (principal !== undefined) return { ...principal, isSignedIn: true };
   }
-  if (inBody !== undefined) return identity.sessions.claimsOf(inBody);
+  const claimsOf = (token: string | undefined): Holder | undefined => {
+    const claims = identity.sessions.claimsOf(token ?? '');
+    return claims && { ...claims, isSignedIn: false };
+  };
+  const holder = claimsOf(inBody);
+  if (holder !== undefined) return holder;
   const cookie = deps.cookies.enabled ? request.cookies[SESSION_COOKIE] : undefined;
   if (cookie === undefined || cookie === '') return undefined;
   requireOwnScript(request, deps.cookies);
-  return identity.sessions.claimsOf(cookie);
+  return claimsOf(cookie);
 }
 
 async function end(
   identity: Identity,
-  { account, session }: Holder,
+  { account, session, isSignedIn }: Holder,
   scope: 'local' | 'global',
 ): Promise<void> {
+  // A token found on an old disk must not sign its owner out everywhere for ever.
+  if (scope === 'global' && (isSignedIn || (await isOpen(identity, account, session)))) {
+    await endEverySession(identity, account).catch((error: unknown) => {
+      // An account that was erased has no sessions left.
+      if (!isGone(error)) tryAgainWhenUnknown(error);
+    });
+  }
+  // Last: with its own session over, a global log-out that failed half way could not be tried again.
   await identity.sessions.end(account, session, 'logged_out');
-  if (scope === 'local') return;
-  await endEverySession(identity, account).catch((error: unknown) => {
-    // An account that was erased has no sessions left.
-    if (!isAppError(error, 'ended') && !isAppError(error, 'unknown_account')) throw error;
-  });
+}
+
+async function isOpen(identity: Identity, account: string, session: string): Promise<boolean> {
+  try {
+    return (await listSessions(identity, account)).some(({ id }) => id === session);
+  } catch (error) {
+    if (!isAppError(error, 'document_corrupt')) throw error;
+    // One damaged session, of whatever device, must not keep the others signed in.
+    return true;
+  }
 }

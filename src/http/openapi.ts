@@ -4,6 +4,8 @@ import { jsonSchemaTransform } from 'fastify-type-provider-zod';
 import type { AccountsDeps } from './accounts-deps.ts';
 import { requirePrincipal } from './authenticate.ts';
 import type { App } from './deps.ts';
+import { registerAccountPage } from './docs-account-page.ts';
+import { DOCS_POLICY, LOOK_SCRIPT, LOOK_STYLE } from './docs-look.ts';
 
 /** Two OpenAPI 3.1 documents: one for anybody, one for those who are signed in. */
 
@@ -52,7 +54,7 @@ export async function registerOpenapi(app: App): Promise<void> {
       info: {
         title: 'Slipway',
         description:
-          'Desktop updates and downloads. Errors are problem documents (RFC 9457) with a stable code.',
+          'Desktop updates and downloads. Errors are problem documents (RFC 9457) with a stable code. What an account can do is in [a document of its own](/docs/account).',
         ...INFO,
       },
       servers: [{ url: '/' }],
@@ -66,7 +68,8 @@ export async function registerOpenapi(app: App): Promise<void> {
       openapi: '3.1.0',
       info: {
         title: 'Slipway, signed in',
-        description: 'What an account can do. Every request carries an access token.',
+        description:
+          'What an account can do. Every request carries an access token. The rest is in [the public document](/docs).',
         ...INFO,
       },
       servers: [{ url: '/' }],
@@ -80,17 +83,14 @@ export async function registerOpenapi(app: App): Promise<void> {
   } as never);
   await app.register(swaggerUi, {
     routePrefix: '/docs',
-    // Without upgrade-insecure-requests, the plugin's own: it breaks the page wherever there is no TLS.
-    staticCSP: {
-      'default-src': "'self'",
-      'img-src': "'self' data:",
-      'base-uri': "'none'",
-      'frame-ancestors': "'none'",
-      'object-src': "'none'",
-    },
+    staticCSP: DOCS_POLICY,
     // The base layout has no bar for opening other services' documents.
     uiConfig: { layout: 'BaseLayout', tryItOutEnabled: true, deepLinking: true },
-    theme: { title: 'Slipway' },
+    theme: {
+      title: 'Slipway',
+      css: [{ filename: 'slipway.css', content: LOOK_STYLE }],
+      js: [{ filename: 'slipway.js', content: LOOK_SCRIPT }],
+    },
   });
   app.get('/openapi.json', { schema: { hide: true } as object }, (_request, reply) => {
     reply.send(app.swagger());
@@ -98,10 +98,11 @@ export async function registerOpenapi(app: App): Promise<void> {
   app.get('/', { schema: { hide: true } as object }, (_request, reply) => reply.redirect('/docs'));
 }
 
-/** The document of the signed-in routes, for the signed in. Inside the scope of those routes. */
+/** The document of the signed-in routes, for the signed in, and its page. Inside the scope of those routes. */
 export function registerSignedInDocument(app: App, deps: AccountsDeps): void {
   app.get('/api/v1/openapi.json', { schema: { hide: true } as object }, async (request) => {
     await requirePrincipal(deps, request);
     return (app as unknown as { signedInDocument(): object }).signedInDocument();
   });
+  registerAccountPage(app, deps);
 }

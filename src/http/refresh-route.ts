@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { isAppError } from '../errors.ts';
 import { sessionEnded } from '../identity/sessions.ts';
+import { WRITING } from './account-route.ts';
 import type { AccountsDeps } from './accounts-deps.ts';
 import { openIdentity } from './authenticate.ts';
 import type { App } from './deps.ts';
@@ -35,7 +36,7 @@ const schema = {
       415: 'unsupported_media_type',
       429: 'too_many_requests',
       501: 'not_configured',
-      503: 'store_unavailable, store_denied',
+      503: `${WRITING}, document_newer`,
     }),
   },
 };

@@ -1,10 +1,14 @@
 import { z } from 'zod';
 import { normalizeEmail } from '../identity/account.ts';
+import { WRITING } from './account-route.ts';
 import type { AccountsDeps } from './accounts-deps.ts';
 import { openIdentity } from './authenticate.ts';
 import type { App } from './deps.ts';
 import { emailSchema, lineSchema, passwordSchema } from './session-answer.ts';
 import { problems } from './validation.ts';
+
+/** As the contact form's. */
+const TOKEN_LENGTH_MAX = 8_192;
 
 const schema = {
   summary: 'Register',
@@ -15,7 +19,11 @@ const schema = {
     email: emailSchema,
     password: passwordSchema.describe('At least 8 characters.'),
     name: lineSchema(100).optional(),
-    captcha_token: z.string().max(4096).optional().describe('Where a captcha is set up.'),
+    captcha_token: z
+      .string()
+      .max(TOKEN_LENGTH_MAX)
+      .optional()
+      .describe('Where a captcha is set up.'),
   }),
   response: {
     202: z.strictObject({ status: z.literal('accepted') }),
@@ -26,7 +34,7 @@ const schema = {
       415: 'unsupported_media_type',
       429: 'too_many_requests',
       501: 'not_configured',
-      503: 'captcha_unavailable, identity_provider_unavailable, store_unavailable, store_denied, overloaded',
+      503: `captcha_unavailable, identity_provider_unavailable, overloaded, ${WRITING}`,
     }),
   },
 };

@@ -22,14 +22,15 @@ export const platformSchema = z
 export const deviceIdSchema = word.describe('Stable for this installation or browser profile.');
 export const emailSchema = z.email().max(254);
 export const passwordSchema = z.string().min(1).max(1024);
-/** A line for people: no control characters, which would make two of it. */
+/** A line for people: nothing that would make two of it, and no halves of characters. */
 export const lineSchema = (lengthMax: number) =>
   z
     .string()
     .trim()
     .min(1)
     .max(lengthMax)
-    .regex(/^\P{Cc}*$/u, 'must be one line without control characters');
+    .refine((line) => !NOT_IN_LINE.test(line), 'must be one line without control characters');
+const NOT_IN_LINE = /[\p{Cc}\p{Cs}\u2028\u2029]/u;
 
 export const sessionAnswerSchema = z.strictObject({
   access_token: z.string().describe('For `Authorization: Bearer …`; keep it in memory only.'),

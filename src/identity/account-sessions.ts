@@ -1,3 +1,4 @@
+import pLimit from 'p-limit';
 import { AppError } from '../errors.ts';
 import type { ObjectStore } from '../object-store/object-store.ts';
 import type { EndDeps } from '../sequence/end.ts';
@@ -7,6 +8,9 @@ import { type SessionJson, sessionSequence } from './session-document.ts';
 import { type EndReason, endSession, SESSION_IDLE_MS } from './sessions.ts';
 
 /** The sessions of one account, for its owner and for staff. Listings: never on the way of a refresh. */
+
+/** However many sessions somebody began: the store is asked for a few at a time. */
+const AT_ONCE = 8;
 
 export interface SessionSummary {
   readonly id: string;
@@ -41,9 +45,10 @@ export async function listSessions(
 ): Promise<readonly SessionSummary[]> {
   const { store, clock } = deps;
   const open = [...(await listOpen(store, account))];
+  const limit = pLimit(AT_ONCE);
   const documents = await Promise.all(
     open.map(([session, counter]) =>
-      readDocument(store, sessionSequence(account, session), counter),
+      limit(() => readDocument(store, sessionSequence(account, session), counter)),
     ),
   );
   return documents
@@ -88,6 +93,7 @@ export async function endAllSessions(
   reason: EndReason,
 ): Promise<number> {
   const open = [...(await listOpen(deps.store, account)).keys()];
-  await Promise.all(open.map((session) => endSession(deps, account, session, reason)));
+  const limit = pLimit(AT_ONCE);
+  await Promise.all(open.map((session) => limit(() => endSession(deps, account, session, reason))));
   return open.length;
 }

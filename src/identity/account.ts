@@ -15,7 +15,7 @@ const ACCOUNT_BYTES_MAX = 16 * 1024;
 
 const timeSchema = z.iso.datetime();
 
-const accountSchema = z.object({
+export const accountSchema = z.object({
   schema_version: z.literal(SCHEMA_VERSION),
   type: z.literal('account'),
   account: z.string(),
@@ -43,7 +43,7 @@ export type Provider = AccountJson['provider'];
 
 export interface Account {
   readonly id: string;
-  /** The number of the document that says so. */
+  /** The newest document looked at, readable or not: changes are looked for above it. */
   readonly revision: number;
   readonly provider: Provider;
   readonly subject: string;
@@ -141,8 +141,12 @@ export async function readAccount(store: ObjectStore, id: string): Promise<Accou
   ]);
   if (ended || (first === undefined && second === undefined)) return undefined;
   const isAll = second === undefined && first !== undefined && first !== 'damaged';
-  const newest = isAll ? first : (await findNewest(store, sequence)).newest?.document;
-  return newest === undefined ? undefined : accountOf(newest.signed);
+  if (isAll) return accountOf(first.signed);
+  const { newest, last } = await findNewest(store, sequence);
+  // Past the damage: else each refresh would stumble over it again, and its owner sign in for ever.
+  return newest === undefined
+    ? undefined
+    : { ...accountOf(newest.document.signed), revision: last };
 }
 
 async function readUnlessDamaged<T>(

@@ -36,7 +36,7 @@ const REMEMBERED_MAX = 1_000;
 
 const timeSchema = z.iso.datetime();
 
-const developerKeySchema = z.object({
+export const developerKeySchema = z.object({
   schema_version: z.literal(SCHEMA_VERSION),
   type: z.literal('developer_key'),
   account: z.string(),
@@ -82,7 +82,7 @@ export interface NewDeveloperKey {
  * Makes a key.
  *
  * @returns the key itself as well, which nobody can show again
- * @throws AppError `limit_reached`, and the store's
+ * @throws AppError `limit_reached`, `not_signed_in` when the account is locked or gone; the store's
  */
 export async function createDeveloperKey(
   deps: AppendDeps,
@@ -111,6 +111,13 @@ export async function createDeveloperKey(
   };
   const bytes = keySequence(account, id).render(seal(document));
   await deps.store.create(developerKeyKey(account, id), bytes, { contentType: 'application/json' });
+  // Access tokens outlive a lock and an erasure by minutes; a key must not, least of all to whoever
+  // registers the address next.
+  const owner = await readAccount(deps.store, account);
+  if (owner === undefined || owner.locked !== null) {
+    await endDeveloperKey(deps, account, id, 'account_gone');
+    throw notSignedIn();
+  }
   return { ...summaryOf(document, null), key: `slk_${account}_${id}_${secret}` };
 }
 
@@ -167,10 +174,16 @@ export async function revokeDeveloperKey(
   if (document === undefined || ended) {
     throw new AppError('unknown_key', 'There is no such key, or it was revoked.');
   }
-  await endSequence(deps, developerKeyPrefix(account, id), {
-    reason: 'revoked',
-    keptMs: END_KEPT_MS_MIN,
-  });
+  await endDeveloperKey(deps, account, id, 'revoked');
+}
+
+async function endDeveloperKey(
+  deps: AppendDeps,
+  account: string,
+  id: string,
+  reason: string,
+): Promise<void> {
+  await endSequence(deps, developerKeyPrefix(account, id), { reason, keptMs: END_KEPT_MS_MIN });
 }
 
 function summaryOf(document: DeveloperKeyJson, lastUsedOn: string | null): DeveloperKey {

@@ -26,7 +26,6 @@ const userSchema = z.object({
   id: z.string().min(1).max(128),
   email: z.string(),
   email_confirmed_at: z.string().nullish(),
-  confirmed_at: z.string().nullish(),
   // Written by its operator alone; `user_metadata` is what users write about themselves.
   app_metadata: z.record(z.string(), z.unknown()).nullish(),
   user_metadata: z.record(z.string(), z.unknown()).nullish(),
@@ -67,7 +66,7 @@ export function createGotrueProvider(options: GotrueOptions): IdentityProvider {
           ? await call('POST', '/recover', { email })
           : await call('POST', '/resend', { type: 'signup', email });
       // Whatever else it says depends on whether the address is known, and is nobody's business.
-      if (answer.status >= 500) throw unavailable(`answered ${answer.status}`);
+      if (isBroken(answer.status, answer.code)) throw unavailable(`answered ${answer.status}`);
     },
     probe: async (signal) => {
       const answer = await call('GET', '/health', undefined, undefined, signal);
@@ -122,7 +121,8 @@ function createCaller(options: GotrueOptions): Caller {
       const { ok, status } = response;
       // The header comes first: it is there whatever shape the body of this version has.
       const code = ok ? '' : (response.headers.get('x-sb-error-code') ?? codeOf(json));
-      onOutcome(status >= 500 ? unavailable(`answered ${status}`) : undefined);
+      if (ok && status !== 204 && json === undefined) throw unavailable('answered what is no JSON');
+      onOutcome(isBroken(status, code) ? unavailable(`answered ${status}`) : undefined);
       return { ok, status, code, json };
     } catch (error) {
       const failure = isAppError(error) ? error : unavailable('does not answer', error);
@@ -130,6 +130,11 @@ function createCaller(options: GotrueOptions): Caller {
       throw failure;
     }
   };
+}
+
+/** A wrong key or address is answered by what stands in front of GoTrue, without a code of its own. */
+function isBroken(status: number, code: string): boolean {
+  return status >= 500 || ([401, 403, 404].includes(status) && code === '');
 }
 
 /** At most so many bytes; undefined for what is no JSON. */
@@ -161,7 +166,8 @@ function identityOf(user: z.output<typeof userSchema>): VerifiedIdentity {
   return {
     subject: user.id,
     email: user.email,
-    emailVerified: (user.email_confirmed_at ?? user.confirmed_at ?? null) !== null,
+    // `confirmed_at` is also set when only a telephone number was confirmed.
+    emailVerified: (user.email_confirmed_at ?? null) !== null,
     name: typeof name === 'string' && name.length <= 100 ? name : null,
     tier: typeof tier === 'string' ? tier : null,
   };

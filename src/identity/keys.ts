@@ -13,6 +13,11 @@ export function accountKey(account: string, number: number): string {
   return `${accountPrefix(account)}${number}.json`;
 }
 
+/** The account whose end a key below `accounts/` marks; undefined for any other key. */
+export function parseAccountEnd(key: string): string | undefined {
+  return /^accounts\/([^/]+)\/end\.json$/.exec(key)?.[1];
+}
+
 /** All sessions of an account. */
 export function sessionsPrefix(account: string): string {
   return `${SESSIONS_ROOT}${account}/`;

@@ -87,6 +87,11 @@ export async function setPassword(
 export async function eraseAccount(deps: AppendDeps, id: string): Promise<void> {
   // The account ends first: nobody can sign in while the rest is being deleted.
   await eraseSequence(deps, accountPrefix(id), { reason: 'erased', keptMs: END_KEPT_MS_MIN });
+  await eraseBelongings(deps, id);
+}
+
+/** What an account that has ended still has; also the rest of an erasure that was cut short. */
+export async function eraseBelongings(deps: AppendDeps, id: string): Promise<void> {
   await endAllSessions(deps, id, 'account_erased');
   for (const key of await listDeveloperKeyIds(deps.store, id)) {
     await eraseSequence(deps, developerKeyPrefix(id, key), {

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import argon2 from 'argon2';
 import pLimit from 'p-limit';
 import { AppError } from '../errors.ts';
@@ -27,8 +28,7 @@ export interface PasswordHasher {
 /** @param atOnce how many hashes are worked on; fewer than there are cores leaves some to answer with */
 export function createPasswordHasher(atOnce = 1): PasswordHasher {
   const limit = pLimit(atOnce);
-  // A hash that no password has, made with the same parameters: an unknown address costs as much.
-  let nobody: Promise<string> | undefined;
+  const nobody = renderHashOfNobody();
   const turn = <T>(work: () => Promise<T>): Promise<T> => {
     if (limit.pendingCount >= WAITING_MAX) {
       throw new AppError('overloaded', 'Too many people are signing in. Try again shortly.', {
@@ -37,16 +37,20 @@ export function createPasswordHasher(atOnce = 1): PasswordHasher {
     }
     return limit(work);
   };
-  const hashNow = (password: string): Promise<string> => argon2.hash(password, OPTIONS);
   return {
-    hash: async (password) => turn(() => hashNow(password)),
+    hash: async (password) => turn(() => argon2.hash(password, OPTIONS)),
     verify: async (hash, password) => {
-      nobody ??= hashNow('nobody');
-      const known = hash ?? (await nobody);
-      const isRight = await turn(() => argon2.verify(known, password));
+      const isRight = await turn(() => argon2.verify(hash ?? nobody, password));
       return isRight && hash !== null;
     },
   };
+}
+
+/** A hash that no password has, with the same parameters: an unknown address costs as much. */
+function renderHashOfNobody(): string {
+  const { memoryCost, timeCost, parallelism } = OPTIONS;
+  const part = (bytes: number): string => randomBytes(bytes).toString('base64').replace(/=+$/, '');
+  return `$argon2id$v=19$m=${memoryCost},p=${parallelism},t=${timeCost}$${part(16)}$${part(32)}`;
 }
 
 /** @throws AppError `weak_password` */

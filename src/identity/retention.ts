@@ -1,20 +1,25 @@
 import type { AppendDeps } from '../sequence/append.ts';
-import { endSequence, removeEnded } from '../sequence/end.ts';
+import { endSequence, isEnded, removeEnded } from '../sequence/end.ts';
 import {
   ACCOUNTS_ROOT,
+  accountPrefix,
   DEVELOPER_KEYS_ROOT,
+  parseAccountEnd,
   parseSessionKey,
   SESSIONS_ROOT,
   sessionKey,
   sessionPrefix,
 } from './keys.ts';
 import { removeOldLockouts } from './lockout.ts';
+import { eraseBelongings } from './manage-account.ts';
 import { SESSION_IDLE_MS, SESSION_LIFE_MS } from './sessions.ts';
 
 /** Clearing up, in the background: listings and deletions, a refresh waits for none of them. */
 
 /** So many of a session's newest documents are kept: enough to tell a lost answer from a stolen token. */
 export const SESSION_DOCUMENTS_KEPT = 3;
+/** A refresh at the last moment, and a store whose clock differs, must not find its session ended. */
+const IDLE_MARGIN_MS = 86_400_000;
 
 /**
  * Ends the sessions that nobody can refresh any more, keeps the newest documents of the others, and
@@ -24,6 +29,7 @@ export const SESSION_DOCUMENTS_KEPT = 3;
  * @throws AppError the store's; the rest is done the next time
  */
 export async function clearUpIdentity(deps: AppendDeps): Promise<number> {
+  await completeErasures(deps);
   return (
     (await trimSessions(deps)) +
     (await removeEnded(deps, SESSIONS_ROOT, SESSION_LIFE_MS)) +
@@ -31,6 +37,17 @@ export async function clearUpIdentity(deps: AppendDeps): Promise<number> {
     (await removeEnded(deps, DEVELOPER_KEYS_ROOT)) +
     (await removeOldLockouts(deps))
   );
+}
+
+/** Erasures that were cut short, before the marker goes that keeps everybody out of the account. */
+async function completeErasures(deps: AppendDeps): Promise<void> {
+  for await (const { key } of deps.store.list(ACCOUNTS_ROOT)) {
+    const account = parseAccountEnd(key);
+    // Looked for again: since it was listed, another process may have cleared it away, and somebody
+    // registered anew.
+    if (account === undefined || !(await isEnded(deps.store, accountPrefix(account)))) continue;
+    await eraseBelongings(deps, account);
+  }
 }
 
 interface Stored {
@@ -67,7 +84,7 @@ async function trimSessions(deps: AppendDeps): Promise<number> {
 async function trim(deps: AppendDeps, stored: Stored): Promise<number> {
   const { account, session, counters, isEnded, writtenAt } = stored;
   if (isEnded) return 0;
-  if (deps.clock.now() - writtenAt > SESSION_IDLE_MS) {
+  if (deps.clock.now() - writtenAt > SESSION_IDLE_MS + IDLE_MARGIN_MS) {
     await endSequence(deps, sessionPrefix(account, session), {
       reason: 'expired',
       keptMs: SESSION_LIFE_MS,

@@ -5,8 +5,9 @@ import { type EndDeps, endSequence, isEnded } from '../sequence/end.ts';
 import { SCHEMA_VERSION } from '../sequence/envelope.ts';
 import { seal } from '../sequence/sealed.ts';
 import { readDocument } from '../sequence/sequence.ts';
-import { type Account, readAccountAfter } from './account.ts';
-import { accountPrefix, sessionKey, sessionPrefix } from './keys.ts';
+import { type Account, readAccount, readAccountAfter } from './account.ts';
+import { sessionPrefix } from './keys.ts';
+import { createLostAnswers } from './lost-answers.ts';
 import type { RefreshClaims, RefreshTokens } from './refresh-token.ts';
 import { type ClientPlatform, type SessionJson, sessionSequence } from './session-document.ts';
 
@@ -24,8 +25,6 @@ export const SESSION_LIFE_MS = 90 * 86_400_000;
 export const REFRESH_GRACE_MS = 60_000;
 /** The marker of the end outlives every token of the session. */
 const END_KEPT_MS = SESSION_LIFE_MS + 86_400_000;
-/** Unclear writes that this process remembers. */
-const UNCLEAR_MAX = 10_000;
 
 export type EndReason =
   | 'logged_out'
@@ -72,10 +71,17 @@ export interface Sessions {
   /**
    * Begins a session, under an id that no client can choose.
    *
-   * @throws AppError `account_locked`, `session_ended` when the account was locked or erased meanwhile;
-   *   the store's
+   * @param provenAt when its owner began to prove who they are, in milliseconds since the epoch: a
+   *   password or log-out of later than that ends it
+   * @throws AppError `account_locked` when the account was locked meanwhile, `session_ended` when it was
+   *   erased or logged out everywhere; the store's
    */
-  begin(account: Account, platform: ClientPlatform, device: Device): Promise<OpenSession>;
+  begin(
+    account: Account,
+    platform: ClientPlatform,
+    device: Device,
+    provenAt?: number,
+  ): Promise<OpenSession>;
   /**
    * The next token of a session: at most five store requests in two round trips.
    *
@@ -84,13 +90,13 @@ export interface Sessions {
   refresh(request: RefreshRequest): Promise<OpenSession>;
   /** Ends a session; ending it again changes nothing. @throws AppError the store's */
   end(account: string, session: string, reason: EndReason): Promise<void>;
-  /** The session a refresh token belongs to, if this service made it. */
+  /** The session a refresh token belongs to, if this service made it and it has not expired. */
   claimsOf(token: string): RefreshClaims | undefined;
 }
 
 export function createSessions(deps: SessionDeps): Sessions {
   const { store, clock, log, tokens } = deps;
-  const unclear = new Set<string>();
+  const lostAnswers = createLostAnswers(REFRESH_GRACE_MS);
 
   const end = async (account: string, session: string, reason: EndReason): Promise<void> => {
     const isNew = await endSession(deps, account, session, reason);
@@ -105,21 +111,23 @@ export function createSessions(deps: SessionDeps): Sessions {
   /** Creates document N+1; a second try after an unclear answer, with the identical bytes. */
   const create = async (document: SessionJson): Promise<void> => {
     const { account, session, counter } = document;
-    const key = sessionKey(account, session, counter);
-    const bytes = sessionSequence(account, session).render(seal(document));
+    const sequence = sessionSequence(account, session);
+    const key = sequence.key(counter);
+    const bytes = sequence.render(seal(document));
     const attempt = () => store.create(key, bytes, { contentType: 'application/json' });
     await attempt().catch((error: unknown) => {
       if (!isAppError(error, 'store_unavailable')) throw error;
-      // The answer that its client never got may have been a good one.
-      if (unclear.size < UNCLEAR_MAX) unclear.add(key);
-      return attempt();
+      return attempt().catch((again: unknown) => {
+        // The answer that its client never got may have been a good one.
+        lostAnswers.note(key);
+        throw again;
+      });
     });
-    unclear.delete(key);
   };
 
   const refresh = async ({ token, platform, deviceId }: RefreshRequest): Promise<OpenSession> => {
-    const claims = tokens.parse(token);
-    if (claims === undefined || claims.expiresAt * 1000 <= clock.now()) throw sessionEnded();
+    const claims = claimsOf(token);
+    if (claims === undefined) throw sessionEnded();
     const { account, session, counter } = claims;
     const sequence = sessionSequence(account, session);
     const [own, successor, ended, changed] = await Promise.all([
@@ -146,11 +154,14 @@ export function createSessions(deps: SessionDeps): Sessions {
     }
     if (successor !== undefined) {
       const next = successor.signed;
-      const isUnclear = unclear.delete(sessionKey(account, session, counter + 1));
-      const isLate = clock.now() - Date.parse(next.at) > REFRESH_GRACE_MS && !isUnclear;
-      if (isLate || (await store.head(sequence.key(counter + 2))) !== undefined) {
+      const key = sequence.key(counter + 1);
+      const now = clock.now();
+      const isLate = now - Date.parse(next.at) > REFRESH_GRACE_MS;
+      if (isLate && !lostAnswers.excuses(key, now)) return refuse(claims, 'reused');
+      if ((await store.head(sequence.key(counter + 2))) !== undefined) {
         return refuse(claims, 'reused');
       }
+      lostAnswers.noteAnswered(key, now);
       return openSessionOf(next);
     }
     if (clock.now() - Date.parse(state.at) > SESSION_IDLE_MS) return refuse(claims, 'expired');
@@ -190,6 +201,7 @@ export function createSessions(deps: SessionDeps): Sessions {
     account: Account,
     platform: ClientPlatform,
     device: Device,
+    provenAt = clock.now(),
   ): Promise<OpenSession> => {
     const now = clock.now();
     const state: SessionJson = {
@@ -200,7 +212,7 @@ export function createSessions(deps: SessionDeps): Sessions {
       counter: 1,
       change_id: deps.randomness.id(),
       at: new Date(now).toISOString(),
-      started_at: new Date(now).toISOString(),
+      started_at: new Date(provenAt).toISOString(),
       expires_at: new Date(now + SESSION_LIFE_MS).toISOString(),
       platform,
       device: {
@@ -213,19 +225,19 @@ export function createSessions(deps: SessionDeps): Sessions {
     };
     await create(state);
     // Whoever locks or erases an account changes it first and ends its sessions then; a session that
-    // was begun in between is seen from one of the two sides.
-    const [changed, erased] = await Promise.all([
-      readAccountAfter(store, account.id, account.revision),
-      isEnded(store, accountPrefix(account.id)),
-    ]);
-    if (erased || changed?.locked) {
-      await end(account.id, state.session, erased ? 'account_erased' : 'account_locked');
-      throw erased ? sessionEnded() : accountLocked();
-    }
-    return openSessionOf(state);
+    // was begun in between is seen from one of the two sides. Its newest document: the lock may be any.
+    const over = whyOver(account, await readAccount(store, account.id), state.started_at);
+    if (over === undefined) return openSessionOf(state);
+    await end(account.id, state.session, over);
+    throw over === 'account_locked' ? accountLocked() : sessionEnded();
   };
 
-  return { begin, refresh, end, claimsOf: (token) => tokens.parse(token) };
+  const claimsOf = (token: string): RefreshClaims | undefined => {
+    const claims = tokens.parse(token);
+    return claims !== undefined && claims.expiresAt * 1000 > clock.now() ? claims : undefined;
+  };
+
+  return { begin, refresh, end, claimsOf };
 }
 
 /**
@@ -241,6 +253,20 @@ export function endSession(
   reason: EndReason,
 ): Promise<boolean> {
   return endSequence(deps, sessionPrefix(account, session), { reason, keptMs: END_KEPT_MS });
+}
+
+/** Why a session that is being begun must not be: what happened to its account since that was read. */
+function whyOver(
+  then: Account,
+  now: Account | undefined,
+  startedAt: string,
+): EndReason | undefined {
+  if (now === undefined) return 'account_erased';
+  if (now.locked !== null) return 'account_locked';
+  const { sessionsNotBefore } = now;
+  const isOut =
+    sessionsNotBefore !== then.sessionsNotBefore || (sessionsNotBefore ?? '') > startedAt;
+  return isOut ? 'logged_out_everywhere' : undefined;
 }
 
 function copyOf(account: Account): Pick<SessionJson, 'account_revision' | 'account_copy'> {

@@ -19,6 +19,9 @@ export interface SignInDeps extends AppendDeps {
   readonly sessions: Sessions;
 }
 
+/** An account with a history takes longer to read than none: every failure takes as long as the longest. */
+export const FAILURE_MS_MIN = 500;
+
 export interface SignIn {
   readonly email: string;
   readonly password: string;
@@ -36,7 +39,8 @@ export interface SignIn {
  *   `identity_provider_unavailable`, and the store's
  */
 export async function signIn(deps: SignInDeps, request: SignIn): Promise<OpenSession> {
-  const { provider, lockout, sessions } = deps;
+  const { provider, lockout, sessions, clock } = deps;
+  const startedAt = clock.now();
   const email = normalizeEmail(request.email);
   // Known before the provider has said anything: by the address, whoever it belongs to.
   const guarded = accountIdOf(provider.name, email);
@@ -44,12 +48,13 @@ export async function signIn(deps: SignInDeps, request: SignIn): Promise<OpenSes
   const identity = await provider.verifyPassword({ email, password: request.password });
   if (identity === undefined) {
     await lockout.noteFailure(guarded);
+    await clock.sleep(Math.max(0, startedAt + FAILURE_MS_MIN - clock.now()));
     throw new AppError('invalid_credentials', 'The address or the password is wrong.');
   }
   await lockout.noteSuccess(guarded);
   const account = await openAccount(deps, identity);
   if (account.locked !== null) throw accountLocked();
-  return sessions.begin(account, request.platform, request.device);
+  return sessions.begin(account, request.platform, request.device, startedAt);
 }
 
 /** The account of somebody the provider vouches for, brought up to date with what it says. */

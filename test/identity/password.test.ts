@@ -1,0 +1,113 @@
+import argon2 from 'argon2';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import {
+  checkPassword,
+  createPasswordHasher,
+  PASSWORD_BYTES_MAX,
+  PASSWORD_LENGTH_MIN,
+} from '../../src/identity/password.ts';
+
+afterEach(() => vi.restoreAllMocks());
+
+/** Counts how many hashes are worked on at once. */
+function watchWork() {
+  let now = 0;
+  let most = 0;
+  const watch = <A extends unknown[], R>(work: (...args: A) => Promise<R>) => {
+    return async (...args: A): Promise<R> => {
+      now += 1;
+      most = Math.max(most, now);
+      return work(...args).finally(() => {
+        now -= 1;
+      });
+    };
+  };
+  const [hash, verify] = [watch(argon2.hash), watch(argon2.verify)];
+  vi.spyOn(argon2, 'hash').mockImplementation(hash as typeof argon2.hash);
+  vi.spyOn(argon2, 'verify').mockImplementation(verify);
+  return { most: () => most };
+}
+
+describe('passwords', () => {
+  it('are hashed with Argon2id, 19 MiB, two passes, a salt of their own', async () => {
+    const { hash, verify } = createPasswordHasher();
+    const [one, two] = [await hash('correct horse'), await hash('correct horse')];
+    expect(one).toMatch(/^\$argon2id\$v=19\$m=19456,p=1,t=2\$[\w+/]{22}\$[\w+/]{43}$/);
+    expect(two).not.toBe(one);
+    expect(await verify(one, 'correct horse')).toBe(true);
+    expect(await verify(one, 'Correct horse')).toBe(false);
+    expect(await verify(one, '')).toBe(false);
+  });
+
+  it('of nobody are never right', async () => {
+    const { verify } = createPasswordHasher();
+    for (const password of ['', 'nobody', 'null', PASSWORD_LENGTH_MIN.toString()]) {
+      expect(await verify(null, password)).toBe(false);
+    }
+  });
+
+  it.each([1, 2])('keep %i at work and no more, from the first on', async (atOnce) => {
+    const work = watchWork();
+    const { hash, verify } = createPasswordHasher(atOnce);
+    const known = await hash('correct horse');
+    await Promise.all([
+      ...Array.from({ length: 4 }, () => verify(known, 'x')),
+      ...Array.from({ length: 4 }, () => verify(null, 'x')),
+      ...Array.from({ length: 4 }, () => hash('another password')),
+    ]);
+    expect(work.most()).toBe(atOnce);
+  });
+
+  it('beyond the queue are refused at once, and the queue is worked off', async () => {
+    const { hash, verify } = createPasswordHasher();
+    const known = await hash('correct horse');
+    const settled = await Promise.allSettled(
+      Array.from({ length: 80 }, () => verify(known, 'correct horse')),
+    );
+    const done = settled.filter(({ status }) => status === 'fulfilled');
+    const refused = settled.flatMap((one) => (one.status === 'rejected' ? [one.reason] : []));
+    expect(done.length).toBeGreaterThanOrEqual(50);
+    expect(done.length).toBeLessThanOrEqual(51);
+    for (const reason of refused) {
+      expect(reason).toMatchObject({
+        code: 'overloaded',
+        kind: 'unavailable',
+        retryAfterSeconds: 5,
+      });
+    }
+    expect(refused.length).toBe(80 - done.length);
+    expect(await verify(known, 'correct horse')).toBe(true);
+  });
+
+  it('of nobody take as long as of somebody, the first one too', async () => {
+    const known = await createPasswordHasher().hash('correct horse');
+    const times: Record<'somebody' | 'nobody', number[]> = { somebody: [], nobody: [] };
+    for (let round = 0; round < 7; round++) {
+      for (const who of ['somebody', 'nobody'] as const) {
+        const { verify } = createPasswordHasher();
+        const begun = process.hrtime.bigint();
+        await verify(who === 'nobody' ? null : known, 'wrong');
+        times[who].push(Number(process.hrtime.bigint() - begun) / 1e6);
+      }
+    }
+    const median = (list: number[]): number => list.sort((a, b) => a - b)[list.length >> 1] ?? 0;
+    const [somebody, nobody] = [median(times.somebody), median(times.nobody)];
+    console.log(`a wrong password: ${somebody.toFixed(1)} ms, nobody's: ${nobody.toFixed(1)} ms`);
+    expect(nobody).toBeLessThan(2 * somebody);
+    expect(somebody).toBeLessThan(2 * nobody);
+  });
+
+  it('have eight characters at least and 256 bytes at most', () => {
+    for (const good of ['12345678', '😀'.repeat(8), 'x'.repeat(PASSWORD_BYTES_MAX)]) {
+      expect(() => checkPassword(good)).not.toThrow();
+    }
+    for (const bad of ['', '1234567', '😀'.repeat(7), 'x'.repeat(257), 'é'.repeat(129)]) {
+      expect(() => checkPassword(bad)).toThrow(
+        expect.objectContaining({
+          code: 'weak_password',
+          issues: [expect.objectContaining({ pointer: '/password' })],
+        }),
+      );
+    }
+  });
+});

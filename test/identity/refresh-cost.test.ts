@@ -1,0 +1,118 @@
+import { describe, expect, it } from 'vitest';
+import { setName, setTier } from '../../src/identity/manage-account.ts';
+import type { ObjectStore } from '../../src/object-store/object-store.ts';
+import {
+  beginSession,
+  createTestSessions,
+  MINUTE,
+  type Parts,
+  refreshWith,
+  setUp,
+} from './support.ts';
+
+/**
+ * Counts requests, and round trips: requests that were sent before any of them was answered are one.
+ * Every answer is held back until nothing more is sent.
+ */
+function countTrips(inner: ObjectStore) {
+  let requests = 0;
+  let trips = 0;
+  let open: Promise<void> | undefined;
+  const listed: string[] = [];
+  const trip = (): Promise<void> => {
+    requests += 1;
+    open ??= new Promise((resolve) => {
+      trips += 1;
+      setImmediate(() => {
+        open = undefined;
+        resolve();
+      });
+    });
+    return open;
+  };
+  const store: ObjectStore = {
+    ...inner,
+    get: (...call) => trip().then(() => inner.get(...call)),
+    head: (...call) => trip().then(() => inner.head(...call)),
+    create: (...call) => trip().then(() => inner.create(...call)),
+    delete: (...call) => trip().then(() => inner.delete(...call)),
+    list: (prefix, options) => {
+      listed.push(prefix);
+      return inner.list(prefix, options);
+    },
+  };
+  return {
+    store,
+    listed,
+    take: () => {
+      const taken = { requests, trips };
+      requests = 0;
+      trips = 0;
+      return taken;
+    },
+  };
+}
+
+async function signedIn() {
+  const deps = setUp();
+  const counted = countTrips(deps.store);
+  const sessions = createTestSessions({ ...deps, store: counted.store });
+  return { deps, counted, sessions, ...(await beginSession(deps, sessions)) };
+}
+
+type SignedIn = Awaited<ReturnType<typeof signedIn>>;
+
+const AT_MOST = { requests: 5, trips: 2 };
+
+async function costOf({ counted, sessions }: SignedIn, token: string) {
+  counted.take();
+  const next = await refreshWith(sessions, token);
+  const cost = counted.take();
+  expect(cost.requests).toBeLessThanOrEqual(AT_MOST.requests);
+  expect(cost.trips).toBeLessThanOrEqual(AT_MOST.trips);
+  expect(cost.requests, 'the counter works').toBeGreaterThan(0);
+  expect(counted.listed).toEqual([]);
+  return { cost, next };
+}
+
+describe('a successful refresh takes at most five requests in two round trips', () => {
+  it('as a rule', async () => {
+    const session = await signedIn();
+    const { cost } = await costOf(session, session.token);
+    console.log(`a refresh: ${cost.requests} requests in ${cost.trips} round trips`);
+    expect(cost).toEqual(AT_MOST);
+  });
+
+  it('when its answer was lost', async () => {
+    const session = await signedIn();
+    await costOf(session, session.token);
+    await costOf(session, session.token);
+  });
+
+  it.each<[string, (deps: Parts, account: string) => Promise<unknown>]>([
+    ['a change of tier', (deps, account) => setTier(deps, account, 'pro')],
+    ['a change of name', (deps, account) => setName(deps, account, 'Ada')],
+    [
+      'five changes',
+      async (deps, account) => {
+        for (const name of ['a', 'b', 'c', 'd', 'e']) await setName(deps, account, name);
+      },
+    ],
+  ])('right after %s, and the ones after it', async (_, change) => {
+    const session = await signedIn();
+    await change(session.deps, session.account.id);
+    let { token } = session;
+    for (let turn = 0; turn < 7; turn++) {
+      session.deps.clock.advance(10 * MINUTE);
+      token = (await costOf(session, token)).next.refreshToken;
+    }
+  });
+
+  it('for each of 50 at once', async () => {
+    const { deps, counted, sessions, token } = await signedIn();
+    counted.take();
+    await Promise.all(Array.from({ length: 50 }, () => refreshWith(sessions, token)));
+    expect(counted.take().requests).toBeLessThanOrEqual(50 * AT_MOST.requests);
+    expect(deps.store.counts.list).toBe(0);
+  });
+});

@@ -1,0 +1,156 @@
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect } from 'vitest';
+import {
+  type Account,
+  accountIdOf,
+  createAccount,
+  readAccount,
+} from '../../src/identity/account.ts';
+import { createEmbeddedProvider } from '../../src/identity/embedded.ts';
+import { createLockout } from '../../src/identity/lockout.ts';
+import type { PasswordHasher } from '../../src/identity/password.ts';
+import { createRefreshTokens } from '../../src/identity/refresh-token.ts';
+import {
+  createSessions,
+  type Device,
+  type OpenSession,
+  type Sessions,
+} from '../../src/identity/sessions.ts';
+import type { SignInDeps } from '../../src/identity/sign-in.ts';
+import type { Log } from '../../src/log.ts';
+import { openFilesystemStore } from '../../src/object-store/filesystem.ts';
+import { createMemoryStore } from '../../src/object-store/memory.ts';
+import type { ObjectStore } from '../../src/object-store/object-store.ts';
+import { createUrlSigner } from '../../src/object-store/signed-url.ts';
+import { Secret } from '../../src/secret.ts';
+import type { AppendDeps } from '../../src/sequence/append.ts';
+import { createFixedClock, createSeededRandomness, type FixedClock } from '../support/clock.ts';
+import { createFaultyStore, type FaultyStore } from '../support/faulty-store.ts';
+import { makeTemporaryDirectory } from '../support/release.ts';
+import { describeS3, useBucket } from '../support/s3-server.ts';
+
+export const MINUTE = 60_000;
+export const DAY = 86_400_000;
+export const EMAIL = 'ada@example.org';
+export const PASSWORD = 'correct horse battery';
+export const DEVICE: Device = { id: 'device-1', name: 'laptop', osVersion: null, appVersion: null };
+export const SECRET = new Secret('s'.repeat(32));
+
+export const silentLog: Log = { info: () => {}, warn: () => {}, error: () => {} };
+
+/** Fast: what hashing costs is the business of `password.test.ts`. */
+export const fastPasswords: PasswordHasher = {
+  hash: async (password) => `fast:${password}`,
+  verify: async (hash, password) => hash === `fast:${password}`,
+};
+
+export interface Parts extends AppendDeps {
+  readonly store: FaultyStore;
+  readonly clock: FixedClock;
+}
+
+let seeds = 1;
+
+/** One process on a store, a memory store of its own unless another is given. */
+export function setUp(inner?: ObjectStore, clock = createFixedClock()): Parts {
+  const store = createFaultyStore(inner ?? createMemoryStore({ clock }));
+  // A seed for each process: equal ones would make equal ids.
+  return { store, clock, randomness: createSeededRandomness(seeds++) };
+}
+
+export function createTestSessions(deps: AppendDeps, secret = SECRET): Sessions {
+  return createSessions({ ...deps, log: silentLog, tokens: createRefreshTokens(secret) });
+}
+
+export async function register(deps: AppendDeps, email = EMAIL): Promise<Account> {
+  await createAccount(deps, {
+    provider: 'embedded',
+    subject: email,
+    email,
+    emailVerified: false,
+    name: null,
+    providerTier: null,
+    password: await fastPasswords.hash(PASSWORD),
+  });
+  const account = await readAccount(deps.store, accountIdOf('embedded', email));
+  if (account === undefined) throw new Error('The account was not created.');
+  return account;
+}
+
+/** An account and a session of it, on a computer. */
+export async function beginSession(deps: AppendDeps, sessions: Sessions, email?: string) {
+  const account = await register(deps, email);
+  const session = await sessions.begin(account, 'linux', DEVICE);
+  return { account, session, token: session.refreshToken };
+}
+
+export function refreshWith(sessions: Sessions, token: string): Promise<OpenSession> {
+  return sessions.refresh({ token, platform: 'linux', deviceId: DEVICE.id });
+}
+
+export async function expectEnded(sessions: Sessions, token: string, why?: string): Promise<void> {
+  await expect(refreshWith(sessions, token), why).rejects.toMatchObject({ code: 'session_ended' });
+}
+
+/** What `signIn` needs, with the embedded provider and a process's own limits. */
+export function signInDeps(deps: AppendDeps): SignInDeps {
+  return {
+    ...deps,
+    provider: createEmbeddedProvider({ ...deps, passwords: fastPasswords }),
+    lockout: createLockout(deps),
+    sessions: createTestSessions(deps),
+  };
+}
+
+export async function keysOf(store: ObjectStore, prefix = ''): Promise<string[]> {
+  const keys: string[] = [];
+  for await (const { key } of store.list(prefix)) keys.push(key);
+  return keys;
+}
+
+/** Every key and byte of a store, as one text. */
+export async function dump(store: ObjectStore): Promise<string> {
+  const parts: string[] = [];
+  for (const key of await keysOf(store)) {
+    const object = await store.get(key);
+    parts.push(key, Buffer.from(object?.body ?? []).toString());
+  }
+  return parts.join('\n');
+}
+
+/** Suites for each kind of store, those of real S3 where there is a server. */
+export function describeStores(name: string, define: (open: () => ObjectStore) => void): void {
+  describe(`${name}, in memory`, () =>
+    define(() => createMemoryStore({ clock: createFixedClock() })));
+  describeDirectory(`${name}, in a directory`, define);
+  describeS3(`${name}, on S3`, (server) => {
+    const bucket = useBucket(server);
+    let stores = 0;
+    define(() => bucket.store({ prefix: `test-${++stores}` }));
+  });
+}
+
+export function describeDirectory(name: string, define: (open: () => ObjectStore) => void): void {
+  describe(name, () => {
+    const { sign: signUrl } = createUrlSigner({
+      secret: 's'.repeat(32),
+      baseUrl: () => 'http://h',
+    });
+    const stores: ObjectStore[] = [];
+    let remove: (() => Promise<void>) | undefined;
+    beforeAll(async () => {
+      const directory = await makeTemporaryDirectory();
+      remove = directory.remove;
+      for (let index = 0; index < 12; index++) {
+        const path = join(directory.path, String(index));
+        stores.push(await openFilesystemStore({ directory: path, signUrl }));
+      }
+    });
+    afterAll(() => remove?.());
+    define(() => {
+      const store = stores.pop();
+      if (store === undefined) throw new Error('Open more directories for this suite.');
+      return store;
+    });
+  });
+}
