@@ -254,7 +254,9 @@ async function readPassword(): Promise<string> {
 
 async function erase(idOrEmail: string, { json }: Options): Promise<void> {
   const context = await openContext();
-  const { id } = await findAccount(context.privateStore, idOrEmail);
+  // By its id also when an erasure was cut short: the account is gone then, and not all of the rest.
+  const isId = /^[0-9a-f]{32}$/.test(idOrEmail);
+  const id = isId ? idOrEmail : (await findAccount(context.privateStore, idOrEmail)).id;
   await eraseAccount({ ...context, store: context.privateStore }, id);
   if (json) printJson({ id, erased: true });
   else console.log(`Everything of account ${id} is deleted.`);

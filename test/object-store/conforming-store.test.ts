@@ -1,0 +1,109 @@
+import { describe, expect, it } from 'vitest';
+import { verdictKey } from '../../src/object-store/conformance-probe.ts';
+import { createConformingStore } from '../../src/object-store/conforming-store.ts';
+import { createMemoryStore } from '../../src/object-store/memory.ts';
+import type { ObjectStore } from '../../src/object-store/object-store.ts';
+import { createFixedClock, createSeededRandomness } from '../support/clock.ts';
+import { createFaultyStore } from '../support/faulty-store.ts';
+import { sourceOf } from './contract.ts';
+
+const BODY = Buffer.from('body');
+
+function setUp(makeInner: (memory: ObjectStore) => ObjectStore = (memory) => memory) {
+  const clock = createFixedClock();
+  const memory = createMemoryStore({ clock });
+  const raw = createFaultyStore(makeInner(memory));
+  const open = () =>
+    createConformingStore({ store: raw, clock, randomness: createSeededRandomness(1) });
+  const keys = async (): Promise<string[]> => {
+    const found = [];
+    for await (const { key } of memory.list('')) found.push(key);
+    return found;
+  };
+  return { raw, memory, open, store: open(), keys };
+}
+
+/** Overwrites: of two writers both believe they made the change. */
+function withoutConditions(memory: ObjectStore): ObjectStore {
+  return {
+    ...memory,
+    create: async (key, body, options) => {
+      await memory.delete(key);
+      return memory.create(key, body, options);
+    },
+  };
+}
+
+describe('a store that is probed before the first write', () => {
+  it('is not probed for reading, deleting and signing', async () => {
+    const { store, raw, keys } = setUp();
+    expect(await store.get('a')).toBeUndefined();
+    expect(await store.head('a')).toBeUndefined();
+    expect(await store.read('a')).toBeUndefined();
+    await store.delete('a');
+    for await (const { key } of store.list('')) expect(key).toBe('none');
+    await store.keepsVersions();
+    await store.removeAbandonedUploads(new Date(0));
+    expect(raw.counts.create).toBe(0);
+    expect(await keys()).toEqual([]);
+    expect(store.location).toBe(raw.location);
+  });
+
+  it('is probed once, by however many writes at once, then never again', async () => {
+    const { store, raw, keys } = setUp();
+    const outcomes = await Promise.all(
+      Array.from({ length: 10 }, (_, index) => store.create(`key-${index % 5}`, BODY)),
+    );
+    expect(outcomes.filter((outcome) => outcome === 'created')).toHaveLength(5);
+    const creates = raw.counts.create;
+    expect((await keys()).filter((key) => key.startsWith('probe/'))).toEqual([
+      verdictKey(raw.location),
+    ]);
+    await store.create('another', BODY);
+    expect(raw.counts.create).toBe(creates + 1);
+    const source = sourceOf(BODY);
+    expect(await store.upload('large', source)).toBe('created');
+    expect(raw.counts.create).toBe(creates + 1);
+  });
+
+  it('believes the verdict of another process', async () => {
+    const { store, open, raw } = setUp();
+    await store.create('one', BODY);
+    raw.forgetCalls();
+    await open().create('two', BODY);
+    expect(raw.total()).toBe(2);
+  });
+
+  it('is probed before an upload too', async () => {
+    const { store, keys, raw } = setUp();
+    expect(await store.upload('large', sourceOf(BODY))).toBe('created');
+    expect(await keys()).toContain(verdictKey(raw.location));
+  });
+
+  it('that ignores conditions is never written to', async () => {
+    const { store, keys } = setUp(withoutConditions);
+    for (let time = 0; time < 2; time++) {
+      await expect(store.create('key', BODY)).rejects.toMatchObject({
+        code: 'store_nonconforming',
+        kind: 'forbidden',
+      });
+      await expect(store.upload('large', sourceOf(BODY))).rejects.toMatchObject({
+        code: 'store_nonconforming',
+      });
+    }
+    expect(await keys()).toEqual([]);
+  });
+
+  it('that could not be asked is asked again by the next write', async () => {
+    const { store, raw, keys } = setUp();
+    raw.goDown();
+    const writes = [store.create('one', BODY), store.create('two', BODY)];
+    for (const write of writes) {
+      await expect(write).rejects.toMatchObject({ code: 'store_unavailable' });
+    }
+    expect(await keys()).toEqual([]);
+    raw.comeUp();
+    expect(await store.create('one', BODY)).toBe('created');
+    expect(await keys()).toEqual(['one', verdictKey(raw.location)]);
+  });
+});
