@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { AppError, isAppError } from '../errors.ts';
 import type { Log } from '../log.ts';
+import { parseJson, readBody } from '../response-body.ts';
 import type { Secret } from '../secret.ts';
 
 /** Whether somebody is a person, as one of three services says. */
@@ -117,33 +118,15 @@ async function fetchVerdict(
     signal: AbortSignal.timeout(timeoutMs),
     body: new URLSearchParams(form),
   });
-  const text = await readText(response);
+  const body = await readBody(response, ANSWER_BYTES_MAX);
+  if (body === undefined) throw unavailable('answers with far too much');
   if (response.status >= 500 || response.status === 429) {
     throw unavailable(`answers ${response.status}`);
   }
   // Some say with 400 what others say with 200: the verdict counts, where there is one.
-  const verdict = verdictSchema.safeParse(parseJson(text));
+  const verdict = verdictSchema.safeParse(parseJson(body));
   if (!verdict.success) throw unavailable(`answers ${response.status} without a verdict`);
   return verdict.data;
-}
-
-async function readText(response: Response): Promise<string> {
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  for await (const chunk of response.body ?? []) {
-    size += chunk.byteLength;
-    if (size > ANSWER_BYTES_MAX) throw unavailable('answers with far too much');
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString();
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 /** Tells of every outcome, and puts into the log where it changes. */

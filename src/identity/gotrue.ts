@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { AppError, isAppError } from '../errors.ts';
+import { parseJson, readBody } from '../response-body.ts';
 import type { Secret } from '../secret.ts';
 import type { IdentityProvider, VerifiedIdentity } from './identity-provider.ts';
 
@@ -117,7 +118,9 @@ function createCaller(options: GotrueOptions): Caller {
         },
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       });
-      const json = await readJson(response);
+      const answer = await readBody(response, ANSWER_BYTES_MAX);
+      if (answer === undefined) throw unavailable('answered with far too much');
+      const json = parseJson(answer);
       const { ok, status } = response;
       // The header comes first: it is there whatever shape the body of this version has.
       const code = ok ? '' : (response.headers.get('x-sb-error-code') ?? codeOf(json));
@@ -135,22 +138,6 @@ function createCaller(options: GotrueOptions): Caller {
 /** A wrong key or address is answered by what stands in front of GoTrue, without a code of its own. */
 function isBroken(status: number, code: string): boolean {
   return status >= 500 || ([401, 403, 404].includes(status) && code === '');
-}
-
-/** At most so many bytes; undefined for what is no JSON. */
-async function readJson(response: Response): Promise<unknown> {
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  for await (const chunk of response.body ?? []) {
-    size += chunk.byteLength;
-    if (size > ANSWER_BYTES_MAX) throw unavailable('answered with far too much');
-    chunks.push(chunk);
-  }
-  try {
-    return JSON.parse(Buffer.concat(chunks).toString());
-  } catch {
-    return undefined;
-  }
 }
 
 function codeOf(json: unknown): string {

@@ -1,4 +1,5 @@
 import { AppError } from '../errors.ts';
+import { readBody } from '../response-body.ts';
 
 /** One request to the monitoring upstream, which is trusted as little as any stranger. */
 
@@ -64,15 +65,9 @@ async function take(response: Response): Promise<MonitoringAnswer> {
         : `answered with status ${response.status}`,
     );
   }
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  for await (const chunk of response.body ?? []) {
-    size += chunk.byteLength;
-    // While it is read: a stated length may be missing or a lie.
-    if (size > BODY_BYTES_MAX) throw refuse(`answered with more than ${BODY_BYTES_MAX} bytes`);
-    chunks.push(chunk);
-  }
-  return { contentType, body: Buffer.concat(chunks) };
+  const body = await readBody(response, BODY_BYTES_MAX);
+  if (body === undefined) throw refuse(`answered with more than ${BODY_BYTES_MAX} bytes`);
+  return { contentType, body };
 }
 
 function refuse(why: string, cause?: unknown): AppError {
