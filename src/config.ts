@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { parseApplicationName } from './domain/channel.ts';
 import { DEFAULT_TIERS, parseTierTable, type TierTable } from './domain/tier.ts';
 import { AppError, type FieldIssue, isAppError } from './errors.ts';
+import { privateKeySetSchema } from './identity/key-set-schema.ts';
 import { Secret } from './secret.ts';
 
 /** The settings of the service and of the command line: an environment record in, a frozen value out. */
@@ -364,33 +365,15 @@ function trustProxyOf(text: string | undefined): boolean | string {
 }
 
 function isOrigin(text: string): boolean {
-  return (
-    URL.canParse(text) && /^https?:$/.test(new URL(text).protocol) && new URL(text).origin === text
-  );
+  if (!URL.canParse(text) || text.includes('*')) return false;
+  const { protocol, origin } = new URL(text);
+  return /^https?:$/.test(protocol) && origin === text;
 }
 
 /** Only its shape: whether the keys work is found out by importing them. */
 function isPrivateKeySet(text: string): boolean {
-  const parsed = privateKeySet.safeParse(parseJson(text));
-  return (
-    parsed.success &&
-    new Set(parsed.data.keys.map(({ kid }) => kid)).size === parsed.data.keys.length
-  );
+  return privateKeySetSchema.safeParse(parseJson(text)).success;
 }
-
-const privateKeySet = z.object({
-  keys: z
-    .array(
-      z.object({
-        kty: z.literal('OKP'),
-        crv: z.literal('Ed25519'),
-        kid: z.string().min(1).max(128),
-        x: z.string(),
-        d: z.string(),
-      }),
-    )
-    .min(1),
-});
 
 function readTiers(text: string, context: z.RefinementCtx): TierTable {
   try {

@@ -25,6 +25,7 @@ const KIND_BY_CODE = {
   invalid_request: 'invalid',
   malformed_json: 'invalid',
   body_too_large: 'invalid',
+  request_timeout: 'invalid',
   unsupported_media_type: 'invalid',
   invalid_configuration: 'invalid',
   invalid_version: 'invalid',

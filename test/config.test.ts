@@ -203,4 +203,313 @@ describe('configuration', () => {
       expect(() => loadConfig({ TRUST_PROXY })).toThrow(/TRUST_PROXY: must be true, false/);
     }
   });
+
+  describe('accounts', () => {
+    const KEY = {
+      kty: 'OKP',
+      crv: 'Ed25519',
+      kid: 'one',
+      // RFC 8037, appendix A.1.
+      d: 'nWGxne_9WmC6hEr0kuwsxERJxWl7MmkZcDusAxyuf2A',
+      x: '11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo',
+    };
+    const KEYS = JSON.stringify({ keys: [KEY, { ...KEY, kid: 'two' }] });
+    const SECRET = 's'.repeat(32);
+    const accountsOf = (env: Record<string, string>) => loadConfig(env).accounts;
+
+    it('are of the store itself in development, and off in production', () => {
+      expect(accountsOf({})).toMatchObject({
+        provider: { kind: 'embedded' },
+        sessionSecret: undefined,
+        accessTokenKeys: undefined,
+        cookieMode: false,
+        cookieSameSite: 'Strict',
+        websiteOrigins: [],
+        billingPortalUrl: undefined,
+      });
+      expect(accountsOf({}).tiers.names).toEqual(['free', 'pro']);
+      const production = { NODE_ENV: 'production', PUBLIC_URL: 'https://updates.example.com' };
+      expect(accountsOf(production).provider).toEqual({ kind: 'off' });
+      expect(accountsOf({ ...production, IDENTITY_PROVIDER: 'embedded' }).provider).toEqual({
+        kind: 'embedded',
+      });
+      expect(accountsOf({ IDENTITY_PROVIDER: 'off' }).provider).toEqual({ kind: 'off' });
+      expect(pointersOf({ IDENTITY_PROVIDER: 'supabase' })).toEqual(['/IDENTITY_PROVIDER']);
+    });
+
+    it('of another provider need its address and its key', () => {
+      const gotrue = { IDENTITY_PROVIDER: 'gotrue' };
+      expect(pointersOf(gotrue)).toEqual(['/GOTRUE_URL', '/GOTRUE_API_KEY']);
+      const GOTRUE_URL = 'https://auth.example.com/auth/v1/';
+      expect(pointersOf({ ...gotrue, GOTRUE_URL })).toEqual(['/GOTRUE_API_KEY']);
+      const { provider } = accountsOf({ ...gotrue, GOTRUE_URL, GOTRUE_API_KEY: 'anon' });
+      expect(provider).toMatchObject({ kind: 'gotrue', url: 'https://auth.example.com/auth/v1' });
+      expect(JSON.stringify(provider)).not.toContain('anon');
+      expect(pointersOf({ ...gotrue, GOTRUE_URL: 'auth', GOTRUE_API_KEY: 'x' })).toEqual([
+        '/GOTRUE_URL',
+      ]);
+      // Set for another provider, they are of no consequence.
+      expect(accountsOf({ GOTRUE_URL }).provider).toEqual({ kind: 'embedded' });
+    });
+
+    it('need secrets that replicas share: in production, on S3, when there are any', () => {
+      const replicas = {
+        NODE_ENV: 'production',
+        PUBLIC_URL: 'https://updates.example.com',
+        OBJECT_STORE: 's3',
+        S3_BUCKET: 'releases',
+      };
+      const both = ['/SESSION_SECRET', '/ACCESS_TOKEN_KEYS'];
+      expect(pointersOf({ ...replicas, IDENTITY_PROVIDER: 'embedded' })).toEqual(both);
+      const GOTRUE = { GOTRUE_URL: 'https://auth.example.com', GOTRUE_API_KEY: 'x' };
+      expect(pointersOf({ ...replicas, ...GOTRUE, IDENTITY_PROVIDER: 'gotrue' })).toEqual(both);
+      const embedded = { ...replicas, IDENTITY_PROVIDER: 'embedded' };
+      expect(pointersOf({ ...embedded, SESSION_SECRET: SECRET })).toEqual(['/ACCESS_TOKEN_KEYS']);
+      const whole = { ...embedded, SESSION_SECRET: SECRET, ACCESS_TOKEN_KEYS: KEYS };
+      expect(accountsOf(whole).sessionSecret?.reveal()).toBe(SECRET);
+      expect(accountsOf(replicas).provider).toEqual({ kind: 'off' });
+      expect(() => loadConfig({ ...embedded, NODE_ENV: 'development' })).not.toThrow();
+      expect(() => loadConfig({ ...embedded, OBJECT_STORE: 'filesystem' })).not.toThrow();
+      // The command line signs nobody in.
+      expect(() => loadConfig(embedded, 'command')).not.toThrow();
+    });
+
+    it('take private Ed25519 keys of different names, and no others', () => {
+      expect(accountsOf({ ACCESS_TOKEN_KEYS: KEYS }).accessTokenKeys?.reveal()).toBe(KEYS);
+      const { d: _d, ...publicKey } = KEY;
+      for (const bad of [
+        'nonsense',
+        '[]',
+        'null',
+        '{}',
+        '{"keys":[]}',
+        JSON.stringify(KEY),
+        JSON.stringify({ keys: [publicKey] }),
+        JSON.stringify({ keys: [KEY, publicKey] }),
+        JSON.stringify({ keys: [KEY, KEY] }),
+        JSON.stringify({ keys: [{ ...KEY, kid: '' }] }),
+        JSON.stringify({ keys: [{ ...KEY, kid: undefined }] }),
+        JSON.stringify({ keys: [{ ...KEY, crv: 'X25519' }] }),
+        JSON.stringify({ keys: [{ ...KEY, kty: 'RSA' }] }),
+        JSON.stringify({ keys: [{ kty: 'oct', kid: 'x', k: 'c2VjcmV0' }] }),
+      ]) {
+        const error = refusalOf({ ACCESS_TOKEN_KEYS: bad });
+        expect(error.issues.map(({ pointer }) => pointer)).toEqual(['/ACCESS_TOKEN_KEYS']);
+        expect(error.message).not.toContain(KEY.d);
+      }
+    });
+
+    it('take a secret only when it is long enough, and never print one', () => {
+      expect(pointersOf({ SESSION_SECRET: 's'.repeat(31) })).toEqual(['/SESSION_SECRET']);
+      const secrets = {
+        SESSION_SECRET: `hunter2${SECRET}`,
+        ACCESS_TOKEN_KEYS: KEYS,
+        IDENTITY_PROVIDER: 'gotrue',
+        GOTRUE_URL: 'https://auth.example.com',
+        GOTRUE_API_KEY: 'hunter2',
+        CAPTCHA_PROVIDER: 'turnstile',
+        CAPTCHA_SECRET: 'hunter2',
+        SMTP_URL: 'smtps://user:hunter2@mail.example.com',
+        CONTACT_FROM: 'from@example.com',
+        CONTACT_TO: 'to@example.com',
+      };
+      const config = loadConfig(secrets);
+      for (const text of [
+        JSON.stringify(config),
+        inspect(config, { depth: null, showHidden: true }),
+        refusalOf({ ...secrets, PORT: 'x' }).message,
+      ]) {
+        expect(text).not.toContain('hunter2');
+        expect(text).not.toContain(KEY.d);
+      }
+    });
+
+    it('in cookies need the origins that may use them', () => {
+      for (const on of ['true', '1']) {
+        expect(pointersOf({ COOKIE_MODE: on })).toEqual(['/WEBSITE_ORIGINS']);
+      }
+      for (const off of ['false', '0']) {
+        expect(accountsOf({ COOKIE_MODE: off }).cookieMode).toBe(false);
+      }
+      const origins = { COOKIE_MODE: 'true', WEBSITE_ORIGINS: 'https://www.example.com' };
+      expect(accountsOf(origins)).toMatchObject({ cookieMode: true, cookieSameSite: 'Strict' });
+      for (const COOKIE_SAMESITE of ['Strict', 'Lax', 'None']) {
+        const config = accountsOf({ ...origins, COOKIE_SAMESITE });
+        expect(config.cookieSameSite).toBe(COOKIE_SAMESITE);
+      }
+      for (const COOKIE_SAMESITE of ['strict', 'none', 'Off']) {
+        expect(pointersOf({ ...origins, COOKIE_SAMESITE })).toEqual(['/COOKIE_SAMESITE']);
+      }
+    });
+
+    it('take exact origins, apart by commas or spaces, and nothing that is nearly one', () => {
+      const WEBSITE_ORIGINS = ' https://www.example.com,http://localhost:5173  https://x.example ';
+      expect(accountsOf({ WEBSITE_ORIGINS }).websiteOrigins).toEqual([
+        'https://www.example.com',
+        'http://localhost:5173',
+        'https://x.example',
+      ]);
+      for (const bad of [
+        '*',
+        'null',
+        'www.example.com',
+        'https://www.example.com/',
+        'https://www.example.com/app',
+        'https://WWW.example.com',
+        'https://www.example.com:443',
+        'https://user@www.example.com',
+        'ftp://www.example.com',
+        'file:///',
+        'https://www.example.com;https://x.example',
+        'https://www.example.com, nonsense',
+      ]) {
+        expect(pointersOf({ WEBSITE_ORIGINS: bad }), bad).toEqual(['/WEBSITE_ORIGINS']);
+      }
+    });
+
+    it('have the tiers of the table', () => {
+      const TIERS = '{"basic": [], "plus": ["analytics", "channel:desktop/insider"]}';
+      const { tiers } = accountsOf({ TIERS });
+      expect(tiers.names).toEqual(['basic', 'plus']);
+      expect(tiers.opens('plus')).toEqual(['analytics', 'channel:desktop/insider']);
+      for (const bad of [
+        'nonsense',
+        'null',
+        '[]',
+        '{}',
+        '{"Free":[]}',
+        '{"free":"analytics"}',
+        '{"free":["everything"]}',
+        '{"free":[["analytics"]]}',
+        '{"free":["channel:insider"]}',
+        '{"free":["channel:../etc/insider"]}',
+        '{"__proto__":[]}',
+        '{"free":[],"1":[]}',
+      ]) {
+        expect(pointersOf({ TIERS: bad }), bad).toEqual(['/TIERS']);
+      }
+    });
+
+    it('have a portal at an address without a query: a token is added to it', () => {
+      const of = (BILLING_PORTAL_URL: string) => accountsOf({ BILLING_PORTAL_URL });
+      expect(of('https://billing.example.com/in/').billingPortalUrl).toBe(
+        'https://billing.example.com/in',
+      );
+      for (const bad of [
+        'billing',
+        'https://x.example?a=b',
+        'https://x.example/#a',
+        'javascript:x',
+      ]) {
+        expect(pointersOf({ BILLING_PORTAL_URL: bad })).toEqual(['/BILLING_PORTAL_URL']);
+      }
+    });
+  });
+
+  describe('contact', () => {
+    it('needs a captcha in production, and says so only when it is used', () => {
+      const production = { NODE_ENV: 'production', PUBLIC_URL: 'https://updates.example.com' };
+      expect(loadConfig({}).captcha).toEqual({ kind: 'none' });
+      expect(loadConfig(production).captcha).toEqual({ kind: 'missing' });
+      const none = { ...production, CAPTCHA_PROVIDER: 'none' };
+      expect(loadConfig(none).captcha).toEqual({ kind: 'none' });
+    });
+
+    it.each(['turnstile', 'hcaptcha', 'recaptcha'])('%s needs its secret', (kind) => {
+      expect(pointersOf({ CAPTCHA_PROVIDER: kind })).toEqual(['/CAPTCHA_SECRET']);
+      expect(refusalOf({ CAPTCHA_PROVIDER: kind }).message).toContain(kind);
+      const set = { CAPTCHA_PROVIDER: kind, CAPTCHA_SECRET: 'x' };
+      expect(loadConfig(set).captcha).toMatchObject({ kind, verifyUrl: undefined, hostnames: [] });
+      const more = {
+        CAPTCHA_VERIFY_URL: 'http://127.0.0.1:1/v',
+        CAPTCHA_HOSTNAMES: 'a.example, b',
+      };
+      expect(loadConfig({ ...set, ...more }).captcha).toMatchObject({
+        verifyUrl: 'http://127.0.0.1:1/v',
+        hostnames: ['a.example', 'b'],
+      });
+    });
+
+    it('refuses other captchas, and addresses that are none', () => {
+      expect(pointersOf({ CAPTCHA_PROVIDER: 'arithmetic', CAPTCHA_SECRET: 'x' })).toEqual([
+        '/CAPTCHA_PROVIDER',
+      ]);
+      expect(pointersOf({ CAPTCHA_VERIFY_URL: 'x' })).toEqual(['/CAPTCHA_VERIFY_URL']);
+    });
+
+    it('sends mail when all of it is set, and keeps messages otherwise', () => {
+      const SMTP_URL = 'smtp://mail.example.com:587';
+      expect(pointersOf({ SMTP_URL })).toEqual(['/CONTACT_FROM', '/CONTACT_TO']);
+      const from = { CONTACT_FROM: 'from@example.com' };
+      expect(pointersOf({ SMTP_URL, ...from })).toEqual(['/CONTACT_TO']);
+      expect(loadConfig(from).contact.mail).toBeUndefined();
+      const whole = { SMTP_URL, ...from, CONTACT_TO: 'to@example.com' };
+      const { mail, keptMs } = loadConfig({ ...whole, CONTACT_KEPT: '30d' }).contact;
+      expect(mail).toMatchObject({ from: 'from@example.com', to: 'to@example.com' });
+      expect(mail?.smtpUrl.reveal()).toBe(SMTP_URL);
+      expect(keptMs).toBe(30 * 86_400_000);
+      for (const bad of ['mail.example.com', 'https://mail.example.com', 'smtp']) {
+        expect(pointersOf({ ...whole, SMTP_URL: bad })).toEqual(['/SMTP_URL']);
+      }
+    });
+
+    it('takes one plain address: what else there is would be one more header', () => {
+      for (const bad of [
+        'nobody',
+        'a@example.com, b@example.com',
+        'Ada <ada@example.com>',
+        'a@example.com\r\nBcc: b@example.com',
+      ]) {
+        for (const name of ['CONTACT_FROM', 'CONTACT_TO']) {
+          expect(pointersOf({ [name]: bad }), bad).toEqual([`/${name}`]);
+        }
+      }
+    });
+  });
+
+  describe('limits and figures', () => {
+    it.each([
+      ['AUTH_PER_ADDRESS', 'authPerAddress', 20],
+      ['CONTACT_PER_ADDRESS', 'contactPerAddress', 5],
+      ['PUBLIC_GROUP_MIN', 'publicGroupMin', 10],
+    ] as const)('%s is a whole number from 1', (name, field, usual) => {
+      expect(loadConfig({})[field]).toBe(usual);
+      expect(loadConfig({ [name]: '1' })[field]).toBe(1);
+      expect(loadConfig({ [name]: '999999' })[field]).toBe(999_999);
+      for (const bad of ['0', '-1', '1.5', '1e3', 'many', '1000000', '0x10']) {
+        expect(pointersOf({ [name]: bad }), bad).toEqual([`/${name}`]);
+      }
+    });
+
+    it('counters are stored every minute, or between a second and an hour', () => {
+      expect(loadConfig({}).countersFlushMs).toBe(60_000);
+      expect(loadConfig({ COUNTERS_FLUSH_INTERVAL: '1s' }).countersFlushMs).toBe(1_000);
+      expect(loadConfig({ COUNTERS_FLUSH_INTERVAL: '1h' }).countersFlushMs).toBe(3_600_000);
+      for (const bad of ['2h', '61m', '60', '0m1s']) {
+        expect(pointersOf({ COUNTERS_FLUSH_INTERVAL: bad })).toEqual(['/COUNTERS_FLUSH_INTERVAL']);
+      }
+    });
+
+    it('catalogs are polled at least every hour', () => {
+      expect(pointersOf({ CATALOG_POLL_INTERVAL: '2h' })).toEqual(['/CATALOG_POLL_INTERVAL']);
+      expect(loadConfig({ CATALOG_POLL_INTERVAL: '1h' }).catalogPollMs).toBe(3_600_000);
+    });
+
+    it('another monitoring is asked at its address', () => {
+      expect(loadConfig({}).monitoringUpstream).toBeUndefined();
+      const set = { MONITORING_UPSTREAM: 'http://10.0.0.5:9000/' };
+      expect(loadConfig(set).monitoringUpstream).toBe('http://10.0.0.5:9000');
+      expect(pointersOf({ MONITORING_UPSTREAM: '10.0.0.5' })).toEqual(['/MONITORING_UPSTREAM']);
+    });
+  });
+
+  it('keeps what the service writes in a bucket of its own, on S3 alone', () => {
+    const s3 = { OBJECT_STORE: 's3', S3_BUCKET: 'releases', S3_PRIVATE_BUCKET: 'people' };
+    expect(loadConfig(s3).privateBucket).toBe('people');
+    expect(loadConfig({ ...s3, OBJECT_STORE: 'filesystem' }).privateBucket).toBeUndefined();
+    expect(loadConfig({ OBJECT_STORE: 's3', S3_BUCKET: 'x1' }).privateBucket).toBeUndefined();
+    for (const bad of ['-x', 'a/b', 'x', 'a b']) {
+      expect(pointersOf({ ...s3, S3_PRIVATE_BUCKET: bad })).toEqual(['/S3_PRIVATE_BUCKET']);
+    }
+  });
 });

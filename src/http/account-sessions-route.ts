@@ -41,7 +41,7 @@ export function registerAccountSessions(app: App, deps: AccountsDeps): void {
       200: answerSchema,
       ...problems({
         ...SIGNED_IN_PROBLEMS,
-        503: `${READING}, document_corrupt, document_newer`,
+        503: `${READING}, document_newer`,
       }),
     },
   };

@@ -103,6 +103,7 @@ export async function buildBase(settings: Settings, metrics: Registry): Promise<
   const app = fastify(serverOptions(settings)) as unknown as App;
   // JSON is the only body there is.
   app.removeContentTypeParser('text/plain');
+  acceptEmptyBodies(app);
   app.setValidatorCompiler(compileValidator as never);
   app.setSerializerCompiler(compileSerializer as never);
   app.setErrorHandler((error: Error, request, reply) =>
@@ -131,6 +132,20 @@ export async function buildBase(settings: Settings, metrics: Registry): Promise<
     crossOriginResourcePolicy: { policy: 'cross-origin' },
   });
   return app;
+}
+
+/** Some clients call every request JSON, also one without a body: nothing is as good as none there. */
+function acceptEmptyBodies(app: App): void {
+  const parse = app.getDefaultJsonParser('error', 'error');
+  app.removeContentTypeParser('application/json');
+  app.addContentTypeParser(
+    'application/json',
+    { parseAs: 'string' },
+    (request, body: string, done) => {
+      if (body === '' && request.routeOptions.schema?.body === undefined) done(null, undefined);
+      else parse(request, body, done);
+    },
+  );
 }
 
 /** Connections busy when the server began to stop would be kept alive until long after it had to. */

@@ -84,7 +84,7 @@ const schema = {
       415: 'unsupported_media_type',
       429: 'too_many_requests',
       501: 'not_configured',
-      503: 'captcha_unavailable, store_unavailable, store_denied, store_full, outcome_unknown, document_corrupt',
+      503: 'captcha_unavailable, store_unavailable, store_denied, store_full, store_nonconforming, outcome_unknown, document_corrupt',
     }),
   },
 };

@@ -51,7 +51,7 @@ export function registerDeveloperKeys(app: App, deps: AccountsDeps): void {
       200: z.strictObject({ keys: z.array(z.strictObject(keySchema)) }),
       ...problems({
         ...SIGNED_IN_PROBLEMS,
-        503: `${READING}, document_corrupt, document_newer`,
+        503: `${READING}, document_newer`,
       }),
     },
   };
@@ -78,7 +78,7 @@ export function registerDeveloperKeys(app: App, deps: AccountsDeps): void {
         403: 'not_entitled',
         409: 'limit_reached',
         ...BODY_PROBLEMS,
-        503: `${WRITING}, document_corrupt, document_newer`,
+        503: `${WRITING}, document_newer`,
       }),
     },
   };

@@ -21,6 +21,7 @@ const STATUS_BY_KIND: Readonly<Record<ErrorKind, number>> = {
 /** What the store refuses this service is no fault of the client's, and passes. */
 const STATUS_BY_CODE: Partial<Readonly<Record<ErrorCode, number>>> = {
   body_too_large: 413,
+  request_timeout: 408,
   unsupported_media_type: 415,
   store_denied: 503,
   store_nonconforming: 503,
@@ -34,6 +35,7 @@ const TITLES: Readonly<Record<number, string>> = {
   401: 'Sign in first',
   403: 'Not allowed',
   404: 'Not found',
+  408: 'Too slow',
   409: 'Conflict',
   410: 'Gone',
   413: 'Too large',
@@ -80,10 +82,15 @@ export function problemOf(error: AppError, requestId: string): Problem {
   };
 }
 
+/** Errors of the store name keys and places, which are nobody's business outside. */
+const PUBLIC_SENTENCES: Partial<Readonly<Record<ErrorCode, string>>> = {
+  store_unavailable: 'The object store does not answer. Try again shortly.',
+  store_full: 'There is no room left to store this. Try again later.',
+  outcome_unknown: 'The object store did not say whether this was done. Send it again.',
+};
+
 function publicDetail(error: AppError): string {
-  return error.code === 'store_unavailable'
-    ? 'The object store does not answer. Try again shortly.'
-    : error.message;
+  return PUBLIC_SENTENCES[error.code] ?? error.message;
 }
 
 /** Answers any error as a problem document, and puts into the log what the client is not told. */

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { IncomingMessage, Server } from 'node:http';
+import { type IncomingMessage, type Server, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import { type FastifyBaseLogger, type FastifyHttpOptions, LogController } from 'fastify';
 import { AppError } from '../errors.ts';
@@ -13,6 +13,8 @@ const BODY_BYTES_MAX = 64 * 1024;
 const PARAMETER_LENGTH_MAX = 1024;
 /** A request that takes longer to arrive is an attack or a broken client. */
 const REQUEST_TIMEOUT_MS = 15_000;
+const HEADERS_TIMEOUT_MS = 10_000;
+const TIMEOUTS_CHECKED_EVERY_MS = 1_000;
 const IDLE_TIMEOUT_MS = 60_000;
 
 export function serverOptions(settings: {
@@ -27,7 +29,13 @@ export function serverOptions(settings: {
       requestIdLogLabel: 'request_id',
     }),
     // Without a Host, Node answers by itself, and not in problem documents: `buildBase` does.
-    http: { requireHostHeader: false },
+    http: {
+      requireHostHeader: false,
+      // No longer than for the whole request: Node takes each for the other then.
+      headersTimeout: HEADERS_TIMEOUT_MS,
+      requestTimeout: REQUEST_TIMEOUT_MS,
+      connectionsCheckingInterval: TIMEOUTS_CHECKED_EVERY_MS,
+    },
     bodyLimit: BODY_BYTES_MAX,
     requestTimeout: REQUEST_TIMEOUT_MS,
     connectionTimeout: IDLE_TIMEOUT_MS,
@@ -56,10 +64,13 @@ function answerBrokenRequest(error: NodeJS.ErrnoException, socket: Socket): void
     socket.destroy();
     return;
   }
-  const problem = new AppError('invalid_request', 'This is not a request that HTTP allows.');
+  const problem =
+    error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
+      ? new AppError('request_timeout', 'The request took too long to arrive.')
+      : new AppError('invalid_request', 'This is not a request that HTTP allows.');
   const body = JSON.stringify(problemOf(problem, randomUUID()));
   socket.end(
-    `HTTP/1.1 ${statusOf(problem)} Bad Request\r\nContent-Type: ${PROBLEM_TYPE}\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
+    `HTTP/1.1 ${statusOf(problem)} ${STATUS_CODES[statusOf(problem)]}\r\nContent-Type: ${PROBLEM_TYPE}\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
   );
 }
 

@@ -2,7 +2,7 @@ import pLimit from 'p-limit';
 import { AppError } from '../errors.ts';
 import type { ObjectStore } from '../object-store/object-store.ts';
 import type { EndDeps } from '../sequence/end.ts';
-import { readDocument } from '../sequence/sequence.ts';
+import { readSoundDocument } from '../sequence/sequence.ts';
 import { parseSessionKey, sessionsPrefix } from './keys.ts';
 import { type SessionJson, sessionSequence } from './session-document.ts';
 import { type EndReason, endSession, SESSION_IDLE_MS } from './sessions.ts';
@@ -48,7 +48,7 @@ export async function listSessions(
   const limit = pLimit(AT_ONCE);
   const documents = await Promise.all(
     open.map(([session, counter]) =>
-      limit(() => readDocument(store, sessionSequence(account, session), counter)),
+      limit(() => readSoundDocument(store, sessionSequence(account, session), counter)),
     ),
   );
   return documents

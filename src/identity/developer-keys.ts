@@ -7,7 +7,7 @@ import type { AppendDeps } from '../sequence/append.ts';
 import { END_KEPT_MS_MIN, endKey, endSequence, isEnded } from '../sequence/end.ts';
 import { SCHEMA_VERSION, type Sealed } from '../sequence/envelope.ts';
 import { defineSequence, seal } from '../sequence/sealed.ts';
-import { readDocument, type Sequence } from '../sequence/sequence.ts';
+import { readDocument, readSoundDocument, type Sequence } from '../sequence/sequence.ts';
 import { notSignedIn } from './access-token.ts';
 import { type Account, readAccount } from './account.ts';
 import {
@@ -140,7 +140,7 @@ export async function listDeveloperKeys(
     [...usedOn]
       .filter(([id]) => !revoked.has(id))
       .map(async ([id, day]) => {
-        const document = await readDocument(store, keySequence(account, id), 1);
+        const document = await readSoundDocument(store, keySequence(account, id), 1);
         return document === undefined ? [] : [summaryOf(document.signed, day)];
       }),
   );

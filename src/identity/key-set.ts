@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { type CryptoKey, exportJWK, generateKeyPair, importJWK, type JWK } from 'jose';
-import { z } from 'zod';
+import type { z } from 'zod';
 import { AppError } from '../errors.ts';
+import { privateKeySetSchema } from './key-set-schema.ts';
 
 /** The keys that sign access tokens: Ed25519, as a private JWKS (RFC 7517, RFC 8037). */
 export interface KeySet {
@@ -14,20 +15,6 @@ export interface KeySet {
 }
 
 export const SIGNATURE_ALGORITHM = 'EdDSA';
-
-const keySetSchema = z.object({
-  keys: z
-    .array(
-      z.object({
-        kty: z.literal('OKP'),
-        crv: z.literal('Ed25519'),
-        kid: z.string().min(1).max(128),
-        x: z.string(),
-        d: z.string(),
-      }),
-    )
-    .min(1),
-});
 
 /** @throws AppError `invalid_configuration` */
 export async function importKeySet(json: string): Promise<KeySet> {
@@ -58,9 +45,9 @@ async function importKey(jwk: JWK): Promise<CryptoKey> {
   return (await importJWK(jwk, SIGNATURE_ALGORITHM)) as CryptoKey;
 }
 
-function parseKeySet(json: string): z.output<typeof keySetSchema>['keys'] {
+function parseKeySet(json: string): z.output<typeof privateKeySetSchema>['keys'] {
   try {
-    return keySetSchema.parse(JSON.parse(json)).keys;
+    return privateKeySetSchema.parse(JSON.parse(json)).keys;
   } catch (error) {
     throw invalid(error);
   }

@@ -67,6 +67,20 @@ export async function readDocument<T>(
   return object === undefined ? undefined : sequence.parse(object.body, number);
 }
 
+/** As {@link readDocument}, and undefined for a damaged one as well: for lists, which show the others. */
+export async function readSoundDocument<T>(
+  store: ObjectStore,
+  sequence: Sequence<T>,
+  number: number,
+): Promise<T | undefined> {
+  try {
+    return await readDocument(store, sequence, number);
+  } catch (error) {
+    if (!isAppError(error, 'document_corrupt')) throw error;
+    return undefined;
+  }
+}
+
 /**
  * Every document above `after`, in one request more than there are documents.
  *

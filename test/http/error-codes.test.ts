@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ErrorCode } from '../../src/errors.ts';
-import { problemSchema } from '../../src/http/validation.ts';
 import { createMemoryStore } from '../../src/object-store/memory.ts';
 import { systemClock } from '../../src/system.ts';
 import { makeArtifact, publish } from '../support/release.ts';
@@ -8,6 +7,7 @@ import { createTestService, type TestService } from '../support/service.ts';
 import {
   CHECK_UPDATE,
   createBreakableStore,
+  createErrorLedger,
   DOWNLOAD,
   get,
   LATEST_VERSION,
@@ -17,8 +17,9 @@ import {
 } from './support.ts';
 
 /**
- * Every error code that the documented routes can answer is produced here, and what is produced is held
- * against the OpenAPI document in both directions: nothing undocumented, nothing promised in vain.
+ * Every error code that the routes of updaters and downloads can answer is produced here, and what is
+ * produced is held against the OpenAPI document in both directions: nothing undocumented, nothing
+ * promised in vain.
  */
 
 const FEED = '/feeds/{app}/{channel}/{protocol}/{*}';
@@ -26,8 +27,7 @@ const ELECTRON = '/feeds/desktop/stable/electron';
 const TAURI = '/feeds/desktop/stable/tauri';
 const GOOD = { current_version: '1.0.0', platform: 'windows', arch: 'x64' };
 
-/** Documented path → `status code`s. */
-const produced = new Map<string, Set<string>>();
+const ledger = createErrorLedger();
 
 describe('error codes', () => {
   const broken = createBreakableStore(createMemoryStore({ clock: systemClock }));
@@ -56,23 +56,7 @@ describe('error codes', () => {
   ): Promise<void> => {
     const { from = service, ...rest } = request;
     const method = path === CHECK_UPDATE ? 'POST' : 'GET';
-    const { http } = from.app;
-    const response = await http.inject({ method, url: path, ...rest } as never);
-    const body = response.json();
-    expect([response.statusCode, body.code], `${path} ${JSON.stringify(rest)}`).toEqual([
-      status,
-      code,
-    ]);
-    expect(response.headers['content-type']).toBe('application/problem+json; charset=utf-8');
-    expect(problemSchema.parse(body)).toMatchObject({
-      type: `urn:slipway:problem:${code}`,
-      status,
-      request_id: response.headers['x-request-id'],
-    });
-    expect(response.headers['retry-after'] !== undefined).toBe(status === 503);
-    if (status === 503) expect(response.body).not.toMatch(/10\.0\.0\.7|private/);
-    const codes = produced.get(path) ?? new Set();
-    produced.set(path, codes.add(`${status} ${code}`));
+    await ledger.produce(from, `${method} ${path}`, status, code, rest);
   };
 
   it('check-update', async () => {
@@ -223,22 +207,9 @@ describe('error codes', () => {
 
   it('are exactly those that the OpenAPI document lists, route by route', async () => {
     const { body } = await get(service, '/openapi.json');
-    for (const [path, operations] of Object.entries<Record<string, Operation>>(body.paths)) {
-      const documented = Object.values(operations).flatMap(({ responses }) =>
-        Object.entries(responses)
-          .filter(([status]) => Number(status) >= 400)
-          .flatMap(([status, { description }]) =>
-            description.split(', ').map((code) => `${status} ${code}`),
-          ),
-      );
-      expect([...(produced.get(path) ?? [])].sort(), path).toEqual(documented.sort());
-    }
+    ledger.expectDocumented(body, ['desktop', 'feeds']);
   });
 });
-
-interface Operation {
-  readonly responses: Readonly<Record<string, { readonly description: string }>>;
-}
 
 /** 2.0.1 is the only msi, and 3.0.0 hides every x64 release from the reading ahead. */
 async function releaseUnread(service: TestService): Promise<void> {

@@ -1,8 +1,10 @@
 import path from 'node:path';
 import { setImmediate } from 'node:timers/promises';
+import { expect } from 'vitest';
 import type { Clock } from '../../src/clock.ts';
 import type { Arch, Format, Platform } from '../../src/domain/platform.ts';
 import { AppError, type ErrorCode } from '../../src/errors.ts';
+import { problemSchema } from '../../src/http/validation.ts';
 import type { ObjectStore } from '../../src/object-store/object-store.ts';
 import { changeStatus, type StatusVerb } from '../../src/operations/change-status.ts';
 import type { PublishRequest } from '../../src/operations/publish-release.ts';
@@ -119,4 +121,78 @@ export async function overload(): Promise<void> {
     while (performance.now() < until);
     await setImmediate();
   }
+}
+
+interface OpenapiDocument {
+  readonly paths: Readonly<
+    Record<
+      string,
+      Readonly<
+        Record<
+          string,
+          {
+            readonly tags?: readonly string[];
+            readonly responses: Readonly<Record<string, { readonly description: string }>>;
+          }
+        >
+      >
+    >
+  >;
+}
+
+/** Produces errors and remembers them, to be held against an OpenAPI document in both directions. */
+export function createErrorLedger() {
+  /** `GET /path` → `status code`s. */
+  const produced = new Map<string, Set<string>>();
+  return {
+    /** @param operation as documented: `GET /api/v1/desktop/download/{platform}` */
+    produce: async (
+      service: Pick<TestService, 'app'>,
+      operation: string,
+      status: number,
+      code: ErrorCode,
+      request: Readonly<Record<string, unknown>> = {},
+    ): Promise<void> => {
+      const [method = '', path = ''] = operation.split(' ');
+      const { http } = service.app;
+      const response = await http.inject({ method, url: path, ...request } as never);
+      const body = response.body === '' ? {} : response.json();
+      const what = `${operation} ${JSON.stringify(request).slice(0, 300)}`;
+      expect([response.statusCode, body.code], what).toEqual([status, code]);
+      expect(response.headers['content-type']).toBe('application/problem+json; charset=utf-8');
+      expect(response.headers['cache-control']).toBe('no-store');
+      expect(problemSchema.parse(body)).toMatchObject({
+        type: `urn:slipway:problem:${code}`,
+        status,
+        request_id: response.headers['x-request-id'],
+      });
+      const retryAfter = response.headers['retry-after'];
+      if ([429, 502, 503].includes(status)) expect(Number(retryAfter), what).toBeGreaterThan(0);
+      else expect(retryAfter).toBeUndefined();
+      expect(response.headers['www-authenticate']).toBe(status === 401 ? 'Bearer' : undefined);
+      if (status === 503) expect(response.body, what).not.toMatch(/10\.0\.0\.7|private/);
+      const codes = produced.get(operation) ?? new Set();
+      produced.set(operation, codes.add(`${status} ${code}`));
+    },
+
+    /** That exactly these were produced of every operation with one of the tags. */
+    expectDocumented: (document: OpenapiDocument, tags: readonly string[]): void => {
+      const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
+        Object.entries(methods)
+          .filter(([, operation]) => operation.tags?.some((tag) => tags.includes(tag)))
+          .map(([method, { responses }]) => ({
+            name: `${method.toUpperCase()} ${path}`,
+            documented: Object.entries(responses)
+              .filter(([status]) => Number(status) >= 400)
+              .flatMap(([status, { description }]) =>
+                description.split(', ').map((code) => `${status} ${code}`),
+              ),
+          })),
+      );
+      expect(operations.length).toBeGreaterThan(0);
+      for (const { name, documented } of operations) {
+        expect([...(produced.get(name) ?? [])].sort(), name).toEqual(documented.sort());
+      }
+    },
+  };
 }

@@ -1,0 +1,351 @@
+import { readFile } from 'node:fs/promises';
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { listMessages } from '../../src/contact/inspect.ts';
+import { createMemoryStore } from '../../src/object-store/memory.ts';
+import { systemClock } from '../../src/system.ts';
+import { release } from '../http/support.ts';
+import { createFaultyStore } from '../support/faulty-store.ts';
+import { createTestService, type TestService } from '../support/service.ts';
+import {
+  DESKTOP,
+  launchBrowser,
+  openWebsite,
+  overflowOf,
+  PHONE,
+  type Snippet,
+  skipsBrowser,
+  tabTo,
+  type Website,
+  watchErrors,
+} from './website-page.ts';
+
+describe.skipIf(skipsBrowser)('what the README gives a website', () => {
+  let browser: Browser;
+  let website: Website;
+  let service: TestService;
+  let url: string;
+
+  beforeAll(async () => {
+    [browser, website] = await Promise.all([launchBrowser(), openWebsite()]);
+    service = await createTestService({ env: { WEBSITE_ORIGINS: website.origin } });
+    await release(service, '2.0.0', [
+      'linux x64 deb',
+      'linux x64 appimage',
+      'windows x64 nsis',
+      'macos arm64 dmg',
+      'macos x64 dmg',
+    ]);
+    url = await service.listen();
+  });
+
+  afterAll(async () => {
+    await browser?.close();
+    await Promise.all([website?.close(), service?.close()]);
+  });
+
+  const visit = async (
+    snippet: Snippet,
+    options: BrowserContextOptions & { readonly slipway?: string; readonly before?: string } = {},
+  ): Promise<Page> => {
+    const { slipway = url, before, ...context } = options;
+    const opened = await browser.newContext({ viewport: DESKTOP, ...context });
+    if (before !== undefined) await opened.addInitScript(before);
+    const page = await opened.newPage();
+    await page.goto(website.pageOf(snippet, slipway));
+    return page;
+  };
+
+  describe('the download button', () => {
+    const AGENT = {
+      mac: 'Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.0 Safari/605.1.15',
+      phone:
+        'Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.0 Mobile/15E148 Safari/604.1',
+    };
+    const hints = (platform: string, architecture: string) => `
+      const values = { architecture: '${architecture}', bitness: '64' };
+      const data = { platform: '${platform}', mobile: false, getHighEntropyValues: async () => values };
+      Object.defineProperty(Navigator.prototype, 'userAgentData', { get: () => data });`;
+    const NO_HINTS =
+      "Object.defineProperty(Navigator.prototype, 'userAgentData', { get: () => undefined })";
+
+    it.each([
+      ['a desktop', DESKTOP],
+      ['a small window', PHONE],
+    ])('gives the file for this machine on %s, by keyboard', async (_name, viewport) => {
+      const page = await visit('download', { viewport });
+      const errors = watchErrors(page);
+      const button = page.locator('#download');
+      await page.getByText('Version 2.0.0, ').waitFor();
+      expect(await button.textContent()).toBe('Download for Linux');
+      expect(await overflowOf(page)).toBeLessThanOrEqual(0);
+      await tabTo(page, '#download');
+      const downloading = page.waitForEvent('download');
+      await page.keyboard.press('Enter');
+      const file = await downloading;
+      // Of the two for this machine, the one that a button should offer.
+      expect(file.suggestedFilename()).toBe('App-2.0.0-linux-x64.appimage');
+      expect(await readFile(await file.path(), 'utf8')).toBe(
+        'bytes of App-2.0.0-linux-x64.appimage',
+      );
+      expect(await page.locator('#downloads a').allTextContents()).toEqual([
+        'Windows (Intel and AMD, 64 bit), nsis',
+        'macOS (Intel and AMD, 64 bit), dmg',
+        'macOS (ARM, 64 bit), dmg',
+        'Linux (Intel and AMD, 64 bit), appimage',
+        'Linux (Intel and AMD, 64 bit), deb',
+      ]);
+      expect(errors).toEqual([]);
+      await page.context().close();
+    });
+
+    it.each([
+      ['Windows on ARM, which runs x64', { before: hints('Windows', 'arm') }, 'windows?arch=x64'],
+      ['an Intel Mac that says so', { before: hints('macOS', 'x86') }, 'macos?arch=x64'],
+      [
+        'a Mac that does not',
+        { before: NO_HINTS, userAgent: AGENT.mac, ...{} },
+        'macos?arch=arm64',
+      ],
+    ])('knows %s', async (_name, options, expected) => {
+      const page = await visit('download', options);
+      await page.getByText('Version 2.0.0, ').waitFor();
+      expect(await page.locator('#download').getAttribute('href')).toContain(expected);
+      await page.context().close();
+    });
+
+    it('says so where there is nothing for the machine', async () => {
+      const phone = await visit('download', { before: NO_HINTS, userAgent: AGENT.phone });
+      await phone.getByText('This is a program for Windows, macOS and Linux.').waitFor();
+      expect(await phone.locator('#download').isVisible()).toBe(false);
+      expect(await phone.locator('#downloads a').count()).toBe(5);
+      await phone.context().close();
+      const arm = await visit('download', { before: hints('Linux', 'arm') });
+      await arm.getByText('There is no download for this Linux machine yet').waitFor();
+      await arm.context().close();
+    });
+
+    it('works without JavaScript', async () => {
+      const page = await visit('download', { javaScriptEnabled: false });
+      const downloading = page.waitForEvent('download');
+      await page.locator('#downloads a', { hasText: 'macOS' }).click();
+      expect((await downloading).suggestedFilename()).toBe('App-2.0.0-macos-arm64.dmg');
+      await page.context().close();
+    });
+
+    it('keeps its links while nobody answers, and says that nothing is released', async () => {
+      const page = await visit('download', { slipway: 'http://127.0.0.1:1' });
+      await page.getByText('The version cannot be shown at the moment').waitFor();
+      expect(await page.locator('#download').getAttribute('href')).toBe(
+        'http://127.0.0.1:1/api/v1/desktop/download/linux?arch=x64',
+      );
+      await page.context().close();
+      const empty = await createTestService();
+      const unpublished = await visit('download', { slipway: await empty.listen() });
+      await unpublished.getByText('Nothing is released yet.').waitFor();
+      await unpublished.context().close();
+      await empty.close();
+    });
+  });
+
+  describe('the status badge', () => {
+    it('turns with the service, and is read out only when it does', async () => {
+      const page = await visit('status', { viewport: PHONE, slipway: 'about:blank' });
+      await page.clock.install();
+      // Turns the browser's cache off, for whose five seconds no test should wait.
+      await page.route(/system\/status/, (route) => route.continue());
+      await page.goto(website.pageOf('status', url));
+      const badge = page.getByRole('status');
+      const colour = () =>
+        page.evaluate("getComputedStyle(document.querySelector('#status'), '::before').color");
+      await page.locator('#status[data-indicator=none]').waitFor();
+      const [healthy, green] = [await badge.textContent(), await colour()];
+      await page.evaluate(`
+        globalThis.changes = 0;
+        new MutationObserver(() => changes++).observe(
+          document.querySelector('#status'), { childList: true, characterData: true, subtree: true })`);
+      const asked = page.waitForResponse(/system\/status/);
+      await page.clock.fastForward(70_000);
+      await asked;
+      service.app.status.noteFailure('object_store', 'It does not answer.');
+      await page.clock.fastForward(70_000);
+      await page.locator('#status[data-indicator=major]').waitFor();
+      expect(await badge.textContent()).toContain('Object store');
+      expect(await badge.textContent()).not.toBe(healthy);
+      expect(await colour()).not.toBe(green);
+      expect(await page.evaluate('changes')).toBe(1);
+      service.app.status.noteSuccess('object_store');
+      await page.clock.fastForward(70_000);
+      await page.locator('#status[data-indicator=none]').waitFor();
+      expect(await badge.textContent()).toBe(healthy);
+      await page.context().close();
+    });
+
+    it('does not call a service well that it cannot reach', async () => {
+      const page = await visit('status', { slipway: 'http://127.0.0.1:1' });
+      await page.clock.install();
+      await page.route(/system\/status/, (route) => route.continue());
+      await page.goto(website.pageOf('status', 'http://127.0.0.1:1'));
+      await page.getByText('The service cannot be reached.').waitFor();
+      await page.goto(website.pageOf('status', url));
+      await page.locator('#status[data-indicator=none]').waitFor();
+      await page.context().setOffline(true);
+      await page.clock.fastForward(70_000);
+      await page.getByText('You are offline.').waitFor();
+      expect(await page.locator('#status').getAttribute('data-indicator')).toBe('unknown');
+      // Without waiting for the minute.
+      await page.context().setOffline(false);
+      await page.locator('#status[data-indicator=none]').waitFor();
+      await page.context().close();
+    });
+  });
+
+  describe('the contact form', () => {
+    const store = createFaultyStore(createMemoryStore({ clock: systemClock }));
+    let inbox: TestService;
+    let inboxUrl: string;
+
+    beforeAll(async () => {
+      const env = { WEBSITE_ORIGINS: website.origin, CONTACT_PER_ADDRESS: '1000' };
+      inbox = await createTestService({ env, store });
+      inboxUrl = await inbox.listen();
+    });
+    afterAll(() => inbox?.close());
+
+    const open = async (viewport = DESKTOP): Promise<Page> => {
+      const page = await visit('contact', { slipway: inboxUrl, viewport });
+      await page.locator('button:enabled').waitFor();
+      return page;
+    };
+    /** By keyboard, from field to field. */
+    const type = async (page: Page, texts: Readonly<Record<string, string>>): Promise<void> => {
+      for (const [name, text] of Object.entries(texts)) {
+        await tabTo(page, `[name=${name}]`);
+        await page.keyboard.type(text);
+      }
+    };
+    const message = (subject: string) => ({
+      name: 'Ada Lovelace',
+      email: 'ada@example.com',
+      subject,
+      message: 'Does it run on the engine?',
+    });
+    const stored = async (subject: string) =>
+      (await listMessages(store, { state: undefined, limit: 100 })).filter(
+        (one) => one.subject === subject,
+      );
+    const keysOf = (page: Page): string[] => {
+      const keys: string[] = [];
+      page.on('request', (request) => {
+        const key = request.headers()['idempotency-key'];
+        if (request.method() === 'POST' && key !== undefined) keys.push(key);
+      });
+      return keys;
+    };
+
+    it.each([
+      ['a desktop', DESKTOP],
+      ['a phone', PHONE],
+    ])(
+      'sends one message on %s, by keyboard, however often Enter is pressed',
+      async (name, viewport) => {
+        const page = await open(viewport);
+        const errors = watchErrors(page);
+        const subject = `From ${name}`;
+        await type(page, message(subject));
+        await tabTo(page, 'button');
+        await Promise.all([page.keyboard.press('Enter'), page.keyboard.press('Enter')]);
+        await page.getByText('Thank you. Your message has arrived.').waitFor();
+        expect(await stored(subject)).toMatchObject([message(subject)]);
+        expect(await page.getByLabel('Message').inputValue()).toBe('');
+        expect(await page.evaluate("document.activeElement.matches('button')")).toBe(true);
+        expect(await overflowOf(page)).toBeLessThanOrEqual(0);
+        expect(errors).toEqual([]);
+        await page.context().close();
+      },
+    );
+
+    it('hides the field for programs from people and from screen readers', async () => {
+      const page = await open();
+      expect(await page.getByRole('textbox').count()).toBe(4);
+      expect(await page.locator('[name=website]').isVisible()).toBe(false);
+      await page.evaluate(
+        "document.querySelector('[name=website]').value = 'https://spam.example'",
+      );
+      await type(page, message('Spam'));
+      await page.keyboard.press('Control+Enter');
+      await tabTo(page, 'button');
+      await page.keyboard.press('Enter');
+      await page.getByText('Thank you.').waitFor();
+      expect(await stored('Spam')).toEqual([]);
+      await page.context().close();
+    });
+
+    it('says beside a field what is wrong with it, and goes there', async () => {
+      const page = await open();
+      await type(page, { ...message('Wrong'), email: 'ada@localhost' });
+      await tabTo(page, 'button');
+      await page.keyboard.press('Enter');
+      await page.getByText('This must be a mail address.').waitFor();
+      const field = page.locator('[name=email]');
+      expect(await field.getAttribute('aria-invalid')).toBe('true');
+      expect(await field.getAttribute('aria-describedby')).toBe('contact-email-error');
+      expect(await page.evaluate('document.activeElement.name')).toBe('email');
+      await page.keyboard.press('Control+A');
+      await page.keyboard.type('ada@example.com');
+      await page.keyboard.press('Enter');
+      await page.getByText('Thank you.').waitFor();
+      expect(await page.getByText('This must be').count()).toBe(0);
+      expect(await field.getAttribute('aria-invalid')).toBeNull();
+      await page.context().close();
+    });
+
+    it('waits when it is told to, and a second try stores it once', async () => {
+      const page = await open();
+      const keys = keysOf(page);
+      await page.clock.install();
+      await type(page, message('Later'));
+      store.goDown();
+      await tabTo(page, 'button');
+      await page.keyboard.press('Enter');
+      await page.getByText(/You can send it again in \d+ seconds\./).waitFor();
+      await page.keyboard.press('Enter');
+      store.comeUp();
+      await page.clock.runFor(10_000);
+      await page.getByText('You can send it again now.').waitFor();
+      expect(keys.length).toBe(1);
+      await page.keyboard.press('Enter');
+      await page.getByText('Thank you.').waitFor();
+      expect(keys).toEqual([keys[0], keys[0]]);
+      expect(await stored('Later')).toHaveLength(1);
+      await page.context().close();
+    });
+
+    it('stores it once also when the first answer was lost', async () => {
+      const page = await open();
+      const keys = keysOf(page);
+      let isLost = false;
+      await page.route(/\/api\/v1\/contact$/, async (route) => {
+        if (isLost || route.request().method() !== 'POST') return route.continue();
+        isLost = true;
+        await route.fetch();
+        return route.abort();
+      });
+      await type(page, message('Lost'));
+      await tabTo(page, 'button');
+      await page.keyboard.press('Enter');
+      await page.getByText('No answer came.').waitFor();
+      expect(await stored('Lost')).toHaveLength(1);
+      await page.keyboard.press('Enter');
+      await page.getByText('Thank you.').waitFor();
+      expect(await stored('Lost')).toHaveLength(1);
+      // Another message is another one.
+      await type(page, message('Found'));
+      await tabTo(page, 'button');
+      await page.keyboard.press('Enter');
+      await expect.poll(() => stored('Found')).toHaveLength(1);
+      expect(new Set(keys).size).toBe(2);
+      await page.context().close();
+    });
+  });
+});
