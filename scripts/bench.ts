@@ -1,8 +1,12 @@
 import { parseArgs } from 'node:util';
+import { benchAccessToken } from './bench/access-token.ts';
 import type { Bench, BenchContext } from './bench/bench.ts';
 import { benchCheckUpdate } from './bench/check-update.ts';
 import { benchDecision } from './bench/decision.ts';
+import { benchEnumeration } from './bench/enumeration.ts';
+import { benchLoginStorm } from './bench/login-storm.ts';
 import { benchPublish } from './bench/publish.ts';
+import { benchRefresh } from './bench/refresh.ts';
 import { findS3Place } from './bench/s3.ts';
 import { benchStart } from './bench/start.ts';
 import { isMissed, renderTable } from './bench/table.ts';
@@ -15,6 +19,10 @@ const BENCHES: Readonly<Record<string, Bench>> = {
   decision: benchDecision,
   publish: benchPublish,
   start: benchStart,
+  'access-token': benchAccessToken,
+  refresh: benchRefresh,
+  'login-storm': benchLoginStorm,
+  enumeration: benchEnumeration,
 };
 
 const USAGE = `npm run bench -- [NAMES…] [OPTIONS]

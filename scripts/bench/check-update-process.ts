@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { pino } from 'pino';
 import { Registry } from 'prom-client';
-import { buildApp, openStore } from '../../src/app.ts';
+import { type BuiltApp, buildApp, openStore } from '../../src/app.ts';
 import { loadConfig } from '../../src/config.ts';
 import { buildBase, registerOpenRoutes } from '../../src/http/build-server.ts';
 import { registerCheckUpdate } from '../../src/http/check-update-route.ts';
@@ -20,11 +20,14 @@ const PATH = '/api/v1/desktop/check-update';
 /** As the service logs by default, to where the lines cost no disk. */
 const logger = pino({ level: 'info' }, pino.destination('/dev/null'));
 
+let service: BuiltApp | undefined;
+
 answerParent({
   service: async ({ directory, links }) => openService(String(directory), links === 's3'),
   fixed: async ({ answer }) => openFixed(Buffer.from(String(answer))),
   bare: async ({ answer }) => openBare(Buffer.from(String(answer))),
   cpu: async () => readCpuMicros(),
+  counted: async () => countedChecks(),
   presign: async ({ calls }) => measurePresigning(Number(calls)),
 });
 
@@ -35,11 +38,21 @@ async function openService(directory: string, onS3: boolean): Promise<string> {
   const { presign } = createBucket();
   const store = onS3 ? { store: { ...(await openStore(deps)), presign } } : {};
   const app = await buildApp({ ...deps, ...store });
+  service = app;
   await app.catalog.start();
+  // As in a service that is used: checks are counted, and the counts written beside the answers.
+  app.background.start();
   await app.http.listen({ host: '127.0.0.1', port: 0 });
   const url = addressOf(app.http.server);
   app.learnAddress(url);
   return `${url}${PATH}`;
+}
+
+/** How many checks have been counted, those of other processes that were stored here included. */
+function countedChecks(): number {
+  const days = { from: '2000-01-01', to: '9999-12-31' };
+  const rows = service?.telemetry.analytics({ application: 'desktop', ...days }) ?? [];
+  return rows.reduce((sum, { checks }) => sum + checks, 0);
 }
 
 function createBucket(): ObjectStore {

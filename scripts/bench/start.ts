@@ -1,13 +1,12 @@
 import { spawn } from 'node:child_process';
 import { readdir, rm } from 'node:fs/promises';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { BenchContext } from './bench.ts';
 import { startChild } from './child.ts';
 import { versionAt } from './content.ts';
 import { makeBucket, S3_SKIPPED } from './s3.ts';
+import { findPort } from './service.ts';
 import { interleave, median, medianRatio } from './statistic.ts';
 import { type Row, type Table, timesOf } from './table.ts';
 
@@ -176,12 +175,4 @@ async function isAnswered(url: string): Promise<boolean> {
     // Not listening yet.
     return false;
   }
-}
-
-async function findPort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }

@@ -37,3 +37,41 @@ export async function interleave<S extends string, M>(
   }
   return measured;
 }
+
+/** The value that a share of all values is not above: 0.5 is the lower median, 0.99 the usual tail. */
+export function quantile(values: readonly number[], share: number): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  return sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)] ?? Number.NaN;
+}
+
+/** How well one measured time tells which of two groups it is of. */
+export interface RankSum {
+  /**
+   * How often a value of the first group is above one of the second, ties counted half: 0.5 tells
+   * nothing, 1 or 0 everything.
+   */
+  readonly share: number;
+  /** The Mann-Whitney statistic in standard deviations; within ±1.96 in 95 of 100 runs without a difference. */
+  readonly z: number;
+}
+
+/** The Mann-Whitney test, by its normal approximation: for tens of values or more, with few ties. */
+export function rankSum(first: readonly number[], second: readonly number[]): RankSum {
+  const all = [
+    ...first.map((value) => ({ value, isFirst: true })),
+    ...second.map((value) => ({ value, isFirst: false })),
+  ].sort((a, b) => a.value - b.value);
+  let ranks = 0;
+  for (let start = 0; start < all.length; ) {
+    let end = start;
+    while (all[end]?.value === all[start]?.value && end < all.length) end++;
+    // Equal values share the mean of their ranks, which count from 1.
+    const rank = (start + 1 + end) / 2;
+    ranks += rank * all.slice(start, end).filter(({ isFirst }) => isFirst).length;
+    start = end;
+  }
+  const pairs = first.length * second.length;
+  const above = ranks - (first.length * (first.length + 1)) / 2;
+  const deviation = Math.sqrt((pairs * (all.length + 1)) / 12);
+  return { share: above / pairs, z: (above - pairs / 2) / deviation };
+}

@@ -1,0 +1,122 @@
+import type { FastifyRequest } from 'fastify';
+import { jwtVerify } from 'jose';
+import { DEFAULT_TIERS } from '../../src/domain/tier.ts';
+import type { AccountsDeps } from '../../src/http/accounts-deps.ts';
+import { createAddressLimit } from '../../src/http/address-limit.ts';
+import { requireFeature, requirePrincipal } from '../../src/http/authenticate.ts';
+import { accountIdOf, createAccount } from '../../src/identity/account.ts';
+import { createDeveloperKey } from '../../src/identity/developer-keys.ts';
+import { createEmbeddedProvider } from '../../src/identity/embedded.ts';
+import { createIdentity } from '../../src/identity/identity.ts';
+import { createKeySet, importKeySet, SIGNATURE_ALGORITHM } from '../../src/identity/key-set.ts';
+import { createPasswordHasher } from '../../src/identity/password.ts';
+import { createMemoryStore } from '../../src/object-store/memory.ts';
+import { Secret } from '../../src/secret.ts';
+import { systemClock, systemRandomness } from '../../src/system.ts';
+import { answerParent, readCpuMicros } from './child.ts';
+
+/** One way to find out who asks, many times over; a process for each, so that none warms up another. */
+
+export interface CallCost {
+  /** Of all threads: signatures are checked beside the event loop. */
+  readonly cpuMicros: number;
+  /** From the call to its answer, one after the other. */
+  readonly wallMicros: number;
+}
+
+const ISSUER = 'https://updates.example.com';
+const log = { info: () => {}, warn: () => {}, error: () => {} };
+const deps = {
+  store: createMemoryStore({ clock: systemClock }),
+  clock: systemClock,
+  randomness: systemRandomness,
+};
+const keys = await importKeySet(await createKeySet());
+const identity = createIdentity({
+  ...deps,
+  log,
+  provider: createEmbeddedProvider({ ...deps, passwords: createPasswordHasher() }),
+  sessionSecret: new Secret('not-a-secret'.repeat(4)),
+  keys,
+  issuer: ISSUER,
+});
+const accounts: AccountsDeps = {
+  identity,
+  tiers: DEFAULT_TIERS,
+  captcha: { required: false, configured: true, verify: async () => {} },
+  tryLimit: createAddressLimit({ perMinute: 1e9 }),
+  // Counted as for anybody, and never reached.
+  requestLimit: createAddressLimit({ perMinute: 1e9 }),
+  cookies: { enabled: false, sameSite: 'Strict', origins: [] },
+};
+const email = 'ada@example.org';
+const account = accountIdOf('embedded', email);
+const token = await identity.accessTokens.issue({
+  account,
+  session: systemRandomness.id(),
+  tier: 'pro',
+});
+const request = {
+  ip: '203.0.113.7',
+  headers: { authorization: `Bearer ${token}` },
+} as unknown as FastifyRequest;
+const developerKey = await makeDeveloperKey();
+const verifyingKey = openVerifyingKey();
+
+const SUBJECTS: Readonly<Record<string, () => Promise<unknown>>> = {
+  jose: verifyWithJose,
+  accessTokens: () => identity.accessTokens.verify(token),
+  principal: async () => {
+    const { tier } = await requirePrincipal(accounts, request);
+    requireFeature(accounts.tiers, tier, 'analytics');
+  },
+  developerKey: () => identity.developerKeys.verify(developerKey),
+};
+
+answerParent({
+  measure: async ({ subject, calls }): Promise<CallCost> => {
+    const call = SUBJECTS[String(subject)];
+    if (call === undefined) throw new Error(`There is no subject ${subject}.`);
+    const [cpu, started] = [readCpuMicros(), performance.now()];
+    for (let done = 0; done < Number(calls); done++) await call();
+    const wallMicros = ((performance.now() - started) * 1000) / Number(calls);
+    return { cpuMicros: (readCpuMicros() - cpu) / Number(calls), wallMicros };
+  },
+});
+
+function openVerifyingKey() {
+  const key = keys.verifying(keys.signing.kid);
+  if (key === undefined) throw new Error('The key that signs does not verify.');
+  return key;
+}
+
+/** The library with a key that was imported before, and told to look at the same things. */
+async function verifyWithJose(): Promise<void> {
+  await jwtVerify(token, verifyingKey, {
+    algorithms: [SIGNATURE_ALGORITHM],
+    typ: 'at+jwt',
+    issuer: ISSUER,
+    audience: `${ISSUER}/api`,
+    requiredClaims: ['exp', 'iat', 'sub', 'sid', 'tier'],
+    clockTolerance: 5,
+    currentDate: new Date(),
+  });
+}
+
+async function makeDeveloperKey(): Promise<string> {
+  await createAccount(deps, {
+    provider: 'embedded',
+    subject: email,
+    email,
+    emailVerified: false,
+    name: null,
+    providerTier: null,
+    password: null,
+  });
+  const { key } = await createDeveloperKey(deps, account, {
+    name: 'bench',
+    scopes: [{ application: 'desktop', access: 'read' }],
+    expiresAt: new Date(Date.now() + 86_400_000),
+  });
+  return key;
+}

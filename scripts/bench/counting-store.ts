@@ -1,0 +1,54 @@
+import type { ObjectStore } from '../../src/object-store/object-store.ts';
+
+export interface RequestCount {
+  readonly requests: number;
+  /** Requests that were sent before any of them was answered are one. */
+  readonly trips: number;
+}
+
+export interface CountingStore {
+  readonly store: ObjectStore;
+  /** What was asked since the last `take`. */
+  take(): RequestCount;
+}
+
+/** Counts requests, and round trips: every request is held back until nothing more is sent with it. */
+export function createCountingStore(inner: ObjectStore): CountingStore {
+  let requests = 0;
+  let trips = 0;
+  let open: Promise<void> | undefined;
+  const trip = (): Promise<void> => {
+    requests++;
+    open ??= new Promise((resolve) => {
+      trips++;
+      setImmediate(() => {
+        open = undefined;
+        resolve();
+      });
+    });
+    return open;
+  };
+  const store: ObjectStore = {
+    ...inner,
+    create: (...call) => trip().then(() => inner.create(...call)),
+    get: (...call) => trip().then(() => inner.get(...call)),
+    read: (...call) => trip().then(() => inner.read(...call)),
+    head: (...call) => trip().then(() => inner.head(...call)),
+    delete: (...call) => trip().then(() => inner.delete(...call)),
+    upload: (...call) => trip().then(() => inner.upload(...call)),
+    async *list(...call) {
+      // One request for each page, of which there is one at least.
+      await trip();
+      yield* inner.list(...call);
+    },
+  };
+  return {
+    store,
+    take: () => {
+      const taken = { requests, trips };
+      requests = 0;
+      trips = 0;
+      return taken;
+    },
+  };
+}

@@ -1,0 +1,66 @@
+import { spawn } from 'node:child_process';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { BenchContext } from './bench.ts';
+
+/** The compiled service as a process of its own, as it is shipped. */
+export interface RunningService {
+  readonly url: string;
+  stop(): Promise<void>;
+}
+
+const ASK_AGAIN_MS = 20;
+const READY_MAX_MS = 60_000;
+
+/** @param env what it is started with, on top of this process's own; listens on a free loopback port */
+export async function startService(
+  { workspace, nodeArgs }: BenchContext,
+  env: Readonly<Record<string, string>>,
+): Promise<RunningService> {
+  const port = await findPort();
+  const url = `http://127.0.0.1:${port}`;
+  const settings = { ...env, HOST: '127.0.0.1', PORT: String(port), METRICS_PORT: '0' };
+  const args = ['--no-warnings', ...nodeArgs, workspace.module('src/server')];
+  const server = spawn(process.execPath, args, {
+    cwd: workspace.path,
+    env: { ...process.env, ...settings },
+    // It logs as it does by default, to where the lines cost no disk.
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
+  const ended = new Promise<void>((resolve) => server.once('exit', () => resolve()));
+  const kill = (): boolean => server.kill('SIGKILL');
+  process.once('exit', kill);
+  const stop = async (): Promise<void> => {
+    kill();
+    await ended;
+    process.off('exit', kill);
+  };
+  const deadline = performance.now() + READY_MAX_MS;
+  while (!(await isReady(url))) {
+    if (server.exitCode === null && performance.now() < deadline) {
+      await sleep(ASK_AGAIN_MS);
+      continue;
+    }
+    await stop();
+    throw new Error('The service never got ready.');
+  }
+  return { url, stop };
+}
+
+async function isReady(url: string): Promise<boolean> {
+  try {
+    return (await fetch(`${url}/readyz`, { headers: { connection: 'close' } })).ok;
+  } catch {
+    // Not listening yet.
+    return false;
+  }
+}
+
+export async function findPort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
