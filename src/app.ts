@@ -29,6 +29,8 @@ import { createTelemetry, type Telemetry } from './telemetry/telemetry.ts';
 
 export { openPublisher, openStore, type Publisher } from './app/stores.ts';
 
+const MONITORING_FAILS = 'The monitoring behind this does not answer.';
+
 export interface AppDeps {
   readonly config: Config;
   readonly clock: Clock;
@@ -49,7 +51,11 @@ export interface BuiltApp {
   readonly telemetry: Telemetry;
   readonly status: Status;
   /** What runs beside the answers: counting, delivering, checking, clearing up. */
-  readonly background: { start(): void; stop(): Promise<void> };
+  readonly background: {
+    start(): void;
+    /** @param answered when no request is being answered any more: the last counts are stored then */
+    stop(answered: Promise<unknown>): Promise<void>;
+  };
   /** Where it is reached when PUBLIC_URL does not say: known once it listens. */
   learnAddress(url: string): void;
 }
@@ -80,7 +86,25 @@ export async function buildApp(deps: AppDeps): Promise<BuiltApp> {
   });
   const { mail } = config.contact;
   const mailer = mail === undefined ? undefined : createMailer(mail);
-  const status = openStatus({ ...reading, config, catalog, mailer, identity: () => identity });
+  const monitoring =
+    config.monitoringUpstream === undefined
+      ? undefined
+      : createMonitoringUpstream({
+          baseUrl: config.monitoringUpstream,
+          clock,
+          log,
+          onOutcome: (ok) => noteOutcome('monitoring', MONITORING_FAILS)(ok),
+        });
+  const status = openStatus({
+    ...reading,
+    config,
+    privateStore,
+    catalog,
+    mailer,
+    monitoring,
+    identity: () => identity,
+    captcha: () => captcha,
+  });
   const noteOutcome = (id: string, failure: string) => (ok: boolean) =>
     ok ? status.noteSuccess(id) : status.noteFailure(id, failure);
   const identity = await openIdentity({
@@ -115,15 +139,7 @@ export async function buildApp(deps: AppDeps): Promise<BuiltApp> {
       usage: telemetry.usage,
       telemetry,
       status,
-      monitoringUpstream:
-        config.monitoringUpstream === undefined
-          ? undefined
-          : createMonitoringUpstream({
-              baseUrl: config.monitoringUpstream,
-              clock,
-              log,
-              onOutcome: noteOutcome('monitoring', 'The monitoring behind this does not answer.'),
-            }),
+      monitoringUpstream: monitoring,
       contact: contact.route,
       accounts,
       publicUrl: () => publicUrl,
@@ -137,7 +153,7 @@ export async function buildApp(deps: AppDeps): Promise<BuiltApp> {
       messages: () => removeOldMessages(writing, config.contact.keptMs),
     },
   });
-  const parts = [status, telemetry, housekeeping, ...(contact.delivery ? [contact.delivery] : [])];
+  const parts = [status, housekeeping, ...(contact.delivery ? [contact.delivery] : [])];
   return {
     http,
     catalog,
@@ -155,10 +171,11 @@ export async function buildApp(deps: AppDeps): Promise<BuiltApp> {
             'nothing can be written yet: no sign-in, no message and no count is stored',
           );
         });
-        for (const part of parts) part.start();
+        for (const part of [telemetry, ...parts]) part.start();
       },
-      stop: async () => {
-        await Promise.all(parts.map((part) => part.stop()));
+      stop: async (answered) => {
+        const flushed = answered.catch(() => undefined).then(() => telemetry.stop());
+        await Promise.all([flushed, ...parts.map((part) => part.stop())]);
       },
     },
     learnAddress: (url) => {

@@ -11,6 +11,8 @@ import { readEnvironment, systemClock, systemRandomness } from './system.ts';
 /** A start waits this long for the store before it answers without it. */
 const FIRST_LOAD_MAX_MS = 1_000;
 const STOP_MAX_MS = 10_000;
+/** Leaves the rest of it for storing what was counted. */
+const ANSWERS_MAX_MS = 5_000;
 const DEFAULT_METRICS_PORT = 9464;
 
 const config = readConfig();
@@ -84,10 +86,14 @@ function stopOnSignals(app: BuiltApp, closeMetrics: () => void): void {
   process.on('SIGINT', stop);
 }
 
-/** What is being answered first; then the last counts are stored. */
+/** What is being answered is completed; who is too slow for that must not cost the last counts. */
 async function finish(app: BuiltApp): Promise<void> {
-  await app.http.close();
-  await Promise.all([app.background.stop(), app.catalog.stop()]);
+  const late = setTimeout(() => {
+    logger.warn({}, 'some clients are too slow to wait for');
+    app.http.server.closeAllConnections();
+  }, ANSWERS_MAX_MS);
+  const answered = app.http.close().finally(() => clearTimeout(late));
+  await Promise.all([answered, app.background.stop(answered), app.catalog.stop()]);
 }
 
 function fail(error: unknown): never {

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
+import { readdir } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
-import { type AddressInfo, createServer as createTcpServer } from 'node:net';
+import { type AddressInfo, connect, createServer as createTcpServer } from 'node:net';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
@@ -108,6 +109,33 @@ describe('the service as a process', () => {
       .toMatchObject({ download_links: { all_time: 7 } });
     second.process.kill('SIGTERM');
     expect(await second.exit).toBe(0);
+  });
+
+  it('SIGTERM: who is too slow to wait for costs neither the counts nor the exit', async () => {
+    const env = {
+      DATA_DIR: path.join(directory.path, 'slow'),
+      URL_SIGNING_SECRET: SECRET,
+      COUNTERS_FLUSH_INTERVAL: '1h',
+    };
+    const publisher = await createTestService({ env, start: false });
+    const artifact = await makeArtifact(directory.path, { content: 'small' });
+    await publish(publisher, { version: '2.0.0', artifacts: [artifact] });
+    await publisher.close();
+    const service = start(env);
+    const url = new URL(await service.url());
+    await fetch(`${url.origin}/api/v1/desktop/download/windows`, { redirect: 'manual' });
+    const slow = connect(Number(url.port), url.hostname);
+    slow.on('error', () => {});
+    await once(slow, 'connect');
+    slow.write('POST /api/v1/contact HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{');
+    await sleep(100);
+    const stoppedAt = Date.now();
+    service.process.kill('SIGTERM');
+    expect(await service.exit).toBe(0);
+    expect(Date.now() - stoppedAt).toBeLessThan(10_000);
+    slow.destroy();
+    const stored = await readdir(path.join(env.DATA_DIR, 'objects', 'events', 'flushes'));
+    expect(stored).toHaveLength(1);
   });
 
   it('metrics on a port of their own, and not on the public one', async () => {

@@ -43,7 +43,7 @@ const identity = createIdentity({
 const accounts: AccountsDeps = {
   identity,
   tiers: DEFAULT_TIERS,
-  captcha: { required: false, configured: true, verify: async () => {} },
+  captcha: { required: false, configured: true, verify: async () => {}, probe: async () => {} },
   tryLimit: createAddressLimit({ perMinute: 1e9 }),
   // Counted as for anybody, and never reached.
   requestLimit: createAddressLimit({ perMinute: 1e9 }),

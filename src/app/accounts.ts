@@ -55,6 +55,7 @@ function createProvider(deps: OpenIdentityDeps): IdentityProvider | undefined {
   if (provider.kind === 'gotrue') {
     return createGotrueProvider({
       ...provider,
+      clock,
       onOutcome: (failure) => onProviderOutcome(failure === undefined, failure?.message ?? ''),
     });
   }

@@ -1,10 +1,12 @@
 import type { Catalog } from '../catalog/catalog.ts';
 import type { Clock, Randomness } from '../clock.ts';
 import type { Config } from '../config.ts';
+import type { Captcha } from '../contact/captcha.ts';
 import type { Mailer } from '../contact/mail.ts';
 import type { Identity } from '../identity/identity.ts';
 import type { Log } from '../log.ts';
 import type { ObjectStore } from '../object-store/object-store.ts';
+import type { MonitoringUpstream } from '../telemetry/monitoring-upstream.ts';
 import { createStatus, type Status } from '../telemetry/status.ts';
 import {
   type ComponentSource,
@@ -20,14 +22,17 @@ export interface WatchedParts {
   readonly randomness: Randomness;
   readonly log: Log;
   readonly store: ObjectStore;
+  readonly privateStore: ObjectStore;
   readonly catalog: Catalog;
   /** Undefined while they are not there; asked for when a probe runs. */
   readonly identity: () => Identity | undefined;
   readonly mailer: Mailer | undefined;
+  readonly captcha: () => Captcha;
+  readonly monitoring: MonitoringUpstream | undefined;
 }
 
-/** Signing in to a mail server every half minute would look like an attack to it. */
-const MAIL_PROBE_INTERVAL_MS = 5 * 60_000;
+/** Asking others more often would look like an attack to them; real traffic tells in between. */
+const OUTSIDE_PROBE_INTERVAL_MS = 5 * 60_000;
 const MAIL_PROBE_TIMEOUT_MS = 15_000;
 
 export function openStatus(parts: WatchedParts): Status {
@@ -38,6 +43,7 @@ export function openStatus(parts: WatchedParts): Status {
     log,
     components: [
       objectStoreComponent({ store, randomness }),
+      ...privateStoreComponent(parts),
       catalogComponents({
         health: () => catalog.health(),
         clock,
@@ -48,7 +54,19 @@ export function openStatus(parts: WatchedParts): Status {
   });
 }
 
-function optionalComponents({ config, identity, mailer }: WatchedParts): ComponentSource[] {
+/** Accounts, messages and counts may be in another place than the releases. */
+function privateStoreComponent({
+  config,
+  privateStore,
+  randomness,
+}: WatchedParts): ComponentSource[] {
+  if (config.privateBucket === undefined) return [];
+  const names = { id: 'private_store', name: 'Store of accounts and messages' };
+  return [objectStoreComponent({ store: privateStore, randomness, ...names })];
+}
+
+function optionalComponents(parts: WatchedParts): ComponentSource[] {
+  const { config, identity, mailer, captcha, monitoring, randomness } = parts;
   const components: ComponentSource[] = [];
   const outageImpact = 'minor' as const;
   if (mailer !== undefined) {
@@ -58,7 +76,7 @@ function optionalComponents({ config, identity, mailer }: WatchedParts): Compone
       name: 'Mail',
       outageImpact,
       probe: (signal) => mailer.verify(signal),
-      intervalMs: MAIL_PROBE_INTERVAL_MS,
+      intervalMs: OUTSIDE_PROBE_INTERVAL_MS,
       timeoutMs: MAIL_PROBE_TIMEOUT_MS,
     });
   }
@@ -71,12 +89,24 @@ function optionalComponents({ config, identity, mailer }: WatchedParts): Compone
       probe: async (signal) => identity()?.provider.probe(signal),
     });
   }
-  // Nothing can be asked of these without a visitor's token, or on top of what is forwarded.
   if (config.captcha.kind !== 'none' && config.captcha.kind !== 'missing') {
-    components.push({ kind: 'probed', id: 'captcha', name: 'Captcha', outageImpact });
+    components.push({
+      kind: 'probed',
+      id: 'captcha',
+      name: 'Captcha',
+      outageImpact,
+      probe: () => captcha().probe(),
+      intervalMs: OUTSIDE_PROBE_INTERVAL_MS,
+    });
   }
-  if (config.monitoringUpstream !== undefined) {
-    components.push({ kind: 'probed', id: 'monitoring', name: 'Monitoring', outageImpact });
+  if (monitoring !== undefined) {
+    components.push({
+      kind: 'probed',
+      id: 'monitoring',
+      name: 'Monitoring',
+      outageImpact,
+      probe: () => monitoring.probe(randomness.id()),
+    });
   }
   return components;
 }

@@ -19,6 +19,13 @@ export interface Captcha {
     readonly token: string | undefined;
     readonly remoteAddress: string;
   }): Promise<void>;
+  /**
+   * Asks the service about a token that nobody was given: that it refuses it shows that it is there,
+   * and that the secret is right.
+   *
+   * @throws AppError `captcha_unavailable`
+   */
+  probe(): Promise<void>;
 }
 
 export type CaptchaService = 'turnstile' | 'hcaptcha' | 'recaptcha';
@@ -68,11 +75,11 @@ const NOT_THE_VISITORS = new Set([
 export function createCaptcha(settings: CaptchaSettings, deps: CaptchaDeps = {}): Captcha {
   if (!('secret' in settings)) {
     if (settings.kind === 'none') {
-      return { required: false, configured: true, verify: async () => {} };
+      return { required: false, configured: true, verify: async () => {}, probe: async () => {} };
     }
     const why = 'No captcha service is set up here, so nothing can be sent.';
     const verify = () => Promise.reject(new AppError('not_configured', why));
-    return { required: true, configured: false, verify };
+    return { required: true, configured: false, verify, probe: async () => {} };
   }
   const { kind, secret, hostnames, verifyUrl = VERIFY_URLS[settings.kind] } = settings;
   const report = createReport(kind, deps);
@@ -102,6 +109,9 @@ export function createCaptcha(settings: CaptchaSettings, deps: CaptchaDeps = {})
       // A token that was solved on somebody else's page was solved by somebody else's visitors.
       const isFromHere = hostnames.length === 0 || hostnames.includes(verdict.hostname ?? '');
       if (!verdict.success || !isFromHere) throw refused();
+    },
+    probe: async () => {
+      await ask({ secret: secret.reveal(), response: 'nobody-was-given-this' });
     },
   };
 }

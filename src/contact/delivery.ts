@@ -73,10 +73,8 @@ export function createDelivery(deps: DeliveryDeps): Delivery {
     // Read again at the next look: somebody else is at it.
     if (attempted.step !== 'over') return true;
     const { outcome, isReachable } = attempted;
-    deps.onOutcome?.(
-      outcome.result === 'delivered',
-      outcome.result === 'delivered' ? 'Mail is delivered.' : outcome.detail,
-    );
+    // A server that refuses one message works: what strangers write must not turn the status page.
+    deps.onOutcome?.(outcome.result === 'delivered' || isReachable, outcome.detail);
     unwritten.set(id, outcome);
     await settle(id);
     return isReachable;

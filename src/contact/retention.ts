@@ -41,6 +41,9 @@ export async function removeOldMessages(deps: RetentionDeps, keptMs: number): Pr
   for await (const found of scanMessages(deps.store)) {
     if (found.isEnded) continue;
     present.add(found.id);
+    // Not old by the store's clock: not worth reading.
+    if (found.storedAt !== undefined && found.storedAt.getTime() > deps.clock.now() - keptMs)
+      continue;
     const acceptedAt = await acceptedAtOf(deps.store, found);
     if (acceptedAt !== undefined && acceptedAt < deps.clock.now() - keptMs) old.push(found.id);
   }

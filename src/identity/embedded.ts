@@ -37,6 +37,9 @@ export function createEmbeddedProvider(
         'This service sends no mail about accounts. Ask its operator, who can set a new password.',
       );
     },
-    probe: async () => {},
+    // Its accounts are where the store is.
+    probe: async () => {
+      await readAccount(store, accountIdOf('embedded', ''));
+    },
   };
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { Clock } from '../clock.ts';
 import { AppError, isAppError } from '../errors.ts';
 import { parseJson, readBody } from '../response-body.ts';
 import type { Secret } from '../secret.ts';
@@ -15,11 +16,15 @@ export interface GotrueOptions {
   /** The publishable key: no more rights than a website's visitor has. */
   readonly apiKey: Secret;
   readonly timeoutMs?: number;
+  readonly clock: Clock;
+  /** What registering and asking for mail take at the least; default 1.5 s. */
+  readonly answerAfterMs?: number;
   /** Told of every call, for the status page. */
   readonly onOutcome?: (failure: AppError | undefined) => void;
 }
 
 const TIMEOUT_MS = 5_000;
+const ANSWER_AFTER_MS = 1_500;
 const ANSWER_BYTES_MAX = 256 * 1024;
 const RETRY_AFTER_SECONDS = 10;
 
@@ -40,15 +45,24 @@ const errorSchema = z.object({
 
 export function createGotrueProvider(options: GotrueOptions): IdentityProvider {
   const call = createCaller(options);
+  const { clock, answerAfterMs = ANSWER_AFTER_MS } = options;
+  /** Sending a mail takes long, and is done for some addresses alone: all of them take as long as that. */
+  const evenly = async (work: Promise<void>): Promise<void> => {
+    const [outcome] = await Promise.allSettled([work, clock.sleep(answerAfterMs)]);
+    if (outcome.status === 'rejected') throw outcome.reason;
+  };
   return {
     name: 'gotrue',
-    register: async ({ email, password, name }) => {
-      // A known address is answered with 200 and a made-up user: nothing of the answer is told.
-      const data = name === null ? {} : { name };
-      const answer = await call('POST', '/signup', { email, password, data });
-      if (answer.ok || ALREADY_THERE.has(answer.code)) return;
-      throw refusal(answer);
-    },
+    register: ({ email, password, name }) =>
+      evenly(
+        (async () => {
+          // A known address is answered with 200 and a made-up user: nothing of the answer is told.
+          const data = name === null ? {} : { name };
+          const answer = await call('POST', '/signup', { email, password, data });
+          if (answer.ok || DEPENDS_ON_ADDRESS.has(answer.code)) return;
+          throw refusal(answer);
+        })(),
+      ),
     verifyPassword: async ({ email, password }) => {
       const answer = await call('POST', '/token?grant_type=password', { email, password });
       if (!answer.ok) {
@@ -61,14 +75,17 @@ export function createGotrueProvider(options: GotrueOptions): IdentityProvider {
       call('POST', '/logout?scope=local', {}, parsed.data.access_token).catch(() => {});
       return identityOf(parsed.data.user);
     },
-    requestMail: async (kind, email) => {
-      const answer =
-        kind === 'reset'
-          ? await call('POST', '/recover', { email })
-          : await call('POST', '/resend', { type: 'signup', email });
-      // Whatever else it says depends on whether the address is known, and is nobody's business.
-      if (isBroken(answer.status, answer.code)) throw unavailable(`answered ${answer.status}`);
-    },
+    requestMail: (kind, email) =>
+      evenly(
+        (async () => {
+          const answer =
+            kind === 'reset'
+              ? await call('POST', '/recover', { email })
+              : await call('POST', '/resend', { type: 'signup', email });
+          // Whatever else it says depends on whether the address is known, and is nobody's business.
+          if (isBroken(answer.status, answer.code)) throw unavailable(`answered ${answer.status}`);
+        })(),
+      ),
     probe: async (signal) => {
       const answer = await call('GET', '/health', undefined, undefined, signal);
       if (!answer.ok) throw unavailable(`answered ${answer.status}`);
@@ -76,7 +93,12 @@ export function createGotrueProvider(options: GotrueOptions): IdentityProvider {
   };
 }
 
-const ALREADY_THERE = new Set(['user_already_exists', 'email_exists']);
+/** There is an account, or there is one that was sent a mail a moment ago. */
+const DEPENDS_ON_ADDRESS = new Set([
+  'user_already_exists',
+  'email_exists',
+  'over_email_send_rate_limit',
+]);
 // A ban is told before the password is looked at: passing it on would tell who has an account.
 const WRONG_CREDENTIALS = new Set([
   'invalid_credentials',

@@ -100,8 +100,10 @@ async function keepsVersions(connection: S3Connection): Promise<boolean | undefi
     );
     return Status !== undefined;
   } catch (error) {
-    // A permission that nothing else needs.
-    if (isAppError(error, 'store_denied')) return undefined;
+    // A permission that nothing else needs, and a request that not every store knows.
+    if (isAppError(error, 'store_denied') || isAppError(error, 'store_nonconforming')) {
+      return undefined;
+    }
     throw error;
   }
 }

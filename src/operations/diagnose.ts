@@ -108,18 +108,44 @@ async function checkPresigned(deps: DiagnoseDeps): Promise<Check> {
   }
 }
 
-/** What presigned URLs are for, and nobody must get without: fetches a private object by its bare address. */
+/** Below each of these lies what is nobody's business; a policy may open one and not another. */
+const PRIVATE_ROOTS = ['accounts/', 'sessions/', 'developer-keys/', 'contact/'] as const;
+
+/** What presigned URLs are for, and nobody must get without: fetches private objects by their bare address. */
 async function checkAnonymous(deps: DiagnoseDeps): Promise<Check> {
   const name = 'private data';
   const { privateStore, fetchPresigned } = deps;
   if (fetchPresigned === undefined) {
-    return {
-      name,
-      outcome: 'ok',
-      detail: 'The service hands out no private file (directory store).',
-    };
+    const detail = 'The service hands out no private file (directory store).';
+    return { name, outcome: 'ok', detail };
   }
-  const key = clockKey(deps.randomness.id());
+  const answers = await Promise.all(
+    PRIVATE_ROOTS.map(async (root) => ({ root, status: await fetchAnonymously(deps, root) })),
+  );
+  const open = answers.filter(({ status }) => status >= 200 && status < 400);
+  const unclear = answers.filter(({ status }) => status !== 401 && status !== 403);
+  const where = privateStore.location;
+  if (open.length > 0) {
+    const roots = open.map(({ root, status }) => `${root} (${status})`).join(', ');
+    const detail = `Anybody can read ${where}: unsigned requests are answered below ${roots}. Take public access away, or set S3_PRIVATE_BUCKET.`;
+    return { name, outcome: 'failed', detail };
+  }
+  if (unclear.length > 0) {
+    const statuses = [...new Set(unclear.map(({ status }) => status || 'nothing'))].join(', ');
+    const detail = `Nobody knows whether ${where} is private: unsigned requests were answered ${statuses}, which neither allows nor refuses.`;
+    return { name, outcome: 'warning', detail };
+  }
+  return {
+    name,
+    outcome: 'ok',
+    detail: `Without a signature ${where} answers ${answers[0]?.status}.`,
+  };
+}
+
+/** @returns the HTTP status of an unsigned GET of an object below the root; 0 for no answer */
+async function fetchAnonymously(deps: DiagnoseDeps, root: string): Promise<number> {
+  const { privateStore, fetchPresigned = async () => 0 } = deps;
+  const key = `${root}probe-${deps.randomness.id()}`;
   await privateStore.create(key, new Uint8Array([0]));
   try {
     const signedAt = new Date(deps.clock.now());
@@ -127,19 +153,7 @@ async function checkAnonymous(deps: DiagnoseDeps): Promise<Check> {
     const request = { method: 'GET', key, filename: 'probe', signedAt, expiresAt } as const;
     const address = new URL((await privateStore.presign(request)).url);
     address.search = '';
-    const status = await fetchPresigned(address.href);
-    if (status >= 400) {
-      return {
-        name,
-        outcome: 'ok',
-        detail: `Without a signature ${privateStore.location} answers ${status}.`,
-      };
-    }
-    const detail =
-      status === 0
-        ? `${address.origin} did not answer: nobody knows whether private data can be read there.`
-        : `Anybody can read ${privateStore.location}: an unsigned request was answered ${status}. Accounts and messages are stored there. Take public access away, or set S3_PRIVATE_BUCKET.`;
-    return { name, outcome: 'failed', detail };
+    return await fetchPresigned(address.href);
   } finally {
     await privateStore.delete(key);
   }

@@ -13,6 +13,8 @@ export interface MonitoringUpstream {
    * @throws AppError `upstream_unavailable` when there is no answer to fall back to
    */
   view(name: MonitoringView, requestId: string): Promise<AgedAnswer>;
+  /** Asks now, with nothing to fall back to. @throws AppError `upstream_unavailable` */
+  probe(requestId: string): Promise<void>;
 }
 
 /** Everything that is ever asked for. */
@@ -51,7 +53,14 @@ export function createMonitoringUpstream(deps: MonitoringUpstreamDeps): Monitori
     );
   }
   const views = { health: createView(deps, 'health'), overview: createView(deps, 'overview') };
-  return { view: (name, requestId) => views[name](requestId) };
+  const { baseUrl, timeoutMs = TIMEOUT_MS } = deps;
+  return {
+    view: (name, requestId) => views[name](requestId),
+    probe: async (requestId) => {
+      const url = `${baseUrl}/monitoring/health`;
+      await requestMonitoring(deps.fetch ?? fetch, url, requestId, timeoutMs);
+    },
+  };
 }
 
 type View = (requestId: string) => Promise<AgedAnswer>;

@@ -159,11 +159,14 @@ function spanText(ms: number): string {
 export function objectStoreComponent(deps: {
   readonly store: ObjectStore;
   readonly randomness: Randomness;
+  /** Which of several; default the one with the releases. */
+  readonly id?: string;
+  readonly name?: string;
 }): ProbedComponent {
   return {
     kind: 'probed',
-    id: 'object_store',
-    name: 'Object store',
+    id: deps.id ?? 'object_store',
+    name: deps.name ?? 'Object store',
     outageImpact: 'major',
     // Not HEAD, whose 404 is the same for a missing object and a missing bucket.
     probe: async (signal) => {

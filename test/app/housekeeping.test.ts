@@ -1,6 +1,7 @@
 import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
 import { createHousekeeping } from '../../src/app/housekeeping.ts';
+import type { Clock } from '../../src/clock.ts';
 import { createMemoryStore } from '../../src/object-store/memory.ts';
 import type { ObjectStore } from '../../src/object-store/object-store.ts';
 import { createFixedClock, createSeededRandomness } from '../support/clock.ts';
@@ -64,6 +65,35 @@ describe('clearing up', () => {
       clock.advance(HOUR_MS);
     }
     expect((await keys()).length).toBeLessThanOrEqual(3);
+  });
+
+  it('begins soon after the start, and is stopped while it waits', async () => {
+    const { ran, store, clock } = setUp();
+    const pauses: number[] = [];
+    // The first pause is over at once, the next ones when they are given up.
+    const waiting: Clock = {
+      now: clock.now,
+      sleep: (ms, signal) => {
+        pauses.push(ms);
+        if (pauses.length === 1) return clock.sleep(ms, signal);
+        return new Promise((_resolve, reject) => {
+          signal?.addEventListener('abort', () => reject(signal.reason));
+        });
+      },
+    };
+    const one = createHousekeeping({
+      store,
+      clock: waiting,
+      randomness: createSeededRandomness(1),
+      log: pino({ level: 'silent' }),
+      tasks: { only: async () => ran.push('only') },
+    });
+    one.start();
+    await expect.poll(() => ran).toEqual(['only']);
+    await expect.poll(() => pauses.length).toBe(2);
+    await one.stop();
+    expect(pauses[0]).toBeGreaterThanOrEqual(60_000);
+    expect(pauses[0]).toBeLessThanOrEqual(300_000);
   });
 
   it('waits when the store does not take the claim', async () => {

@@ -32,6 +32,7 @@ async function open({ configured = true, perMinute = 1_000 } = {}) {
   const captcha: Captcha = {
     required: true,
     configured,
+    probe: async () => {},
     verify: async (visitor) => {
       visitors.push(visitor);
       if (visitor.token === 'good') return;

@@ -42,7 +42,13 @@ describe('diagnose: private data', () => {
   it('is well when an unsigned request is refused, and leaves nothing behind', async () => {
     const { deps, asked, memory } = setUp();
     expect(await named(deps, 'private data')).toMatchObject({ outcome: 'ok' });
-    expect(asked.filter((url) => !url.includes('?'))).toHaveLength(1);
+    const bare = asked.filter((url) => !url.includes('?')).map((url) => new URL(url).pathname);
+    expect(bare.map((path) => path.split('/')[1]).sort()).toEqual([
+      'accounts',
+      'contact',
+      'developer-keys',
+      'sessions',
+    ]);
     const left = [];
     for await (const { key } of memory.list('')) left.push(key);
     expect(left).toEqual([]);
@@ -55,9 +61,20 @@ describe('diagnose: private data', () => {
     expect(check?.detail).toMatch(/Anybody can read .*S3_PRIVATE_BUCKET/);
   });
 
-  it('does not call it well when nobody answers', async () => {
-    const { deps } = setUp({ anonymous: 0 });
-    expect(await named(deps, 'private data')).toMatchObject({ outcome: 'failed' });
+  it('fails when one of them alone is open', async () => {
+    const { deps } = setUp();
+    const partly = {
+      ...deps,
+      fetchPresigned: async (url: string) => (/sig=|contact/.test(url) ? 200 : 403),
+    };
+    const check = await named(partly, 'private data');
+    expect(check).toMatchObject({ outcome: 'failed' });
+    expect(check?.detail).toContain('contact/ (200)');
+  });
+
+  it.each([0, 404, 429, 500])('does not call it well when the answer is %i', async (anonymous) => {
+    const { deps } = setUp({ anonymous });
+    expect(await named(deps, 'private data')).toMatchObject({ outcome: 'warning' });
   });
 
   it.each<[boolean | undefined, string]>([

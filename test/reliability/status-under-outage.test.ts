@@ -5,6 +5,39 @@ import { get, release } from '../http/support.ts';
 import { createFaultyStore } from '../support/faulty-store.ts';
 import { createTestService, type TestService } from '../support/service.ts';
 
+/** A bucket of its own for what the service writes, which nobody answers for. */
+it('a private store that is down is said so, while the releases are well', async () => {
+  const service = await createTestService({
+    store: createMemoryStore({ clock: systemClock }),
+    env: {
+      OBJECT_STORE: 's3',
+      S3_BUCKET: 'releases',
+      S3_PRIVATE_BUCKET: 'private',
+      S3_ENDPOINT: 'http://127.0.0.1:9',
+      AWS_ACCESS_KEY_ID: 'AKIDEXAMPLE',
+      AWS_SECRET_ACCESS_KEY: 'secret',
+      CAPTCHA_PROVIDER: 'turnstile',
+      CAPTCHA_SECRET: 'secret',
+      CAPTCHA_VERIFY_URL: 'http://127.0.0.1:9/siteverify',
+      MONITORING_UPSTREAM: 'http://127.0.0.1:9',
+    },
+  });
+  service.app.status.start();
+  const states = () =>
+    Object.fromEntries(
+      service.app.status.report().components.map(({ id, status }) => [id, status]),
+    );
+  await expect.poll(states, { timeout: 20_000 }).toMatchObject({
+    object_store: 'operational',
+    private_store: 'major_outage',
+    identity_provider: 'major_outage',
+    captcha: 'major_outage',
+    monitoring: 'major_outage',
+  });
+  await service.app.status.stop();
+  await service.close();
+}, 40_000);
+
 /** The status page of a whole service whose store goes down and comes back. */
 describe('status while the store is down', () => {
   const store = createFaultyStore(createMemoryStore({ clock: systemClock }));
