@@ -95,7 +95,7 @@ export function registerAccount(app: App, deps: AccountsDeps): void {
   const erase = {
     summary: 'Delete everything of yours',
     description:
-      'Ends every session and deletes the account, its sessions and developer keys, for good. Its address can register again after an hour.',
+      'Ends every session and deletes the account, its sessions and developer keys, for good. Its address can register again after an hour. What an identity provider outside keeps stays there, and so do messages sent with the contact form.',
     tags: ['account'],
     response: { 204: z.null(), ...problems(CHANGE_PROBLEMS) },
   };

@@ -1,4 +1,7 @@
+import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
+import type { Identity } from '../identity/identity.ts';
+import type { ClientPlatform } from '../identity/session-document.ts';
 import { signIn } from '../identity/sign-in.ts';
 import { tryAgainWhenUnknown, WRITING } from './account-route.ts';
 import type { AccountsDeps } from './accounts-deps.ts';
@@ -11,6 +14,7 @@ import {
   passwordSchema,
   platformSchema,
   requireOwnOrigin,
+  SESSION_COOKIE,
   sendSession,
   sessionAnswerSchema,
 } from './session-answer.ts';
@@ -45,6 +49,21 @@ const schema = {
   },
 };
 
+/** The session whose cookie is about to be replaced: nobody could end it any more. */
+async function endReplacedSession(
+  deps: AccountsDeps,
+  { sessions }: Identity,
+  request: FastifyRequest,
+  platform: ClientPlatform,
+): Promise<void> {
+  if (!deps.cookies.enabled || platform !== 'web') return;
+  const replaced = sessions.claimsOf(request.cookies[SESSION_COOKIE] ?? '');
+  if (replaced === undefined) return;
+  await sessions.end(replaced.account, replaced.session, 'logged_out').catch((error: unknown) => {
+    request.log.warn({ err: error }, 'the session before could not be ended');
+  });
+}
+
 export function registerLogin(app: App, deps: AccountsDeps): void {
   app.post('/api/v1/auth/login', { schema }, async (request, reply) => {
     const identity = openIdentity(deps);
@@ -63,6 +82,7 @@ export function registerLogin(app: App, deps: AccountsDeps): void {
         appVersion: device.app_version ?? null,
       },
     }).catch(tryAgainWhenUnknown);
+    await endReplacedSession(deps, identity, request, platform);
     return sendSession(deps, reply as never, session, platform);
   });
 }

@@ -54,7 +54,7 @@ export async function registerOpenapi(app: App): Promise<void> {
       info: {
         title: 'Slipway',
         description:
-          'Desktop updates and downloads. Errors are problem documents (RFC 9457) with a stable code. What an account can do is in [a document of its own](/docs/account).',
+          'Desktop updates and downloads. Errors are problem documents (RFC 9457) with a stable code; a request that takes too long to arrive is answered 408, `request_timeout`. What an account can do is in [a document of its own](/docs/account).',
         ...INFO,
       },
       servers: [{ url: '/' }],
