@@ -253,6 +253,12 @@ function missingSettings(set: Readonly<Record<string, string | undefined>>): Fie
       need(name, 'for accounts in production on S3: every replica must have the same one');
     }
   }
+  if (isProduction && hasAccounts) {
+    for (const name of ['PUBLIC_URL', 'GOTRUE_URL']) {
+      const detail = 'must be https:// where people sign in: passwords and tokens go there';
+      if (isOpenToListeners(set[name])) issues.push({ pointer: `/${name}`, detail });
+    }
+  }
   if (set.IDENTITY_PROVIDER === 'gotrue') {
     for (const name of ['GOTRUE_URL', 'GOTRUE_API_KEY']) {
       need(name, 'when IDENTITY_PROVIDER is gotrue');
@@ -268,6 +274,13 @@ function missingSettings(set: Readonly<Record<string, string | undefined>>): Fie
     need('WEBSITE_ORIGINS', 'when COOKIE_MODE is on: the pages that may use the cookie');
   }
   return issues;
+}
+
+/** Plain HTTP to anywhere but this machine. */
+function isOpenToListeners(address: string | undefined): boolean {
+  if (address === undefined || !URL.canParse(address)) return false;
+  const { protocol, hostname } = new URL(address);
+  return protocol === 'http:' && !/^(localhost|127\.[\d.]+|\[::1\])$/.test(hostname);
 }
 
 function configOf(env: Environment): Config {

@@ -29,7 +29,14 @@ try {
   const address = `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${port}`;
   app.learnAddress(address);
   logger.info(
-    { store: app.store.location, public_url: config.publicUrl ?? address, node: process.version },
+    {
+      store: app.store.location,
+      public_url: config.publicUrl ?? address,
+      accounts: config.accounts.provider.kind,
+      contact_form: config.captcha.kind === 'missing' ? 'off' : 'on',
+      contact_mail: config.contact.mail === undefined ? 'off' : 'on',
+      node: process.version,
+    },
     `slipway is listening on ${address}`,
   );
   stopOnSignals(app, () => metricsServer?.close());

@@ -274,6 +274,27 @@ describe('configuration', () => {
       expect(() => loadConfig(embedded, 'command')).not.toThrow();
     });
 
+    it('are not served in the clear in production, except on this machine', () => {
+      const production = {
+        NODE_ENV: 'production',
+        IDENTITY_PROVIDER: 'embedded',
+        PUBLIC_URL: 'http://updates.example.com',
+      };
+      expect(pointersOf(production)).toEqual(['/PUBLIC_URL']);
+      expect(loadConfig({ ...production, IDENTITY_PROVIDER: 'off' }).production).toBe(true);
+      for (const local of ['http://localhost:8080', 'http://127.0.0.1', 'http://[::1]:8080']) {
+        expect(loadConfig({ ...production, PUBLIC_URL: local }).publicUrl).toBe(local);
+      }
+      const gotrue = {
+        NODE_ENV: 'production',
+        IDENTITY_PROVIDER: 'gotrue',
+        PUBLIC_URL: 'https://updates.example.com',
+        GOTRUE_URL: 'http://auth.example.com',
+        GOTRUE_API_KEY: 'key',
+      };
+      expect(pointersOf(gotrue)).toEqual(['/GOTRUE_URL']);
+    });
+
     it('take private Ed25519 keys of different names, and no others', () => {
       expect(accountsOf({ ACCESS_TOKEN_KEYS: KEYS }).accessTokenKeys?.reveal()).toBe(KEYS);
       const { d: _d, ...publicKey } = KEY;

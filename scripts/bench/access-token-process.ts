@@ -1,5 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import { jwtVerify } from 'jose';
+import { createCaptcha } from '../../src/contact/captcha.ts';
 import { DEFAULT_TIERS } from '../../src/domain/tier.ts';
 import type { AccountsDeps } from '../../src/http/accounts-deps.ts';
 import { createAddressLimit } from '../../src/http/address-limit.ts';
@@ -43,7 +44,7 @@ const identity = createIdentity({
 const accounts: AccountsDeps = {
   identity,
   tiers: DEFAULT_TIERS,
-  captcha: { required: false, configured: true, verify: async () => {}, probe: async () => {} },
+  captcha: createCaptcha({ kind: 'none' }),
   tryLimit: createAddressLimit({ perMinute: 1e9 }),
   // Counted as for anybody, and never reached.
   requestLimit: createAddressLimit({ perMinute: 1e9 }),

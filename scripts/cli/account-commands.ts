@@ -39,7 +39,7 @@ export function addAccountCommands(program: Command): void {
   accountCommand(accounts, 'lock', 'lock an account and end its sessions')
     .option('--reason <text>', 'for the record')
     .action(lock);
-  accountCommand(accounts, 'unlock', 'undo lock').action(unlock);
+  accountCommand(accounts, 'unlock', 'let a locked account sign in again').action(unlock);
   accountCommand(accounts, 'set-password', 'set a password, read from standard input').action(
     changePassword,
   );
@@ -179,13 +179,13 @@ async function change(
     deps: Context & { readonly store: Context['privateStore'] },
     id: string,
   ) => Promise<Account>,
-  sentence: (account: Account) => string,
+  sentence: (account: Account, context: Context) => string,
 ): Promise<void> {
   const context = await openContext();
   const { id } = await findAccount(context.privateStore, idOrEmail);
   const account = await run({ ...context, store: context.privateStore }, id);
   if (json) printJson(jsonOf(context, account));
-  else console.log(sentence(account));
+  else console.log(sentence(account, context));
 }
 
 async function changeTier(idOrEmail: string, tier: string, options: Options): Promise<void> {
@@ -202,8 +202,8 @@ async function changeTier(idOrEmail: string, tier: string, options: Options): Pr
       }
       return setTier(context, id, tier === 'default' ? null : tier);
     },
-    (account) =>
-      `${account.email} has the tier ${tier}. Clients learn of it with their next refresh, within ten minutes.`,
+    (account, context) =>
+      `${account.email} has the tier ${jsonOf(context, account).tier}. Clients learn of it with their next refresh, within ten minutes.`,
   );
 }
 
@@ -227,7 +227,8 @@ async function changePassword(idOrEmail: string, options: Options): Promise<void
     idOrEmail,
     options,
     (context, id) => setPassword({ ...context, passwords: createPasswordHasher() }, id, password),
-    (account) => `${account.email} has the new password, and is signed out everywhere.`,
+    (account) =>
+      `${account.email} has the new password, and is signed out everywhere, within ten minutes.`,
   );
 }
 

@@ -1,3 +1,5 @@
+import { stat } from 'node:fs/promises';
+import path from 'node:path';
 import type { Command } from 'commander';
 import { parseApplicationName } from '../../src/domain/channel.ts';
 import { collectGarbage } from '../../src/operations/collect-garbage.ts';
@@ -75,6 +77,10 @@ async function doctor(options: { json: boolean }): Promise<void> {
       return 'A key can be taken only once, also by 32 writers at the same moment.';
     },
     fetchPresigned: context.config.store.kind === 's3' ? fetchStatus : undefined,
+    isOpenToUsers:
+      context.config.store.kind === 's3'
+        ? undefined
+        : () => isOpenToUsers(path.join(context.config.dataDirectory, 'objects')),
   });
   if (checks.some(({ outcome }) => outcome === 'failed')) process.exitCode = EXIT.failed;
   if (options.json) printJson({ store: context.store.location, checks });
@@ -85,6 +91,12 @@ async function doctor(options: { json: boolean }): Promise<void> {
       console.log(line);
     }
   }
+}
+
+/** Windows has no such bits, and says that everybody may: its own permissions count there. */
+async function isOpenToUsers(directory: string): Promise<boolean> {
+  if (process.platform === 'win32') return false;
+  return ((await stat(directory)).mode & 0o077) !== 0;
 }
 
 async function fetchStatus(url: string): Promise<number> {

@@ -32,7 +32,7 @@ export interface WatchedParts {
 }
 
 /** Asking others more often would look like an attack to them; real traffic tells in between. */
-const OUTSIDE_PROBE_INTERVAL_MS = 5 * 60_000;
+const OUTSIDE_PROBE_INTERVAL_MS = 60_000;
 const MAIL_PROBE_TIMEOUT_MS = 15_000;
 
 export function openStatus(parts: WatchedParts): Status {

@@ -36,7 +36,7 @@ export function requireFeature(tiers: TierTable, tier: string, feature: Feature)
   if (tiers.opensFeature(tier, feature)) return;
   throw new AppError(
     'not_entitled',
-    `The tier ${tier} does not include ${feature.replace('_', ' ')}.`,
+    `The tier ${tier} does not include ${feature.replace('_', ' ')}. After a change of tier, refresh the session.`,
   );
 }
 

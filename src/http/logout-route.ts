@@ -5,6 +5,7 @@ import { bearerOf } from '../identity/access-token.ts';
 import { listSessions } from '../identity/account-sessions.ts';
 import type { Identity } from '../identity/identity.ts';
 import { endEverySession } from '../identity/manage-account.ts';
+import { SESSION_LIFE_MS } from '../identity/sessions.ts';
 import { isGone, tryAgainWhenUnknown, WRITING } from './account-route.ts';
 import type { AccountsDeps } from './accounts-deps.ts';
 import { openIdentity } from './authenticate.ts';
@@ -63,8 +64,12 @@ async function holderOf(
 ): Promise<Holder | undefined> {
   const bearer = bearerOf(request.headers.authorization);
   if (bearer !== undefined) {
-    const principal = await identity.accessTokens.verify(bearer).catch(() => undefined);
+    const { accessTokens } = identity;
+    const principal = await accessTokens.verify(bearer).catch(() => undefined);
     if (principal !== undefined) return { ...principal, isSignedIn: true };
+    // Whoever comes back after the ten minutes to sign out must not be told that it was done, and it was not.
+    const late = await accessTokens.verify(bearer, SESSION_LIFE_MS).catch(() => undefined);
+    if (late !== undefined) return { ...late, isSignedIn: false };
   }
   const claimsOf = (token: string | undefined): Holder | undefined => {
     const claims = identity.sessions.claimsOf(token ?? '');

@@ -24,8 +24,11 @@ export interface Principal {
 
 export interface AccessTokens {
   issue(principal: Principal): Promise<string>;
-  /** @throws AppError `not_signed_in`, whatever is wrong with it */
-  verify(token: string): Promise<Principal>;
+  /**
+   * @param expiredMs how long ago it may have expired: none, but for signing out
+   * @throws AppError `not_signed_in`, whatever is wrong with it
+   */
+  verify(token: string, expiredMs?: number): Promise<Principal>;
   /** A token that hands an account over to the billing portal, once and soon. */
   issueForPortal(portal: {
     readonly account: string;
@@ -58,7 +61,7 @@ export function createAccessTokens(options: AccessTokenOptions): AccessTokens {
   return {
     issue: ({ account, session, tier }) =>
       sign({ sub: account, sid: session, tier, aud: audience }, TOKEN_TYPE, ACCESS_TOKEN_SECONDS),
-    verify: async (token) => {
+    verify: async (token, expiredMs = 0) => {
       if (token.length > TOKEN_LENGTH_MAX) throw notSignedIn();
       try {
         const { payload } = await jwtVerify(
@@ -75,7 +78,7 @@ export function createAccessTokens(options: AccessTokenOptions): AccessTokens {
             issuer,
             audience,
             requiredClaims: ['exp', 'iat', 'sub', 'sid', 'tier'],
-            clockTolerance: CLOCK_TOLERANCE_SECONDS,
+            clockTolerance: CLOCK_TOLERANCE_SECONDS + expiredMs / 1000,
             currentDate: new Date(clock.now()),
           },
         );

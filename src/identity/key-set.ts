@@ -70,13 +70,19 @@ export async function createKeySet(): Promise<string> {
  * One step of a rotation. Replicas must know a key before one of them signs with it, and know the old
  * one for as long as its tokens live: `add` a key, deploy; `switch` to it, deploy; `retire` the others.
  *
- * @throws AppError `invalid_configuration`
+ * @throws AppError `invalid_configuration`; `status_forbids` for a step that would change nothing
  */
 export async function rotateKeySet(
   json: string,
   step: 'add' | 'switch' | 'retire',
 ): Promise<string> {
   const keys = parseKeySet(json);
+  if (step !== 'add' && keys.length === 1) {
+    throw new AppError(
+      'status_forbids',
+      `There is one key only: nothing to ${step}. Begin with --add.`,
+    );
+  }
   if (step === 'add') return JSON.stringify({ keys: [...keys, await createKey()] });
   if (step === 'retire') return JSON.stringify({ keys: keys.slice(0, 1) });
   return JSON.stringify({ keys: [...keys.slice(-1), ...keys.slice(0, -1)] });

@@ -38,9 +38,11 @@ export async function lockAccount(
   reason: string | null,
 ): Promise<Account> {
   const at = new Date(deps.clock.now()).toISOString();
-  const account = await changeAccount(deps, id, ({ locked }) =>
-    locked === null ? { change: 'locked', locked: { at, reason } } : undefined,
-  );
+  const account = await changeAccount(deps, id, ({ locked }) => {
+    if (locked === null) return { change: 'locked', locked: { at, reason } };
+    const isSame = reason === null || reason === locked.reason;
+    return isSame ? undefined : { change: 'locked', locked: { at: locked.at, reason } };
+  });
   await endAllSessions(deps, id, 'account_locked');
   return account;
 }

@@ -57,9 +57,12 @@ export async function removeFile(root: string, path: string): Promise<void> {
   await syncDirectory(directory);
 }
 
-/** Creates the directory and makes every new name above it durable. */
+/**
+ * Creates the directory and makes every new name above it durable. For its owner alone: accounts and
+ * messages are below it.
+ */
 export async function createDirectory(path: string): Promise<void> {
-  const first = await mkdir(path, { recursive: true });
+  const first = await mkdir(path, { recursive: true, mode: 0o700 });
   if (first !== undefined) {
     await syncDirectories(dirname(first), path);
   }

@@ -20,6 +20,8 @@ export interface DiagnoseDeps extends AppendDeps {
    * @returns the HTTP status
    */
   readonly fetchPresigned: ((url: string) => Promise<number>) | undefined;
+  /** Whether other users of this machine may look into a directory store; undefined for a bucket. */
+  readonly isOpenToUsers: (() => Promise<boolean>) | undefined;
   /** Where accounts, sessions and messages are; the same as `store` unless it has a bucket of its own. */
   readonly privateStore: ObjectStore;
 }
@@ -114,11 +116,8 @@ const PRIVATE_ROOTS = ['accounts/', 'sessions/', 'developer-keys/', 'contact/'] 
 /** What presigned URLs are for, and nobody must get without: fetches private objects by their bare address. */
 async function checkAnonymous(deps: DiagnoseDeps): Promise<Check> {
   const name = 'private data';
-  const { privateStore, fetchPresigned } = deps;
-  if (fetchPresigned === undefined) {
-    const detail = 'The service hands out no private file (directory store).';
-    return { name, outcome: 'ok', detail };
-  }
+  const { privateStore } = deps;
+  if (deps.isOpenToUsers !== undefined) return checkDirectory(privateStore, deps.isOpenToUsers);
   const answers = await Promise.all(
     PRIVATE_ROOTS.map(async (root) => ({ root, status: await fetchAnonymously(deps, root) })),
   );
@@ -140,6 +139,18 @@ async function checkAnonymous(deps: DiagnoseDeps): Promise<Check> {
     outcome: 'ok',
     detail: `Without a signature ${where} answers ${answers[0]?.status}.`,
   };
+}
+
+async function checkDirectory(
+  { location }: ObjectStore,
+  isOpenToUsers: () => Promise<boolean>,
+): Promise<Check> {
+  const name = 'private data';
+  if (await isOpenToUsers()) {
+    const detail = `Other users of this machine can look into ${location}, where accounts and messages are: chmod 700 it.`;
+    return { name, outcome: 'warning', detail };
+  }
+  return { name, outcome: 'ok', detail: 'Only the owner of the directory can look into it.' };
 }
 
 /** @returns the HTTP status of an unsigned GET of an object below the root; 0 for no answer */

@@ -27,6 +27,7 @@ function setUp(
     clock,
     randomness: createSeededRandomness(3),
     probe: async () => 'fine',
+    isOpenToUsers: undefined,
     fetchPresigned: async (url) => {
       asked.push(url);
       return url.includes('sig=') ? 200 : (options.anonymous ?? 403);
@@ -75,6 +76,15 @@ describe('diagnose: private data', () => {
   it.each([0, 404, 429, 500])('does not call it well when the answer is %i', async (anonymous) => {
     const { deps } = setUp({ anonymous });
     expect(await named(deps, 'private data')).toMatchObject({ outcome: 'warning' });
+  });
+
+  it.each([
+    [true, 'warning'],
+    [false, 'ok'],
+  ])('of a directory that others can look into (%s) is %s', async (isOpen, outcome) => {
+    const { deps } = setUp();
+    const directory = { ...deps, isOpenToUsers: async () => isOpen };
+    expect(await named(directory, 'private data')).toMatchObject({ outcome });
   });
 
   it.each<[boolean | undefined, string]>([
