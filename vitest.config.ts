@@ -6,5 +6,7 @@ export default defineConfig({
     testTimeout: 60_000,
     hookTimeout: 120_000,
     pool: 'forks',
+    // Much of the time is waiting for processes, servers and browsers: two files at a time, also on two cores.
+    maxWorkers: 2,
   },
 });
