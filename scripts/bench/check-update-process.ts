@@ -1,13 +1,13 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
+import cors from '@fastify/cors';
 import { pino } from 'pino';
 import { Registry } from 'prom-client';
 import { type BuiltApp, buildApp, openStore } from '../../src/app.ts';
 import { loadConfig } from '../../src/config.ts';
 import { buildBase, registerOpenRoutes } from '../../src/http/build-server.ts';
 import { registerCheckUpdate } from '../../src/http/check-update-route.ts';
-import { registerCors } from '../../src/http/cors.ts';
 import type { App, RouteDeps } from '../../src/http/deps.ts';
 import type { ObjectStore } from '../../src/object-store/object-store.ts';
 import { createS3Store } from '../../src/object-store/s3.ts';
@@ -70,7 +70,7 @@ function createBucket(): ObjectStore {
 /** The same plugins, hooks, log, limits and body schema as check-update, and then just a buffer. */
 async function openFixed(answer: Buffer): Promise<string> {
   const app = await buildBase({ logger, trustProxy: false }, new Registry());
-  await registerCors(app, []);
+  await app.register(cors, { origin: '*', exposedHeaders: ['etag'], strictPreflight: false });
   await registerOpenRoutes(app, (scope) => {
     scope.post(PATH, checkUpdateOptions(), (_request, reply) => {
       reply.type('application/json; charset=utf-8').send(answer as never);

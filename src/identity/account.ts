@@ -287,5 +287,8 @@ export async function changeAccount(
 }
 
 export function unknownAccount(): AppError {
-  return new AppError('unknown_account', 'There is no such account (any more). "slipway accounts list" shows what there is.');
+  return new AppError(
+    'unknown_account',
+    'There is no such account (any more). "slipway accounts list" shows what there is.',
+  );
 }

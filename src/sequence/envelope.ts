@@ -90,6 +90,9 @@ export function parseEnvelope<T extends z.ZodType>(
   return { signed: parsed.data, digest };
 }
 
+/** Made once: making a schema costs far more than reading a document with it. */
+const anyEnvelope = envelopeSchema(z.record(z.string(), z.unknown()));
+
 function openEnvelope(
   bytes: Uint8Array,
   corrupt: (why: string, cause?: unknown) => AppError,
@@ -100,7 +103,7 @@ function openEnvelope(
   } catch (error) {
     throw corrupt('is truncated or not JSON', error);
   }
-  const envelope = envelopeSchema(z.record(z.string(), z.unknown())).safeParse(json);
+  const envelope = anyEnvelope.safeParse(json);
   if (!envelope.success) throw corrupt('is not an envelope {signed, digest, signatures}');
   const { signed, digest } = envelope.data;
   if (digestOf(signed) !== digest) throw corrupt('does not match its digest: it was altered');
