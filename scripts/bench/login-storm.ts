@@ -132,7 +132,7 @@ function report(measured: Readonly<Record<Phase, readonly Measured[]>>, rounds: 
       `Medians of ${rounds} rounds of ${SECONDS} s for each phase, in turn, with one server; ratios are medians of the ratios within each round.`,
       'The checks are sent when it is time to, whatever was answered: far fewer than the server could answer, so that the queue is not the client’s own. How late the client was tells what it lacked of the processor.',
       `Half of the clients know their password, a quarter do not, a quarter have no account; ${answersText(measured.storm)}.`,
-      'The hashing in another process, which has nothing to do with the service, shows how much of it is the machine: on two processors the server, its hashing and the clients share them, and who comes third waits for the next tick of the scheduler (4 ms at 250 Hz). What the storm costs beyond that is the service’s own.',
+      'The hashing in another process, which has nothing to do with the service, shows how much of it is the machine: on two processors the server, its hashing and the clients share them, and who comes third waits, probably for the next tick of the scheduler. What the storm costs beyond that is the service’s own.',
     ],
   };
 }
