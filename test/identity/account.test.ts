@@ -175,11 +175,16 @@ describe('an account', () => {
     }
   });
 
-  it('locked by two at once has one reason', async () => {
+  it('locked by two at once keeps the later reason; the same again changes nothing', async () => {
     const deps = setUp();
     await register(deps);
     await Promise.all(['first', 'second'].map((why) => lockAccount(setUp(deps.store), ID, why)));
-    expect((await readAccount(deps.store, ID))?.revision).toBe(2);
+    const locked = await readAccount(deps.store, ID);
+    expect(locked?.revision).toBe(3);
+    expect(['first', 'second']).toContain(locked?.locked?.reason);
+    await lockAccount(setUp(deps.store), ID, locked?.locked?.reason ?? null);
+    await lockAccount(setUp(deps.store), ID, null);
+    expect(await readAccount(deps.store, ID)).toEqual(locked);
   });
 
   it('with 300 changes is read in few requests', async () => {
