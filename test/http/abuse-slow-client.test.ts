@@ -68,7 +68,6 @@ describe('a client that is slow on purpose', () => {
       const answer = await fetch(`http://127.0.0.1:${port}/livez`);
       expect(answer.status).toBe(200);
       for (const { ms, text } of await Promise.all(slow)) {
-        expect(ms).toBeGreaterThan(REQUEST_TIMEOUT_MS / 2);
         expect(ms).toBeLessThan(REQUEST_TIMEOUT_MS + 2_000);
         // Nothing, or a problem document: never an answer to half a request.
         expect(text).toMatch(/^$|^HTTP\/1\.1 4\d\d /);
