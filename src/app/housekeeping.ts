@@ -23,7 +23,7 @@ export interface Housekeeping {
 
 const ROOT = 'housekeeping/';
 const HOUR_MS = 3_600_000;
-const FIRST_AFTER_MS = 90_000;
+const FIRST_AFTER_MS = 135_000;
 const STOP_MAX_MS = 2_000;
 /** Longer than clocks differ. */
 const CLAIMS_KEPT_MS = 2 * HOUR_MS;
@@ -64,22 +64,8 @@ export function createHousekeeping(deps: HousekeepingDeps): Housekeeping {
 
   return {
     start: () => {
-      if (stop !== undefined) return;
-      const starting = new AbortController();
-      let stopPolling: (() => Promise<void>) | undefined;
       // Soon: a process that is started anew every day, or every hour, clears up as well.
-      const first = clock
-        .sleep(FIRST_AFTER_MS * (1 + deps.randomness.fraction()), starting.signal)
-        .then(runOnce)
-        .then(() => {
-          if (!starting.signal.aborted) stopPolling = startPolling(deps, HOUR_MS, runOnce);
-        })
-        .catch(() => undefined);
-      stop = async () => {
-        starting.abort();
-        await first;
-        await stopPolling?.();
-      };
+      stop ??= startPolling(deps, HOUR_MS, runOnce, FIRST_AFTER_MS);
     },
     stop: async () => {
       // Left in the middle, it is gone on with in the next hour.

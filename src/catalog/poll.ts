@@ -7,28 +7,31 @@ const BACKOFF_MAX_MS = 30_000;
  * drift apart, and ever less often while it fails.
  *
  * @param task its failures are its own to report
+ * @param firstMs before the first time; default the interval
  * @returns stops it, and resolves when the task is not running any more
  */
 export function startPolling(
   deps: { readonly clock: Clock; readonly randomness: Randomness },
   intervalMs: number,
   task: () => Promise<void>,
+  firstMs = intervalMs,
 ): () => Promise<void> {
   const stopping = new AbortController();
   const run = async (): Promise<void> => {
     let failures = 0;
+    let nextMs = firstMs;
     while (!stopping.signal.aborted) {
-      const pause = Math.min(
-        intervalMs * 2 ** Math.min(failures, 8),
-        Math.max(intervalMs, BACKOFF_MAX_MS),
-      );
       try {
-        await deps.clock.sleep(pause * (0.8 + 0.4 * deps.randomness.fraction()), stopping.signal);
+        await deps.clock.sleep(nextMs * (0.8 + 0.4 * deps.randomness.fraction()), stopping.signal);
         await task();
         failures = 0;
       } catch {
         failures++;
       }
+      nextMs = Math.min(
+        intervalMs * 2 ** Math.min(failures, 8),
+        Math.max(intervalMs, BACKOFF_MAX_MS),
+      );
     }
   };
   const running = run();

@@ -1,6 +1,5 @@
 import ipaddr from 'ipaddr.js';
-import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
-import { AppError } from '../errors.ts';
+import { createRateLimit } from '../rate-limit.ts';
 
 /** How much one address may ask of this process. */
 export interface AddressLimit {
@@ -9,23 +8,9 @@ export interface AddressLimit {
 }
 
 export function createAddressLimit(options: { readonly perMinute: number }): AddressLimit {
-  const limiter = new RateLimiterMemory({ points: options.perMinute, duration: 60 });
-  return {
-    consume: async (address) => {
-      try {
-        await limiter.consume(networkOf(address));
-      } catch (refused) {
-        const ms = refused instanceof RateLimiterRes ? refused.msBeforeNext : 60_000;
-        throw new AppError(
-          'too_many_requests',
-          'Too many requests. Wait a little, then try again.',
-          {
-            retryAfterSeconds: Math.ceil(ms / 1000),
-          },
-        );
-      }
-    },
-  };
+  const sentence = 'Too many requests. Wait a little, then try again.';
+  const limit = createRateLimit(options.perMinute, sentence);
+  return { consume: (address) => limit.consume(networkOf(address)) };
 }
 
 /** An IPv4 address; of an IPv6 one its /64, which is what one subscriber has at the least. */

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { AppError, isAppError } from '../errors.ts';
 import type { ObjectStore } from '../object-store/object-store.ts';
 import { type AppendDeps, appendDocument } from '../sequence/append.ts';
+import { createRetrying } from '../sequence/create-settled.ts';
 import { endKey, isEnded } from '../sequence/end.ts';
 import { SCHEMA_VERSION, type Sealed } from '../sequence/envelope.ts';
 import { defineSequence, seal } from '../sequence/sealed.ts';
@@ -223,26 +224,7 @@ export async function createAccount(
     password: account.password,
   });
   if (await isEnded(deps.store, accountPrefix(id))) return 'exists';
-  return createOnce(deps, sequence.key(1), sequence.render(document));
-}
-
-const CREATE_ATTEMPTS = 3;
-const CREATE_PAUSE_MS = 100;
-
-/** The identical bytes again after an unclear answer: `exists` may then mean one's own. */
-async function createOnce(
-  deps: AppendDeps,
-  key: string,
-  bytes: Uint8Array,
-): Promise<'created' | 'exists'> {
-  for (let attempt = 1; ; attempt++) {
-    try {
-      return await deps.store.create(key, bytes);
-    } catch (error) {
-      if (!isAppError(error, 'store_unavailable') || attempt === CREATE_ATTEMPTS) throw error;
-      await deps.clock.sleep(CREATE_PAUSE_MS * attempt * (0.5 + deps.randomness.fraction()));
-    }
-  }
+  return createRetrying(deps, sequence.key(1), sequence.render(document));
 }
 
 /**

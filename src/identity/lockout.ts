@@ -1,5 +1,6 @@
-import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
+import { RateLimiterMemory } from 'rate-limiter-flexible';
 import { AppError } from '../errors.ts';
+import { createRateLimit } from '../rate-limit.ts';
 import type { AppendDeps } from '../sequence/append.ts';
 import { LOCKOUTS_ROOT, lockoutKey } from './keys.ts';
 
@@ -25,16 +26,12 @@ export const WINDOW_MS = 15 * 60_000;
 
 export function createLockout(deps: AppendDeps): Lockout {
   const { store, clock } = deps;
-  const tries = new RateLimiterMemory({ points: TRIES_PER_MINUTE, duration: 60 });
+  const tries = createRateLimit(TRIES_PER_MINUTE, SENTENCE);
   const failures = new RateLimiterMemory({ points: FAILURES_MAX, duration: WINDOW_MS / 1000 });
   const windowNow = (): number => Math.floor(clock.now() / WINDOW_MS);
   return {
     admit: async (account) => {
-      try {
-        await tries.consume(account);
-      } catch (refused) {
-        throw tooMany(refused);
-      }
+      await tries.consume(account);
       const window = windowNow();
       if ((await store.head(lockoutKey(account, window))) === undefined) return;
       const endsAt = (window + 1) * WINDOW_MS;
@@ -64,11 +61,6 @@ export function createLockout(deps: AppendDeps): Lockout {
 
 const FULL = { remainingPoints: 0 };
 const SENTENCE = 'Too many tries to sign in. Wait a little, then try again.';
-
-function tooMany(refused: unknown): AppError {
-  const ms = refused instanceof RateLimiterRes ? refused.msBeforeNext : 60_000;
-  return new AppError('too_many_requests', SENTENCE, { retryAfterSeconds: Math.ceil(ms / 1000) });
-}
 
 /** Deletes the lock-outs that are over. */
 export async function removeOldLockouts(deps: AppendDeps): Promise<number> {

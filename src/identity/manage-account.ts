@@ -1,7 +1,7 @@
 import { AppError } from '../errors.ts';
 import type { ObjectStore } from '../object-store/object-store.ts';
 import type { AppendDeps } from '../sequence/append.ts';
-import { END_KEPT_MS_MIN, eraseSequence } from '../sequence/end.ts';
+import { END_KEPT_MS_MIN, eraseSequence, isMarker } from '../sequence/end.ts';
 import {
   type Account,
   accountIdOf,
@@ -108,7 +108,7 @@ export async function eraseBelongings(deps: AppendDeps, id: string): Promise<voi
 async function removeSessionDocuments(deps: AppendDeps, id: string): Promise<void> {
   const { store } = deps;
   for await (const { key } of store.list(sessionsPrefix(id))) {
-    if (!key.endsWith('/end.json')) await store.delete(key);
+    if (!isMarker(key)) await store.delete(key);
   }
 }
 

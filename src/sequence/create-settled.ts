@@ -42,3 +42,27 @@ export async function createSettled(
     await deps.clock.sleep(longest * (0.5 + deps.randomness.fraction() / 2));
   }
 }
+
+const TRIES = 3;
+const TRY_PAUSE_MS = 100;
+
+/**
+ * Creates an object with a few tries of the identical bytes, for what may be asked for again as it is.
+ *
+ * @returns `exists` also when it was this very call that created it and the answer was lost
+ * @throws AppError the store's; after `store_unavailable` it may be there
+ */
+export async function createRetrying(
+  { store, clock }: Pick<CreateDeps, 'store' | 'clock'>,
+  key: string,
+  bytes: Uint8Array,
+): Promise<'created' | 'exists'> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await store.create(key, bytes, { contentType: 'application/json' });
+    } catch (error) {
+      if (!isAppError(error, 'store_unavailable') || attempt === TRIES) throw error;
+      await clock.sleep(TRY_PAUSE_MS * attempt);
+    }
+  }
+}

@@ -1,6 +1,7 @@
 import type { Clock } from '../clock.ts';
 import { isAppError } from '../errors.ts';
 import type { ObjectStore } from '../object-store/object-store.ts';
+import { createRetrying } from './create-settled.ts';
 
 /**
  * How something stored ends: a session, an account, a message.
@@ -19,8 +20,6 @@ export interface EndDeps {
 export const END_KEPT_MS_MIN = 3_600_000;
 const SCHEMA_VERSION = 1;
 const END_BYTES_MAX = 4_096;
-const ATTEMPTS = 3;
-const PAUSE_MS = 100;
 
 const MARKER = 'end.json';
 
@@ -29,7 +28,8 @@ export function endKey(prefix: string): string {
   return `${prefix}${MARKER}`;
 }
 
-function isMarker(key: string): boolean {
+/** Whether a key is that of a marker. */
+export function isMarker(key: string): boolean {
   return key.endsWith(`/${MARKER}`);
 }
 
@@ -61,17 +61,7 @@ export async function endSequence(
   };
   const bytes = Buffer.from(`${JSON.stringify(document)}\n`);
   // Whoever created the marker: it is there, and that is all that was wanted.
-  for (let attempt = 1; ; attempt++) {
-    try {
-      const outcome = await deps.store.create(endKey(prefix), bytes, {
-        contentType: 'application/json',
-      });
-      return outcome === 'created';
-    } catch (error) {
-      if (!isAppError(error, 'store_unavailable') || attempt === ATTEMPTS) throw error;
-      await deps.clock.sleep(PAUSE_MS * attempt);
-    }
-  }
+  return (await createRetrying(deps, endKey(prefix), bytes)) === 'created';
 }
 
 /** Ends it, then deletes everything of it but the marker; returns how many objects. */
