@@ -5,7 +5,7 @@ import { DEFAULT_TIERS } from '../../src/domain/tier.ts';
 import type { AccountsDeps } from '../../src/http/accounts-deps.ts';
 import { createAddressLimit } from '../../src/http/address-limit.ts';
 import { requireFeature, requirePrincipal } from '../../src/http/authenticate.ts';
-import { accountIdOf, createAccount } from '../../src/identity/account.ts';
+import { accountIdOf } from '../../src/identity/account.ts';
 import { createDeveloperKey } from '../../src/identity/developer-keys.ts';
 import { createEmbeddedProvider } from '../../src/identity/embedded.ts';
 import { createIdentity } from '../../src/identity/identity.ts';
@@ -14,6 +14,7 @@ import { createPasswordHasher } from '../../src/identity/password.ts';
 import { createMemoryStore } from '../../src/object-store/memory.ts';
 import { Secret } from '../../src/secret.ts';
 import { systemClock, systemRandomness } from '../../src/system.ts';
+import { makeAccount } from './account.ts';
 import { answerParent, readCpuMicros } from './child.ts';
 
 /** One way to find out who asks, many times over; a process for each, so that none warms up another. */
@@ -105,15 +106,7 @@ async function verifyWithJose(): Promise<void> {
 }
 
 async function makeDeveloperKey(): Promise<string> {
-  await createAccount(deps, {
-    provider: 'embedded',
-    subject: email,
-    email,
-    emailVerified: false,
-    name: null,
-    providerTier: null,
-    password: null,
-  });
+  await makeAccount(deps.store);
   const { key } = await createDeveloperKey(deps, account, {
     name: 'bench',
     scopes: [{ application: 'desktop', access: 'read' }],

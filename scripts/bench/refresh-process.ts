@@ -1,16 +1,12 @@
 import { openStore } from '../../src/app.ts';
 import { loadConfig } from '../../src/config.ts';
-import {
-  type Account,
-  accountIdOf,
-  createAccount,
-  readAccount,
-} from '../../src/identity/account.ts';
+import type { Account } from '../../src/identity/account.ts';
 import { createRefreshTokens } from '../../src/identity/refresh-token.ts';
 import { createSessions } from '../../src/identity/sessions.ts';
 import type { ObjectStore } from '../../src/object-store/object-store.ts';
 import { Secret } from '../../src/secret.ts';
 import { systemClock, systemRandomness } from '../../src/system.ts';
+import { makeAccount } from './account.ts';
 import { answerParent, type Question } from './child.ts';
 import { createCountingStore, type RequestCount } from './counting-store.ts';
 
@@ -41,23 +37,6 @@ async function open({ env }: Question): Promise<void> {
     counted: await beginRefreshing(counting.store, account),
     raw: await beginRaw(store),
   };
-}
-
-async function makeAccount(store: ObjectStore): Promise<Account> {
-  const deps = { store, clock: systemClock, randomness: systemRandomness };
-  const email = 'ada@example.org';
-  await createAccount(deps, {
-    provider: 'embedded',
-    subject: email,
-    email,
-    emailVerified: false,
-    name: null,
-    providerTier: null,
-    password: null,
-  });
-  const account = await readAccount(store, accountIdOf('embedded', email));
-  if (account === undefined) throw new Error('The account was not created.');
-  return account;
 }
 
 async function beginRefreshing(store: ObjectStore, account: Account): Promise<Step> {

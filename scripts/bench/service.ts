@@ -13,15 +13,25 @@ export interface RunningService {
 const ASK_AGAIN_MS = 20;
 const READY_MAX_MS = 60_000;
 
-/** @param env what it is started with, on top of this process's own; listens on a free loopback port */
-export async function startService(
+interface SpawnedService extends RunningService {
+  /** `performance.now()` when the process was started. */
+  readonly startedAt: number;
+  hasEnded(): boolean;
+}
+
+/**
+ * Starts it and waits for nothing.
+ *
+ * @param env what it is started with, on top of this process's own; listens on a free loopback port
+ */
+export async function spawnService(
   { workspace, nodeArgs }: BenchContext,
   env: Readonly<Record<string, string>>,
-): Promise<RunningService> {
+): Promise<SpawnedService> {
   const port = await findPort();
-  const url = `http://127.0.0.1:${port}`;
   const settings = { ...env, HOST: '127.0.0.1', PORT: String(port), METRICS_PORT: '0' };
   const args = ['--no-warnings', ...nodeArgs, workspace.module('src/server')];
+  const startedAt = performance.now();
   const server = spawn(process.execPath, args, {
     cwd: workspace.path,
     env: { ...process.env, ...settings },
@@ -31,21 +41,34 @@ export async function startService(
   const ended = new Promise<void>((resolve) => server.once('exit', () => resolve()));
   const kill = (): boolean => server.kill('SIGKILL');
   process.once('exit', kill);
-  const stop = async (): Promise<void> => {
-    kill();
-    await ended;
-    process.off('exit', kill);
+  return {
+    url: `http://127.0.0.1:${port}`,
+    startedAt,
+    hasEnded: () => server.exitCode !== null,
+    stop: async () => {
+      kill();
+      await ended;
+      process.off('exit', kill);
+    },
   };
+}
+
+/** As {@link spawnService}; resolves once it is ready to answer. */
+export async function startService(
+  context: BenchContext,
+  env: Readonly<Record<string, string>>,
+): Promise<RunningService> {
+  const service = await spawnService(context, env);
   const deadline = performance.now() + READY_MAX_MS;
-  while (!(await isReady(url))) {
-    if (server.exitCode === null && performance.now() < deadline) {
+  while (!(await isReady(service.url))) {
+    if (!service.hasEnded() && performance.now() < deadline) {
       await sleep(ASK_AGAIN_MS);
       continue;
     }
-    await stop();
+    await service.stop();
     throw new Error('The service never got ready.');
   }
-  return { url, stop };
+  return service;
 }
 
 async function isReady(url: string): Promise<boolean> {
@@ -57,7 +80,7 @@ async function isReady(url: string): Promise<boolean> {
   }
 }
 
-export async function findPort(): Promise<number> {
+async function findPort(): Promise<number> {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;

@@ -1,4 +1,3 @@
-import { spawn } from 'node:child_process';
 import { readdir, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -6,7 +5,7 @@ import type { BenchContext } from './bench.ts';
 import { startChild } from './child.ts';
 import { versionAt } from './content.ts';
 import { makeBucket, S3_SKIPPED } from './s3.ts';
-import { findPort } from './service.ts';
+import { spawnService } from './service.ts';
 import { interleave, median, medianRatio } from './statistic.ts';
 import { type Row, type Table, timesOf } from './table.ts';
 
@@ -130,36 +129,22 @@ async function hasState(env: Environment): Promise<boolean> {
 
 /** @returns milliseconds from the start of the process to its first good answer */
 async function withServer(
-  { workspace, nodeArgs }: BenchContext,
+  context: BenchContext,
   env: Environment,
   use: () => Promise<void>,
 ): Promise<number> {
-  const port = await findPort();
-  const args = ['--no-warnings', ...nodeArgs, workspace.module('src/server')];
-  const settings = { ...env, HOST: '127.0.0.1', PORT: String(port), METRICS_PORT: '0' };
-  const started = performance.now();
-  const server = spawn(process.execPath, args, {
-    cwd: workspace.path,
-    env: { ...process.env, ...settings },
-    stdio: ['ignore', 'ignore', 'inherit'],
-  });
-  const ended = new Promise<void>((resolve) => server.once('exit', () => resolve()));
-  const kill = (): boolean => server.kill('SIGKILL');
-  process.once('exit', kill);
+  const { url, startedAt, stop } = await spawnService(context, env);
   try {
-    const url = `http://127.0.0.1:${port}/api/v1/desktop/check-update`;
-    while (!(await isAnswered(url))) {
-      if (performance.now() - started > ANSWER_MAX_MS)
+    while (!(await isAnswered(`${url}/api/v1/desktop/check-update`))) {
+      if (performance.now() - startedAt > ANSWER_MAX_MS)
         throw new Error('The service never answered.');
       await sleep(ASK_AGAIN_MS);
     }
-    const milliseconds = performance.now() - started;
+    const milliseconds = performance.now() - startedAt;
     await use();
     return milliseconds;
   } finally {
-    kill();
-    await ended;
-    process.off('exit', kill);
+    await stop();
   }
 }
 

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { createCountingStore } from '../../scripts/bench/counting-store.ts';
 import { setName, setTier } from '../../src/identity/manage-account.ts';
 import type { ObjectStore } from '../../src/object-store/object-store.ts';
 import {
@@ -10,47 +11,17 @@ import {
   setUp,
 } from './support.ts';
 
-/**
- * Counts requests, and round trips: requests that were sent before any of them was answered are one.
- * Every answer is held back until nothing more is sent.
- */
+/** Counts requests and round trips, and writes down what is listed, which a refresh never waits for. */
 function countTrips(inner: ObjectStore) {
-  let requests = 0;
-  let trips = 0;
-  let open: Promise<void> | undefined;
   const listed: string[] = [];
-  const trip = (): Promise<void> => {
-    requests += 1;
-    open ??= new Promise((resolve) => {
-      trips += 1;
-      setImmediate(() => {
-        open = undefined;
-        resolve();
-      });
-    });
-    return open;
-  };
-  const store: ObjectStore = {
+  const counting = createCountingStore({
     ...inner,
-    get: (...call) => trip().then(() => inner.get(...call)),
-    head: (...call) => trip().then(() => inner.head(...call)),
-    create: (...call) => trip().then(() => inner.create(...call)),
-    delete: (...call) => trip().then(() => inner.delete(...call)),
     list: (prefix, options) => {
       listed.push(prefix);
       return inner.list(prefix, options);
     },
-  };
-  return {
-    store,
-    listed,
-    take: () => {
-      const taken = { requests, trips };
-      requests = 0;
-      trips = 0;
-      return taken;
-    },
-  };
+  });
+  return { ...counting, listed };
 }
 
 async function signedIn() {

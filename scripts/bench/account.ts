@@ -1,0 +1,26 @@
+import {
+  type Account,
+  accountIdOf,
+  createAccount,
+  readAccount,
+} from '../../src/identity/account.ts';
+import type { ObjectStore } from '../../src/object-store/object-store.ts';
+import { systemClock, systemRandomness } from '../../src/system.ts';
+
+/** An account without a password, for whom tokens and sessions are made. */
+export async function makeAccount(store: ObjectStore): Promise<Account> {
+  const deps = { store, clock: systemClock, randomness: systemRandomness };
+  const email = 'ada@example.org';
+  await createAccount(deps, {
+    provider: 'embedded',
+    subject: email,
+    email,
+    emailVerified: false,
+    name: null,
+    providerTier: null,
+    password: null,
+  });
+  const account = await readAccount(store, accountIdOf('embedded', email));
+  if (account === undefined) throw new Error('The account was not created.');
+  return account;
+}
