@@ -93,11 +93,11 @@ async function publish({ version, file }: Program): Promise<void> {
   const descriptor = `${file},os=${os},arch=${process.arch},format=binary`;
   const words = ['publish', version, descriptor, '--create'];
   console.log(`$ npm run slipway -- ${words.join(' ').replaceAll(`${ROOT}${path.sep}`, '')}`);
-  const child = spawn(
-    process.execPath,
-    ['--import', 'tsx', path.join(ROOT, 'scripts', 'slipway.ts'), ...words],
-    { cwd: ROOT, env, stdio: 'inherit' },
-  );
+  const child = spawn(process.execPath, [path.join(ROOT, 'scripts', 'slipway.ts'), ...words], {
+    cwd: ROOT,
+    env,
+    stdio: 'inherit',
+  });
   const code = await new Promise((resolve) => child.once('close', resolve));
   if (code !== 0) throw new Error(`publishing ended with ${code}`);
 }

@@ -27,7 +27,7 @@ import { createTelemetry, type Telemetry } from './telemetry/telemetry.ts';
 
 /** The composition root: what is used where is decided here and in `app/`, and nothing listens. */
 
-export { openPublisher, openStore, type Publisher } from './app/stores.ts';
+export { openStore } from './app/stores.ts';
 
 const MONITORING_FAILS = 'The monitoring behind this does not answer.';
 

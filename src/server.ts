@@ -1,3 +1,4 @@
+import './check-node.js';
 import type { AddressInfo } from 'node:net';
 import { pino } from 'pino';
 import { type BuiltApp, buildApp } from './app.ts';

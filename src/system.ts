@@ -18,7 +18,5 @@ export const systemRandomness: Randomness = {
 /** The environment, completed from a `.env` file in the working directory when there is one. */
 export function readEnvironment(): Readonly<Record<string, string | undefined>> {
   if (existsSync('.env')) process.loadEnvFile('.env');
-  // The AWS SDK tells every user of Node 20 what only our next upgrade of it has to heed.
-  process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED ??= 'true';
   return process.env;
 }

@@ -47,7 +47,7 @@ const imports = [...sources, ...scripts].flatMap(importsOf);
 
 /** `src/http/x.ts` is in `http`, `src/app.ts` in `app`, and so is `src/app/x.ts`. */
 const roomOf = (file: string): string =>
-  file.startsWith('scripts/') ? 'scripts' : (file.split('/')[1] ?? '').replace(/\.ts$/, '');
+  file.startsWith('scripts/') ? 'scripts' : (file.split('/')[1] ?? '').replace(/\.[jt]s$/, '');
 
 /** The role and what belongs to it; the backends are for `app` alone. */
 const STORE_INTERFACE = [
@@ -144,12 +144,13 @@ const RULES: Readonly<Record<string, Rule>> = {
     because: 'it holds nothing but the real clock, chance and environment',
   },
   server: {
-    may: ['app', 'config', 'system', 'errors', 'src/http/metrics.ts'],
+    may: ['app', 'check-node', 'config', 'system', 'errors', 'src/http/metrics.ts'],
     because: 'it listens and stops; what is used where is the business of app.ts',
   },
   scripts: {
     may: [
-      ...['operations', 'app', 'config', 'build-output', 'domain', 'system', ...LEAVES],
+      ...['operations', 'app', 'check-node', 'config', 'build-output', 'domain', 'system'],
+      ...LEAVES,
       ...['identity', 'contact'],
       'src/sequence/json-schema.ts',
       'src/telemetry/compaction-document.ts',

@@ -1,9 +1,9 @@
-import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { SETTING_NAMES } from '../src/config.ts';
 import { REASONS } from '../src/http/check-update-route.ts';
+import { slipway } from './cli/support.ts';
 import { createTestService } from './support/service.ts';
 
 const ROOT = path.join(import.meta.dirname, '..');
@@ -116,12 +116,8 @@ describe('the README and the interface', () => {
 });
 
 describe('the README and the command line', () => {
-  const help = (...command: string[]): string =>
-    execFileSync(
-      process.execPath,
-      ['--import', 'tsx', 'scripts/slipway.ts', ...command, '--help'],
-      { cwd: ROOT, encoding: 'utf8', timeout: 60_000 },
-    );
+  const help = async (...command: string[]): Promise<string> =>
+    (await slipway([...command, '--help'], { cwd: ROOT })).stdout;
   const commandsIn = (text: string): string[] =>
     [...(text.split(/^Commands:$/m)[1] ?? '').matchAll(/^ {2}([a-z][a-z-]*)/gm)].map(
       ([, name]) => `${name}`,
@@ -135,15 +131,16 @@ describe('the README and the command line', () => {
   ];
 
   let groups: ReadonlyMap<string, readonly string[]>;
-  beforeAll(() => {
-    const top = commandsIn(help()).filter((name) => name !== 'help');
-    const grouped = ['accounts', 'contact'];
-    groups = new Map(
-      top.map((name) => [name, grouped.includes(name) ? commandsIn(help(name)) : []]),
-    );
+  beforeAll(async () => {
+    const top = commandsIn(await help()).filter((name) => name !== 'help');
+    const entries = top.map(async (name) => {
+      const isGroup = ['accounts', 'contact'].includes(name);
+      return [name, isGroup ? commandsIn(await help(name)) : []] as const;
+    });
+    groups = new Map(await Promise.all(entries));
   });
 
-  it('name the same commands, with the same options', () => {
+  it('name the same commands, with the same options', async () => {
     const seen = new Set<string>();
     const helps = new Map<string, string>();
     for (const [line, words = '', rest = ''] of shown) {
@@ -155,7 +152,7 @@ describe('the README and the command line', () => {
         const command = sub === undefined ? name : `${name} ${sub}`;
         seen.add(command);
         for (const [option] of rest.matchAll(/--[a-z-]+/g)) {
-          const text = helps.get(command) ?? help(...command.split(' '));
+          const text = helps.get(command) ?? (await help(...command.split(' ')));
           helps.set(command, text);
           expect(text, line).toContain(option);
         }

@@ -3,7 +3,7 @@ import { createReadStream, createWriteStream } from 'node:fs';
 import { open, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import { openPublisher } from '../../src/app.ts';
+import { openPublisher } from '../../src/app/stores.ts';
 import { loadConfig } from '../../src/config.ts';
 import { publishRelease } from '../../src/operations/publish-release.ts';
 import { systemClock, systemRandomness } from '../../src/system.ts';

@@ -1,7 +1,8 @@
 import { hostname, userInfo } from 'node:os';
-import { openPublisher, type Publisher } from '../../src/app.ts';
+import { openPublisher, type Publisher } from '../../src/app/stores.ts';
 import { type Config, loadConfig } from '../../src/config.ts';
-import { readEnvironment, systemClock, systemRandomness } from '../../src/system.ts';
+import { systemClock, systemRandomness } from '../../src/system.ts';
+import type { Environment, Terminal } from './terminal.ts';
 
 /** What every command starts from. */
 export interface Context extends Publisher {
@@ -10,11 +11,9 @@ export interface Context extends Publisher {
   readonly provenance: { readonly commit: string | null; readonly buildUrl: string | null };
 }
 
-type Environment = Readonly<Record<string, string | undefined>>;
-
 /** @throws AppError `invalid_configuration` */
-export async function openContext(): Promise<Context> {
-  const env = readEnvironment();
+export async function openContext({ environment }: Terminal): Promise<Context> {
+  const env = environment();
   const config = loadConfig(env, 'command');
   const publisher = await openPublisher({
     config,

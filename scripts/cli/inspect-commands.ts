@@ -1,39 +1,29 @@
-import { type Command, InvalidArgumentError } from 'commander';
+import type { Command } from 'commander';
 import { parseApplicationName } from '../../src/domain/channel.ts';
-import {
-  listReleases,
-  readCatalog,
-  releaseJsonOf,
-  showRelease,
-} from '../../src/operations/list-releases.ts';
-import { type HistoryEntry, readHistory } from '../../src/operations/read-history.ts';
-import { openContext } from './context.ts';
-import {
-  alignColumns,
-  formatBytes,
-  formatTime,
-  printableText,
-  printJson,
-  printTable,
-} from './output.ts';
+import { parseCount } from './arguments.ts';
+import type { Runner } from './command-line.ts';
 
-interface InspectOptions {
-  readonly app?: string;
-  readonly at?: number;
-  readonly json: boolean;
-}
+/** Commands that show what is published. */
 
-export function addInspectCommands(program: Command): void {
-  inspectCommand(program, 'releases', 'list the releases on every channel').action(releases);
-  inspectCommand(program, 'channels', 'list the channels').action(channels);
-  inspectCommand(program, 'show', 'show one release').argument('<version>').action(show);
+const load = () => import('./run/inspect.ts');
+
+export function addInspectCommands(program: Command, run: Runner): void {
+  inspectCommand(program, 'releases', 'list the releases on every channel').action(
+    run(async () => (await load()).releases),
+  );
+  inspectCommand(program, 'channels', 'list the channels').action(
+    run(async () => (await load()).channels),
+  );
+  inspectCommand(program, 'show', 'show one release')
+    .argument('<version>')
+    .action(run(async () => (await load()).show));
   program
     .command('history')
     .summary('list the latest changes')
     .option('--app <name>', 'application (default: DEFAULT_APP)', parseApplicationName)
-    .option('--limit <count>', 'how many', positive, 20)
+    .option('--limit <count>', 'how many', parseCount, 20)
     .option('--json', 'print JSON', false)
-    .action(history);
+    .action(run(async () => (await load()).history));
 }
 
 function inspectCommand(program: Command, name: string, summary: string): Command {
@@ -41,152 +31,6 @@ function inspectCommand(program: Command, name: string, summary: string): Comman
     .command(name)
     .summary(summary)
     .option('--app <name>', 'application (default: DEFAULT_APP)', parseApplicationName)
-    .option('--at <revision>', 'as of this catalog revision (default: the newest)', positive)
+    .option('--at <revision>', 'as of this catalog revision (default: the newest)', parseCount)
     .option('--json', 'print JSON', false);
-}
-
-function positive(text: string): number {
-  if (/^[1-9]\d{0,9}$/.test(text)) return Number(text);
-  throw new InvalidArgumentError('It must be a whole number from 1.');
-}
-
-async function releases(options: InspectOptions): Promise<void> {
-  const context = await openContext();
-  const application = options.app ?? context.config.defaultApplication;
-  const revision = await readCatalog(context, application, options.at);
-  const listed = listReleases(revision.signed);
-  if (options.json) {
-    const items = listed.map(({ channel, offer }) => ({ channel, ...offer }));
-    printJson({ app: application, catalog_revision: revision.signed.revision, releases: items });
-    return;
-  }
-  if (listed.length === 0) console.log(`No channel of ${application} lists a release.`);
-  else {
-    printTable(
-      ['version', 'channel', 'status', 'released', 'platforms', 'reason'],
-      listed.map(({ channel, offer }) => [
-        offer.version,
-        channel,
-        offer.status,
-        formatTime(offer.released_at),
-        [...new Set(offer.artifacts.map(({ os, arch }) => `${os}-${arch}`))].sort().join(' '),
-        offer.reason ?? '',
-      ]),
-    );
-  }
-}
-
-async function channels(options: InspectOptions): Promise<void> {
-  const context = await openContext();
-  const application = options.app ?? context.config.defaultApplication;
-  const revision = await readCatalog(context, application, options.at);
-  const listed = listReleases(revision.signed);
-  const rows = Object.entries(revision.signed.channels).map(([name, channel]) => ({
-    name,
-    prerelease: channel.prerelease,
-    newest:
-      listed.find((item) => item.channel === name && item.offer.status === 'active')?.offer
-        .version ?? null,
-    offers: channel.offers.length,
-    retired: channel.retired.length,
-  }));
-  if (options.json) {
-    printJson({ app: application, catalog_revision: revision.signed.revision, channels: rows });
-    return;
-  }
-  printTable(
-    ['channel', 'newest', 'offers', 'retired', 'also sees'],
-    rows.map((row) => [
-      row.name,
-      row.newest ?? '',
-      String(row.offers),
-      String(row.retired),
-      row.prerelease ? 'stable' : '',
-    ]),
-  );
-}
-
-async function show(version: string, options: InspectOptions): Promise<void> {
-  const context = await openContext();
-  const application = options.app ?? context.config.defaultApplication;
-  const { release, manifest, listed } = await showRelease(
-    context,
-    application,
-    version,
-    options.at,
-  );
-  if (options.json) {
-    const offers = listed.map(({ channel, offer }) => ({
-      channel,
-      status: offer.status,
-      reason: offer.reason,
-      manifest: offer.manifest,
-    }));
-    printJson({ app: application, version, manifest, release: releaseJsonOf(release), offers });
-    return;
-  }
-  const facts = [
-    ['released', formatTime(release.releasedAt)],
-    ['channels', listed.map(({ channel, offer }) => `${channel} (${offer.status})`).join(', ')],
-    ['requires', release.requires ?? 'nothing'],
-    ['mandatory', release.mandatoryFor === null ? 'for nobody' : `for ${release.mandatoryFor}`],
-    ['commit', release.provenance.commit ?? ''],
-    ['build', release.provenance.buildUrl ?? ''],
-    ['manifest', String(manifest)],
-  ];
-  console.log(`${application} ${version}`);
-  for (const line of alignColumns(facts.filter(([, value]) => value))) console.log(`  ${line}`);
-  console.log();
-  printTable(
-    ['os', 'arch', 'format', 'file', 'size', 'needs', 'signed', 'sha256'],
-    release.artifacts.map((artifact) => [
-      artifact.platform,
-      artifact.arch,
-      artifact.format,
-      artifact.filename,
-      formatBytes(artifact.size),
-      artifact.minimumOsVersion ?? '',
-      artifact.signatures.map(({ scheme }) => scheme).join(' '),
-      artifact.sha256,
-    ]),
-  );
-  for (const [locale, text] of Object.entries(release.notes)) {
-    console.log(
-      printableText(`\n${locale === 'und' ? 'Notes' : `Notes (${locale})`}:\n${text.trimEnd()}`),
-    );
-  }
-}
-
-async function history(options: { app?: string; limit: number; json: boolean }): Promise<void> {
-  const context = await openContext();
-  const application = options.app ?? context.config.defaultApplication;
-  await readCatalog(context, application);
-  const entries = await readHistory(context, application, options.limit);
-  if (options.json) {
-    printJson({ app: application, history: entries.map(jsonOf) });
-    return;
-  }
-  printTable(
-    ['revision', 'at', 'by', 'change', 'version', 'channels', 'reason'],
-    entries.map((entry) => {
-      if ('damage' in entry)
-        return [String(entry.revision), '', '', 'DAMAGED', '', '', entry.damage];
-      const { at, by, change } = entry.document;
-      return [
-        String(entry.revision),
-        formatTime(at),
-        by,
-        change.kind,
-        change.version,
-        change.channels.join(' '),
-        change.reason ?? '',
-      ];
-    }),
-  );
-}
-
-function jsonOf(entry: HistoryEntry): object {
-  if ('damage' in entry) return { revision: entry.revision, damage: entry.damage };
-  const { at, by, change, previous, skipped } = entry.document;
-  return { revision: entry.revision, at, by, change, previous, skipped };
 }

@@ -1,5 +1,5 @@
-import { CommanderError } from 'commander';
-import { type AppError, type ErrorKind, isAppError } from '../../src/errors.ts';
+import type { AppError, ErrorKind } from '../../src/errors.ts';
+import { print, type Terminal } from './terminal.ts';
 
 /** What commands print, and the codes they end with. */
 
@@ -25,31 +25,18 @@ export function exitCodeOf(error: AppError): number {
   return error.code === 'store_denied' ? EXIT.failed : EXIT_BY_KIND[error.kind];
 }
 
-/** Prints why a command ended and returns its exit code. */
-export function reportFailure(error: unknown, json: boolean): number {
-  // Commander has printed its own sentence.
-  if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.done : EXIT.usage;
-  if (!isAppError(error)) {
-    console.error(error instanceof Error ? (error.stack ?? error.message) : String(error));
-    return EXIT.failed;
-  }
-  if (json) {
-    const { code, message, issues } = error;
-    console.error(JSON.stringify({ error: { code, message, issues } }));
-  } else {
-    console.error(printableText(`slipway: ${error.message}`));
-  }
-  return exitCodeOf(error);
-}
-
-export function printJson(value: unknown): void {
-  console.log(JSON.stringify(value, null, 2));
+export function printJson(terminal: Terminal, value: unknown): void {
+  print(terminal, JSON.stringify(value, null, 2));
 }
 
 /** Rows in aligned columns; an empty cell shows as a dash. */
-export function printTable(header: readonly string[], rows: readonly (readonly string[])[]): void {
+export function printTable(
+  terminal: Terminal,
+  header: readonly string[],
+  rows: readonly (readonly string[])[],
+): void {
   for (const line of alignColumns([header.map((title) => title.toUpperCase()), ...rows])) {
-    console.log(line);
+    print(terminal, line);
   }
 }
 

@@ -1,5 +1,6 @@
 import { Presets, SingleBar } from 'cli-progress';
 import { formatBytes } from './output.ts';
+import type { Terminal } from './terminal.ts';
 
 /** Bars for a person who waits; nothing for a machine. */
 export interface Progress {
@@ -9,8 +10,8 @@ export interface Progress {
 }
 
 /** @param quiet also without a terminal to draw on, nothing is shown */
-export function createProgress(quiet: boolean): Progress {
-  if (quiet || !process.stderr.isTTY) return { show: () => {}, stop: () => {} };
+export function createProgress({ stderr }: Terminal, quiet: boolean): Progress {
+  if (quiet || !stderr.isTTY) return { show: () => {}, stop: () => {} };
   let bar: SingleBar | undefined;
   let current = '';
   const stop = (): void => {
@@ -26,7 +27,7 @@ export function createProgress(quiet: boolean): Progress {
         bar = new SingleBar(
           {
             format: ' {bar} {percentage}%  {done} of {all}  {label}',
-            stream: process.stderr,
+            stream: stderr,
             hideCursor: true,
             clearOnComplete: true,
             barsize: 24,

@@ -6,7 +6,7 @@ import { ensureConforming } from '../object-store/conformance-probe.ts';
 import { type ConformingStore, createConformingStore } from '../object-store/conforming-store.ts';
 import { openFilesystemStore } from '../object-store/filesystem.ts';
 import type { ObjectStore, PresignedUrl, PresignRequest } from '../object-store/object-store.ts';
-import { createS3Store } from '../object-store/s3.ts';
+import type { S3StoreOptions } from '../object-store/s3.ts';
 import { createUrlSigner, type UrlSigner } from '../object-store/signed-url.ts';
 import type { AppendDeps } from '../sequence/append.ts';
 
@@ -37,7 +37,7 @@ export async function openStore(
   signUrl: (request: PresignRequest) => PresignedUrl = cannotSign,
 ): Promise<ObjectStore> {
   const { config, clock, randomness } = deps;
-  if (config.store.kind === 's3') return createS3Store({ ...config.store, clock, randomness });
+  if (config.store.kind === 's3') return openS3Store({ ...config.store, clock, randomness });
   return openFilesystemStore({ directory: path.join(config.dataDirectory, 'objects'), signUrl });
 }
 
@@ -52,8 +52,14 @@ export async function openPrivateStore(
   const { config, clock, randomness } = deps;
   const { privateBucket: bucket } = config;
   const isShared = bucket === undefined || config.store.kind !== 's3';
-  const own = isShared ? store : createS3Store({ ...config.store, bucket, clock, randomness });
+  const own = isShared ? store : await openS3Store({ ...config.store, bucket, clock, randomness });
   return createConformingStore({ store: own, clock, randomness });
+}
+
+/** Loads the AWS SDK only where it is used: it takes longer than everything else of a command. */
+async function openS3Store(options: S3StoreOptions): Promise<ObjectStore> {
+  const { createS3Store } = await import('../object-store/s3.ts');
+  return createS3Store(options);
 }
 
 function cannotSign(): never {

@@ -1,4 +1,4 @@
-import contentDisposition from 'content-disposition';
+import { create } from 'content-disposition';
 
 /**
  * The Content-Disposition that saves a download under this name, in ASCII.
@@ -7,5 +7,5 @@ import contentDisposition from 'content-disposition';
  * browser garbled, so such names always take the extended form.
  */
 export function renderDisposition(filename: string): string {
-  return contentDisposition(filename, { fallback: filename.replace(/[^ -~]/g, '_') });
+  return create(filename, { fallback: filename.replace(/[^ -~]/g, '_') });
 }

@@ -1,11 +1,9 @@
-import { execFile } from 'node:child_process';
 import path from 'node:path';
-import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { loadConfig } from '../../src/config.ts';
 import { makeTemporaryDirectory } from '../support/release.ts';
 import { createTestService, type TestService } from '../support/service.ts';
-import { json, ROOT, runSource, slipway } from './support.ts';
+import { json, ROOT, slipway } from './support.ts';
 
 /** What staff do to accounts beside a running service on the same directory; the tests build on each other. */
 describe('slipway accounts', () => {
@@ -98,14 +96,11 @@ describe('slipway accounts', () => {
   });
 
   it('sets a password from standard input, never from an argument', async () => {
-    const pipe = promisify(execFile)(
-      'sh',
-      ['-c', `printf '%s\n' 'a new battery' | "$@"`, 'sh', process.execPath]
-        .concat(runSource('scripts/slipway.ts'))
-        .concat(['accounts', 'set-password', 'bob@example.com']),
-      { cwd: directory.path, env: { PATH: process.env.PATH ?? '' } },
-    );
-    expect((await pipe).stdout).toMatch(/bob@example\.com has the new password/);
+    const changed = await slipway(['accounts', 'set-password', 'bob@example.com'], {
+      cwd: directory.path,
+      stdin: 'a new battery\n',
+    });
+    expect(changed.stdout).toMatch(/bob@example\.com has the new password/);
     const signIn = (password: string) =>
       post('/api/v1/auth/login', { email: 'bob@example.com', password, platform: 'linux', device });
     expect((await signIn('correct horse')).status).toBe(401);

@@ -1,65 +1,36 @@
 import path from 'node:path';
-import { Command } from 'commander';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { addContactCommands } from '../../scripts/cli/contact-commands.ts';
-import { openContext } from '../../scripts/cli/context.ts';
-import { EXIT, reportFailure } from '../../scripts/cli/output.ts';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { EXIT } from '../../scripts/cli/output.ts';
 import { createDelivery } from '../../src/contact/delivery.ts';
 import { createIntake } from '../../src/contact/intake.ts';
 import { createFakeMailer, keysOf, silent, submission } from '../contact/support.ts';
 import { createFixedClock } from '../support/clock.ts';
 import { makeTemporaryDirectory } from '../support/release.ts';
+import { createTestService, type TestService } from '../support/service.ts';
+import { slipway } from './support.ts';
 
-/** On a directory store, in this process: what the commands print, and the codes they end with. */
+/** On a directory store: what the commands print, and the codes they end with. */
 describe('slipway contact', () => {
   let directory: Awaited<ReturnType<typeof makeTemporaryDirectory>>;
-  let context: Awaited<ReturnType<typeof openContext>>;
-  let output: string[] = [];
-  let errors: string[] = [];
+  let context: TestService;
   const clock = createFixedClock();
 
   beforeAll(async () => {
     directory = await makeTemporaryDirectory();
-    vi.stubEnv('DATA_DIR', path.join(directory.path, 'data'));
-    vi.stubEnv('OBJECT_STORE', 'filesystem');
-    context = await openContext();
+    context = await createTestService({ env: { DATA_DIR: path.join(directory.path, 'data') } });
   });
-  beforeEach(() => {
-    output = [];
-    errors = [];
-    vi.spyOn(console, 'log').mockImplementation((line = '') => void output.push(String(line)));
-    vi.spyOn(console, 'error').mockImplementation((line) => void errors.push(String(line)));
-  });
-  afterEach(() => {
-    vi.restoreAllMocks();
-  });
-  afterAll(() => {
-    vi.unstubAllEnvs();
-    return directory.remove();
-  });
+  afterAll(() => Promise.all([context.close(), directory.remove()]));
 
   const run = async (...arguments_: string[]) => {
-    output = [];
-    errors = [];
-    const program = new Command('slipway').exitOverride().configureOutput({
-      writeErr: (text) => void errors.push(text),
-      writeOut: (text) => void output.push(text),
-    });
-    addContactCommands(program);
-    let code: number = EXIT.done;
-    try {
-      await program.parseAsync(['contact', ...arguments_], { from: 'user' });
-    } catch (error) {
-      code = reportFailure(error, arguments_.includes('--json'));
-    }
-    return { code, stdout: output.join('\n'), stderr: errors.join('\n') };
+    const finished = await slipway(['contact', ...arguments_], { cwd: directory.path });
+    return { ...finished, stdout: finished.stdout.trimEnd() };
   };
   const json = async (...arguments_: string[]) => {
     const { code, stdout } = await run(...arguments_, '--json');
     expect(code).toBe(0);
     return JSON.parse(stdout);
   };
-  const parts = () => ({ store: context.privateStore, clock, randomness: context.randomness });
+  const parts = () => ({ store: context.app.privateStore, clock, randomness: context.randomness });
   const send = async (over: Parameters<typeof submission>[0]) => {
     const intake = createIntake({ ...parts(), captcha: { verify: async () => {} } });
     clock.advance(60_000);
@@ -122,7 +93,7 @@ describe('slipway contact', () => {
 
     expect(await json('erase', second)).toEqual({ id: second, state: 'erased' });
     expect((await run('list')).stdout).not.toContain(second);
-    const left = (await keysOf(context.privateStore, 'contact/')).filter((key) =>
+    const left = (await keysOf(context.app.privateStore, 'contact/')).filter((key) =>
       key.includes(second),
     );
     expect(left).toEqual([`contact/${second}/end.json`]);
@@ -153,8 +124,8 @@ describe('slipway contact', () => {
     expect(stdout).toMatch(/one\ntwo {2}2J \n\tthree/);
     expect(stdout + (await run('list')).stdout).not.toMatch(/(?![\n\t])\p{Cc}/u);
 
-    await context.privateStore.delete(`contact/${id}/message.json`);
-    await context.privateStore.create(`contact/${id}/message.json`, Buffer.from('damaged'));
+    await context.app.privateStore.delete(`contact/${id}/message.json`);
+    await context.app.privateStore.create(`contact/${id}/message.json`, Buffer.from('damaged'));
     expect((await run('list')).stdout).toMatch(/cannot be read: .*contact erase/);
     expect((await run('show', id)).code).toBe(EXIT.failed);
     expect((await run('erase', id)).code).toBe(0);

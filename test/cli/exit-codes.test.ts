@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
 import path from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { EXIT, exitCodeOf } from '../../scripts/cli/output.ts';
 import { AppError, type ErrorCode } from '../../src/errors.ts';
 import { makeTemporaryDirectory } from '../support/release.ts';
@@ -16,6 +16,7 @@ describe('exit codes', () => {
     await writeFile(path.join(directory.path, 'App.AppImage'), 'bytes');
     await writeFile(path.join(directory.path, 'mystery.bin'), 'bytes');
   });
+  afterEach(() => vi.unstubAllEnvs());
   afterAll(() => directory.remove());
 
   const run = (arguments_: readonly string[], env: Record<string, string> = {}) =>
@@ -80,9 +81,10 @@ describe('exit codes', () => {
       OBJECT_STORE: 's3',
       S3_BUCKET: 'releases',
       S3_ENDPOINT: `http://127.0.0.1:${port}`,
-      AWS_ACCESS_KEY_ID: 'AKIDEXAMPLE',
-      AWS_SECRET_ACCESS_KEY: 'nobody-may-ever-read-this',
     };
+    // The AWS SDK looks for these itself.
+    vi.stubEnv('AWS_ACCESS_KEY_ID', 'AKIDEXAMPLE');
+    vi.stubEnv('AWS_SECRET_ACCESS_KEY', 'nobody-may-ever-read-this');
     const [releases, doctor] = await Promise.all([
       run(['releases', '--json'], env),
       run(['doctor', '--json'], env),

@@ -1,15 +1,8 @@
-import { execFile } from 'node:child_process';
-import { createRequire } from 'node:module';
 import path from 'node:path';
-import { pathToFileURL } from 'node:url';
-
-/** Runs the project's programs from their source, from whatever working directory. */
+import { Readable, Writable } from 'node:stream';
+import { runCommandLine } from '../../scripts/cli/command-line.ts';
 
 export const ROOT = path.resolve(import.meta.dirname, '../..');
-const loader = pathToFileURL(createRequire(import.meta.url).resolve('tsx')).href;
-
-/** Arguments for `node`. */
-export const runSource = (file: string): string[] => ['--import', loader, path.join(ROOT, file)];
 
 export interface Finished {
   readonly code: number;
@@ -17,23 +10,50 @@ export interface Finished {
   readonly stderr: string;
 }
 
-/** One command as a process of its own: no terminal, and only these settings. */
-export function slipway(
+export interface SlipwayOptions {
+  /** Where relative paths start; commands that run at the same time must agree on it. */
+  readonly cwd: string;
+  readonly env?: Readonly<Record<string, string>>;
+  readonly stdin?: string;
+}
+
+const home = process.cwd();
+let running = 0;
+
+/** One command in this process: no terminal, and only these settings. */
+export async function slipway(
   arguments_: readonly string[],
-  options: { readonly cwd: string; readonly env?: Readonly<Record<string, string>> },
+  { cwd, env, stdin = '' }: SlipwayOptions,
 ): Promise<Finished> {
-  const env = { PATH: process.env.PATH ?? '', SLIPWAY_ACTOR: 'ada@build-7', ...options.env };
-  return new Promise((resolve) => {
-    execFile(
-      process.execPath,
-      [...runSource('scripts/slipway.ts'), ...arguments_],
-      { cwd: options.cwd, env, timeout: 60_000 },
-      (error, stdout, stderr) => {
-        const code = error === null ? 0 : typeof error.code === 'number' ? error.code : -1;
-        resolve({ code, stdout, stderr });
-      },
-    );
+  if (running > 0 && process.cwd() !== path.resolve(cwd)) {
+    throw new Error('Commands that run at the same time must have the same working directory.');
+  }
+  const [stdout, stderr] = [createSink(), createSink()];
+  running += 1;
+  process.chdir(cwd);
+  try {
+    const code = await runCommandLine(arguments_, {
+      environment: () => ({ SLIPWAY_ACTOR: 'ada@build-7', ...env }),
+      stdin: Readable.from([stdin]),
+      stdout: stdout.stream,
+      stderr: stderr.stream,
+    });
+    return { code, stdout: stdout.text(), stderr: stderr.text() };
+  } finally {
+    running -= 1;
+    if (running === 0) process.chdir(home);
+  }
+}
+
+function createSink(): { readonly stream: Writable; readonly text: () => string } {
+  const chunks: string[] = [];
+  const stream = new Writable({
+    write: (chunk, _encoding, done) => {
+      chunks.push(String(chunk));
+      done();
+    },
   });
+  return { stream, text: () => chunks.join('') };
 }
 
 /** What `--json` printed; the standard output must hold nothing else. */

@@ -40,7 +40,7 @@ describe('GET /api/v1/desktop/download/{platform}', () => {
     const file = await fetch(String(headers.location));
     expect(await file.text()).toBe('bytes of App-2.0.0-windows-x64.nsis');
     expect(file.headers.get('content-disposition')).toBe(
-      'attachment; filename="App-2.0.0-windows-x64.nsis"',
+      'attachment; filename=App-2.0.0-windows-x64.nsis',
     );
   });
 

@@ -44,7 +44,7 @@ it('lets one of several processes win each key', async () => {
   const names = ['a', 'b', 'c', 'd'];
   const wins = await Promise.all(
     names.map(async (name) => {
-      const args = ['--import', 'tsx', script, directory, name, '60'];
+      const args = [script, directory, name, '60'];
       const { stdout } = await promisify(execFile)(process.execPath, args);
       return JSON.parse(stdout) as number[];
     }),

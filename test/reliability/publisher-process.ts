@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { openPublisher } from '../../src/app.ts';
+import { openPublisher } from '../../src/app/stores.ts';
 import { loadConfig } from '../../src/config.ts';
 import type { Arch, Format, Platform } from '../../src/domain/platform.ts';
 import { isAppError } from '../../src/errors.ts';

@@ -1,9 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { tmpdir } from 'node:os';
+import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'vitest';
-import { runSource } from '../cli/support.ts';
 
 /** The service as a process of its own. */
 export interface Running {
@@ -15,12 +15,13 @@ export interface Running {
   readonly url: () => Promise<string>;
 }
 
+const ROOT = path.resolve(import.meta.dirname, '../..');
 const START_MAX_MS = 20_000;
 const children: ChildProcess[] = [];
 
 /** Starts `src/server.ts` with these settings and none of this process's own. */
 export function startServer(env: Readonly<Record<string, string>>): Running {
-  const child = spawn(process.execPath, runSource('src/server.ts'), {
+  const child = spawn(process.execPath, [path.join(ROOT, 'src/server.ts')], {
     // Not where a developer's .env may be.
     cwd: tmpdir(),
     // Nothing of this process's settings, but what it takes to run at all.

@@ -1,0 +1,161 @@
+import {
+  eraseExisting,
+  type ListedMessage,
+  listMessages,
+  type MessageState,
+  redeliverMessage,
+  type ShownMessage,
+  showMessage,
+} from '../../../src/contact/inspect.ts';
+import { openContext } from '../context.ts';
+import { alignColumns, formatTime, printableText, printJson, printTable } from '../output.ts';
+import { print, type Terminal } from '../terminal.ts';
+
+export async function list(
+  terminal: Terminal,
+  options: {
+    state?: MessageState;
+    limit: number;
+    json: boolean;
+  },
+): Promise<void> {
+  const { privateStore } = await openContext(terminal);
+  const damaged: { id: string; reason: string }[] = [];
+  const messages = await listMessages(
+    privateStore,
+    { state: options.state, limit: options.limit },
+    (id, reason) => damaged.push({ id, reason }),
+  );
+  if (options.json) {
+    printJson(terminal, { messages: messages.map(listedJsonOf), damaged });
+    return;
+  }
+  if (messages.length === 0) {
+    print(
+      terminal,
+      options.state === undefined ? 'There are no messages.' : `No message is ${options.state}.`,
+    );
+  } else {
+    printTable(
+      terminal,
+      ['id', 'accepted', 'state', 'attempts', 'from', 'subject'],
+      messages.map(({ id, acceptedAt, state, attemptCount, email, subject }) => [
+        id,
+        formatTime(acceptedAt),
+        state,
+        String(attemptCount),
+        email,
+        subject,
+      ]),
+    );
+  }
+  if (messages.some(({ state }) => state === 'dead')) {
+    print(
+      terminal,
+      '\nDead ones are not tried any more: "slipway contact redeliver <id>" tries again.',
+    );
+  }
+  for (const { id, reason } of damaged) {
+    print(
+      terminal,
+      printableText(`\n${id} cannot be read: ${reason} "slipway contact erase" removes it.`),
+    );
+  }
+}
+
+export async function show(
+  terminal: Terminal,
+  id: string,
+  options: { json: boolean },
+): Promise<void> {
+  const { privateStore } = await openContext(terminal);
+  const message = await showMessage(privateStore, id);
+  if (options.json) {
+    printJson(terminal, {
+      ...listedJsonOf(message),
+      message: message.message,
+      redeliveries: message.redeliveries,
+      attempts: message.attempts.map(attemptJsonOf),
+    });
+    return;
+  }
+  const facts: readonly (readonly [string, string])[] = [
+    ['from', `${message.name} <${message.email}>`],
+    ['subject', message.subject],
+    ['accepted', formatTime(message.acceptedAt)],
+    ['state', stateSentence(message)],
+  ];
+  print(terminal, `Message ${message.id}`);
+  for (const line of alignColumns(facts)) print(terminal, `  ${line}`);
+  print(terminal, printableText(`\n${message.message}`));
+  if (message.attempts.length > 0) print(terminal);
+  if (message.attempts.length > 0) {
+    printTable(
+      terminal,
+      ['attempt', 'at', 'result', 'detail'],
+      message.attempts.map(({ number, at, outcome }) => [
+        String(number),
+        at === undefined ? '' : formatTime(at),
+        outcome?.result ?? 'no outcome',
+        outcome?.detail ?? '',
+      ]),
+    );
+  }
+}
+
+function stateSentence({ state, nextAt, id }: ShownMessage): string {
+  if (state === 'dead') return `dead; "slipway contact redeliver ${id}" tries again`;
+  return nextAt === undefined ? state : `${state}; next attempt ${formatTime(nextAt)}`;
+}
+
+export async function redeliver(
+  terminal: Terminal,
+  id: string,
+  options: { json: boolean },
+): Promise<void> {
+  const context = await openContext(terminal);
+  const { privateStore: store, clock, randomness, actor } = context;
+  const { round } = await redeliverMessage({ store, clock, randomness }, id, actor);
+  if (options.json) printJson(terminal, { id, redelivery: round, state: 'pending' });
+  else {
+    print(terminal, `${id} is to be delivered again (redelivery ${round}).`);
+    print(terminal, 'A running service that has SMTP_URL set delivers it, within a minute.');
+  }
+}
+
+export async function erase(
+  terminal: Terminal,
+  id: string,
+  options: { json: boolean },
+): Promise<void> {
+  const { privateStore: store, clock, randomness } = await openContext(terminal);
+  await eraseExisting({ store, clock, randomness }, id);
+  if (options.json) printJson(terminal, { id, state: 'erased' });
+  else print(terminal, `${id} is erased. A mail that has been sent already is where it was sent.`);
+}
+
+function listedJsonOf(message: ListedMessage): object {
+  const { id, acceptedAt, state, name, email, subject, attemptCount, detail, nextAt } = message;
+  return {
+    id,
+    accepted_at: acceptedAt,
+    state,
+    name,
+    email,
+    subject,
+    attempt_count: attemptCount,
+    detail: detail ?? null,
+    next_at: nextAt ?? null,
+  };
+}
+
+function attemptJsonOf({ number, at, outcome }: ShownMessage['attempts'][number]): object {
+  return {
+    number,
+    at: at ?? null,
+    result: outcome?.result ?? null,
+    detail: outcome?.detail ?? null,
+    ended_at: outcome?.at ?? null,
+    next_at: outcome?.next_at ?? null,
+  };
+}

@@ -1,0 +1,190 @@
+import {
+  listReleases,
+  readCatalog,
+  releaseJsonOf,
+  showRelease,
+} from '../../../src/operations/list-releases.ts';
+import { type HistoryEntry, readHistory } from '../../../src/operations/read-history.ts';
+import { openContext } from '../context.ts';
+import {
+  alignColumns,
+  formatBytes,
+  formatTime,
+  printableText,
+  printJson,
+  printTable,
+} from '../output.ts';
+import { print, type Terminal } from '../terminal.ts';
+
+interface InspectOptions {
+  readonly app?: string;
+  readonly at?: number;
+  readonly json: boolean;
+}
+
+export async function releases(terminal: Terminal, options: InspectOptions): Promise<void> {
+  const context = await openContext(terminal);
+  const application = options.app ?? context.config.defaultApplication;
+  const revision = await readCatalog(context, application, options.at);
+  const listed = listReleases(revision.signed);
+  if (options.json) {
+    const items = listed.map(({ channel, offer }) => ({ channel, ...offer }));
+    printJson(terminal, {
+      app: application,
+      catalog_revision: revision.signed.revision,
+      releases: items,
+    });
+    return;
+  }
+  if (listed.length === 0) print(terminal, `No channel of ${application} lists a release.`);
+  else {
+    printTable(
+      terminal,
+      ['version', 'channel', 'status', 'released', 'platforms', 'reason'],
+      listed.map(({ channel, offer }) => [
+        offer.version,
+        channel,
+        offer.status,
+        formatTime(offer.released_at),
+        [...new Set(offer.artifacts.map(({ os, arch }) => `${os}-${arch}`))].sort().join(' '),
+        offer.reason ?? '',
+      ]),
+    );
+  }
+}
+
+export async function channels(terminal: Terminal, options: InspectOptions): Promise<void> {
+  const context = await openContext(terminal);
+  const application = options.app ?? context.config.defaultApplication;
+  const revision = await readCatalog(context, application, options.at);
+  const listed = listReleases(revision.signed);
+  const rows = Object.entries(revision.signed.channels).map(([name, channel]) => ({
+    name,
+    prerelease: channel.prerelease,
+    newest:
+      listed.find((item) => item.channel === name && item.offer.status === 'active')?.offer
+        .version ?? null,
+    offers: channel.offers.length,
+    retired: channel.retired.length,
+  }));
+  if (options.json) {
+    printJson(terminal, {
+      app: application,
+      catalog_revision: revision.signed.revision,
+      channels: rows,
+    });
+    return;
+  }
+  printTable(
+    terminal,
+    ['channel', 'newest', 'offers', 'retired', 'also sees'],
+    rows.map((row) => [
+      row.name,
+      row.newest ?? '',
+      String(row.offers),
+      String(row.retired),
+      row.prerelease ? 'stable' : '',
+    ]),
+  );
+}
+
+export async function show(
+  terminal: Terminal,
+  version: string,
+  options: InspectOptions,
+): Promise<void> {
+  const context = await openContext(terminal);
+  const application = options.app ?? context.config.defaultApplication;
+  const { release, manifest, listed } = await showRelease(
+    context,
+    application,
+    version,
+    options.at,
+  );
+  if (options.json) {
+    const offers = listed.map(({ channel, offer }) => ({
+      channel,
+      status: offer.status,
+      reason: offer.reason,
+      manifest: offer.manifest,
+    }));
+    printJson(terminal, {
+      app: application,
+      version,
+      manifest,
+      release: releaseJsonOf(release),
+      offers,
+    });
+    return;
+  }
+  const facts = [
+    ['released', formatTime(release.releasedAt)],
+    ['channels', listed.map(({ channel, offer }) => `${channel} (${offer.status})`).join(', ')],
+    ['requires', release.requires ?? 'nothing'],
+    ['mandatory', release.mandatoryFor === null ? 'for nobody' : `for ${release.mandatoryFor}`],
+    ['commit', release.provenance.commit ?? ''],
+    ['build', release.provenance.buildUrl ?? ''],
+    ['manifest', String(manifest)],
+  ];
+  print(terminal, `${application} ${version}`);
+  for (const line of alignColumns(facts.filter(([, value]) => value))) print(terminal, `  ${line}`);
+  print(terminal);
+  printTable(
+    terminal,
+    ['os', 'arch', 'format', 'file', 'size', 'needs', 'signed', 'sha256'],
+    release.artifacts.map((artifact) => [
+      artifact.platform,
+      artifact.arch,
+      artifact.format,
+      artifact.filename,
+      formatBytes(artifact.size),
+      artifact.minimumOsVersion ?? '',
+      artifact.signatures.map(({ scheme }) => scheme).join(' '),
+      artifact.sha256,
+    ]),
+  );
+  for (const [locale, text] of Object.entries(release.notes)) {
+    print(
+      terminal,
+      printableText(`\n${locale === 'und' ? 'Notes' : `Notes (${locale})`}:\n${text.trimEnd()}`),
+    );
+  }
+}
+
+export async function history(
+  terminal: Terminal,
+  options: { app?: string; limit: number; json: boolean },
+): Promise<void> {
+  const context = await openContext(terminal);
+  const application = options.app ?? context.config.defaultApplication;
+  await readCatalog(context, application);
+  const entries = await readHistory(context, application, options.limit);
+  if (options.json) {
+    printJson(terminal, { app: application, history: entries.map(jsonOf) });
+    return;
+  }
+  printTable(
+    terminal,
+    ['revision', 'at', 'by', 'change', 'version', 'channels', 'reason'],
+    entries.map((entry) => {
+      if ('damage' in entry)
+        return [String(entry.revision), '', '', 'DAMAGED', '', '', entry.damage];
+      const { at, by, change } = entry.document;
+      return [
+        String(entry.revision),
+        formatTime(at),
+        by,
+        change.kind,
+        change.version,
+        change.channels.join(' '),
+        change.reason ?? '',
+      ];
+    }),
+  );
+}
+
+function jsonOf(entry: HistoryEntry): object {
+  if ('damage' in entry) return { revision: entry.revision, damage: entry.damage };
+  const { at, by, change, previous, skipped } = entry.document;
+  return { revision: entry.revision, at, by, change, previous, skipped };
+}

@@ -1,0 +1,28 @@
+import { AppError } from '../../../src/errors.ts';
+import { createKeySet, rotateKeySet } from '../../../src/identity/key-set.ts';
+import { openContext } from '../context.ts';
+import { print, type Terminal } from '../terminal.ts';
+
+export async function keys(
+  terminal: Terminal,
+  options: { add: boolean; switch: boolean; retire: boolean },
+): Promise<void> {
+  const steps = (['add', 'switch', 'retire'] as const).filter((step) => options[step]);
+  const [step] = steps;
+  if (step === undefined) return print(terminal, await createKeySet());
+  if (steps.length > 1) {
+    throw new AppError(
+      'invalid_request',
+      'One step at a time: --add, then --switch, then --retire.',
+    );
+  }
+  const { config } = await openContext(terminal);
+  const { accessTokenKeys } = config.accounts;
+  if (accessTokenKeys === undefined) {
+    throw new AppError(
+      'invalid_configuration',
+      `Set ACCESS_TOKEN_KEYS to the present keys: --${step} works on them.`,
+    );
+  }
+  print(terminal, await rotateKeySet(accessTokenKeys.reveal(), step));
+}

@@ -1,0 +1,40 @@
+import { promoteRelease } from '../../../src/operations/promote-release.ts';
+import { openContext } from '../context.ts';
+import { printJson } from '../output.ts';
+import { print, type Terminal } from '../terminal.ts';
+
+export async function promote(
+  terminal: Terminal,
+  version: string,
+  options: { app?: string; to: string; create: boolean; allowPrerelease: boolean; json: boolean },
+): Promise<void> {
+  const context = await openContext(terminal);
+  const application = options.app ?? context.config.defaultApplication;
+  const { to, create, allowPrerelease } = options;
+  const { channel, revision, changed } = await promoteRelease(context, {
+    application,
+    version,
+    to,
+    create,
+    allowPrerelease,
+  });
+  if (options.json) {
+    printJson(terminal, {
+      app: application,
+      version,
+      channel,
+      catalog_revision: revision,
+      changed,
+    });
+  } else if (changed) {
+    print(
+      terminal,
+      `Promoted ${application} ${version} to ${channel} (catalog revision ${revision}).`,
+    );
+  } else {
+    print(
+      terminal,
+      `Nothing to do: ${application} ${version} is on ${channel} (catalog revision ${revision}).`,
+    );
+  }
+}

@@ -1,0 +1,45 @@
+import { verifyCatalog } from '../../../src/operations/verify-catalog.ts';
+import { openContext } from '../context.ts';
+import { EXIT, formatBytes, printableText, printJson } from '../output.ts';
+import { createProgress } from '../progress.ts';
+import { print, type Terminal } from '../terminal.ts';
+
+export async function verify(
+  terminal: Terminal,
+  options: { app?: string; deep: boolean; json: boolean },
+): Promise<number> {
+  const context = await openContext(terminal);
+  const progress = createProgress(terminal, options.json);
+  const results = await verifyCatalog(
+    {
+      ...context,
+      onProgress: (done, total, what) => progress.show(`checking ${what}`, done, total),
+    },
+    { application: options.app, deep: options.deep },
+  ).finally(progress.stop);
+  const isSound = results.every(({ problems }) => problems.length === 0);
+  const code = isSound ? EXIT.done : EXIT.failed;
+  if (options.json) {
+    const applications = results.map((result) => ({
+      app: result.application,
+      catalog_revision: result.revision,
+      revisions_checked: result.revisionsChecked,
+      manifests_checked: result.manifestsChecked,
+      files_checked: result.filesChecked,
+      bytes_read: result.bytesRead,
+      problems: result.problems,
+    }));
+    printJson(terminal, { sound: isSound, applications });
+    return code;
+  }
+  if (results.length === 0) print(terminal, 'Nothing is published yet.');
+  for (const result of results) {
+    const read = options.deep ? `, ${formatBytes(result.bytesRead)} read` : '';
+    print(
+      terminal,
+      `${result.application}: revision ${result.revision}; ${result.revisionsChecked} revisions, ${result.manifestsChecked} manifests and ${result.filesChecked} files checked${read}: ${result.problems.length === 0 ? 'sound' : `${result.problems.length} problems`}.`,
+    );
+    for (const problem of result.problems) print(terminal, printableText(`  ${problem}`));
+  }
+  return code;
+}
