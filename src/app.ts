@@ -18,6 +18,7 @@ import { buildServer } from './http/build-server.ts';
 import type { App } from './http/deps.ts';
 import { createMetrics } from './http/metrics.ts';
 import type { Identity } from './identity/identity.ts';
+import type { PasswordCost } from './identity/password.ts';
 import { clearUpIdentity } from './identity/retention.ts';
 import type { ObjectStore } from './object-store/object-store.ts';
 import { createDownloadLinks } from './object-store/presigned-url-cache.ts';
@@ -38,6 +39,8 @@ export interface AppDeps {
   readonly logger: FastifyBaseLogger;
   /** Instead of the one that the configuration names, in tests. */
   readonly store?: ObjectStore;
+  /** Cheaper in tests. */
+  readonly passwordCost?: PasswordCost;
 }
 
 export interface BuiltApp {
@@ -110,6 +113,7 @@ export async function buildApp(deps: AppDeps): Promise<BuiltApp> {
   const identity = await openIdentity({
     ...writing,
     config,
+    passwordCost: deps.passwordCost,
     onProviderOutcome: noteOutcome('identity_provider', 'The identity provider does not answer.'),
   });
   const captcha = createCaptcha(config.captcha, {

@@ -9,7 +9,7 @@ import { createGotrueProvider } from '../identity/gotrue.ts';
 import { createIdentity, type Identity } from '../identity/identity.ts';
 import type { IdentityProvider } from '../identity/identity-provider.ts';
 import { createKeySet, importKeySet } from '../identity/key-set.ts';
-import { createPasswordHasher } from '../identity/password.ts';
+import { createPasswordHasher, type PasswordCost } from '../identity/password.ts';
 import { openLocalSecret } from '../local-secret.ts';
 import type { Log } from '../log.ts';
 import type { ObjectStore } from '../object-store/object-store.ts';
@@ -24,6 +24,7 @@ export interface OpenIdentityDeps {
   readonly log: Log;
   readonly store: ObjectStore;
   readonly onProviderOutcome: (ok: boolean, sentence: string) => void;
+  readonly passwordCost: PasswordCost | undefined;
 }
 
 /** From one address: refreshes and the like, which need a good token to cost anything. */
@@ -59,7 +60,7 @@ function createProvider(deps: OpenIdentityDeps): IdentityProvider | undefined {
       onOutcome: (failure) => onProviderOutcome(failure === undefined, failure?.message ?? ''),
     });
   }
-  const passwords = createPasswordHasher();
+  const passwords = createPasswordHasher({ cost: deps.passwordCost });
   return createEmbeddedProvider({ store, clock, randomness, passwords });
 }
 

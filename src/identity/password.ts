@@ -5,7 +5,15 @@ import { AppError } from '../errors.ts';
 
 /** Password hashes: Argon2id, with the parameters OWASP gives for 19 MiB. */
 
-const OPTIONS = { type: argon2.argon2id, memoryCost: 19_456, timeCost: 2, parallelism: 1 } as const;
+/** What one hash costs. */
+export interface PasswordCost {
+  /** KiB. */
+  readonly memoryCost: number;
+  /** Passes over the memory. */
+  readonly timeCost: number;
+}
+
+const COST: PasswordCost = { memoryCost: 19_456, timeCost: 2 };
 export const PASSWORD_LENGTH_MIN = 8;
 /** Bytes. Longer ones would only make the hash dearer. */
 export const PASSWORD_BYTES_MAX = 256;
@@ -25,10 +33,14 @@ export interface PasswordHasher {
   verify(hash: string | null, password: string): Promise<boolean>;
 }
 
-/** @param atOnce how many hashes are worked on; fewer than there are cores leaves some to answer with */
-export function createPasswordHasher(atOnce = 1): PasswordHasher {
+/**
+ * @param options.atOnce how many hashes are worked on; fewer than there are cores leaves some to answer with
+ * @param options.cost cheaper in tests only: the hashes of real passwords must be expensive to guess
+ */
+export function createPasswordHasher({ atOnce = 1, cost = COST } = {}): PasswordHasher {
   const limit = pLimit(atOnce);
-  const nobody = renderHashOfNobody();
+  const options = { type: argon2.argon2id, parallelism: 1, ...cost } as const;
+  const nobody = renderHashOfNobody(options);
   const turn = <T>(work: () => Promise<T>): Promise<T> => {
     if (limit.pendingCount >= WAITING_MAX) {
       throw new AppError('overloaded', 'Too many people are signing in. Try again shortly.', {
@@ -38,7 +50,7 @@ export function createPasswordHasher(atOnce = 1): PasswordHasher {
     return limit(work);
   };
   return {
-    hash: async (password) => turn(() => argon2.hash(password, OPTIONS)),
+    hash: async (password) => turn(() => argon2.hash(password, options)),
     verify: async (hash, password) => {
       const isRight = await turn(() => argon2.verify(hash ?? nobody, password));
       return isRight && hash !== null;
@@ -47,8 +59,11 @@ export function createPasswordHasher(atOnce = 1): PasswordHasher {
 }
 
 /** A hash that no password has, with the same parameters: an unknown address costs as much. */
-function renderHashOfNobody(): string {
-  const { memoryCost, timeCost, parallelism } = OPTIONS;
+function renderHashOfNobody({
+  memoryCost,
+  timeCost,
+  parallelism,
+}: PasswordCost & { readonly parallelism: number }): string {
   const part = (bytes: number): string => randomBytes(bytes).toString('base64').replace(/=+$/, '');
   return `$argon2id$v=19$m=${memoryCost},p=${parallelism},t=${timeCost}$${part(16)}$${part(32)}`;
 }

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { problemSchema } from '../../src/http/validation.ts';
+import { createHastyClock } from '../support/clock.ts';
 import { createTestService, type TestService } from '../support/service.ts';
 import {
   ACCOUNT,
@@ -9,7 +10,6 @@ import {
   BILLING,
   COOKIE,
   COOKIE_ENV,
-  createHastyClock,
   JWKS,
   KEYS,
   PASSWORD,

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createHastyClock } from '../support/clock.ts';
 import { createTestService, type TestService } from '../support/service.ts';
 import {
   ACCOUNT,
   AUTH,
   ask,
-  createHastyClock,
   KEYS,
   logIn,
   newEmail,
@@ -246,11 +246,16 @@ describe('what should not be sent', () => {
       `${' '.repeat(60_000)}x`,
       `x${' '.repeat(60_000)}x`,
     ];
-    for (const text of texts) {
-      const startedAt = performance.now();
+    // Processor time: what else the machine does costs this process none.
+    const costOf = async (text: string): Promise<number> => {
+      const before = process.cpuUsage();
       await post('register', { email: text, password: PASSWORD, name: text });
       await ask(service, 'GET', ACCOUNT, { headers: { authorization: `Bearer ${text}` } });
-      expect(performance.now() - startedAt, text.slice(0, 20)).toBeLessThan(250);
+      const { user, system } = process.cpuUsage(before);
+      return (user + system) / 1000;
+    };
+    for (const text of texts) {
+      expect(await costOf(text), text.slice(0, 20)).toBeLessThan(250);
     }
   });
 

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createMemoryStore } from '../../src/object-store/memory.ts';
 import type { ObjectStore } from '../../src/object-store/object-store.ts';
 import { systemClock } from '../../src/system.ts';
+import { createHastyClock } from '../support/clock.ts';
 import { createFaultyStore } from '../support/faulty-store.ts';
 import { createTestService, type TestService } from '../support/service.ts';
 import {
@@ -9,7 +10,6 @@ import {
   ANALYTICS,
   ask,
   BILLING,
-  createHastyClock,
   KEYS,
   logIn,
   type Person,

@@ -4,6 +4,7 @@ import { lockAccount } from '../../src/identity/manage-account.ts';
 import { createMemoryStore } from '../../src/object-store/memory.ts';
 import { renderEnvelope } from '../../src/sequence/envelope.ts';
 import { systemClock } from '../../src/system.ts';
+import { createHastyClock } from '../support/clock.ts';
 import { createFaultyStore, type StoreMethod } from '../support/faulty-store.ts';
 import { createTestService, type TestService } from '../support/service.ts';
 import { type MonitoringStub as Stub, startMonitoringStub } from '../telemetry/monitoring-stub.ts';
@@ -15,7 +16,6 @@ import {
   BILLING,
   COOKIE,
   COOKIE_ENV,
-  createHastyClock,
   KEYS,
   logIn,
   logOut,

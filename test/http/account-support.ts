@@ -1,6 +1,4 @@
-import type { Clock } from '../../src/clock.ts';
 import type { ClientPlatform } from '../../src/identity/session-document.ts';
-import { systemClock } from '../../src/system.ts';
 import type { TestService } from '../support/service.ts';
 
 /** What the tests about accounts share: people, and short ways to ask as one of them. */
@@ -171,21 +169,4 @@ export function cookieOf({ setCookie = '' }: Pick<Answer, 'setCookie'>): string 
   const [, value] = new RegExp(`^${COOKIE}=([^;]*);`).exec(setCookie) ?? [];
   if (value === undefined) throw new Error(`No cookie in ${JSON.stringify(setCookie)}`);
   return decodeURIComponent(value);
-}
-
-/** The real time and whatever it was moved ahead by; short sleeps are skipped, long ones are real. */
-export function createHastyClock(): Clock & { advance(ms: number): void } {
-  const SKIPPED_MS_MAX = 10_000;
-  let ahead = 0;
-  return {
-    now: () => systemClock.now() + ahead,
-    sleep: async (ms, signal) => {
-      if (ms > SKIPPED_MS_MAX) return systemClock.sleep(ms, signal);
-      signal?.throwIfAborted();
-      ahead += ms;
-    },
-    advance: (ms) => {
-      ahead += ms;
-    },
-  };
 }

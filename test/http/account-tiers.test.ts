@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { setTier } from '../../src/identity/manage-account.ts';
+import { createHastyClock } from '../support/clock.ts';
 import { createTestService, type TestService } from '../support/service.ts';
 import {
   ACCOUNT,
   ask,
   BILLING,
-  createHastyClock,
   KEYS,
   type Person,
   refresh,

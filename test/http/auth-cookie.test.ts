@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createMemoryStore } from '../../src/object-store/memory.ts';
 import { systemClock } from '../../src/system.ts';
+import { createHastyClock } from '../support/clock.ts';
 import { createFaultyStore } from '../support/faulty-store.ts';
 import { createTestService, type TestService } from '../support/service.ts';
 import {
@@ -9,7 +10,6 @@ import {
   COOKIE,
   COOKIE_ENV,
   cookieOf,
-  createHastyClock,
   logIn,
   logOut,
   OWN_SCRIPT,

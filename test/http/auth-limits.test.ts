@@ -2,6 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { accountIdOf } from '../../src/identity/account.ts';
 import { createMemoryStore } from '../../src/object-store/memory.ts';
 import { systemClock } from '../../src/system.ts';
+import { createHastyClock } from '../support/clock.ts';
 import {
   createTestService,
   type TestService,
@@ -13,7 +14,6 @@ import {
   type Asked,
   AUTH,
   ask,
-  createHastyClock,
   logIn,
   newEmail,
   PASSWORD,

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createMemoryStore } from '../../src/object-store/memory.ts';
 import { systemClock } from '../../src/system.ts';
+import { createHastyClock } from '../support/clock.ts';
 import { createFaultyStore } from '../support/faulty-store.ts';
 import { createTestService, type TestService } from '../support/service.ts';
 import {
@@ -8,7 +9,6 @@ import {
   AUTH,
   ask,
   COOKIE_ENV,
-  createHastyClock,
   logIn,
   logOut,
   newEmail,

@@ -1,17 +1,9 @@
 import { createLocalJWKSet, decodeProtectedHeader, jwtVerify } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { setTier } from '../../src/identity/manage-account.ts';
+import { createHastyClock } from '../support/clock.ts';
 import { createTestService, type TestService } from '../support/service.ts';
-import {
-  ask,
-  BILLING,
-  createHastyClock,
-  JWKS,
-  type Person,
-  PORTAL,
-  signIn,
-  UNLIMITED,
-} from './account-support.ts';
+import { ask, BILLING, JWKS, type Person, PORTAL, signIn, UNLIMITED } from './account-support.ts';
 
 const ADDRESS = 'https://updates.example.com';
 const BILLING_PORTAL_URL = 'https://billing.example.com/enter';

@@ -1,15 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { lockAccount } from '../../src/identity/manage-account.ts';
+import { createHastyClock } from '../support/clock.ts';
 import { createTestService, type TestService } from '../support/service.ts';
-import {
-  ANALYTICS,
-  ask,
-  createHastyClock,
-  KEYS,
-  type Person,
-  signIn,
-  UNLIMITED,
-} from './account-support.ts';
+import { ANALYTICS, ask, KEYS, type Person, signIn, UNLIMITED } from './account-support.ts';
 import { release } from './support.ts';
 
 const DAY_MS = 86_400_000;

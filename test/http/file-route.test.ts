@@ -5,14 +5,15 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { artifactKey } from '../../src/catalog/keys.ts';
+import { createHastyClock } from '../support/clock.ts';
 import { createTestService, type TestService } from '../support/service.ts';
-import { createShiftedClock, DOWNLOAD, get, release } from './support.ts';
+import { DOWNLOAD, get, release } from './support.ts';
 
 const CONTENT = Buffer.from(Array.from({ length: 1000 }, (_, i) => i % 251));
 const NAME = 'Größe “2”; v1\u{1f680} & Co.exe';
 
 describe('the signed file route of a directory store', () => {
-  const clock = createShiftedClock();
+  const clock = createHastyClock();
   let service: TestService;
   let link: string;
 

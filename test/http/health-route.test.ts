@@ -3,12 +3,12 @@ import path from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { createMemoryStore } from '../../src/object-store/memory.ts';
 import { systemClock } from '../../src/system.ts';
+import { createHastyClock } from '../support/clock.ts';
 import { createTestService, type TestService } from '../support/service.ts';
 import {
   CHECK_UPDATE,
   check,
   createBreakableStore,
-  createShiftedClock,
   DOWNLOAD,
   get,
   LATEST_VERSION,
@@ -86,7 +86,7 @@ describe('liveness and readiness', () => {
   });
 
   it('not ready, and offering nothing, once the catalog is too old', async () => {
-    const clock = createShiftedClock();
+    const clock = createHastyClock();
     const broken = createBreakableStore(createMemoryStore({ clock }));
     const service = await open({ clock, store: broken.store });
     await release(service, '2.0.0', ['windows x64 nsis']);

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createHastyClock } from '../support/clock.ts';
 import { createTestService, type TestService } from '../support/service.ts';
 import { ask, logOut, refresh, signIn, UNLIMITED } from './account-support.ts';
-import { createShiftedClock } from './support.ts';
 
 describe('signing out with an access token that has expired', () => {
-  const clock = createShiftedClock();
+  const clock = createHastyClock();
   const log: string[] = [];
   let service: TestService;
   beforeAll(async () => {

@@ -1,14 +1,12 @@
 import path from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { expect } from 'vitest';
-import type { Clock } from '../../src/clock.ts';
 import type { Arch, Format, Platform } from '../../src/domain/platform.ts';
 import { AppError, type ErrorCode } from '../../src/errors.ts';
 import { problemSchema } from '../../src/http/validation.ts';
 import type { ObjectStore } from '../../src/object-store/object-store.ts';
 import { changeStatus, type StatusVerb } from '../../src/operations/change-status.ts';
 import type { PublishRequest } from '../../src/operations/publish-release.ts';
-import { systemClock } from '../../src/system.ts';
 import { makeArtifact, publish } from '../support/release.ts';
 import type { TestService } from '../support/service.ts';
 
@@ -78,18 +76,6 @@ export async function get(service: TestService, url: string, headers: Record<str
   const isJson = /json/.test(String(response.headers['content-type']));
   const body = isJson ? response.json() : response.body;
   return { status: response.statusCode, headers: response.headers, body };
-}
-
-/** The real time, and whatever it was moved ahead by. */
-export function createShiftedClock(): Clock & { advance(ms: number): void } {
-  let ahead = 0;
-  return {
-    ...systemClock,
-    now: () => systemClock.now() + ahead,
-    advance: (ms) => {
-      ahead += ms;
-    },
-  };
 }
 
 /** A store that can be told to fail from now on. */

@@ -6,7 +6,6 @@ import {
   ANALYTICS,
   AUTH,
   ask,
-  createHastyClock,
   KEYS,
   logIn,
   newEmail,
@@ -18,6 +17,7 @@ import {
   UNLIMITED,
 } from '../http/account-support.ts';
 import { CHECK_UPDATE, release } from '../http/support.ts';
+import { createHastyClock } from '../support/clock.ts';
 import { createTestService, type TestService } from '../support/service.ts';
 
 /** What asking as somebody costs the store, from the route down: requests, and round trips. */

@@ -90,11 +90,10 @@ it('signs at most once a minute when the credentials cannot be renewed, and hand
 });
 
 it('answers a known link at the price of a lookup', async () => {
-  const { links } = setUp();
-  await links.link(file);
-  const started = performance.now();
-  for (let call = 0; call < 100_000; call += 1) {
-    links.link(file);
+  const { links, signed } = setUp();
+  const link = await links.link(file);
+  for (let call = 0; call < 1_000; call += 1) {
+    expect(await links.link(file)).toBe(link);
   }
-  expect(performance.now() - started).toBeLessThan(1_000);
+  expect(signed).toHaveLength(1);
 });

@@ -53,9 +53,7 @@ describe('S3: a conditional write', () => {
 
   it('that is not answered ends at its time-out', async () => {
     const s3 = await startFakeS3(() => undefined);
-    const started = Date.now();
     await expect(s3.store().create('a', body)).rejects.toThrow('no answer within 300 ms');
-    expect(Date.now() - started).toBeLessThan(1_000);
   });
 });
 
@@ -80,10 +78,8 @@ describe('S3: a read', () => {
       });
       const store = s3.store();
       await store.create('a', body);
-      const started = Date.now();
       expect(Buffer.from((await store.get('a'))?.body ?? []).toString()).toBe('body');
       expect(s3.requests).toHaveLength(4);
-      expect(Date.now() - started).toBeLessThan(1_500);
     },
   );
 

@@ -9,6 +9,7 @@ import { createTestService, type TestService } from '../support/service.ts';
 it('a private store that is down is said so, while the releases are well', async () => {
   const service = await createTestService({
     store: createMemoryStore({ clock: systemClock }),
+    clock: systemClock,
     env: {
       OBJECT_STORE: 's3',
       S3_BUCKET: 'releases',
@@ -44,7 +45,11 @@ describe('status while the store is down', () => {
   let service: TestService;
 
   beforeAll(async () => {
-    service = await createTestService({ store, env: { CATALOG_POLL_INTERVAL: '1s' } });
+    service = await createTestService({
+      store,
+      clock: systemClock,
+      env: { CATALOG_POLL_INTERVAL: '1s' },
+    });
     await release(service, '1.0.0', ['windows x64 nsis']);
     service.app.status.start();
   });

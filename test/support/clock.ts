@@ -1,4 +1,6 @@
+import { setImmediate } from 'node:timers/promises';
 import type { Clock, Randomness } from '../../src/clock.ts';
+import { systemClock } from '../../src/system.ts';
 
 /** A clock that moves only when told, or when something sleeps on it. */
 export interface FixedClock extends Clock {
@@ -33,4 +35,23 @@ export function createSeededRandomness(seed: number): Randomness {
   const hex = (digits: number): string =>
     Array.from({ length: digits }, () => Math.floor(fraction() * 16).toString(16)).join('');
   return { fraction, id: () => `${hex(8)}-${hex(4)}-4${hex(3)}-8${hex(3)}-${hex(12)}` };
+}
+
+/** The real time and whatever it was moved ahead by; short sleeps are skipped, long ones are real. */
+export function createHastyClock(): Clock & { advance(ms: number): void } {
+  const SKIPPED_MS_MAX = 10_000;
+  let ahead = 0;
+  return {
+    now: () => systemClock.now() + ahead,
+    sleep: async (ms, signal) => {
+      if (ms > SKIPPED_MS_MAX) return systemClock.sleep(ms, signal);
+      signal?.throwIfAborted();
+      ahead += ms;
+      // Whatever sleeps in a loop must not keep everything else from running.
+      await setImmediate();
+    },
+    advance: (ms) => {
+      ahead += ms;
+    },
+  };
 }

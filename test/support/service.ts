@@ -5,7 +5,8 @@ import { type BuiltApp, buildApp, openStore } from '../../src/app.ts';
 import type { Clock, Randomness } from '../../src/clock.ts';
 import { type Config, loadConfig } from '../../src/config.ts';
 import type { ObjectStore } from '../../src/object-store/object-store.ts';
-import { systemClock, systemRandomness } from '../../src/system.ts';
+import { systemRandomness } from '../../src/system.ts';
+import { createHastyClock } from './clock.ts';
 import { makeTemporaryDirectory, type PublisherParts } from './release.ts';
 
 /** A whole service in this process, on a directory store of its own unless another is given. */
@@ -23,6 +24,7 @@ export interface TestService extends PublisherParts {
 export interface TestServiceOptions {
   readonly env?: Readonly<Record<string, string>>;
   readonly store?: ObjectStore;
+  /** Unless given, one that does not wait: give the real one to what runs in the background. */
   readonly clock?: Clock;
   readonly randomness?: Randomness;
   /** False leaves the catalog unloaded. */
@@ -31,9 +33,12 @@ export interface TestServiceOptions {
   readonly log?: string[];
 }
 
+/** What an expensive hash is for is tested with the hashes themselves. */
+const CHEAP = { memoryCost: 8, timeCost: 1 };
+
 export async function createTestService(options: TestServiceOptions = {}): Promise<TestService> {
   const temporary = await makeTemporaryDirectory();
-  const { clock = systemClock, randomness = systemRandomness, log } = options;
+  const { clock = createHastyClock(), randomness = systemRandomness, log } = options;
   const config = loadConfig({
     DATA_DIR: path.join(temporary.path, 'data'),
     PORT: '0',
@@ -47,7 +52,14 @@ export async function createTestService(options: TestServiceOptions = {}): Promi
   const store = options.store ?? (await openStore({ config, clock, randomness }));
   // A directory store's links are made by the service: it opens its own.
   const given = options.store === undefined ? {} : { store: options.store };
-  const app = await buildApp({ config, clock, randomness, logger, ...given });
+  const app = await buildApp({
+    config,
+    clock,
+    randomness,
+    logger,
+    passwordCost: CHEAP,
+    ...given,
+  });
   if (options.start !== false) await app.catalog.start();
   await app.http.ready();
   let url: string | undefined;

@@ -1,7 +1,8 @@
 import { setImmediate } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createMemoryStore } from '../../src/object-store/memory.ts';
-import { CHECK_UPDATE, createShiftedClock, release } from '../http/support.ts';
+import { CHECK_UPDATE, release } from '../http/support.ts';
+import { createHastyClock } from '../support/clock.ts';
 import { createFaultyStore } from '../support/faulty-store.ts';
 import { createTestService, type TestService } from '../support/service.ts';
 
@@ -14,7 +15,7 @@ const CALLS = 1_000;
 /** Over the thousand, what is remembered for seconds is made again many times. */
 const STEP_MS = 100;
 
-const clock = createShiftedClock();
+const clock = createHastyClock();
 const store = createFaultyStore(createMemoryStore({ clock }));
 let service: TestService;
 
