@@ -1,6 +1,11 @@
 import { defineConfig } from 'vitest/config';
 
+/** Tests of what is outside this process: real S3, processes, browsers, updaters, volumes, generated load. */
 const SYSTEM_TESTS = 'test/**/*.system.test.ts';
+/** Tests on the memory store; the system tests run them again on real ones. */
+const ON_EVERY_STORE = ['account', 'erasure', 'refresh'].map(
+  (name) => `test/identity/${name}.test.ts`,
+);
 
 export default defineConfig({
   test: {
@@ -20,7 +25,14 @@ export default defineConfig({
           isolate: false,
         },
       },
-      { extends: true, test: { name: 'system', include: [SYSTEM_TESTS] } },
+      {
+        extends: true,
+        test: {
+          name: 'system',
+          include: [SYSTEM_TESTS, ...ON_EVERY_STORE],
+          env: { TEST_STORES: 'real' },
+        },
+      },
     ],
   },
 });

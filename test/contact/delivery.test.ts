@@ -4,7 +4,6 @@ import { ABANDONED_AFTER_MS } from '../../src/contact/delivery.ts';
 import { listMessages, redeliverMessage, showMessage } from '../../src/contact/inspect.ts';
 import { openFilesystemStore } from '../../src/object-store/filesystem.ts';
 import { createMemoryStore } from '../../src/object-store/memory.ts';
-import type { ObjectStore } from '../../src/object-store/object-store.ts';
 import { systemClock } from '../../src/system.ts';
 import { createFixedClock, createSeededRandomness } from '../support/clock.ts';
 import { makeTemporaryDirectory } from '../support/release.ts';
@@ -16,22 +15,13 @@ import {
   intakeOf,
   keysOf,
   mailerOf,
+  setUp,
+  statesOf,
   submission,
 } from './support.ts';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
-
-const setUp = () => {
-  const clock = createFixedClock();
-  const store = createMemoryStore({ clock });
-  return { clock, store, parts: { store, clock } };
-};
-
-const statesOf = async (store: ObjectStore) => {
-  const messages = await listMessages(store, { state: undefined, limit: 10_000 });
-  return messages.map(({ state }) => state);
-};
 
 describe('with a real mail server', () => {
   let server: MailServer;
@@ -173,42 +163,6 @@ describe('with a real mail server', () => {
     expect(server.mails).toEqual([]);
     expect(await statesOf(store)).toEqual(['pending']);
   });
-});
-
-describe('the mail server down for a day', () => {
-  it('loses none of 100 messages', async () => {
-    const { parts, store, clock } = setUp();
-    const server = await startMailServer();
-    await server.cutOff();
-    const workers = [0, 1].map(() => deliveryOf(parts, mailerOf(server)));
-    const intake = intakeOf(parts);
-    const ids: string[] = [];
-    // Two processes look every minute; messages come in all day long.
-    for (let minute = 0; minute < 24 * 60; minute++) {
-      if (minute % 14 === 0 && ids.length < 100) {
-        ids.push((await intake.submit(submission({ subject: `Message ${minute}` }))).id);
-      }
-      await workers[minute % 2]?.runOnce();
-      clock.advance(MINUTE);
-    }
-    expect(ids).toHaveLength(100);
-    expect(server.mails).toEqual([]);
-    await server.bringBack();
-    let minutes = 0;
-    for (; minutes < 7 * 60 && server.mails.length < 100; minutes++) {
-      await Promise.all(workers.map((worker) => worker.runOnce()));
-      clock.advance(MINUTE);
-    }
-    const received = new Set(server.mails.map(({ parsed }) => parsed.messageId?.slice(1, 33)));
-    const lost = ids.filter((id) => !received.has(id));
-    console.log(
-      `SMTP down a day: ${ids.length} messages, ${lost.length} lost, ${server.mails.length - received.size} duplicates, all there ${minutes} minutes after it came back`,
-    );
-    expect(lost).toEqual([]);
-    expect(server.mails).toHaveLength(100);
-    expect(await statesOf(store)).toEqual(Array(100).fill('delivered'));
-    await server.cutOff();
-  }, 120_000);
 });
 
 describe('back-off and giving up', () => {

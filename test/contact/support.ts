@@ -1,9 +1,11 @@
 import type { Clock, Randomness } from '../../src/clock.ts';
 import { createDelivery, type Delivery, type DeliveryDeps } from '../../src/contact/delivery.ts';
+import { listMessages } from '../../src/contact/inspect.ts';
 import { createIntake, type Intake, type Submission } from '../../src/contact/intake.ts';
 import { createMailer, type Mailer } from '../../src/contact/mail.ts';
+import { createMemoryStore } from '../../src/object-store/memory.ts';
 import type { ObjectStore } from '../../src/object-store/object-store.ts';
-import { createSeededRandomness } from '../support/clock.ts';
+import { createFixedClock, createSeededRandomness } from '../support/clock.ts';
 import type { MailServer } from './mail-server.ts';
 
 /** What the tests of messages share. */
@@ -94,3 +96,16 @@ export function createFakeMailer(
     },
   };
 }
+
+/** A memory store and a clock that the test moves. */
+export const setUp = () => {
+  const clock = createFixedClock();
+  const store = createMemoryStore({ clock });
+  return { clock, store, parts: { store, clock } };
+};
+
+/** Of every message, newest first. */
+export const statesOf = async (store: ObjectStore) => {
+  const messages = await listMessages(store, { state: undefined, limit: 10_000 });
+  return messages.map(({ state }) => state);
+};

@@ -15,7 +15,7 @@ describe.skipIf(!isThere && process.env.CI === undefined)('the page to try the i
   let url: string;
 
   beforeAll(async () => {
-    service = await createTestService();
+    service = await createTestService({ store: 'directory' });
     await publish(service, {
       version: '1.2.3',
       artifacts: [await makeArtifact(service.directory)],

@@ -17,7 +17,7 @@ const clients: ElectronClient[] = [];
 let service: TestService;
 
 beforeEach(async () => {
-  service = await createTestService();
+  service = await createTestService({ store: 'directory' });
 });
 
 afterEach(async () => {

@@ -58,7 +58,7 @@ async function publishFor(kind: keyof typeof PACKAGES, version: string, filename
 
 describe('on a directory store', () => {
   beforeEach(async () => {
-    service = await createTestService();
+    service = await createTestService({ store: 'directory' });
   });
 
   it.each(['nsis', 'mac', 'appimage', 'deb'] as const)(

@@ -30,7 +30,7 @@ let key: TauriKey;
 let published: PublishResult;
 
 beforeAll(async () => {
-  service = await createTestService();
+  service = await createTestService({ store: 'directory' });
   key = await generateTauriKey(service.directory);
   await publishBundles('1.0.0', bundlesOf('1.0.0'));
   published = await publishBundles('2.0.0', bundlesOf('2.0.0'));

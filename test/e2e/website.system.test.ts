@@ -28,7 +28,10 @@ describe.skipIf(skipsBrowser)('what the README gives a website', () => {
 
   beforeAll(async () => {
     [browser, website] = await Promise.all([launchBrowser(), openWebsite()]);
-    service = await createTestService({ env: { WEBSITE_ORIGINS: website.origin } });
+    service = await createTestService({
+      store: 'directory',
+      env: { WEBSITE_ORIGINS: website.origin },
+    });
     await release(service, '2.0.0', [
       'linux x64 deb',
       'linux x64 appimage',
@@ -140,7 +143,7 @@ describe.skipIf(skipsBrowser)('what the README gives a website', () => {
         'http://127.0.0.1:1/api/v1/desktop/download/linux?arch=x64',
       );
       await page.context().close();
-      const empty = await createTestService();
+      const empty = await createTestService({ store: 'directory' });
       const unpublished = await visit('download', { slipway: await empty.listen() });
       await unpublished.getByText('Nothing is released yet.').waitFor();
       await unpublished.context().close();

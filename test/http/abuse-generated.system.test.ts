@@ -135,7 +135,7 @@ describe('hostile input to accounts', () => {
 
   beforeAll(async () => {
     const env = { ...COOKIE_ENV, TRUST_PROXY: 'loopback' };
-    service = await createTestService({ log, clock: createHastyClock(), env });
+    service = await createTestService({ store: 'directory', log, clock: createHastyClock(), env });
     for (let n = 0; n < 4; n++) people.push(await signIn(service));
   });
   afterAll(() => service.close());

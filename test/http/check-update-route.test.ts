@@ -7,7 +7,7 @@ describe('POST /api/v1/desktop/check-update', () => {
   let service: TestService;
 
   beforeEach(async () => {
-    service = await createTestService();
+    service = await createTestService({ store: 'directory' });
   });
 
   afterEach(() => service.close());

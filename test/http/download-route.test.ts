@@ -10,7 +10,7 @@ describe('GET /api/v1/desktop/download/{platform}', () => {
   let service: TestService;
 
   beforeAll(async () => {
-    service = await createTestService();
+    service = await createTestService({ store: 'directory' });
     await release(service, '1.0.0', ['windows x64 nsis', 'linux x64 deb', 'linux x64 tar.gz']);
     await release(service, '2.0.0', [
       'windows x64 nsis',
@@ -123,7 +123,7 @@ describe('a version downloaded by number, and its status', () => {
   let service: TestService;
 
   beforeEach(async () => {
-    service = await createTestService();
+    service = await createTestService({ store: 'directory' });
     await release(service, '1.0.0', ['windows x64 nsis']);
     await release(service, '2.0.0', ['windows x64 nsis']);
   });

@@ -18,7 +18,7 @@ describe('the signed file route of a directory store', () => {
   let link: string;
 
   beforeAll(async () => {
-    service = await createTestService({ clock });
+    service = await createTestService({ store: 'directory', clock });
     await release(service, '1.0.0', [
       { machine: 'windows x64 nsis', filename: NAME, content: CONTENT },
       { machine: 'linux x64 deb', filename: 'plain.deb', content: 'deb' },

@@ -62,7 +62,7 @@ describe('liveness and readiness', () => {
   });
 
   it('from a saved catalog when the store is down at the start', async () => {
-    const first = await open();
+    const first = await open({ store: 'directory' });
     await release(first, '2.0.0', ['windows x64 nsis']);
     // As its poll would: everything loaded and kept on disk.
     const again = await open({ env: { DATA_DIR: first.config.dataDirectory } });

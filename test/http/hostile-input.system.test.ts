@@ -154,7 +154,7 @@ describe('hostile input', () => {
   const statuses = new Map<number, number>();
 
   beforeAll(async () => {
-    service = await createTestService({ log });
+    service = await createTestService({ store: 'directory', log });
     await release(service, '1.0.0', ['windows x64 nsis', 'linux arm64 appimage']);
     await release(service, '2.0.0', ['windows x64 nsis', 'macos universal zip']);
   });

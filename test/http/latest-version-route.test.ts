@@ -8,7 +8,10 @@ describe('GET /api/v1/desktop/latest-version', () => {
   let service: TestService;
 
   beforeAll(async () => {
-    service = await createTestService({ env: { PUBLIC_URL: 'https://updates.example.com/base/' } });
+    service = await createTestService({
+      store: 'directory',
+      env: { PUBLIC_URL: 'https://updates.example.com/base/' },
+    });
     await release(service, '1.0.0', ['windows x64 nsis', 'windows arm64 nsis', 'linux x64 deb'], {
       notes: { und: 'First' },
     });
@@ -136,7 +139,7 @@ describe('latest-version and the store', () => {
   let service: TestService;
 
   beforeEach(async () => {
-    service = await createTestService();
+    service = await createTestService({ store: 'directory' });
   });
   afterEach(() => service.close());
 

@@ -7,7 +7,6 @@ import {
 } from '../../src/object-store/conformance-probe.ts';
 import { createMemoryStore } from '../../src/object-store/memory.ts';
 import type { ObjectStore } from '../../src/object-store/object-store.ts';
-import { describeS3, useBucket } from '../support/s3-server.ts';
 import { collect } from './contract.ts';
 import { startFakeS3 } from './fake-s3.ts';
 
@@ -111,23 +110,4 @@ it('refuses an S3 service that ignores the condition, and one that does not know
   await expect(
     ensureConforming({ store: refusing.store(), randomness, clock }),
   ).rejects.toMatchObject({ code: 'store_nonconforming' });
-});
-
-describeS3('conformance probe on S3', (server) => {
-  const plain = useBucket(server);
-  const versioned = useBucket(server, { versioned: true });
-
-  it('accepts an unversioned bucket', async () => {
-    const verdict = await probeConformance({ store: plain.store(), randomness });
-    expect(verdict).toEqual({ conforming: true, findings: [] });
-  });
-
-  it('refuses the versioned bucket of Ceph RGW before the first write', async () => {
-    const ensured = ensureConforming({ store: versioned.store(), randomness, clock });
-    await expect(ensured).rejects.toMatchObject({
-      code: 'store_nonconforming',
-      message: expect.stringContaining('were told they had won'),
-    });
-    expect(await collect(versioned.store().list(''))).toEqual([]);
-  });
 });

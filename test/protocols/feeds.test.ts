@@ -13,7 +13,10 @@ const TAURI = `${FEED}/tauri/windows/x86_64/1.0.0`;
 let service: TestService;
 
 beforeAll(async () => {
-  service = await createTestService({ env: { PUBLIC_URL: 'https://updates.example/base' } });
+  service = await createTestService({
+    store: 'directory',
+    env: { PUBLIC_URL: 'https://updates.example/base' },
+  });
   const signatures = [{ scheme: 'minisign', keyId: 'AB', value: 'the .sig' }] as const;
   for (const version of ['1.0.0', '2.0.0', '3.0.0']) {
     const directory = `${service.directory}/${version}`;

@@ -4,12 +4,13 @@ import { pino } from 'pino';
 import { type BuiltApp, buildApp, openStore } from '../../src/app.ts';
 import type { Clock, Randomness } from '../../src/clock.ts';
 import { type Config, loadConfig } from '../../src/config.ts';
+import { createMemoryStore } from '../../src/object-store/memory.ts';
 import type { ObjectStore } from '../../src/object-store/object-store.ts';
 import { systemRandomness } from '../../src/system.ts';
 import { createHastyClock } from './clock.ts';
 import { makeTemporaryDirectory, type PublisherParts } from './release.ts';
 
-/** A whole service in this process, on a directory store of its own unless another is given. */
+/** A whole service in this process. */
 export interface TestService extends PublisherParts {
   readonly app: BuiltApp;
   readonly config: Config;
@@ -23,7 +24,8 @@ export interface TestService extends PublisherParts {
 
 export interface TestServiceOptions {
   readonly env?: Readonly<Record<string, string>>;
-  readonly store?: ObjectStore;
+  /** A memory store of its own unless given, or unless DATA_DIR names a directory. */
+  readonly store?: ObjectStore | 'directory';
   /** Unless given, one that does not wait: give the real one to what runs in the background. */
   readonly clock?: Clock;
   readonly randomness?: Randomness;
@@ -39,6 +41,7 @@ const CHEAP = { memoryCost: 8, timeCost: 1 };
 export async function createTestService(options: TestServiceOptions = {}): Promise<TestService> {
   const temporary = await makeTemporaryDirectory();
   const { clock = createHastyClock(), randomness = systemRandomness, log } = options;
+  const given = options.store ?? (options.env?.DATA_DIR === undefined ? undefined : 'directory');
   const config = loadConfig({
     DATA_DIR: path.join(temporary.path, 'data'),
     PORT: '0',
@@ -49,16 +52,18 @@ export async function createTestService(options: TestServiceOptions = {}): Promi
     log === undefined
       ? pino({ level: 'silent' })
       : pino({ level: 'info' }, { write: (line: string) => void log.push(line) });
-  const store = options.store ?? (await openStore({ config, clock, randomness }));
-  // A directory store's links are made by the service: it opens its own.
-  const given = options.store === undefined ? {} : { store: options.store };
+  const store =
+    given === 'directory'
+      ? await openStore({ config, clock, randomness })
+      : (given ?? createMemoryStore({ clock }));
   const app = await buildApp({
     config,
     clock,
     randomness,
     logger,
     passwordCost: CHEAP,
-    ...given,
+    // A directory store's links are made by the service: it opens its own.
+    ...(given === 'directory' ? {} : { store }),
   });
   if (options.start !== false) await app.catalog.start();
   await app.http.ready();
