@@ -1,85 +1,43 @@
 import { randomUUID } from 'node:crypto';
-import { link, lstat, rm, writeFile } from 'node:fs/promises';
+import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { AppError } from '../errors.ts';
-import { isMissing, systemCode } from './filesystem-errors.ts';
+import { systemCode } from './filesystem-errors.ts';
+import type { Volume } from './filesystem-volume.ts';
 import { TEMPORARY_PREFIX } from './key.ts';
 
-/** The two file operations whose behaviour differs between file systems. */
-export interface CheckedOperations {
-  link(existing: string, path: string): Promise<void>;
-  lstat(path: string): Promise<unknown>;
-}
+/** What FAT, exFAT and several network file systems answer to `link`; Windows says EISDIR there. */
+const NO_LINKS = ['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK', 'EISDIR', 'EINVAL'];
 
 /**
- * Tries in the directory itself whether names can be claimed atomically and are kept apart.
+ * Tries in the directory itself whether a name can be claimed by exactly one writer.
  *
- * `store_nonconforming` without hard links (two writers could both win) or where two names are one
- * file (two keys would share their bytes). Other failures are the system's own errors.
+ * `store_nonconforming` without hard links: two writers could both win. Other failures are the
+ * system's own errors.
  */
-export async function checkDirectory(
-  directory: string,
-  operations: CheckedOperations = { link, lstat },
-): Promise<void> {
-  const name = join(directory, `${TEMPORARY_PREFIX}${randomUUID()}-é`);
+export async function checkDirectory({ root, operations }: Volume): Promise<void> {
+  const name = join(root, `${TEMPORARY_PREFIX}${randomUUID()}`);
   const linked = `${name}-linked`;
   try {
     await writeFile(name, '', { flag: 'wx' });
-    await checkLinks(directory, name, linked, operations);
-    for (const other of [name.toUpperCase(), name.normalize('NFD')]) {
-      const path = join(directory, other.slice(directory.length + 1));
-      if (await exists(path, operations)) {
-        throw refusal(directory, 'treats names that differ only in case or accents as one file');
-      }
-    }
+    const first = await operations.link(name, linked).then(() => undefined, systemCodeOrThrow);
+    if (first !== undefined) throw refusal(root, `links are answered with ${first}`);
+    const second = await operations.link(name, linked).then(() => 'success', systemCode);
+    if (second !== 'EEXIST') throw refusal(root, `a taken name is answered with ${second}`);
   } finally {
     await Promise.all([rm(name, { force: true }), rm(linked, { force: true })]);
   }
 }
 
-async function checkLinks(
-  directory: string,
-  name: string,
-  linked: string,
-  operations: CheckedOperations,
-): Promise<void> {
-  const unsupported = refusal(
-    directory,
-    'has no hard links, so a name cannot be claimed by exactly one writer',
-  );
-  try {
-    await operations.link(name, linked);
-  } catch (error) {
-    // EPERM and the rest are what FAT, exFAT and several network file systems answer.
-    if (['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK'].includes(systemCode(error) ?? '')) {
-      throw unsupported;
-    }
-    throw error;
-  }
-  const second = await operations.link(name, linked).then(
-    () => undefined,
-    (error: unknown) => systemCode(error),
-  );
-  if (second !== 'EEXIST') {
-    throw unsupported;
-  }
+function systemCodeOrThrow(error: unknown): string {
+  const code = systemCode(error);
+  if (code !== undefined && NO_LINKS.includes(code)) return code;
+  throw error;
 }
 
-async function exists(path: string, operations: CheckedOperations): Promise<boolean> {
-  try {
-    await operations.lstat(path);
-    return true;
-  } catch (error) {
-    if (isMissing(error)) {
-      return false;
-    }
-    throw error;
-  }
-}
-
-function refusal(directory: string, reason: string): AppError {
+function refusal(directory: string, seen: string): AppError {
   return new AppError(
     'store_nonconforming',
-    `The directory ${directory} cannot be a store: its file system ${reason}. Use a directory on another volume (ext4, xfs, btrfs, zfs or case-sensitive APFS) or an S3 bucket.`,
+    `The directory ${directory} cannot be a store: its volume has no hard links (${seen}), so two writers could both create one object. Set DATA_DIR to a directory on a volume with hard links (APFS, NTFS, ext4, xfs, btrfs or zfs; not FAT, exFAT or most network shares), or use an S3 bucket.`,
   );
 }

@@ -35,6 +35,12 @@ export function storeError(error: unknown, action: string, path: string): unknow
         `${failed}: this process may not. Check the owner and mode of the directory and how the volume is mounted.`,
         { cause: error },
       );
+    case 'ENAMETOOLONG':
+      return new AppError(
+        'invalid_key',
+        `${failed}: the path is too long for this system. Set DATA_DIR to a directory with a shorter path.`,
+        { cause: error },
+      );
     case 'ELOOP':
       return symbolicLink(path);
     default:

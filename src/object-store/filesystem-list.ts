@@ -1,19 +1,24 @@
-import type { BigIntStats } from 'node:fs';
+import type { BigIntStats, Dirent } from 'node:fs';
 import { lstat, opendir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isMissing } from './filesystem-errors.ts';
+import { parsePart, partsOf } from './filesystem-names.ts';
 import { compareKeys, isKey, TEMPORARY_PREFIX } from './key.ts';
 
 export interface FoundFile {
-  /** Relative to the root, with `/`. */
   readonly key: string;
   readonly path: string;
+}
+
+interface Entry extends FoundFile {
+  readonly isDirectory: boolean;
 }
 
 /**
  * The files whose key starts with the prefix, in key order.
  *
- * What vanishes meanwhile is left out, and so is everything that is not a plain file under a valid key.
+ * What vanishes meanwhile is left out, and so is everything that is not a plain file under the name of
+ * a valid key.
  */
 export async function* listFiles(root: string, prefix: string): AsyncGenerator<FoundFile> {
   for await (const file of walk(root, '', prefix)) {
@@ -23,38 +28,57 @@ export async function* listFiles(root: string, prefix: string): AsyncGenerator<F
   }
 }
 
-/** Unfinished files anywhere below the root. */
-export async function* listTemporaryFiles(root: string): AsyncGenerator<FoundFile> {
-  for await (const file of walk(root, '', '')) {
-    if (isTemporary(file.key)) {
-      yield file;
+/** The paths of unfinished files anywhere below the directory. */
+export async function* listTemporaryFiles(directory: string): AsyncGenerator<string> {
+  for (const entry of await readDirectory(directory)) {
+    const path = join(directory, entry.name);
+    if (entry.isDirectory()) {
+      yield* listTemporaryFiles(path);
+    } else if (entry.name.startsWith(TEMPORARY_PREFIX)) {
+      yield path;
     }
   }
 }
 
-async function* walk(root: string, parent: string, prefix: string): AsyncGenerator<FoundFile> {
-  const entries: { key: string; sortKey: string; isDirectory: boolean }[] = [];
-  for (const entry of await readDirectory(join(root, parent))) {
-    const key = `${parent}${entry.name}`;
+async function* walk(directory: string, parent: string, prefix: string): AsyncGenerator<FoundFile> {
+  const entries: Entry[] = [];
+  for await (const { key: segment, ...entry } of readSegments(directory, [])) {
     // A directory sorts as its files do, which all begin with its name and a slash: `a-b` is before `a/b`.
-    const sortKey = entry.isDirectory() ? `${key}/` : key;
-    const leadsToPrefix = entry.isDirectory() && prefix.startsWith(sortKey);
-    if ((entry.isDirectory() || entry.isFile()) && (sortKey.startsWith(prefix) || leadsToPrefix)) {
-      entries.push({ key, sortKey, isDirectory: entry.isDirectory() });
+    const key = `${parent}${segment}${entry.isDirectory ? '/' : ''}`;
+    if (key.startsWith(prefix) || (entry.isDirectory && prefix.startsWith(key))) {
+      entries.push({ key, ...entry });
     }
   }
-  entries.sort((a, b) => compareKeys(a.sortKey, b.sortKey));
-  for (const { key, sortKey, isDirectory } of entries) {
+  entries.sort((a, b) => compareKeys(a.key, b.key));
+  for (const { key, path, isDirectory } of entries) {
     if (isDirectory) {
-      yield* walk(root, sortKey, prefix);
+      yield* walk(path, key, prefix);
     } else {
-      yield { key, path: join(root, key) };
+      yield { key, path };
     }
   }
 }
 
-async function readDirectory(path: string) {
-  const entries = [];
+/** The segments that have a file or a directory here, those too long for one name put together. */
+async function* readSegments(directory: string, before: readonly string[]): AsyncGenerator<Entry> {
+  for (const entry of await readDirectory(directory)) {
+    const path = join(directory, entry.name);
+    const names = [...before, entry.name];
+    const { isContinued } = parsePart(entry.name);
+    if (isContinued && entry.isDirectory()) {
+      yield* readSegments(path, names);
+    } else if (!isContinued && (entry.isDirectory() || entry.isFile())) {
+      const key = names.map((name) => parsePart(name).text).join('');
+      // Anything spelled otherwise is nothing of ours: what a desktop leaves in directories, for one.
+      if (partsOf(key).join('/') === names.join('/')) {
+        yield { key, path, isDirectory: entry.isDirectory() };
+      }
+    }
+  }
+}
+
+async function readDirectory(path: string): Promise<Dirent[]> {
+  const entries: Dirent[] = [];
   try {
     for await (const entry of await opendir(path, { bufferSize: 256 })) {
       entries.push(entry);
@@ -77,8 +101,4 @@ export async function statIfPresent(path: string): Promise<BigIntStats | undefin
     }
     throw error;
   }
-}
-
-function isTemporary(key: string): boolean {
-  return key.slice(key.lastIndexOf('/') + 1).startsWith(TEMPORARY_PREFIX);
 }

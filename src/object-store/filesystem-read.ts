@@ -1,10 +1,10 @@
 import { type BigIntStats, constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
-import { join } from 'node:path';
 import { addAbortSignal } from 'node:stream';
 import { AppError } from '../errors.ts';
 import { isMissing, storeError, symbolicLink, translate } from './filesystem-errors.ts';
 import { listFiles, statIfPresent } from './filesystem-list.ts';
+import { pathOf } from './filesystem-names.ts';
 import { parseKey, parsePrefix } from './key.ts';
 import type { ObjectInfo, ObjectStore } from './object-store.ts';
 import { checkCeiling, resolveRange } from './range.ts';
@@ -13,7 +13,7 @@ import { checkCeiling, resolveRange } from './range.ts';
 export function createReader(root: string): Pick<ObjectStore, 'get' | 'read' | 'head' | 'list'> {
   return {
     async get(key, { range, bytesMax, signal } = {}) {
-      const path = join(root, parseKey(key));
+      const path = pathOf(root, parseKey(key));
       signal?.throwIfAborted();
       return translate('read', path, async () => {
         const opened = await openObject(path, key);
@@ -32,7 +32,7 @@ export function createReader(root: string): Pick<ObjectStore, 'get' | 'read' | '
     },
 
     async read(key, { range, signal } = {}) {
-      const path = join(root, parseKey(key));
+      const path = pathOf(root, parseKey(key));
       signal?.throwIfAborted();
       return translate('read', path, async () => {
         const opened = await openObject(path, key);
@@ -54,7 +54,7 @@ export function createReader(root: string): Pick<ObjectStore, 'get' | 'read' | '
     },
 
     async head(key, options) {
-      const path = join(root, parseKey(key));
+      const path = pathOf(root, parseKey(key));
       options?.signal?.throwIfAborted();
       return translate('read', path, () => describeFile(path, key));
     },

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { type FileHandle, link, lstat, mkdir, open, rm, rmdir, unlink } from 'node:fs/promises';
+import { type FileHandle, lstat, mkdir, open, rm, rmdir, unlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { AppError } from '../errors.ts';
 import { isMissing, systemCode } from './filesystem-errors.ts';
+import { syncDirectories, syncDirectory, type Volume } from './filesystem-volume.ts';
 import { TEMPORARY_PREFIX } from './key.ts';
 
 /** How often a directory may be pruned under a writer's feet before it gives up. */
@@ -15,12 +16,12 @@ const ATTEMPTS_MAX = 20;
  * the name is given leaves nothing; one after it is `store_unavailable`, because the file is there.
  */
 export async function createFile(
-  root: string,
+  volume: Volume,
   path: string,
   fill: (file: FileHandle) => Promise<void>,
 ): Promise<'created' | 'exists'> {
   if (await isTaken(path)) {
-    await syncDirectories(root, dirname(path));
+    await syncDirectories(volume, dirname(path));
     return 'exists';
   }
   const { temporary, file } = await openTemporary(path);
@@ -32,16 +33,16 @@ export async function createFile(
     } finally {
       await file.close();
     }
-    outcome = await claimName(temporary, path);
+    outcome = await claimName(volume, temporary, path);
   } finally {
     await rm(temporary, { force: true });
   }
-  await syncDirectories(root, dirname(path));
+  await syncDirectories(volume, dirname(path));
   return outcome;
 }
 
 /** Deletes the file and the directories it leaves empty; neither need be there. */
-export async function removeFile(root: string, path: string): Promise<void> {
+export async function removeFile(volume: Volume, path: string): Promise<void> {
   try {
     await unlink(path);
   } catch (error) {
@@ -51,20 +52,20 @@ export async function removeFile(root: string, path: string): Promise<void> {
     return;
   }
   let directory = dirname(path);
-  while (directory !== root && (await removeIfEmpty(directory))) {
+  while (directory !== volume.root && (await removeIfEmpty(directory))) {
     directory = dirname(directory);
   }
-  await syncDirectory(directory);
+  await syncDirectory(volume, directory);
 }
 
 /**
- * Creates the directory and makes every new name above it durable. For its owner alone: accounts and
+ * Creates the volume's root and makes every new name above it durable. For its owner alone: accounts and
  * messages are below it.
  */
-export async function createDirectory(path: string): Promise<void> {
-  const first = await mkdir(path, { recursive: true, mode: 0o700 });
+export async function createDirectory({ root, operations }: Volume): Promise<void> {
+  const first = await mkdir(root, { recursive: true, mode: 0o700 });
   if (first !== undefined) {
-    await syncDirectories(dirname(first), path);
+    await syncDirectories({ root: dirname(first), operations }, root);
   }
 }
 
@@ -88,10 +89,14 @@ async function openTemporary(path: string): Promise<{ temporary: string; file: F
   }
 }
 
-async function claimName(temporary: string, path: string): Promise<'created' | 'exists'> {
+async function claimName(
+  { operations }: Volume,
+  temporary: string,
+  path: string,
+): Promise<'created' | 'exists'> {
   for (let attempt = 1; ; attempt += 1) {
     try {
-      await link(temporary, path);
+      await operations.link(temporary, path);
       return 'created';
     } catch (error) {
       if (systemCode(error) !== 'EEXIST') {
@@ -135,38 +140,6 @@ async function removeIfEmpty(directory: string): Promise<boolean> {
       return false;
     }
     throw error;
-  }
-}
-
-/**
- * From `directory` up to `root`: another process may have created a parent without having synced it
- * yet, and a file that is acknowledged must not vanish with its directory in a power cut.
- */
-async function syncDirectories(root: string, directory: string): Promise<void> {
-  const chain = [directory];
-  for (let path = directory; path !== root && path !== dirname(path); path = dirname(path)) {
-    chain.push(dirname(path));
-  }
-  await Promise.all(chain.map(syncDirectory));
-}
-
-async function syncDirectory(path: string): Promise<void> {
-  try {
-    const directory = await open(path, 'r');
-    try {
-      await directory.sync();
-    } finally {
-      await directory.close();
-    }
-  } catch (error) {
-    // A directory that is gone has nothing left to keep.
-    if (!isMissing(error)) {
-      throw new AppError(
-        'store_unavailable',
-        `Could not make a change below ${path} durable (${systemCode(error) ?? error}); it may or may not survive a power cut.`,
-        { cause: error },
-      );
-    }
   }
 }
 

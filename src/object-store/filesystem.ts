@@ -1,11 +1,13 @@
 import type { FileHandle } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { isAppError } from '../errors.ts';
-import { type CheckedOperations, checkDirectory } from './filesystem-check.ts';
+import { checkDirectory } from './filesystem-check.ts';
 import { copyToFile } from './filesystem-copy.ts';
 import { translate } from './filesystem-errors.ts';
 import { listTemporaryFiles, statIfPresent } from './filesystem-list.ts';
+import { pathOf } from './filesystem-names.ts';
 import { createReader } from './filesystem-read.ts';
+import { systemOperations, type VolumeOperations } from './filesystem-volume.ts';
 import { createDirectory, createFile, removeFile } from './filesystem-write.ts';
 import { parseKey } from './key.ts';
 import type { ObjectStore, PresignedUrl, PresignRequest } from './object-store.ts';
@@ -15,22 +17,24 @@ export interface FilesystemStoreDeps {
   /** Makes the link to this service's own file route. */
   readonly signUrl: (request: PresignRequest) => PresignedUrl;
   /** For tests of file systems that cannot be mounted where the tests run. */
-  readonly operations?: CheckedOperations;
+  readonly operations?: VolumeOperations;
 }
 
 /**
- * A directory as a store, shared by any number of processes on one machine; keys are paths below it.
+ * A directory as a store, shared by any number of processes on one machine; keys are paths below it,
+ * spelled as in `filesystem-names.ts`.
  *
- * `store_nonconforming` when its file system has no hard links or folds case. A directory that is
- * missing, full or read-only opens all the same, for readers, and is checked before the first write.
+ * `store_nonconforming` when its file system has no hard links. A directory that is missing, full or
+ * read-only opens all the same, for readers, and is checked before the first write.
  */
 export async function openFilesystemStore(deps: FilesystemStoreDeps): Promise<ObjectStore> {
   const root = resolve(deps.directory);
+  const volume = { root, operations: deps.operations ?? systemOperations };
   let prepared: Promise<void> | undefined;
 
   function prepare(): Promise<void> {
-    prepared ??= createDirectory(root)
-      .then(() => checkDirectory(root, deps.operations))
+    prepared ??= createDirectory(volume)
+      .then(() => checkDirectory(volume))
       .catch((error: unknown) => {
         prepared = undefined;
         throw error;
@@ -51,11 +55,11 @@ export async function openFilesystemStore(deps: FilesystemStoreDeps): Promise<Ob
     signal: AbortSignal | undefined,
     fill: (file: FileHandle) => Promise<void>,
   ): Promise<'created' | 'exists'> {
-    const path = join(root, parseKey(key));
+    const path = pathOf(root, parseKey(key));
     signal?.throwIfAborted();
     return translate('write', path, async () => {
       await prepare();
-      return createFile(root, path, async (file) => {
+      return createFile(volume, path, async (file) => {
         await fill(file);
         signal?.throwIfAborted();
       });
@@ -74,18 +78,18 @@ export async function openFilesystemStore(deps: FilesystemStoreDeps): Promise<Ob
       write(key, options.signal, (file) => copyToFile(file, key, source, options)),
     ...createReader(root),
     async delete(key, options) {
-      const path = join(root, parseKey(key));
+      const path = pathOf(root, parseKey(key));
       options?.signal?.throwIfAborted();
-      await translate('delete', path, () => removeFile(root, path));
+      await translate('delete', path, () => removeFile(volume, path));
     },
     keepsVersions: async () => false,
     removeAbandonedUploads: (before) =>
       translate('clear unfinished files in', root, async () => {
         let removed = 0;
-        for await (const { path } of listTemporaryFiles(root)) {
+        for await (const path of listTemporaryFiles(root)) {
           const stats = await statIfPresent(path);
           if (stats !== undefined && stats.mtime < before) {
-            await removeFile(root, path);
+            await removeFile(volume, path);
             removed += 1;
           }
         }

@@ -1,6 +1,7 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { pathOf } from '../../src/object-store/filesystem-names.ts';
 import { check, get, LATEST_VERSION } from '../http/support.ts';
 import { makeTemporaryDirectory } from '../support/release.ts';
 import { createTestService, type TestService } from '../support/service.ts';
@@ -169,7 +170,7 @@ describe('the command line, from publish to retire', () => {
   it('says with code 1 that what is stored is not sound any more', async () => {
     const objects = path.join(directory.path, 'data/objects');
     for await (const { key } of service.store.list('apps/desktop/artifacts/')) {
-      const file = path.join(objects, key);
+      const file = pathOf(objects, key);
       const bytes = await readFile(file);
       bytes[0] = (bytes[0] ?? 0) ^ 1;
       await writeFile(file, bytes);

@@ -3,6 +3,7 @@ import { readdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { artifactKey } from '../../src/catalog/keys.ts';
+import { pathOf } from '../../src/object-store/filesystem-names.ts';
 import {
   createElectronClient,
   type ElectronClient,
@@ -53,7 +54,7 @@ async function publishFor(kind: keyof typeof PACKAGES, version: string, filename
   await service.refresh();
   const stored = published.artifacts[0]?.artifact.object ?? '';
   const key = artifactKey('desktop', stored);
-  return { content, file: path.join(service.config.dataDirectory, 'objects', key) };
+  return { content, file: pathOf(path.join(service.config.dataDirectory, 'objects'), key) };
 }
 
 describe('on a directory store', () => {

@@ -5,6 +5,7 @@ import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readBuildOutput } from '../../src/build-output/read-build-output.ts';
 import { artifactKey } from '../../src/catalog/keys.ts';
+import { pathOf } from '../../src/object-store/filesystem-names.ts';
 import type { PublishResult } from '../../src/operations/publish-release.ts';
 import { elf, machO, pe, tar } from '../build-output/materialise.ts';
 import {
@@ -164,7 +165,7 @@ describe('a client', () => {
       ({ artifact }) => artifact.format === 'deb',
     )?.artifact;
     const stored = artifactKey('desktop', artifact?.object ?? '');
-    const file = path.join(service.config.dataDirectory, 'objects', stored);
+    const file = pathOf(path.join(service.config.dataDirectory, 'objects'), stored);
     const kept = path.join(service.directory, 'kept');
     await copyFile(file, kept);
     await rm(file);

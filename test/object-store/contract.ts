@@ -2,6 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { compareKeys } from '../../src/object-store/key.ts';
 import type { ObjectInfo, ObjectStore, UploadSource } from '../../src/object-store/object-store.ts';
 
 /** Every store must pass this; `open` gives a store that may already hold other tests' objects. */
@@ -222,6 +223,56 @@ function describeKeys(open: () => Promise<ObjectStore>): void {
     expect((await collect(store.list(key))).map((info) => info.key)).toEqual([key]);
     await store.delete(key);
     expect(await store.head(key)).toBeUndefined();
+  });
+
+  // What a volume may take for one name, refuse, or change: case, accents, devices, ends, short names.
+  const delicate = [
+    ...[
+      'readme.md',
+      'README.md',
+      'Readme.md',
+      '\u00e9',
+      'e\u0301',
+      '\u00df',
+      'ss',
+      '\u212a',
+      'k',
+      'K',
+    ],
+    ...['con', 'CON', 'con.txt', 'aux', 'nul.tar.gz', 'com1', 'lpt9.log', 'console'],
+    ...['name', 'name.', 'name..', 'name ', ' name', '.name', '...', 'progra~1', 'program files'],
+    ...['%63on', '!r', '%', '!', 'a%', 'a%20b', 'a b', 'a:b', 'a*b', 'a<b>', 'a|b', 'a"b', '$mft'],
+    ...['A', 'a', '\u00e9', 'E'].map((letter) => letter.repeat(letter === '\u00e9' ? 127 : 255)),
+    ...['x', '.', 'X', '+', '\u65e5'].map((end) => `${'a'.repeat(127)}${end}${'b'.repeat(100)}`),
+    `${'a'.repeat(128)}`,
+    `${'a'.repeat(128)}.slipway-tmp-1`,
+    `${'a'.repeat(128)}con`,
+    `${'a'.repeat(128)}..`,
+  ];
+
+  it('keeps apart what volumes fold, refuse or shorten, and lists it in order', async () => {
+    const store = await open();
+    const root = fresh('delicate');
+    const keys = delicate.map((name) => `${root}/${name}`);
+    const below = delicate.map((name) => `${root}-below/${name}/x`);
+    for (const key of [...keys, ...below]) {
+      expect(await store.create(key, bytes(key)), key).toBe('created');
+    }
+    for (const key of [...keys, ...below]) {
+      expect(text((await store.get(key))?.body), key).toBe(key);
+      expect(await store.create(key, bytes('again')), key).toBe('exists');
+    }
+    const listed = async (prefix: string) =>
+      (await collect(store.list(prefix))).map(({ key }) => key);
+    expect(await listed(`${root}/`)).toEqual(keys.toSorted(compareKeys));
+    expect(await listed(`${root}-below/`)).toEqual(below.toSorted(compareKeys));
+    expect(await listed(`${root}/READ`)).toEqual([`${root}/README.md`]);
+    const long = `${root}/${'a'.repeat(130)}`;
+    expect(await listed(long)).toEqual(
+      keys.filter((key) => key.startsWith(long)).toSorted(compareKeys),
+    );
+    for (const key of [...keys, ...below]) await store.delete(key);
+    expect(await listed(root)).toEqual([]);
   });
 
   const hostile = [

@@ -1,4 +1,3 @@
-import { execFile, execFileSync } from 'node:child_process';
 import {
   mkdirSync,
   mkdtempSync,
@@ -10,22 +9,18 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { afterAll, expect, it } from 'vitest';
 import { openFilesystemStore } from '../../src/object-store/filesystem.ts';
+import { systemOperations } from '../../src/object-store/filesystem-volume.ts';
 import { createUrlSigner } from '../../src/object-store/signed-url.ts';
-import { collect, describeContract, sourceOf } from './contract.ts';
+import { collect, describeContract } from './contract.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'slipway-store-'));
 const { sign: signUrl } = createUrlSigner({ secret: 's'.repeat(32), baseUrl: () => 'http://h' });
 const open = (name: string) => openFilesystemStore({ directory: join(root, name), signUrl });
-const mounts: string[] = [];
-afterAll(() => {
-  for (const mount of mounts) {
-    execFileSync('umount', [mount]);
-  }
-  rmSync(root, { recursive: true });
-});
+afterAll(() => rmSync(root, { recursive: true }));
+
+const systemError = (code: string) => Object.assign(new Error(code), { code });
 
 describeContract('directory', () => open('contract'));
 
@@ -36,28 +31,6 @@ it('reads a directory that is not there as empty and creates it with the first w
   expect(readdirSync(root)).not.toContain('later');
   expect(await store.create('a/b', Buffer.from('x'))).toBe('created');
   expect(readdirSync(join(root, 'later/on'))).toEqual(['a']);
-});
-
-it('lets one of several processes win each key', async () => {
-  const directory = join(root, 'processes');
-  const script = join(import.meta.dirname, 'writer-process.ts');
-  const names = ['a', 'b', 'c', 'd'];
-  const wins = await Promise.all(
-    names.map(async (name) => {
-      const args = [script, directory, name, '60'];
-      const { stdout } = await promisify(execFile)(process.execPath, args);
-      return JSON.parse(stdout) as number[];
-    }),
-  );
-  expect(wins.flat().sort((x, y) => x - y)).toEqual(Array.from({ length: 60 }, (_, n) => n));
-  const store = await open('processes');
-  for (const [index, rounds] of wins.entries()) {
-    for (const round of rounds) {
-      const stored = await store.get(`race/${round % 7}/${round}`);
-      expect(Buffer.from(stored?.body ?? []).toString()).toBe(names[index]);
-    }
-  }
-  expect(readdirSync(directory)).not.toContain('.slipway-tmp-');
 });
 
 it('creates and deletes side by side while directories come and go', async () => {
@@ -106,73 +79,67 @@ it('clears unfinished files of before the date, and hides them until then', asyn
   expect(readdirSync(join(root, 'unfinished/a'))).toEqual(['.slipway-tmp-young', 'b']);
 });
 
-const systemError = (code: string) => Object.assign(new Error(code), { code });
-
-it('refuses a file system without hard links', async () => {
+it('refuses a volume without hard links, and says which volumes have them', async () => {
   const directory = join(root, 'refused');
   mkdirSync(directory);
-  const lstat = async () => {
-    throw systemError('ENOENT');
-  };
   for (const link of [
     () => Promise.reject(systemError('EPERM')),
+    // Windows, on FAT.
+    () => Promise.reject(systemError('EISDIR')),
     // Links that overwrite are no better.
     () => Promise.resolve(),
   ]) {
-    const opened = openFilesystemStore({ directory, signUrl, operations: { link, lstat } });
-    await expect(opened).rejects.toMatchObject({
+    const operations = { ...systemOperations, link };
+    await expect(openFilesystemStore({ directory, signUrl, operations })).rejects.toMatchObject({
       code: 'store_nonconforming',
-      message: expect.stringContaining('no hard links'),
+      message: expect.stringMatching(
+        /no hard links .* Set DATA_DIR to a directory on a volume with/,
+      ),
     });
   }
   expect(readdirSync(directory)).toEqual([]);
 });
 
-it('refuses a file system that folds case', async () => {
-  const { link } = await import('node:fs/promises');
-  const directory = join(root, 'folded');
+it.each(['EPERM', 'EINVAL', 'ENOTSUP'])('does without syncing directories (%s)', async (code) => {
+  const operations = {
+    ...systemOperations,
+    syncDirectory: () => Promise.reject(systemError(code)),
+  };
+  const directory = join(root, `unsynced-${code}`);
+  const store = await openFilesystemStore({ directory, signUrl, operations });
+  expect(await store.create('a/b', Buffer.from('x'))).toBe('created');
+  await store.delete('a/b');
+  expect(await store.head('a/b')).toBeUndefined();
+});
+
+it('says so when a directory could be synced and was not', async () => {
+  const syncDirectory = () => Promise.reject(systemError('EIO'));
+  const operations = { ...systemOperations, syncDirectory };
+  const directory = join(root, 'unsynced-EIO');
   mkdirSync(directory);
-  const operations = { link, lstat: async () => ({}) };
-  await expect(openFilesystemStore({ directory, signUrl, operations })).rejects.toMatchObject({
-    code: 'store_nonconforming',
-    message: expect.stringContaining('differ only in case'),
+  const store = await openFilesystemStore({ directory, signUrl, operations });
+  await expect(store.create('a/b', Buffer.from('x'))).rejects.toMatchObject({
+    code: 'store_unavailable',
+    message: expect.stringContaining('may or may not survive a power cut'),
   });
 });
 
-it('says that the volume is full and keeps what it holds', async (context) => {
-  const directory = join(root, 'full');
-  mkdirSync(directory);
-  try {
-    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', directory], { stdio: 'pipe' });
-  } catch (error) {
-    context.skip(`a small volume cannot be mounted here: ${String(error).split('\n')[0]}`);
+it('lists nothing that a desktop leaves in directories', async () => {
+  const store = await open('desktop');
+  await store.create('a/b', Buffer.from('x'));
+  for (const name of ['.DS_Store', 'Thumbs.db', 'copy of b', 'x%', '%41']) {
+    writeFileSync(join(root, 'desktop/a', name), 'x');
   }
-  mounts.push(directory);
-  const store = await openFilesystemStore({ directory, signUrl });
-  await store.create('a/kept', Buffer.alloc(500_000, 'k'));
-  const full = { code: 'store_full', message: expect.stringContaining('no space is left') };
-  await expect(store.create('a/b', Buffer.alloc(700_000))).rejects.toMatchObject(full);
-  await expect(store.upload('a/c', sourceOf(Buffer.alloc(3_000_000)))).rejects.toMatchObject(full);
-  expect((await collect(store.list(''))).map(({ key }) => key)).toEqual(['a/kept']);
-  expect(readdirSync(join(directory, 'a'))).toEqual(['kept']);
-  expect((await store.get('a/kept'))?.size).toBe(500_000);
-  // Readers may open a volume that is full.
-  writeFileSync(join(directory, 'filler'), '');
-  await openFilesystemStore({ directory, signUrl });
+  expect((await collect(store.list(''))).map(({ key }) => key)).toEqual(['a/b']);
 });
 
-it('reads from a volume that is read-only, and says so to writers', async (context) => {
-  const directory = join(root, 'read-only');
-  mkdirSync(directory);
-  try {
-    execFileSync('mount', ['-t', 'tmpfs', 'tmpfs', directory], { stdio: 'pipe' });
-    mounts.push(directory);
-    writeFileSync(join(directory, 'a'), 'x');
-    execFileSync('mount', ['-o', 'remount,ro', directory], { stdio: 'pipe' });
-  } catch (error) {
-    context.skip(`a read-only volume cannot be mounted here: ${String(error).split('\n')[0]}`);
-  }
+it('says that a path is too long for the system', async () => {
+  const directory = join(root, ...Array.from({ length: 17 }, () => 'd'.repeat(200)));
   const store = await openFilesystemStore({ directory, signUrl });
-  expect((await store.get('a'))?.size).toBe(1);
-  await expect(store.create('b', Buffer.from('x'))).rejects.toMatchObject({ code: 'store_denied' });
+  const key = Array.from({ length: 4 }, () => 'é'.repeat(120)).join('/');
+  expect(await store.get(key)).toBeUndefined();
+  await expect(store.create(key, Buffer.from('x'))).rejects.toMatchObject({
+    code: 'invalid_key',
+    message: expect.stringContaining('a directory with a shorter path'),
+  });
 });

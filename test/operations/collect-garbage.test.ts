@@ -9,6 +9,7 @@ import {
 } from '../../src/catalog/keys.ts';
 import { isAppError } from '../../src/errors.ts';
 import { openFilesystemStore } from '../../src/object-store/filesystem.ts';
+import { pathOf } from '../../src/object-store/filesystem-names.ts';
 import { createMemoryStore } from '../../src/object-store/memory.ts';
 import type { ObjectStore } from '../../src/object-store/object-store.ts';
 import { collectGarbage } from '../../src/operations/collect-garbage.ts';
@@ -173,7 +174,7 @@ describe('gc on a directory', () => {
     const parts = { store, clock: systemClock, randomness: systemRandomness };
     await publish(parts, requests.first);
     const put = async (key: string, ageMs: number) => {
-      const file = path.join(directory, key);
+      const file = pathOf(directory, key);
       await mkdir(path.dirname(file), { recursive: true });
       await writeFile(file, 'left behind');
       const time = new Date(Date.now() - ageMs);
@@ -191,7 +192,7 @@ describe('gc on a directory', () => {
       artifactObject((await hashFile(first, () => {})).sha256, first.filename),
     );
     const time = new Date(Date.now() - 400 * DAY_MS);
-    await utimes(path.join(directory, named), time, time);
+    await utimes(pathOf(directory, named), time, time);
 
     const { results, abandonedUploads } = await collectGarbage(parts, everything);
     expect(results).toMatchObject([{ objects: [{ key: orphan('old.exe') }] }]);

@@ -27,6 +27,7 @@ describeS3('a service whose store calls fail by 10 % 503, 5 % 429 and 15 % reset
     await publish(parts, { version: '1.0.0', artifacts: [setup] });
     const service = await createTestService({
       store,
+      clock: systemClock,
       env: { CATALOG_POLL_INTERVAL: '1s' },
     });
     try {

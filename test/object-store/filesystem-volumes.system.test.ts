@@ -1,0 +1,98 @@
+import { execFile } from 'node:child_process';
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, expect, it } from 'vitest';
+import { openFilesystemStore } from '../../src/object-store/filesystem.ts';
+import { systemOperations } from '../../src/object-store/filesystem-volume.ts';
+import { createUrlSigner } from '../../src/object-store/signed-url.ts';
+import { describeVolume, remountReadOnly, VOLUMES } from '../support/volume.ts';
+import { collect, describeContract, sourceOf } from './contract.ts';
+
+/** The directory store on volumes of other kinds, and shared by processes. */
+
+const root = mkdtempSync(join(tmpdir(), 'slipway-volumes-'));
+const { sign: signUrl } = createUrlSigner({ secret: 's'.repeat(32), baseUrl: () => 'http://h' });
+afterAll(() => rmSync(root, { recursive: true }));
+
+describeVolume('a volume as Windows has it', VOLUMES.folding, root, (directory) => {
+  // Windows cannot sync directories either; everything else is the volume's own.
+  const syncDirectory = () => Promise.reject(Object.assign(new Error('EPERM'), { code: 'EPERM' }));
+  const operations = { ...systemOperations, syncDirectory };
+  const store = openFilesystemStore({ directory: join(directory, 'Data'), signUrl, operations });
+  describeContract('directory on it', () => store);
+
+  it('does fold names and refuse reserved ones', () => {
+    writeFileSync(join(directory, 'Name'), 'x');
+    expect(() => writeFileSync(join(directory, 'NAME'), 'y', { flag: 'wx' })).toThrow('EEXIST');
+    expect(() => writeFileSync(join(directory, 'con.txt'), 'x')).toThrow();
+  });
+
+  it('is shared by processes', () => expectOneWinnerEach(join(directory, 'shared')));
+
+  it('holds the demo', async () => {
+    const script = join(import.meta.dirname, '../../scripts/demo.ts');
+    const env = { PATH: process.env.PATH, PORT: '0', DATA_DIR: join(directory, 'demo') };
+    const { stdout } = await promisify(execFile)(process.execPath, [script, '--once'], { env });
+    expect(stdout).toContain('→ matches');
+  });
+});
+
+it('lets one of several processes win each key', () =>
+  expectOneWinnerEach(join(root, 'processes')));
+
+async function expectOneWinnerEach(directory: string): Promise<void> {
+  const script = join(import.meta.dirname, 'writer-process.ts');
+  const names = ['a', 'b', 'c', 'd'];
+  const wins = await Promise.all(
+    names.map(async (name) => {
+      const { stdout } = await promisify(execFile)(process.execPath, [
+        script,
+        directory,
+        name,
+        '60',
+      ]);
+      return JSON.parse(stdout) as number[];
+    }),
+  );
+  expect(wins.flat().sort((x, y) => x - y)).toEqual(Array.from({ length: 60 }, (_, n) => n));
+  const store = await openFilesystemStore({ directory, signUrl });
+  for (const [index, rounds] of wins.entries()) {
+    for (const round of rounds) {
+      const stored = await store.get(`race/${round % 7}/${round}`);
+      expect(Buffer.from(stored?.body ?? []).toString()).toBe(names[index]);
+    }
+  }
+  expect(readdirSync(directory)).not.toContain('.slipway-tmp-');
+}
+
+describeVolume('a volume that is full', VOLUMES.small, root, (directory) => {
+  it('is said to be, and keeps what it holds', async () => {
+    const store = await openFilesystemStore({ directory, signUrl });
+    await store.create('a/kept', Buffer.alloc(500_000, 'k'));
+    const full = { code: 'store_full', message: expect.stringContaining('no space is left') };
+    await expect(store.create('a/b', Buffer.alloc(700_000))).rejects.toMatchObject(full);
+    await expect(store.upload('a/c', sourceOf(Buffer.alloc(3_000_000)))).rejects.toMatchObject(
+      full,
+    );
+    expect((await collect(store.list(''))).map(({ key }) => key)).toEqual(['a/kept']);
+    expect(readdirSync(join(directory, 'a'))).toEqual(['kept']);
+    expect((await store.get('a/kept'))?.size).toBe(500_000);
+    // Readers may open a volume that is full.
+    writeFileSync(join(directory, 'filler'), '');
+    await openFilesystemStore({ directory, signUrl });
+  });
+});
+
+describeVolume('a read-only volume', VOLUMES.plain, root, (directory) => {
+  it('is read, and writers are told', async () => {
+    writeFileSync(join(directory, 'a'), 'x');
+    remountReadOnly(directory);
+    const store = await openFilesystemStore({ directory, signUrl });
+    expect((await store.get('a'))?.size).toBe(1);
+    await expect(store.create('b', Buffer.from('x'))).rejects.toMatchObject({
+      code: 'store_denied',
+    });
+  });
+});
