@@ -99,7 +99,8 @@ async function publish({ version, file }: Program): Promise<void> {
     stdio: 'inherit',
   });
   const code = await new Promise((resolve) => child.once('close', resolve));
-  if (code !== 0) throw new Error(`publishing ended with ${code}`);
+  // It has said why.
+  if (code !== 0) process.exit(1);
 }
 
 async function startService(): Promise<{ app: BuiltApp; url: string }> {

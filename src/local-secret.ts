@@ -1,8 +1,9 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { link, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { link, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { AppError } from './errors.ts';
+import { createOwnDirectory } from './own-directory.ts';
 import { Secret } from './secret.ts';
 
 const SECRET_LENGTH_MIN = 32;
@@ -15,21 +16,28 @@ const SECRET_LENGTH_MIN = 32;
  *
  * @param create makes the secret; 32 random bytes unless something else is asked for
  * @throws AppError `invalid_configuration` when the file holds no whole secret: with an empty one
- *   anybody could sign links
+ *   anybody could sign links; `store_denied` when it cannot be created
  */
 export async function openLocalSecret(
   file: string,
   create: () => string | Promise<string> = () => randomBytes(32).toString('base64url'),
 ): Promise<Secret> {
   if (existsSync(file)) return readSecret(file);
-  await mkdir(path.dirname(file), { recursive: true, mode: 0o700 });
+  await createOwnDirectory(path.dirname(file));
   // Written whole before it has its name: a process killed here, or a full disk, leaves no half of it.
   const temporary = `${file}.${randomUUID()}`;
   try {
     await writeFile(temporary, await create(), { flag: 'wx', mode: 0o600 });
     await link(temporary, file);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    const { code } = error as NodeJS.ErrnoException;
+    if (code !== 'EEXIST') {
+      throw new AppError(
+        'store_denied',
+        `Could not create ${file} (${code ?? error}). Set DATA_DIR to a directory that this process may write, on a volume with hard links and space left.`,
+        { cause: error },
+      );
+    }
   } finally {
     await rm(temporary, { force: true });
   }

@@ -12,6 +12,8 @@ interface Import {
   /** The same, for a file of the project; a package or built-in as written. */
   readonly to: string;
   readonly isTypeOnly: boolean;
+  /** By `import()`, once it is needed. */
+  readonly isLater: boolean;
 }
 
 function filesBelow(directory: string): string[] {
@@ -37,7 +39,7 @@ function importsOf(file: string): Import[] {
     const to = specifier.startsWith('.')
       ? path.posix.join(path.posix.dirname(file), specifier)
       : specifier;
-    return { from: file, to, isTypeOnly: type !== undefined };
+    return { from: file, to, isTypeOnly: type !== undefined, isLater: fixed === undefined };
   });
 }
 
@@ -77,7 +79,7 @@ const RULES: Readonly<Record<string, Rule>> = {
     because: 'decisions are pure: whatever they need is handed to them as values',
   },
   'object-store': {
-    may: ['errors', 'clock'],
+    may: ['errors', 'clock', 'own-directory'],
     because: 'a store keeps bytes under keys and has never heard of releases',
   },
   sequence: {
@@ -138,7 +140,11 @@ const RULES: Readonly<Record<string, Rule>> = {
     may: ['domain', 'errors', 'secret', 'src/identity/key-set-schema.ts'],
     because: 'an environment goes in, a value comes out',
   },
-  'local-secret': { may: ['errors', 'secret'], because: 'it is one file and its contents' },
+  'own-directory': { may: ['errors'], because: 'it is one directory' },
+  'local-secret': {
+    may: ['errors', 'own-directory', 'secret'],
+    because: 'it is one file and its contents',
+  },
   system: {
     may: ['clock'],
     because: 'it holds nothing but the real clock, chance and environment',
@@ -167,7 +173,7 @@ const RULES: Readonly<Record<string, Rule>> = {
 /** Measuring needs parts of their own: what is compared, not what is offered. */
 const isBench = (file: string): boolean => /^scripts\/bench/.test(file);
 
-function violationOf({ from, to, isTypeOnly }: Import): string | undefined {
+function violationOf({ from, to, isTypeOnly }: Omit<Import, 'isLater'>): string | undefined {
   const room = roomOf(from);
   const target = roomOf(to);
   if (!/^(src|scripts)\//.test(to) || room === target || isBench(from)) return undefined;
@@ -266,5 +272,41 @@ describe('fences', () => {
     expect(inSource(/\bstatusCode\b/, outside).filter((file) => !/\/s3/.test(file))).toEqual([]);
     const keys = /`(apps|applications)\/\$\{/;
     expect(inSource(keys, (file) => file === 'src/catalog/keys.ts')).toEqual([]);
+  });
+});
+
+describe('what a command loads', () => {
+  /** The packages that importing a file loads; what is imported by `import()` is loaded later. */
+  function packagesOf(entry: string): Set<string> {
+    const seen = new Set<string>();
+    const packages = new Set<string>();
+    const visit = (file: string): void => {
+      if (seen.has(file)) return;
+      seen.add(file);
+      for (const { to, isTypeOnly, isLater } of importsOf(file)) {
+        if (isTypeOnly || isLater) continue;
+        if (/^(src|scripts)\/.*\.ts$/.test(to)) visit(to);
+        else if (!/^(node:|src\/)/.test(to)) packages.add(to);
+      }
+    };
+    visit(entry);
+    return packages;
+  }
+
+  it('for its help: what parses arguments, and no more', () => {
+    expect([...packagesOf('scripts/cli/command-line.ts')].sort()).toEqual(['commander', 'semver']);
+  });
+
+  it('for its work: no server, and no AWS SDK before the store is known to be S3', () => {
+    const commands = scripts.filter((file) => file.startsWith('scripts/cli/run/'));
+    expect(commands.length).toBeGreaterThan(5);
+    for (const command of commands) {
+      const packages = [...packagesOf(command)];
+      expect(packages, command).toContain('zod');
+      expect(
+        packages.filter((name) => /^(fastify|@fastify|@aws-sdk|pino|prom-client)/.test(name)),
+        command,
+      ).toEqual([]);
+    }
   });
 });

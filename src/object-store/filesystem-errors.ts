@@ -32,7 +32,7 @@ export function storeError(error: unknown, action: string, path: string): unknow
     case 'EROFS':
       return new AppError(
         'store_denied',
-        `${failed}: this process may not. Check the owner and mode of the directory and how the volume is mounted.`,
+        `${failed}: this process may not. Check the owner and mode of the directory and how its volume is mounted, or set DATA_DIR to another one.`,
         { cause: error },
       );
     case 'ENAMETOOLONG':

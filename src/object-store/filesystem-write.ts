@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { type FileHandle, lstat, mkdir, open, rm, rmdir, unlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { AppError } from '../errors.ts';
+import { createOwnDirectory } from '../own-directory.ts';
 import { isMissing, systemCode } from './filesystem-errors.ts';
 import { syncDirectories, syncDirectory, type Volume } from './filesystem-volume.ts';
 import { TEMPORARY_PREFIX } from './key.ts';
@@ -59,11 +60,10 @@ export async function removeFile(volume: Volume, path: string): Promise<void> {
 }
 
 /**
- * Creates the volume's root and makes every new name above it durable. For its owner alone: accounts and
- * messages are below it.
+ * Creates the volume's root and makes every new name above it durable.
  */
 export async function createDirectory({ root, operations }: Volume): Promise<void> {
-  const first = await mkdir(root, { recursive: true, mode: 0o700 });
+  const first = await createOwnDirectory(root);
   if (first !== undefined) {
     await syncDirectories({ root: dirname(first), operations }, root);
   }

@@ -42,7 +42,7 @@ export async function openFilesystemStore(deps: FilesystemStoreDeps): Promise<Ob
     return prepared;
   }
 
-  if ((await statIfPresent(root)) !== undefined) {
+  if ((await translate('open', root, () => statIfPresent(root))) !== undefined) {
     await prepare().catch((error: unknown) => {
       if (isAppError(error, 'store_nonconforming')) {
         throw error;

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, expect, it } from 'vitest';
+import { openLocalSecret } from '../../src/local-secret.ts';
 import { openFilesystemStore } from '../../src/object-store/filesystem.ts';
 import { systemOperations } from '../../src/object-store/filesystem-volume.ts';
 import { createUrlSigner } from '../../src/object-store/signed-url.ts';
@@ -67,6 +68,26 @@ async function expectOneWinnerEach(directory: string): Promise<void> {
   expect(readdirSync(directory)).not.toContain('.slipway-tmp-');
 }
 
+describeVolume('a volume without hard links', VOLUMES.withoutLinks, root, (directory) => {
+  it('is refused, with the volumes that have them', async () => {
+    const data = join(directory, 'data');
+    const store = await openFilesystemStore({ directory: data, signUrl });
+    const refused = {
+      code: 'store_nonconforming',
+      message: expect.stringMatching(
+        /no hard links .* Set DATA_DIR to a directory on a volume with/,
+      ),
+    };
+    await expect(store.create('a', Buffer.from('x'))).rejects.toMatchObject(refused);
+    await expect(openFilesystemStore({ directory: data, signUrl })).rejects.toMatchObject(refused);
+    expect(readdirSync(data)).toEqual([]);
+    await expect(openLocalSecret(join(directory, 'secrets', 'one'))).rejects.toMatchObject({
+      code: 'store_denied',
+      message: expect.stringMatching(/Set DATA_DIR to a directory .* with hard links/),
+    });
+  });
+});
+
 describeVolume('a volume that is full', VOLUMES.small, root, (directory) => {
   it('is said to be, and keeps what it holds', async () => {
     const store = await openFilesystemStore({ directory, signUrl });
@@ -91,6 +112,11 @@ describeVolume('a read-only volume', VOLUMES.plain, root, (directory) => {
     remountReadOnly(directory);
     const store = await openFilesystemStore({ directory, signUrl });
     expect((await store.get('a'))?.size).toBe(1);
+    const below = await openFilesystemStore({ directory: join(directory, 'not/yet'), signUrl });
+    await expect(below.create('b', Buffer.from('x'))).rejects.toMatchObject({
+      code: 'store_denied',
+      message: `Could not create the directory ${join(directory, 'not/yet')}: ${directory} is on a read-only volume. Set DATA_DIR to a directory that this process may write.`,
+    });
     await expect(store.create('b', Buffer.from('x'))).rejects.toMatchObject({
       code: 'store_denied',
     });

@@ -10,6 +10,8 @@ interface Kind {
   readonly needs: string;
   /** @param directory empty; whatever is made beside it is removed with it */
   mount(directory: string): void;
+  /** Gives back what mounting it took, after it is unmounted. */
+  release?(directory: string): void;
 }
 
 const FOLDING: Kind = {
@@ -24,13 +26,37 @@ const FOLDING: Kind = {
   },
 };
 
+const WITHOUT_LINKS: Kind = {
+  needs: 'root, a loop device, FUSE and exFAT (Debian: exfat-fuse, exfatprogs)',
+  mount: (directory) => {
+    const image = `${directory}.img`;
+    writeFileSync(image, '');
+    truncateSync(image, 64 * 1024 * 1024);
+    run('mkfs.exfat', image);
+    const device = run('losetup', '--find', '--show', image).trim();
+    try {
+      run('mount.exfat-fuse', device, directory);
+    } catch (error) {
+      run('losetup', '--detach', device);
+      throw error;
+    }
+  },
+  release: (directory) => {
+    const [device = ''] = run('losetup', '--associated', `${directory}.img`).split(':');
+    run('losetup', '--detach', device);
+  },
+};
+
 const temporary = (options: string): Kind => ({
   needs: 'root',
-  mount: (directory) => run('mount', '-t', 'tmpfs', '-o', options, 'tmpfs', directory),
+  mount: (directory) => {
+    run('mount', '-t', 'tmpfs', '-o', options, 'tmpfs', directory);
+  },
 });
 
 export const VOLUMES = {
   folding: FOLDING,
+  withoutLinks: WITHOUT_LINKS,
   small: temporary('size=1m'),
   plain: temporary('size=8m'),
 };
@@ -57,7 +83,10 @@ export function describeVolume(
     return;
   }
   describe(name, () => {
-    afterAll(() => run('umount', directory));
+    afterAll(() => {
+      run('umount', directory);
+      kind.release?.(directory);
+    });
     define(directory);
   });
 }
@@ -66,6 +95,6 @@ export function remountReadOnly(directory: string): void {
   run('mount', '-o', 'remount,ro', directory);
 }
 
-function run(command: string, ...args: string[]): void {
-  execFileSync(command, args, { stdio: 'pipe', timeout: 60_000 });
+function run(command: string, ...args: string[]): string {
+  return execFileSync(command, args, { stdio: 'pipe', timeout: 60_000, encoding: 'utf8' });
 }

@@ -35,7 +35,9 @@ export async function doctor(terminal: Terminal, options: { json: boolean }): Pr
 /** Windows has no such bits, and says that everybody may: its own permissions count there. */
 async function isOpenToUsers(directory: string): Promise<boolean> {
   if (process.platform === 'win32') return false;
-  return ((await stat(directory)).mode & 0o077) !== 0;
+  const found = await stat(directory).catch(() => undefined);
+  // One that is not there yet will be its owner's alone.
+  return found !== undefined && (found.mode & 0o077) !== 0;
 }
 
 async function fetchStatus(url: string): Promise<number> {

@@ -1,0 +1,37 @@
+import { access, constants, mkdir, stat } from 'node:fs/promises';
+import path from 'node:path';
+import { AppError } from './errors.ts';
+
+/**
+ * Creates a directory, and those above it, for its owner alone: accounts, messages and secrets go there.
+ *
+ * @returns the first directory that had to be created; undefined when all were there
+ * @throws AppError `store_denied`, with what to do; the system's own error when its volume is full
+ */
+export async function createOwnDirectory(directory: string): Promise<string | undefined> {
+  try {
+    return await mkdir(directory, { recursive: true, mode: 0o700 });
+  } catch (error) {
+    if (['ENOSPC', 'EDQUOT'].includes(codeOf(error))) throw error;
+    throw new AppError(
+      'store_denied',
+      `Could not create the directory ${directory}: ${await findReason(directory, error)}. Set DATA_DIR to a directory that this process may write.`,
+      { cause: error },
+    );
+  }
+}
+
+/** Node says ENOENT also of a read-only volume: the nearest directory that is there tells more. */
+async function findReason(directory: string, error: unknown): Promise<string> {
+  const found = await stat(directory).catch(() => undefined);
+  const parent = path.dirname(directory);
+  if (found === undefined) return parent === directory ? codeOf(error) : findReason(parent, error);
+  if (!found.isDirectory()) return `${directory} is not a directory`;
+  const code = await access(directory, constants.W_OK).then(() => codeOf(error), codeOf);
+  if (code === 'EROFS') return `${directory} is on a read-only volume`;
+  return code === 'EACCES' ? `this process may not write in ${directory}` : code;
+}
+
+function codeOf(error: unknown): string {
+  return (error as NodeJS.ErrnoException).code ?? String(error);
+}
