@@ -2,6 +2,7 @@ import { parseArgs } from 'node:util';
 import { benchAccessToken } from './bench/access-token.ts';
 import type { Bench, BenchContext } from './bench/bench.ts';
 import { benchCheckUpdate } from './bench/check-update.ts';
+import { benchCommandLine } from './bench/command-line.ts';
 import { benchDecision } from './bench/decision.ts';
 import { benchEnumeration } from './bench/enumeration.ts';
 import { benchLoginStorm } from './bench/login-storm.ts';
@@ -23,6 +24,7 @@ const BENCHES: Readonly<Record<string, Bench>> = {
   refresh: benchRefresh,
   'login-storm': benchLoginStorm,
   enumeration: benchEnumeration,
+  'command-line': benchCommandLine,
 };
 
 const USAGE = `npm run bench -- [NAMES…] [OPTIONS]

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { Command, InvalidArgumentError, Option } from 'commander';
 
 /**
- * The killed-publish tests for longer: `npx tsx scripts/soak.ts --kills 1000`. It runs the tests
+ * The killed-publish tests for longer: `node scripts/soak.ts --kills 1000`. It runs the tests
  * themselves, so that what is promised for a thousand kills is what CI holds twenty to. Works from a
  * checkout; on S3 too when TEST_S3_ENDPOINT and its companions are set.
  */

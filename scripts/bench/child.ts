@@ -32,8 +32,7 @@ export async function startChild(module: string, options: ChildOptions): Promise
   const child = fork(module, [], {
     cwd: options.cwd,
     env: { ...process.env, ...options.env },
-    // The AWS SDK warns of Node versions to come.
-    execArgv: ['--no-warnings', ...(options.execArgv ?? [])],
+    execArgv: [...(options.execArgv ?? [])],
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   });
   running.add(child);

@@ -1,15 +1,10 @@
-import { existsSync } from 'node:fs';
-import { type Browser, chromium } from 'playwright-core';
+import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { makeArtifact, publish } from '../support/release.ts';
 import { createTestService, type TestService } from '../support/service.ts';
+import { launchBrowser, skipsBrowser } from './website-page.ts';
 
-const CHROMIUM = process.env.TEST_CHROMIUM ?? '/usr/bin/chromium';
-const isThere = existsSync(CHROMIUM);
-if (!isThere)
-  console.log(`skipped: the page to try the interface; no browser at ${CHROMIUM} (TEST_CHROMIUM)`);
-
-describe.skipIf(!isThere && process.env.CI === undefined)('the page to try the interface', () => {
+describe.skipIf(skipsBrowser)('the page to try the interface', () => {
   let service: TestService;
   let browser: Browser;
   let url: string;
@@ -22,13 +17,7 @@ describe.skipIf(!isThere && process.env.CI === undefined)('the page to try the i
     });
     await service.refresh();
     url = await service.listen();
-    browser = await chromium.launch({
-      executablePath: CHROMIUM,
-      args: [
-        ...['--headless', '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run'],
-        ...['--disable-background-networking', '--disable-component-update', '--disable-sync'],
-      ],
-    });
+    browser = await launchBrowser();
   });
 
   afterAll(async () => {

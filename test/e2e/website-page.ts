@@ -9,7 +9,7 @@ import { type Browser, chromium, type Page } from 'playwright-core';
 const CHROMIUM = process.env.TEST_CHROMIUM ?? '/usr/bin/chromium';
 const isThere = existsSync(CHROMIUM);
 if (!isThere) {
-  console.log(`skipped: the website's snippets; no browser at ${CHROMIUM} (TEST_CHROMIUM)`);
+  console.log(`skipped: what needs a browser; there is none at ${CHROMIUM} (TEST_CHROMIUM)`);
 }
 /** In CI there must be one. */
 export const skipsBrowser = !isThere && process.env.CI === undefined;
