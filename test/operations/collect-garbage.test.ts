@@ -173,19 +173,18 @@ describe('gc on a directory', () => {
     const store = await openFilesystemStore({ directory, signUrl });
     const parts = { store, clock: systemClock, randomness: systemRandomness };
     await publish(parts, requests.first);
-    const put = async (key: string, ageMs: number) => {
-      const file = pathOf(directory, key);
+    const put = async (file: string, ageMs: number) => {
       await mkdir(path.dirname(file), { recursive: true });
       await writeFile(file, 'left behind');
       const time = new Date(Date.now() - ageMs);
       await utimes(file, time, time);
-      return file;
     };
     const orphan = (name: string) => artifactKey('desktop', artifactObject('0'.repeat(64), name));
-    await put(orphan('old.exe'), 8 * DAY_MS);
-    await put(orphan('young.exe'), 6 * DAY_MS);
-    await put('apps/desktop/artifacts/.slipway-tmp-old', 8 * DAY_MS);
-    await put('apps/desktop/artifacts/.slipway-tmp-young', HOUR_MS);
+    await put(pathOf(directory, orphan('old.exe')), 8 * DAY_MS);
+    await put(pathOf(directory, orphan('young.exe')), 6 * DAY_MS);
+    const unfinished = path.join(directory, 'apps/desktop/artifacts/.slipway-tmp-');
+    await put(`${unfinished}old`, 8 * DAY_MS);
+    await put(`${unfinished}young`, HOUR_MS);
     // Old, and named: never removed.
     const named = artifactKey(
       'desktop',
