@@ -2,7 +2,7 @@
 FROM node:24-bookworm-slim AS build
 WORKDIR /slipway
 COPY package.json package-lock.json .npmrc ./
-# Installs a Node of its own too, for machines that have none as new: removed with the other development packages.
+# `npm ci` also installs npm's `node` package, for development; `npm prune` below removes it.
 RUN npm ci
 COPY tsconfig.json tsconfig.build.json ./
 COPY src src

@@ -4,7 +4,7 @@ const [major, minor] = process.versions.node.split('.').map(Number);
 if (major < 22 || (major === 22 && minor < 18)) {
   console.error(
     `slipway: Node ${process.versions.node} is too old: Slipway needs Node 22.18 or newer. ` +
-      'Install Node 24 from https://nodejs.org; in a checkout, "npm ci" brings it along for the npm scripts.',
+      'Install Node 24 from https://nodejs.org; in a checkout, "npm ci" installs Node 24 for the npm scripts.',
   );
   process.exit(1);
 }

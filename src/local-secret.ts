@@ -16,39 +16,52 @@ const SECRET_LENGTH_MIN = 32;
  *
  * @param create makes the secret; 32 random bytes unless something else is asked for
  * @throws AppError `invalid_configuration` when the file holds no whole secret: with an empty one
- *   anybody could sign links; `store_denied` when it cannot be created
+ *   anybody could sign links; `store_denied` or `store_full` when it cannot be created or read
  */
 export async function openLocalSecret(
   file: string,
   create: () => string | Promise<string> = () => randomBytes(32).toString('base64url'),
 ): Promise<Secret> {
   if (existsSync(file)) return readSecret(file);
-  await createOwnDirectory(path.dirname(file));
+  const secret = await create();
   // Written whole before it has its name: a process killed here, or a full disk, leaves no half of it.
   const temporary = `${file}.${randomUUID()}`;
   try {
-    await writeFile(temporary, await create(), { flag: 'wx', mode: 0o600 });
+    await createOwnDirectory(path.dirname(file));
+    await writeFile(temporary, secret, { flag: 'wx', mode: 0o600 });
     await link(temporary, file);
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code !== 'EEXIST') {
-      throw new AppError(
-        'store_denied',
-        `Could not create ${file} (${code ?? error}). Set DATA_DIR to a directory that this process may write, on a volume with hard links and space left.`,
-        { cause: error },
-      );
-    }
+    if (codeOf(error) !== 'EEXIST') throw cannot('create', file, error);
   } finally {
-    await rm(temporary, { force: true });
+    // A failure to remove it must not hide what failed before.
+    await rm(temporary, { force: true }).catch(() => undefined);
   }
   return readSecret(file);
 }
 
 async function readSecret(file: string): Promise<Secret> {
-  const secret = (await readFile(file, 'utf8')).trim();
+  const text = await readFile(file, 'utf8').catch((error: unknown) => {
+    throw cannot('read', file, error);
+  });
+  const secret = text.trim();
   if (secret.length >= SECRET_LENGTH_MIN) return new Secret(secret);
   throw new AppError(
     'invalid_configuration',
     `${file} is damaged: it has ${secret.length} characters, not ${SECRET_LENGTH_MIN} or more. Delete it, and a new one is made; links handed out before stop working.`,
   );
+}
+
+function cannot(action: 'create' | 'read', file: string, cause: unknown): AppError {
+  if (cause instanceof AppError) return cause;
+  const code = codeOf(cause);
+  const isFull = code === 'ENOSPC' || code === 'EDQUOT';
+  return new AppError(
+    isFull ? 'store_full' : 'store_denied',
+    `Could not ${action} ${file} (${code}). ${isFull ? 'Free space on its volume, or set' : 'Set'} DATA_DIR to a directory that this process may read and write, on a volume with hard links.`,
+    { cause },
+  );
+}
+
+function codeOf(error: unknown): string {
+  return (error as NodeJS.ErrnoException).code ?? String(error);
 }

@@ -2,17 +2,19 @@ import { access, constants, mkdir, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { AppError } from './errors.ts';
 
+const NOT_ALLOWED = ['EACCES', 'EPERM', 'EROFS', 'ENOENT', 'ENOTDIR', 'EEXIST'];
+
 /**
  * Creates a directory, and those above it, for its owner alone: accounts, messages and secrets go there.
  *
  * @returns the first directory that had to be created; undefined when all were there
- * @throws AppError `store_denied`, with what to do; the system's own error when its volume is full
+ * @throws AppError `store_denied`, with what to do, when this process may not; otherwise the system's error
  */
 export async function createOwnDirectory(directory: string): Promise<string | undefined> {
   try {
     return await mkdir(directory, { recursive: true, mode: 0o700 });
   } catch (error) {
-    if (['ENOSPC', 'EDQUOT'].includes(codeOf(error))) throw error;
+    if (!NOT_ALLOWED.includes(codeOf(error))) throw error;
     throw new AppError(
       'store_denied',
       `Could not create the directory ${directory}: ${await findReason(directory, error)}. Set DATA_DIR to a directory that this process may write.`,
@@ -21,7 +23,7 @@ export async function createOwnDirectory(directory: string): Promise<string | un
   }
 }
 
-/** Node says ENOENT also of a read-only volume: the nearest directory that is there tells more. */
+/** On a read-only volume mkdir may fail with ENOENT, so this looks at the nearest existing directory. */
 async function findReason(directory: string, error: unknown): Promise<string> {
   const found = await stat(directory).catch(() => undefined);
   const parent = path.dirname(directory);

@@ -261,6 +261,13 @@ describe('fences', () => {
     expect(inSource(/\bprocess\.(exit|on)\b/, (file) => file === 'src/server.ts')).toEqual([]);
   });
 
+  it('commands print on the terminal that they are handed', () => {
+    const own = /\bconsole\.|\bprocess\.(std(in|out|err)|exitCode)\b/;
+    const commands = scripts.filter((file) => file.startsWith('scripts/cli/'));
+    expect(commands.filter((file) => own.test(withoutComments(text(file))))).toEqual([]);
+    expect(inSource(/\bconsole\./, (file) => file === 'src/server.ts')).toEqual([]);
+  });
+
   it('time and chance are handed in', () => {
     const real = /\bDate\.now\(|\bnew Date\(\s*\)|\bMath\.random\(|\bperformance\.now\(/;
     expect(inSource(real, (file) => file === 'src/system.ts')).toEqual([]);

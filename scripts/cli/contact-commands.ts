@@ -1,11 +1,9 @@
 import { type Command, Option } from 'commander';
-import type { MessageState } from '../../src/contact/inspect.ts';
+import { MESSAGE_STATES } from '../../src/contact/message-state.ts';
 import { parseCount } from './arguments.ts';
 import type { Runner } from './command-line.ts';
 
 /** Commands for the messages from the contact form. */
-
-const MESSAGE_STATES = ['pending', 'delivered', 'dead'] as const satisfies readonly MessageState[];
 
 const load = () => import('./run/contact.ts');
 

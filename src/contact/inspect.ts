@@ -14,15 +14,13 @@ import {
   redeliverySequence,
 } from './documents.ts';
 import { isMessageId, messageKey, messagePrefix } from './keys.ts';
+import type { MessageState } from './message-state.ts';
 import { markPending } from './pending.ts';
 import { type Attempt, decideNext, loadProgress, type Progress, readOutcome } from './progress.ts';
 import { eraseMessage } from './retention.ts';
 import { scanMessages } from './scan.ts';
 
 /** What people look at and do with messages. */
-
-export const MESSAGE_STATES = ['pending', 'delivered', 'dead'] as const;
-export type MessageState = (typeof MESSAGE_STATES)[number];
 
 export interface ListedMessage extends Message {
   readonly state: MessageState;

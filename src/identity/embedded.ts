@@ -2,7 +2,8 @@ import { AppError } from '../errors.ts';
 import type { AppendDeps } from '../sequence/append.ts';
 import { accountIdOf, createAccount, readAccount } from './account.ts';
 import type { IdentityProvider } from './identity-provider.ts';
-import { checkPassword, type PasswordHasher } from './password.ts';
+import type { PasswordHasher } from './password.ts';
+import { checkPassword } from './password-rule.ts';
 
 /** What registering takes at the least, whatever the store has to do. */
 const REGISTER_MS_MIN = 200;

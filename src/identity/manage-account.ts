@@ -13,7 +13,8 @@ import {
 import { endAllSessions } from './account-sessions.ts';
 import { listDeveloperKeyIds } from './developer-keys.ts';
 import { ACCOUNTS_ROOT, accountPrefix, developerKeyPrefix, sessionsPrefix } from './keys.ts';
-import { checkPassword, type PasswordHasher } from './password.ts';
+import type { PasswordHasher } from './password.ts';
+import { checkPassword } from './password-rule.ts';
 
 /** What owners and staff do to accounts. A change comes first, the end of its sessions after it. */
 

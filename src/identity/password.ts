@@ -14,9 +14,6 @@ export interface PasswordCost {
 }
 
 const COST: PasswordCost = { memoryCost: 19_456, timeCost: 2 };
-export const PASSWORD_LENGTH_MIN = 8;
-/** Bytes. Longer ones would only make the hash dearer. */
-export const PASSWORD_BYTES_MAX = 256;
 /** Log-ins that wait for their turn; a storm of them must not fill the memory. */
 const WAITING_MAX = 50;
 const RETRY_AFTER_SECONDS = 5;
@@ -66,12 +63,4 @@ function renderHashOfNobody({
 }: PasswordCost & { readonly parallelism: number }): string {
   const part = (bytes: number): string => randomBytes(bytes).toString('base64').replace(/=+$/, '');
   return `$argon2id$v=19$m=${memoryCost},p=${parallelism},t=${timeCost}$${part(16)}$${part(32)}`;
-}
-
-/** @throws AppError `weak_password` */
-export function checkPassword(password: string): void {
-  const isLongEnough = [...password].length >= PASSWORD_LENGTH_MIN;
-  if (isLongEnough && Buffer.byteLength(password) <= PASSWORD_BYTES_MAX) return;
-  const detail = `A password has at least ${PASSWORD_LENGTH_MIN} characters, and at most ${PASSWORD_BYTES_MAX} bytes.`;
-  throw new AppError('weak_password', detail, { issues: [{ pointer: '/password', detail }] });
 }

@@ -7,5 +7,6 @@ import { create } from 'content-disposition';
  * browser garbled, so such names always take the extended form.
  */
 export function renderDisposition(filename: string): string {
-  return create(filename, { fallback: filename.replace(/[^ -~]/g, '_') });
+  const ascii = filename.replace(/[^ -~]/g, '_');
+  return create(filename, ascii === filename ? {} : { fallback: ascii });
 }

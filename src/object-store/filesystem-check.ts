@@ -12,7 +12,7 @@ const NO_LINKS = ['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK', 'EISDIR'
 /**
  * Tries in the directory itself whether a name can be claimed by exactly one writer.
  *
- * `store_nonconforming` without hard links: two writers could both win. Other failures are the
+ * `store_nonconforming` where it cannot: two writers could both win. Other failures are the
  * system's own errors.
  */
 export async function checkDirectory({ root, operations }: Volume): Promise<void> {
@@ -20,24 +20,28 @@ export async function checkDirectory({ root, operations }: Volume): Promise<void
   const linked = `${name}-linked`;
   try {
     await writeFile(name, '', { flag: 'wx' });
-    const first = await operations.link(name, linked).then(() => undefined, systemCodeOrThrow);
-    if (first !== undefined) throw refusal(root, `links are answered with ${first}`);
-    const second = await operations.link(name, linked).then(() => 'success', systemCode);
-    if (second !== 'EEXIST') throw refusal(root, `a taken name is answered with ${second}`);
+    await operations.link(name, linked).catch((error: unknown) => {
+      throw NO_LINKS.includes(systemCode(error) ?? '')
+        ? refusal(root, `has no hard links (${systemCode(error)})`, error)
+        : error;
+    });
+    const isReplaced = await operations.link(name, linked).then(
+      () => true,
+      (error: unknown) => {
+        if (systemCode(error) === 'EEXIST') return false;
+        throw error;
+      },
+    );
+    if (isReplaced) throw refusal(root, 'lets a hard link replace a file');
   } finally {
     await Promise.all([rm(name, { force: true }), rm(linked, { force: true })]);
   }
 }
 
-function systemCodeOrThrow(error: unknown): string {
-  const code = systemCode(error);
-  if (code !== undefined && NO_LINKS.includes(code)) return code;
-  throw error;
-}
-
-function refusal(directory: string, seen: string): AppError {
+function refusal(directory: string, reason: string, cause?: unknown): AppError {
   return new AppError(
     'store_nonconforming',
-    `The directory ${directory} cannot be a store: its volume has no hard links (${seen}), so two writers could both create one object. Set DATA_DIR to a directory on a volume with hard links (APFS, NTFS, ext4, xfs, btrfs or zfs; not FAT, exFAT or most network shares), or use an S3 bucket.`,
+    `The directory ${directory} cannot be a store: its volume ${reason}, so two writers could both create one object. Set DATA_DIR to a directory on a volume with hard links (APFS, NTFS, ext4, xfs, btrfs or zfs; not FAT, exFAT or some network shares), or use an S3 bucket.`,
+    { cause },
   );
 }

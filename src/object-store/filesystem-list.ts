@@ -69,8 +69,8 @@ async function* readSegments(directory: string, before: readonly string[]): Asyn
       yield* readSegments(path, names);
     } else if (!isContinued && (entry.isDirectory() || entry.isFile())) {
       const key = names.map((name) => parsePart(name).text).join('');
-      // Anything spelled otherwise is nothing of ours: what a desktop leaves in directories, for one.
-      if (partsOf(key).join('/') === names.join('/')) {
+      // A name that partsOf would not make is ignored, for example a file of the desktop.
+      if (!key.includes('/') && partsOf(key).join('/') === names.join('/')) {
         yield { key, path, isDirectory: entry.isDirectory() };
       }
     }

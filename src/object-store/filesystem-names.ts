@@ -9,8 +9,8 @@ import { TEMPORARY_PREFIX } from './key.ts';
  * - `!` and a letter is that letter in upper case, as in Go's module cache: `2.0.0-RC.1` is `2.0.0-!r!c.1`.
  * - `%` and two hex digits is a byte of UTF-8, for everything else, for a dot at the end, and for the
  *   first character of a name that is reserved: `con.txt` is `%63on.txt`.
- * - A name that would be longer than {@link PART_LENGTH_MAX} continues in a directory: every part but
- *   the last ends in a `%` of its own.
+ * - A name that would be longer than {@link PART_LENGTH_MAX}, before a reserved name or a dot at the end is
+ *   escaped, continues in a directory: every part but the last ends in a `%` of its own.
  */
 
 /** File systems hold 255 characters at most; eCryptfs 143. */
@@ -33,7 +33,7 @@ export interface NamePart {
   readonly isContinued: boolean;
 }
 
-/** Reads a file name; what is no such name reads as some text that {@link partsOf} spells otherwise. */
+/** Reads a file name. For a name that {@link partsOf} did not make, the text is arbitrary: compare. */
 export function parsePart(name: string): NamePart {
   const isContinued = name.endsWith(CONTINUED);
   const escaped = isContinued ? name.slice(0, -1) : name;

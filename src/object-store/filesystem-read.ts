@@ -1,5 +1,5 @@
 import { type BigIntStats, constants } from 'node:fs';
-import { type FileHandle, open } from 'node:fs/promises';
+import { type FileHandle, lstat, open } from 'node:fs/promises';
 import { addAbortSignal } from 'node:stream';
 import { AppError } from '../errors.ts';
 import { isMissing, storeError, symbolicLink, translate } from './filesystem-errors.ts';
@@ -89,6 +89,8 @@ async function openObject(path: string, key: string) {
   try {
     // Not through a symbolic link, nor waiting for the other end of a named pipe.
     const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
+    // Windows has no such flag.
+    if (O_NOFOLLOW === undefined && (await lstat(path)).isSymbolicLink()) throw symbolicLink(path);
     file = await open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
   } catch (error) {
     if (isMissing(error)) {

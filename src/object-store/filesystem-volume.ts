@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import { AppError } from '../errors.ts';
 import { isMissing, systemCode } from './filesystem-errors.ts';
 
-/** The file operations that differ between volumes; tests stand in for volumes they cannot mount. */
+/** The file operations that differ between volumes. Tests replace them to imitate volumes. */
 export interface VolumeOperations {
   /** Hard link; EEXIST when `path` is taken. */
   link(existing: string, path: string): Promise<void>;
@@ -28,7 +28,7 @@ export const systemOperations: VolumeOperations = {
   },
 };
 
-/** What a system answers that cannot sync directories: EPERM is Windows, where names are journaled anyway. */
+/** The answers of systems that cannot sync directories. EPERM is that of Windows; NTFS keeps names in a journal. */
 const CANNOT_SYNC = ['EPERM', 'EISDIR', 'EINVAL', 'EBADF', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS'];
 
 /**

@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { chmod, mkdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -7,6 +8,10 @@ import { createTestService, type TestService } from '../support/service.ts';
 import { ROOT } from './support.ts';
 
 /** The command line as a process: its exit code, its streams and a `.env` file. */
+
+/** Only root may run a program as another user. */
+const isOrdinaryUser = process.getuid?.() !== 0;
+if (isOrdinaryUser) console.log('skipped: commands of another user; this is not root');
 
 let directory: Awaited<ReturnType<typeof makeTemporaryDirectory>>;
 let service: TestService;
@@ -57,4 +62,38 @@ it('takes a password from a pipe', async () => {
     post('/api/v1/auth/login', { email, password, platform: 'linux', device });
   expect(await login('a new battery')).toBe(200);
   expect(await login('correct horse')).toBe(401);
+});
+
+it('completes its settings from a .env file where it is run', async () => {
+  const file = path.join(directory.path, '.env');
+  await writeFile(file, 'DEFAULT_APP=from-the-file\n');
+  const shown = await run(['show', '1.0.0']);
+  await rm(file);
+  expect(shown.stderr).toContain('Nothing is published of from-the-file.');
+});
+
+it('is done when its reader has seen enough', async () => {
+  const script = path.join(ROOT, 'scripts/slipway.ts');
+  const child = spawn(process.execPath, [script, '--help'], { stdio: ['ignore', 'pipe', 'pipe'] });
+  child.stdout.destroy();
+  const errors = text(child.stderr);
+  const code = await new Promise((resolve) => child.once('close', resolve));
+  expect([code, await errors]).toEqual([0, '']);
+});
+
+it.skipIf(isOrdinaryUser)('says that it may not write in a directory of someone else', async () => {
+  const closed = path.join(directory.path, 'closed');
+  await mkdir(closed, { mode: 0o755 });
+  await chmod(directory.path, 0o755);
+  const script = path.join(ROOT, 'scripts/slipway.ts');
+  const words = ['publish', '1.0.0', `${script},os=linux,arch=x64,format=binary`, '--create'];
+  const child = spawn(process.execPath, [script, ...words], {
+    cwd: '/',
+    env: { PATH: process.env.PATH, DATA_DIR: path.join(closed, 'data') },
+    stdio: ['ignore', 'ignore', 'pipe'],
+    uid: 65_534,
+  });
+  expect(await text(child.stderr)).toBe(
+    `slipway: Could not create the directory ${closed}/data/objects: this process may not write in ${closed}. Set DATA_DIR to a directory that this process may write.\n`,
+  );
 });

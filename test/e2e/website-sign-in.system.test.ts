@@ -226,7 +226,7 @@ describe.skipIf(skipsBrowser)("the README's sign-in, in cookie mode", () => {
     expect(await cookie()).toBeUndefined();
   });
 
-  it('renews the access token before it expires, and tells the other tabs', async () => {
+  it('renews the access token before it expires, in every tab, and signs nobody out', async () => {
     const tabs = [await context.newPage(), await context.newPage(), await context.newPage()];
     // One clock for all of them.
     await context.clock.install();

@@ -254,8 +254,11 @@ describe('what should not be sent', () => {
       const { user, system } = process.cpuUsage(before);
       return (user + system) / 1000;
     };
+    await costOf('warm up');
+    const usual = Math.max(await costOf('x'.repeat(60_000)), 5);
+    // A pattern that goes back and forth costs thousands of times as much.
     for (const text of texts) {
-      expect(await costOf(text), text.slice(0, 20)).toBeLessThan(250);
+      expect(await costOf(text), text.slice(0, 20)).toBeLessThan(100 * usual);
     }
   });
 

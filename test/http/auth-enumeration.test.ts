@@ -1,5 +1,5 @@
 import argon2 from 'argon2';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { lockAccount } from '../../src/identity/manage-account.ts';
 import { createMemoryStore } from '../../src/object-store/memory.ts';
 import { systemClock } from '../../src/system.ts';
@@ -40,6 +40,7 @@ describe('whether an address has an account', () => {
       }),
     ]);
   });
+  afterEach(() => vi.restoreAllMocks());
   afterAll(() => Promise.all([service.close(), mailed.close(), gotrue.close()]));
 
   const send = (to: TestService, path: string, body: object) =>
@@ -144,6 +145,5 @@ describe('whether an address has an account', () => {
     expect(known).toEqual(await work(newEmail()));
     expect(known.hashes + known.verifications).toBe(1);
     expect(known.isHeldBack).toBe(true);
-    vi.restoreAllMocks();
   });
 });

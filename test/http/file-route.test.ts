@@ -1,8 +1,3 @@
-import { execFile } from 'node:child_process';
-import { existsSync } from 'node:fs';
-import { readFile, writeFile } from 'node:fs/promises';
-import path from 'node:path';
-import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { artifactKey } from '../../src/catalog/keys.ts';
 import { createHastyClock } from '../support/clock.ts';
@@ -165,14 +160,5 @@ describe('the signed file route of a directory store', () => {
     const { status, bytes } = await fetchBytes({}, url);
     expect(status).toBe(404);
     expect(JSON.parse(bytes.toString())).toMatchObject({ code: 'unknown_file' });
-  });
-
-  const curl = ['/usr/bin/curl', '/usr/local/bin/curl', '/opt/homebrew/bin/curl'].find(existsSync);
-  if (curl === undefined) console.log('skipped: resuming with curl; there is no curl here');
-  it.skipIf(curl === undefined)('curl resumes where it was cut off', async () => {
-    const file = path.join(service.directory, 'partial');
-    await writeFile(file, CONTENT.subarray(0, 321));
-    await promisify(execFile)(String(curl), ['-sS', '--fail', '-C', '-', '-o', file, link]);
-    expect((await readFile(file)).equals(CONTENT)).toBe(true);
   });
 });

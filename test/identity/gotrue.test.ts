@@ -90,6 +90,11 @@ const register = (name: string, password = 'correct horse') =>
 
 const UNAVAILABLE = { code: 'identity_provider_unavailable', kind: 'unavailable' };
 
+function renderAnswer(status: number) {
+  const json = status === 200 ? {} : { code: status, error_code: 'over_email_send_rate_limit' };
+  return { headers: { 'content-type': 'application/json' }, body: JSON.stringify(json) };
+}
+
 describe('GoTrue', () => {
   it('is told of new people, and nobody learns whether it knew them', async () => {
     await provider.register({ email: 'nobody@example.org', password: 'correct horse', name: 'No' });
@@ -132,13 +137,17 @@ describe('GoTrue', () => {
     expect(standIn.requests.some(({ path }) => path.startsWith('/logout'))).toBe(false);
   });
 
-  it('answers after the same wait whether or not it sends a mail, and tells nothing of it', async () => {
+  it('waits as long whether or not it sends a mail, beginning when it is asked', async () => {
     for (const path of ['/signup', '/recover', '/resend']) {
-      for (const answer of [
-        { status: 200, json: {} },
-        errorAnswer(429, 'over_email_send_rate_limit'),
-      ]) {
-        standIn.answer(path, answer);
+      for (const status of [200, 429]) {
+        let answerNow = () => {};
+        const asked = new Promise<void>((resolve) => {
+          standIn.answer(path, (response) => {
+            const { headers, body } = renderAnswer(status);
+            answerNow = () => void response.writeHead(status, headers).end(body);
+            resolve();
+          });
+        });
         const waits: { ms: number; end(): void }[] = [];
         const sleep = (ms: number) =>
           new Promise<void>((resolve) => waits.push({ ms, end: resolve }));
@@ -155,11 +164,13 @@ describe('GoTrue', () => {
         ).then(() => {
           isAnswered = true;
         });
-        // The provider has answered long before.
+        await asked;
+        // The wait runs beside the provider's work, so that the work does not add to it.
+        expect(waits.map(({ ms }) => ms)).toEqual([ANSWER_AFTER_MS]);
+        answerNow();
         await expect.poll(() => outcomes.length).toBeGreaterThan(before);
         await setImmediate();
         expect(isAnswered).toBe(false);
-        expect(waits.map(({ ms }) => ms)).toEqual([ANSWER_AFTER_MS]);
         for (const { end } of waits) end();
         await answered;
       }
@@ -344,8 +355,8 @@ describe('GoTrue', () => {
     const begun = process.hrtime.bigint();
     await expect(verify('ada')).rejects.toMatchObject(UNAVAILABLE);
     const ms = Number(process.hrtime.bigint() - begun) / 1e6;
+    // Never shorter; the stand-in would hang for ever.
     expect(ms).toBeGreaterThan(TIMEOUT_MS - 50);
-    expect(ms).toBeLessThan(TIMEOUT_MS * 10);
   });
 });
 

@@ -1,11 +1,11 @@
 import argon2 from 'argon2';
 import { afterEach, describe, expect, it, vi } from 'vitest';
+import { createPasswordHasher } from '../../src/identity/password.ts';
 import {
   checkPassword,
-  createPasswordHasher,
   PASSWORD_BYTES_MAX,
   PASSWORD_LENGTH_MIN,
-} from '../../src/identity/password.ts';
+} from '../../src/identity/password-rule.ts';
 
 const CHEAP = { memoryCost: 8, timeCost: 1 };
 

@@ -35,7 +35,7 @@ export interface TestServiceOptions {
   readonly log?: string[];
 }
 
-/** What an expensive hash is for is tested with the hashes themselves. */
+/** The real cost of a hash is tested in password.test.ts. */
 const CHEAP = { memoryCost: 8, timeCost: 1 };
 
 export async function createTestService(options: TestServiceOptions = {}): Promise<TestService> {

@@ -1,13 +1,13 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, truncateSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, describe } from 'vitest';
+import { afterAll, beforeAll, describe } from 'vitest';
 
 /** Volumes of other kinds than the one that the tests run on, mounted for a suite. */
 
 interface Kind {
-  /** For the reason of a skipped suite. */
-  readonly needs: string;
+  /** What has to be installed for it. */
+  readonly commands: readonly string[];
   /** @param directory empty; whatever is made beside it is removed with it */
   mount(directory: string): void;
   /** Gives back what mounting it took, after it is unmounted. */
@@ -15,7 +15,7 @@ interface Kind {
 }
 
 const FOLDING: Kind = {
-  needs: 'root, FUSE and lowntfs-3g (Debian: ntfs-3g)',
+  commands: ['mkntfs', 'lowntfs-3g'],
   mount: (directory) => {
     const image = `${directory}.img`;
     writeFileSync(image, '');
@@ -27,7 +27,7 @@ const FOLDING: Kind = {
 };
 
 const WITHOUT_LINKS: Kind = {
-  needs: 'root, a loop device, FUSE and exFAT (Debian: exfat-fuse, exfatprogs)',
+  commands: ['mkfs.exfat', 'losetup', 'mount.exfat-fuse'],
   mount: (directory) => {
     const image = `${directory}.img`;
     writeFileSync(image, '');
@@ -48,7 +48,7 @@ const WITHOUT_LINKS: Kind = {
 };
 
 const temporary = (options: string): Kind => ({
-  needs: 'root',
+  commands: ['mount'],
   mount: (directory) => {
     run('mount', '-t', 'tmpfs', '-o', options, 'tmpfs', directory);
   },
@@ -72,23 +72,31 @@ export function describeVolume(
   define: (directory: string) => void,
 ): void {
   const directory = join(parent, name.replaceAll(/\W+/g, '-'));
-  mkdirSync(directory, { recursive: true });
-  try {
-    kind.mount(directory);
-  } catch (error) {
-    const reason = `${name}: skipped, because mounting it needs ${kind.needs}`;
-    if (process.env.CI) throw new Error(`${reason}, which CI must have`, { cause: error });
-    console.log(`${reason} (${String(error).split('\n')[0]}).`);
+  const missing = kind.commands.filter((command) => !isInstalled(command));
+  if (process.getuid?.() !== 0) missing.push('root');
+  if (missing.length > 0) {
+    const reason = `${name}: skipped, because mounting it needs ${missing.join(', ')}`;
+    if (process.env.CI) throw new Error(`${reason}, which CI must have`);
+    console.log(`${reason} (Debian's packages: ntfs-3g, exfat-fuse, exfatprogs).`);
     describe.skip(reason, () => define(directory));
     return;
   }
   describe(name, () => {
+    beforeAll(() => {
+      mkdirSync(directory, { recursive: true });
+      kind.mount(directory);
+    });
     afterAll(() => {
       run('umount', directory);
       kind.release?.(directory);
     });
     define(directory);
   });
+}
+
+function isInstalled(command: string): boolean {
+  const folders = ['/usr/sbin', '/sbin', ...(process.env.PATH ?? '').split(':')];
+  return folders.some((folder) => existsSync(join(folder, command)));
 }
 
 export function remountReadOnly(directory: string): void {

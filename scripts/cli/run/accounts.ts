@@ -13,7 +13,6 @@ import {
   setTier,
   unlockAccount,
 } from '../../../src/identity/manage-account.ts';
-import { createPasswordHasher } from '../../../src/identity/password.ts';
 import { type Context, openContext } from '../context.ts';
 import { alignColumns, formatTime, printJson, printTable } from '../output.ts';
 import { print, type Terminal } from '../terminal.ts';
@@ -213,6 +212,7 @@ export async function changePassword(
   options: Options,
 ): Promise<void> {
   const password = await readPassword(terminal);
+  const { createPasswordHasher } = await import('../../../src/identity/password.ts');
   await change(
     terminal,
     idOrEmail,

@@ -2,11 +2,11 @@ import {
   eraseExisting,
   type ListedMessage,
   listMessages,
-  type MessageState,
   redeliverMessage,
   type ShownMessage,
   showMessage,
 } from '../../../src/contact/inspect.ts';
+import type { MessageState } from '../../../src/contact/message-state.ts';
 import { openContext } from '../context.ts';
 import { alignColumns, formatTime, printableText, printJson, printTable } from '../output.ts';
 import { print, type Terminal } from '../terminal.ts';
