@@ -55,6 +55,7 @@ const roomOf = (file: string): string =>
 const STORE_INTERFACE = [
   'src/object-store/object-store.ts',
   'src/object-store/key.ts',
+  'src/object-store/presence.ts',
   'src/object-store/range.ts',
 ];
 const LEAVES = ['errors', 'clock', 'log', 'secret', 'response-body', 'rate-limit'];

@@ -12,7 +12,11 @@ export interface Context extends Publisher {
 }
 
 /** @throws AppError `invalid_configuration` */
-export async function openContext({ environment }: Terminal): Promise<Context> {
+/** @param skipCorrupt as a person gave it: see `AppendDeps` */
+export async function openContext(
+  { environment }: Terminal,
+  skipCorrupt: readonly number[] = [],
+): Promise<Context> {
   const env = environment();
   const config = loadConfig(env, 'command');
   const publisher = await openPublisher({
@@ -20,7 +24,7 @@ export async function openContext({ environment }: Terminal): Promise<Context> {
     clock: systemClock,
     randomness: systemRandomness,
   });
-  return { ...publisher, config, actor: actorOf(env), provenance: provenanceOf(env) };
+  return { ...publisher, skipCorrupt, config, actor: actorOf(env), provenance: provenanceOf(env) };
 }
 
 /** For the history: as the CI service or the system names whoever runs this. */

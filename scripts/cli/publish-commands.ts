@@ -1,13 +1,13 @@
 import type { Command } from 'commander';
 import { DEFAULT_CHANNEL, parseApplicationName } from '../../src/domain/channel.ts';
 import type { StatusVerb } from '../../src/operations/change-status.ts';
+import { addChangeOptions } from './arguments.ts';
 import type { Runner } from './command-line.ts';
 
 /** Commands that change what is offered. */
 
 export function addPublishCommands(program: Command, run: Runner): void {
-  program
-    .command('publish')
+  addChangeOptions(program.command('publish'))
     .argument('<version>', 'semantic version, e.g. 1.4.0 or 2.0.0-beta.1')
     .argument('<paths...>', 'build directories, files, or FILE,os=…,arch=…,format=…,name=…')
     .summary('publish build output as a release, or add it to one')
@@ -25,17 +25,14 @@ export function addPublishCommands(program: Command, run: Runner): void {
     )
     .option('--requires <range>', 'versions that may update straight to this one')
     .option('--mandatory-for <range>', 'versions that must update')
-    .option('--json', 'print JSON', false)
     .action(run(async () => (await import('./run/publish.ts')).publish));
-  program
-    .command('promote')
+  addChangeOptions(program.command('promote'))
     .argument('<version>')
     .summary('offer a release on another channel')
     .requiredOption('--to <channel>', 'the channel to offer it on')
     .option('--app <name>', 'application (default: DEFAULT_APP)', parseApplicationName)
     .option('--create', 'create the channel when it is new', false)
     .option('--allow-prerelease', 'allow a pre-release on the stable channel', false)
-    .option('--json', 'print JSON', false)
     .action(run(async () => (await import('./run/promote.ts')).promote));
   addStatusCommand(
     program,
@@ -54,13 +51,11 @@ export function addPublishCommands(program: Command, run: Runner): void {
 }
 
 function addStatusCommand(program: Command, run: Runner, verb: StatusVerb, summary: string): void {
-  program
-    .command(verb)
+  addChangeOptions(program.command(verb))
     .argument('<version>')
     .summary(summary)
     .option('--app <name>', 'application (default: DEFAULT_APP)', parseApplicationName)
     .option('--channel <name>', 'only on this channel (default: wherever it is listed)')
     .option('--reason <text>', 'for the history')
-    .option('--json', 'print JSON', false)
     .action(run(async () => (await import('./run/change-status.ts')).changeTo(verb)));
 }

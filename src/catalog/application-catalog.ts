@@ -6,13 +6,15 @@ import type { Release } from '../domain/release.ts';
 import { AppError, isAppError } from '../errors.ts';
 import type { Log } from '../log.ts';
 import type { ObjectStore } from '../object-store/object-store.ts';
+import { isPresent } from '../object-store/presence.ts';
 import {
   advance,
   type Entry,
-  findNewest,
+  findNewestListed,
   type Position,
   readDocument,
   readNewer,
+  refuseUnknownState,
 } from '../sequence/sequence.ts';
 import { createReleaseLoader } from './release-loader.ts';
 import type { SavedState } from './saved-state.ts';
@@ -59,7 +61,9 @@ export interface ApplicationHealth {
 /** A refresh loads this many new releases before it swaps; a bulk import is loaded as it is asked for. */
 const LOADED_BEFORE_SWAP_MAX = 64;
 const OFFERS_LOADED_AT_ONCE = 8;
-const FAULT_RETRY_MS = 60_000;
+/** What one bad read hid is looked at again by the next polls. */
+const FAULT_RETRY_MS = 5_000;
+const LOSS_LOOKED_FOR_EVERY_MS = 60_000;
 
 export interface ApplicationCatalogDeps {
   readonly store: ObjectStore;
@@ -80,6 +84,9 @@ export function createApplicationCatalog(
   let source: ApplicationHealth['source'] = 'none';
   let confirmedAt: number | undefined;
   let failure: AppError | undefined;
+  /** The newest revision is gone from the store, as a sentence. */
+  let loss: string | undefined;
+  let lookedForLossAt = 0;
   let saved = '';
   let faultsSeen = '';
   let refreshing: Promise<void> | undefined;
@@ -102,14 +109,31 @@ export function createApplicationCatalog(
       .join('\n');
 
   const readOn = async (): Promise<Position<Revision>> => {
-    if (position === undefined) return findNewest(store, sequence);
+    if (position === undefined) {
+      const found = await findNewestListed(store, sequence);
+      refuseUnknownState(sequence, found);
+      return found;
+    }
     if (source === 'saved' && position.newest !== undefined) {
       await verifyStillThere(store, application, position.newest);
     }
     // From the last readable one: a damaged document that was repaired counts again.
-    const newer = await readNewer(store, sequence, position.newest?.number ?? 0);
+    const from = position.newest?.number ?? 0;
+    const newer = await readNewer(store, sequence, from, position.damaged);
     verifyChain(application, position.newest, newer.entries);
     return advance(position, newer);
+  };
+
+  /** A deletion is no change that reading on could find. */
+  const lookForLoss = async (newest: number): Promise<void> => {
+    if (clock.now() - lookedForLossAt < LOSS_LOOKED_FOR_EVERY_MS) return;
+    lookedForLossAt = clock.now();
+    const key = sequence.key(newest);
+    const isThere = await isPresent(store, key);
+    if (!isThere && loss === undefined) {
+      log.error({ application, key }, 'the newest revision was deleted from the store');
+    }
+    loss = isThere ? undefined : `${key} is missing: it was deleted from the store.`;
   };
 
   const refresh = async (): Promise<void> => {
@@ -134,6 +158,7 @@ export function createApplicationCatalog(
     position = next;
     source = 'live';
     failure = undefined;
+    if (next.newest !== undefined) await lookForLoss(next.newest.number);
     confirmedAt = clock.now();
   };
 
@@ -207,7 +232,12 @@ export function createApplicationCatalog(
       if (state === undefined || snapshot !== undefined) return;
       loader.restore(state.manifests);
       const number = state.revision.signed.revision;
-      position = { newest: { number, document: state.revision }, damaged: [], last: number };
+      position = {
+        newest: { number, document: state.revision },
+        damaged: [],
+        last: number,
+        holes: [],
+      };
       source = 'saved';
       swap(state.revision);
     },
@@ -234,6 +264,8 @@ export function createApplicationCatalog(
       problems: [
         ...(failure === undefined ? [] : [publicSentence(failure)]),
         ...(position?.damaged ?? []).map((damage) => damage.reason),
+        ...(loss === undefined ? [] : [loss]),
+        ...(position?.holes ?? []).map((hole) => `${sequence.key(hole)} is missing.`),
         ...loader.faults().map((fault) => `${fault.version} is not offered: ${fault.detail}`),
       ],
       storeFailing: failure?.kind === 'unavailable',

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { SCHEMA_VERSION } from '../sequence/envelope.ts';
+import { SCHEMA_VERSION, skippedSchema } from '../sequence/envelope.ts';
 import { timeSchema } from './manifest-document.ts';
 
 /** The list of applications, v1: names every application of the store. */
@@ -13,7 +13,7 @@ export const applicationsSchema = z.object({
   change_id: z.uuid(),
   at: timeSchema,
   by: z.string(),
-  skipped: z.array(z.object({ number: z.number().int(), reason: z.string() })),
+  skipped: skippedSchema,
   applications: z.array(z.object({ name: z.string(), created_at: timeSchema })),
 });
 

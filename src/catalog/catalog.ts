@@ -2,13 +2,20 @@ import type { Clock, Randomness } from '../clock.ts';
 import { AppError, isAppError } from '../errors.ts';
 import type { Log } from '../log.ts';
 import type { ObjectStore } from '../object-store/object-store.ts';
-import { advance, findNewest, type Position, readNewer } from '../sequence/sequence.ts';
+import {
+  advance,
+  findNewestListed,
+  type Position,
+  readNewer,
+  refuseUnknownState,
+} from '../sequence/sequence.ts';
 import {
   type ApplicationCatalog,
   type ApplicationHealth,
   createApplicationCatalog,
   publicSentence,
 } from './application-catalog.ts';
+import { APPLICATIONS_ROOT, isRevisionKey } from './keys.ts';
 import { startPolling } from './poll.ts';
 import { createSavedState } from './saved-state.ts';
 import { type Applications, applicationsSequence } from './sequences.ts';
@@ -101,12 +108,21 @@ export function createCatalog(deps: CatalogDeps): Catalog {
     );
   };
 
+  const readOn = async (): Promise<Position<Applications>> => {
+    if (position !== undefined) {
+      const { newest, damaged } = position;
+      const from = newest?.number ?? 0;
+      return advance(position, await readNewer(store, applicationsSequence, from, damaged));
+    }
+    const found = await findNewestListed(store, applicationsSequence);
+    refuseUnknownState(applicationsSequence, found);
+    if (found.last === 0) await refuseLostList(store);
+    return found;
+  };
+
   const refreshApplications = async (): Promise<void> => {
     try {
-      const next =
-        position === undefined
-          ? await findNewest(store, applicationsSequence)
-          : advance(position, await readNewer(store, applicationsSequence, position.last));
+      const next = await readOn();
       const names = next.newest?.document.signed.applications.map(({ name }) => name) ?? [];
       // One that was found through saved state is already there, but nobody polls for it yet: also
       // when the list has lost it, since then the store was rolled back and status must say so.
@@ -128,7 +144,17 @@ export function createCatalog(deps: CatalogDeps): Catalog {
         log.error({ code: reason.code, err: reason }, 'cannot read the list of applications');
       }
       failure = reason;
+      pollRestored();
       throw reason;
+    }
+  };
+
+  /** What was restored is kept up with even while the list cannot be read. */
+  const pollRestored = (): void => {
+    for (const [name, catalog] of applications) {
+      if (polled.has(name)) continue;
+      polled.add(name);
+      keepFresh(catalog);
     }
   };
 
@@ -174,7 +200,9 @@ export function createCatalog(deps: CatalogDeps): Catalog {
     },
     application: (name) => {
       const catalog = applications.get(name);
-      if (catalog === undefined) throw known ? unknownApplication(name) : unavailable(failure);
+      // A list whose newest state is unknown may have named it.
+      const isListed = known && (position?.damaged.length ?? 0) === 0;
+      if (catalog === undefined) throw isListed ? unknownApplication(name) : unavailable(failure);
       const confirmedAt = catalog.confirmedAt();
       if (catalog.snapshot() === undefined) {
         // One whose every revision is damaged is there; one that was only registered is not yet.
@@ -207,6 +235,7 @@ export function createCatalog(deps: CatalogDeps): Catalog {
       const problems = [
         ...(failure === undefined ? [] : [publicSentence(failure)]),
         ...(position?.damaged ?? []).map((damage) => damage.reason),
+        ...(position?.holes ?? []).map((hole) => `${applicationsSequence.key(hole)} is missing.`),
       ];
       const ready =
         known &&
@@ -217,6 +246,22 @@ export function createCatalog(deps: CatalogDeps): Catalog {
       return { ready, applications: health, problems };
     },
   };
+}
+
+/**
+ * No list of applications, and the catalog of one: the list was deleted, or something answers for the
+ * store. Without a catalog revision it is only a first publish that was interrupted.
+ *
+ * @throws AppError `document_corrupt`
+ */
+async function refuseLostList(store: ObjectStore): Promise<void> {
+  for await (const { key } of store.list(APPLICATIONS_ROOT)) {
+    if (!isRevisionKey(key)) continue;
+    throw new AppError(
+      'document_corrupt',
+      `The list of applications is missing, and there is ${key}. Restore the objects below applications/ from a backup.`,
+    );
+  }
 }
 
 /** For failures that their source has already put into the log and into its health. */

@@ -1,11 +1,19 @@
 /** Every key this room stores under; nobody else builds them. */
 
+/** Everything of applications lies below it, each below its name. */
+export const APPLICATIONS_ROOT = 'apps/';
+
 export function applicationsKey(number: number): string {
   return `applications/${number}.json`;
 }
 
 export function revisionKey(application: string, revision: number): string {
   return `apps/${application}/catalog/${String(revision).padStart(10, '0')}.json`;
+}
+
+/** Whether a key is that of a catalog revision, of whichever application. */
+export function isRevisionKey(key: string): boolean {
+  return /^apps\/[^/]+\/catalog\/\d{10}\.json$/.test(key);
 }
 
 export function releasesPrefix(application: string): string {

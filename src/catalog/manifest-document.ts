@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { ARCHES, FORMATS, PLATFORMS } from '../domain/platform.ts';
 import type { Artifact, Release } from '../domain/release.ts';
 import { parseRange, parseVersion } from '../domain/version.ts';
-import { digestSchema, SCHEMA_VERSION } from '../sequence/envelope.ts';
+import { digestSchema, SCHEMA_VERSION, type Skipped, skippedSchema } from '../sequence/envelope.ts';
 import { isArtifactObject } from './keys.ts';
 
 /** Release manifest v1: what a release is. Stored JSON on one side, the domain's release on the other. */
@@ -85,9 +85,7 @@ export const manifestSchema = z
     change_id: z.uuid(),
     at: timeSchema.describe('When this manifest was made.'),
     by: z.string().describe('Who made it, as the publishing machine says.'),
-    skipped: z
-      .array(z.object({ number: z.number().int(), reason: z.string() }))
-      .describe('Damaged documents before this one that it steps over.'),
+    skipped: skippedSchema.describe('Corrupt manifests before this one that it steps over.'),
     released_at: timeSchema.describe('When the release was first published.'),
     notes: z
       .record(z.string(), z.string())
@@ -152,7 +150,7 @@ export interface ManifestHeader {
   readonly changeId: string;
   readonly at: string;
   readonly by: string;
-  readonly skipped: readonly { readonly number: number; readonly reason: string }[];
+  readonly skipped: readonly Skipped[];
 }
 
 /** The `signed` part of the manifest that describes a release. */

@@ -1,6 +1,7 @@
 import type { Clock, Randomness } from '../clock.ts';
 
-const BACKOFF_MAX_MS = 30_000;
+/** With the jitter still under ten seconds: that is how soon an outage that is over is forgotten. */
+const BACKOFF_MAX_MS = 8_000;
 
 /**
  * Repeats a task until stopped: every interval, jittered by a fifth so that processes started together

@@ -1,7 +1,13 @@
 import type { Release } from '../domain/release.ts';
 import { AppError } from '../errors.ts';
 import type { ObjectStore } from '../object-store/object-store.ts';
-import { findNewest, readDocument } from '../sequence/sequence.ts';
+import {
+  findNewest,
+  type Position,
+  readDocument,
+  refuseUnknownState,
+  type Sequence,
+} from '../sequence/sequence.ts';
 import { releaseOf } from './manifest-document.ts';
 import {
   applicationsSequence,
@@ -15,6 +21,15 @@ import {
 
 export interface ReaderDeps {
   readonly store: ObjectStore;
+  /** See `AppendDeps`. */
+  readonly skipCorrupt?: readonly number[];
+}
+
+/** @throws AppError `document_corrupt` when a corrupt newest document leaves the present state unknown */
+async function readPosition<T>(deps: ReaderDeps, sequence: Sequence<T>): Promise<Position<T>> {
+  const position = await findNewest(deps.store, sequence);
+  refuseUnknownState(sequence, position, deps.skipCorrupt);
+  return position;
 }
 
 export interface ManifestReference {
@@ -57,13 +72,13 @@ export async function readNewestManifest(
   application: string,
   version: string,
 ): Promise<ManifestReference | undefined> {
-  const { newest } = await findNewest(deps.store, manifestSequence(application, version));
+  const { newest } = await readPosition(deps, manifestSequence(application, version));
   return referenceTo(newest?.document);
 }
 
 /** The names of all applications, in the order they were created. */
 export async function readApplications(deps: ReaderDeps): Promise<readonly string[]> {
-  const { newest } = await findNewest(deps.store, applicationsSequence);
+  const { newest } = await readPosition(deps, applicationsSequence);
   return newest?.document.signed.applications.map(({ name }) => name) ?? [];
 }
 
@@ -78,7 +93,7 @@ export async function readRevision(
   at?: number,
 ): Promise<Revision | undefined> {
   const sequence = revisionSequence(application);
-  if (at === undefined) return (await findNewest(deps.store, sequence)).newest?.document;
+  if (at === undefined) return (await readPosition(deps, sequence)).newest?.document;
   const revision = await readDocument(deps.store, sequence, at);
   if (revision !== undefined) return revision;
   throw new AppError('unknown_version', `${application} has no catalog revision ${at}.`);

@@ -3,7 +3,7 @@ import type { Channel } from '../domain/channel.ts';
 import { OFFER_STATUSES, type Offer } from '../domain/offer.ts';
 import type { Release } from '../domain/release.ts';
 import { parseRange, parseVersion } from '../domain/version.ts';
-import { digestSchema, SCHEMA_VERSION } from '../sequence/envelope.ts';
+import { digestSchema, SCHEMA_VERSION, skippedSchema } from '../sequence/envelope.ts';
 import {
   archSchema,
   formatSchema,
@@ -59,9 +59,9 @@ export const revisionSchema = z.object({
     .object({ revision: z.number().int().positive(), digest: digestSchema })
     .nullable()
     .describe('The revision this one was made from: a hash chain.'),
-  skipped: z
-    .array(z.object({ number: z.number().int(), reason: z.string() }))
-    .describe('Damaged revisions between the previous one and this.'),
+  skipped: skippedSchema.describe(
+    'Corrupt revisions between the previous one and this, which a person allowed to step over.',
+  ),
   change_id: z.uuid().describe('Fixed for the life of the change, through every retry.'),
   at: timeSchema,
   by: z.string().describe('Who made the change, as the publishing machine says.'),

@@ -16,6 +16,7 @@ export type Manifest = Sealed<z.output<typeof manifestSchema>>;
 export const applicationsSequence: Sequence<Applications> = defineSequence({
   name: 'list of applications',
   schema: applicationsSchema,
+  corruptNewest: 'unknown',
   documentBytesMax: APPLICATIONS_BYTES_MAX,
   key: applicationsKey,
   expected: (number) => ({ number }),
@@ -25,6 +26,7 @@ export function revisionSequence(application: string): Sequence<Revision> {
   return defineSequence({
     name: `catalog of ${application}`,
     schema: revisionSchema,
+    corruptNewest: 'unknown',
     documentBytesMax: REVISION_BYTES_MAX,
     key: (revision) => revisionKey(application, revision),
     expected: (revision) => ({ application, revision }),
@@ -35,6 +37,7 @@ export function manifestSequence(application: string, version: string): Sequence
   return defineSequence({
     name: `manifest of ${application} ${version}`,
     schema: manifestSchema,
+    corruptNewest: 'unknown',
     documentBytesMax: MANIFEST_BYTES_MAX,
     key: (number) => manifestKey(application, version, number),
     expected: (number) => ({ application, version, number }),

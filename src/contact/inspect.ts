@@ -1,6 +1,7 @@
 import pLimit from 'p-limit';
 import { AppError, isAppError } from '../errors.ts';
 import type { ObjectStore } from '../object-store/object-store.ts';
+import { isPresent } from '../object-store/presence.ts';
 import { type AppendDeps, appendDocument } from '../sequence/append.ts';
 import { isEnded } from '../sequence/end.ts';
 import { SCHEMA_VERSION } from '../sequence/envelope.ts';
@@ -161,7 +162,7 @@ export async function eraseExisting(deps: AppendDeps, id: string): Promise<void>
   // Not read: a damaged one can be erased too.
   const isKnown =
     isMessageId(id) &&
-    ((await store.head(messageKey(id))) !== undefined || (await isEnded(store, messagePrefix(id))));
+    ((await isPresent(store, messageKey(id))) || (await isEnded(store, messagePrefix(id))));
   if (!isKnown) throw unknownMessage(id);
   await eraseMessage(deps, id, 'erased');
 }

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Randomness } from '../clock.ts';
 import { AppError, isAppError } from '../errors.ts';
+import { isPresent } from '../object-store/presence.ts';
 import { type CreateDeps, createSettled } from '../sequence/create-settled.ts';
 import { isEnded } from '../sequence/end.ts';
 import { SCHEMA_VERSION } from '../sequence/envelope.ts';
@@ -91,7 +92,7 @@ async function isAccepted(deps: IntakeDeps, id: string, submission: Submission):
   if (stored === undefined) return false;
   if (!isSame(stored, submission)) throw reused('was used for another message');
   // Its writer may have been stopped before the marker was there.
-  if ((await deps.store.head(attemptKey(id, 1))) === undefined) await mark(deps, id);
+  if (!(await isPresent(deps.store, attemptKey(id, 1)))) await mark(deps, id);
   return true;
 }
 

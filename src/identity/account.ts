@@ -5,7 +5,7 @@ import type { ObjectStore } from '../object-store/object-store.ts';
 import { type AppendDeps, appendDocument } from '../sequence/append.ts';
 import { createRetrying } from '../sequence/create-settled.ts';
 import { endKey, isEnded } from '../sequence/end.ts';
-import { SCHEMA_VERSION, type Sealed } from '../sequence/envelope.ts';
+import { SCHEMA_VERSION, type Sealed, skippedSchema } from '../sequence/envelope.ts';
 import { defineSequence, seal } from '../sequence/sealed.ts';
 import { findNewest, readDocument, type Sequence } from '../sequence/sequence.ts';
 import { accountKey, accountPrefix } from './keys.ts';
@@ -21,7 +21,7 @@ export const accountSchema = z.object({
   type: z.literal('account'),
   account: z.string(),
   number: z.int().positive(),
-  skipped: z.array(z.object({ number: z.int(), reason: z.string() })),
+  skipped: skippedSchema,
   change_id: z.uuid(),
   at: timeSchema,
   change: z.string().describe('What was done: registered, name, tier, locked, …'),

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { AppError, isAppError } from '../errors.ts';
 import type { Log } from '../log.ts';
 import type { ObjectStore } from '../object-store/object-store.ts';
+import { isPresent } from '../object-store/presence.ts';
 import type { AppendDeps } from '../sequence/append.ts';
 import { END_KEPT_MS_MIN, endKey, endSequence, isEnded } from '../sequence/end.ts';
 import { SCHEMA_VERSION, type Sealed } from '../sequence/envelope.ts';
@@ -167,11 +168,11 @@ export async function revokeDeveloperKey(
   id: string,
 ): Promise<void> {
   const { store } = deps;
-  const [document, ended] = await Promise.all([
-    store.head(developerKeyKey(account, id)),
+  const [isThere, ended] = await Promise.all([
+    isPresent(store, developerKeyKey(account, id)),
     isEnded(store, developerKeyPrefix(account, id)),
   ]);
-  if (document === undefined || ended) {
+  if (!isThere || ended) {
     throw new AppError('unknown_key', 'There is no such key, or it was revoked.');
   }
   await endDeveloperKey(deps, account, id, 'revoked');

@@ -1,5 +1,6 @@
 import { RateLimiterMemory } from 'rate-limiter-flexible';
 import { AppError } from '../errors.ts';
+import { isPresent } from '../object-store/presence.ts';
 import { createRateLimit } from '../rate-limit.ts';
 import type { AppendDeps } from '../sequence/append.ts';
 import { LOCKOUTS_ROOT, lockoutKey } from './keys.ts';
@@ -33,7 +34,7 @@ export function createLockout(deps: AppendDeps): Lockout {
     admit: async (account) => {
       await tries.consume(account);
       const window = windowNow();
-      if ((await store.head(lockoutKey(account, window))) === undefined) return;
+      if (!(await isPresent(store, lockoutKey(account, window)))) return;
       const endsAt = (window + 1) * WINDOW_MS;
       throw new AppError('too_many_requests', SENTENCE, {
         retryAfterSeconds: Math.ceil((endsAt - clock.now()) / 1000),

@@ -1,5 +1,6 @@
 import { AppError, isAppError } from '../errors.ts';
 import type { Log } from '../log.ts';
+import { isPresent } from '../object-store/presence.ts';
 import type { AppendDeps } from '../sequence/append.ts';
 import { type EndDeps, endSequence, isEnded } from '../sequence/end.ts';
 import { SCHEMA_VERSION } from '../sequence/envelope.ts';
@@ -158,7 +159,7 @@ export function createSessions(deps: SessionDeps): Sessions {
       const now = clock.now();
       const isLate = now - Date.parse(next.at) > REFRESH_GRACE_MS;
       if (isLate && !lostAnswers.excuses(key, now)) return refuse(claims, 'reused');
-      if ((await store.head(sequence.key(counter + 2))) !== undefined) {
+      if (await isPresent(store, sequence.key(counter + 2))) {
         return refuse(claims, 'reused');
       }
       lostAnswers.noteAnswered(key, now);

@@ -5,7 +5,7 @@ import { AppError } from '../errors.ts';
 import { isMissing, storeError, symbolicLink, translate } from './filesystem-errors.ts';
 import { listFiles, statIfPresent } from './filesystem-list.ts';
 import { pathOf } from './filesystem-names.ts';
-import { parseKey, parsePrefix } from './key.ts';
+import { compareKeys, parseKey, parsePrefix } from './key.ts';
 import type { ObjectInfo, ObjectStore } from './object-store.ts';
 import { checkCeiling, resolveRange } from './range.ts';
 
@@ -61,9 +61,11 @@ export function createReader(root: string): Pick<ObjectStore, 'get' | 'read' | '
 
     async *list(prefix, options) {
       parsePrefix(prefix);
+      const after = options?.after;
       try {
         for await (const { key, path } of listFiles(root, prefix)) {
           options?.signal?.throwIfAborted();
+          if (after !== undefined && compareKeys(key, after) <= 0) continue;
           const info = await describeFile(path, key);
           if (info !== undefined) {
             yield info;

@@ -17,7 +17,7 @@ export function createMemoryStore({ clock }: { clock: Clock }): ObjectStore {
     if (objects.has(key)) {
       return 'exists';
     }
-    const etag = `"${createHash('sha256').update(body).digest('hex').slice(0, 32)}"`;
+    const etag = `"${createHash('md5').update(body).digest('hex')}"`;
     const lastModified = new Date(clock.now());
     // A copy: the caller may reuse its buffer.
     objects.set(key, { key, size: body.length, etag, lastModified, body: Uint8Array.from(body) });
@@ -61,7 +61,11 @@ export function createMemoryStore({ clock }: { clock: Clock }): ObjectStore {
     },
     async *list(prefix, options) {
       parsePrefix(prefix);
-      const keys = [...objects.keys()].filter((key) => key.startsWith(prefix)).sort(compareKeys);
+      const after = options?.after;
+      const keys = [...objects.keys()]
+        .filter((key) => key.startsWith(prefix))
+        .filter((key) => after === undefined || compareKeys(key, after) > 0)
+        .sort(compareKeys);
       for (const key of keys) {
         options?.signal?.throwIfAborted();
         const object = objects.get(key);

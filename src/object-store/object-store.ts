@@ -7,6 +7,9 @@ import type { Readable } from 'node:stream';
  * commit rests on is that of any number of concurrent `create` calls for one key exactly one answers
  * `created`.
  *
+ * An answer counts only when it is the store's: a proxy's page, a 404 without the store's own error, or
+ * bytes that are not those of their ETag are `store_unavailable`, and reads are tried again.
+ *
  * Expected outcomes are values (`exists`, `undefined` for a missing object). Failures are AppErrors:
  * - `store_unavailable`: time-out, refused connection, 5xx, throttling. After a write the outcome is
  *   *unknown*: the object may be there.
@@ -27,10 +30,16 @@ export interface ObjectStore {
   /** The object or a range of it as a stream; `undefined` when there is none. */
   read(key: string, options?: ReadOptions): Promise<ObjectStream | undefined>;
 
+  /**
+   * What is known of an object without its bytes.
+   *
+   * Decides that an object is there, never that it is not: a HEAD's answer has no body, so any proxy's
+   * 404 looks like the store's. Where absence matters, use `isPresent` of `presence.ts`.
+   */
   head(key: string, options?: CallOptions): Promise<ObjectInfo | undefined>;
 
   /** Every object whose key starts with `prefix`, in key order (UTF-8), across all pages. */
-  list(prefix: string, options?: CallOptions): AsyncIterable<ObjectInfo>;
+  list(prefix: string, options?: ListOptions): AsyncIterable<ObjectInfo>;
 
   /** Removes the object; succeeds when there was none. */
   delete(key: string, options?: CallOptions): Promise<void>;
@@ -69,11 +78,18 @@ export interface ByteRange {
   readonly end?: number;
 }
 
+export interface ListOptions extends CallOptions {
+  /** Only keys above this one. */
+  readonly after?: string | undefined;
+}
+
 export interface ReadOptions extends CallOptions {
   readonly range?: ByteRange;
 }
 
 export interface GetOptions extends ReadOptions {
+  /** Asks over a new connection: for reading again what was not as it should be. */
+  readonly fresh?: boolean;
   /** Ceiling on what is read into memory; a larger object is `document_too_large`. */
   readonly bytesMax?: number;
 }

@@ -8,8 +8,10 @@ export async function readBody(
   key: string,
   length: number | undefined,
   bytesMax: number | undefined,
+  progressMs: number,
 ): Promise<Uint8Array> {
-  const stream = asReadable(body);
+  const source = asReadable(body);
+  const stream = guardBody(source, progressMs, (error) => error);
   try {
     checkCeiling(key, length ?? 0, bytesMax);
     const chunks: Uint8Array[] = [];

@@ -25,8 +25,10 @@ export interface S3StoreOptions {
 /** Each for one attempt, in milliseconds. */
 export interface S3Timeouts {
   readonly connectMs: number;
-  /** A document or a HEAD, its body included. */
+  /** To the first byte of the answer to a GET or a HEAD. */
   readonly readMs: number;
+  /** Between two pieces of a document that is read into memory. */
+  readonly progressMs: number;
   /** A document written, a deletion or a page of a listing. */
   readonly writeMs: number;
   /** One part of a large upload. */
@@ -40,6 +42,7 @@ export interface S3Timeouts {
 const DEFAULT_TIMEOUTS: S3Timeouts = {
   connectMs: 2_000,
   readMs: 2_000,
+  progressMs: 5_000,
   writeMs: 15_000,
   partMs: 240_000,
   completeMs: 120_000,
@@ -56,7 +59,17 @@ const CREDENTIALS_TIMEOUT_MS = 10_000;
 export interface S3Request extends S3Call {
   readonly timeoutMs: number;
   readonly signal?: AbortSignal | undefined;
+  /** The first attempt gets a new connection too. */
+  readonly fresh?: boolean | undefined;
 }
+
+export interface Attempt {
+  readonly client: S3Client;
+  /** Ends the time-out: the answer has begun, and what follows has a time-out of its own. */
+  answered(): void;
+}
+
+export type Send<T> = (signal: AbortSignal, attempt: Attempt) => Promise<T>;
 
 /** A bucket, how to reach it, and the rules of time-outs and retries. */
 export interface S3Connection {
@@ -69,9 +82,12 @@ export interface S3Connection {
   /** The inverse of `fullKey`. */
   ownKey(fullKey: string): string;
   /** One attempt; for writes whose repetition could be answered differently. */
-  once<T>(request: S3Request, send: (signal: AbortSignal) => Promise<T>): Promise<T>;
-  /** Up to four attempts while the failure is `store_unavailable`; for what may be repeated. */
-  retrying<T>(request: S3Request, send: (signal: AbortSignal) => Promise<T>): Promise<T>;
+  once<T>(request: S3Request, send: Send<T>): Promise<T>;
+  /**
+   * Up to four attempts while the failure is `store_unavailable`; for what may be repeated. Every
+   * attempt but the first gets a connection of its own: what answered wrongly is not asked again.
+   */
+  retrying<T>(request: S3Request, send: Send<T>): Promise<T>;
   /** Waits before attempt `attempt` + 1. */
   backOff(attempt: number, signal: AbortSignal | undefined): Promise<void>;
 }
@@ -85,6 +101,12 @@ export function createS3Connection(options: S3StoreOptions): S3Connection {
   };
   const prefix = parseBucketPrefix(options.prefix);
   const client = createS3Client(options, options.endpoint, options.credentials);
+  let freshClient: S3Client | undefined;
+  const takeFreshClient = (): S3Client => {
+    const { credentials } = client.config;
+    freshClient ??= createS3Client(options, options.endpoint, credentials, { keepAlive: false });
+    return freshClient;
+  };
   let retriesLeft = RETRY_BUDGET;
   let hadCredentials = false;
 
@@ -98,13 +120,16 @@ export function createS3Connection(options: S3StoreOptions): S3Connection {
     }
   }
 
-  async function once<T>(request: S3Request, send: (signal: AbortSignal) => Promise<T>) {
+  async function once<T>(request: S3Request, send: Send<T>, isFresh = request.fresh === true) {
     const { signal, timeoutMs } = request;
     signal?.throwIfAborted();
     try {
       // Not on the request's time: asking a machine for its role takes seconds the first time.
       await withDeadline(CREDENTIALS_TIMEOUT_MS, signal, resolveCredentials);
-      const result = await withDeadline(timeoutMs, signal, send);
+      const attempted = isFresh ? takeFreshClient() : client;
+      const result = await withDeadline(timeoutMs, signal, (abortSignal, answered) =>
+        send(abortSignal, { client: attempted, answered }),
+      );
       retriesLeft = Math.min(RETRY_BUDGET, retriesLeft + 1);
       return result;
     } catch (error) {
@@ -118,10 +143,10 @@ export function createS3Connection(options: S3StoreOptions): S3Connection {
     await options.clock.sleep(Math.ceil(options.randomness.fraction() * ceiling), signal);
   }
 
-  async function retrying<T>(request: S3Request, send: (signal: AbortSignal) => Promise<T>) {
+  async function retrying<T>(request: S3Request, send: Send<T>) {
     for (let attempt = 1; ; attempt += 1) {
       try {
-        return await once(request, send);
+        return await once(request, send, attempt > 1 || request.fresh === true);
       } catch (error) {
         if (!isAppError(error, 'store_unavailable')) {
           throw error;
@@ -154,8 +179,9 @@ export function createS3Client(
   options: S3StoreOptions,
   endpoint: string | undefined,
   credentials: S3ClientConfig['credentials'],
+  { keepAlive = true } = {},
 ): S3Client {
-  const agent = { keepAlive: true, maxSockets: 64 };
+  const agent = { keepAlive, maxSockets: 64 };
   const { connectMs } = { ...DEFAULT_TIMEOUTS, ...options.timeouts };
   return new S3Client({
     region: options.region,
@@ -203,7 +229,7 @@ function parseBucketPrefix(prefix: string | undefined): string {
 async function withDeadline<T>(
   timeoutMs: number,
   outer: AbortSignal | undefined,
-  run: (signal: AbortSignal) => Promise<T>,
+  run: (signal: AbortSignal, answered: () => void) => Promise<T>,
 ): Promise<T> {
   const controller = new AbortController();
   const abort = () => controller.abort(outer?.reason);
@@ -216,7 +242,7 @@ async function withDeadline<T>(
     controller.signal.addEventListener('abort', () => reject(controller.signal.reason));
   });
   try {
-    return await Promise.race([run(controller.signal), aborted]);
+    return await Promise.race([run(controller.signal, () => clearTimeout(timer)), aborted]);
   } catch (error) {
     const reason: unknown = controller.signal.aborted ? controller.signal.reason : error;
     // Ends what is still under way, such as a body that nobody will read.

@@ -54,14 +54,18 @@ export function toStoreError(error: unknown, call: S3Call, place: S3Place): unkn
   return new AppError(code, `${sentence(code, refusal, call, place)}`, { cause: error });
 }
 
-/** 412: the condition of the write was not met, so the key is taken. */
+/** The condition of the write was not met, so the key is taken: in the store's own words, not just a 412. */
 export function isPreconditionFailed(error: unknown): boolean {
-  const { name, status } = describe(error);
-  return status === 412 || name === 'PreconditionFailed';
+  return describe(error).name === 'PreconditionFailed';
 }
 
-/** 404 for the object itself; a missing bucket or a proxy's own page is not that. */
+/** The store's own error for a missing object; a missing bucket or a proxy's 404 is not that. */
 export function isMissingObject(error: unknown): boolean {
+  return describe(error).name === 'NoSuchKey';
+}
+
+/** A 404 without a body, as HEAD has it: the object is likely missing, and nothing is proven. */
+export function isNotFound(error: unknown): boolean {
   const { name, isHtml } = describe(error);
   return !isHtml && (name === 'NoSuchKey' || name === 'NotFound');
 }

@@ -57,21 +57,24 @@ async function uploadWhole(
   const { partMs: timeoutMs } = connection.timeouts;
   const request = { method: 'PUT', key: Key, permission: 's3:PutObject', timeoutMs, signal };
   let attempts = 0;
-  const outcome = await connection.retrying(request, async (abortSignal): Promise<Outcome> => {
-    attempts += 1;
-    const command = new PutObjectCommand({
-      Bucket: connection.place.bucket,
-      Key,
-      Body,
-      ContentType: contentType ?? 'application/octet-stream',
-      IfNoneMatch: '*',
-    });
-    return conditional(async () => {
-      await connection.client.send(signedPayload(command, source.sha256.toLowerCase()), {
-        abortSignal,
+  const outcome = await connection.retrying(
+    request,
+    async (abortSignal, { client }): Promise<Outcome> => {
+      attempts += 1;
+      const command = new PutObjectCommand({
+        Bucket: connection.place.bucket,
+        Key,
+        Body,
+        ContentType: contentType ?? 'application/octet-stream',
+        IfNoneMatch: '*',
       });
-    });
-  });
+      return conditional(async () => {
+        const signed = signedPayload(command, source.sha256.toLowerCase());
+        const { ETag } = await client.send(signed, { abortSignal });
+        if (ETag === undefined) throw notTheStore(request);
+      });
+    },
+  );
   if (outcome === 'exists' && attempts > 1 && (await head(key))?.size === source.size) {
     // An earlier attempt of this call, whose answer was lost, may be the one that took the key.
     return 'created';
@@ -92,10 +95,12 @@ async function uploadInParts(
   const permission = 's3:PutObject';
   const { writeMs: timeoutMs } = connection.timeouts;
   const start = { method: 'POST', key: Key, permission, timeoutMs, signal: options.signal };
-  const { UploadId } = await connection.retrying(start, (abortSignal) => {
+  const UploadId = await connection.retrying(start, async (abortSignal, { client }) => {
     const ContentType = options.contentType ?? 'application/octet-stream';
     const command = new CreateMultipartUploadCommand({ ...target, ContentType });
-    return connection.client.send(command, { abortSignal });
+    const answer = await client.send(command, { abortSignal });
+    if (answer.UploadId === undefined) throw notTheStore(start);
+    return answer.UploadId;
   });
   const upload = { ...target, UploadId };
   let isComplete = false;
@@ -185,17 +190,18 @@ async function sendPart(
   upload: Upload,
   { number, bytes }: CutPart,
   signal: AbortSignal,
-): Promise<string | undefined> {
+): Promise<string> {
   // On another thread, while this one hashes the whole.
   const digest = await webcrypto.subtle.digest('SHA-256', bytes);
   const sha256 = Buffer.from(digest).toString('hex');
   const { partMs: timeoutMs } = connection.timeouts;
   const request = { method: 'PUT', key: upload.Key, permission: 's3:PutObject', timeoutMs, signal };
-  const { ETag } = await connection.retrying(request, (abortSignal) => {
+  return connection.retrying(request, async (abortSignal, { client }) => {
     const command = new UploadPartCommand({ ...upload, PartNumber: number, Body: bytes });
-    return connection.client.send(signedPayload(command, sha256), { abortSignal });
+    const { ETag } = await client.send(signedPayload(command, sha256), { abortSignal });
+    if (ETag === undefined) throw notTheStore(request);
+    return ETag;
   });
-  return ETag;
 }
 
 /** Makes the parts an object; after an unclear answer a HEAD says whether they have become one. */
@@ -212,14 +218,16 @@ async function complete(
   for (let attempt = 1; ; attempt += 1) {
     try {
       // Without the caller's signal: from here on stopping could not be told from succeeding.
-      return await connection.once(request, (abortSignal) =>
+      return await connection.once(request, (abortSignal, { client }) =>
         conditional(async () => {
           const command = new CompleteMultipartUploadCommand({
             ...upload,
             ...condition,
             MultipartUpload: { Parts },
           });
-          await connection.client.send(command, { abortSignal });
+          const answer = await client.send(command, { abortSignal });
+          // Ceph RGW gives no ETag here, and the bucket's name.
+          if (answer.ETag === undefined && answer.Bucket === undefined) throw notTheStore(request);
         }),
       );
     } catch (error) {
@@ -242,6 +250,14 @@ async function complete(
       await connection.backOff(attempt, undefined);
     }
   }
+}
+
+/** What the answer to a write lacks is what only the store knows. */
+function notTheStore({ method, key }: { method: string; key: string }): AppError {
+  return new AppError(
+    'store_unavailable',
+    `Something answered ${method} ${key} that was not the store.`,
+  );
 }
 
 async function conditional(send: () => Promise<void>): Promise<Outcome> {

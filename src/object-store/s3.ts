@@ -13,15 +13,28 @@ import { isKey } from './key.ts';
 import type {
   ByteRange,
   CallOptions,
+  GetOptions,
+  ListOptions,
   ObjectInfo,
   ObjectStore,
-  ReadOptions,
 } from './object-store.ts';
 import { checkRange, unsatisfiableRange } from './range.ts';
 import { removeAbandonedS3Uploads } from './s3-abandoned.ts';
 import { guardBody, readBody } from './s3-body.ts';
-import { createS3Connection, type S3Connection, type S3StoreOptions } from './s3-connection.ts';
-import { isMissingObject, isPreconditionFailed, isRefusal, toStoreError } from './s3-errors.ts';
+import {
+  type Attempt,
+  createS3Connection,
+  type S3Connection,
+  type S3StoreOptions,
+} from './s3-connection.ts';
+import {
+  isMissingObject,
+  isNotFound,
+  isPreconditionFailed,
+  isRefusal,
+  toStoreError,
+} from './s3-errors.ts';
+import { agreesWithEtag } from './s3-etag.ts';
 import { createS3Presigner } from './s3-presign.ts';
 import { uploadToS3 } from './s3-upload.ts';
 
@@ -30,17 +43,18 @@ export type { S3StoreOptions, S3Timeouts } from './s3-connection.ts';
 /** A bucket as a store. Does no I/O until it is used; `invalid_configuration` for an endpoint that is no URL. */
 export function createS3Store(options: S3StoreOptions): ObjectStore {
   const connection = createS3Connection(options);
-  const { client, place, timeouts } = connection;
+  const { place, timeouts } = connection;
   const Bucket = place.bucket;
   const where = options.endpoint === undefined ? `aws:${options.region}` : place.address;
   const prefix = connection.fullPrefix('').replace(/\/$/, '');
   const head = (key: string, call?: CallOptions) => headObject(connection, key, call);
+  const reader = createBodyReader(connection);
 
   return {
     location: `s3:${where}/${Bucket}${prefix === '' ? '' : `/${prefix}`}`,
     presign: createS3Presigner(connection, options),
     head,
-    ...createBodyReader(connection),
+    ...reader,
     list: (keyPrefix, call) => listObjects(connection, keyPrefix, call),
     upload: (key, source, call = {}) => uploadToS3({ connection, head }, key, source, call),
     keepsVersions: () => keepsVersions(connection),
@@ -52,10 +66,11 @@ export function createS3Store(options: S3StoreOptions): ObjectStore {
       const command = { Bucket, Key, Body, ContentType: contentType, IfNoneMatch: '*' };
       const { writeMs: timeoutMs } = timeouts;
       const request = { method: 'PUT', key: Key, permission: 's3:PutObject', timeoutMs, signal };
-      return connection.once(request, async (abortSignal) => {
+      const outcome = await connection.once(request, async (abortSignal, { client }) => {
         try {
-          await client.send(new PutObjectCommand(command), { abortSignal });
-          return 'created';
+          const answer = await client.send(new PutObjectCommand(command), { abortSignal });
+          const isOurs = answer.ETag !== undefined && agreesWithEtag(Body, answer) !== false;
+          return isOurs ? 'created' : 'unclear';
         } catch (error) {
           if (isPreconditionFailed(error)) {
             return 'exists';
@@ -63,6 +78,7 @@ export function createS3Store(options: S3StoreOptions): ObjectStore {
           throw error;
         }
       });
+      return outcome === 'unclear' ? settleCreated(reader, key, Body, signal) : outcome;
     },
 
     async delete(key, { signal } = {}) {
@@ -75,7 +91,7 @@ export function createS3Store(options: S3StoreOptions): ObjectStore {
         timeoutMs,
         signal,
       };
-      await connection.retrying(request, async (abortSignal) => {
+      await connection.retrying(request, async (abortSignal, { client }) => {
         try {
           await client.send(new DeleteObjectCommand({ Bucket, Key }), { abortSignal });
         } catch (error) {
@@ -88,14 +104,31 @@ export function createS3Store(options: S3StoreOptions): ObjectStore {
   };
 }
 
+/** After an answer to a PUT without the ETag of these bytes: what is stored says whether they were. */
+async function settleCreated(
+  reader: Pick<ObjectStore, 'get'>,
+  key: string,
+  bytes: Uint8Array,
+  signal: AbortSignal | undefined,
+): Promise<'created' | 'exists'> {
+  const stored = await reader.get(key, { fresh: true, signal });
+  if (stored !== undefined) {
+    return Buffer.compare(stored.body, bytes) === 0 ? 'created' : 'exists';
+  }
+  throw new AppError(
+    'store_unavailable',
+    `Something answered the PUT of ${key}, and nothing is stored: it was not the store.`,
+  );
+}
+
 /** Suspended versioning counts: what was stored before is kept. */
 async function keepsVersions(connection: S3Connection): Promise<boolean | undefined> {
-  const { client, place, timeouts, retrying } = connection;
+  const { place, timeouts, retrying } = connection;
   const permission = 's3:GetBucketVersioning';
   const request = { method: 'GET', key: '?versioning', permission, timeoutMs: timeouts.readMs };
   try {
     const command = new GetBucketVersioningCommand({ Bucket: place.bucket });
-    const { Status } = await retrying(request, (abortSignal) =>
+    const { Status } = await retrying(request, (abortSignal, { client }) =>
       client.send(command, { abortSignal }),
     );
     return Status !== undefined;
@@ -109,14 +142,20 @@ async function keepsVersions(connection: S3Connection): Promise<boolean | undefi
 }
 
 function createBodyReader(connection: S3Connection): Pick<ObjectStore, 'get' | 'read'> {
-  const { client, place, timeouts } = connection;
+  const { place, timeouts } = connection;
 
-  async function open(key: string, range: ByteRange | undefined, abortSignal: AbortSignal) {
+  async function open(
+    key: string,
+    range: ByteRange | undefined,
+    abortSignal: AbortSignal,
+    { client, answered }: Attempt,
+  ) {
     const Key = connection.fullKey(key);
     const Range = range && `bytes=${range.start}-${range.end ?? ''}`;
     const command = new GetObjectCommand({ Bucket: place.bucket, Key, Range });
     try {
       const output = await client.send(command, { abortSignal });
+      answered();
       return { output, info: toInfo(key, output, range) };
     } catch (error) {
       if (isMissingObject(error)) {
@@ -128,24 +167,33 @@ function createBodyReader(connection: S3Connection): Pick<ObjectStore, 'get' | '
     }
   }
 
-  function describe(key: string, { range, signal }: ReadOptions) {
+  function describe(key: string, { range, signal, fresh }: GetOptions) {
     if (range !== undefined) {
       checkRange(range);
     }
     const { readMs: timeoutMs } = timeouts;
     const fullKey = connection.fullKey(key);
-    return { method: 'GET', key: fullKey, permission: 's3:GetObject', timeoutMs, signal };
+    return { method: 'GET', key: fullKey, permission: 's3:GetObject', timeoutMs, signal, fresh };
   }
 
   return {
     async get(key, options = {}) {
-      return connection.retrying(describe(key, options), async (signal) => {
-        const opened = await open(key, options.range, signal);
+      let suspected: Uint8Array | undefined;
+      return connection.retrying(describe(key, options), async (signal, attempt) => {
+        const opened = await open(key, options.range, signal, attempt);
         if (opened === undefined) {
           return undefined;
         }
         const { output, info } = opened;
-        const body = await readBody(output.Body, key, output.ContentLength, options.bytesMax);
+        const { ContentLength } = output;
+        const { progressMs } = timeouts;
+        const body = await readBody(output.Body, key, ContentLength, options.bytesMax, progressMs);
+        // The same bytes twice, over two connections: then the ETag is no MD5 here.
+        const isSuspect = options.range === undefined && agreesWithEtag(body, output) === false;
+        if (isSuspect && (suspected === undefined || Buffer.compare(suspected, body) !== 0)) {
+          suspected = body;
+          throw new AppError('store_unavailable', `${key} arrived with other bytes than its ETag.`);
+        }
         return { ...info, body };
       });
     },
@@ -154,8 +202,8 @@ function createBodyReader(connection: S3Connection): Pick<ObjectStore, 'get' | '
       const request = describe(key, options);
       // The caller's own signal, not the attempt's, whose time ends with the headers.
       const controller = new AbortController();
-      const opened = await connection.retrying(request, (attempt) =>
-        open(key, options.range, AbortSignal.any([attempt, controller.signal])),
+      const opened = await connection.retrying(request, (signal, attempt) =>
+        open(key, options.range, AbortSignal.any([signal, controller.signal]), attempt),
       );
       if (opened === undefined) {
         return undefined;
@@ -175,19 +223,19 @@ function createBodyReader(connection: S3Connection): Pick<ObjectStore, 'get' | '
 }
 
 async function headObject(
-  { client, fullKey, place, retrying, timeouts }: S3Connection,
+  { fullKey, place, retrying, timeouts }: S3Connection,
   key: string,
   { signal }: CallOptions = {},
 ): Promise<ObjectInfo | undefined> {
   const Key = fullKey(key);
   const { readMs: timeoutMs } = timeouts;
   const request = { method: 'HEAD', key: Key, permission: 's3:GetObject', timeoutMs, signal };
-  return retrying(request, async (abortSignal) => {
+  return retrying(request, async (abortSignal, { client }) => {
     try {
       const command = new HeadObjectCommand({ Bucket: place.bucket, Key });
       return toInfo(key, await client.send(command, { abortSignal }), undefined);
     } catch (error) {
-      if (isMissingObject(error)) {
+      if (isNotFound(error)) {
         return undefined;
       }
       throw error;
@@ -196,18 +244,24 @@ async function headObject(
 }
 
 async function* listObjects(
-  { client, fullPrefix, ownKey, place, retrying, timeouts }: S3Connection,
+  { fullKey, fullPrefix, ownKey, place, retrying, timeouts }: S3Connection,
   keyPrefix: string,
-  { signal }: CallOptions = {},
+  { signal, after }: ListOptions = {},
 ): AsyncGenerator<ObjectInfo> {
   const Prefix = fullPrefix(keyPrefix);
+  const StartAfter = after === undefined ? undefined : fullKey(after);
   const { writeMs: timeoutMs } = timeouts;
   const request = { method: 'LIST', key: Prefix, permission: 's3:ListBucket', timeoutMs, signal };
   let ContinuationToken: string | undefined;
   do {
-    const page = await retrying(request, (abortSignal) => {
-      const input = { Bucket: place.bucket, Prefix, ContinuationToken };
-      return client.send(new ListObjectsV2Command(input), { abortSignal });
+    const page = await retrying(request, async (abortSignal, { client }) => {
+      const input = { Bucket: place.bucket, Prefix, StartAfter, ContinuationToken };
+      const answer = await client.send(new ListObjectsV2Command(input), { abortSignal });
+      if (answer.Name === place.bucket && (answer.Prefix ?? '') === Prefix) return answer;
+      throw new AppError(
+        'store_unavailable',
+        `Something answered the listing of ${place.bucket}/${Prefix} that was not the store.`,
+      );
     });
     for (const { Key = '', Size = 0, ETag = '', LastModified } of page.Contents ?? []) {
       const key = ownKey(Key);
@@ -227,10 +281,11 @@ function toInfo(
 ): ObjectInfo {
   const total = /\/(\d+)$/.exec(output.ContentRange ?? '')?.[1];
   const size = range === undefined ? output.ContentLength : total && Number(total);
-  if (size === undefined || size === '' || output.LastModified === undefined) {
+  const isTagged = output.ETag !== undefined && output.LastModified !== undefined;
+  if (size === undefined || size === '' || !isTagged || output.LastModified === undefined) {
     throw new AppError(
       'store_unavailable',
-      `The store answered for ${key} without its size or date, or ignored the range.`,
+      `Something answered for ${key} without its size, date or ETag, or ignored the range: it was not the store.`,
     );
   }
   return { key, size, etag: output.ETag ?? '', lastModified: output.LastModified };

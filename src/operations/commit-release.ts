@@ -32,13 +32,15 @@ const ROUNDS_MAX = 50;
 /**
  * Manifest, then catalog revision. When another publisher's artifacts were offered in between, the
  * manifest lacks them: it is made again, and nothing of theirs is lost.
+ *
+ * @param options.isListed whether the list of applications has it already
  */
 export async function commitRelease(
   deps: WriterDeps,
   version: Version,
   admission: Admission,
   mine: Contribution,
-  ensureInTime: () => void,
+  { isListed, ensureInTime }: { readonly isListed: boolean; readonly ensureInTime: () => void },
 ): Promise<CommittedRelease> {
   const { application } = mine;
   for (let round = 0; round < ROUNDS_MAX; round++) {
@@ -50,7 +52,7 @@ export async function commitRelease(
       const merged = mergeRelease(newest?.release, fixed, mine);
       return newest !== undefined && isSameRelease(newest.release, merged) ? undefined : merged;
     });
-    await registerApplication(deps, application);
+    if (!isListed) await registerApplication(deps, application);
     const offer = await commitOffer(deps, version, admission, mine, manifest);
     if (offer !== 'lacking') return { manifest: manifest.number, ...offer };
   }

@@ -62,7 +62,7 @@ export async function publishRelease(
   const startedAt = deps.clock.now();
 
   // Everything that can be refused is refused before gigabytes travel; the commit checks again.
-  await refuseUnknownApplication(deps, application, request.create);
+  const isListed = await checkApplication(deps, application, request.create);
   const before = (await readRevision(deps, application))?.signed.channels ?? {};
   const createdChannel = !Object.hasOwn(before, channel);
   admitToChannel(before, version, admission);
@@ -79,9 +79,10 @@ export async function publishRelease(
     uploaded.map(({ artifact }) => artifact),
     deps,
   );
-  const committed = await commitRelease(deps, version, admission, mine, () =>
-    refuseLate(deps, startedAt),
-  );
+  const committed = await commitRelease(deps, version, admission, mine, {
+    isListed,
+    ensureInTime: () => refuseLate(deps, startedAt),
+  });
   return {
     application,
     version: request.version,
@@ -101,13 +102,15 @@ function refuseLate(deps: PublishDeps, startedAt: number): void {
   );
 }
 
-async function refuseUnknownApplication(
+/** @returns whether the list of applications has it: then nothing has to be written to the list */
+async function checkApplication(
   deps: PublishDeps,
   application: string,
   create: boolean,
-): Promise<void> {
+): Promise<boolean> {
   const applications = await readApplications(deps);
-  if (create || applications.includes(application)) return;
+  const isListed = applications.includes(application);
+  if (create || isListed) return isListed;
   throw new AppError(
     'needs_create',
     `There is no application ${application} yet; add --create to create it. ${known('Applications', applications)}`,

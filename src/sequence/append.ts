@@ -1,13 +1,16 @@
 import type { Clock, Randomness } from '../clock.ts';
 import { AppError, isAppError } from '../errors.ts';
 import type { ObjectStore } from '../object-store/object-store.ts';
+import { isPresent } from '../object-store/presence.ts';
+import type { Skipped } from './envelope.ts';
 import {
   advance,
-  type Damage,
   type Entry,
   findNewest,
+  findNewestListed,
   type Position,
   readNewer,
+  refuseUnknownState,
   type Sequence,
 } from './sequence.ts';
 
@@ -22,7 +25,7 @@ export interface Base<T> {
   /** The number the new document will have. */
   readonly number: number;
   /** Unreadable documents that the new one steps over: it names them. */
-  readonly skipped: readonly Damage[];
+  readonly skipped: readonly Skipped[];
   /** To be put into the document unchanged. */
   readonly changeId: string;
 }
@@ -41,13 +44,19 @@ export interface AppendDeps {
   readonly store: ObjectStore;
   readonly clock: Clock;
   readonly randomness: Randomness;
+  /**
+   * Numbers of documents that a person allows to step over, once they are proven corrupt; only where a
+   * corrupt newest document makes the present state unknown.
+   */
+  readonly skipCorrupt?: readonly number[];
 }
 
 /**
  * Commits one change to a sequence.
  *
  * @throws AppError `outcome_unknown` when the store never said whether the document was created;
- *   `store_unavailable` when nothing was written; `document_newer`; `ended`; whatever `change` throws
+ *   `store_unavailable` when nothing was written; `document_newer`; `ended`; `document_corrupt` when the
+ *   present state is unknown; whatever `change` throws
  */
 export async function appendDocument<T>(
   deps: AppendDeps,
@@ -56,10 +65,17 @@ export async function appendDocument<T>(
 ): Promise<Appended<T>> {
   const deadline = deps.clock.now() + APPEND_TIME_MAX_MS;
   const changeId = deps.randomness.id();
-  let position = await findNewest(deps.store, sequence);
+  const isGuarded = sequence.corruptNewest === 'unknown';
+  let position = await (isGuarded ? findNewestListed : findNewest)(deps.store, sequence);
   for (let round = 0; ; round++) {
     const number = position.last + 1;
-    const { newest, damaged: skipped } = position;
+    const { newest, damaged } = position;
+    refuseUnknownState(sequence, position, deps.skipCorrupt);
+    const skipped = damaged.map(({ number: of, reason, sha256 }) => ({
+      number: of,
+      reason,
+      sha256,
+    }));
     const document = await change({ newest, number, skipped, changeId });
     if (document === undefined) return { outcome: 'unchanged', newest };
     await refuseEnded(deps.store, sequence);
@@ -83,7 +99,7 @@ export async function appendDocument<T>(
 }
 
 async function refuseEnded<T>(store: ObjectStore, sequence: Sequence<T>): Promise<void> {
-  if (sequence.endKey === undefined || (await store.head(sequence.endKey)) === undefined) return;
+  if (sequence.endKey === undefined || !(await isPresent(store, sequence.endKey))) return;
   throw new AppError('ended', `The ${sequence.name} has ended; nothing can be added to it.`);
 }
 

@@ -1,6 +1,7 @@
 import type { Clock } from '../clock.ts';
 import { isAppError } from '../errors.ts';
 import type { ObjectStore } from '../object-store/object-store.ts';
+import { isPresent } from '../object-store/presence.ts';
 import { createRetrying } from './create-settled.ts';
 
 /**
@@ -35,7 +36,7 @@ export function isMarker(key: string): boolean {
 
 /** @throws AppError the store's */
 export async function isEnded(store: ObjectStore, prefix: string): Promise<boolean> {
-  return (await store.head(endKey(prefix))) !== undefined;
+  return isPresent(store, endKey(prefix));
 }
 
 /**

@@ -27,6 +27,17 @@ export const digestSchema = z
   .regex(/^[0-9a-f]{64}$/)
   .describe('SHA-256, in lower-case hex.');
 
+/** Corrupt documents that a document steps over: it names them, with the SHA-256 of their bytes. */
+export const skippedSchema = z.array(
+  z.object({
+    number: z.number().int(),
+    reason: z.string(),
+    sha256: digestSchema.nullable().describe('Of its bytes, in hex; null when they were too many.'),
+  }),
+);
+
+export type Skipped = z.output<typeof skippedSchema>[number];
+
 export function envelopeSchema<T extends z.ZodType>(signed: T) {
   return z.object({
     signed,

@@ -10,6 +10,8 @@ export interface Definition<S extends z.ZodType> {
   readonly documentBytesMax: number;
   /** See {@link Sequence.endKey}. */
   readonly endKey?: string;
+  /** `skipped` unless given; see {@link Sequence.corruptNewest}. */
+  readonly corruptNewest?: 'unknown';
   key(number: number): string;
   /** What the key promises of the document. */
   expected(number: number): Readonly<Record<string, unknown>>;
@@ -22,6 +24,7 @@ export function defineSequence<S extends z.ZodType<{ change_id: string }>>(
   return {
     name: definition.name,
     documentBytesMax: definition.documentBytesMax,
+    corruptNewest: definition.corruptNewest ?? 'skipped',
     ...(definition.endKey === undefined ? {} : { endKey: definition.endKey }),
     key: definition.key,
     render: ({ signed }) => {

@@ -1,5 +1,7 @@
 import { AppError, isAppError } from '../errors.ts';
 import type { ObjectStore } from '../object-store/object-store.ts';
+import { isPresent } from '../object-store/presence.ts';
+import { type CorruptBytes, readChecked } from './read-checked.ts';
 
 /**
  * Numbered immutable documents: everything that changes over time is one of these.
@@ -19,6 +21,12 @@ export interface Sequence<T> {
   readonly documentBytesMax: number;
   /** Where the marker of its end would be; undefined for one that never ends. See `end.ts`. */
   readonly endKey?: string;
+  /**
+   * What a newest document means that is proven corrupt. `unknown`: it may have withdrawn something, so
+   * the present state is unknown and nobody goes on from the one before by themselves. `skipped`: the
+   * one before counts.
+   */
+  readonly corruptNewest: 'unknown' | 'skipped';
 }
 
 export interface Entry<T> {
@@ -26,10 +34,14 @@ export interface Entry<T> {
   readonly document: T;
 }
 
-/** A number whose document cannot be read: truncated, altered, not what its key says. */
+/** A number whose document is proven corrupt: truncated, altered, not what its key says. */
 export interface Damage {
   readonly number: number;
   readonly reason: string;
+  /** Of its bytes, in hex; null when they are too many to read. */
+  readonly sha256: string | null;
+  /** The store's tag of these bytes: while it is the same, they need not be proven again. */
+  readonly etag: string;
 }
 
 export interface Newer<T> {
@@ -42,82 +54,98 @@ export interface Newer<T> {
 
 export interface Position<T> {
   readonly newest: Entry<T> | undefined;
-  /** Unreadable documents above `newest`. */
+  /** Corrupt documents above `newest`. */
   readonly damaged: readonly Damage[];
   readonly last: number;
+  /** Numbers below `last` that are known to be missing: someone deleted them. */
+  readonly holes: readonly number[];
 }
 
 /**
  * One document; undefined when the number is free.
  *
- * @throws AppError `document_corrupt`, `document_newer`, and the store's
+ * @throws AppError `document_corrupt` once that is proven, `document_newer`, and the store's
  */
 export async function readDocument<T>(
   store: ObjectStore,
   sequence: Sequence<T>,
   number: number,
 ): Promise<T | undefined> {
-  const key = sequence.key(number);
-  const object = await store.get(key, { bytesMax: sequence.documentBytesMax }).catch((error) => {
-    if (!isAppError(error, 'document_too_large')) throw error;
-    throw new AppError('document_corrupt', `${key} is larger than any document of its kind.`, {
-      cause: error,
-    });
-  });
-  return object === undefined ? undefined : sequence.parse(object.body, number);
+  const read = await readChecked(store, sequence, number);
+  if (read === undefined) return undefined;
+  if ('corrupt' in read) throw read.corrupt.error;
+  return read.document;
 }
 
-/** As {@link readDocument}, and undefined for a damaged one as well: for lists, which show the others. */
+/** As {@link readDocument}, and undefined for a corrupt one as well: for lists, which show the others. */
 export async function readSoundDocument<T>(
   store: ObjectStore,
   sequence: Sequence<T>,
   number: number,
 ): Promise<T | undefined> {
-  try {
-    return await readDocument(store, sequence, number);
-  } catch (error) {
-    if (!isAppError(error, 'document_corrupt')) throw error;
-    return undefined;
-  }
+  const read = await readChecked(store, sequence, number);
+  return read === undefined || 'corrupt' in read ? undefined : read.document;
 }
 
 /**
  * Every document above `after`, in one request more than there are documents.
  *
- * Probes past damaged ones, since a damaged document must not stop everything after it.
+ * Probes past corrupt ones, since a corrupt document must not stop everything after it.
  *
+ * @param known what was proven corrupt before: not proven again while its tag is the same
  * @throws AppError `document_newer`: a newer release of this software has written there
  */
 export async function readNewer<T>(
   store: ObjectStore,
   sequence: Sequence<T>,
   after: number,
+  known: readonly Damage[] = [],
 ): Promise<Newer<T>> {
   const entries: Entry<T>[] = [];
   const damaged: Damage[] = [];
   for (let number = after + 1; ; number++) {
-    try {
-      const document = await readDocument(store, sequence, number);
-      if (document === undefined) return { entries, damaged, last: number - 1 };
-      entries.push({ number, document });
-    } catch (error) {
-      if (!isAppError(error, 'document_corrupt')) throw error;
-      damaged.push({ number, reason: error.message });
-    }
+    const before = known.find((damage) => damage.number === number);
+    const read = await readChecked(store, sequence, number, before?.etag);
+    if (read === undefined) return { entries, damaged, last: number - 1 };
+    if ('corrupt' in read) damaged.push(before ?? damageOf(number, read.corrupt));
+    else entries.push({ number, document: read.document });
   }
 }
 
 /**
  * The newest readable document, found in O(log n) requests.
  *
- * Gallops to a free number, bisects to the last taken one, then steps back over damaged documents.
+ * Gallops to a free number, bisects to the last taken one, then steps back over corrupt documents:
+ * whether the one before counts is for {@link refuseUnknownState} to say.
  */
 export async function findNewest<T>(
   store: ObjectStore,
   sequence: Sequence<T>,
 ): Promise<Position<T>> {
-  const isTaken = async (number: number): Promise<boolean> =>
-    (await store.head(sequence.key(number))) !== undefined;
+  return stepBack(store, sequence, await findLast(store, sequence), []);
+}
+
+/**
+ * As {@link findNewest}, cross-checked with one listing: galloping takes a hole for the end, and a
+ * number that a deletion hid must neither be overlooked nor given away again.
+ */
+export async function findNewestListed<T>(
+  store: ObjectStore,
+  sequence: Sequence<T>,
+): Promise<Position<T>> {
+  const found = await findLast(store, sequence);
+  const above = await listNumbers(store, sequence, found);
+  const last = Math.max(found, ...above);
+  const holes: number[] = [];
+  for (let number = found + 1; number < last; number++) {
+    if (!above.includes(number)) holes.push(number);
+  }
+  return stepBack(store, sequence, last, holes);
+}
+
+/** The highest number that is taken, as galloping finds it. */
+async function findLast<T>(store: ObjectStore, sequence: Sequence<T>): Promise<number> {
+  const isTaken = (number: number): Promise<boolean> => isPresent(store, sequence.key(number));
   let taken = 0;
   let free = 1;
   while (await isTaken(free)) {
@@ -129,28 +157,53 @@ export async function findNewest<T>(
     if (await isTaken(middle)) taken = middle;
     else free = middle;
   }
-  return stepBack(store, sequence, taken);
+  return taken;
+}
+
+/** The numbers above `after` that a listing names, in order. */
+export async function listNumbers<T>(
+  store: ObjectStore,
+  sequence: Sequence<T>,
+  after = 0,
+): Promise<readonly number[]> {
+  const first = sequence.key(1);
+  const prefix = first.slice(0, first.lastIndexOf('/') + 1);
+  // Numbers without leading zeros are not listed in their order: all of them are looked at then.
+  const isOrdered = first.length === sequence.key(10).length;
+  const start = isOrdered && after > 0 ? { after: sequence.key(after) } : {};
+  const numbers: number[] = [];
+  for await (const { key } of store.list(prefix, start)) {
+    const number = Number(/(\d{1,15})\.[a-z]+$/.exec(key)?.[1] ?? 0);
+    if (number > after && sequence.key(number) === key) numbers.push(number);
+  }
+  return numbers.sort((a, b) => a - b);
 }
 
 async function stepBack<T>(
   store: ObjectStore,
   sequence: Sequence<T>,
   last: number,
+  holes: readonly number[],
 ): Promise<Position<T>> {
   const damaged: Damage[] = [];
+  const missing = new Set(holes);
   for (let number = last; number > 0; number--) {
-    try {
-      const document = await readDocument(store, sequence, number);
-      if (document !== undefined) {
-        return { newest: { number, document }, damaged: damaged.reverse(), last };
-      }
-      damaged.push({ number, reason: `${sequence.key(number)} is missing.` });
-    } catch (error) {
-      if (!isAppError(error, 'document_corrupt')) throw error;
-      damaged.push({ number, reason: error.message });
+    if (missing.has(number)) continue;
+    const read = await readChecked(store, sequence, number);
+    if (read !== undefined && 'document' in read) {
+      const newest = { number, document: read.document };
+      return { newest, damaged: damaged.reverse(), last, holes: sorted(missing) };
     }
+    if (read === undefined) missing.add(number);
+    else damaged.push(damageOf(number, read.corrupt));
   }
-  return { newest: undefined, damaged: damaged.reverse(), last };
+  return { newest: undefined, damaged: damaged.reverse(), last, holes: sorted(missing) };
+}
+
+const sorted = (numbers: ReadonlySet<number>): number[] => [...numbers].sort((a, b) => a - b);
+
+function damageOf(number: number, { error, sha256, etag }: CorruptBytes): Damage {
+  return { number, reason: error.message, sha256, etag };
 }
 
 /** The position after reading on from it. */
@@ -161,5 +214,31 @@ export function advance<T>(position: Position<T>, newer: Newer<T>): Position<T> 
     [...position.damaged, ...newer.damaged].map((damage) => [damage.number, damage]),
   );
   const damaged = [...known.values()].filter((damage) => damage.number > (newest?.number ?? 0));
-  return { newest, damaged, last: newer.last };
+  return { newest, damaged, last: newer.last, holes: position.holes };
+}
+
+/**
+ * Where a corrupt newest document means that the present state is unknown: refuses to go on from the one
+ * before, unless a person has allowed it for each of these numbers.
+ *
+ * @throws AppError `document_corrupt`, with the option that allows it
+ */
+export function refuseUnknownState<T>(
+  sequence: Sequence<T>,
+  { damaged, newest }: Position<T>,
+  allowed: readonly number[] = [],
+): void {
+  if (sequence.corruptNewest === 'skipped') return;
+  const refused = damaged.filter(({ number }) => !allowed.includes(number));
+  if (refused.length === 0) return;
+  const numbers = damaged.map(({ number }) => number);
+  const before = newest === undefined ? 'an empty state' : `number ${newest.number}`;
+  throw new AppError(
+    'document_corrupt',
+    `The present state of the ${sequence.name} is unknown: ${refused.map(({ reason }) => reason).join(' ')} It may have been a withdrawal. Restore the object from a backup. To go on from ${before} instead, run the same command with ${numbers.map((number) => `--skip-corrupt ${number}`).join(' ')}; check with "slipway releases" afterwards.`,
+  );
+}
+
+export function isCorrupt(error: unknown): error is AppError {
+  return isAppError(error, 'document_corrupt');
 }

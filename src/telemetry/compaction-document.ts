@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { digestSchema, SCHEMA_VERSION, type Sealed } from '../sequence/envelope.ts';
+import { digestSchema, SCHEMA_VERSION, type Sealed, skippedSchema } from '../sequence/envelope.ts';
 import { defineSequence } from '../sequence/sealed.ts';
 import type { Sequence } from '../sequence/sequence.ts';
 import type { Counts, MinuteRow, Row } from './counts.ts';
@@ -28,9 +28,7 @@ export const compactionSchema = z.object({
     .object({ number, digest: digestSchema })
     .nullable()
     .describe('The compaction this one continues; all that it holds is in here.'),
-  skipped: z
-    .array(z.object({ number, reason: z.string() }))
-    .describe('Damaged compactions between the previous one and this.'),
+  skipped: skippedSchema.describe('Corrupt compactions between the previous one and this.'),
   change_id: z.uuid(),
   at: timeSchema,
   counted_since: timeSchema.nullable(),

@@ -1,6 +1,6 @@
+import type { Skipped } from '../sequence/envelope.ts';
 import { SCHEMA_VERSION, type Sealed } from '../sequence/envelope.ts';
 import { seal } from '../sequence/sealed.ts';
-import type { Damage } from '../sequence/sequence.ts';
 import type { Compaction, CompactionJson, Through } from './compaction-document.ts';
 import { condense } from './condense.ts';
 import { DAY_MS, MINUTE_MS, type MinuteRow, type Row } from './counts.ts';
@@ -16,7 +16,7 @@ export const INSTANCE_KEPT_MS = 7 * DAY_MS;
 export interface CompactionParts {
   readonly number: number;
   readonly changeId: string;
-  readonly skipped: readonly Damage[];
+  readonly skipped: readonly Skipped[];
   readonly now: number;
   readonly minutesKeptMs: number;
   /** Whether the store had flushes of the instance a moment ago. */

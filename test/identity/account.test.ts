@@ -85,7 +85,7 @@ describe('a stranger learns nothing of an address', () => {
       seen.push(take());
     }
     expect(seen[0]).toEqual(seen[1]);
-    expect(seen[0]).toEqual(['head accounts/*/end.json', 'create accounts/*/1.json']);
+    expect(seen[0]).toEqual(['get accounts/*/end.json', 'create accounts/*/1.json']);
   });
 
   it('from a wrong password: the same requests and the same answer', async () => {
@@ -219,7 +219,9 @@ describe('an account', () => {
       });
       const object = await deps.store.get(`accounts/${ID}/4.json`);
       const { signed } = JSON.parse(Buffer.from(object?.body ?? []).toString());
-      expect(signed.skipped).toEqual([{ number: 3, reason: expect.stringContaining('3.json') }]);
+      expect(signed.skipped).toEqual([
+        expect.objectContaining({ number: 3, reason: expect.stringContaining('3.json') }),
+      ]);
     },
   );
 

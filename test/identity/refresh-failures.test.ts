@@ -68,7 +68,7 @@ describe('a store that fails never ends a session', () => {
     clock.advance(LATE);
     // The last request before the answer: is there a successor's successor?
     store.setPlan(({ method, key }) =>
-      method === 'head' && key.endsWith('/3.json') ? { when: 'before' } : undefined,
+      method === 'get' && key.endsWith('/3.json') ? { when: 'before' } : undefined,
     );
     await expect(refreshWith(sessions, token)).rejects.toMatchObject({ kind: 'unavailable' });
     store.setPlan(undefined);

@@ -194,6 +194,13 @@ function describeListing(open: () => Promise<ObjectStore>): void {
       'one/\u{1F600}',
     ]);
     expect(await list('nothing/')).toEqual([]);
+    const after = `${root}/one/two/a`;
+    const above = await collect(store.list(`${root}/`, { after }));
+    expect(above.map(({ key }) => key.slice(root.length + 1))).toEqual([
+      'one/two/b',
+      'one/\uF8FF',
+      'one/\u{1F600}',
+    ]);
     const [first] = await collect(store.list(`${root}/one/two/`));
     expect(first).toMatchObject({ size: 9, etag: (await store.head(`${root}/one/two/a`))?.etag });
   });

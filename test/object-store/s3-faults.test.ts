@@ -72,7 +72,11 @@ describe('S3: a read', () => {
         } else if (fault === 'half') {
           // Headers and half of the body, then silence.
           const date = new Date().toUTCString();
-          exchange.response.writeHead(200, { 'content-length': 4, 'last-modified': date });
+          exchange.response.writeHead(200, {
+            etag: '"e"',
+            'content-length': 4,
+            'last-modified': date,
+          });
           exchange.response.write('bo');
         }
       });
@@ -122,7 +126,7 @@ describe('S3: a read', () => {
     let sent = 0;
     const s3 = await startFakeS3(({ response }) => {
       const date = new Date().toUTCString();
-      response.writeHead(200, { 'last-modified': date, 'content-length': 50_000_000 });
+      response.writeHead(200, { etag: '"e"', 'last-modified': date, 'content-length': 50_000_000 });
       const timer = setInterval(() => {
         sent += 65_536;
         response.write(Buffer.alloc(65_536));
@@ -137,7 +141,7 @@ describe('S3: a read', () => {
   it('as a stream fails when nothing comes any more', async () => {
     const s3 = await startFakeS3(({ response }) => {
       const date = new Date().toUTCString();
-      response.writeHead(200, { 'content-length': 4, 'last-modified': date });
+      response.writeHead(200, { etag: '"e"', 'content-length': 4, 'last-modified': date });
       response.write('bo');
     });
     const read = await s3.store().read('a');

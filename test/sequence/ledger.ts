@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { AppError } from '../../src/errors.ts';
 import type { ObjectStore } from '../../src/object-store/object-store.ts';
-import type { Damage, Sequence } from '../../src/sequence/sequence.ts';
+import type { Skipped } from '../../src/sequence/envelope.ts';
+import type { Sequence } from '../../src/sequence/sequence.ts';
 
 /** The smallest sequence with everything one can have: a digest, a schema version, skipped numbers. */
 export interface Page {
@@ -10,13 +11,14 @@ export interface Page {
   readonly by: string;
   /** How many pages this writer counted before it: a lost change would show. */
   readonly before: number;
-  readonly skipped: readonly Damage[];
+  readonly skipped: readonly Skipped[];
 }
 
 export const ledger: Sequence<Page> = {
   name: 'ledger',
   key: (number) => `ledger/${number}.json`,
   documentBytesMax: 4096,
+  corruptNewest: 'skipped',
   changeId: (page) => page.changeId,
   render: (page) => {
     const json = JSON.stringify(page);
@@ -32,6 +34,9 @@ export const ledger: Sequence<Page> = {
     return JSON.parse(json) as Page;
   },
 };
+
+/** As the catalog's sequences are: a corrupt newest page may have taken something back. */
+export const strictLedger: Sequence<Page> = { ...ledger, corruptNewest: 'unknown' };
 
 export type Condition = 'whole' | 'truncated' | 'altered' | 'newer' | 'too large';
 

@@ -45,6 +45,7 @@ export interface PublisherParts {
   readonly store: ObjectStore;
   readonly clock: Clock;
   readonly randomness: Randomness;
+  readonly skipCorrupt?: readonly number[];
 }
 
 /** Publishes with everything allowed, unless the request says otherwise. */

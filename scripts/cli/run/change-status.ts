@@ -1,4 +1,5 @@
 import { changeStatus, type StatusVerb } from '../../../src/operations/change-status.ts';
+import type { ChangeOptions } from '../arguments.ts';
 import { openContext } from '../context.ts';
 import { printJson } from '../output.ts';
 import { print, type Terminal } from '../terminal.ts';
@@ -10,17 +11,16 @@ const PARTICIPLES: Readonly<Record<StatusVerb, string>> = {
   retire: 'Retired',
 };
 
-interface StatusOptions {
+interface StatusOptions extends ChangeOptions {
   readonly app?: string;
   readonly channel?: string;
   readonly reason?: string;
-  readonly json: boolean;
 }
 
 /** What the command of this name does. */
 export function changeTo(verb: StatusVerb) {
   return async (terminal: Terminal, version: string, options: StatusOptions): Promise<void> => {
-    const context = await openContext(terminal);
+    const context = await openContext(terminal, options.skipCorrupt);
     const application = options.app ?? context.config.defaultApplication;
     const { channel, reason = null } = options;
     const result = await changeStatus(context, verb, { application, version, channel, reason });

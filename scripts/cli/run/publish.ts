@@ -5,6 +5,7 @@ import { DEFAULT_CHANNEL } from '../../../src/domain/channel.ts';
 import { parseVersion } from '../../../src/domain/version.ts';
 import { AppError } from '../../../src/errors.ts';
 import { type PublishResult, publishRelease } from '../../../src/operations/publish-release.ts';
+import type { ChangeOptions } from '../arguments.ts';
 import { openContext } from '../context.ts';
 import { alignColumns, formatBytes, printJson } from '../output.ts';
 import { createProgress } from '../progress.ts';
@@ -13,7 +14,7 @@ import { print, type Terminal } from '../terminal.ts';
 /** Of one language; a manifest holds at most 1 MiB of everything. */
 const NOTES_BYTES_MAX = 64 * 1024;
 
-interface PublishOptions {
+interface PublishOptions extends ChangeOptions {
   readonly app?: string;
   readonly channel: string;
   readonly create: boolean;
@@ -21,7 +22,6 @@ interface PublishOptions {
   readonly notesFile?: readonly string[];
   readonly requires?: string;
   readonly mandatoryFor?: string;
-  readonly json: boolean;
 }
 
 export async function publish(
@@ -31,7 +31,7 @@ export async function publish(
   options: PublishOptions,
 ): Promise<void> {
   parseVersion(version);
-  const context = await openContext(terminal);
+  const context = await openContext(terminal, options.skipCorrupt);
   const build = await readBuildOutput({ paths, version });
   const progress = createProgress(terminal, options.json);
   const notes = options.notesFile === undefined ? undefined : await readNotes(options.notesFile);

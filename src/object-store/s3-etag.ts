@@ -1,0 +1,22 @@
+import { createHash } from 'node:crypto';
+
+/** What of an answer says that it is the store's, and about which bytes. */
+export interface Tagged {
+  readonly ETag?: string | undefined;
+  readonly ServerSideEncryption?: string | undefined;
+  readonly SSECustomerAlgorithm?: string | undefined;
+}
+
+/**
+ * Whether the bytes are those that the ETag was made for; undefined when the ETag cannot tell.
+ *
+ * An ETag is the MD5 of the bytes unless the object was uploaded in parts (`…-3`) or is encrypted with
+ * a key of the customer's or of KMS.
+ */
+export function agreesWithEtag(bytes: Uint8Array, answer: Tagged): boolean | undefined {
+  const { ETag = '', ServerSideEncryption, SSECustomerAlgorithm } = answer;
+  const md5 = /^"?([0-9a-f]{32})"?$/i.exec(ETag)?.[1]?.toLowerCase();
+  const isOther = /kms/i.test(ServerSideEncryption ?? '') || SSECustomerAlgorithm !== undefined;
+  if (md5 === undefined || isOther) return undefined;
+  return createHash('md5').update(bytes).digest('hex') === md5;
+}
