@@ -1,5 +1,6 @@
 import { Agent, createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { buffer } from 'node:stream/consumers';
 
 /** Between a process and its store: passes everything on, and does what the plan says to some of it. */
 export interface FaultProxy {
@@ -19,7 +20,18 @@ export interface ProxiedRequest {
   readonly url: string;
 }
 
+/** As HTTP has it. */
+export interface Answer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Buffer;
+}
+
 export type ProxyFault =
+  /** Another answer than the store's, which saw nothing of it. */
+  | { readonly instead: Answer }
+  /** The store's answer, changed. */
+  | { readonly change: (answer: Answer) => Answer }
   | { readonly status: 503 | 429 }
   /**
    * The connection is cut: before the store saw anything, in the middle of the body, or when the store
@@ -45,8 +57,11 @@ export async function startFaultProxy(target: string): Promise<FaultProxy> {
       method: incoming.method ?? '',
       url: incoming.url ?? '',
     });
-    if (fault !== undefined && 'status' in fault) refuse(incoming, outgoing, fault.status);
-    else if (fault?.cut === 'before') cut(incoming, fault);
+    if (fault === undefined) forward(incoming, outgoing, undefined);
+    else if ('status' in fault) refuse(incoming, outgoing, fault.status);
+    else if ('instead' in fault) incoming.resume().once('end', () => send(outgoing, fault.instead));
+    else if ('change' in fault) forward(incoming, outgoing, undefined, fault.change);
+    else if (fault.cut === 'before') cut(incoming, fault);
     else forward(incoming, outgoing, fault);
   });
 
@@ -55,6 +70,7 @@ export async function startFaultProxy(target: string): Promise<FaultProxy> {
     incoming: IncomingMessage,
     outgoing: ServerResponse,
     fault: Extract<ProxyFault, { cut: string }> | undefined,
+    change?: (answer: Answer) => Answer,
   ): void {
     const { headers, method, url: path } = incoming;
     const upstream = request({ hostname, port, method, path, headers, agent });
@@ -62,6 +78,16 @@ export async function startFaultProxy(target: string): Promise<FaultProxy> {
       if (fault !== undefined) {
         answer.resume();
         cut(incoming, fault);
+        return;
+      }
+      if (change !== undefined) {
+        buffer(answer).then(
+          (body) => {
+            const headers = answer.headers as Record<string, string>;
+            send(outgoing, change({ status: answer.statusCode ?? 502, headers, body }));
+          },
+          () => incoming.socket.destroy(),
+        );
         return;
       }
       outgoing.writeHead(answer.statusCode ?? 502, answer.headers);
@@ -107,6 +133,11 @@ function refuse(incoming: IncomingMessage, outgoing: ServerResponse, status: 503
     const body = `<Error><Code>${S3_CODES[status]}</Code></Error>`;
     outgoing.end(incoming.method === 'HEAD' ? undefined : body);
   });
+}
+
+function send(outgoing: ServerResponse, { status, headers, body }: Answer): void {
+  outgoing.writeHead(status, headers);
+  outgoing.end(body);
 }
 
 function cut(incoming: IncomingMessage, fault: Extract<ProxyFault, { cut: string }>): void {

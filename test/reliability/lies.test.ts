@@ -1,0 +1,15 @@
+import { afterAll, it } from 'vitest';
+import { createMemoryStore } from '../../src/object-store/memory.ts';
+import { createFixedClock } from '../support/clock.ts';
+import { makeTemporaryDirectory } from '../support/release.ts';
+import { createLyingStore, runLies } from './lies.ts';
+
+const temporary = await makeTemporaryDirectory();
+afterAll(() => temporary.remove());
+
+it('commands with one wrong answer each lose nothing that was acknowledged', async () => {
+  const clock = createFixedClock();
+  const direct = createMemoryStore({ clock });
+  const lying = createLyingStore(direct);
+  await runLies({ lying, direct, clock, directory: temporary.path, rounds: 250, seed: 8_250 });
+});
