@@ -7,9 +7,9 @@ import type { Runner } from './command-line.ts';
 export function addMaintainCommands(program: Command, run: Runner): void {
   program
     .command('verify')
-    .summary('hold what is stored against what the catalog says')
+    .summary('check stored objects against the catalog')
     .option('--app <name>', 'only this application (default: all)', parseApplicationName)
-    .option('--deep', 'also read every revision and the bytes of every file', false)
+    .option('--deep', 'also read the bytes of every file', false)
     .option('--json', 'print JSON', false)
     .action(run(async () => (await import('./run/verify.ts')).verify));
   program

@@ -1,8 +1,10 @@
+import pLimit from 'p-limit';
 import type { Release } from '../domain/release.ts';
-import { AppError } from '../errors.ts';
+import { AppError, isAppError } from '../errors.ts';
 import type { ObjectStore } from '../object-store/object-store.ts';
 import {
   findNewest,
+  findNewestListed,
   type Position,
   readDocument,
   refuseUnknownState,
@@ -10,6 +12,7 @@ import {
 } from '../sequence/sequence.ts';
 import { releaseOf } from './manifest-document.ts';
 import {
+  type Applications,
   applicationsSequence,
   type Manifest,
   manifestSequence,
@@ -97,6 +100,101 @@ export async function readRevision(
   const revision = await readDocument(deps.store, sequence, at);
   if (revision !== undefined) return revision;
   throw new AppError('unknown_version', `${application} has no catalog revision ${at}.`);
+}
+
+/** What is stored of a sequence whose newest state may be unknown: for checks, which report it. */
+export interface Stored<T> {
+  /** The newest readable document. */
+  readonly newest: T | undefined;
+  readonly readCount: number;
+  /** In sentences: what is corrupt, and which numbers are missing below the highest. */
+  readonly problems: readonly string[];
+}
+
+const READS_AT_ONCE = 16;
+
+/**
+ * Reads every document, and keeps little of each: a long history does not fit into memory.
+ *
+ * @param keep what is needed of a document later
+ * @param onProgress called with how many documents were read, and of how many
+ */
+async function readStored<T, K>(
+  deps: ReaderDeps,
+  sequence: Sequence<T>,
+  keep: (document: T) => K,
+  onProgress: (done: number, total: number) => void,
+): Promise<Stored<T> & { readonly kept: readonly { readonly number: number; readonly of: K }[] }> {
+  const { last } = await findNewestListed(deps.store, sequence);
+  const limit = pLimit(READS_AT_ONCE);
+  const problems: string[] = [];
+  let done = 0;
+  const read = async (number: number): Promise<{ number: number; of: K } | undefined> => {
+    const document = await readDocument(deps.store, sequence, number).catch((error: unknown) => {
+      if (!isAppError(error) || error.kind !== 'corrupt') throw error;
+      problems.push(error.message);
+      return 'corrupt' as const;
+    });
+    onProgress(++done, last);
+    if (document === undefined) problems.push(`${sequence.key(number)} is missing.`);
+    return document === undefined || document === 'corrupt'
+      ? undefined
+      : { number, of: keep(document) };
+  };
+  const numbers = Array.from({ length: last }, (_, index) => index + 1);
+  const entries = await Promise.all(numbers.map((number) => limit(() => read(number))));
+  const kept = entries.filter((entry) => entry !== undefined);
+  const number = kept.at(-1)?.number;
+  const newest =
+    number === undefined ? undefined : await readDocument(deps.store, sequence, number);
+  return { newest, readCount: kept.length, kept, problems: problems.sort() };
+}
+
+/** The list of applications as it is stored. */
+export function readStoredApplications(deps: ReaderDeps): Promise<Stored<Applications>> {
+  return readStored(
+    deps,
+    applicationsSequence,
+    () => undefined,
+    () => undefined,
+  );
+}
+
+/** Every catalog revision of an application as it is stored, with the hash chain between them checked. */
+export async function readStoredRevisions(
+  deps: ReaderDeps,
+  application: string,
+  onProgress: (done: number, total: number) => void,
+): Promise<Stored<Revision>> {
+  const sequence = revisionSequence(application);
+  const stored = await readStored(deps, sequence, linkOf, onProgress);
+  const broken = stored.kept.filter(({ of }, index) => {
+    const before = stored.kept[index - 1]?.of;
+    return before !== undefined && !continues(before, of);
+  });
+  return {
+    ...stored,
+    problems: [
+      ...stored.problems,
+      ...broken.map(
+        ({ number }) =>
+          `${sequence.key(number)} was not made from the revision before it: the chain is broken there.`,
+      ),
+    ],
+  };
+}
+
+/** What ties a revision to the one it was made from. */
+function linkOf({ digest, signed: { revision, previous, skipped } }: Revision) {
+  return { digest, revision, previous, skipped };
+}
+
+type Link = ReturnType<typeof linkOf>;
+
+/** A gap between the two is reported as what it is, a missing or corrupt revision. */
+function continues({ revision, digest }: Link, { previous, skipped }: Link): boolean {
+  if (previous?.revision === revision) return previous.digest === digest;
+  return (previous?.revision ?? 0) > revision || skipped.some(({ number }) => number === revision);
 }
 
 /** The highest revision number that is taken, readable or not; 0 when there is none. */

@@ -3,22 +3,21 @@ import pLimit from 'p-limit';
 import { artifactKey } from '../catalog/keys.ts';
 import {
   type ReaderDeps,
-  readApplications,
-  readLastRevisionNumber,
   readManifest,
-  readRevision,
+  readStoredApplications,
+  readStoredRevisions,
 } from '../catalog/read.ts';
 import type { OfferJson } from '../catalog/revision-document.ts';
 import type { Revision } from '../catalog/sequences.ts';
 import type { Companion } from '../domain/release.ts';
 import { AppError, isAppError } from '../errors.ts';
 
-/** Holds what is stored against what the documents say. */
+/** Checks stored objects against the catalog. */
 
 export interface VerifyRequest {
   /** Undefined: every application. */
   readonly application: string | undefined;
-  /** Also reads every revision and every artifact's bytes. */
+  /** Also reads every artifact's bytes. */
   readonly deep: boolean;
 }
 
@@ -39,18 +38,21 @@ export interface VerifyDeps extends ReaderDeps {
 
 const REQUESTS_MAX = 8;
 
+export interface Verified {
+  /** What is wrong with the list of applications itself. */
+  readonly listProblems: readonly string[];
+  readonly applications: readonly VerifyResult[];
+}
+
 /** @throws AppError when the store fails: nothing is known then */
-export async function verifyCatalog(
-  deps: VerifyDeps,
-  request: VerifyRequest,
-): Promise<readonly VerifyResult[]> {
-  const applications =
-    request.application === undefined ? await readApplications(deps) : [request.application];
-  const results: VerifyResult[] = [];
-  for (const application of applications) {
-    results.push(await verifyApplication(deps, application, request.deep));
+export async function verifyCatalog(deps: VerifyDeps, request: VerifyRequest): Promise<Verified> {
+  const list = await readStoredApplications(deps);
+  const known = list.newest?.signed.applications.map(({ name }) => name) ?? [];
+  const applications: VerifyResult[] = [];
+  for (const name of request.application === undefined ? known : [request.application]) {
+    applications.push(await verifyApplication(deps, name, request.deep));
   }
-  return results;
+  return { listProblems: list.problems, applications };
 }
 
 async function verifyApplication(
@@ -58,17 +60,12 @@ async function verifyApplication(
   application: string,
   deep: boolean,
 ): Promise<VerifyResult> {
-  const problems: string[] = [];
-  const last = await readLastRevisionNumber(deps, application);
-  if (last === 0) problems.push(`Nothing is published of ${application}.`);
-  const revisions = await readRevisions(
-    deps,
-    application,
-    deep ? 1 : Math.max(1, last),
-    last,
-    problems,
+  const revisions = await readStoredRevisions(deps, application, (done, total) =>
+    deps.onProgress(done, total, 'revisions'),
   );
-  const newest = revisions.at(-1) ?? (deep ? undefined : await readRevision(deps, application));
+  const problems = [...revisions.problems];
+  const { newest } = revisions;
+  if (newest === undefined) problems.push(`Nothing is published of ${application}.`);
   const offers = distinctManifests(newest);
   const files = new Map<string, Companion | { readonly size: number; readonly sha256: string }>();
   let manifestsChecked = 0;
@@ -88,37 +85,12 @@ async function verifyApplication(
   return {
     application,
     revision: newest?.signed.revision ?? 0,
-    revisionsChecked: revisions.length,
+    revisionsChecked: revisions.readCount,
     manifestsChecked,
     filesChecked: files.size,
     bytesRead,
     problems,
   };
-}
-
-/** The readable revisions in a range, oldest first, with the hash chain between them checked. */
-async function readRevisions(
-  deps: VerifyDeps,
-  application: string,
-  first: number,
-  last: number,
-  problems: string[],
-): Promise<readonly Revision[]> {
-  const revisions: Revision[] = [];
-  for (let number = first; number <= last; number++) {
-    const revision = await collect(problems, () => readRevision(deps, application, number));
-    deps.onProgress(number - first + 1, last - first + 1, 'revisions');
-    if (revision === undefined) continue;
-    const before = revisions.at(-1);
-    const { previous } = revision.signed;
-    if (before !== undefined && previous?.digest !== before.digest) {
-      problems.push(
-        `Revision ${number} of ${application} was not made from revision ${before.signed.revision}: the chain is broken there.`,
-      );
-    }
-    revisions.push(revision);
-  }
-  return revisions;
 }
 
 function distinctManifests(revision: Revision | undefined): readonly OfferJson[] {
@@ -179,8 +151,7 @@ async function collect<T>(problems: string[], check: () => Promise<T>): Promise<
   try {
     return await check();
   } catch (error) {
-    if (!isAppError(error) || (error.kind !== 'corrupt' && error.code !== 'unknown_version'))
-      throw error;
+    if (!isAppError(error) || error.kind !== 'corrupt') throw error;
     problems.push(error.message);
     return undefined;
   }

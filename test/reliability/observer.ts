@@ -58,7 +58,8 @@ export async function observe(
       { store, onProgress: () => undefined },
       { application, deep: true },
     );
-    torn.push(...verified.flatMap(({ problems }) => problems));
+    torn.push(...verified.listProblems);
+    torn.push(...verified.applications.flatMap(({ problems }) => problems));
     return { revision: revision.signed.revision, offers, torn };
   } finally {
     await catalog.stop();

@@ -119,10 +119,11 @@ export async function racePlatforms(deps: RaceDeps): Promise<void> {
 }
 
 async function verify(store: ObjectStore) {
-  return verifyCatalog(
+  const { applications } = await verifyCatalog(
     { store, onProgress: () => undefined },
     { application: 'desktop', deep: true },
   );
+  return applications;
 }
 
 /** Version → the names of its files. */

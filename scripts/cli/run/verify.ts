@@ -10,14 +10,15 @@ export async function verify(
 ): Promise<number> {
   const context = await openContext(terminal);
   const progress = createProgress(terminal, options.json);
-  const results = await verifyCatalog(
+  const { listProblems, applications: results } = await verifyCatalog(
     {
       ...context,
       onProgress: (done, total, what) => progress.show(`checking ${what}`, done, total),
     },
     { application: options.app, deep: options.deep },
   ).finally(progress.stop);
-  const isSound = results.every(({ problems }) => problems.length === 0);
+  const isSound =
+    listProblems.length === 0 && results.every(({ problems }) => problems.length === 0);
   const code = isSound ? EXIT.done : EXIT.failed;
   if (options.json) {
     const applications = results.map((result) => ({
@@ -29,8 +30,12 @@ export async function verify(
       bytes_read: result.bytesRead,
       problems: result.problems,
     }));
-    printJson(terminal, { sound: isSound, applications });
+    printJson(terminal, { sound: isSound, list_problems: listProblems, applications });
     return code;
+  }
+  if (listProblems.length > 0) {
+    print(terminal, `list of applications: ${listProblems.length} problems.`);
+    for (const problem of listProblems) print(terminal, printableText(`  ${problem}`));
   }
   if (results.length === 0) print(terminal, 'Nothing is published yet.');
   for (const result of results) {

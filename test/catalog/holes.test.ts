@@ -1,0 +1,141 @@
+import { afterAll, afterEach, describe, expect, it } from 'vitest';
+import type { Catalog } from '../../src/catalog/catalog.ts';
+import { applicationsKey, manifestKey, revisionKey } from '../../src/catalog/keys.ts';
+import { readRevision } from '../../src/catalog/read.ts';
+import { changeStatus } from '../../src/operations/change-status.ts';
+import { verifyCatalog } from '../../src/operations/verify-catalog.ts';
+import { makeArtifact, makeTemporaryDirectory, publish } from '../support/release.ts';
+import { createWorld, offered, POLL_MS, problemsOf, type World } from './live-catalog.ts';
+
+/** Objects that were deleted: galloping takes a hole for the end, so a listing is asked as well. */
+
+const temporary = await makeTemporaryDirectory();
+afterAll(() => temporary.remove());
+const setup = await makeArtifact(temporary.path, { filename: 'App-Setup.exe' });
+const opened: Catalog[] = [];
+afterEach(async () => {
+  await Promise.all(opened.splice(0).map((catalog) => catalog.stop()));
+});
+
+/** Revisions 1 to 4: 1.0.0, 2.0.0, 3.0.0, and 3.0.0 yanked. */
+async function setUp(): Promise<World> {
+  const world = createWorld();
+  for (const version of ['1.0.0', '2.0.0', '3.0.0']) {
+    await publish(world.parts, { version, artifacts: [setup] });
+  }
+  const yank = { application: 'desktop', version: '3.0.0', channel: undefined, reason: null };
+  await changeStatus({ ...world.parts, actor: 'test' }, 'yank', yank);
+  return world;
+}
+
+async function start(world: World): Promise<Catalog> {
+  const catalog = world.open();
+  opened.push(catalog);
+  await catalog.start();
+  return catalog;
+}
+
+const verify = (world: World) =>
+  verifyCatalog(
+    { store: world.memory, onProgress: () => undefined },
+    { application: undefined, deep: false },
+  );
+
+describe.each([[[2]], [[3]], [[2, 3]], [[1]], [[1, 2, 3]]])('without revisions %j', (deleted) => {
+  it('a service that starts serves the newest, and says what is missing', async () => {
+    const world = await setUp();
+    for (const number of deleted) await world.memory.delete(revisionKey('desktop', number));
+    const catalog = await start(world);
+    expect(await offered(catalog)).toBe('2.0.0');
+    expect(catalog.health().applications.desktop?.revision).toBe(4);
+  });
+
+  it('a publisher goes on above the newest, and never in a hole', async () => {
+    const world = await setUp();
+    for (const number of deleted) await world.memory.delete(revisionKey('desktop', number));
+    const { revision } = await publish(world.parts, { version: '4.0.0', artifacts: [setup] });
+    expect(revision).toBe(5);
+    for (const number of deleted) {
+      expect(await world.memory.head(revisionKey('desktop', number))).toBeUndefined();
+    }
+    const { signed } = (await readRevision({ store: world.memory }, 'desktop', 5)) ?? {};
+    const offers = signed?.channels.stable?.offers.map(({ version, status }) => [version, status]);
+    expect(offers).toContainEqual(['3.0.0', 'yanked']);
+    expect(signed?.previous?.revision).toBe(4);
+  });
+
+  it('verify names each, and nothing else', async () => {
+    const world = await setUp();
+    for (const number of deleted) await world.memory.delete(revisionKey('desktop', number));
+    const { applications } = await verify(world);
+    expect(applications[0]?.problems).toEqual(
+      deleted.map((number) => `${revisionKey('desktop', number)} is missing.`),
+    );
+  });
+});
+
+describe('what was deleted from the end', () => {
+  it('is reported by a running service within two minutes', async () => {
+    const world = await setUp();
+    const catalog = await start(world);
+    await world.memory.delete(revisionKey('desktop', 4));
+    await world.clock.advance(120_000);
+    expect(problemsOf(catalog)).toContain(`${revisionKey('desktop', 4)} is missing`);
+    // It goes on as it knows it: 3.0.0 was yanked.
+    expect(await offered(catalog)).toBe('2.0.0');
+  });
+
+  it('of the manifests of a version leaves no number to be given away again', async () => {
+    const world = await setUp();
+    const mac = await makeArtifact(temporary.path, {
+      filename: 'App.dmg',
+      platform: 'macos',
+      arch: 'arm64',
+      format: 'dmg',
+    });
+    await publish(world.parts, { version: '2.0.0', artifacts: [mac] });
+    await world.memory.delete(manifestKey('desktop', '2.0.0', 1));
+    const catalog = await start(world);
+    await world.clock.advance(5 * POLL_MS);
+    expect(await offered(catalog)).toBe('2.0.0');
+  });
+});
+
+describe('the list of applications', () => {
+  it.each([['deleted'], ['corrupt']])(
+    '%s: 503 at a cold start, not "unknown application"',
+    async (how) => {
+      const world = await setUp();
+      await world.tamper(applicationsKey(1), (text) =>
+        how === 'corrupt' ? text.slice(9) : undefined,
+      );
+      const catalog = await start(world);
+      for (const name of ['desktop', 'other']) {
+        await expect(offered(catalog, name)).rejects.toMatchObject({ code: 'catalog_unavailable' });
+      }
+      expect(catalog.health().ready).toBe(false);
+      expect(problemsOf(catalog)).toMatch(/applications/);
+      const { listProblems } = await verify(world);
+      if (how === 'corrupt') expect(listProblems.join()).toContain(applicationsKey(1));
+    },
+  );
+
+  it('corrupt in a running service: known names are served, others are not denied', async () => {
+    const world = await setUp();
+    const catalog = await start(world);
+    await publish(world.parts, { application: 'second', version: '1.0.0', artifacts: [setup] });
+    await world.tamper(applicationsKey(2), (text) => text.slice(9));
+    await world.clock.advance(3 * POLL_MS);
+    expect(await offered(catalog)).toBe('2.0.0');
+    await expect(offered(catalog, 'second')).rejects.toMatchObject({ code: 'catalog_unavailable' });
+    // A publisher cannot know what it would leave out, and says how to go on.
+    const request = { application: 'third', version: '1.0.0', artifacts: [setup] };
+    await expect(publish(world.parts, request)).rejects.toThrow('--skip-corrupt 2');
+  });
+
+  it('empty is believed where nothing was ever published', async () => {
+    const catalog = await start(createWorld());
+    await expect(offered(catalog)).rejects.toMatchObject({ code: 'unknown_application' });
+    expect(catalog.health().ready).toBe(true);
+  });
+});
