@@ -1,8 +1,10 @@
+import { createHash } from 'node:crypto';
 import type { Artifact } from '../domain/release.ts';
 import { AppError } from '../errors.ts';
 import { createFileSource } from '../object-store/file-source.ts';
 import type { AppendDeps } from '../sequence/append.ts';
 import { artifactKey, artifactObject, clockKey } from './keys.ts';
+import type { ReaderDeps } from './read.ts';
 
 /** Bytes into the store, by content; and what of them may be relied on. */
 
@@ -45,7 +47,8 @@ export async function ensureUploaded(
     const reusable =
       known !== undefined ||
       (await readStoreTime(deps)) - stored.lastModified.getTime() < REUSE_AGE_MAX_MS;
-    if (reusable) {
+    // A file of the right size may have been altered: publishing again replaces it.
+    if (reusable && (await hashObject(deps, artifactKey(application, object))) === file.sha256) {
       onProgress(file.size);
       return { object, uploaded: false };
     }
@@ -78,6 +81,19 @@ async function upload(
     );
   }
   return { object, uploaded: outcome === 'created' };
+}
+
+/**
+ * The SHA-256 of a stored object's bytes, in hex, read in bounded memory.
+ *
+ * @throws AppError `artifact_mismatch` when it is missing
+ */
+export async function hashObject({ store }: ReaderDeps, key: string): Promise<string> {
+  const object = await store.read(key);
+  if (object === undefined) throw new AppError('artifact_mismatch', `${key} is missing.`);
+  const hash = createHash('sha256');
+  for await (const chunk of object.stream) hash.update(chunk as Buffer);
+  return hash.digest('hex');
 }
 
 /**

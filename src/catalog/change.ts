@@ -84,11 +84,11 @@ export async function changeManifest(
   deps: WriterDeps,
   application: string,
   version: string,
-  edit: (newest: ManifestReference | undefined) => Release | undefined,
+  edit: (newest: ManifestReference | undefined) => Promise<Release | undefined>,
 ): Promise<ManifestReference> {
   const sequence = manifestSequence(application, version);
-  const appended = await appendDocument(deps, sequence, (base) => {
-    const release = edit(referenceTo(base.newest?.document));
+  const appended = await appendDocument(deps, sequence, async (base) => {
+    const release = await edit(referenceTo(base.newest?.document));
     if (release === undefined) return undefined;
     const { change_id: changeId, at, by, skipped } = header(deps, base);
     return seal(manifestOf(release, { number: base.number, changeId, at, by, skipped }));

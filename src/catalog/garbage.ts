@@ -2,8 +2,9 @@ import { AppError, isAppError } from '../errors.ts';
 import type { ObjectInfo } from '../object-store/object-store.ts';
 import type { AppendDeps } from '../sequence/append.ts';
 import { readDocument } from '../sequence/sequence.ts';
-import { readStoreTime } from './artifact-upload.ts';
 import { artifactKey, artifactsPrefix, parseManifestKey, releasesPrefix } from './keys.ts';
+import { readRevision } from './read.ts';
+import type { Revision } from './sequences.ts';
 import { manifestSequence } from './sequences.ts';
 
 /** Artifacts that no manifest names: what interrupted publishes leave behind. */
@@ -12,22 +13,24 @@ import { manifestSequence } from './sequences.ts';
 export const GARBAGE_AGE_MIN_MS = 7 * 24 * 3_600_000;
 
 /**
- * The application's unnamed artifacts older than `ageMinMs` by the store's clock.
+ * The application's unnamed artifacts that were stored before a moment.
  *
  * Artifacts are listed before manifests are read, so that a manifest made meanwhile can only name more.
+ * Which versions have manifests is told by the catalog as well as by a listing, because a listing may
+ * be incomplete.
  *
- * @throws AppError `document_corrupt` when a manifest cannot be read: what it names is then unknown, and
- *   nothing may be removed
+ * @param before by the store's clock
+ * @throws AppError `document_corrupt` when the catalog or a manifest is missing or cannot be read: what it
+ *   names is then unknown, and nothing may be removed
  */
 export async function findGarbage(
   deps: AppendDeps,
   application: string,
-  ageMinMs = GARBAGE_AGE_MIN_MS,
+  before: Date,
 ): Promise<readonly ObjectInfo[]> {
-  const before = (await readStoreTime(deps)) - ageMinMs;
   const old: ObjectInfo[] = [];
   for await (const object of deps.store.list(artifactsPrefix(application))) {
-    if (object.lastModified.getTime() < before) old.push(object);
+    if (object.lastModified < before) old.push(object);
   }
   if (old.length === 0) return [];
   const named = await findNamed(deps, application);
@@ -35,36 +38,57 @@ export async function findGarbage(
 }
 
 async function findNamed(deps: AppendDeps, application: string): Promise<ReadonlySet<string>> {
-  const named = new Set<string>();
+  const revision = await readRevision(deps, application);
+  const manifestsMin = offeredManifests(revision);
   for await (const { key } of deps.store.list(releasesPrefix(application))) {
     const at = parseManifestKey(application, key);
     if (at === undefined) continue;
-    const manifest = await readManifestOrStop(deps, application, at);
-    for (const artifact of manifest.signed.artifacts) {
-      for (const file of [artifact, ...artifact.companions]) {
-        named.add(artifactKey(application, file.object));
-      }
-    }
+    manifestsMin.set(at.version, Math.max(at.number, manifestsMin.get(at.version) ?? 0));
+  }
+  const named = new Set<string>();
+  for (const [version, atLeast] of manifestsMin) {
+    for (const key of await namedByVersion(deps, application, version, atLeast)) named.add(key);
   }
   return named;
 }
 
-async function readManifestOrStop(
+/** Every version that the catalog lists or listed, with the highest manifest that it names; 0 for none. */
+function offeredManifests(revision: Revision | undefined): Map<string, number> {
+  const versions = new Map<string, number>();
+  for (const { offers, retired } of Object.values(revision?.signed.channels ?? {})) {
+    for (const version of retired) versions.set(version, versions.get(version) ?? 0);
+    for (const { version, manifest } of offers) {
+      versions.set(version, Math.max(manifest.number, versions.get(version) ?? 0));
+    }
+  }
+  return versions;
+}
+
+async function namedByVersion(
   deps: AppendDeps,
   application: string,
-  at: { version: string; number: number },
-) {
-  const sequence = manifestSequence(application, at.version);
-  try {
-    const manifest = await readDocument(deps.store, sequence, at.number);
-    if (manifest !== undefined) return manifest;
-  } catch (error) {
-    if (!isAppError(error, 'document_corrupt')) throw error;
-    throw new AppError(
+  version: string,
+  atLeast: number,
+): Promise<readonly string[]> {
+  const sequence = manifestSequence(application, version);
+  const unknown = (reason: string, cause?: unknown): AppError =>
+    new AppError(
       'document_corrupt',
-      `${error.message} What it names cannot be known, so nothing of ${application} is removed.`,
-      { cause: error },
+      `${reason} What it names cannot be known, so nothing of ${application} is removed.`,
+      { cause },
     );
+  const keys: string[] = [];
+  // One more than what is known of: a listing may lack the newest.
+  for (let number = 1; ; number++) {
+    const manifest = await readDocument(deps.store, sequence, number).catch((error: unknown) => {
+      throw isAppError(error, 'document_corrupt') ? unknown(error.message, error) : error;
+    });
+    if (manifest === undefined && number > Math.max(atLeast, 1)) return keys;
+    if (manifest === undefined) throw unknown(`${sequence.key(number)} is missing.`);
+    for (const artifact of manifest.signed.artifacts) {
+      for (const file of [artifact, ...artifact.companions]) {
+        keys.push(artifactKey(application, file.object));
+      }
+    }
   }
-  throw new AppError('document_corrupt', `${sequence.key(at.number)} vanished while it was read.`);
 }

@@ -1,5 +1,7 @@
+import { readStoreTime } from '../catalog/artifact-upload.ts';
 import { findGarbage, GARBAGE_AGE_MIN_MS } from '../catalog/garbage.ts';
 import { readApplications } from '../catalog/read.ts';
+import { isAppError } from '../errors.ts';
 import type { ObjectInfo } from '../object-store/object-store.ts';
 import type { AppendDeps } from '../sequence/append.ts';
 
@@ -7,6 +9,8 @@ export interface GarbageResult {
   readonly application: string;
   readonly objects: readonly ObjectInfo[];
   readonly bytes: number;
+  /** Why nothing of it was removed; undefined when what is unused could be told. */
+  readonly refusal: string | undefined;
 }
 
 export interface GarbageRequest {
@@ -21,7 +25,9 @@ export interface GarbageRequest {
 /**
  * Removes artifacts that no manifest names and that are old enough for no publisher to be about to.
  *
- * @throws AppError `document_corrupt` when a manifest is unreadable; nothing of its application is removed
+ * An application of which that cannot be told keeps everything, and the next one has its turn.
+ *
+ * @throws AppError the store's
  */
 export async function collectGarbage(
   deps: AppendDeps,
@@ -30,16 +36,31 @@ export async function collectGarbage(
   const applications =
     request.application === undefined ? await readApplications(deps) : [request.application];
   const ageMinMs = request.ageMinMs ?? GARBAGE_AGE_MIN_MS;
+  // Ages are told by the store's clock: this machine's may be wrong.
+  const before = new Date((await readStoreTime(deps)) - ageMinMs);
   const results: GarbageResult[] = [];
   for (const application of applications) {
-    const objects = await findGarbage(deps, application, ageMinMs);
-    if (!request.dryRun) for (const object of objects) await remove(deps, object);
-    const bytes = objects.reduce((sum, { size }) => sum + size, 0);
-    results.push({ application, objects, bytes });
+    results.push(await collectOf(deps, application, before, request.dryRun));
   }
-  const before = new Date(deps.clock.now() - ageMinMs);
   const abandonedUploads = request.dryRun ? 0 : await deps.store.removeAbandonedUploads(before);
   return { results, abandonedUploads };
+}
+
+async function collectOf(
+  deps: AppendDeps,
+  application: string,
+  before: Date,
+  dryRun: boolean,
+): Promise<GarbageResult> {
+  try {
+    const objects = await findGarbage(deps, application, before);
+    if (!dryRun) for (const object of objects) await remove(deps, object);
+    const bytes = objects.reduce((sum, { size }) => sum + size, 0);
+    return { application, objects, bytes, refusal: undefined };
+  } catch (error) {
+    if (!isAppError(error) || error.kind !== 'corrupt') throw error;
+    return { application, objects: [], bytes: 0, refusal: error.message };
+  }
 }
 
 /** Unless it is not the object that was found any more: another gc removed that, a publisher came back. */

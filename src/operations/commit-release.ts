@@ -6,16 +6,11 @@ import {
   registerApplication,
   type WriterDeps,
 } from '../catalog/change.ts';
-import {
-  type ManifestReference,
-  readManifest,
-  readNewestManifest,
-  readRevision,
-} from '../catalog/read.ts';
+import { type ManifestReference, readManifest, readRevision } from '../catalog/read.ts';
 import { offerJsonOf } from '../catalog/revision-document.ts';
 import type { Release } from '../domain/release.ts';
 import type { Version } from '../domain/version.ts';
-import { AppError } from '../errors.ts';
+import { AppError, isAppError } from '../errors.ts';
 import { type Admission, admitToChannel, offersOf, withOffer } from './channel-rules.ts';
 import { type Contribution, contains, isSameRelease, mergeRelease } from './merge-release.ts';
 
@@ -45,9 +40,8 @@ export async function commitRelease(
   const { application } = mine;
   for (let round = 0; round < ROUNDS_MAX; round++) {
     const channels = (await readRevision(deps, application))?.signed.channels ?? {};
-    const before = (await readNewestManifest(deps, application, mine.version))?.release;
-    const fixed = await readFixed(deps, application, mine.version, channels, before);
-    const manifest = await changeManifest(deps, application, mine.version, (newest) => {
+    const manifest = await changeManifest(deps, application, mine.version, async (newest) => {
+      const fixed = await readFixed(deps, mine, channels, newest);
       ensureInTime();
       const merged = mergeRelease(newest?.release, fixed, mine);
       return newest !== undefined && isSameRelease(newest.release, merged) ? undefined : merged;
@@ -75,7 +69,7 @@ async function commitOffer(
   const committed = await changeCatalog(deps, application, async (channels) => {
     const channel = admitToChannel(channels, version, admission);
     prereleaseChannel = channel.prerelease;
-    const offered = await readOffered(deps, application, mine.version, channels);
+    const offered = await readOffered(deps, mine, channels, manifest.number);
     lacking = offered.some(({ release }) => !contains(manifest.release, release));
     if (lacking) return undefined;
     const existing = channel.offers.find((offer) => offer.version === mine.version);
@@ -112,29 +106,57 @@ function statusOf(
   return existing === undefined ? {} : { status: existing.status, reason: existing.reason };
 }
 
+type Named = Pick<Contribution, 'application' | 'version'>;
+
+/**
+ * The manifests that channels offer of a version. One that is corrupt is left out where a sound one
+ * followed it, which holds all that it held, and where a person allows it.
+ *
+ * @param newest the number of the newest sound manifest; 0 for none
+ * @throws AppError `document_corrupt`, with the option that allows it
+ */
 async function readOffered(
   deps: WriterDeps,
-  application: string,
-  version: string,
+  { application, version }: Named,
   channels: Channels,
+  newest: number,
 ): Promise<readonly ManifestReference[]> {
   const numbers = new Map<number, { number: number; digest: string }>();
   for (const { manifest } of offersOf(channels, version).values()) {
     numbers.set(manifest.number, manifest);
   }
   const references = [...numbers.values()].sort((a, b) => a.number - b.number);
-  return Promise.all(references.map((named) => readManifest(deps, application, version, named)));
+  const found = await Promise.all(
+    references.map(async (named) => {
+      try {
+        return await readManifest(deps, application, version, named);
+      } catch (error) {
+        if (!isAppError(error, 'document_corrupt')) throw error;
+        const { number } = named;
+        if (number < newest || deps.skipCorrupt?.includes(number)) return undefined;
+        throw new AppError(
+          'document_corrupt',
+          `${error.message} It says what ${version} consists of. To make it anew from these files alone, run the same command with --skip-corrupt ${number}, then publish the other platforms of ${version} again.`,
+          { cause: error },
+        );
+      }
+    }),
+  );
+  return found.filter((reference) => reference !== undefined);
 }
 
 /** The releases whose bytes clients may have: offered now, or retired since. */
 export async function readFixed(
   deps: WriterDeps,
-  application: string,
-  version: string,
+  named: Named,
   channels: Channels,
-  newest: Release | undefined,
+  newest: ManifestReference | undefined,
 ): Promise<readonly Release[]> {
-  const offered = await readOffered(deps, application, version, channels);
+  const offered = await readOffered(deps, named, channels, newest?.number ?? 0);
+  const { version } = named;
   const isRetired = Object.values(channels).some(({ retired }) => retired.includes(version));
-  return [...offered.map(({ release }) => release), ...(isRetired && newest ? [newest] : [])];
+  return [
+    ...offered.map(({ release }) => release),
+    ...(isRetired && newest ? [newest.release] : []),
+  ];
 }

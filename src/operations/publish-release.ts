@@ -68,11 +68,11 @@ export async function publishRelease(
   admitToChannel(before, version, admission);
   await deps.ensureConforming();
   const hashed = await hashArtifacts(deps, request.artifacts);
-  const newest = (await readNewestManifest(deps, application, request.version))?.release;
-  const fixed = await readFixed(deps, application, request.version, before, newest);
-  mergeRelease(newest, fixed, contribution(request, hashed.map(withPlannedObjects), deps));
+  const newest = await readNewestManifest(deps, application, request.version);
+  const fixed = await readFixed(deps, request, before, newest);
+  mergeRelease(newest?.release, fixed, contribution(request, hashed.map(withPlannedObjects), deps));
 
-  const named = [newest, ...fixed].flatMap((release) => release?.artifacts ?? []);
+  const named = [newest?.release, ...fixed].flatMap((release) => release?.artifacts ?? []);
   const uploaded = await uploadArtifacts(deps, application, hashed, named);
   const mine = contribution(
     request,

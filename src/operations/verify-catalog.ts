@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto';
 import pLimit from 'p-limit';
+import { hashObject } from '../catalog/artifact-upload.ts';
 import { artifactKey } from '../catalog/keys.ts';
 import {
   type ReaderDeps,
@@ -132,14 +132,6 @@ async function verifyFiles(
     ),
   );
   return bytesRead;
-}
-
-async function hashObject(deps: ReaderDeps, key: string): Promise<string> {
-  const object = await deps.store.read(key);
-  if (object === undefined) throw mismatch(`${key} is missing.`);
-  const hash = createHash('sha256');
-  for await (const chunk of object.stream) hash.update(chunk as Buffer);
-  return hash.digest('hex');
 }
 
 function mismatch(message: string): AppError {

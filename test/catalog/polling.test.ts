@@ -181,7 +181,7 @@ async function bulkPublish(world: World, count: number): Promise<void> {
         },
       ],
     };
-    const manifest = await changeManifest(deps, 'desktop', release.version, () => release);
+    const manifest = await changeManifest(deps, 'desktop', release.version, async () => release);
     offers.push(offerJsonOf(release, manifest));
   }
   await registerApplication(deps, 'desktop');

@@ -143,12 +143,60 @@ describe('gc', () => {
       const { clock, memory, gc } = await setUp();
       await memory.create(manifestKey('desktop', '3.0.0', 1), Buffer.from(body));
       clock.advance(8 * DAY_MS);
-      await expect(gc()).rejects.toMatchObject({
-        code: 'document_corrupt',
-        message: expect.stringContaining('nothing of desktop is removed'),
-      });
+      expect((await gc()).results).toMatchObject([
+        { objects: [], refusal: expect.stringContaining('nothing of desktop is removed') },
+      ]);
       expect(await artifactsIn(memory)).toHaveLength(2);
     }
+  });
+
+  it('removes nothing when the manifest of an offered release is missing, and goes on', async () => {
+    const { clock, memory, gc, ...parts } = await setUp();
+    await publish({ ...parts, store: memory, clock }, { ...requests.first, application: 'other' });
+    const orphan = artifactKey('other', artifactObject('0'.repeat(64), 'orphan.exe'));
+    await memory.create(orphan, Buffer.from('x'));
+    await memory.delete(manifestKey('desktop', '1.0.0', 1));
+    clock.advance(8 * DAY_MS);
+    const { results } = await gc();
+    expect(results).toMatchObject([
+      { application: 'desktop', objects: [], refusal: expect.stringContaining('is missing') },
+      { application: 'other', objects: [{ key: orphan }], refusal: undefined },
+    ]);
+    expect(await artifactsIn(memory)).toHaveLength(2);
+  });
+
+  it('keeps what a manifest names that the listing does not have', async () => {
+    const { clock, memory, ...parts } = await setUp();
+    clock.advance(8 * DAY_MS);
+    const store: ObjectStore = {
+      ...memory,
+      async *list(prefix, options) {
+        for await (const info of memory.list(prefix, options)) {
+          if (!info.key.includes('/manifest/')) yield info;
+        }
+      },
+    };
+    await collectGarbage({ ...parts, store, clock }, everything);
+    expect(await artifactsIn(memory)).toEqual([expect.stringContaining('First.exe')]);
+  });
+
+  it('tells ages by the clock of the store, however wrong its own is', async () => {
+    const { clock, memory, ...parts } = await setUp();
+    const removed: Date[] = [];
+    const store: ObjectStore = {
+      ...memory,
+      removeAbandonedUploads: async (before) => {
+        removed.push(before);
+        return 0;
+      },
+    };
+    const now = clock.now();
+    for (const ahead of [400 * DAY_MS, -400 * DAY_MS]) {
+      const wrong = { ...clock, now: () => clock.now() + ahead };
+      await collectGarbage({ ...parts, store, clock: wrong }, everything);
+    }
+    expect(await artifactsIn(memory)).toHaveLength(2);
+    for (const before of removed) expect(before).toEqual(new Date(now - 7 * DAY_MS));
   });
 
   it('fails and removes nothing more when the store fails', async () => {

@@ -1,20 +1,22 @@
 import { collectGarbage } from '../../../src/operations/collect-garbage.ts';
 import { openContext } from '../context.ts';
-import { formatBytes, printJson } from '../output.ts';
+import { EXIT, formatBytes, printableText, printJson } from '../output.ts';
 import { print, type Terminal } from '../terminal.ts';
 
 export async function gc(
   terminal: Terminal,
   options: { app?: string; dryRun: boolean; json: boolean },
-): Promise<void> {
+): Promise<number> {
   const context = await openContext(terminal);
   const { results, abandonedUploads } = await collectGarbage(context, {
     application: options.app,
     dryRun: options.dryRun,
   });
+  const code = results.some(({ refusal }) => refusal !== undefined) ? EXIT.failed : EXIT.done;
   if (options.json) {
-    const applications = results.map(({ application, objects, bytes }) => ({
+    const applications = results.map(({ application, objects, bytes, refusal }) => ({
       app: application,
+      refusal: refusal ?? null,
       bytes,
       objects: objects.map(({ key, size }) => ({ key, size })),
     }));
@@ -23,10 +25,14 @@ export async function gc(
       applications,
       abandoned_uploads: abandonedUploads,
     });
-    return;
+    return code;
   }
   if (results.length === 0) print(terminal, 'Nothing is published yet.');
-  for (const { application, objects, bytes } of results) {
+  for (const { application, objects, bytes, refusal } of results) {
+    if (refusal !== undefined) {
+      print(terminal, printableText(`${application}: ${refusal} Run "slipway verify".`));
+      continue;
+    }
     const verb = options.dryRun ? 'would be removed' : 'removed';
     print(
       terminal,
@@ -35,4 +41,5 @@ export async function gc(
     for (const { key, size } of objects) print(terminal, `  ${key}  ${formatBytes(size)}`);
   }
   if (abandonedUploads > 0) print(terminal, `${abandonedUploads} interrupted uploads cleared.`);
+  return code;
 }
