@@ -11,6 +11,7 @@ import { createStatus, type Status } from '../telemetry/status.ts';
 import {
   type ComponentSource,
   catalogComponents,
+  diskComponent,
   objectStoreComponent,
 } from '../telemetry/status-components.ts';
 
@@ -43,6 +44,8 @@ export function openStatus(parts: WatchedParts): Status {
     log,
     components: [
       objectStoreComponent({ store, randomness }),
+      // Where a store can be told from an empty place, it is a directory.
+      ...(store.identify === undefined ? [] : [diskComponent({ store, randomness })]),
       ...privateStoreComponent(parts),
       catalogComponents({
         health: () => catalog.health(),

@@ -64,6 +64,8 @@ const OFFERS_LOADED_AT_ONCE = 8;
 /** What one bad read hid is looked at again by the next polls. */
 const FAULT_RETRY_MS = 5_000;
 const LOSS_LOOKED_FOR_EVERY_MS = 60_000;
+/** With a poll or two to spare, every file that is offered is looked for every ten minutes. */
+const VERIFIED_AGAIN_AFTER_MS = 9 * 60_000;
 
 export interface ApplicationCatalogDeps {
   readonly store: ObjectStore;
@@ -180,6 +182,7 @@ export function createApplicationCatalog(
     const current = snapshot;
     if (current === undefined) return;
     // What was restored is verified once the store answers, not while it is down.
+    loader.expire(clock.now() - VERIFIED_AGAIN_AFTER_MS);
     const missing = source === 'live' ? current.offers.filter(loader.isPending) : [];
     const limit = pLimit(OFFERS_LOADED_AT_ONCE);
     await Promise.all(missing.map((offer) => limit(() => loader.load(offer))));

@@ -88,6 +88,8 @@ export function createCatalog(deps: CatalogDeps): Catalog {
   let known = false;
   let stopped = false;
   let confirmationSavedAt = 0;
+  /** Of the store that the saved state is of. */
+  let storeId: string | undefined;
 
   const add = (name: string): ApplicationCatalog => {
     const existing = applications.get(name);
@@ -114,10 +116,21 @@ export function createCatalog(deps: CatalogDeps): Catalog {
       const from = newest?.number ?? 0;
       return advance(position, await readNewer(store, applicationsSequence, from, damaged));
     }
+    await refuseVanishedStore();
     const found = await findNewestListed(store, applicationsSequence);
     refuseUnknownState(applicationsSequence, found);
     if (found.last === 0) await refuseLostList(store);
     return found;
+  };
+
+  /** An empty directory where a store was: its volume is not mounted, most likely. */
+  const refuseVanishedStore = async (): Promise<void> => {
+    if (storeId === undefined || store.identify === undefined) return;
+    if ((await store.identify()) !== undefined) return;
+    throw new AppError(
+      'store_unavailable',
+      `There is no store in ${store.location}, and there was one before. Is its volume mounted? If the store was moved away on purpose, delete the saved state in DATA_DIR/state.`,
+    );
   };
 
   const refreshApplications = async (): Promise<void> => {
@@ -164,7 +177,9 @@ export function createCatalog(deps: CatalogDeps): Catalog {
     const confirmedAt = Object.fromEntries(
       [...applications].map(([name, catalog]) => [name, catalog.confirmedAt() ?? 0]),
     );
-    await savedState?.saveApplications({ names: [...applications.keys()], confirmedAt });
+    storeId ??= await store.identify?.();
+    const names = [...applications.keys()];
+    await savedState?.saveApplications({ names, confirmedAt, storeId });
   };
 
   const restore = async (): Promise<void> => {
@@ -176,6 +191,7 @@ export function createCatalog(deps: CatalogDeps): Catalog {
       if (catalog.snapshot() !== undefined) catalog.confirm(saved?.confirmedAt[name] ?? 0);
     }
     if (saved !== undefined) known = true;
+    storeId = saved?.storeId;
   };
 
   const waitFor = async (refreshing: Promise<void> | undefined): Promise<void> => {

@@ -34,6 +34,8 @@ export interface ReleaseLoader {
    * @throws AppError when the store fails: nothing is known then
    */
   load(offer: Offer): Promise<Release | undefined>;
+  /** Has what was verified before a moment verified again: a file may have been deleted since. */
+  expire(verifiedBefore: number): void;
   /** Forgets a fault, so that the next load looks again. */
   forgetFaults(foundBefore: number): void;
   faults(): readonly Fault[];
@@ -50,6 +52,8 @@ const REQUESTS_MAX = 16;
 interface Loaded {
   readonly manifest: Manifest;
   readonly release: Release;
+  /** Milliseconds since the epoch; 0 for what was restored. */
+  readonly verifiedAt: number;
 }
 
 export function createReleaseLoader(deps: {
@@ -85,7 +89,7 @@ export function createReleaseLoader(deps: {
         limit(() => verifySize(store, artifactKey(application, file.object), file.size)),
       ),
     );
-    return { manifest, release };
+    return { manifest, release, verifiedAt: clock.now() };
   };
 
   const load = async (offer: Offer, name: string): Promise<Release | undefined> => {
@@ -130,6 +134,11 @@ export function createReleaseLoader(deps: {
       loading.set(name, running);
       return running;
     },
+    expire: (verifiedBefore) => {
+      for (const [name, { manifest, verifiedAt }] of loaded) {
+        if (verifiedAt < verifiedBefore) unverified.set(name, manifest);
+      }
+    },
     forgetFaults: (foundBefore) => {
       for (const [name, fault] of faults) if (fault.foundAt < foundBefore) faults.delete(name);
     },
@@ -139,7 +148,7 @@ export function createReleaseLoader(deps: {
       for (const manifest of manifests) {
         const { version, number } = manifest.signed;
         const name = referenceName(version, number, manifest.digest);
-        loaded.set(name, { manifest, release: releaseOf(manifest.signed) });
+        loaded.set(name, { manifest, release: releaseOf(manifest.signed), verifiedAt: 0 });
         unverified.set(name, manifest);
       }
     },

@@ -33,6 +33,8 @@ export interface SavedApplications {
   readonly names: readonly string[];
   /** When the store last confirmed each catalog: milliseconds since the epoch. */
   readonly confirmedAt: Readonly<Record<string, number>>;
+  /** The id of the store, where it has one. */
+  readonly storeId?: string | undefined;
 }
 
 const catalogSchema = z.object({
@@ -43,6 +45,7 @@ const catalogSchema = z.object({
 const applicationsSchema = z.object({
   names: z.array(z.string()),
   confirmedAt: z.record(z.string(), z.number()),
+  storeId: z.string().optional(),
 });
 
 /** @param location the store's: states of different stores are kept apart */

@@ -9,8 +9,15 @@ import { compareKeys, parseKey, parsePrefix } from './key.ts';
 import type { ObjectInfo, ObjectStore } from './object-store.ts';
 import { checkCeiling, resolveRange } from './range.ts';
 
-/** The reading half of the directory store. */
-export function createReader(root: string): Pick<ObjectStore, 'get' | 'read' | 'head' | 'list'> {
+/**
+ * The reading half of the directory store.
+ *
+ * @param confirm throws when the whole store is gone: then nothing that is missing was deleted
+ */
+export function createReader(
+  root: string,
+  confirm: () => Promise<void>,
+): Pick<ObjectStore, 'get' | 'read' | 'head' | 'list'> {
   return {
     async get(key, { range, bytesMax, signal } = {}) {
       const path = pathOf(root, parseKey(key));
@@ -18,6 +25,7 @@ export function createReader(root: string): Pick<ObjectStore, 'get' | 'read' | '
       return translate('read', path, async () => {
         const opened = await openObject(path, key);
         if (opened === undefined) {
+          await confirm();
           return undefined;
         }
         const { file, info } = opened;
@@ -37,6 +45,7 @@ export function createReader(root: string): Pick<ObjectStore, 'get' | 'read' | '
       return translate('read', path, async () => {
         const opened = await openObject(path, key);
         if (opened === undefined) {
+          await confirm();
           return undefined;
         }
         const { file, info } = opened;
@@ -56,13 +65,18 @@ export function createReader(root: string): Pick<ObjectStore, 'get' | 'read' | '
     async head(key, options) {
       const path = pathOf(root, parseKey(key));
       options?.signal?.throwIfAborted();
-      return translate('read', path, () => describeFile(path, key));
+      return translate('read', path, async () => {
+        const info = await describeFile(path, key);
+        if (info === undefined) await confirm();
+        return info;
+      });
     },
 
     async *list(prefix, options) {
       parsePrefix(prefix);
       const after = options?.after;
       try {
+        await confirm();
         for await (const { key, path } of listFiles(root, prefix)) {
           options?.signal?.throwIfAborted();
           if (after !== undefined && compareKeys(key, after) <= 0) continue;

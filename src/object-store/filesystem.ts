@@ -4,6 +4,7 @@ import { isAppError } from '../errors.ts';
 import { checkDirectory } from './filesystem-check.ts';
 import { copyToFile } from './filesystem-copy.ts';
 import { translate } from './filesystem-errors.ts';
+import { ensureIdentity, readIdentity, refuseVanished } from './filesystem-identity.ts';
 import { listTemporaryFiles, statIfPresent } from './filesystem-list.ts';
 import { pathOf } from './filesystem-names.ts';
 import { createReader } from './filesystem-read.ts';
@@ -31,10 +32,16 @@ export async function openFilesystemStore(deps: FilesystemStoreDeps): Promise<Ob
   const root = resolve(deps.directory);
   const volume = { root, operations: deps.operations ?? systemOperations };
   let prepared: Promise<void> | undefined;
+  /** Whether this process has seen the store: what is missing then may be all of it. */
+  let wasThere = false;
 
   function prepare(): Promise<void> {
     prepared ??= createDirectory(volume)
       .then(() => checkDirectory(volume))
+      .then(() => ensureIdentity(root))
+      .then(() => {
+        wasThere = true;
+      })
       .catch((error: unknown) => {
         prepared = undefined;
         throw error;
@@ -48,6 +55,11 @@ export async function openFilesystemStore(deps: FilesystemStoreDeps): Promise<Ob
         throw error;
       }
     });
+    wasThere ||= (await translate('open', root, () => readIdentity(root))) !== undefined;
+  }
+
+  async function refuseIfVanished(): Promise<void> {
+    if (wasThere) await refuseVanished(root);
   }
 
   async function write(
@@ -59,6 +71,7 @@ export async function openFilesystemStore(deps: FilesystemStoreDeps): Promise<Ob
     signal?.throwIfAborted();
     return translate('write', path, async () => {
       await prepare();
+      await refuseIfVanished();
       return createFile(volume, path, async (file) => {
         await fill(file);
         signal?.throwIfAborted();
@@ -68,6 +81,7 @@ export async function openFilesystemStore(deps: FilesystemStoreDeps): Promise<Ob
 
   return {
     location: `directory:${root}`,
+    identify: () => translate('read', root, () => readIdentity(root)),
     presign: async (request) => {
       parseKey(request.key);
       return deps.signUrl(request);
@@ -76,7 +90,7 @@ export async function openFilesystemStore(deps: FilesystemStoreDeps): Promise<Ob
       write(key, options?.signal, async (file) => file.writeFile(body)),
     upload: (key, source, options = {}) =>
       write(key, options.signal, (file) => copyToFile(file, key, source, options)),
-    ...createReader(root),
+    ...createReader(root, refuseIfVanished),
     async delete(key, options) {
       const path = pathOf(root, parseKey(key));
       options?.signal?.throwIfAborted();

@@ -21,6 +21,12 @@ export interface ObjectStore {
   /** Names the place for people and for saved state, without secrets: `s3:https://host/bucket/prefix`. */
   readonly location: string;
 
+  /**
+   * An id of the store itself, made with it; undefined when there is no store (yet). Only where a place
+   * can be empty by mistake, such as a directory whose volume is not mounted.
+   */
+  identify?(): Promise<string | undefined>;
+
   /** Creates the object if nothing is stored under the key. */
   create(key: string, body: Uint8Array, options?: CreateOptions): Promise<'created' | 'exists'>;
 

@@ -155,6 +155,24 @@ function spanText(ms: number): string {
   return seconds < 7_200 ? `${Math.round(seconds / 60)} min` : `${Math.round(seconds / 3_600)} h`;
 }
 
+/** Stores something small and deletes it: a disk that is full, or read-only, still answers reads. */
+export function diskComponent(deps: {
+  readonly store: ObjectStore;
+  readonly randomness: Randomness;
+}): ProbedComponent {
+  return {
+    kind: 'probed',
+    id: 'disk',
+    name: 'Storing on disk',
+    outageImpact: 'major',
+    probe: async (signal) => {
+      const key = `probe/status/${deps.randomness.id()}`;
+      await deps.store.create(key, Buffer.from('probe'), { signal });
+      await deps.store.delete(key, { signal });
+    },
+  };
+}
+
 /** Asks for an object that cannot be there: a store that denies it cannot tell what is missing either. */
 export function objectStoreComponent(deps: {
   readonly store: ObjectStore;

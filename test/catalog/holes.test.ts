@@ -1,7 +1,10 @@
+import { readdir, rename } from 'node:fs/promises';
+import path from 'node:path';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import type { Catalog } from '../../src/catalog/catalog.ts';
 import { applicationsKey, manifestKey, revisionKey } from '../../src/catalog/keys.ts';
 import { readRevision } from '../../src/catalog/read.ts';
+import { openFilesystemStore } from '../../src/object-store/filesystem.ts';
 import { changeStatus } from '../../src/operations/change-status.ts';
 import { verifyCatalog } from '../../src/operations/verify-catalog.ts';
 import { makeArtifact, makeTemporaryDirectory, publish } from '../support/release.ts';
@@ -98,6 +101,57 @@ describe('what was deleted from the end', () => {
     const catalog = await start(world);
     await world.clock.advance(5 * POLL_MS);
     expect(await offered(catalog)).toBe('2.0.0');
+  });
+});
+
+describe('a file of an offered release', () => {
+  it('that is deleted takes its offer out of a running service within ten minutes', async () => {
+    const world = await setUp();
+    const other = await makeArtifact(temporary.path, { filename: 'Other.exe', content: 'other' });
+    await publish(world.parts, { version: '5.0.0', artifacts: [other] });
+    const catalog = await start(world);
+    expect(await offered(catalog)).toBe('5.0.0');
+    for await (const { key } of world.memory.list('apps/desktop/artifacts/')) {
+      if (key.endsWith('/Other.exe')) await world.memory.delete(key);
+    }
+    world.store.forgetCalls();
+    await world.clock.advance(600_000);
+    expect(await offered(catalog)).toBe('2.0.0');
+    expect(problemsOf(catalog)).toMatch(/5\.0\.0 is not offered: .*Other\.exe is missing/);
+    // Two files are offered: each is looked for once, and the missing one until it is back.
+    expect(world.store.counts.head).toBeLessThan(40);
+    await publish(world.parts, { version: '5.0.0', artifacts: [other] });
+    await world.clock.advance(10_000);
+    expect(await offered(catalog)).toBe('5.0.0');
+  });
+});
+
+describe('a directory whose volume is not mounted', () => {
+  it('is no empty store to a service that starts: it answers from what it saved, or 503', async () => {
+    const directory = path.join(temporary.path, 'volume');
+    const signUrl = () => ({ url: 'http://h/', expiresAt: new Date() });
+    const openStore = () => openFilesystemStore({ directory, signUrl });
+    const world = createWorld();
+    const parts = { ...world.parts, store: await openStore() };
+    await publish(parts, { version: '1.0.0', artifacts: [setup] });
+    const stateDirectory = path.join(temporary.path, 'state');
+    const first = world.open({ store: parts.store, stateDirectory });
+    await first.start();
+    await expect
+      .poll(async () => readdir(stateDirectory, { recursive: true }))
+      .toContainEqual(expect.stringMatching(/1\.json$/));
+    await first.stop();
+
+    await rename(directory, `${directory}-unmounted`);
+    const again = world.open({ store: await openStore(), stateDirectory });
+    opened.push(again);
+    await again.start();
+    expect(await offered(again)).toBe('1.0.0');
+    expect(again.health().applications.desktop?.source).toBe('saved');
+    expect(problemsOf(again)).toMatch(/cannot be read/);
+    await rename(`${directory}-unmounted`, directory);
+    await world.clock.advance(10_000);
+    await expect.poll(() => again.health().applications.desktop?.source).toBe('live');
   });
 });
 

@@ -2,6 +2,7 @@ import {
   mkdirSync,
   mkdtempSync,
   readdirSync,
+  renameSync,
   rmSync,
   symlinkSync,
   utimesSync,
@@ -30,7 +31,7 @@ it('reads a directory that is not there as empty and creates it with the first w
   expect(await collect(store.list(''))).toEqual([]);
   expect(readdirSync(root)).not.toContain('later');
   expect(await store.create('a/b', Buffer.from('x'))).toBe('created');
-  expect(readdirSync(join(root, 'later/on'))).toEqual(['a']);
+  expect(readdirSync(join(root, 'later/on'))).toEqual(['a', 'store!.json']);
 });
 
 it('creates and deletes side by side while directories come and go', async () => {
@@ -42,7 +43,7 @@ it('creates and deletes side by side while directories come and go', async () =>
       await store.delete(key);
     }),
   );
-  expect(readdirSync(join(root, 'pruning'))).toEqual([]);
+  expect(readdirSync(join(root, 'pruning'))).toEqual(['store!.json']);
 });
 
 it('follows no symbolic link and lists none', async () => {
@@ -131,6 +132,40 @@ it('lists nothing that a desktop leaves in directories', async () => {
     writeFileSync(join(root, 'desktop/a', name), 'x');
   }
   expect((await collect(store.list(''))).map(({ key }) => key)).toEqual(['a/b']);
+});
+
+it('has an id, made once, that no key and no listing shows', async () => {
+  const store = await open('identity');
+  expect(await store.identify?.()).toBeUndefined();
+  await Promise.all(['a', 'b'].map((key) => store.create(key, Buffer.from('x'))));
+  const id = await store.identify?.();
+  expect(id).toMatch(/^[0-9a-f-]{36}$/);
+  expect(await (await open('identity')).identify?.()).toBe(id);
+  expect((await collect(store.list(''))).map(({ key }) => key)).toEqual(['a', 'b']);
+  await store.create('store!.json', Buffer.from('an ordinary object'));
+  expect(await store.identify?.()).toBe(id);
+});
+
+it('that vanishes is a failure, not an empty store, and is not begun anew', async () => {
+  const store = await open('vanishing');
+  await store.create('a/b', Buffer.from('x'));
+  // As a volume that is not mounted any more shows its mount point.
+  renameSync(join(root, 'vanishing'), join(root, 'moved'));
+  mkdirSync(join(root, 'vanishing'));
+  const gone = { code: 'store_unavailable', message: expect.stringContaining('still mounted?') };
+  for (const call of [
+    () => store.get('a/b'),
+    () => store.head('a/b'),
+    () => store.read('a/b'),
+    () => collect(store.list('')),
+    () => store.create('a/c', Buffer.from('x')),
+  ]) {
+    await expect(call()).rejects.toMatchObject(gone);
+  }
+  expect(readdirSync(join(root, 'vanishing'))).toEqual([]);
+  rmSync(join(root, 'vanishing'), { recursive: true });
+  renameSync(join(root, 'moved'), join(root, 'vanishing'));
+  expect((await store.get('a/b'))?.size).toBe(1);
 });
 
 it('says that a path is too long for the system', async () => {
