@@ -5,6 +5,7 @@ import { createAccountsDeps, openIdentity } from './app/accounts.ts';
 import { createContact } from './app/contact.ts';
 import { createHousekeeping } from './app/housekeeping.ts';
 import { createKnownVersions } from './app/known-versions.ts';
+import { createSharedClock } from './app/shared-clock.ts';
 import { openStatus } from './app/status.ts';
 import { openPrivateStore, openSigner, openStore } from './app/stores.ts';
 import { type Catalog, createCatalog } from './catalog/catalog.ts';
@@ -65,12 +66,13 @@ export interface BuiltApp {
 
 /** Opens the store and builds the service; start `catalog` and `background`, then listen. */
 export async function buildApp(deps: AppDeps): Promise<BuiltApp> {
-  const { config, clock, randomness, logger: log } = deps;
+  const { config, randomness, logger: log } = deps;
   let publicUrl = config.publicUrl ?? `http://${config.host}:${config.port}`;
   const signer =
     config.store.kind === 'filesystem' ? await openSigner(config, () => publicUrl) : undefined;
   const store = deps.store ?? (await openStore(deps, signer?.sign));
   const privateStore = await openPrivateStore(deps, store);
+  const clock = createSharedClock(deps.clock, store);
   const reading = { store, clock, randomness, log };
   const writing = { ...reading, store: privateStore };
   const { tiers } = config.accounts;
@@ -152,6 +154,7 @@ export async function buildApp(deps: AppDeps): Promise<BuiltApp> {
   );
   const housekeeping = createHousekeeping({
     ...writing,
+    hostClock: deps.clock,
     tasks: {
       accounts: () => clearUpIdentity(writing),
       messages: () => removeOldMessages(writing, config.contact.keptMs),

@@ -12,7 +12,7 @@ const NOT_ALLOWED = ['EACCES', 'EPERM', 'EROFS', 'ENOENT', 'ENOTDIR', 'EEXIST'];
  */
 export async function createOwnDirectory(directory: string): Promise<string | undefined> {
   try {
-    return await mkdir(directory, { recursive: true, mode: 0o700 });
+    return await createBelow(directory);
   } catch (error) {
     if (!NOT_ALLOWED.includes(codeOf(error))) throw error;
     throw new AppError(
@@ -21,6 +21,21 @@ export async function createOwnDirectory(directory: string): Promise<string | un
       { cause: error },
     );
   }
+}
+
+/** One at a time: the recursive mkdir of Node hides reasons, and never ends below /proc. */
+async function createBelow(directory: string): Promise<string | undefined> {
+  if ((await stat(directory).catch(() => undefined))?.isDirectory()) return undefined;
+  const parent = path.dirname(directory);
+  const first = parent === directory ? undefined : await createBelow(parent);
+  try {
+    await mkdir(directory, { mode: 0o700 });
+  } catch (error) {
+    // Another process was first; a file in its place is found below.
+    const isThere = (await stat(directory).catch(() => undefined))?.isDirectory();
+    if (codeOf(error) !== 'EEXIST' || isThere !== true) throw error;
+  }
+  return first ?? directory;
 }
 
 /** On a read-only volume mkdir may fail with ENOENT, so this looks at the nearest existing directory. */

@@ -7,7 +7,10 @@ import type { ObjectStore } from '../object-store/object-store.ts';
 
 export interface HousekeepingDeps {
   readonly store: ObjectStore;
+  /** The store's time. */
   readonly clock: Clock;
+  /** This machine's: where it is far from the store's, nothing is deleted. */
+  readonly hostClock: Pick<Clock, 'now'>;
   readonly randomness: Randomness;
   readonly log: Log;
   /** Each is run whatever becomes of the others; what it resolves to is logged. */
@@ -25,6 +28,7 @@ const ROOT = 'housekeeping/';
 const HOUR_MS = 3_600_000;
 const FIRST_AFTER_MS = 135_000;
 const STOP_MAX_MS = 2_000;
+const CLOCK_DIFFERENCE_MAX_MS = 5 * 60_000;
 /** Longer than clocks differ. */
 const CLAIMS_KEPT_MS = 2 * HOUR_MS;
 
@@ -37,12 +41,26 @@ export function createHousekeeping(deps: HousekeepingDeps): Housekeeping {
     const hour = new Date(clock.now()).toISOString().slice(0, 13);
     const key = `${ROOT}${hour}.json`;
     if ((await store.create(key, Buffer.from('{}\n'))) === 'exists') return false;
+    if (!(await isClockRight(key))) return false;
     for await (const { key: old, lastModified } of store.list(ROOT)) {
       if (old !== key && clock.now() - lastModified.getTime() > CLAIMS_KEPT_MS) {
         await store.delete(old);
       }
     }
     return true;
+  };
+
+  /** What is old is told by clocks: the store's word is the time that it gave the claim. */
+  const isClockRight = async (claimed: string): Promise<boolean> => {
+    const info = await store.head(claimed);
+    if (info === undefined) return false;
+    const differenceMs = deps.hostClock.now() - info.lastModified.getTime();
+    if (Math.abs(differenceMs) <= CLOCK_DIFFERENCE_MAX_MS) return true;
+    log.error(
+      { difference_seconds: Math.round(differenceMs / 1000) },
+      "this machine's clock is far from the store's: nothing is cleared up until it is set right",
+    );
+    return false;
   };
 
   const runOnce = async (): Promise<void> => {

@@ -11,6 +11,7 @@ import { createStatus, type Status } from '../telemetry/status.ts';
 import {
   type ComponentSource,
   catalogComponents,
+  clockComponent,
   diskComponent,
   objectStoreComponent,
 } from '../telemetry/status-components.ts';
@@ -47,6 +48,7 @@ export function openStatus(parts: WatchedParts): Status {
       // Where a store can be told from an empty place, it is a directory.
       ...(store.identify === undefined ? [] : [diskComponent({ store, randomness })]),
       ...privateStoreComponent(parts),
+      ...(store.clockOffsetMs === undefined ? [] : [clockComponent(store.clockOffsetMs)]),
       catalogComponents({
         health: () => catalog.health(),
         clock,

@@ -27,6 +27,12 @@ export interface ObjectStore {
    */
   identify?(): Promise<string | undefined>;
 
+  /**
+   * How far the store's clock is ahead of this process's, in milliseconds, as its latest answers tell;
+   * undefined before the first. A store without it shares the clock of this machine.
+   */
+  clockOffsetMs?(): number | undefined;
+
   /** Creates the object if nothing is stored under the key. */
   create(key: string, body: Uint8Array, options?: CreateOptions): Promise<'created' | 'exists'>;
 

@@ -3,6 +3,7 @@ import type { Clock, Randomness } from '../clock.ts';
 import { AppError, isAppError } from '../errors.ts';
 import { parseKey, parsePrefix } from './key.ts';
 import { type S3Call, type S3Place, toStoreError } from './s3-errors.ts';
+import { createStoreTime, type StoreTime } from './store-time.ts';
 
 export interface S3StoreOptions {
   readonly bucket: string;
@@ -76,6 +77,7 @@ export interface S3Connection {
   readonly client: S3Client;
   readonly place: S3Place;
   readonly timeouts: S3Timeouts;
+  readonly time: StoreTime;
   /** The key as the bucket knows it. */
   fullKey(key: string): string;
   fullPrefix(prefix: string): string;
@@ -100,11 +102,16 @@ export function createS3Connection(options: S3StoreOptions): S3Connection {
     region: options.region,
   };
   const prefix = parseBucketPrefix(options.prefix);
+  const time = createStoreTime(options.clock);
   const client = createS3Client(options, options.endpoint, options.credentials);
+  noteDates(client, time);
   let freshClient: S3Client | undefined;
   const takeFreshClient = (): S3Client => {
     const { credentials } = client.config;
-    freshClient ??= createS3Client(options, options.endpoint, credentials, { keepAlive: false });
+    if (freshClient === undefined) {
+      freshClient = createS3Client(options, options.endpoint, credentials, { keepAlive: false });
+      noteDates(freshClient, time);
+    }
     return freshClient;
   };
   let retriesLeft = RETRY_BUDGET;
@@ -165,6 +172,7 @@ export function createS3Connection(options: S3StoreOptions): S3Connection {
     client,
     place,
     timeouts,
+    time,
     fullKey: (key) => parseKey(`${prefix}${parseKey(key)}`),
     fullPrefix: (keyPrefix) => `${prefix}${parsePrefix(keyPrefix)}`,
     ownKey: (fullKey) => fullKey.slice(prefix.length),
@@ -172,6 +180,19 @@ export function createS3Connection(options: S3StoreOptions): S3Connection {
     retrying,
     backOff,
   };
+}
+
+/** Hears the store's clock from every answer that has the store's request id: a proxy's page has none. */
+function noteDates(client: S3Client, time: StoreTime): void {
+  client.middlewareStack.add(
+    (next) => async (args) => {
+      const result = await next(args);
+      const { headers = {} } = result.response as { headers?: Record<string, string> };
+      if (headers['x-amz-request-id'] !== undefined) time.note(headers.date);
+      return result;
+    },
+    { step: 'deserialize', name: 'noteDates', priority: 'low' },
+  );
 }
 
 /** A client of the bucket under one of its addresses. */

@@ -155,6 +155,26 @@ function spanText(ms: number): string {
   return seconds < 7_200 ? `${Math.round(seconds / 60)} min` : `${Math.round(seconds / 3_600)} h`;
 }
 
+const CLOCK_OFFSET_MAX_MS = 5 * 60_000;
+
+/** Whether this machine's clock is that of the store. */
+export function clockComponent(offsetMs: () => number | undefined): ReadComponents {
+  return {
+    kind: 'read',
+    read: () => {
+      const offset = offsetMs() ?? 0;
+      const named = { id: 'clock', name: 'Clock' };
+      if (Math.abs(offset) <= CLOCK_OFFSET_MAX_MS) {
+        const description = 'Agrees with the store.';
+        return [{ ...named, status: 'operational', description, impact: 'none' }];
+      }
+      const side = offset > 0 ? 'behind' : 'ahead of';
+      const description = `This server's clock is ${spanText(Math.abs(offset))} ${side} the store's. Answers go by the store's; nothing old is deleted.`;
+      return [{ ...named, status: 'degraded_performance', description, impact: 'minor' }];
+    },
+  };
+}
+
 /** Stores something small and deletes it: a disk that is full, or read-only, still answers reads. */
 export function diskComponent(deps: {
   readonly store: ObjectStore;

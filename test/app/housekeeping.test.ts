@@ -18,6 +18,7 @@ function setUp() {
     createHousekeeping({
       store: on,
       clock,
+      hostClock: clock,
       randomness: createSeededRandomness(1),
       log,
       tasks: {
@@ -84,6 +85,7 @@ describe('clearing up', () => {
     const one = createHousekeeping({
       store,
       clock: waiting,
+      hostClock: waiting,
       randomness: createSeededRandomness(1),
       log: pino({ level: 'silent' }),
       tasks: { only: async () => ran.push('only') },
@@ -95,6 +97,29 @@ describe('clearing up', () => {
     expect(pauses[0]).toBeGreaterThanOrEqual(60_000);
     expect(pauses[0]).toBeLessThanOrEqual(300_000);
   });
+
+  it.each([1, 24, 400 * 24])(
+    'deletes nothing when this clock is %i hours off, either way',
+    async (hours) => {
+      for (const sign of [1, -1]) {
+        const { store, ran, clock } = setUp();
+        const lines: string[] = [];
+        const write = (line: string) => void lines.push(line);
+        const hostClock = { now: () => clock.now() + sign * hours * HOUR_MS };
+        const housekeeping = createHousekeeping({
+          store,
+          clock,
+          hostClock,
+          randomness: createSeededRandomness(1),
+          log: pino({ level: 'info' }, { write }),
+          tasks: { only: async () => ran.push('only') },
+        });
+        await housekeeping.runOnce();
+        expect(ran).toEqual([]);
+        expect(lines.join()).toContain('far from the store');
+      }
+    },
+  );
 
   it('waits when the store does not take the claim', async () => {
     const { ran, process, store, clock } = setUp();

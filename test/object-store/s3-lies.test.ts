@@ -161,3 +161,21 @@ describe('a listing', () => {
     expect(await collect(s3.store().list('a/'))).toEqual([]);
   });
 });
+
+describe('the clock of the store', () => {
+  it('is heard from its own answers, and from nothing else', async () => {
+    const past = new Date(Date.now() - 86_400_000).toUTCString();
+    let isOwn = false;
+    const s3 = await startFakeS3((exchange) => {
+      exchange.response.setHeader('date', past);
+      if (isOwn) exchange.response.setHeader('x-amz-request-id', 'tx1');
+      exchange.answer();
+    });
+    const store = s3.store();
+    await store.create('a', bytes);
+    expect(store.clockOffsetMs?.()).toBeUndefined();
+    isOwn = true;
+    await store.get('a');
+    expect(Math.round((store.clockOffsetMs?.() ?? 0) / 60_000)).toBe(-1_440);
+  });
+});

@@ -1,0 +1,115 @@
+import { describe, expect, it } from 'vitest';
+import { createSharedClock } from '../../src/app/shared-clock.ts';
+import type { Clock } from '../../src/clock.ts';
+import { removeOldMessages } from '../../src/contact/retention.ts';
+import { clearUpIdentity } from '../../src/identity/retention.ts';
+import { createMemoryStore } from '../../src/object-store/memory.ts';
+import type { ObjectStore } from '../../src/object-store/object-store.ts';
+import { createDownloadLinks } from '../../src/object-store/presigned-url-cache.ts';
+import { createStoreTime } from '../../src/object-store/store-time.ts';
+import { clockComponent } from '../../src/telemetry/status-components.ts';
+import { accept, keysOf } from '../contact/support.ts';
+import {
+  beginSession,
+  createTestSessions,
+  DAY,
+  MINUTE,
+  refreshWith,
+  setUp,
+} from '../identity/support.ts';
+import { createFixedClock, createSeededRandomness } from '../support/clock.ts';
+
+const HOUR = 60 * MINUTE;
+const OFFSETS = [HOUR, -HOUR, DAY, -DAY, 400 * DAY, -400 * DAY, 90_000, -90_000];
+
+/** A process whose clock is off, and how it sees the store. */
+function processOff(store: ObjectStore, storeClock: Clock, aheadMs: number) {
+  const own = { ...storeClock, now: () => storeClock.now() + aheadMs };
+  const seen: ObjectStore = { ...store, clockOffsetMs: () => storeClock.now() - own.now() };
+  return {
+    store: seen,
+    clock: createSharedClock(own, seen),
+    randomness: createSeededRandomness(aheadMs),
+  };
+}
+
+describe('the time of the store, as its answers tell it', () => {
+  it('is the median of the last five', () => {
+    const clock = createFixedClock(Date.parse('2026-11-21T10:00:00Z'));
+    const time = createStoreTime(clock);
+    expect(time.offsetMs()).toBeUndefined();
+    time.note('nonsense');
+    expect(time.offsetMs()).toBeUndefined();
+    for (const date of ['09:00:00', '09:00:01', '23:59:59', '09:00:00', '09:00:00']) {
+      time.note(`Sat, 21 Nov 2026 ${date} GMT`);
+    }
+    expect(time.offsetMs()).toBe(-HOUR + 500);
+    for (let n = 0; n < 3; n++) time.note('Sat, 21 Nov 2026 10:00:00 GMT');
+    expect(time.offsetMs()).toBe(500);
+  });
+
+  it('changes nothing where it agrees, or where the store has no other clock', () => {
+    const clock = createFixedClock();
+    expect(createSharedClock(clock, {}).now()).toBe(clock.now());
+    expect(createSharedClock(clock, { clockOffsetMs: () => 1_500 }).now()).toBe(clock.now());
+    expect(createSharedClock(clock, { clockOffsetMs: () => undefined }).now()).toBe(clock.now());
+    expect(createSharedClock(clock, { clockOffsetMs: () => -HOUR }).now()).toBe(clock.now() - HOUR);
+  });
+});
+
+describe.each(OFFSETS)('a process whose clock is %i ms off', (aheadMs) => {
+  it('erases no message that is not old', async () => {
+    const storeClock = createFixedClock();
+    const store = createMemoryStore({ clock: storeClock });
+    await accept({ store, clock: storeClock }, 1);
+    storeClock.advance(364 * DAY);
+    const off = processOff(store, storeClock, aheadMs);
+    expect(await removeOldMessages(off, 365 * DAY)).toBe(0);
+    expect(await keysOf(store, 'contact/')).not.toEqual([]);
+    storeClock.advance(2 * DAY);
+    expect(await removeOldMessages(off, 365 * DAY)).toBe(1);
+  });
+
+  it('ends no session: those of other replicas are refreshed, and its own as well', async () => {
+    const { store, clock, ...right } = setUp();
+    const rightSessions = createTestSessions({ ...right, store, clock });
+    const off = processOff(store, clock, aheadMs);
+    const offSessions = createTestSessions(off);
+    const { token } = await beginSession({ ...right, store, clock }, rightSessions);
+    let current = token;
+    for (let round = 0; round < 6; round++) {
+      // A lost answer, or two tabs: the one before is good for a minute, at either.
+      clock.advance(5_000);
+      const before = current;
+      current = (await refreshWith(round % 2 === 0 ? offSessions : rightSessions, before))
+        .refreshToken;
+      clock.advance(30_000);
+      const again = await refreshWith(round % 2 === 0 ? rightSessions : offSessions, before);
+      expect(again.refreshToken).toBe(current);
+      clock.advance(9 * MINUTE);
+      await clearUpIdentity(off);
+    }
+    await refreshWith(rightSessions, current);
+  });
+
+  it('hands out links that are good for ten minutes and more', async () => {
+    const storeClock = createFixedClock();
+    const store = createMemoryStore({ clock: storeClock });
+    const off = processOff(store, storeClock, aheadMs);
+    const links = createDownloadLinks(off);
+    for (let minute = 0; minute < 30; minute++) {
+      storeClock.advance(MINUTE);
+      const { expiresAt } = await links.link({ method: 'GET', key: 'a/b', filename: 'b' });
+      const left = expiresAt.getTime() - storeClock.now();
+      expect(left).toBeGreaterThanOrEqual(10 * MINUTE);
+      expect(left).toBeLessThan(DAY);
+    }
+  });
+
+  it('says so in its status, from five minutes on', () => {
+    const [reading] = clockComponent(() => -aheadMs).read();
+    const isFar = Math.abs(aheadMs) > 5 * MINUTE;
+    expect(reading?.status).toBe(isFar ? 'degraded_performance' : 'operational');
+    if (isFar) expect(reading?.description).toContain(aheadMs > 0 ? 'ahead of' : 'behind');
+  });
+});
