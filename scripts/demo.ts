@@ -92,7 +92,9 @@ async function publish({ version, file }: Program): Promise<void> {
   const os = OS_BY_NODE[process.platform] ?? process.platform;
   const descriptor = `${file},os=${os},arch=${process.arch},format=binary`;
   const words = ['publish', version, descriptor, '--create'];
-  console.log(`$ npm run slipway -- ${words.join(' ').replaceAll(`${ROOT}${path.sep}`, '')}`);
+  console.log(
+    `$ DATA_DIR=${path.relative(ROOT, env.DATA_DIR)} npm run slipway -- ${words.join(' ').replaceAll(`${ROOT}${path.sep}`, '')}`,
+  );
   const child = spawn(process.execPath, [path.join(ROOT, 'scripts', 'slipway.ts'), ...words], {
     cwd: ROOT,
     env,

@@ -14,7 +14,7 @@ export function addMaintainCommands(program: Command, run: Runner): void {
     .action(run(async () => (await import('./run/verify.ts')).verify));
   program
     .command('doctor')
-    .summary('try everything that publishing and serving need of the store')
+    .summary('test whether this store and these settings work')
     .option('--json', 'print JSON', false)
     .action(run(async () => (await import('./run/doctor.ts')).doctor));
   program

@@ -38,16 +38,21 @@ export function addPublishCommands(program: Command, run: Runner): void {
     program,
     run,
     'pause',
-    'stop offering a release for now; nobody is moved off it',
+    'stop offering a release for now; users who have it keep it',
   );
   addStatusCommand(program, run, 'resume', 'offer a paused release again');
   addStatusCommand(
     program,
     run,
     'yank',
-    'withdraw a bad release for good; who runs it moves forward',
+    'withdraw a bad release for good; its users get the next newer one',
   );
-  addStatusCommand(program, run, 'retire', 'list a release no longer');
+  addStatusCommand(
+    program,
+    run,
+    'retire',
+    'remove a release for good: no offers, downloads answer 410; cannot be undone',
+  );
 }
 
 function addStatusCommand(program: Command, run: Runner, verb: StatusVerb, summary: string): void {

@@ -197,6 +197,16 @@ function continues({ revision, digest }: Link, { previous, skipped }: Link): boo
   return (previous?.revision ?? 0) > revision || skipped.some(({ number }) => number === revision);
 }
 
+/** The keys of catalog revisions that are missing above what can be found without a listing. */
+export async function findMissingRevisions(
+  deps: ReaderDeps,
+  application: string,
+): Promise<readonly string[]> {
+  const sequence = revisionSequence(application);
+  const { holes } = await findNewestListed(deps.store, sequence);
+  return holes.map(sequence.key);
+}
+
 /** The highest revision number that is taken, readable or not; 0 when there is none. */
 export async function readLastRevisionNumber(
   deps: ReaderDeps,

@@ -104,7 +104,9 @@ function channelsListing(
   if (retired.length > 0) return retired;
   throw new AppError(
     'unknown_version',
-    `${only === undefined ? `No channel of ${application}` : `Channel ${only} of ${application}`} lists ${version}. "slipway releases" shows what there is.`,
+    only === undefined
+      ? `No channel of ${application} lists ${version}. "slipway releases" shows what there is.`
+      : `The channel ${only} of ${application} does not list ${version}. "slipway releases" shows what there is.`,
   );
 }
 

@@ -1,6 +1,6 @@
 import { readStoreTime } from '../catalog/artifact-upload.ts';
 import { clockKey } from '../catalog/keys.ts';
-import { readApplications, readRevision } from '../catalog/read.ts';
+import { findMissingRevisions, readApplications, readRevision } from '../catalog/read.ts';
 import { AppError, isAppError } from '../errors.ts';
 import type { ObjectStore } from '../object-store/object-store.ts';
 import type { AppendDeps } from '../sequence/append.ts';
@@ -189,6 +189,13 @@ async function checkCatalogs(deps: DiagnoseDeps): Promise<string> {
   if (applications.length === 0) return 'Nothing is published yet.';
   const states = await Promise.all(
     applications.map(async (name) => {
+      const missing = await findMissingRevisions(deps, name);
+      if (missing.length > 0) {
+        throw new AppError(
+          'document_corrupt',
+          `${missing.join(', ')} ${missing.length === 1 ? 'is' : 'are'} missing. Restore from a backup; "slipway verify" says what else is wrong.`,
+        );
+      }
       const revision = await readRevision(deps, name);
       return `${name} at revision ${revision?.signed.revision ?? 0}`;
     }),

@@ -6,6 +6,7 @@ import { applicationsKey, manifestKey, revisionKey } from '../../src/catalog/key
 import { readRevision } from '../../src/catalog/read.ts';
 import { openFilesystemStore } from '../../src/object-store/filesystem.ts';
 import { changeStatus } from '../../src/operations/change-status.ts';
+import { diagnose } from '../../src/operations/diagnose.ts';
 import { verifyCatalog } from '../../src/operations/verify-catalog.ts';
 import { makeArtifact, makeTemporaryDirectory, publish } from '../support/release.ts';
 import { createWorld, offered, POLL_MS, problemsOf, type World } from './live-catalog.ts';
@@ -65,6 +66,23 @@ describe.each([[[2]], [[3]], [[2, 3]], [[1]], [[1, 2, 3]]])('without revisions %
     const offers = signed?.channels.stable?.offers.map(({ version, status }) => [version, status]);
     expect(offers).toContainEqual(['3.0.0', 'yanked']);
     expect(signed?.previous?.revision).toBe(4);
+  });
+
+  it('doctor fails when one is missing above what galloping finds', async () => {
+    const world = await setUp();
+    for (const number of deleted) await world.memory.delete(revisionKey('desktop', number));
+    const checks = await diagnose({
+      ...world.parts,
+      privateStore: world.memory,
+      probe: async () => '',
+      fetchPresigned: undefined,
+      isOpenToUsers: async () => false,
+    });
+    const catalogs = checks.find(({ name }) => name === 'catalogs');
+    // Numbers 1, 2 and 4 are asked for one by one: a hole at 3 hides nothing.
+    const isHidden = deleted.some((number) => number !== 3);
+    expect(catalogs?.outcome).toBe(isHidden ? 'failed' : 'ok');
+    if (isHidden) expect(catalogs?.detail).toMatch(/missing\. Restore from a backup/);
   });
 
   it('verify names each, and nothing else', async () => {
