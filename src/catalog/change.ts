@@ -5,7 +5,12 @@ import { SCHEMA_VERSION } from '../sequence/envelope.ts';
 import { seal } from '../sequence/sealed.ts';
 import { manifestOf } from './manifest-document.ts';
 import { type ManifestReference, referenceTo } from './read.ts';
-import type { ChangeKind, ChannelJson } from './revision-document.ts';
+import {
+  type ChangeKind,
+  type ChannelJson,
+  REVISION_BYTES_MAX,
+  withdrawnBytes,
+} from './revision-document.ts';
 import {
   type Applications,
   applicationsSequence,
@@ -45,7 +50,8 @@ export interface Committed {
  *
  * @param edit the new state, or undefined when nothing has to change; called again on the newer state
  *   whenever another writer was first, so every check belongs inside
- * @throws AppError `outcome_unknown`, `store_unavailable`, `document_newer`; whatever `edit` throws
+ * @throws AppError `outcome_unknown`, `store_unavailable`, `document_newer`; `document_too_large` when
+ *   another offer does not fit; whatever `edit` throws
  */
 export async function changeCatalog(
   deps: WriterDeps,
@@ -56,6 +62,7 @@ export async function changeCatalog(
     const previous = base.newest?.document;
     const edited = await edit(previous?.signed.channels ?? {});
     if (edited === undefined) return undefined;
+    if (ADDS.has(edited.change.kind)) refuseTooLarge(application, edited.channels);
     return seal({
       schema_version: SCHEMA_VERSION,
       type: 'catalog_revision' as const,
@@ -73,6 +80,18 @@ export async function changeCatalog(
   return appended.outcome === 'created'
     ? { revision: appended.entry.number, changed: true }
     : { revision: appended.newest?.number ?? 0, changed: false };
+}
+
+/** The changes that make a revision larger for good; the others must always be possible. */
+const ADDS: ReadonlySet<ChangeKind> = new Set(['publish', 'promote']);
+
+function refuseTooLarge(application: string, channels: Channels): void {
+  if (withdrawnBytes(channels) <= REVISION_BYTES_MAX) return;
+  const count = Object.values(channels).reduce((sum, { offers }) => sum + offers.length, 0);
+  throw new AppError(
+    'document_too_large',
+    `${application} has no room for another offer: it has ${count - 1}, and yanking each of them must stay possible. Retire old releases first: slipway retire VERSION. Nothing was changed.`,
+  );
 }
 
 /**

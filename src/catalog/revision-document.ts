@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Channel } from '../domain/channel.ts';
 import { OFFER_STATUSES, type Offer } from '../domain/offer.ts';
 import type { Release } from '../domain/release.ts';
-import { parseRange, parseVersion } from '../domain/version.ts';
+import { parseRange, parseVersion, type VersionRange } from '../domain/version.ts';
 import { digestSchema, SCHEMA_VERSION, skippedSchema } from '../sequence/envelope.ts';
 import {
   archSchema,
@@ -16,8 +16,29 @@ import {
 
 /** Catalog revision v1: the state of every channel of an application, one object per change. */
 
-/** Bytes: some 1,500 offers. */
-export const REVISION_BYTES_MAX = 1024 * 1024;
+/** Bytes: 10,000 offers with a dozen artifacts each, all of them yanked with the longest reason. */
+export const REVISION_BYTES_MAX = 20 * 1024 * 1024;
+
+/** Of a reason as JSON has it, with its quotes: it stays in every later revision. */
+export const REASON_BYTES_MAX = 300;
+
+/** For what a later change may add besides: who made it, its channels, corrupt revisions it steps over. */
+const HEADER_BYTES_MAX = 64 * 1024;
+
+/**
+ * The most bytes that a revision can grow to without another release being offered: as if every offer were
+ * yanked with the longest reason. While that fits, whatever withdraws a release fits as well.
+ */
+export function withdrawnBytes(channels: Readonly<Record<string, ChannelJson>>): number {
+  const reasons = Object.values(channels)
+    .flatMap(({ offers }) => offers)
+    .reduce((sum, { reason }) => sum + REASON_BYTES_MAX - jsonBytes(reason), 0);
+  return jsonBytes(channels) + reasons + HEADER_BYTES_MAX;
+}
+
+export function jsonBytes(value: unknown): number {
+  return Buffer.byteLength(JSON.stringify(value));
+}
 
 const offerSchema = z.object({
   version: versionSchema,
@@ -81,28 +102,38 @@ export type ChangeKind = (typeof CHANGE_KINDS)[number];
 
 /** The channels a revision states, by name. */
 export function channelsOf(revision: RevisionJson): ReadonlyMap<string, Channel> {
+  // Thousands of offers have the same few ranges.
+  const ranges = new Map<string, VersionRange>();
+  const rangeOf = (text: string | null, pointer: string): VersionRange | null => {
+    if (text === null) return null;
+    const range = ranges.get(text) ?? parseRange(text, pointer);
+    ranges.set(text, range);
+    return range;
+  };
   return new Map(
     Object.entries(revision.channels).map(([name, channel]) => [
       name,
       {
         name,
         prerelease: channel.prerelease,
-        offers: channel.offers.map(offerOf),
+        offers: channel.offers.map((offer) => offerOf(offer, rangeOf)),
         retired: new Set(channel.retired),
       },
     ]),
   );
 }
 
-function offerOf(json: OfferJson): Offer {
+function offerOf(
+  json: OfferJson,
+  rangeOf: (text: string | null, pointer: string) => VersionRange | null,
+): Offer {
   return {
     version: parseVersion(json.version),
     status: json.status,
     manifest: json.manifest,
     releasedAt: json.released_at,
-    requires: json.requires === null ? null : parseRange(json.requires, '/requires'),
-    mandatoryFor:
-      json.mandatory_for === null ? null : parseRange(json.mandatory_for, '/mandatory_for'),
+    requires: rangeOf(json.requires, '/requires'),
+    mandatoryFor: rangeOf(json.mandatory_for, '/mandatory_for'),
     artifacts: json.artifacts.map((artifact) => ({
       platform: artifact.os,
       arch: artifact.arch,

@@ -4,7 +4,13 @@ import {
   changeCatalog,
   type WriterDeps,
 } from '../catalog/change.ts';
-import type { ChangeKind, ChannelJson, OfferJson } from '../catalog/revision-document.ts';
+import {
+  type ChangeKind,
+  type ChannelJson,
+  jsonBytes,
+  type OfferJson,
+  REASON_BYTES_MAX,
+} from '../catalog/revision-document.ts';
 import { parseChannelName } from '../domain/channel.ts';
 import { parseVersion } from '../domain/version.ts';
 import { AppError } from '../errors.ts';
@@ -23,9 +29,6 @@ export interface StatusRequest {
 export interface StatusChanged extends Committed {
   readonly channels: readonly string[];
 }
-
-/** Reasons stay in every later revision of the catalog. */
-const REASON_LENGTH_MAX = 500;
 
 /** What a verb makes of an offer; undefined when the offer is that way already. */
 type Edit = (offer: OfferJson, request: StatusRequest) => OfferJson | 'drop' | undefined;
@@ -59,8 +62,9 @@ export async function changeStatus(
   request: StatusRequest,
 ): Promise<StatusChanged> {
   parseVersion(request.version);
-  if (request.reason !== null && request.reason.length > REASON_LENGTH_MAX) {
-    const detail = `The reason has ${request.reason.length} characters; ${REASON_LENGTH_MAX} are enough for the history.`;
+  const reasonBytes = jsonBytes(request.reason);
+  if (reasonBytes > REASON_BYTES_MAX) {
+    const detail = `The reason takes ${reasonBytes} bytes; at most ${REASON_BYTES_MAX} are kept in the history. Shorten it.`;
     throw new AppError('invalid_request', detail, { issues: [{ pointer: '/reason', detail }] });
   }
   const only = request.channel === undefined ? undefined : parseChannelName(request.channel);

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import type { Catalog } from '../../src/catalog/catalog.ts';
 import { artifactsPrefix, manifestKey, revisionKey } from '../../src/catalog/keys.ts';
+import { REVISION_BYTES_MAX } from '../../src/catalog/revision-document.ts';
 import { renderEnvelope } from '../../src/sequence/envelope.ts';
 import { makeArtifact, makeTemporaryDirectory, publish } from '../support/release.ts';
 import { createWorld, offered, POLL_MS, problemsOf } from './live-catalog.ts';
@@ -36,7 +37,7 @@ const DAMAGES: Readonly<Record<string, Damage>> = {
   "another application's": resigned((signed) => {
     signed.application = 'other';
   }),
-  'larger than any of its kind': (text) => text + ' '.repeat(2 * 1024 * 1024),
+  'larger than any of its kind': (text) => text + ' '.repeat(REVISION_BYTES_MAX),
 };
 const REPAIRED_WITHIN_MS = 120_000;
 
