@@ -1,4 +1,5 @@
 import { applicationsSchema } from '../src/catalog/applications-document.ts';
+import { hintSchema } from '../src/catalog/hints.ts';
 import { manifestSchema } from '../src/catalog/manifest-document.ts';
 import { revisionSchema } from '../src/catalog/revision-document.ts';
 import {
@@ -19,6 +20,7 @@ const DOCUMENTS = {
   'release-manifest': ['Release manifest', manifestSchema],
   'catalog-revision': ['Catalog revision', revisionSchema],
   applications: ['List of applications', applicationsSchema],
+  'change-hint': ['Hint of a change', hintSchema],
   account: ['Account', accountSchema],
   session: ['Session', sessionSchema],
   'developer-key': ['Developer key', developerKeySchema],

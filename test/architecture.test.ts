@@ -163,6 +163,7 @@ const RULES: Readonly<Record<string, Rule>> = {
       'src/telemetry/compaction-document.ts',
       'src/telemetry/flush-document.ts',
       ...['applications', 'manifest', 'revision'].map((name) => `src/catalog/${name}-document.ts`),
+      'src/catalog/hints.ts',
       'src/http/check-update-route.ts',
       'src/http/latest-version-route.ts',
       'src/http/download-route.ts',

@@ -76,3 +76,13 @@ export function formatBytes(bytes: number): string {
 export function formatTime(iso: string): string {
   return iso.replace('T', ' ').replace(/(\.\d+)?Z$/, 'Z');
 }
+
+/** When running services answer with a change. */
+export function printWhenLive(terminal: Terminal, { announced }: { announced: boolean }): void {
+  print(
+    terminal,
+    announced
+      ? 'Running services answer with it within 5 seconds.'
+      : 'The notice to running services could not be stored: each answers with it when its turn comes, one second for each application.',
+  );
+}

@@ -63,7 +63,6 @@ const LOADED_BEFORE_SWAP_MAX = 64;
 const OFFERS_LOADED_AT_ONCE = 8;
 /** What one bad read hid is looked at again by the next polls. */
 const FAULT_RETRY_MS = 5_000;
-const LOSS_LOOKED_FOR_EVERY_MS = 60_000;
 /** With a poll or two to spare, every file that is offered is looked for every ten minutes. */
 const VERIFIED_AGAIN_AFTER_MS = 9 * 60_000;
 
@@ -72,6 +71,8 @@ export interface ApplicationCatalogDeps {
   readonly clock: Clock;
   readonly log: Log;
   readonly savedState: SavedState | undefined;
+  /** How often the newest revision is looked for: is it still there? */
+  readonly lossIntervalMs: () => number;
 }
 
 export function createApplicationCatalog(
@@ -128,7 +129,7 @@ export function createApplicationCatalog(
 
   /** A deletion is no change that reading on could find. */
   const lookForLoss = async (newest: number): Promise<void> => {
-    if (clock.now() - lookedForLossAt < LOSS_LOOKED_FOR_EVERY_MS) return;
+    if (clock.now() - lookedForLossAt < deps.lossIntervalMs()) return;
     lookedForLossAt = clock.now();
     const key = sequence.key(newest);
     const isThere = await isPresent(store, key);

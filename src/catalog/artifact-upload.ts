@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Artifact } from '../domain/release.ts';
-import { AppError } from '../errors.ts';
+import { AppError, isAppError } from '../errors.ts';
 import { createFileSource } from '../object-store/file-source.ts';
 import type { AppendDeps } from '../sequence/append.ts';
 import { artifactKey, artifactObject, clockKey } from './keys.ts';
@@ -48,7 +48,7 @@ export async function ensureUploaded(
       known !== undefined ||
       (await readStoreTime(deps)) - stored.lastModified.getTime() < REUSE_AGE_MAX_MS;
     // A file of the right size may have been altered: publishing again replaces it.
-    if (reusable && (await hashObject(deps, artifactKey(application, object))) === file.sha256) {
+    if (reusable && (await isIntact(deps, artifactKey(application, object), file.sha256))) {
       onProgress(file.size);
       return { object, uploaded: false };
     }
@@ -81,6 +81,17 @@ async function upload(
     );
   }
   return { object, uploaded: outcome === 'created' };
+}
+
+/** False also when it was removed at this moment: a gc has come to it first. */
+async function isIntact(deps: ReaderDeps, key: string, sha256: string): Promise<boolean> {
+  return hashObject(deps, key).then(
+    (stored) => stored === sha256,
+    (error: unknown) => {
+      if (isAppError(error, 'artifact_mismatch')) return false;
+      throw error;
+    },
+  );
 }
 
 /**

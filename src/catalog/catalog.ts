@@ -15,6 +15,7 @@ import {
   createApplicationCatalog,
   publicSentence,
 } from './application-catalog.ts';
+import { findLastHint, readHints } from './hints.ts';
 import { APPLICATIONS_ROOT, isRevisionKey } from './keys.ts';
 import { startPolling } from './poll.ts';
 import { createSavedState } from './saved-state.ts';
@@ -68,6 +69,9 @@ export interface CatalogDeps {
   readonly staleMaxMs: number;
 }
 
+/** Deletions are looked for once a minute, and with many applications less often: a twentieth of a request a second. */
+const LOSS_INTERVAL_MS = 60_000;
+const LOSS_INTERVAL_EACH_MS = 20_000;
 const LOOK_AGAIN_INTERVAL_MS = 1_000;
 const LOOK_AGAIN_WAIT_MS = 1_000;
 const CONFIRMATION_SAVED_EVERY_MS = 60_000;
@@ -80,9 +84,13 @@ export function createCatalog(deps: CatalogDeps): Catalog {
       ? undefined
       : createSavedState({ directory: deps.stateDirectory, location: store.location, log });
   const applications = new Map<string, ApplicationCatalog>();
-  const polled = new Set<string>();
+  /** Applications whose first refresh is over. */
+  const looked = new Set<string>();
   const lookedAt = new Map<string, number>();
   const stops: (() => Promise<void>)[] = [];
+  let turn = 0;
+  /** The number of the newest hint that was seen. */
+  let hint: number | undefined;
   let position: Position<Applications> | undefined;
   let failure: AppError | undefined;
   let known = false;
@@ -91,23 +99,51 @@ export function createCatalog(deps: CatalogDeps): Catalog {
   /** Of the store that the saved state is of. */
   let storeId: string | undefined;
 
+  const lossIntervalMs = (): number =>
+    Math.max(LOSS_INTERVAL_MS, applications.size * LOSS_INTERVAL_EACH_MS);
+
   const add = (name: string): ApplicationCatalog => {
     const existing = applications.get(name);
     if (existing !== undefined) return existing;
-    const catalog = createApplicationCatalog({ store, clock, log, savedState }, name);
+    const catalog = createApplicationCatalog(
+      { store, clock, log, savedState, lossIntervalMs },
+      name,
+    );
     applications.set(name, catalog);
     return catalog;
   };
 
-  const keepFresh = (catalog: ApplicationCatalog): void => {
-    if (stopped) return;
-    stops.push(
-      startPolling(deps, deps.pollIntervalMs, async () => {
-        await catalog.refresh();
-        await catalog.complete();
-        await saveConfirmations();
-      }),
-    );
+  const keepUp = async (catalog: ApplicationCatalog): Promise<void> => {
+    await catalog.refresh();
+    await catalog.complete();
+    await saveConfirmations();
+  };
+
+  /**
+   * The list and every application in turn, one of them each time: what a process asks of the store does
+   * not grow with the number of applications. Hints make the wait short.
+   */
+  const takeTurn = async (): Promise<void> => {
+    const catalogs = [undefined, ...applications.values()];
+    const catalog = catalogs[turn++ % catalogs.length];
+    await passOutages(catalog === undefined ? refreshApplications() : keepUp(catalog));
+  };
+
+  const turnMs = (): number =>
+    Math.max(deps.pollIntervalMs / (applications.size + 1), deps.pollIntervalMs / 2);
+
+  const followHints = async (): Promise<void> => {
+    if (hint === undefined) {
+      hint = await findLastHint(store, 0);
+      return;
+    }
+    const { applications: changed, last } = await readHints(store, hint);
+    hint = last;
+    const isUnlisted = [...(changed ?? [])].some((name) => !applications.has(name));
+    if (changed === undefined || isUnlisted) await passOutages(refreshApplications());
+    for (const [name, catalog] of applications) {
+      if (changed === undefined || changed.has(name)) await passOutages(keepUp(catalog));
+    }
   };
 
   const readOn = async (): Promise<Position<Applications>> => {
@@ -137,14 +173,13 @@ export function createCatalog(deps: CatalogDeps): Catalog {
     try {
       const next = await readOn();
       const names = next.newest?.document.signed.applications.map(({ name }) => name) ?? [];
-      // One that was found through saved state is already there, but nobody polls for it yet: also
-      // when the list has lost it, since then the store was rolled back and status must say so.
+      // One that was found through saved state is looked at as well, also when the list has lost it:
+      // then the store was rolled back, and status must say so.
       const fresh = [...new Set([...names, ...applications.keys()])].filter(
-        (name) => !polled.has(name),
+        (name) => !looked.has(name),
       );
-      for (const name of fresh) polled.add(name);
+      for (const name of fresh) looked.add(name);
       await Promise.all(fresh.map((name) => add(name).refresh().catch(ignoreReported)));
-      for (const name of fresh) keepFresh(add(name));
       position = next;
       failure = undefined;
       known = true;
@@ -157,17 +192,7 @@ export function createCatalog(deps: CatalogDeps): Catalog {
         log.error({ code: reason.code, err: reason }, 'cannot read the list of applications');
       }
       failure = reason;
-      pollRestored();
       throw reason;
-    }
-  };
-
-  /** What was restored is kept up with even while the list cannot be read. */
-  const pollRestored = (): void => {
-    for (const [name, catalog] of applications) {
-      if (polled.has(name)) continue;
-      polled.add(name);
-      keepFresh(catalog);
     }
   };
 
@@ -206,9 +231,13 @@ export function createCatalog(deps: CatalogDeps): Catalog {
   return {
     start: async () => {
       await restore();
+      // Before anything is read: what changes from now on is hinted at above this.
+      await followHints().catch(ignoreReported);
       await refreshApplications().catch(ignoreReported);
       for (const catalog of applications.values()) catalog.complete().catch(ignoreReported);
-      if (!stopped) stops.push(startPolling(deps, deps.pollIntervalMs, refreshApplications));
+      if (stopped) return;
+      stops.push(startPolling(deps, turnMs, takeTurn));
+      stops.push(startPolling(deps, deps.pollIntervalMs, followHints));
     },
     stop: async () => {
       stopped = true;
@@ -278,6 +307,13 @@ async function refuseLostList(store: ObjectStore): Promise<void> {
       `The list of applications is missing, and there is ${key}. Restore the objects below applications/ from a backup.`,
     );
   }
+}
+
+/** What is wrong with one application, or with the list, must not slow the others down; an outage may. */
+async function passOutages(work: Promise<void>): Promise<void> {
+  await work.catch((error: unknown) => {
+    if (!isAppError(error) || error.kind === 'unavailable') throw error;
+  });
 }
 
 /** For failures that their source has already put into the log and into its health. */

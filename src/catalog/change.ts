@@ -1,8 +1,9 @@
 import type { Release } from '../domain/release.ts';
-import { AppError } from '../errors.ts';
+import { AppError, isAppError } from '../errors.ts';
 import { type AppendDeps, appendDocument, type Base } from '../sequence/append.ts';
 import { SCHEMA_VERSION } from '../sequence/envelope.ts';
 import { seal } from '../sequence/sealed.ts';
+import { announceChange, findLastHint } from './hints.ts';
 import { manifestOf } from './manifest-document.ts';
 import { type ManifestReference, referenceTo } from './read.ts';
 import {
@@ -43,6 +44,8 @@ export interface Committed {
   readonly revision: number;
   /** False when the catalog already was as wanted. */
   readonly changed: boolean;
+  /** Whether services were told; otherwise they find out in their own time. False without a change. */
+  readonly announced: boolean;
 }
 
 /**
@@ -58,11 +61,13 @@ export async function changeCatalog(
   application: string,
   edit: (channels: Channels) => CatalogEdit | undefined | Promise<CatalogEdit | undefined>,
 ): Promise<Committed> {
+  let hint = 0;
   const appended = await appendDocument(deps, revisionSequence(application), async (base) => {
     const previous = base.newest?.document;
     const edited = await edit(previous?.signed.channels ?? {});
     if (edited === undefined) return undefined;
     if (ADDS.has(edited.change.kind)) refuseTooLarge(application, edited.channels);
+    hint = await findHint(deps, Math.max(hint, previous?.signed.hint ?? 0));
     return seal({
       schema_version: SCHEMA_VERSION,
       type: 'catalog_revision' as const,
@@ -73,13 +78,24 @@ export async function changeCatalog(
           ? null
           : { revision: previous.signed.revision, digest: previous.digest },
       ...header(deps, base),
+      hint,
       change: { ...edited.change, channels: [...edited.change.channels] },
       channels: edited.channels,
     });
   });
-  return appended.outcome === 'created'
-    ? { revision: appended.entry.number, changed: true }
-    : { revision: appended.newest?.number ?? 0, changed: false };
+  if (appended.outcome === 'unchanged') {
+    return { revision: appended.newest?.number ?? 0, changed: false, announced: false };
+  }
+  const announced = await announceChange(deps, application, hint);
+  return { revision: appended.entry.number, changed: true, announced };
+}
+
+/** Nothing that has to do with hints may keep a change from being committed. */
+async function findHint(deps: WriterDeps, from: number): Promise<number> {
+  return findLastHint(deps.store, from).catch((error: unknown) => {
+    if (!isAppError(error)) throw error;
+    return from;
+  });
 }
 
 /** The changes that make a revision larger for good; the others must always be possible. */

@@ -7,6 +7,10 @@ export function applicationsKey(number: number): string {
   return `applications/${number}.json`;
 }
 
+export function hintKey(number: number): string {
+  return `changes/${number}.json`;
+}
+
 export function revisionKey(application: string, revision: number): string {
   return `apps/${application}/catalog/${String(revision).padStart(10, '0')}.json`;
 }

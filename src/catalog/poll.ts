@@ -7,20 +7,22 @@ const BACKOFF_MAX_MS = 8_000;
  * Repeats a task until stopped: every interval, jittered by a fifth so that processes started together
  * drift apart, and ever less often while it fails.
  *
+ * @param intervalMs may change: it is asked for before each pause
  * @param task its failures are its own to report
  * @param firstMs before the first time; default the interval
  * @returns stops it, and resolves when the task is not running any more
  */
 export function startPolling(
   deps: { readonly clock: Clock; readonly randomness: Randomness },
-  intervalMs: number,
+  intervalMs: number | (() => number),
   task: () => Promise<void>,
-  firstMs = intervalMs,
+  firstMs?: number,
 ): () => Promise<void> {
   const stopping = new AbortController();
   const run = async (): Promise<void> => {
     let failures = 0;
-    let nextMs = firstMs;
+    const usualMs = typeof intervalMs === 'number' ? () => intervalMs : intervalMs;
+    let nextMs = firstMs ?? usualMs();
     while (!stopping.signal.aborted) {
       try {
         await deps.clock.sleep(nextMs * (0.8 + 0.4 * deps.randomness.fraction()), stopping.signal);
@@ -30,8 +32,8 @@ export function startPolling(
         failures++;
       }
       nextMs = Math.min(
-        intervalMs * 2 ** Math.min(failures, 8),
-        Math.max(intervalMs, BACKOFF_MAX_MS),
+        usualMs() * 2 ** Math.min(failures, 8),
+        Math.max(usualMs(), BACKOFF_MAX_MS),
       );
     }
   };

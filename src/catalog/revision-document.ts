@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Channel } from '../domain/channel.ts';
+import { type Channel, DEFAULT_CHANNEL } from '../domain/channel.ts';
 import { OFFER_STATUSES, type Offer } from '../domain/offer.ts';
 import type { Release } from '../domain/release.ts';
 import { parseRange, parseVersion, type VersionRange } from '../domain/version.ts';
@@ -83,6 +83,14 @@ export const revisionSchema = z.object({
   skipped: skippedSchema.describe(
     'Corrupt revisions between the previous one and this, which a person allowed to step over.',
   ),
+  hint: z
+    .number()
+    .int()
+    .nonnegative()
+    .optional()
+    .describe(
+      'The newest hint of a change (`changes/{n}.json`) that was known: where to look on from.',
+    ),
   change_id: z.uuid().describe('Fixed for the life of the change, through every retry.'),
   at: timeSchema,
   by: z.string().describe('Who made the change, as the publishing machine says.'),
@@ -100,6 +108,12 @@ export type ChannelJson = z.output<typeof channelSchema>;
 export type OfferJson = z.output<typeof offerSchema>;
 export type ChangeKind = (typeof CHANGE_KINDS)[number];
 
+/** The channels in the order they are shown: the default one, then by name. Stored, they have none. */
+export function channelEntries<C>(channels: Readonly<Record<string, C>>): readonly [string, C][] {
+  const rank = (name: string): string => (name === DEFAULT_CHANNEL ? '' : name);
+  return Object.entries(channels).sort(([a], [b]) => (rank(a) < rank(b) ? -1 : 1));
+}
+
 /** The channels a revision states, by name. */
 export function channelsOf(revision: RevisionJson): ReadonlyMap<string, Channel> {
   // Thousands of offers have the same few ranges.
@@ -111,7 +125,7 @@ export function channelsOf(revision: RevisionJson): ReadonlyMap<string, Channel>
     return range;
   };
   return new Map(
-    Object.entries(revision.channels).map(([name, channel]) => [
+    channelEntries(revision.channels).map(([name, channel]) => [
       name,
       {
         name,

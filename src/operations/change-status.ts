@@ -7,6 +7,7 @@ import {
 import {
   type ChangeKind,
   type ChannelJson,
+  channelEntries,
   jsonBytes,
   type OfferJson,
   REASON_BYTES_MAX,
@@ -99,7 +100,7 @@ function channelsListing(
       `${application} has no channel ${only}. ${known('Channels', Object.keys(channels))}`,
     );
   }
-  const asked = Object.entries(channels).filter(([name]) => only === undefined || name === only);
+  const asked = channelEntries(channels).filter(([name]) => only === undefined || name === only);
   const offering = asked.filter(([, { offers }]) =>
     offers.some((offer) => offer.version === version),
   );

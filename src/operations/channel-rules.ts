@@ -1,5 +1,5 @@
 import type { Channels } from '../catalog/change.ts';
-import type { ChannelJson, OfferJson } from '../catalog/revision-document.ts';
+import { type ChannelJson, channelEntries, type OfferJson } from '../catalog/revision-document.ts';
 import { DEFAULT_CHANNEL, isPrereleaseChannel } from '../domain/channel.ts';
 import {
   compareVersions,
@@ -55,7 +55,7 @@ export function admitToChannel(
       `${text} was retired from ${retiredFrom.join(', ')}. Publish a new version.`,
     );
   }
-  for (const [other, { offers }] of Object.entries(channels)) {
+  for (const [other, { offers }] of channelEntries(channels)) {
     if (offers.some((offer) => offer.version === text && offer.status === 'yanked')) {
       throw new AppError(
         'status_forbids',
@@ -68,7 +68,7 @@ export function admitToChannel(
 
 /** Versions that differ only in build metadata are equal to every client (SemVer section 10). */
 function refuseAmbiguous(channels: Channels, version: Version): void {
-  for (const [name, { offers, retired }] of Object.entries(channels)) {
+  for (const [name, { offers, retired }] of channelEntries(channels)) {
     for (const text of [...offers.map((offer) => offer.version), ...retired]) {
       const other = parseVersion(text);
       if (compareVersions(other, version) === 0 && text !== versionText(version)) {
@@ -84,7 +84,7 @@ function refuseAmbiguous(channels: Channels, version: Version): void {
 /** The offers of a version in any channel, by channel. */
 export function offersOf(channels: Channels, version: string): ReadonlyMap<string, OfferJson> {
   const found = new Map<string, OfferJson>();
-  for (const [name, { offers }] of Object.entries(channels)) {
+  for (const [name, { offers }] of channelEntries(channels)) {
     const offer = offers.find((candidate) => candidate.version === version);
     if (offer !== undefined) found.set(name, offer);
   }

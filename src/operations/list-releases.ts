@@ -1,5 +1,5 @@
 import { type ReaderDeps, readApplications, readManifest, readRevision } from '../catalog/read.ts';
-import type { OfferJson, RevisionJson } from '../catalog/revision-document.ts';
+import { channelEntries, type OfferJson, type RevisionJson } from '../catalog/revision-document.ts';
 import type { Revision } from '../catalog/sequences.ts';
 import type { Release } from '../domain/release.ts';
 import { compareVersions, parseVersion } from '../domain/version.ts';
@@ -36,7 +36,7 @@ export async function readCatalog(
 
 /** Every offer of every channel, newest version first, then by channel. */
 export function listReleases(revision: RevisionJson): readonly ListedRelease[] {
-  return Object.entries(revision.channels)
+  return channelEntries(revision.channels)
     .flatMap(([channel, { offers }]) => offers.map((offer) => ({ channel, offer })))
     .sort(
       (a, b) =>

@@ -30,7 +30,12 @@ export async function promoteRelease(
     const offers = [...offersOf(channels, request.version)].filter(([name]) => name !== channel);
     const newest = offers
       .map(([, offer]) => offer)
-      .sort((a, b) => b.manifest.number - a.manifest.number)
+      // Of equal ones a paused one: whoever paused it anywhere had a reason.
+      .sort(
+        (a, b) =>
+          b.manifest.number - a.manifest.number ||
+          Number(b.status === 'paused') - Number(a.status === 'paused'),
+      )
       .at(0);
     const own = offersOf(channels, request.version).get(channel);
     if (newest === undefined && own === undefined) {

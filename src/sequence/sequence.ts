@@ -143,15 +143,24 @@ export async function findNewestListed<T>(
   return stepBack(store, sequence, last, holes);
 }
 
-/** The highest number that is taken, as galloping finds it. */
-async function findLast<T>(store: ObjectStore, sequence: Sequence<T>): Promise<number> {
+/**
+ * The highest number that is taken, as galloping finds it.
+ *
+ * @param from a number that is taken, or 0
+ */
+export async function findLast<T>(
+  store: ObjectStore,
+  sequence: Pick<Sequence<T>, 'key'>,
+  from = 0,
+): Promise<number> {
   const isTaken = (number: number): Promise<boolean> => isPresent(store, sequence.key(number));
-  let taken = 0;
-  let free = 1;
-  while (await isTaken(free)) {
-    taken = free;
-    free *= 2;
+  let taken = from;
+  let step = 1;
+  while (await isTaken(taken + step)) {
+    taken += step;
+    step *= 2;
   }
+  let free = taken + step;
   while (free - taken > 1) {
     const middle = Math.floor((taken + free) / 2);
     if (await isTaken(middle)) taken = middle;

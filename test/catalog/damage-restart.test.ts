@@ -38,5 +38,6 @@ it('a damaged newest revision does not outlive the next commit, even for a proce
   await world.clock.advance(STALE_MAX_MS + POLL_MS);
   await expect.poll(() => offered(second)).toBe('3.0.0');
   expect(second.health().applications.desktop).toMatchObject({ source: 'live', problems: [] });
+  await second.stop();
   await temporary.remove();
 });

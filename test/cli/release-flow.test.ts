@@ -121,7 +121,9 @@ describe('the command line, from publish to retire', () => {
       return (await get(service, LATEST_VERSION)).body.version;
     };
     const paused = await run('pause', '1.1.0', '--reason', 'crashes \u001b[31mat start');
-    expect(paused.stdout).toBe('Paused desktop 1.1.0 on stable (catalog revision 3).\n');
+    expect(paused.stdout).toBe(
+      'Paused desktop 1.1.0 on stable (catalog revision 3).\nRunning services answer with it within 5 seconds.\n',
+    );
     expect(await latest()).toBe('1.0.0');
     expect(json(await run('resume', '1.1.0', '--json'))).toEqual({
       app: 'desktop',

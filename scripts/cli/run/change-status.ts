@@ -1,7 +1,7 @@
 import { changeStatus, type StatusVerb } from '../../../src/operations/change-status.ts';
 import type { ChangeOptions } from '../arguments.ts';
 import { openContext } from '../context.ts';
-import { printJson } from '../output.ts';
+import { printJson, printWhenLive } from '../output.ts';
 import { print, type Terminal } from '../terminal.ts';
 
 const PARTICIPLES: Readonly<Record<StatusVerb, string>> = {
@@ -42,5 +42,6 @@ export function changeTo(verb: StatusVerb) {
         ? `${PARTICIPLES[verb]} ${where}.`
         : `Nothing to do: ${where} is ${PARTICIPLES[verb].toLowerCase()} already.`,
     );
+    if (changed) printWhenLive(terminal, result);
   };
 }

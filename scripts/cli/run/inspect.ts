@@ -1,3 +1,4 @@
+import { channelEntries } from '../../../src/catalog/revision-document.ts';
 import {
   listReleases,
   readCatalog,
@@ -58,7 +59,7 @@ export async function channels(terminal: Terminal, options: InspectOptions): Pro
   const application = options.app ?? context.config.defaultApplication;
   const revision = await readCatalog(context, application, options.at);
   const listed = listReleases(revision.signed);
-  const rows = Object.entries(revision.signed.channels).map(([name, channel]) => ({
+  const rows = channelEntries(revision.signed.channels).map(([name, channel]) => ({
     name,
     prerelease: channel.prerelease,
     newest:

@@ -1,6 +1,6 @@
 import { promoteRelease } from '../../../src/operations/promote-release.ts';
 import { openContext } from '../context.ts';
-import { printJson } from '../output.ts';
+import { printJson, printWhenLive } from '../output.ts';
 import { print, type Terminal } from '../terminal.ts';
 
 export async function promote(
@@ -11,7 +11,7 @@ export async function promote(
   const context = await openContext(terminal);
   const application = options.app ?? context.config.defaultApplication;
   const { to, create, allowPrerelease } = options;
-  const { channel, revision, changed } = await promoteRelease(context, {
+  const { channel, revision, changed, announced } = await promoteRelease(context, {
     application,
     version,
     to,
@@ -31,6 +31,7 @@ export async function promote(
       terminal,
       `Promoted ${application} ${version} to ${channel} (catalog revision ${revision}).`,
     );
+    printWhenLive(terminal, { announced });
   } else {
     print(
       terminal,

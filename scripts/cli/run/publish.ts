@@ -7,7 +7,7 @@ import { AppError } from '../../../src/errors.ts';
 import { type PublishResult, publishRelease } from '../../../src/operations/publish-release.ts';
 import type { ChangeOptions } from '../arguments.ts';
 import { openContext } from '../context.ts';
-import { alignColumns, formatBytes, printJson } from '../output.ts';
+import { alignColumns, formatBytes, printJson, printWhenLive } from '../output.ts';
 import { createProgress } from '../progress.ts';
 import { print, type Terminal } from '../terminal.ts';
 
@@ -155,9 +155,6 @@ function printPublished(terminal: Terminal, result: PublishResult, build: BuildO
     );
   }
   if (result.changed) {
-    print(
-      terminal,
-      'Running services answer with it after two poll intervals (4 s unless configured).',
-    );
+    printWhenLive(terminal, result);
   }
 }
