@@ -60,6 +60,8 @@ export interface BuiltApp {
     /** @param answered when no request is being answered any more: the last counts are stored then */
     stop(answered: Promise<unknown>): Promise<void>;
   };
+  /** From now on every answer asks its client to close the connection. */
+  drain(): void;
   /** Where it is reached when PUBLIC_URL does not say: known once it listens. */
   learnAddress(url: string): void;
 }
@@ -131,8 +133,9 @@ export async function buildApp(deps: AppDeps): Promise<BuiltApp> {
   });
   const accounts = createAccountsDeps(config, identity, captcha);
   const metrics = createMetrics({ catalog, clock });
+  const draining = new AbortController();
   const http = await buildServer(
-    { logger: log, trustProxy: config.trustProxy },
+    { logger: log, trustProxy: config.trustProxy, draining: draining.signal },
     {
       catalog,
       clock,
@@ -185,6 +188,7 @@ export async function buildApp(deps: AppDeps): Promise<BuiltApp> {
         await Promise.all([flushed, ...parts.map((part) => part.stop())]);
       },
     },
+    drain: () => draining.abort(),
     learnAddress: (url) => {
       publicUrl = config.publicUrl ?? url;
     },

@@ -12,8 +12,12 @@ import { readEnvironment, systemClock, systemRandomness } from './system.ts';
 /** A start waits this long for the store before it answers without it. */
 const FIRST_LOAD_MAX_MS = 1_000;
 const STOP_MAX_MS = 10_000;
-/** Leaves the rest of it for storing what was counted. */
-const ANSWERS_MAX_MS = 5_000;
+/** For so long clients that keep connections alive are asked to close them, before the service does. */
+const DRAIN_MS = 1_500;
+/** Downloads that take longer than this after the signal are cut. */
+const ANSWERS_MAX_MS = 9_000;
+/** What was counted is stored no later than this after the signal, also while downloads go on. */
+const COUNTED_MAX_MS = 5_000;
 const DEFAULT_METRICS_PORT = 9464;
 
 const config = readConfig();
@@ -94,14 +98,17 @@ function stopOnSignals(app: BuiltApp, closeMetrics: () => void): void {
   process.on('SIGINT', stop);
 }
 
-/** What is being answered is completed; who is too slow for that must not cost the last counts. */
+/** Completes what is being answered; a client that is too slow for that must not cost the last counts. */
 async function finish(app: BuiltApp): Promise<void> {
+  app.drain();
+  await systemClock.sleep(DRAIN_MS);
   const late = setTimeout(() => {
     logger.warn({}, 'some clients are too slow to wait for');
     app.http.server.closeAllConnections();
-  }, ANSWERS_MAX_MS);
+  }, ANSWERS_MAX_MS - DRAIN_MS);
   const answered = app.http.close().finally(() => clearTimeout(late));
-  await Promise.all([answered, app.background.stop(answered), app.catalog.stop()]);
+  const counted = Promise.race([answered, systemClock.sleep(COUNTED_MAX_MS - DRAIN_MS)]);
+  await Promise.all([answered, app.background.stop(counted), app.catalog.stop()]);
 }
 
 function fail(error: unknown): never {

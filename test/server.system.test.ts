@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { readdir } from 'node:fs/promises';
-import { createServer, type Server } from 'node:http';
+import { Agent, createServer, get, type IncomingMessage, type Server } from 'node:http';
 import { type AddressInfo, connect, createServer as createTcpServer } from 'node:net';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -13,6 +13,8 @@ import { createTestService } from './support/service.ts';
 
 const CHECK = '/api/v1/desktop/check-update';
 const SECRET = 'a-signing-secret-that-nobody-may-ever-read';
+/** More than sockets hold back. */
+const SIZE = 32 * 1024 * 1024;
 const S3_SECRET = 'the-s3-secret-that-nobody-may-ever-read';
 
 const ask = (url: string, body: object = {}) =>
@@ -32,7 +34,7 @@ describe('the service as a process', () => {
     directory = await makeTemporaryDirectory();
     data = path.join(directory.path, 'data');
     const publisher = await createTestService({ env: { DATA_DIR: data }, start: false });
-    const content = Buffer.alloc(8 * 1024 * 1024, 7);
+    const content = Buffer.alloc(SIZE, 7);
     const artifact = await makeArtifact(directory.path, { content });
     await publish(publisher, { version: '2.0.0', artifacts: [artifact] });
     await publisher.close();
@@ -69,7 +71,7 @@ describe('the service as a process', () => {
     const sizes = await Promise.all(
       slow.map(async (file) => (await file.arrayBuffer()).byteLength),
     );
-    expect(sizes).toEqual([8 * 1024 * 1024, 8 * 1024 * 1024, 8 * 1024 * 1024]);
+    expect(sizes).toEqual([SIZE, SIZE, SIZE]);
     // It would be 1 had it not stopped within ten seconds.
     expect(await service.exit).toBe(0);
     await Promise.all(clients);
@@ -86,6 +88,47 @@ describe('the service as a process', () => {
     expect(requests.some((line) => String(line.url).startsWith('/files/'))).toBe(true);
     expect(service.output()).not.toMatch(/signature=|nobody-may-ever-read/);
     expect(service.errors()).toBe('');
+  });
+
+  it('SIGTERM: no kept-alive connection is cut under a request', async () => {
+    const service = start({ DATA_DIR: data });
+    const url = `${await service.url()}/livez`;
+    const counts = { answered: 0, resets: 0 };
+    const clients = Array.from({ length: 60 }, async (_, index) => {
+      const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+      for (;;) {
+        const { status, isReused } = await askAlive(url, agent);
+        if (status === 200) counts.answered += 1;
+        else {
+          if (isReused) counts.resets += 1;
+          return agent.destroy();
+        }
+        await sleep(index % 7);
+      }
+    });
+    await sleep(500);
+    service.process.kill('SIGTERM');
+    expect(await service.exit).toBe(0);
+    await Promise.all(clients);
+    console.log(`SIGTERM: ${counts.answered} answers on kept-alive connections`);
+    expect(counts.answered).toBeGreaterThan(100);
+    expect(counts.resets).toBe(0);
+  });
+
+  it('SIGTERM: a download has nearly the whole grace period', async () => {
+    const service = start({ DATA_DIR: data, URL_SIGNING_SECRET: SECRET });
+    const { download } = (await (await ask(await service.url())).json()) as {
+      download: { url: string };
+    };
+    const [file] = (await once(get(download.url), 'response')) as [IncomingMessage];
+    file.pause();
+    service.process.kill('SIGTERM');
+    await sleep(7_000);
+    let size = 0;
+    for await (const chunk of file) size += (chunk as Buffer).length;
+    expect(size).toBe(SIZE);
+    expect(await service.exit).toBe(0);
+    expect(service.output()).not.toContain('too slow');
   });
 
   it('SIGTERM: the last counts are stored, and the next process knows them', async () => {
@@ -207,6 +250,22 @@ describe('the service as a process', () => {
     else expect(service.output()).toContain(`127.0.0.1:${port}`);
   });
 });
+
+/** @returns no status when the connection was refused or broke */
+function askAlive(
+  url: string,
+  agent: Agent,
+): Promise<{ readonly status?: number | undefined; readonly isReused: boolean }> {
+  return new Promise((resolve) => {
+    const request = get(url, { agent });
+    request.on('error', () => resolve({ isReused: request.reusedSocket }));
+    request.on('response', (response) => {
+      response.resume().on('close', () => {
+        resolve({ status: response.statusCode, isReused: request.reusedSocket });
+      });
+    });
+  });
+}
 
 async function freePort(): Promise<number> {
   const server = createTcpServer().listen(0, '127.0.0.1');

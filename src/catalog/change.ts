@@ -67,7 +67,8 @@ export async function changeCatalog(
     const edited = await edit(previous?.signed.channels ?? {});
     if (edited === undefined) return undefined;
     if (ADDS.has(edited.change.kind)) refuseTooLarge(application, edited.channels);
-    hint = await findHint(deps, Math.max(hint, previous?.signed.hint ?? 0));
+    // A first revision looks for the newest hint only when it comes to announcing.
+    if (previous !== undefined) hint = await findHint(deps, previous.signed.hint ?? 0);
     return seal({
       schema_version: SCHEMA_VERSION,
       type: 'catalog_revision' as const,

@@ -120,7 +120,7 @@ export async function buildBase(settings: Settings, metrics: Registry): Promise<
   app.server.on('checkExpectation', (request, response) =>
     app.server.emit('request', request, response),
   );
-  closeAfterLastAnswer(app);
+  closeAfterLastAnswer(app, settings.draining);
   logRequests(app);
   countRequests(app, metrics);
   await app.register(helmet, {
@@ -148,11 +148,19 @@ function acceptEmptyBodies(app: App): void {
   );
 }
 
-/** Connections busy when the server began to stop would be kept alive until long after it had to. */
-function closeAfterLastAnswer(app: App): void {
+/**
+ * Once the process begins to stop, every answer asks its client to close the connection: a client that keeps
+ * connections alive must not send a request on one that is about to be cut. And once the server closes, a
+ * connection is closed after its last answer: it would be kept alive for longer than the process has.
+ */
+function closeAfterLastAnswer(app: App, draining: AbortSignal | undefined): void {
   let stopping = false;
   app.addHook('preClose', (done) => {
     stopping = true;
+    done();
+  });
+  app.addHook('onSend', (_request, reply, _payload, done) => {
+    if (draining?.aborted === true) reply.header('connection', 'close');
     done();
   });
   app.addHook('onResponse', (_request, _reply, done) => {

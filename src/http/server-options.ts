@@ -20,6 +20,8 @@ const IDLE_TIMEOUT_MS = 60_000;
 export function serverOptions(settings: {
   readonly logger: FastifyBaseLogger;
   readonly trustProxy: boolean | string;
+  /** Aborted once the process begins to stop: see `closeAfterLastAnswer`. */
+  readonly draining?: AbortSignal;
 }): FastifyHttpOptions<Server> {
   return {
     loggerInstance: settings.logger,

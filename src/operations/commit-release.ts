@@ -21,25 +21,34 @@ export interface CommittedRelease extends Committed {
   readonly prereleaseChannel: boolean;
 }
 
+export interface CommitOptions {
+  /** Whether the list of applications has the application already. */
+  readonly isListed: boolean;
+  /** The channels as they were before the uploads. */
+  readonly before: Channels;
+  /** @throws AppError when the uploads are too old to be relied on */
+  readonly ensureInTime: () => void;
+}
+
 /** Enough for every platform of a release committing at the same moment. */
 const ROUNDS_MAX = 50;
 
 /**
  * Manifest, then catalog revision. When another publisher's artifacts were offered in between, the
  * manifest lacks them: it is made again, and nothing of theirs is lost.
- *
- * @param options.isListed whether the list of applications has it already
  */
 export async function commitRelease(
   deps: WriterDeps,
   version: Version,
   admission: Admission,
   mine: Contribution,
-  { isListed, ensureInTime }: { readonly isListed: boolean; readonly ensureInTime: () => void },
+  { isListed, before, ensureInTime }: CommitOptions,
 ): Promise<CommittedRelease> {
   const { application } = mine;
   for (let round = 0; round < ROUNDS_MAX; round++) {
-    const channels = (await readRevision(deps, application))?.signed.channels ?? {};
+    // What changed since the first look is found by the commit, which then asks for another round.
+    const channels =
+      round === 0 ? before : ((await readRevision(deps, application))?.signed.channels ?? {});
     const manifest = await changeManifest(deps, application, mine.version, async (newest) => {
       const fixed = await readFixed(deps, mine, channels, newest);
       ensureInTime();

@@ -158,7 +158,7 @@ export async function findLast<T>(
   let step = 1;
   while (await isTaken(taken + step)) {
     taken += step;
-    step *= 2;
+    step = Math.max(1, taken - from);
   }
   let free = taken + step;
   while (free - taken > 1) {
