@@ -10,6 +10,7 @@ import { benchPublish } from './bench/publish.ts';
 import { benchRefresh } from './bench/refresh.ts';
 import { findS3Place } from './bench/s3.ts';
 import { benchStart } from './bench/start.ts';
+import { benchSwap } from './bench/swap.ts';
 import { isMissed, renderTable } from './bench/table.ts';
 import { openWorkspace } from './bench/workspace.ts';
 
@@ -25,6 +26,7 @@ const BENCHES: Readonly<Record<string, Bench>> = {
   'login-storm': benchLoginStorm,
   enumeration: benchEnumeration,
   'command-line': benchCommandLine,
+  swap: benchSwap,
 };
 
 const USAGE = `npm run bench -- [NAMES…] [OPTIONS]

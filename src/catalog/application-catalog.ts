@@ -16,10 +16,11 @@ import {
   readNewer,
   refuseUnknownState,
 } from '../sequence/sequence.ts';
+import { mapInSteps, runInTurns } from '../steps.ts';
 import { createReleaseLoader } from './release-loader.ts';
 import type { SavedState } from './saved-state.ts';
 import { type Revision, revisionSequence } from './sequences.ts';
-import { createSnapshot, headOffers, type Snapshot } from './snapshot.ts';
+import { createSnapshot, createSnapshotInSteps, headOffers, type Snapshot } from './snapshot.ts';
 
 /** One application's catalog as this process knows it: in memory, kept up with the store. */
 export interface ApplicationCatalog {
@@ -95,9 +96,11 @@ export function createApplicationCatalog(
   let refreshing: Promise<void> | undefined;
   let completing: Promise<void> | undefined;
 
-  const swap = (revision: Revision): void => {
-    snapshot = createSnapshot(revision, loader.isFaulty);
+  /** @param made the snapshot of this revision, made with the faults known then */
+  const swap = (revision: Revision, made?: { snapshot: Snapshot; faults: string }): void => {
     const names = faultNames();
+    // Made anew only when it must: that takes a while for thousands of offers, in which nothing is answered.
+    snapshot = made?.faults === names ? made.snapshot : createSnapshot(revision, loader.isFaulty);
     if (names !== faultsSeen && names !== '') {
       const faults = loader.faults();
       log.error({ application, faults }, 'a release cannot be verified: it is not offered');
@@ -110,6 +113,11 @@ export function createApplicationCatalog(
       .map((fault) => fault.name)
       .sort()
       .join('\n');
+
+  const pendingOf = async ({ offers }: Snapshot): Promise<readonly Offer[]> => {
+    const pending = (offer: Offer) => (loader.isPending(offer) ? [offer] : []);
+    return (await runInTurns(mapInSteps(offers, pending))).flat();
+  };
 
   const readOn = async (): Promise<Position<Revision>> => {
     if (position === undefined) {
@@ -144,12 +152,13 @@ export function createApplicationCatalog(
     const revision = next.newest?.document;
     loader.forgetFaults(clock.now() - FAULT_RETRY_MS);
     if (revision !== undefined && (revision !== snapshot?.revision || source === 'saved')) {
-      const candidate = createSnapshot(revision, loader.isFaulty);
-      const missing = candidate.offers.filter(loader.isPending);
+      const faults = faultNames();
+      const candidate = await runInTurns(createSnapshotInSteps(revision, loader.isFaulty));
+      const missing = await pendingOf(candidate);
       const first = missing.length > LOADED_BEFORE_SWAP_MAX ? headOffers(candidate) : missing;
       await Promise.all(first.map(loader.load));
       loader.retain(candidate.offers);
-      swap(revision);
+      swap(revision, { snapshot: candidate, faults });
       log.info({ application, revision: next.newest?.number }, 'catalog revision is live');
     }
     if (next.last > (position?.last ?? 0) && next.damaged.length > 0) {
@@ -184,7 +193,7 @@ export function createApplicationCatalog(
     if (current === undefined) return;
     // What was restored is verified once the store answers, not while it is down.
     loader.expire(clock.now() - VERIFIED_AGAIN_AFTER_MS);
-    const missing = source === 'live' ? current.offers.filter(loader.isPending) : [];
+    const missing = source === 'live' ? await pendingOf(current) : [];
     const limit = pLimit(OFFERS_LOADED_AT_ONCE);
     await Promise.all(missing.map((offer) => limit(() => loader.load(offer))));
     if (snapshot !== current) return;

@@ -120,7 +120,7 @@ export function createReleaseLoader(deps: {
 
   return {
     get,
-    isFaulty: (offer) => faults.has(nameOf(offer)),
+    isFaulty: (offer) => faults.size > 0 && faults.has(nameOf(offer)),
     isPending: (offer) => {
       const name = nameOf(offer);
       return !faults.has(name) && (!loaded.has(name) || unverified.has(name));
@@ -161,8 +161,16 @@ export function createReleaseLoader(deps: {
   };
 }
 
+/** Made once: every poll asks for those of thousands of offers. */
+const names = new WeakMap<Offer, string>();
+
 function nameOf(offer: Offer): string {
-  return referenceName(versionText(offer.version), offer.manifest.number, offer.manifest.digest);
+  const known = names.get(offer);
+  if (known !== undefined) return known;
+  const { version, manifest } = offer;
+  const name = referenceName(versionText(version), manifest.number, manifest.digest);
+  names.set(offer, name);
+  return name;
 }
 
 function referenceName(version: string, number: number, digest: string): string {

@@ -3,7 +3,8 @@ import { type Channel, DEFAULT_CHANNEL } from '../domain/channel.ts';
 import { OFFER_STATUSES, type Offer } from '../domain/offer.ts';
 import type { Release } from '../domain/release.ts';
 import { parseRange, parseVersion, type VersionRange } from '../domain/version.ts';
-import { digestSchema, SCHEMA_VERSION, skippedSchema } from '../sequence/envelope.ts';
+import { type Check, digestSchema, SCHEMA_VERSION, skippedSchema } from '../sequence/envelope.ts';
+import { mapInSteps, type Steps } from '../steps.ts';
 import {
   archSchema,
   formatSchema,
@@ -108,6 +109,26 @@ export type ChannelJson = z.output<typeof channelSchema>;
 export type OfferJson = z.output<typeof offerSchema>;
 export type ChangeKind = (typeof CHANGE_KINDS)[number];
 
+/** A revision whose offers are not looked at. */
+const outlineSchema = revisionSchema.extend({
+  channels: z.record(z.string(), channelSchema.extend({ offers: z.array(z.unknown()) })),
+});
+
+/** As `revisionSchema.safeParse`, in steps. */
+export const checkRevision: Check<RevisionJson> = function* (value) {
+  const outline = outlineSchema.safeParse(value);
+  // What is wrong is for the whole schema to say.
+  if (!outline.success) return revisionSchema.safeParse(value);
+  const channels: [string, ChannelJson][] = [];
+  for (const [name, channel] of Object.entries(outline.data.channels)) {
+    const parsed = yield* mapInSteps(channel.offers, (offer) => offerSchema.safeParse(offer));
+    const offers = parsed.flatMap(({ data }) => (data === undefined ? [] : [data]));
+    if (offers.length < parsed.length) return revisionSchema.safeParse(value);
+    channels.push([name, { ...channel, offers }]);
+  }
+  return { success: true, data: { ...outline.data, channels: Object.fromEntries(channels) } };
+};
+
 /** The channels in the order they are shown: the default one, then by name. Stored, they have none. */
 export function channelEntries<C>(channels: Readonly<Record<string, C>>): readonly [string, C][] {
   const rank = (name: string): string => (name === DEFAULT_CHANNEL ? '' : name);
@@ -115,7 +136,7 @@ export function channelEntries<C>(channels: Readonly<Record<string, C>>): readon
 }
 
 /** The channels a revision states, by name. */
-export function channelsOf(revision: RevisionJson): ReadonlyMap<string, Channel> {
+export function* channelsInSteps(revision: RevisionJson): Steps<ReadonlyMap<string, Channel>> {
   // Thousands of offers have the same few ranges.
   const ranges = new Map<string, VersionRange>();
   const rangeOf = (text: string | null, pointer: string): VersionRange | null => {
@@ -124,17 +145,16 @@ export function channelsOf(revision: RevisionJson): ReadonlyMap<string, Channel>
     ranges.set(text, range);
     return range;
   };
-  return new Map(
-    channelEntries(revision.channels).map(([name, channel]) => [
+  const channels = new Map<string, Channel>();
+  for (const [name, { prerelease, offers, retired }] of channelEntries(revision.channels)) {
+    channels.set(name, {
       name,
-      {
-        name,
-        prerelease: channel.prerelease,
-        offers: channel.offers.map((offer) => offerOf(offer, rangeOf)),
-        retired: new Set(channel.retired),
-      },
-    ]),
-  );
+      prerelease,
+      offers: yield* mapInSteps(offers, (offer) => offerOf(offer, rangeOf)),
+      retired: new Set(retired),
+    });
+  }
+  return channels;
 }
 
 function offerOf(

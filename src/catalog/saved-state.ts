@@ -5,6 +5,7 @@ import { z } from 'zod';
 import { isAppError } from '../errors.ts';
 import type { Log } from '../log.ts';
 import { digestSchema } from '../sequence/envelope.ts';
+import { ITEMS_PER_STEP, runInTurns, type Steps } from '../steps.ts';
 import { manifestSchema } from './manifest-document.ts';
 import { revisionSchema } from './revision-document.ts';
 import type { Manifest, Revision } from './sequences.ts';
@@ -108,10 +109,51 @@ export function createSavedState(deps: {
 /** First line: SHA-256 of the rest. A torn or edited file reads as none. */
 async function writeChecked(file: string, content: object): Promise<void> {
   await mkdir(path.dirname(file), { recursive: true });
-  const json = JSON.stringify(content);
+  const { pieces, sha256 } = await runInTurns(renderInSteps(content));
   const temporary = `${file}.${randomUUID()}.tmp`;
-  await writeFile(temporary, `${sha256(json)}\n${json}`);
+  await writeFile(temporary, [`${sha256}\n`, ...pieces]);
   await rename(temporary, file);
+}
+
+/** As JSON.stringify, in steps: the manifests of thousands of releases are tens of megabytes. */
+function* renderInSteps(content: object): Steps<{ pieces: readonly string[]; sha256: string }> {
+  const hash = createHash('sha256');
+  const pieces: string[] = [];
+  let batch: string[] = [];
+  const flush = (): void => {
+    const piece = batch.join('');
+    hash.update(piece);
+    pieces.push(piece);
+    batch = [];
+  };
+  for (const part of jsonParts(content)) {
+    if (batch.push(part) < ITEMS_PER_STEP) continue;
+    flush();
+    yield;
+  }
+  flush();
+  return { pieces, sha256: hash.digest('hex') };
+}
+
+/** The JSON of plain data, each item of a list a part of its own. */
+function* jsonParts(value: unknown): Generator<string, void> {
+  if (typeof value !== 'object' || value === null) yield JSON.stringify(value);
+  else if (Array.isArray(value)) {
+    yield '[';
+    for (const [index, item] of value.entries()) {
+      yield `${index > 0 ? ',' : ''}${JSON.stringify(item)}`;
+    }
+    yield ']';
+  } else {
+    let separator = '{';
+    for (const [name, field] of Object.entries(value)) {
+      if (field === undefined) continue;
+      yield `${separator}${JSON.stringify(name)}:`;
+      yield* jsonParts(field);
+      separator = ',';
+    }
+    yield separator === '{' ? '{}' : '}';
+  }
 }
 
 async function readChecked<T extends z.ZodType>(

@@ -5,7 +5,7 @@ import type { Sequence } from '../sequence/sequence.ts';
 import { APPLICATIONS_BYTES_MAX, applicationsSchema } from './applications-document.ts';
 import { applicationsKey, manifestKey, revisionKey } from './keys.ts';
 import { MANIFEST_BYTES_MAX, manifestSchema } from './manifest-document.ts';
-import { REVISION_BYTES_MAX, revisionSchema } from './revision-document.ts';
+import { checkRevision, REVISION_BYTES_MAX, revisionSchema } from './revision-document.ts';
 
 /** The three sequences of a catalog. Their documents are sealed: content with the digest it was read under. */
 
@@ -26,6 +26,7 @@ export function revisionSequence(application: string): Sequence<Revision> {
   return defineSequence({
     name: `catalog of ${application}`,
     schema: revisionSchema,
+    check: checkRevision,
     corruptNewest: 'unknown',
     documentBytesMax: REVISION_BYTES_MAX,
     key: (revision) => revisionKey(application, revision),

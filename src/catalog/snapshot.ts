@@ -1,14 +1,15 @@
 import {
   type Channel,
   type ChannelView,
-  createChannelView,
+  createChannelViewInSteps,
   DEFAULT_CHANNEL,
 } from '../domain/channel.ts';
 import { newestFor } from '../domain/decide-update.ts';
 import type { Offer } from '../domain/offer.ts';
 import { ARCHES, PLATFORMS } from '../domain/platform.ts';
 import { compareVersions } from '../domain/version.ts';
-import { channelsOf } from './revision-document.ts';
+import { runAtOnce, type Steps } from '../steps.ts';
+import { channelsInSteps } from './revision-document.ts';
 import type { Revision } from './sequences.ts';
 
 /** One revision of an application, ready to answer from. Immutable: a change makes another. */
@@ -21,23 +22,30 @@ export interface Snapshot {
 
 /** @param isFaulty offers to leave out: their releases could not be verified */
 export function createSnapshot(revision: Revision, isFaulty: (offer: Offer) => boolean): Snapshot {
-  const stated = channelsOf(revision.signed);
-  const usable = new Map(
-    [...stated].map(([name, channel]): [string, Channel] => [
-      name,
-      { ...channel, offers: channel.offers.filter((offer) => !isFaulty(offer)) },
-    ]),
-  );
+  return runAtOnce(createSnapshotInSteps(revision, isFaulty));
+}
+
+/** As {@link createSnapshot}, in steps: thousands of offers take a while. */
+export function* createSnapshotInSteps(
+  revision: Revision,
+  isFaulty: (offer: Offer) => boolean,
+): Steps<Snapshot> {
+  const stated = yield* channelsInSteps(revision.signed);
+  const usable = new Map<string, Channel>();
+  for (const [name, channel] of stated) {
+    yield;
+    usable.set(name, { ...channel, offers: channel.offers.filter((offer) => !isFaulty(offer)) });
+  }
   const stable = usable.get(DEFAULT_CHANNEL);
-  return {
-    revision,
-    channels: new Map(
-      [...usable].map(([name, channel]) => [name, createChannelView(channel, stable)]),
-    ),
-    offers: [...stated.values()]
-      .flatMap((channel) => channel.offers)
-      .sort((a, b) => compareVersions(b.version, a.version)),
-  };
+  const channels = new Map<string, ChannelView>();
+  for (const [name, channel] of usable) {
+    channels.set(name, yield* createChannelViewInSteps(channel, stable));
+  }
+  yield;
+  const offers = [...stated.values()]
+    .flatMap((channel) => channel.offers)
+    .sort((a, b) => compareVersions(b.version, a.version));
+  return { revision, channels, offers };
 }
 
 /** The offers that most clients get: of each channel, the newest for each kind of machine. */

@@ -1,4 +1,5 @@
 import { AppError } from '../errors.ts';
+import { mapInSteps, runAtOnce, type Steps } from '../steps.ts';
 import type { Offer } from './offer.ts';
 import { ARCHES, type Arch, type Format, PLATFORMS, type Platform } from './platform.ts';
 import { compareVersions, isPrerelease, type Version, versionText } from './version.ts';
@@ -77,15 +78,25 @@ const NO_OFFERS: readonly Offer[] = [];
 
 /** @param stable the stable channel, which a pre-release channel sees as well */
 export function createChannelView(channel: Channel, stable: Channel | undefined): ChannelView {
+  return runAtOnce(createChannelViewInSteps(channel, stable));
+}
+
+/** As {@link createChannelView}, in steps: thousands of offers take a while. */
+export function* createChannelViewInSteps(
+  channel: Channel,
+  stable: Channel | undefined,
+): Steps<ChannelView> {
   const byVersion = new Map<string, Offer>();
   const seen = channel.prerelease ? stable : undefined;
   // The channel's own word on a version wins over the stable channel's.
   for (const offer of [...(seen?.offers ?? NO_OFFERS), ...channel.offers])
     byVersion.set(versionText(offer.version), offer);
+  yield;
   const offers = [...byVersion.values()]
     .filter((offer) => offer.status !== 'yanked')
     .sort((a, b) => compareVersions(b.version, a.version));
-  const byMachine = indexByMachine(offers);
+  yield;
+  const byMachine = yield* indexByMachine(offers);
   let own: ChannelView | undefined;
   const view: ChannelView = {
     name: channel.name,
@@ -129,21 +140,33 @@ interface MachineIndex {
   readonly formats: ReadonlySet<Format>;
 }
 
-function indexByMachine(offers: readonly Offer[]): ReadonlyMap<string, MachineIndex> {
-  const index = new Map<string, MachineIndex>();
-  for (const platform of PLATFORMS) {
-    for (const arch of [...ARCHES, null]) {
-      const admitted = new Set(admittedArches(platform, arch));
-      const formats = new Set<Format>();
-      const fitting = offers.filter((offer) => {
-        const own = offer.artifacts.filter((a) => a.platform === platform && admitted.has(a.arch));
-        for (const { format } of own) formats.add(format);
-        return own.length > 0;
-      });
-      if (fitting.length > 0) index.set(machineName(platform, arch), { offers: fitting, formats });
+function* indexByMachine(offers: readonly Offer[]): Steps<ReadonlyMap<string, MachineIndex>> {
+  const machines = PLATFORMS.flatMap((platform) =>
+    [...ARCHES, null].map((arch) => ({
+      name: machineName(platform, arch),
+      platform,
+      arches: admittedArches(platform, arch),
+      offers: [] as Offer[],
+      formats: new Set<Format>(),
+    })),
+  );
+  const add = (offer: Offer): void => {
+    for (const machine of machines) {
+      let fits = false;
+      for (const { platform, arch, format } of offer.artifacts) {
+        if (platform !== machine.platform || !machine.arches.includes(arch)) continue;
+        machine.formats.add(format);
+        fits = true;
+      }
+      if (fits) machine.offers.push(offer);
     }
-  }
-  return index;
+  };
+  yield* mapInSteps(offers, add);
+  return new Map(
+    machines
+      .filter((machine) => machine.offers.length > 0)
+      .map((machine) => [machine.name, machine]),
+  );
 }
 
 function machineName(platform: Platform, arch: Arch | null): string {

@@ -72,7 +72,7 @@ async function readOnce<T>(
   }
   if (object === undefined) return undefined;
   try {
-    return { document: sequence.parse(object.body, number) };
+    return { document: await sequence.parse(object.body, number) };
   } catch (error) {
     if (!isAppError(error, 'document_corrupt')) throw error;
     const { etag, body } = object;

@@ -1,12 +1,22 @@
 import type { z } from 'zod';
 import { AppError } from '../errors.ts';
-import { digestOf, parseEnvelope, renderEnvelope, type Sealed } from './envelope.ts';
+import { runAtOnce, runInTurns } from '../steps.ts';
+import {
+  type Check,
+  checkBy,
+  digestOf,
+  parseEnvelopeInSteps,
+  renderEnvelope,
+  type Sealed,
+} from './envelope.ts';
 import type { Sequence } from './sequence.ts';
 
 /** What a kind of document is, and where its numbers lie. */
 export interface Definition<S extends z.ZodType> {
   readonly name: string;
   readonly schema: S;
+  /** The same as the schema says, in steps: for documents that can be large. */
+  readonly check?: Check<z.output<S>>;
   readonly documentBytesMax: number;
   /** See {@link Sequence.endKey}. */
   readonly endKey?: string;
@@ -16,6 +26,9 @@ export interface Definition<S extends z.ZodType> {
   /** What the key promises of the document. */
   expected(number: number): Readonly<Record<string, unknown>>;
 }
+
+/** What is smaller is read within a millisecond or two, in which no request has to be answered. */
+const LARGE_BYTES = 128 * 1024;
 
 /** A sequence whose documents are sealed: content with the digest it was read under. */
 export function defineSequence<S extends z.ZodType<{ change_id: string }>>(
@@ -36,8 +49,14 @@ export function defineSequence<S extends z.ZodType<{ change_id: string }>>(
       }
       return renderEnvelope(signed);
     },
-    parse: (bytes, number) =>
-      parseEnvelope(bytes, definition.key(number), definition.schema, definition.expected(number)),
+    parse: (bytes, number) => {
+      const steps = parseEnvelopeInSteps(bytes, {
+        key: definition.key(number),
+        check: definition.check ?? checkBy(definition.schema),
+        fields: definition.expected(number),
+      });
+      return bytes.length < LARGE_BYTES ? runAtOnce(steps) : runInTurns(steps);
+    },
     changeId: ({ signed }) => signed.change_id,
   };
 }

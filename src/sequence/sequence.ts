@@ -14,8 +14,8 @@ export interface Sequence<T> {
   readonly name: string;
   key(number: number): string;
   render(document: T): Uint8Array;
-  /** @throws AppError `document_corrupt`, `document_newer` */
-  parse(bytes: Uint8Array, number: number): T;
+  /** A promise for large documents. @throws AppError `document_corrupt`, `document_newer` */
+  parse(bytes: Uint8Array, number: number): T | Promise<T>;
   /** Fixed for the life of a change, so that its author recognises it after an unclear answer. */
   changeId(document: T): string;
   readonly documentBytesMax: number;

@@ -27,12 +27,14 @@ describe('manifests/', () => {
     expect(files.filter((file) => !readme.includes(`](${file})`))).toEqual([]);
   });
 
-  it('has examples that the code reads, and that belong together', () => {
-    const manifest = manifestSequence('desktop', '1.4.0').parse(readExample('release-manifest'), 1);
-    const revision = revisionSequence('desktop').parse(readExample('catalog-revision'), 7);
+  it('has examples that the code reads, and that belong together', async () => {
+    const manifests = manifestSequence('desktop', '1.4.0');
+    const manifest = await manifests.parse(readExample('release-manifest'), 1);
+    const revision = await revisionSequence('desktop').parse(readExample('catalog-revision'), 7);
     const offer = revision.signed.channels.stable?.offers[0];
     expect(offer?.manifest).toEqual({ number: 1, digest: manifest.digest });
-    expect(applicationsSequence.parse(readExample('applications'), 1).signed.number).toBe(1);
+    const list = await applicationsSequence.parse(readExample('applications'), 1);
+    expect(list.signed.number).toBe(1);
     expect(readdirSync(path.join(MANIFESTS, 'examples'))).toHaveLength(3);
   });
 

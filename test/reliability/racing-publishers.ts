@@ -1,10 +1,11 @@
 import path from 'node:path';
 import { expect } from 'vitest';
 import { readManifest, readRevision } from '../../src/catalog/read.ts';
-import { channelsOf } from '../../src/catalog/revision-document.ts';
+import { channelsInSteps } from '../../src/catalog/revision-document.ts';
 import { versionText } from '../../src/domain/version.ts';
 import type { ObjectStore } from '../../src/object-store/object-store.ts';
 import { verifyCatalog } from '../../src/operations/verify-catalog.ts';
+import { runAtOnce } from '../../src/steps.ts';
 import type { PublisherOrder, PublisherOutcome, PublisherTask } from './publisher-process.ts';
 import { startChild } from './run-child.ts';
 
@@ -130,7 +131,7 @@ async function verify(store: ObjectStore) {
 async function readOffered(store: ObjectStore): Promise<ReadonlyMap<string, string[]>> {
   const revision = await readRevision({ store }, 'desktop');
   const offered = new Map<string, string[]>();
-  for (const channel of channelsOf(revision?.signed ?? neverPublished()).values()) {
+  for (const channel of runAtOnce(channelsInSteps(revision?.signed ?? neverPublished())).values()) {
     for (const { version, manifest } of channel.offers) {
       const text = versionText(version);
       const { release } = await readManifest({ store }, 'desktop', text, manifest);

@@ -12,6 +12,9 @@ import { type MonitoringStub, startMonitoringStub } from './monitoring-stub.ts';
 const LIMIT = 256 * 1024;
 const TIMEOUT_MS = 150;
 
+/** Made beforehand: it takes about as long as the view waits. */
+const SWELLING = gzipSync(Buffer.alloc(50 * LIMIT));
+
 describe('the monitoring upstream', () => {
   let stub: MonitoringStub;
   beforeEach(async () => {
@@ -121,7 +124,7 @@ describe('the monitoring upstream', () => {
       (_request, response) =>
         void response
           .writeHead(200, { 'content-type': 'text/plain', 'content-encoding': 'gzip' })
-          .end(gzipSync(Buffer.alloc(50 * LIMIT))),
+          .end(SWELLING),
     ],
   ])('does not pass on %s', async (_case, sentence, listener) => {
     const { view, outcomes, log } = open();

@@ -1,0 +1,96 @@
+import { ITEMS_PER_STEP, type Steps } from '../steps.ts';
+
+/**
+ * JSON.parse, in steps: megabytes in one go would hold up every request meanwhile.
+ *
+ * For text without white space between its parts, as canonical JSON (RFC 8785) is.
+ *
+ * @throws SyntaxError for whatever JSON.parse refuses, and for white space
+ */
+export function* parseJsonInSteps(text: string): Steps<unknown> {
+  const [value, end] = yield* parseValue(text, 0);
+  if (end !== text.length) throw unexpected(text, end);
+  return value;
+}
+
+/** A value, and where it ends. */
+type Parsed = readonly [value: unknown, end: number];
+
+function* parseValue(text: string, start: number): Steps<Parsed> {
+  if (text[start] === '{') return yield* parseObject(text, start);
+  if (text[start] === '[') return yield* parseArray(text, start);
+  return parseWhole(text, start);
+}
+
+function* parseObject(text: string, start: number): Steps<Parsed> {
+  if (text[start + 1] === '}') return [{}, start + 2];
+  const entries: [string, unknown][] = [];
+  let at = start;
+  do {
+    if (text[at + 1] !== '"') throw unexpected(text, at + 1);
+    const nameEnd = endOfString(text, at + 1);
+    const name = JSON.parse(text.slice(at + 1, nameEnd)) as string;
+    if (text[nameEnd] !== ':') throw unexpected(text, nameEnd);
+    const [value, end] = yield* parseValue(text, nameEnd + 1);
+    entries.push([name, value]);
+    at = end;
+  } while (text[at] === ',');
+  if (text[at] !== '}') throw unexpected(text, at);
+  // As JSON.parse: the last of two equal names counts, and `__proto__` is a name like any other.
+  return [Object.fromEntries(entries), at + 1];
+}
+
+/** Items are parsed whole: they are small, only their number is large. */
+function* parseArray(text: string, start: number): Steps<Parsed> {
+  if (text[start + 1] === ']') return [[], start + 2];
+  const items: unknown[] = [];
+  let at = start;
+  do {
+    const [item, end] = parseWhole(text, at + 1);
+    items.push(item);
+    at = end;
+    if (items.length % ITEMS_PER_STEP === 0) yield;
+  } while (text[at] === ',');
+  if (text[at] !== ']') throw unexpected(text, at);
+  return [items, at + 1];
+}
+
+function parseWhole(text: string, start: number): Parsed {
+  const end = endOfValue(text, start);
+  return [JSON.parse(text.slice(start, end)), end];
+}
+
+const QUOTE = 0x22;
+const COMMA = 0x2c;
+const BACKSLASH = 0x5c;
+const OPENING: readonly [number, number] = [0x5b, 0x7b];
+const CLOSING: readonly [number, number] = [0x5d, 0x7d];
+
+/** Where the comma or bracket is that follows the value, or the end of the text. */
+function endOfValue(text: string, start: number): number {
+  let depth = 0;
+  for (let at = start; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (code === QUOTE) at = endOfString(text, at) - 1;
+    else if (code === OPENING[0] || code === OPENING[1]) depth++;
+    else if (code === CLOSING[0] || code === CLOSING[1]) {
+      if (depth === 0) return at;
+      depth--;
+    } else if (code === COMMA && depth === 0) return at;
+  }
+  return text.length;
+}
+
+/** What follows the closing quote. */
+function endOfString(text: string, start: number): number {
+  for (let at = start + 1; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (code === BACKSLASH) at++;
+    else if (code === QUOTE) return at + 1;
+  }
+  return text.length;
+}
+
+function unexpected(text: string, at: number): SyntaxError {
+  return new SyntaxError(`Unexpected ${JSON.stringify(text[at] ?? 'end')} at position ${at}`);
+}

@@ -1,0 +1,64 @@
+import { readdir } from 'node:fs/promises';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { readRevision } from '../../src/catalog/read.ts';
+import { checkRevision, revisionSchema } from '../../src/catalog/revision-document.ts';
+import { createSavedState } from '../../src/catalog/saved-state.ts';
+import { type Revision, revisionSequence } from '../../src/catalog/sequences.ts';
+import { createSnapshot } from '../../src/catalog/snapshot.ts';
+import { runAtOnce } from '../../src/steps.ts';
+import { makeTemporaryDirectory } from '../support/release.ts';
+import { setUpLarge } from './large-revision.ts';
+
+const OFFERS = 1_000;
+
+async function makeRevision(): Promise<Revision> {
+  const { deps, offer } = setUpLarge();
+  await offer(OFFERS);
+  return (await readRevision(deps, 'desktop')) as Revision;
+}
+
+describe('a revision with a thousand offers', () => {
+  it('is read in turns, to the same as it was', async () => {
+    const revision = await makeRevision();
+    const sequence = revisionSequence('desktop');
+    const parsed = sequence.parse(sequence.render(revision), 1);
+    expect(parsed).toBeInstanceOf(Promise);
+    expect(await parsed).toEqual(revision);
+    expect(createSnapshot(revision, () => false).offers).toHaveLength(OFFERS);
+  });
+
+  it('is refused for what the schema refuses, in its words', async () => {
+    const { signed } = await makeRevision();
+    const { stable } = signed.channels;
+    const offers = [...(stable?.offers ?? [])];
+    const broken = [
+      { ...signed, channels: { stable: { ...stable, offers: [...offers, { version: 'x' }] } } },
+      { ...signed, channels: { stable: { ...stable, offers: {} } } },
+      { ...signed, channels: { stable, beta: null } },
+      { ...signed, change_id: 'x' },
+      null,
+    ];
+    for (const value of broken) {
+      const expected = revisionSchema.safeParse(value);
+      expect(expected.success).toBe(false);
+      expect(runAtOnce(checkRevision(value)).error?.issues).toEqual(expected.error?.issues);
+    }
+    expect(runAtOnce(checkRevision(signed))).toEqual(revisionSchema.safeParse(signed));
+  });
+
+  it('comes back from the saved state as it was', async () => {
+    const directory = await makeTemporaryDirectory();
+    try {
+      const log = { info: () => {}, warn: () => {}, error: () => {} };
+      const saved = createSavedState({ directory: directory.path, location: 'memory:', log });
+      const revision = await makeRevision();
+      expect(await saved.save('desktop', { revision, manifests: [] })).toBe(true);
+      expect(await saved.load('desktop')).toEqual({ revision, manifests: [] });
+      const [place = ''] = await readdir(directory.path);
+      expect(await readdir(path.join(directory.path, place, 'desktop'))).toEqual(['1.json']);
+    } finally {
+      await directory.remove();
+    }
+  });
+});

@@ -1,0 +1,66 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { parseJsonInSteps } from '../../src/sequence/json.ts';
+import { ITEMS_PER_STEP, runAtOnce } from '../../src/steps.ts';
+
+const outcomeOf = (parse: () => unknown): unknown => {
+  try {
+    return { value: parse() };
+  } catch (error) {
+    expect(error).toBeInstanceOf(SyntaxError);
+    return 'refused';
+  }
+};
+
+const WHITE_SPACE = /[ \t\r\n]/;
+
+describe('JSON in steps', () => {
+  it('is JSON.parse for every value', () => {
+    fc.assert(
+      fc.property(fc.json({ depthSize: 'medium' }), (json) => {
+        const text = JSON.stringify(JSON.parse(json));
+        expect(runAtOnce(parseJsonInSteps(text))).toStrictEqual(JSON.parse(text));
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  it('refuses and accepts what JSON.parse does, also of damaged text', () => {
+    const damaged = fc
+      .tuple(fc.json(), fc.nat(), fc.constantFrom(...'{}[],:"\\0a-.ntrue'), fc.nat({ max: 2 }))
+      .map(([json, seed, insert, removed]) => {
+        const text = JSON.stringify(JSON.parse(json));
+        const at = seed % (text.length + 1);
+        return text.slice(0, at) + insert + text.slice(at + removed);
+      })
+      .filter((text) => !WHITE_SPACE.test(text));
+    fc.assert(
+      fc.property(damaged, (text) => {
+        const own = outcomeOf(() => runAtOnce(parseJsonInSteps(text)));
+        expect(own).toStrictEqual(outcomeOf(() => JSON.parse(text)));
+      }),
+      { numRuns: 5_000 },
+    );
+  });
+
+  it.each([
+    '{"__proto__":{"a":1},"b":[{"__proto__":2}]}',
+    '{"a":1,"a":2}',
+    '{"a\\"}":"]}\\\\"}',
+    '[[],{},"",0,null,true]',
+  ])('%s', (text) => {
+    expect(runAtOnce(parseJsonInSteps(text))).toStrictEqual(JSON.parse(text));
+  });
+
+  it.each(['', '{', '[', '"', '{"a"', '{"a":', '[1', '[1,', '{"a":1,', '[1,]', '{"a":1,}', '{} '])(
+    'refuses %j',
+    (text) => {
+      expect(() => runAtOnce(parseJsonInSteps(text))).toThrow(SyntaxError);
+    },
+  );
+
+  it('pauses within a long list', () => {
+    const text = JSON.stringify({ offers: Array.from({ length: ITEMS_PER_STEP * 4 }, () => ({})) });
+    expect([...parseJsonInSteps(text)]).toHaveLength(4);
+  });
+});

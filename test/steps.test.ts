@@ -1,0 +1,38 @@
+import { setImmediate } from 'node:timers/promises';
+import { describe, expect, it } from 'vitest';
+import { ITEMS_PER_STEP, mapInSteps, runAtOnce, runInTurns } from '../src/steps.ts';
+
+describe('work in steps', () => {
+  const items = Array.from({ length: 4 * ITEMS_PER_STEP }, (_, index) => index);
+  const double = () => mapInSteps(items, (item) => item * 2);
+
+  it('gives the same in one go and in turns', async () => {
+    const expected = items.map((item) => item * 2);
+    expect(runAtOnce(double())).toEqual(expected);
+    expect(await runInTurns(double())).toEqual(expected);
+  });
+
+  it('in turns: everything else that is due gets its turn after each step', async () => {
+    let others = 0;
+    let isDone = false;
+    const other = (async () => {
+      while (!isDone) {
+        others += 1;
+        await setImmediate();
+      }
+    })();
+    await runInTurns(double());
+    isDone = true;
+    await other;
+    expect(others).toBeGreaterThanOrEqual(4);
+  });
+
+  it('passes on what a step throws', async () => {
+    const failing = () =>
+      mapInSteps(items, (item) => {
+        if (item > ITEMS_PER_STEP) throw new Error('this one');
+      });
+    expect(() => runAtOnce(failing())).toThrow('this one');
+    await expect(runInTurns(failing())).rejects.toThrow('this one');
+  });
+});
