@@ -16,7 +16,7 @@ const STOP_MAX_MS = 10_000;
 const DRAIN_MS = 1_500;
 /** Downloads that take longer than this after the signal are cut. */
 const ANSWERS_MAX_MS = 9_000;
-/** What was counted is stored no later than this after the signal, also while downloads go on. */
+/** Storing what was counted begins no later than this after the signal; what is counted later is lost. */
 const COUNTED_MAX_MS = 5_000;
 const DEFAULT_METRICS_PORT = 9464;
 

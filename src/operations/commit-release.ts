@@ -24,8 +24,6 @@ export interface CommittedRelease extends Committed {
 export interface CommitOptions {
   /** Whether the list of applications has the application already. */
   readonly isListed: boolean;
-  /** The channels as they were before the uploads. */
-  readonly before: Channels;
   /** @throws AppError when the uploads are too old to be relied on */
   readonly ensureInTime: () => void;
 }
@@ -42,13 +40,12 @@ export async function commitRelease(
   version: Version,
   admission: Admission,
   mine: Contribution,
-  { isListed, before, ensureInTime }: CommitOptions,
+  { isListed, ensureInTime }: CommitOptions,
 ): Promise<CommittedRelease> {
   const { application } = mine;
   for (let round = 0; round < ROUNDS_MAX; round++) {
-    // What changed since the first look is found by the commit, which then asks for another round.
-    const channels =
-      round === 0 ? before : ((await readRevision(deps, application))?.signed.channels ?? {});
+    // Not as it was before the uploads: what others published meanwhile must be neither refused too late nor lost.
+    const channels = (await readRevision(deps, application))?.signed.channels ?? {};
     const manifest = await changeManifest(deps, application, mine.version, async (newest) => {
       const fixed = await readFixed(deps, mine, channels, newest);
       ensureInTime();

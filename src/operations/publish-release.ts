@@ -81,7 +81,6 @@ export async function publishRelease(
   );
   const committed = await commitRelease(deps, version, admission, mine, {
     isListed,
-    before,
     ensureInTime: () => refuseLate(deps, startedAt),
   });
   return {

@@ -184,7 +184,8 @@ function* openRendered(
   // The end alone: signatures are few, and the pattern must not search megabytes.
   const from = Math.max(0, text.length - RENDERED_END_MAX);
   const end = RENDERED.exec(text.slice(from));
-  if (end === null || !text.startsWith(HEAD)) return undefined;
+  // Bytes and text must begin alike: a byte order mark is none of the text.
+  if (end === null || !text.startsWith(HEAD) || bytes[0] !== HEAD.charCodeAt(0)) return undefined;
   const [tail, digest = '', signatures = ''] = end;
   const canonical = text.slice(HEAD.length, from + end.index);
   // Of the bytes as they are: to encode the text again takes longer than to hash it.

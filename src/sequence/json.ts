@@ -3,9 +3,10 @@ import { ITEMS_PER_STEP, type Steps } from '../steps.ts';
 /**
  * JSON.parse, in steps: megabytes in one go would hold up every request meanwhile.
  *
- * For text without white space between its parts, as canonical JSON (RFC 8785) is.
+ * For text without white space between its parts, as canonical JSON (RFC 8785) is: in some places it is
+ * refused.
  *
- * @throws SyntaxError for whatever JSON.parse refuses, and for white space
+ * @throws SyntaxError for whatever JSON.parse refuses
  */
 export function* parseJsonInSteps(text: string): Steps<unknown> {
   const [value, end] = yield* parseValue(text, 0);

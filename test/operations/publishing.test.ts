@@ -99,6 +99,25 @@ describe('publishing', () => {
     expect(first.changed).toBe(true);
   });
 
+  it('keeps the notes that another publisher published during the uploads', async () => {
+    const { store } = parts;
+    let meanwhile: Promise<unknown> | undefined;
+    const upload: typeof store.upload = async (key, source, options) => {
+      // Another machine publishes all of its own while this upload goes on.
+      meanwhile ??= windows('a').then((artifact) =>
+        publish(parts, { version: '1.0.0', artifacts: [artifact], notes: { und: 'First.' } }),
+      );
+      await meanwhile;
+      return store.upload(key, source, options);
+    };
+    const slow = { ...parts, store: { ...store, upload } };
+    const notes = { de: 'Erste.' };
+    await publish(slow, { version: '1.0.0', artifacts: [await linux('b')], notes });
+    const { release } = await showRelease(parts, 'desktop', '1.0.0');
+    expect(release.notes).toEqual({ und: 'First.', de: 'Erste.' });
+    expect(release.artifacts).toHaveLength(2);
+  });
+
   it('never replaces what was offered: bytes, names, ranges', async () => {
     const base = { version: '1.0.0', requires: '<1.0.0', notes: { und: 'First.' } };
     await publish(parts, { ...base, artifacts: [await windows('a')] });
