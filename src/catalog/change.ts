@@ -1,6 +1,11 @@
 import type { Release } from '../domain/release.ts';
 import { AppError, isAppError } from '../errors.ts';
-import { type AppendDeps, appendDocument, type Base } from '../sequence/append.ts';
+import {
+  type AppendDeps,
+  type AppendOptions,
+  appendDocument,
+  type Base,
+} from '../sequence/append.ts';
 import { SCHEMA_VERSION } from '../sequence/envelope.ts';
 import { seal } from '../sequence/sealed.ts';
 import { announceChange, findLastHint } from './hints.ts';
@@ -121,14 +126,20 @@ export async function changeManifest(
   application: string,
   version: string,
   edit: (newest: ManifestReference | undefined) => Promise<Release | undefined>,
+  options?: AppendOptions,
 ): Promise<ManifestReference> {
   const sequence = manifestSequence(application, version);
-  const appended = await appendDocument(deps, sequence, async (base) => {
-    const release = await edit(referenceTo(base.newest?.document));
-    if (release === undefined) return undefined;
-    const { change_id: changeId, at, by, skipped } = header(deps, base);
-    return seal(manifestOf(release, { number: base.number, changeId, at, by, skipped }));
-  });
+  const appended = await appendDocument(
+    deps,
+    sequence,
+    async (base) => {
+      const release = await edit(referenceTo(base.newest?.document));
+      if (release === undefined) return undefined;
+      const { change_id: changeId, at, by, skipped } = header(deps, base);
+      return seal(manifestOf(release, { number: base.number, changeId, at, by, skipped }));
+    },
+    options,
+  );
   const manifest =
     appended.outcome === 'created' ? appended.entry.document : appended.newest?.document;
   const reference = referenceTo(manifest);

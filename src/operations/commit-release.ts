@@ -45,12 +45,18 @@ export async function commitRelease(
   const { application } = mine;
   for (let round = 0; round < ROUNDS_MAX; round++) {
     // Not as it was before the uploads: what others published meanwhile must be neither refused too late nor lost.
-    const channels = (await readRevision(deps, application))?.signed.channels ?? {};
-    const manifest = await changeManifest(deps, application, mine.version, async (newest) => {
+    const revision = await readRevision(deps, application);
+    const channels = revision?.signed.channels ?? {};
+    // Only revisions name manifests.
+    const isUnreferenced = revision === undefined;
+    const complete = async (newest: ManifestReference | undefined) => {
       const fixed = await readFixed(deps, mine, channels, newest);
       ensureInTime();
       const merged = mergeRelease(newest?.release, fixed, mine);
       return newest !== undefined && isSameRelease(newest.release, merged) ? undefined : merged;
+    };
+    const manifest = await changeManifest(deps, application, mine.version, complete, {
+      isUnreferenced,
     });
     if (!isListed) await registerApplication(deps, application);
     const offer = await commitOffer(deps, version, admission, mine, manifest);

@@ -51,6 +51,11 @@ export interface AppendDeps {
   readonly skipCorrupt?: readonly number[];
 }
 
+export interface AppendOptions {
+  /** Nothing refers to any document of the sequence yet: deleted ones need not be looked for. */
+  readonly isUnreferenced?: boolean;
+}
+
 /**
  * Commits one change to a sequence.
  *
@@ -62,10 +67,11 @@ export async function appendDocument<T>(
   deps: AppendDeps,
   sequence: Sequence<T>,
   change: Change<T>,
+  { isUnreferenced = false }: AppendOptions = {},
 ): Promise<Appended<T>> {
   const deadline = deps.clock.now() + APPEND_TIME_MAX_MS;
   const changeId = deps.randomness.id();
-  const isGuarded = sequence.corruptNewest === 'unknown';
+  const isGuarded = sequence.corruptNewest === 'unknown' && !isUnreferenced;
   let position = await (isGuarded ? findNewestListed : findNewest)(deps.store, sequence);
   for (let round = 0; ; round++) {
     const number = position.last + 1;
