@@ -6,6 +6,12 @@ export interface Clock {
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
 }
 
+/**
+ * In milliseconds: how far this machine's clock may be from the store's. Further apart, status and
+ * `doctor` report it and nothing that is old is deleted.
+ */
+export const CLOCK_DIFFERENCE_MAX_MS = 5 * 60_000;
+
 export interface Randomness {
   /** Uniform in [0, 1): for jitter, never for secrets. */
   fraction(): number;

@@ -2,7 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { link, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { AppError } from './errors.ts';
+import { AppError, systemCode } from './errors.ts';
 import { createOwnDirectory } from './own-directory.ts';
 import { Secret } from './secret.ts';
 
@@ -31,7 +31,7 @@ export async function openLocalSecret(
     await writeFile(temporary, secret, { flag: 'wx', mode: 0o600 });
     await link(temporary, file);
   } catch (error) {
-    if (codeOf(error) !== 'EEXIST') throw cannot('create', file, error);
+    if (systemCode(error) !== 'EEXIST') throw cannot('create', file, error);
   } finally {
     // A failure to remove it must not hide what failed before.
     await rm(temporary, { force: true }).catch(() => undefined);
@@ -53,15 +53,11 @@ async function readSecret(file: string): Promise<Secret> {
 
 function cannot(action: 'create' | 'read', file: string, cause: unknown): AppError {
   if (cause instanceof AppError) return cause;
-  const code = codeOf(cause);
+  const code = systemCode(cause) ?? String(cause);
   const isFull = code === 'ENOSPC' || code === 'EDQUOT';
   return new AppError(
     isFull ? 'store_full' : 'store_denied',
     `Could not ${action} ${file} (${code}). ${isFull ? 'Free space on its volume, or set' : 'Set'} DATA_DIR to a directory that this process may read and write, on a volume with hard links.`,
     { cause },
   );
-}
-
-function codeOf(error: unknown): string {
-  return (error as NodeJS.ErrnoException).code ?? String(error);
 }

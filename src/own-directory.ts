@@ -1,6 +1,6 @@
 import { access, constants, mkdir, stat } from 'node:fs/promises';
 import path from 'node:path';
-import { AppError } from './errors.ts';
+import { AppError, systemCode } from './errors.ts';
 
 const NOT_ALLOWED = ['EACCES', 'EPERM', 'EROFS', 'ENOENT', 'ENOTDIR', 'EEXIST'];
 
@@ -14,7 +14,7 @@ export async function createOwnDirectory(directory: string): Promise<string | un
   try {
     return await createBelow(directory);
   } catch (error) {
-    if (!NOT_ALLOWED.includes(codeOf(error))) throw error;
+    if (!NOT_ALLOWED.includes(systemCode(error) ?? '')) throw error;
     throw new AppError(
       'store_denied',
       `Could not create the directory ${directory}: ${await findReason(directory, error)}. Set DATA_DIR to a directory that this process may write.`,
@@ -33,7 +33,7 @@ async function createBelow(directory: string): Promise<string | undefined> {
   } catch (error) {
     // Another process was first; a file in its place is found below.
     const isThere = (await stat(directory).catch(() => undefined))?.isDirectory();
-    if (codeOf(error) !== 'EEXIST' || isThere !== true) throw error;
+    if (systemCode(error) !== 'EEXIST' || isThere !== true) throw error;
   }
   return first ?? directory;
 }
@@ -42,13 +42,13 @@ async function createBelow(directory: string): Promise<string | undefined> {
 async function findReason(directory: string, error: unknown): Promise<string> {
   const found = await stat(directory).catch(() => undefined);
   const parent = path.dirname(directory);
-  if (found === undefined) return parent === directory ? codeOf(error) : findReason(parent, error);
-  if (!found.isDirectory()) return `${directory} is not a directory`;
-  const code = await access(directory, constants.W_OK).then(() => codeOf(error), codeOf);
+  if (found === undefined && parent !== directory) return findReason(parent, error);
+  if (found?.isDirectory() === false) return `${directory} is not a directory`;
+  const refusal = await access(directory, constants.W_OK).then(
+    () => error,
+    (refused: unknown) => refused,
+  );
+  const code = systemCode(refusal) ?? String(refusal);
   if (code === 'EROFS') return `${directory} is on a read-only volume`;
   return code === 'EACCES' ? `this process may not write in ${directory}` : code;
-}
-
-function codeOf(error: unknown): string {
-  return (error as NodeJS.ErrnoException).code ?? String(error);
 }

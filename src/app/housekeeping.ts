@@ -1,5 +1,5 @@
 import { startPolling } from '../catalog/poll.ts';
-import type { Clock, Randomness } from '../clock.ts';
+import { CLOCK_DIFFERENCE_MAX_MS, type Clock, type Randomness } from '../clock.ts';
 import type { Log } from '../log.ts';
 import type { ObjectStore } from '../object-store/object-store.ts';
 
@@ -28,7 +28,6 @@ const ROOT = 'housekeeping/';
 const HOUR_MS = 3_600_000;
 const FIRST_AFTER_MS = 135_000;
 const STOP_MAX_MS = 2_000;
-const CLOCK_DIFFERENCE_MAX_MS = 5 * 60_000;
 /** Longer than clocks differ. */
 const CLAIMS_KEPT_MS = 2 * HOUR_MS;
 

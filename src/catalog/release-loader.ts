@@ -5,6 +5,7 @@ import type { Release } from '../domain/release.ts';
 import { versionText } from '../domain/version.ts';
 import { AppError, isAppError } from '../errors.ts';
 import type { ObjectStore } from '../object-store/object-store.ts';
+import { readSize } from '../object-store/presence.ts';
 import { readDocument } from '../sequence/sequence.ts';
 import { artifactKey } from './keys.ts';
 import { releaseOf } from './manifest-document.ts';
@@ -162,14 +163,14 @@ export function createReleaseLoader(deps: {
 }
 
 /** Made once: every poll asks for those of thousands of offers. */
-const names = new WeakMap<Offer, string>();
+const nameByOffer = new WeakMap<Offer, string>();
 
 function nameOf(offer: Offer): string {
-  const known = names.get(offer);
+  const known = nameByOffer.get(offer);
   if (known !== undefined) return known;
   const { version, manifest } = offer;
   const name = referenceName(versionText(version), manifest.number, manifest.digest);
-  names.set(offer, name);
+  nameByOffer.set(offer, name);
   return name;
 }
 
@@ -179,19 +180,10 @@ function referenceName(version: string, number: number, digest: string): string 
 
 async function verifySize(store: ObjectStore, key: string, size: number): Promise<void> {
   if ((await store.head(key))?.size === size) return;
-  // One answer may be wrong, and a HEAD's 404 anybody's: this one is the store's own.
-  const info = await readInfo(store, key);
-  if (info === undefined) throw new AppError('artifact_mismatch', `${key} is missing.`);
-  if (info.size !== size) {
-    throw new AppError('artifact_mismatch', `${key} has ${info.size} bytes, not ${size}.`);
-  }
-}
-
-async function readInfo(store: ObjectStore, key: string): Promise<{ size: number } | undefined> {
-  try {
-    return await store.get(key, { range: { start: 0, end: 0 }, fresh: true });
-  } catch (error) {
-    if (isAppError(error, 'invalid_range')) return { size: 0 };
-    throw error;
+  // One answer may be wrong, and a proxy can answer a HEAD with 404: this answer is the store's own.
+  const stored = await readSize(store, key, { fresh: true });
+  if (stored === undefined) throw new AppError('artifact_mismatch', `${key} is missing.`);
+  if (stored !== size) {
+    throw new AppError('artifact_mismatch', `${key} has ${stored} bytes, not ${size}.`);
   }
 }

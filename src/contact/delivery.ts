@@ -30,7 +30,7 @@ export interface DeliveryDeps extends AttemptDeps {
 }
 
 export const ABANDONED_AFTER_MS = 10 * 60_000;
-const POLL_MS = 30_000;
+export const POLL_MS = 30_000;
 const RESTORE_EVERY_MS = 6 * 3_600_000;
 const STOP_TIME_MAX_MS = 5_000;
 const MAILS_AT_ONCE = 3;

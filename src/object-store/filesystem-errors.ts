@@ -1,11 +1,4 @@
-import { AppError } from '../errors.ts';
-
-/** The system's own code, such as `ENOENT`; undefined for anything that is not a system error. */
-export function systemCode(error: unknown): string | undefined {
-  return error instanceof Error && 'code' in error && typeof error.code === 'string'
-    ? error.code
-    : undefined;
-}
+import { AppError, systemCode } from '../errors.ts';
 
 /** No such file: a parent that is a file (ENOTDIR) or too long a path cannot hold it either. */
 export function isMissing(error: unknown): boolean {

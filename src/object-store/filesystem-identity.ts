@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { link, lstat, readFile, rm, writeFile } from 'node:fs/promises';
+import { lstat, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { AppError } from '../errors.ts';
-import { isMissing, systemCode } from './filesystem-errors.ts';
-import { TEMPORARY_PREFIX } from './key.ts';
+import { isMissing } from './filesystem-errors.ts';
+import type { Volume } from './filesystem-volume.ts';
+import { createFile } from './filesystem-write.ts';
 
 /** No key is spelled like this. */
 const FILE = 'store!.json';
@@ -32,26 +33,14 @@ export async function readIdentity(root: string): Promise<string | undefined> {
   );
 }
 
-/** The id of the store in the directory, which is made when there is none. */
-export async function ensureIdentity(root: string): Promise<string> {
-  const known = await readIdentity(root);
-  if (known !== undefined) return known;
-  const id = randomUUID();
-  const temporary = join(root, `${TEMPORARY_PREFIX}${id}`);
-  try {
-    await writeFile(temporary, `${JSON.stringify({ schema_version: 1, type: 'store', id })}\n`, {
-      flag: 'wx',
-      flush: true,
-    });
-    await link(temporary, join(root, FILE));
-    return id;
-  } catch (error) {
-    // Another process was first.
-    if (systemCode(error) !== 'EEXIST') throw error;
-    return ensureIdentity(root);
-  } finally {
-    await rm(temporary, { force: true });
-  }
+/** Gives the store in the volume's root an id, unless it has one. */
+export async function ensureIdentity(volume: Volume): Promise<void> {
+  if ((await readIdentity(volume.root)) !== undefined) return;
+  const identity = { schema_version: 1, type: 'store', id: randomUUID() };
+  // Of several processes that open a new store at once, the first one's id counts.
+  await createFile(volume, join(volume.root, FILE), (file) =>
+    file.writeFile(`${JSON.stringify(identity)}\n`),
+  );
 }
 
 /** @throws AppError `store_unavailable` when the file is gone that was there before */

@@ -1,7 +1,7 @@
 import { link, open } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { AppError } from '../errors.ts';
-import { isMissing, systemCode } from './filesystem-errors.ts';
+import { AppError, systemCode } from '../errors.ts';
+import { isMissing } from './filesystem-errors.ts';
 
 /** The file operations that differ between volumes. Tests replace them to imitate volumes. */
 export interface VolumeOperations {

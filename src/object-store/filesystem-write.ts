@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { type FileHandle, lstat, mkdir, open, rm, rmdir, unlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { AppError } from '../errors.ts';
+import { AppError, systemCode } from '../errors.ts';
 import { createOwnDirectory } from '../own-directory.ts';
-import { isMissing, systemCode } from './filesystem-errors.ts';
+import { isMissing } from './filesystem-errors.ts';
 import { syncDirectories, syncDirectory, type Volume } from './filesystem-volume.ts';
 import { TEMPORARY_PREFIX } from './key.ts';
 

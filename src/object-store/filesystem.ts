@@ -38,7 +38,7 @@ export async function openFilesystemStore(deps: FilesystemStoreDeps): Promise<Ob
   function prepare(): Promise<void> {
     prepared ??= createDirectory(volume)
       .then(() => checkDirectory(volume))
-      .then(() => ensureIdentity(root))
+      .then(() => ensureIdentity(volume))
       .then(() => {
         wasThere = true;
       })

@@ -1,21 +1,27 @@
 import { isAppError } from '../errors.ts';
-import type { CallOptions, ObjectStore } from './object-store.ts';
+import type { GetOptions, ObjectStore } from './object-store.ts';
+
+/** Whether there is an object under the key; see {@link readSize}. */
+export async function isPresent(store: Pick<ObjectStore, 'get'>, key: string): Promise<boolean> {
+  return (await readSize(store, key)) !== undefined;
+}
 
 /**
- * Whether there is an object under the key: in one request that can also prove that there is none.
+ * The size in bytes of the object under the key; undefined when there is none. Unlike a HEAD, this one
+ * request can also prove that there is none.
  *
  * @throws AppError the store's, also when whatever answered was not the store
  */
-export async function isPresent(
+export async function readSize(
   store: Pick<ObjectStore, 'get'>,
   key: string,
-  options: CallOptions = {},
-): Promise<boolean> {
+  options: Pick<GetOptions, 'fresh'> = {},
+): Promise<number | undefined> {
   try {
-    return (await store.get(key, { ...options, range: { start: 0, end: 0 } })) !== undefined;
+    return (await store.get(key, { ...options, range: { start: 0, end: 0 } }))?.size;
   } catch (error) {
     // An empty object has no first byte.
-    if (isAppError(error, 'invalid_range')) return true;
+    if (isAppError(error, 'invalid_range')) return 0;
     throw error;
   }
 }

@@ -280,14 +280,14 @@ function toInfo(
   output: HeadObjectCommandOutput & Pick<GetObjectCommandOutput, 'ContentRange'>,
   range: ByteRange | undefined,
 ): ObjectInfo {
+  const { ETag: etag, LastModified: lastModified } = output;
   const total = /\/(\d+)$/.exec(output.ContentRange ?? '')?.[1];
-  const size = range === undefined ? output.ContentLength : total && Number(total);
-  const isTagged = output.ETag !== undefined && output.LastModified !== undefined;
-  if (size === undefined || size === '' || !isTagged || output.LastModified === undefined) {
+  const size = range === undefined ? output.ContentLength : Number(total ?? Number.NaN);
+  if (size === undefined || Number.isNaN(size) || !etag || lastModified === undefined) {
     throw new AppError(
       'store_unavailable',
       `Something answered for ${key} without its size, date or ETag, or ignored the range: it was not the store.`,
     );
   }
-  return { key, size, etag: output.ETag ?? '', lastModified: output.LastModified };
+  return { key, size, etag, lastModified };
 }

@@ -1,6 +1,7 @@
 import { readStoreTime } from '../catalog/artifact-upload.ts';
 import { clockKey } from '../catalog/keys.ts';
 import { findMissingRevisions, readApplications, readRevision } from '../catalog/read.ts';
+import { CLOCK_DIFFERENCE_MAX_MS } from '../clock.ts';
 import { AppError, isAppError } from '../errors.ts';
 import type { ObjectStore } from '../object-store/object-store.ts';
 import type { AppendDeps } from '../sequence/append.ts';
@@ -27,7 +28,6 @@ export interface DiagnoseDeps extends AppendDeps {
 }
 
 /** Presigned URLs and ages of uploads stop making sense beyond this. */
-const CLOCK_SKEW_MAX_MS = 5 * 60_000;
 
 /** Tries everything that publishing and serving need of the store, and says what came of it. */
 export async function diagnose(deps: DiagnoseDeps): Promise<readonly Check[]> {
@@ -64,7 +64,7 @@ async function checkReachable(deps: DiagnoseDeps): Promise<string> {
 async function checkClocks(deps: DiagnoseDeps): Promise<Check> {
   const skew = (await readStoreTime(deps)) - deps.clock.now();
   const seconds = Math.round(Math.abs(skew) / 1000);
-  if (Math.abs(skew) <= CLOCK_SKEW_MAX_MS) {
+  if (Math.abs(skew) <= CLOCK_DIFFERENCE_MAX_MS) {
     return {
       name: 'clocks',
       outcome: 'ok',

@@ -61,11 +61,10 @@ export function digestOf(signed: unknown): string {
 /** The bytes to store: `signed` in its canonical form, so that readers can check it as it stands. */
 export function renderEnvelope(signed: object): Uint8Array {
   const canonical = canonicalize(signed) ?? '';
-  return Buffer.from(`${HEAD}${canonical}${digestPart(sha256(canonical))}[]}\n`);
+  return Buffer.from(`${HEAD}${canonical},"digest":"${sha256(canonical)}","signatures":[]}\n`);
 }
 
 const HEAD = '{"signed":';
-const digestPart = (digest: string): string => `,"digest":"${digest}","signatures":`;
 
 function sha256(text: string): string {
   return createHash('sha256').update(text).digest('hex');

@@ -1,4 +1,4 @@
-import { AppError, isAppError } from '../errors.ts';
+import { AppError } from '../errors.ts';
 import type { ObjectStore } from '../object-store/object-store.ts';
 import { isPresent } from '../object-store/presence.ts';
 import { type CorruptBytes, readChecked } from './read-checked.ts';
@@ -23,8 +23,8 @@ export interface Sequence<T> {
   readonly endKey?: string;
   /**
    * What a newest document means that is proven corrupt. `unknown`: it may have withdrawn something, so
-   * the present state is unknown and nobody goes on from the one before by themselves. `skipped`: the
-   * one before counts.
+   * the present state is unknown: readers and writers refuse to go on from the one before until a person
+   * allows it. `skipped`: the one before counts.
    */
   readonly corruptNewest: 'unknown' | 'skipped';
 }
@@ -135,10 +135,11 @@ export async function findNewestListed<T>(
 ): Promise<Position<T>> {
   const found = await findLast(store, sequence);
   const above = await listNumbers(store, sequence, found);
-  const last = Math.max(found, ...above);
+  const last = above.at(-1) ?? found;
+  const listed = new Set(above);
   const holes: number[] = [];
   for (let number = found + 1; number < last; number++) {
-    if (!above.includes(number)) holes.push(number);
+    if (!listed.has(number)) holes.push(number);
   }
   return stepBack(store, sequence, last, holes);
 }
@@ -170,7 +171,7 @@ export async function findLast<T>(
 }
 
 /** The numbers above `after` that a listing names, in order. */
-export async function listNumbers<T>(
+async function listNumbers<T>(
   store: ObjectStore,
   sequence: Sequence<T>,
   after = 0,
@@ -218,7 +219,7 @@ function damageOf(number: number, { error, sha256, etag }: CorruptBytes): Damage
 /** The position after reading on from it. */
 export function advance<T>(position: Position<T>, newer: Newer<T>): Position<T> {
   const newest = newer.entries.at(-1) ?? position.newest;
-  // Who reads on from the last readable document meets the same damage again.
+  // Reading on from the last readable document meets the same damage again.
   const known = new Map(
     [...position.damaged, ...newer.damaged].map((damage) => [damage.number, damage]),
   );
@@ -246,8 +247,4 @@ export function refuseUnknownState<T>(
     'document_corrupt',
     `The present state of the ${sequence.name} is unknown: ${refused.map(({ reason }) => reason).join(' ')} It may have been a withdrawal. Restore the object from a backup. To go on from ${before} instead, run the same command with ${numbers.map((number) => `--skip-corrupt ${number}`).join(' ')}; check with "slipway releases" afterwards.`,
   );
-}
-
-export function isCorrupt(error: unknown): error is AppError {
-  return isAppError(error, 'document_corrupt');
 }

@@ -1,5 +1,4 @@
-import type { Skipped } from '../sequence/envelope.ts';
-import { SCHEMA_VERSION, type Sealed } from '../sequence/envelope.ts';
+import { SCHEMA_VERSION, type Sealed, type Skipped } from '../sequence/envelope.ts';
 import { seal } from '../sequence/sealed.ts';
 import type { Compaction, CompactionJson, Through } from './compaction-document.ts';
 import { condense } from './condense.ts';

@@ -1,4 +1,4 @@
-import type { Clock, Randomness } from '../clock.ts';
+import { CLOCK_DIFFERENCE_MAX_MS, type Clock, type Randomness } from '../clock.ts';
 import { AppError } from '../errors.ts';
 import type { ObjectStore } from '../object-store/object-store.ts';
 import type { CatalogReport, ComponentStatus, Indicator } from './status-report.ts';
@@ -155,8 +155,6 @@ function spanText(ms: number): string {
   return seconds < 7_200 ? `${Math.round(seconds / 60)} min` : `${Math.round(seconds / 3_600)} h`;
 }
 
-const CLOCK_OFFSET_MAX_MS = 5 * 60_000;
-
 /** Whether this machine's clock is that of the store. */
 export function clockComponent(offsetMs: () => number | undefined): ReadComponents {
   return {
@@ -164,7 +162,7 @@ export function clockComponent(offsetMs: () => number | undefined): ReadComponen
     read: () => {
       const offset = offsetMs() ?? 0;
       const named = { id: 'clock', name: 'Clock' };
-      if (Math.abs(offset) <= CLOCK_OFFSET_MAX_MS) {
+      if (Math.abs(offset) <= CLOCK_DIFFERENCE_MAX_MS) {
         const description = 'Agrees with the store.';
         return [{ ...named, status: 'operational', description, impact: 'none' }];
       }

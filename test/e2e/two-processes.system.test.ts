@@ -1,6 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openStore } from '../../src/app/stores.ts';
+import { loadConfig } from '../../src/config.ts';
+import { POLL_MS } from '../../src/contact/delivery.ts';
+import { BACKOFF_FIRST_MS, loadProgress } from '../../src/contact/progress.ts';
+import type { ObjectStore } from '../../src/object-store/object-store.ts';
+import { systemClock, systemRandomness } from '../../src/system.ts';
 import { type MailServer, startMailServer } from '../contact/mail-server.ts';
 import { killAll, type Running, startServer } from '../support/process.ts';
 import { makeTemporaryDirectory } from '../support/release.ts';
@@ -20,6 +26,7 @@ function define(settings: Settings, waits: boolean): void {
   let mails: MailServer;
   let processes: Running[];
   let urls: string[];
+  let store: ObjectStore;
 
   beforeAll(async () => {
     directory = await makeTemporaryDirectory();
@@ -36,6 +43,11 @@ function define(settings: Settings, waits: boolean): void {
       CONTACT_TO: 'team@example.com',
       ...settings(),
     };
+    store = await openStore({
+      config: loadConfig(env),
+      clock: systemClock,
+      randomness: systemRandomness,
+    });
     processes = [startServer(env), startServer(env)];
     urls = await Promise.all(processes.map(({ url }) => url()));
   }, 60_000);
@@ -135,16 +147,23 @@ function define(settings: Settings, waits: boolean): void {
         timeout: 20_000,
       })
       .toBe('major_outage');
+    // An attempt without an outcome would stay claimed for ten minutes after its process is killed.
+    await expect
+      .poll(async () => (await loadProgress(store, accepted.body.id, 0))?.attempts[0]?.outcome, {
+        timeout: 20_000,
+      })
+      .toMatchObject({ result: 'failed' });
     processes[0]?.process.kill('SIGKILL');
     await mails.bringBack();
     await expect
       .poll(() => mails.mails.map(({ parsed }) => parsed.subject), {
-        timeout: 110_000,
+        // The pause and its jitter, the other process's next look with its own, and the mail itself.
+        timeout: BACKOFF_FIRST_MS * 1.1 + POLL_MS * 1.2 + 30_000,
         interval: 500,
       })
       .toEqual([expect.stringContaining(message.subject)]);
     expect(mails.mails[0]?.parsed.replyTo?.value[0]?.address).toBe(EMAIL);
-  }, 140_000);
+  }, 200_000);
 }
 
 describe('two processes on one directory', () => define(() => ({}), findS3Server() === undefined));
