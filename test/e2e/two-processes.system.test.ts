@@ -1,16 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openStore } from '../../src/app/stores.ts';
-import { loadConfig } from '../../src/config.ts';
 import { POLL_MS } from '../../src/contact/delivery.ts';
 import { BACKOFF_FIRST_MS, loadProgress } from '../../src/contact/progress.ts';
 import type { ObjectStore } from '../../src/object-store/object-store.ts';
-import { systemClock, systemRandomness } from '../../src/system.ts';
 import { type MailServer, startMailServer } from '../contact/mail-server.ts';
 import { killAll, type Running, startServer } from '../support/process.ts';
 import { makeTemporaryDirectory } from '../support/release.ts';
-import { describeS3, findS3Server, useBucket } from '../support/s3-server.ts';
+import { describeS3, useBucket } from '../support/s3-server.ts';
 
 /** Two real processes on one store: what a balancer in front of them would send to either. */
 
@@ -20,13 +17,12 @@ const device = { id: 'laptop-1', name: 'Laptop' };
 
 type Settings = () => Record<string, string>;
 
-/** @param waits whether to wait for the second try of a mail, a minute later: once is enough */
-function define(settings: Settings, waits: boolean): void {
+/** @param store their store, to wait for the second try of a mail, a minute later: one store is enough */
+function define(settings: Settings, store?: () => ObjectStore): void {
   let directory: Awaited<ReturnType<typeof makeTemporaryDirectory>>;
   let mails: MailServer;
   let processes: Running[];
   let urls: string[];
-  let store: ObjectStore;
 
   beforeAll(async () => {
     directory = await makeTemporaryDirectory();
@@ -43,11 +39,6 @@ function define(settings: Settings, waits: boolean): void {
       CONTACT_TO: 'team@example.com',
       ...settings(),
     };
-    store = await openStore({
-      config: loadConfig(env),
-      clock: systemClock,
-      randomness: systemRandomness,
-    });
     processes = [startServer(env), startServer(env)];
     urls = await Promise.all(processes.map(({ url }) => url()));
   }, 60_000);
@@ -132,7 +123,7 @@ function define(settings: Settings, waits: boolean): void {
     expect((await refresh(0, (await login(1)).refresh_token)).status).toBe(200);
   });
 
-  if (!waits) return;
+  if (store === undefined) return;
   it('a message is taken while mail is cut off, its process is killed, the other delivers', async () => {
     await mails.cutOff();
     const message = { name: 'Ada', email: EMAIL, subject: randomUUID(), message: 'Hello' };
@@ -149,7 +140,7 @@ function define(settings: Settings, waits: boolean): void {
       .toBe('major_outage');
     // An attempt without an outcome would stay claimed for ten minutes after its process is killed.
     await expect
-      .poll(async () => (await loadProgress(store, accepted.body.id, 0))?.attempts[0]?.outcome, {
+      .poll(async () => (await loadProgress(store(), accepted.body.id, 0))?.attempts[0]?.outcome, {
         timeout: 20_000,
       })
       .toMatchObject({ result: 'failed' });
@@ -166,7 +157,7 @@ function define(settings: Settings, waits: boolean): void {
   }, 200_000);
 }
 
-describe('two processes on one directory', () => define(() => ({}), findS3Server() === undefined));
+describe('two processes on one directory', () => define(() => ({})));
 
 describeS3('two processes on one bucket', (server) => {
   const bucket = useBucket(server);
@@ -179,6 +170,6 @@ describeS3('two processes on one bucket', (server) => {
       AWS_ACCESS_KEY_ID: server.credentials.accessKeyId,
       AWS_SECRET_ACCESS_KEY: server.credentials.secretAccessKey,
     }),
-    true,
+    () => bucket.store(),
   );
 });
