@@ -113,6 +113,7 @@ const RELEASE = {
   notes: { und: NOTES },
   requires: null,
   mandatoryFor: null,
+  endsNative: [],
   provenance: { commit: '0123456789abcdef0123456789abcdef01234567', buildUrl: null },
 };
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { ARCHES, FORMATS, PLATFORMS } from '../domain/platform.ts';
-import type { Artifact, Release } from '../domain/release.ts';
+import type { Artifact, Release, Target } from '../domain/release.ts';
 import { parseRange, parseVersion } from '../domain/version.ts';
 import { digestSchema, SCHEMA_VERSION, type Skipped, skippedSchema } from '../sequence/envelope.ts';
 import { isArtifactObject } from './keys.ts';
@@ -45,6 +45,15 @@ export const minimumOsVersionSchema = z
   .regex(/^\d+(\.\d+)*$/)
   .nullable()
   .describe('Oldest system it runs on: macOS product version, otherwise the kernel version.');
+
+const targetSchema = z.object({ os: platformSchema, arch: archSchema.exclude(['universal']) });
+
+export const endsNativeSchema = z
+  .array(targetSchema)
+  .optional()
+  .describe(
+    'Machines for which this and later releases need no native build any more; absent: none.',
+  );
 
 const companionSchema = z
   .object({
@@ -94,6 +103,7 @@ export const manifestSchema = z
       'Versions that may update straight to this one; null admits all.',
     ),
     mandatory_for: rangeSchema.describe('Versions for which it is mandatory; null is none.'),
+    ends_native: endsNativeSchema,
     provenance: z.object({ commit: z.string().nullable(), build_url: z.string().nullable() }),
     artifacts: z.array(artifactSchema).min(1),
   })
@@ -101,6 +111,7 @@ export const manifestSchema = z
 
 export type ManifestJson = z.output<typeof manifestSchema>;
 type ArtifactJson = z.output<typeof artifactSchema>;
+type TargetJson = z.output<typeof targetSchema>;
 
 function isParsed(parse: () => unknown): boolean {
   try {
@@ -130,9 +141,28 @@ export function releaseOf(manifest: ManifestJson): Release {
     notes: manifest.notes,
     requires: manifest.requires,
     mandatoryFor: manifest.mandatory_for,
+    endsNative: endsNativeOf(manifest),
     provenance: { commit: manifest.provenance.commit, buildUrl: manifest.provenance.build_url },
     artifacts: manifest.artifacts.map(artifactOf),
   };
+}
+
+interface EndsNativeJson {
+  readonly ends_native?: TargetJson[] | undefined;
+}
+
+/** One for all: most releases end none. */
+const NO_TARGETS: readonly Target[] = [];
+
+/** The machines whose native builds a manifest, or an offer, says to end. */
+export function endsNativeOf({ ends_native: targets }: EndsNativeJson): readonly Target[] {
+  return targets?.map(({ os, arch }) => ({ platform: os, arch })) ?? NO_TARGETS;
+}
+
+/** As it is stored. */
+export function endsNativeJsonOf({ endsNative }: Release): EndsNativeJson {
+  if (endsNative.length === 0) return {};
+  return { ends_native: endsNative.map(({ platform, arch }) => ({ os: platform, arch })) };
 }
 
 function artifactOf(json: ArtifactJson): Artifact {
@@ -176,6 +206,7 @@ export function releaseJsonOf(release: Release) {
     notes: { ...release.notes },
     requires: release.requires,
     mandatory_for: release.mandatoryFor,
+    ...endsNativeJsonOf(release),
     provenance: { commit: release.provenance.commit, build_url: release.provenance.buildUrl },
     artifacts: release.artifacts.map(artifactJsonOf),
   };

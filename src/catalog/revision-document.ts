@@ -7,6 +7,9 @@ import { type Check, digestSchema, SCHEMA_VERSION, skippedSchema } from '../sequ
 import { mapInSteps, type Steps } from '../steps.ts';
 import {
   archSchema,
+  endsNativeJsonOf,
+  endsNativeOf,
+  endsNativeSchema,
   formatSchema,
   minimumOsVersionSchema,
   platformSchema,
@@ -51,6 +54,7 @@ const offerSchema = z.object({
   released_at: timeSchema,
   requires: rangeSchema,
   mandatory_for: rangeSchema,
+  ends_native: endsNativeSchema,
   artifacts: z
     .array(
       z.object({
@@ -137,14 +141,7 @@ export function channelEntries<C>(channels: Readonly<Record<string, C>>): readon
 
 /** The channels a revision states, by name. */
 export function* channelsInSteps(revision: RevisionJson): Steps<ReadonlyMap<string, Channel>> {
-  // Thousands of offers have the same few ranges.
-  const ranges = new Map<string, VersionRange>();
-  const rangeOf = (text: string | null, pointer: string): VersionRange | null => {
-    if (text === null) return null;
-    const range = ranges.get(text) ?? parseRange(text, pointer);
-    ranges.set(text, range);
-    return range;
-  };
+  const rangeOf = createRangeParser();
   const channels = new Map<string, Channel>();
   for (const [name, { prerelease, offers, retired }] of channelEntries(revision.channels)) {
     channels.set(name, {
@@ -157,10 +154,26 @@ export function* channelsInSteps(revision: RevisionJson): Steps<ReadonlyMap<stri
   return channels;
 }
 
-function offerOf(
-  json: OfferJson,
-  rangeOf: (text: string | null, pointer: string) => VersionRange | null,
-): Offer {
+/** The offers that a channel of a revision lists. */
+export function parseOffers(offers: readonly OfferJson[]): readonly Offer[] {
+  const rangeOf = createRangeParser();
+  return offers.map((offer) => offerOf(offer, rangeOf));
+}
+
+type RangeParser = (text: string | null, pointer: string) => VersionRange | null;
+
+/** Parses each text once: thousands of offers have the same few ranges. */
+function createRangeParser(): RangeParser {
+  const ranges = new Map<string, VersionRange>();
+  return (text, pointer) => {
+    if (text === null) return null;
+    const range = ranges.get(text) ?? parseRange(text, pointer);
+    ranges.set(text, range);
+    return range;
+  };
+}
+
+function offerOf(json: OfferJson, rangeOf: RangeParser): Offer {
   return {
     version: parseVersion(json.version),
     status: json.status,
@@ -168,6 +181,7 @@ function offerOf(
     releasedAt: json.released_at,
     requires: rangeOf(json.requires, '/requires'),
     mandatoryFor: rangeOf(json.mandatory_for, '/mandatory_for'),
+    endsNative: endsNativeOf(json),
     artifacts: json.artifacts.map((artifact) => ({
       platform: artifact.os,
       arch: artifact.arch,
@@ -191,6 +205,7 @@ export function offerJsonOf(
     released_at: release.releasedAt,
     requires: release.requires,
     mandatory_for: release.mandatoryFor,
+    ...endsNativeJsonOf(release),
     artifacts: release.artifacts.map((artifact) => ({
       os: artifact.platform,
       arch: artifact.arch,

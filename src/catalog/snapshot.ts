@@ -7,6 +7,7 @@ import {
 import { newestFor } from '../domain/decide-update.ts';
 import type { Offer } from '../domain/offer.ts';
 import { ARCHES, PLATFORMS } from '../domain/platform.ts';
+import { visitorOn } from '../domain/update-query.ts';
 import { compareVersions } from '../domain/version.ts';
 import { runAtOnce, type Steps } from '../steps.ts';
 import { channelsInSteps } from './revision-document.ts';
@@ -54,7 +55,7 @@ export function headOffers(snapshot: Snapshot): readonly Offer[] {
   for (const channel of snapshot.channels.values()) {
     for (const platform of PLATFORMS) {
       for (const arch of [...ARCHES, null]) {
-        const offer = newestFor(channel, platform, arch);
+        const offer = newestFor(channel, visitorOn(platform, arch));
         if (offer !== undefined) heads.add(offer);
       }
     }

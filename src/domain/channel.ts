@@ -1,7 +1,7 @@
 import { AppError } from '../errors.ts';
-import { mapInSteps, runAtOnce, type Steps } from '../steps.ts';
+import { runAtOnce, type Steps } from '../steps.ts';
+import { indexByMachine, type MachineIndex, NO_OFFERS } from './machine.ts';
 import type { Offer } from './offer.ts';
-import { ARCHES, type Arch, type Format, PLATFORMS, type Platform } from './platform.ts';
 import { compareVersions, isPrerelease, type Version, versionText } from './version.ts';
 
 /** Channels: named lists of offers, and what a client of one of them sees. */
@@ -63,18 +63,14 @@ export interface ChannelView {
   readonly alsoShows: string | null;
   /** Newest first; yanked ones are left out. */
   readonly offers: readonly Offer[];
-  /** Those of `offers` with an artifact that runs on the machine, newest first. */
-  offersFor(platform: Platform, arch: Arch | null): readonly Offer[];
-  /** Whether any of those comes in one of the formats: asking every offer would cost a stranger nothing. */
-  hasFormat(platform: Platform, arch: Arch | null, formats: readonly Format[]): boolean;
+  /** Those of `offers` with an artifact that runs on the machine. */
+  readonly offersFor: MachineIndex;
   /** The offer of a version, yanked or not. */
   offerOf(version: string): Offer | undefined;
   isRetired(version: string): boolean;
   /** The same channel with its own offers alone. */
   own(): ChannelView;
 }
-
-const NO_OFFERS: readonly Offer[] = [];
 
 /** @param stable the stable channel, which a pre-release channel sees as well */
 export function createChannelView(channel: Channel, stable: Channel | undefined): ChannelView {
@@ -89,25 +85,21 @@ export function* createChannelViewInSteps(
   const byVersion = new Map<string, Offer>();
   const seen = channel.prerelease ? stable : undefined;
   // The channel's own word on a version wins over the stable channel's.
-  for (const offer of [...(seen?.offers ?? NO_OFFERS), ...channel.offers])
+  for (const offer of [...(seen?.offers ?? []), ...channel.offers])
     byVersion.set(versionText(offer.version), offer);
   yield;
   const offers = [...byVersion.values()]
     .filter((offer) => offer.status !== 'yanked')
     .sort((a, b) => compareVersions(b.version, a.version));
   yield;
-  const byMachine = yield* indexByMachine(offers);
+  const offersFor = yield* indexByMachine(offers);
   let own: ChannelView | undefined;
   const view: ChannelView = {
     name: channel.name,
     isOpen: true,
     alsoShows: seen?.name ?? null,
     offers,
-    offersFor: (platform, arch) => byMachine.get(machineName(platform, arch))?.offers ?? NO_OFFERS,
-    hasFormat: (platform, arch, formats) => {
-      const known = byMachine.get(machineName(platform, arch))?.formats;
-      return formats.some((format) => known?.has(format) === true);
-    },
+    offersFor,
     offerOf: (version) => byVersion.get(version),
     isRetired: (version) => channel.retired.has(version) || seen?.retired.has(version) === true,
     // Made when it is first asked for: few services keep the stable channel to themselves.
@@ -125,73 +117,11 @@ export function createClosedView(name: string): ChannelView {
     name,
     isOpen: false,
     alsoShows: null,
-    offers: NO_OFFERS,
-    offersFor: () => NO_OFFERS,
-    hasFormat: () => false,
+    offers: [],
+    offersFor: NO_OFFERS,
     offerOf: () => undefined,
     isRetired: () => false,
     own: () => view,
   };
   return view;
-}
-
-interface MachineIndex {
-  readonly offers: readonly Offer[];
-  readonly formats: ReadonlySet<Format>;
-}
-
-function* indexByMachine(offers: readonly Offer[]): Steps<ReadonlyMap<string, MachineIndex>> {
-  const machines = PLATFORMS.flatMap((platform) =>
-    [...ARCHES, null].map((arch) => ({
-      name: machineName(platform, arch),
-      platform,
-      arches: admittedArches(platform, arch),
-      offers: [] as Offer[],
-      formats: new Set<Format>(),
-    })),
-  );
-  const add = (offer: Offer): void => {
-    for (const machine of machines) {
-      let fits = false;
-      for (const { platform, arch, format } of offer.artifacts) {
-        if (platform !== machine.platform || !machine.arches.includes(arch)) continue;
-        machine.formats.add(format);
-        fits = true;
-      }
-      if (fits) machine.offers.push(offer);
-    }
-  };
-  yield* mapInSteps(offers, add);
-  return new Map(
-    machines
-      .filter((machine) => machine.offers.length > 0)
-      .map((machine) => [machine.name, machine]),
-  );
-}
-
-function machineName(platform: Platform, arch: Arch | null): string {
-  return arch === null ? platform : `${platform}-${arch}`;
-}
-
-const ADMITTED = new Map<string, readonly Arch[]>(
-  PLATFORMS.flatMap((platform) =>
-    [...ARCHES, null].map((arch) => [machineName(platform, arch), computeAdmitted(platform, arch)]),
-  ),
-);
-
-/** Architectures of artifacts that run on a machine, best first; null: a machine that does not say. */
-export function admittedArches(platform: Platform, arch: Arch | null): readonly Arch[] {
-  return ADMITTED.get(machineName(platform, arch)) ?? [];
-}
-
-function computeAdmitted(platform: Platform, arch: Arch | null): readonly Arch[] {
-  if (arch === null)
-    return platform === 'macos' ? ['universal', 'arm64', 'x64'] : ['universal', 'x64'];
-  if (arch === 'universal') return ['universal'];
-  return runsX64ByEmulation(platform, arch) ? [arch, 'universal', 'x64'] : [arch, 'universal'];
-}
-
-/** Windows on Arm and Rosetta 2 run x64 programs; Linux needs a set-up that nobody can count on. */
-export function runsX64ByEmulation(platform: Platform, arch: Arch | null): boolean {
-  return arch === 'arm64' && platform !== 'linux';
 }

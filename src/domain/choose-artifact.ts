@@ -1,9 +1,9 @@
-import { admittedArches, runsX64ByEmulation } from './channel.ts';
+import { admittedArches, runsX64ByEmulation } from './machine.ts';
 import type { OfferedArtifact } from './offer.ts';
 import { compareOsVersions, parseOsVersion } from './os-version.ts';
 import type { Arch, Format, Platform } from './platform.ts';
 import type { ArtifactIdentity } from './release.ts';
-import type { UpdateQuery } from './update-query.ts';
+import type { MachineQuery } from './update-query.ts';
 
 /** Which artifact of an offer fits a machine, when one or several do. */
 
@@ -27,17 +27,8 @@ const FOR_UPDATER: Readonly<Record<Platform, readonly Format[]>> = {
   linux: ['appimage', 'deb', 'rpm', 'tar.gz'],
 };
 
-/** Negative when a download button prefers `a`, of two artifacts of one platform and architecture. */
-export function compareForDownload(a: ArtifactIdentity, b: ArtifactIdentity): number {
-  const rank = ({ platform, format }: ArtifactIdentity): number => {
-    const index = FOR_PERSON[platform].indexOf(format);
-    return index < 0 ? FOR_PERSON[platform].length : index;
-  };
-  return rank(a) - rank(b);
-}
-
 /** The best artifact for the query, or the first rule that leaves none. */
-export function chooseArtifact(artifacts: readonly OfferedArtifact[], query: UpdateQuery): Choice {
+export function chooseArtifact(artifacts: readonly OfferedArtifact[], query: MachineQuery): Choice {
   const admitted = admittedArches(query.platform, query.arch);
   let refused: Exclude<Choice, { artifact: unknown }>['refused'] = 'unsupported_platform';
   let best: OfferedArtifact | undefined;
@@ -52,10 +43,15 @@ export function chooseArtifact(artifacts: readonly OfferedArtifact[], query: Upd
   return best === undefined ? { refused } : { artifact: best };
 }
 
+/** Whether the client could install it, whatever its architecture. */
+export function suits(artifact: OfferedArtifact, query: MachineQuery): boolean {
+  return hasWantedFormat(artifact, query) && admitsOs(artifact, query);
+}
+
 /** Installers for a first installation; an updater that was handed one would start it again and again. */
 const FIRST_INSTALLATION: readonly Format[] = ['velopack-setup', 'squirrel-setup'];
 
-function hasWantedFormat(artifact: OfferedArtifact, query: UpdateQuery): boolean {
+function hasWantedFormat(artifact: OfferedArtifact, query: MachineQuery): boolean {
   if (query.formats === null && query.purpose === 'update') {
     if (FIRST_INSTALLATION.includes(artifact.format)) return false;
   }
@@ -66,7 +62,7 @@ function hasWantedFormat(artifact: OfferedArtifact, query: UpdateQuery): boolean
 }
 
 /** A gate that cannot be checked stays shut: an update that cannot start breaks the application. */
-function admitsOs(artifact: OfferedArtifact, query: UpdateQuery): boolean {
+function admitsOs(artifact: OfferedArtifact, query: MachineQuery): boolean {
   if (artifact.minimumOsVersion === null || query.osGate === 'client') return true;
   const actual = query.osVersion === null ? undefined : parseOsVersion(query.osVersion);
   const minimum = parseOsVersion(artifact.minimumOsVersion);
@@ -74,8 +70,15 @@ function admitsOs(artifact: OfferedArtifact, query: UpdateQuery): boolean {
   return compareOsVersions(actual, minimum) >= 0;
 }
 
-/** Native before emulated, then the format's rank, then the architecture's. */
-function comparePreference(a: ArtifactIdentity, b: ArtifactIdentity, query: UpdateQuery): number {
+/**
+ * Negative when `a` suits the machine better than `b`, which is of the same platform: native before
+ * emulated, then the format's rank, then the architecture's.
+ */
+export function comparePreference(
+  a: ArtifactIdentity,
+  b: ArtifactIdentity,
+  query: MachineQuery,
+): number {
   return (
     Number(isEmulated(a, query)) - Number(isEmulated(b, query)) ||
     formatRank(a.format, query) - formatRank(b.format, query) ||
@@ -83,17 +86,17 @@ function comparePreference(a: ArtifactIdentity, b: ArtifactIdentity, query: Upda
   );
 }
 
-function isEmulated(artifact: ArtifactIdentity, query: UpdateQuery): boolean {
+function isEmulated(artifact: ArtifactIdentity, query: MachineQuery): boolean {
   return artifact.arch === 'x64' && runsX64ByEmulation(query.platform, query.arch);
 }
 
-function formatRank(format: Format, query: UpdateQuery): number {
+function formatRank(format: Format, query: MachineQuery): number {
   const ranks =
     query.formats ?? (query.purpose === 'download' ? FOR_PERSON : FOR_UPDATER)[query.platform];
   const rank = ranks.indexOf(format);
   return rank < 0 ? ranks.length : rank;
 }
 
-function archRank(arch: Arch, query: UpdateQuery): number {
+function archRank(arch: Arch, query: MachineQuery): number {
   return admittedArches(query.platform, query.arch).indexOf(arch);
 }

@@ -1,7 +1,8 @@
 import type { ChannelView } from './channel.ts';
-import { chooseArtifact } from './choose-artifact.ts';
+import { chooseArtifact, suits } from './choose-artifact.ts';
+import { nextWhole } from './machine.ts';
 import type { Offer, OfferedArtifact } from './offer.ts';
-import type { UpdateQuery } from './update-query.ts';
+import type { MachineQuery, UpdateQuery } from './update-query.ts';
 import { compareVersions, inRange, versionText } from './version.ts';
 
 /** Why one offer is not for this client. */
@@ -14,10 +15,13 @@ export type Obstacle =
 
 export type Reason = 'offer' | 'up_to_date' | 'no_release' | 'not_entitled' | Obstacle;
 
+/** `no_native_build`: the machine keeps its native builds, and the release has none for it (so far). */
+export type Outcome = 'offer' | 'no_native_build' | Obstacle;
+
 /** One rule that was applied, in order: which version, and what came of it. */
 export interface Step {
   readonly version: string;
-  readonly outcome: 'offer' | Obstacle;
+  readonly outcome: Outcome;
 }
 
 /** A "no update" is a decision like any other, never an error. */
@@ -49,18 +53,21 @@ export function decideUpdate(query: UpdateQuery, channel: ChannelView): Decision
   const newest = channel.offers[0];
   if (newest === undefined) return { reason: 'no_release', path: NO_STEPS };
   if (!isNewer(newest, query)) return { reason: 'up_to_date', path: NO_STEPS };
-  const { platform, arch, formats } = query;
-  const all = channel.offersFor(platform, arch);
+  const machine = channel.offersFor(query.platform, query.arch);
+  const { offers, formats } = machine;
   // In a format that never was, the newest says why, and none of the others could do better.
-  const fitting =
-    formats === null || channel.hasFormat(platform, arch, formats) ? all : all.slice(0, 1);
+  const end = query.formats?.some((format) => formats.has(format)) === false ? 1 : offers.length;
+  const takes = takesOf(query);
   const path: Step[] = [];
-  // Offers without an artifact for this machine are not even looked at, but the newest gives the reason.
-  if (fitting[0] !== newest) {
-    path.push({ version: versionText(newest.version), outcome: 'unsupported_platform' });
+  let index = nextWhole(machine, -1, takes);
+  // Other offers are not even looked at, but the newest gives the reason.
+  if (offers[index] !== newest) {
+    const outcome = offers[0] === newest ? 'no_native_build' : 'unsupported_platform';
+    path.push({ version: versionText(newest.version), outcome });
   }
-  for (const offer of fitting) {
-    if (!isNewer(offer, query)) break;
+  for (; index < end; index = nextWhole(machine, index, takes)) {
+    const offer = offers[index];
+    if (offer === undefined || !isNewer(offer, query)) break;
     const judgement = judgeOffer(offer, query);
     const outcome = typeof judgement === 'string' ? judgement : 'offer';
     if (path.length < STEPS_MAX) path.push({ version: versionText(offer.version), outcome });
@@ -74,8 +81,22 @@ export function decideUpdate(query: UpdateQuery, channel: ChannelView): Decision
       };
     }
   }
-  const first = path[0]?.outcome ?? 'unsupported_platform';
-  return { reason: first === 'offer' ? 'up_to_date' : first, path };
+  return { reason: reasonOf(path), path };
+}
+
+/** That of the newest; a release without a native build for the machine is not newer for it. */
+function reasonOf(path: readonly Step[]): Exclude<Reason, 'offer'> {
+  for (const { outcome } of path) {
+    if (outcome !== 'no_native_build' && outcome !== 'offer') return outcome;
+  }
+  return 'up_to_date';
+}
+
+/** Which builds would do for the client, when it comes to what its machine had natively before. */
+function takesOf(query: MachineQuery): (artifact: OfferedArtifact) => boolean {
+  // A download button that does not know the machine hands out the usual architecture.
+  if (query.arch === null && query.purpose === 'download') return () => false;
+  return (artifact) => suits(artifact, query);
 }
 
 /** The artifact to offer, or what stands in the way. */
@@ -103,13 +124,16 @@ function isMandatory(offer: Offer, query: UpdateQuery): boolean {
 }
 
 /**
- * The newest release that anybody with this machine can have: what a website calls the latest version.
- * Undefined when there is none.
+ * The newest release for this kind of machine, whatever its format and system: what a website calls the
+ * latest version. Undefined when there is none.
  */
-export function newestFor(
-  channel: ChannelView,
-  platform: UpdateQuery['platform'],
-  arch: UpdateQuery['arch'],
-): Offer | undefined {
-  return channel.offersFor(platform, arch).find((offer) => offer.status === 'active');
+export function newestFor(channel: ChannelView, query: MachineQuery): Offer | undefined {
+  const machine = channel.offersFor(query.platform, query.arch);
+  const takes = takesOf(query);
+  const { offers } = machine;
+  for (let index = -1; index < offers.length; ) {
+    index = nextWhole(machine, index, takes);
+    if (offers[index]?.status === 'active') return offers[index];
+  }
+  return undefined;
 }

@@ -1,4 +1,4 @@
-import type { ArtifactIdentity, ArtifactSignature } from './release.ts';
+import type { ArtifactIdentity, ArtifactSignature, Target } from './release.ts';
 import type { Version, VersionRange } from './version.ts';
 
 /** A release as a channel offers it: where its manifest is, its status, and what a decision needs. */
@@ -23,5 +23,7 @@ export interface Offer {
   readonly releasedAt: string;
   readonly requires: VersionRange | null;
   readonly mandatoryFor: VersionRange | null;
+  /** Machines whose native builds end: from this version on they are offered what else runs there. */
+  readonly endsNative: readonly Target[];
   readonly artifacts: readonly OfferedArtifact[];
 }

@@ -34,6 +34,12 @@ export interface ArtifactIdentity {
   readonly format: Format;
 }
 
+/** A kind of machine: `windows-arm64`. */
+export interface Target {
+  readonly platform: Platform;
+  readonly arch: Exclude<Arch, 'universal'>;
+}
+
 export interface Artifact extends ArtifactIdentity {
   /** Unique within the release. */
   readonly filename: string;
@@ -70,6 +76,8 @@ export interface Release {
   readonly requires: string | null;
   /** Range of the versions for which this update is mandatory; null is none. */
   readonly mandatoryFor: string | null;
+  /** Machines for which this and later releases need no native build any more. */
+  readonly endsNative: readonly Target[];
   readonly provenance: Provenance;
   readonly artifacts: readonly Artifact[];
 }
@@ -85,6 +93,11 @@ export function findArtifact(release: Release, identity: ArtifactIdentity): Arti
 /** `windows-x64-nsis`: for messages and for comparing identities. */
 export function identityName(identity: ArtifactIdentity): string {
   return `${identity.platform}-${identity.arch}-${identity.format}`;
+}
+
+/** `windows-arm64`: a kind of machine in messages and on the command line. */
+export function targetName({ platform, arch }: Target): string {
+  return `${platform}-${arch}`;
 }
 
 /**

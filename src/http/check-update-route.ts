@@ -223,6 +223,6 @@ function linkAndRender(
 }
 
 function latestVersion(found: UpdateAnswer, query: UpdateQuery): string | null {
-  const latest = newestFor(found.channel, query.platform, query.arch);
+  const latest = newestFor(found.channel, query);
   return latest === undefined ? null : versionText(latest.version);
 }

@@ -8,6 +8,7 @@ import {
   parseFormat,
   parsePlatformAndArch,
 } from '../domain/platform.ts';
+import { visitorOn } from '../domain/update-query.ts';
 import { parseClientVersion, versionText } from '../domain/version.ts';
 import { findDownload } from '../operations/find-download.ts';
 import { issueLink } from '../operations/issue-link.ts';
@@ -83,15 +84,9 @@ export function registerDownload(app: App, deps: RouteDeps): void {
         application,
         channel,
         currentVersion: null,
-        platform: machine.platform,
-        arch: arch ?? machine.arch ?? null,
-        formats,
-        osVersion: null,
-        // The person sees what the system requires; a button cannot.
-        osGate: 'client',
         installationId: null,
-        purpose: 'download',
-        signatureScheme: null,
+        ...visitorOn(machine.platform, arch ?? machine.arch ?? null),
+        formats,
       },
       await tierOfRequest(deps, request),
       version,

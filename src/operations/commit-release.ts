@@ -7,8 +7,9 @@ import {
   type WriterDeps,
 } from '../catalog/change.ts';
 import { type ManifestReference, readManifest, readRevision } from '../catalog/read.ts';
-import { offerJsonOf } from '../catalog/revision-document.ts';
-import type { Release } from '../domain/release.ts';
+import { offerJsonOf, parseOffers } from '../catalog/revision-document.ts';
+import { findLeftBehind } from '../domain/machine.ts';
+import type { Release, Target } from '../domain/release.ts';
 import type { Version } from '../domain/version.ts';
 import { AppError, isAppError } from '../errors.ts';
 import { type Admission, admitToChannel, offersOf, withOffer } from './channel-rules.ts';
@@ -19,6 +20,8 @@ import { type Contribution, contains, isSameRelease, mergeRelease } from './merg
 export interface CommittedRelease extends Committed {
   readonly manifest: number;
   readonly prereleaseChannel: boolean;
+  /** Machines that stay on an older release of the channel, which has native builds for them. */
+  readonly leftBehind: readonly Target[];
 }
 
 export interface CommitOptions {
@@ -78,6 +81,7 @@ async function commitOffer(
   const { application } = mine;
   let lacking = false;
   let prereleaseChannel = false;
+  let leftBehind: readonly Target[] = [];
   const committed = await changeCatalog(deps, application, async (channels) => {
     const channel = admitToChannel(channels, version, admission);
     prereleaseChannel = channel.prerelease;
@@ -85,8 +89,10 @@ async function commitOffer(
     lacking = offered.some(({ release }) => !contains(manifest.release, release));
     if (lacking) return undefined;
     const existing = channel.offers.find((offer) => offer.version === mine.version);
-    if (existing !== undefined && isCovered(existing.manifest, offered, mine)) return undefined;
     const offer = { ...offerJsonOf(manifest.release, manifest), ...statusOf(existing) };
+    const others = channel.offers.filter((each) => each !== existing);
+    leftBehind = findLeftBehind(parseOffers([...others, offer]), version);
+    if (existing !== undefined && isCovered(existing.manifest, offered, mine)) return undefined;
     return {
       change: {
         kind: 'publish',
@@ -97,7 +103,7 @@ async function commitOffer(
       channels: withOffer(channels, admission.channel, channel, offer),
     };
   });
-  return lacking ? 'lacking' : { ...committed, prereleaseChannel };
+  return lacking ? 'lacking' : { ...committed, prereleaseChannel, leftBehind };
 }
 
 /** Whether the manifest already offered says all that this publisher has to say. */

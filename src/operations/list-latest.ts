@@ -1,9 +1,10 @@
-import { admittedArches } from '../domain/channel.ts';
-import { compareForDownload } from '../domain/choose-artifact.ts';
+import { comparePreference } from '../domain/choose-artifact.ts';
 import { newestFor } from '../domain/decide-update.ts';
+import { admittedArches } from '../domain/machine.ts';
 import type { Offer } from '../domain/offer.ts';
 import { ARCHES, type Arch, PLATFORMS, type Platform } from '../domain/platform.ts';
 import type { Artifact, Release } from '../domain/release.ts';
+import { visitorOn } from '../domain/update-query.ts';
 import { compareVersions } from '../domain/version.ts';
 import { AppError } from '../errors.ts';
 import { openChannel, type ServiceDeps } from './check-for-update.ts';
@@ -24,6 +25,7 @@ export interface Latest {
   readonly isRestricted: boolean;
   /** The newest of the releases that `downloads` come from. */
   readonly release: Release;
+  /** By platform; the first of a platform is what a download button gives. */
   readonly downloads: readonly { readonly release: Release; readonly artifact: Artifact }[];
 }
 
@@ -47,14 +49,14 @@ export async function listLatest(
       const release = await application.release(offer);
       // Faulty: the catalog has dropped it by now; answer from what is left.
       if (release === undefined) return listLatest(deps, query, tier);
-      // In the order of a download button: a website takes the first.
-      for (const artifact of release.artifacts.toSorted(compareForDownload)) {
+      for (const artifact of release.artifacts) {
         if (artifact.platform === platform && artifact.arch === arch) {
           downloads.push({ release, artifact, offer });
         }
       }
     }
   }
+  downloads.sort((a, b) => compareForVisitor(a, b, query.arch));
   const newest = downloads.toSorted((a, b) => compareVersions(b.offer.version, a.offer.version))[0];
   if (newest === undefined) throw nothingFor(query, channel.offers.length === 0);
   const { release } = newest;
@@ -69,7 +71,7 @@ function newestByArch(
 ): readonly (readonly [Arch, Offer])[] {
   if (wanted !== null) {
     // One machine asks: the newest release it can run, and in that, whatever it can run.
-    const offer = newestFor(channel, platform, wanted);
+    const offer = newestFor(channel, visitorOn(platform, wanted));
     return offer === undefined
       ? []
       : admittedArches(platform, wanted).map((arch) => [arch, offer] as const);
@@ -82,6 +84,25 @@ function newestByArch(
     );
     return offer === undefined ? [] : [[arch, offer] as const];
   });
+}
+
+interface Download {
+  readonly artifact: Artifact;
+  readonly offer: Offer;
+}
+
+/** By platform; then what the machine runs, the newest first, the most suitable file first. */
+function compareForVisitor(a: Download, b: Download, arch: Arch | null): number {
+  const { platform } = a.artifact;
+  const visitor = visitorOn(platform, arch);
+  const admitted = admittedArches(platform, arch);
+  const refusal = ({ artifact }: Download): number => (admitted.includes(artifact.arch) ? 0 : 1);
+  return (
+    PLATFORMS.indexOf(platform) - PLATFORMS.indexOf(b.artifact.platform) ||
+    refusal(a) - refusal(b) ||
+    compareVersions(b.offer.version, a.offer.version) ||
+    comparePreference(a.artifact, b.artifact, visitor)
+  );
 }
 
 function nothingFor(query: LatestQuery, isEmpty: boolean): AppError {

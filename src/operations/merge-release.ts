@@ -1,4 +1,12 @@
-import { type Artifact, type Companion, identityName, type Release } from '../domain/release.ts';
+import { isNativeOn } from '../domain/machine.ts';
+import {
+  type Artifact,
+  type Companion,
+  identityName,
+  type Release,
+  type Target,
+  targetName,
+} from '../domain/release.ts';
 import { AppError } from '../errors.ts';
 
 /** What one publisher brings for a release that others may be publishing at the same time. */
@@ -11,6 +19,8 @@ export interface Contribution {
   readonly notes: Release['notes'] | undefined;
   readonly requires: string | undefined;
   readonly mandatoryFor: string | undefined;
+  /** Added to those that the release has. */
+  readonly endsNative: readonly Target[];
   readonly provenance: Release['provenance'];
   readonly artifacts: readonly Artifact[];
 }
@@ -49,11 +59,14 @@ export function mergeRelease(
   }
   refuseSharedNames([...artifacts.values()], mine);
   const base = offered.at(-1) ?? newest;
+  const endsNative = mergeTargets(base?.endsNative ?? [], mine.endsNative);
+  refuseEndedBuilds(mine.version, endsNative, [...artifacts.values()]);
   return {
     application: mine.application,
     version: mine.version,
     releasedAt: base?.releasedAt ?? mine.releasedAt,
     ...mergeStatements(base, offered.length > 0, mine),
+    endsNative,
     provenance: base?.provenance ?? mine.provenance,
     artifacts: [...artifacts.values()].sort((a, b) => (identityName(a) < identityName(b) ? -1 : 1)),
   };
@@ -84,7 +97,7 @@ function comparable(release: Release): unknown {
     artifact.signatures,
     artifact.companions.map(({ filename, sha256, object }) => [filename, sha256, object]),
   ]);
-  return [notes, release.requires, release.mandatoryFor, artifacts];
+  return [notes, release.requires, release.mandatoryFor, release.endsNative, artifacts];
 }
 
 function isSameFile(a: Artifact, b: Artifact): boolean {
@@ -136,6 +149,29 @@ function mergeStatements(
     notes[locale] = text;
   }
   return { notes, requires: base.requires, mandatoryFor: base.mandatoryFor };
+}
+
+/** Also to a release that is out: its files stay as they are, and more machines may take them. */
+function mergeTargets(existing: readonly Target[], added: readonly Target[]): readonly Target[] {
+  const targets = new Map([...existing, ...added].map((target) => [targetName(target), target]));
+  return [...targets.values()].sort((a, b) => (targetName(a) < targetName(b) ? -1 : 1));
+}
+
+function refuseEndedBuilds(
+  version: string,
+  ended: readonly Target[],
+  artifacts: readonly Artifact[],
+): void {
+  for (const target of ended) {
+    const native = artifacts.find(
+      (artifact) => artifact.platform === target.platform && isNativeOn(target.arch, artifact),
+    );
+    if (native === undefined) continue;
+    throw new AppError(
+      'release_differs',
+      `${version} ends the native builds for ${targetName(target)} and has one: ${native.filename}. Leave out --end-native, leave out the file, or publish a new version.`,
+    );
+  }
 }
 
 function refuseChanged(

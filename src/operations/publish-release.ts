@@ -2,7 +2,7 @@ import type { BuiltArtifact } from '../build-output/build-output.ts';
 import { REUSE_AGE_MAX_MS } from '../catalog/artifact-upload.ts';
 import { readApplications, readNewestManifest, readRevision } from '../catalog/read.ts';
 import { parseApplicationName, parseChannelName } from '../domain/channel.ts';
-import type { Artifact, Release } from '../domain/release.ts';
+import type { Artifact, Release, Target } from '../domain/release.ts';
 import { parseRangeBelow, parseVersion } from '../domain/version.ts';
 import { AppError } from '../errors.ts';
 import { type Admission, admitToChannel, known } from './channel-rules.ts';
@@ -25,6 +25,8 @@ export interface PublishRequest extends Admission {
   readonly notes?: Release['notes'] | undefined;
   readonly requires?: string | undefined;
   readonly mandatoryFor?: string | undefined;
+  /** Machines for which native builds end with this release. */
+  readonly endsNative?: readonly Target[];
   readonly provenance: Release['provenance'];
 }
 
@@ -123,6 +125,15 @@ function contribution(
   deps: PublishDeps,
 ): Contribution {
   const { application, version, notes, requires, mandatoryFor, provenance } = request;
-  const releasedAt = new Date(deps.clock.now()).toISOString();
-  return { application, version, releasedAt, notes, requires, mandatoryFor, provenance, artifacts };
+  return {
+    application,
+    version,
+    releasedAt: new Date(deps.clock.now()).toISOString(),
+    notes,
+    requires,
+    mandatoryFor,
+    endsNative: request.endsNative ?? [],
+    provenance,
+    artifacts,
+  };
 }

@@ -1,5 +1,5 @@
 import { stringify } from 'yaml';
-import { admittedArches } from '../domain/channel.ts';
+import { admittedArches, isNativeOn } from '../domain/machine.ts';
 import { compareOsVersions, darwinVersionOfMacos, parseOsVersion } from '../domain/os-version.ts';
 import { type Arch, archOf, type Format, type Platform, parseArch } from '../domain/platform.ts';
 import type { Artifact, Release } from '../domain/release.ts';
@@ -67,7 +67,11 @@ function archFrom(
   suffix: string | undefined,
   query: string | undefined,
 ): Arch | null {
-  if (query !== undefined) return parseArch(query);
+  if (query !== undefined) {
+    const arch = parseArch(query);
+    // How a build is packed, which says nothing of the machine.
+    return arch === 'universal' ? null : arch;
+  }
   if (platform !== 'linux') return null;
   return suffix === undefined ? 'x64' : (archOf(suffix) ?? parseArch(suffix));
 }
@@ -98,19 +102,21 @@ function renderAnswer({ request, query, decision, offered, fileUrl }: FeedAnswer
 
 /** The files a client of this feed can choose from: the client knows its architecture, the feed may not. */
 function listFiles(release: Release, query: UpdateQuery): readonly Artifact[] {
-  const formats = FORMATS_BY_PLATFORM[query.platform];
+  const { platform, arch } = query;
+  const formats = FORMATS_BY_PLATFORM[platform];
   const arches: readonly Arch[] =
-    query.arch === null
-      ? ['universal', 'x64', 'arm64', 'ia32', 'armv7']
-      : admittedArches(query.platform, query.arch);
-  return release.artifacts
-    .filter((a) => a.platform === query.platform && formats.includes(a.format))
+    arch === null ? ['universal', 'x64', 'arm64', 'ia32', 'armv7'] : admittedArches(platform, arch);
+  const files = release.artifacts
+    .filter((a) => a.platform === platform && formats.includes(a.format))
     .filter((a) => arches.includes(a.arch))
     .sort(
       (a, b) =>
         formats.indexOf(a.format) - formats.indexOf(b.format) ||
         arches.indexOf(a.arch) - arches.indexOf(b.arch),
     );
+  const native = arch === null ? [] : files.filter((file) => isNativeOn(arch, file));
+  // The client chooses by name, and names need not say the architecture.
+  return native.length > 0 ? native : files;
 }
 
 function describeFile(artifact: Artifact, url: string) {

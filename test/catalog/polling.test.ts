@@ -165,6 +165,7 @@ async function bulkPublish(world: World, count: number): Promise<void> {
       notes: {},
       requires: null,
       mandatoryFor: null,
+      endsNative: [],
       provenance: { commit: null, buildUrl: null },
       artifacts: [
         {

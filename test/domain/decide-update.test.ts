@@ -1,11 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type Channel, createChannelView, createClosedView } from '../../src/domain/channel.ts';
+import { suits } from '../../src/domain/choose-artifact.ts';
 import { decideUpdate, newestFor } from '../../src/domain/decide-update.ts';
+import { findLeftBehind } from '../../src/domain/machine.ts';
 import type { Offer, OfferedArtifact, OfferStatus } from '../../src/domain/offer.ts';
 import { ARCHES, FORMATS, PLATFORMS } from '../../src/domain/platform.ts';
+import { targetName } from '../../src/domain/release.ts';
 import { parseTierTable, viewFor } from '../../src/domain/tier.ts';
-import type { UpdateQuery } from '../../src/domain/update-query.ts';
+import { type UpdateQuery, visitorOn } from '../../src/domain/update-query.ts';
 import {
   compareVersions,
   parseRange,
@@ -30,6 +33,7 @@ function offer(version: string, fields: Partial<Offer> & { requiresText?: string
     releasedAt: '2026-01-01T00:00:00Z',
     requires: requiresText === undefined ? null : parseRange(requiresText, ''),
     mandatoryFor: null,
+    endsNative: [],
     artifacts: [WINDOWS],
     ...rest,
   };
@@ -136,6 +140,107 @@ describe('decideUpdate', () => {
     ).toBe('unsupported_platform');
   });
 
+  describe('on machines that run x64 builds by emulation', () => {
+    const built = (...builds: string[]): OfferedArtifact[] =>
+      builds.map((build) => {
+        const [arch, format = 'nsis', minimum] = build.split(' ');
+        return {
+          ...WINDOWS,
+          arch: arch as OfferedArtifact['arch'],
+          format: format as OfferedArtifact['format'],
+          minimumOsVersion: minimum ?? null,
+        };
+      });
+    const arm64 = { arch: 'arm64' } as const;
+    const both = offer('1.0.0', { artifacts: built('x64', 'arm64') });
+    const x64 = (version: string, fields: Partial<Offer> = {}) =>
+      offer(version, { artifacts: built('x64'), ...fields });
+
+    it('keeps native builds: a release without one is not newer', () => {
+      expect(decide([x64('1.1.0'), both], arm64)).toBe('up_to_date');
+      expect(decide([x64('1.1.0'), both], { ...arm64, from: '0.9.0' })).toBe('1.0.0 arm64 nsis');
+      expect(decide([x64('1.1.0'), both])).toBe('1.1.0 x64 nsis');
+      const universal = offer('1.0.0', { artifacts: built('universal') });
+      expect(decide([x64('1.1.0'), universal], arm64)).toBe('up_to_date');
+      const native = offer('1.2.0', { artifacts: built('arm64') });
+      expect(decide([native, x64('1.1.0'), both], arm64)).toBe('1.2.0 arm64 nsis');
+      expect(decideUpdate(query(arm64), view([x64('1.1.0'), both])).path).toEqual([
+        { version: '1.1.0', outcome: 'no_native_build' },
+      ]);
+    });
+
+    it('goes on to x64 where no native build is for this client', () => {
+      expect(decide([x64('1.1.0'), x64('1.0.0')], arm64)).toBe('1.1.0 x64 nsis');
+      // Of another format, for a newer system, or withdrawn.
+      const others = [built('arm64 msix'), built('arm64 nsis 11.0')];
+      for (const artifacts of others) {
+        const fields = { ...arm64, formats: ['nsis'] as const, osVersion: '10.0.19045' };
+        expect(decide([x64('1.1.0'), offer('1.0.0', { artifacts })], fields)).toBe(
+          '1.1.0 x64 nsis',
+        );
+      }
+      for (const status of ['paused', 'yanked'] as const) {
+        expect(decide([x64('1.1.0'), { ...both, status }], arm64)).toBe('1.1.0 x64 nsis');
+      }
+    });
+
+    it('steps through an x64 release that was out before the first native one', () => {
+      const native = offer('3.0.0', {
+        artifacts: built('arm64', 'x64'),
+        requires: parseRange('>=2.0.0', ''),
+      });
+      expect(decide([native, x64('2.0.0')], arm64)).toBe('2.0.0 x64 nsis');
+      expect(decide([native, x64('2.0.0')], { ...arm64, from: '2.0.0' })).toBe('3.0.0 arm64 nsis');
+    });
+
+    it('ends native builds with the release that says so, while it is active', () => {
+      const endsNative = [{ platform: 'windows', arch: 'arm64' }] as const;
+      const last = x64('1.2.0', { endsNative });
+      expect(decide([last, x64('1.1.0'), both], arm64)).toBe('1.2.0 x64 nsis');
+      expect(decide([x64('1.3.0'), last, both], arm64)).toBe('1.3.0 x64 nsis');
+      expect(decide([{ ...last, status: 'paused' }, x64('1.1.0'), both], arm64)).toBe('up_to_date');
+      expect(decide([x64('1.3.0'), { ...last, status: 'yanked' }, both], arm64)).toBe('up_to_date');
+      const again = offer('1.4.0', { artifacts: built('arm64') });
+      expect(decide([x64('1.5.0'), again, last, both], { ...arm64, from: '1.4.0' })).toBe(
+        'up_to_date',
+      );
+      const onMac = [{ platform: 'macos', arch: 'arm64' }] as const;
+      expect(decide([x64('1.2.0', { endsNative: onMac }), both], arm64)).toBe('up_to_date');
+    });
+
+    it('leaves no machine behind when the client does not say what it is', () => {
+      const unsaid = { arch: null };
+      expect(decide([x64('1.1.0'), both], unsaid)).toBe('up_to_date');
+      const onMac = ({ artifacts, ...rest }: Offer): Offer => ({
+        ...rest,
+        artifacts: artifacts.map((each) => ({ ...each, platform: 'macos', format: 'zip' })),
+      });
+      const onlyArm64 = offer('1.1.0', { artifacts: built('arm64') });
+      const mac = { ...unsaid, platform: 'macos' } as const;
+      expect(decide([onMac(onlyArm64), onMac(both)], mac)).toBe('up_to_date');
+      expect(decide([onMac(onlyArm64)], mac)).toBe('1.1.0 arm64 zip');
+      expect(decide([offer('1.1.0', { artifacts: built('universal') }), both], unsaid)).toBe(
+        '1.1.0 universal nsis',
+      );
+      // A person gets the usual architecture.
+      expect(decide([x64('1.1.0'), both], { ...unsaid, purpose: 'download' })).toBe(
+        '1.1.0 x64 nsis',
+      );
+    });
+
+    it('names the machines that a release leaves behind', () => {
+      const names = (offers: readonly Offer[], version: string) =>
+        findLeftBehind(offers, parseVersion(version)).map(targetName);
+      expect(names([x64('1.1.0'), both], '1.1.0')).toEqual(['windows-arm64']);
+      expect(names([x64('1.1.0'), both], '1.0.0')).toEqual([]);
+      expect(names([x64('1.1.0'), { ...both, status: 'yanked' }], '1.1.0')).toEqual([]);
+      const endsNative = [{ platform: 'windows', arch: 'arm64' }] as const;
+      expect(names([x64('1.1.0', { endsNative }), both], '1.1.0')).toEqual([]);
+      const universal = offer('1.1.0', { artifacts: built('universal') });
+      expect(names([universal, both], '1.1.0')).toEqual([]);
+    });
+  });
+
   it('chooses by purpose, and honours or refuses a named format', () => {
     const artifacts = (['dmg', 'zip', 'pkg'] as const).map((format) => ({
       ...WINDOWS,
@@ -191,7 +296,7 @@ describe('decideUpdate', () => {
     for (const fields of [{}, { from: '9.0.0' }, { currentVersion: null }, { formats: [] }]) {
       expect(decideUpdate(query(fields), closed)).toEqual({ reason: 'not_entitled', path: [] });
     }
-    expect(newestFor(closed, 'windows', 'x64')).toBeUndefined();
+    expect(newestFor(closed, visitorOn('windows', 'x64'))).toBeUndefined();
   });
 
   it('explains itself', () => {
@@ -225,6 +330,12 @@ const offers = fc.uniqueArray(
       status: fc.constantFrom<OfferStatus>('active', 'paused', 'yanked'),
       requiresText: fc.constantFrom(undefined, '>=1.0.0', '^2.0.0', '<1.0.0'),
       artifacts: fc.array(artifacts, { maxLength: 4 }),
+      endsNative: fc.constantFrom(
+        [],
+        [],
+        [{ platform: 'windows' as const, arch: 'arm64' as const }],
+        [{ platform: 'macos' as const, arch: 'arm64' as const }],
+      ),
     })
     .map(({ version, requiresText, ...fields }) =>
       offer(version, { ...fields, ...(requiresText === undefined ? {} : { requiresText }) }),
@@ -306,6 +417,36 @@ describe('decideUpdate, whatever it is given', () => {
     );
   });
 
+  it('moves no machine off its native builds', () => {
+    fc.assert(
+      fc.property(offers, queries, (all, asked) => {
+        const decision = decideUpdate(asked, view(all));
+        if (decision.reason !== 'offer' || asked.arch === null) return;
+        const { offer: chosen, artifact } = decision;
+        const isNative = (arch: OfferedArtifact['arch']) =>
+          arch === asked.arch || arch === 'universal';
+        if (isNative(artifact.arch)) return;
+        const ended = all
+          .filter(({ status }) => status === 'active')
+          .filter(({ version }) => compareVersions(version, chosen.version) <= 0)
+          .filter(({ endsNative }) =>
+            endsNative.some((t) => t.platform === asked.platform && t.arch === asked.arch),
+          )
+          .sort((a, b) => compareVersions(b.version, a.version))[0];
+        for (const other of all) {
+          if (other.status !== 'active') continue;
+          if (compareVersions(other.version, chosen.version) > 0) continue;
+          if (ended && compareVersions(other.version, ended.version) < 0) continue;
+          for (const build of other.artifacts) {
+            const here = build.platform === asked.platform && isNative(build.arch);
+            expect(here && suits(build, asked)).toBe(false);
+          }
+        }
+      }),
+      { numRuns: 5_000 },
+    );
+  });
+
   it('does not depend on the order in which offers are stored', () => {
     fc.assert(
       fc.property(offers, queries, (all, asked) => {
@@ -320,7 +461,7 @@ describe('decideUpdate, whatever it is given', () => {
   it('offers at least as new a version after one more release', () => {
     fc.assert(
       fc.property(offers, queries, (all, asked) => {
-        const [added, ...before] = all;
+        const [added, ...before] = all.toSorted((a, b) => compareVersions(b.version, a.version));
         if (added === undefined) return;
         const old = decideUpdate(asked, view(before));
         const now = decideUpdate(asked, view(all));
@@ -338,7 +479,7 @@ describe('decideUpdate, whatever it is given', () => {
     fc.assert(
       fc.property(offers, fc.constantFrom(...PLATFORMS), (all, platform) => {
         const channel = view(all);
-        const latest = newestFor(channel, platform, null);
+        const latest = newestFor(channel, visitorOn(platform, null));
         const asked = query({
           platform,
           arch: null,

@@ -219,17 +219,54 @@ describe('machines', () => {
     expect(await fileFor({ ...mac, arch: 'arm64' })).toBe('App-2.0.0-arm64-mac.zip');
   });
 
-  it('fails on an Intel Mac while only the other archive is there, unless the address says x64', async () => {
+  it('has nothing for an Intel Mac while only the other archive is there', async () => {
     await release('1.0.0', { 'App-1.0.0-mac.zip': { ...MAC, arch: 'x64' } });
     await release('2.0.0', { 'App-2.0.0-arm64-mac.zip': { ...MAC, arch: 'arm64' } });
-    const intel = { kind: 'mac', version: '1.0.0' } as const;
-    // The client does not say what it runs on, and finds out only when it looks for its file.
-    const client = await openClient(intel);
-    expect(await client.check()).toBe('2.0.0');
-    await expect(client.download()).rejects.toMatchObject({
-      code: 'ERR_UPDATER_NO_FILES_PROVIDED',
+    const mac = { kind: 'mac', version: '1.0.0' } as const;
+    // The client does not say what it runs on: it would find out only when it looks for its file.
+    expect(await versionFor(mac)).toBeNull();
+    expect(await versionFor({ ...mac, search: '?arch=x64' })).toBeNull();
+    expect(await versionFor({ ...mac, search: '?arch=arm64' })).toBe('2.0.0');
+  });
+
+  describe.each([
+    ['nsis', WINDOWS, 'exe', 'windows'],
+    ['mac', MAC, 'zip', 'macos'],
+  ] as const)('%s: native builds', (kind, file, suffix, platform) => {
+    const name = (version: string, arch: 'x64' | 'arm64') => `App-${version}-${arch}.${suffix}`;
+    const builds = (version: string, ...arches: ('x64' | 'arm64')[]) =>
+      Object.fromEntries(arches.map((arch) => [name(version, arch), { ...file, arch }]));
+    const arm64 = { kind, arch: 'arm64' } as const;
+    const x64 = { kind, arch: 'x64' } as const;
+
+    beforeEach(async () => {
+      await release('1.0.0', builds('1.0.0', 'x64', 'arm64'));
+      await release('1.1.0', builds('1.1.0', 'x64'));
     });
-    expect(await versionFor({ ...intel, search: '?arch=x64' })).toBeNull();
+
+    it('are kept when a release has none (so far)', async () => {
+      expect(await versionFor({ ...arm64, version: '1.0.0' })).toBeNull();
+      expect(await fileFor({ ...arm64, version: '0.9.0' })).toBe(name('1.0.0', 'arm64'));
+      expect(await versionFor({ ...arm64, version: '1.0.0', search: '?arch=arm64' })).toBeNull();
+      // A feed whose address does not say the architecture is the same for both.
+      expect(await versionFor({ ...x64, version: '1.0.0' })).toBeNull();
+      const said = { ...x64, version: '1.0.0', search: '?arch=x64' };
+      expect(await fileFor(said)).toBe(name('1.1.0', 'x64'));
+    });
+
+    it('are offered as soon as they are there', async () => {
+      await release('1.1.0', builds('1.1.0', 'arm64'));
+      expect(await fileFor({ ...arm64, version: '1.0.0' })).toBe(name('1.1.0', 'arm64'));
+      expect(await fileFor({ ...x64, version: '1.0.0' })).toBe(name('1.1.0', 'x64'));
+    });
+
+    it('end with the release that says so', async () => {
+      const endsNative = [{ platform, arch: 'arm64' as const }];
+      await release('1.2.0', builds('1.2.0', 'x64'), { endsNative });
+      for (const search of ['', '?arch=arm64']) {
+        expect(await fileFor({ ...arm64, version: '1.0.0', search })).toBe(name('1.2.0', 'x64'));
+      }
+    });
   });
 
   it('states the minimum of macOS as the kernel counts', async () => {

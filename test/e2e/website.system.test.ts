@@ -93,8 +93,8 @@ describe.skipIf(skipsBrowser)('what the README gives a website', () => {
       );
       expect(await page.locator('#downloads a').allTextContents()).toEqual([
         'Windows (Intel and AMD, 64 bit), nsis',
-        'macOS (Intel and AMD, 64 bit), dmg',
         'macOS (ARM, 64 bit), dmg',
+        'macOS (Intel and AMD, 64 bit), dmg',
         'Linux (Intel and AMD, 64 bit), appimage',
         'Linux (Intel and AMD, 64 bit), deb',
       ]);

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { latestVersionAnswerSchema } from '../../src/http/latest-version-route.ts';
 import { createTestService, type TestService } from '../support/service.ts';
-import { check, get, LATEST_VERSION, release, setStatus } from './support.ts';
+import { check, DOWNLOAD, get, LATEST_VERSION, release, setStatus } from './support.ts';
 
 describe('GET /api/v1/desktop/latest-version', () => {
   let service: TestService;
@@ -58,18 +58,46 @@ describe('GET /api/v1/desktop/latest-version', () => {
   });
 
   it('filters by platform and architecture, under any alias', async () => {
+    // A machine with native builds keeps them, although 1.1.0 would run there.
     expect(await entries('?platform=win32&arch=aarch64')).toEqual([
-      'windows x64 msi 1.1.0',
-      'windows x64 nsis 1.1.0',
+      'windows arm64 nsis 1.0.0',
+      'windows x64 nsis 1.0.0',
     ]);
     expect(await entries('?platform=linux')).toEqual(['linux x64 deb 1.0.0']);
     expect((await ask('?platform=linux')).version).toBe('1.0.0');
     expect(await entries('?platform=darwin&arch=x86_64')).toEqual(['macos universal dmg 1.1.0']);
     expect(await entries('?arch=arm64')).toEqual([
       'macos universal dmg 1.1.0',
-      'windows x64 msi 1.1.0',
-      'windows x64 nsis 1.1.0',
+      'windows arm64 nsis 1.0.0',
+      'windows x64 nsis 1.0.0',
     ]);
+  });
+
+  it('names first what the download button gives', async () => {
+    await release(service, '1.3.0', ['windows x64 msi', 'windows universal nsis'], {
+      application: 'suite',
+    });
+    const machines = ['windows', 'windows-x64', 'windows-arm64', 'macos', 'macos-arm64', 'linux'];
+    let compared = 0;
+    for (const app of ['desktop', 'suite']) {
+      for (const machine of machines) {
+        const [platform = '', arch] = machine.split('-');
+        const query = new URLSearchParams({ app, platform, ...(arch && { arch }) });
+        const listed = await get(service, `${LATEST_VERSION}?${query}`);
+        const given = await get(service, `${DOWNLOAD}/${platform}?${query}`, {
+          accept: 'application/json',
+        });
+        expect(given.status).toBe(listed.status);
+        if (given.status !== 200) continue;
+        const [{ filename, version }] = listed.body.downloads;
+        expect({ filename, version }).toEqual({
+          filename: given.body.filename,
+          version: given.body.version,
+        });
+        compared++;
+      }
+    }
+    expect(compared).toBe(9);
   });
 
   it('shows a pre-release channel with newer stable releases, and "latest" as stable', async () => {

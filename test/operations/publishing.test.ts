@@ -51,6 +51,56 @@ describe('publishing', () => {
   const change = (verb: StatusVerb, version: string, channel?: string) =>
     changeStatus(parts, verb, { application: 'desktop', version, channel, reason: null });
 
+  describe('native builds', () => {
+    const built = (arch: 'x64' | 'arm64', version: string) =>
+      makeArtifact(`${directory.path}/${version}`, {
+        arch,
+        filename: `App-${version}-${arch}.exe`,
+        content: `${version} ${arch}`,
+      });
+    const endsNative = [{ platform: 'windows', arch: 'arm64' }] as const;
+    const left = async (work: ReturnType<typeof publish>) => (await work).leftBehind;
+
+    beforeEach(async () => {
+      const artifacts = [await built('x64', '1.0.0'), await built('arm64', '1.0.0')];
+      expect(await left(publish(parts, { version: '1.0.0', artifacts }))).toEqual([]);
+    });
+
+    it('names the machines that stay behind, until their build is there', async () => {
+      const publish11 = async (arch: 'x64' | 'arm64') =>
+        left(publish(parts, { version: '1.1.0', artifacts: [await built(arch, '1.1.0')] }));
+      expect(await publish11('x64')).toEqual([{ platform: 'windows', arch: 'arm64' }]);
+      expect(await publish11('x64')).toEqual([{ platform: 'windows', arch: 'arm64' }]);
+      expect(await publish11('arm64')).toEqual([]);
+    });
+
+    it('ends them with a release, also later, and in every manifest of it that follows', async () => {
+      const artifacts = [await built('x64', '1.1.0')];
+      await publish(parts, { version: '1.1.0', artifacts });
+      const ended = await publish(parts, { version: '1.1.0', artifacts, endsNative });
+      expect(ended).toMatchObject({ changed: true, leftBehind: [] });
+      const added = [await linux('1.1.0')];
+      expect(await publish(parts, { version: '1.1.0', artifacts: added })).toMatchObject({
+        changed: true,
+        leftBehind: [],
+      });
+      const revision = await readRevision(parts, 'desktop');
+      const offer = revision?.signed.channels.stable?.offers.find(
+        ({ version }) => version === '1.1.0',
+      );
+      expect(offer?.ends_native).toEqual([{ os: 'windows', arch: 'arm64' }]);
+    });
+
+    it('refuses a release that ends them and has one', async () => {
+      const artifacts = [await built('x64', '1.1.0'), await built('arm64', '1.1.0')];
+      const both = publish(parts, { version: '1.1.0', artifacts, endsNative });
+      await expect(both).rejects.toThrow(/ends the native builds for windows-arm64 and has one/);
+      await publish(parts, { version: '1.1.0', artifacts: artifacts.slice(0, 1), endsNative });
+      const later = publish(parts, { version: '1.1.0', artifacts: artifacts.slice(1) });
+      expect(await codeOf(later)).toBe('release_differs');
+    });
+  });
+
   it('needs --create for what is new, and says what there is', async () => {
     const request = { version: '1.0.0', artifacts: [await windows('a')] };
     expect(await codeOf(publish(parts, { ...request, create: false }))).toBe('needs_create');

@@ -120,6 +120,7 @@ function render(file: string, release: Partial<Release>, more: Partial<FeedReque
     notes: {},
     requires: null,
     mandatoryFor: null,
+    endsNative: [],
     provenance: { commit: null, buildUrl: null },
     artifacts: [],
     ...release,
@@ -163,7 +164,7 @@ describe('renderAnswer with an offer', () => {
     const names = (query: Record<string, string> = {}) =>
       render('latest.yml', { artifacts }, { query }).files.map(({ url }) => url.slice(6, -4));
     expect(names()).toEqual(['universal', 'x64', 'arm64', 'ia32']);
-    expect(names({ arch: 'arm64' })).toEqual(['arm64', 'universal', 'x64']);
+    expect(names({ arch: 'arm64' })).toEqual(['arm64', 'universal']);
     expect(names({ arch: 'x64' })).toEqual(['x64', 'universal']);
   });
 

@@ -105,6 +105,7 @@ describe('renderAnswer', () => {
     notes: { und: 'New.' },
     requires: null,
     mandatoryFor: null,
+    endsNative: [],
     provenance: { commit: null, buildUrl: null },
     artifacts: [artifact],
   };
