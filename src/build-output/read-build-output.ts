@@ -1,4 +1,4 @@
-import { realpath } from 'node:fs/promises';
+import { lstat, realpath } from 'node:fs/promises';
 import { identityName } from '../domain/release.ts';
 import { AppError } from '../errors.ts';
 import { attachFeed } from './attach-feeds.ts';
@@ -8,7 +8,7 @@ import { parsePathArgument } from './descriptor.ts';
 import { isFeedName } from './feed.ts';
 import { identify } from './identify.ts';
 import { refusal } from './refusal.ts';
-import { scanDirectory } from './scan-directory.ts';
+import { LINK_REASON, scanDirectory } from './scan-directory.ts';
 import { beside, describeFile, type SourceFile } from './source-file.ts';
 
 const SKIPPED_SHOWN_MAX = 20;
@@ -76,7 +76,9 @@ async function collect(paths: readonly string[], skipped: SkippedFile[]): Promis
       for (const file of scan.files) await add(file);
       skipped.push(...scan.skipped);
     } else {
-      await addNamed(await describeFile(path, statement), add);
+      const file = await describeFile(path, statement);
+      await add(file);
+      skipped.push(...(await addSidecars(file, add)));
     }
   }
   const isNamed = new Set([...byRealPath.values()].map(({ path }) => path));
@@ -84,17 +86,20 @@ async function collect(paths: readonly string[], skipped: SkippedFile[]): Promis
   return [...byRealPath.values()];
 }
 
-async function addNamed(
+/** @returns those that are not used */
+async function addSidecars(
   file: SourceFile,
   add: (source: SourceFile) => Promise<void>,
-): Promise<void> {
-  await add(file);
-  if (isSidecarName(file.name)) return;
+): Promise<SkippedFile[]> {
+  if (isSidecarName(file.name)) return [];
+  const skipped: SkippedFile[] = [];
   for (const name of [`${file.name}.sig`, `${file.name}.blockmap`]) {
-    if (file.siblings.includes(name)) {
-      await add(await describeFile(beside(file, name), null, file.siblings));
-    }
+    if (!file.siblings.includes(name)) continue;
+    const path = beside(file, name);
+    if ((await lstat(path)).isSymbolicLink()) skipped.push({ path, reason: LINK_REASON });
+    else await add(await describeFile(path, null, file.siblings));
   }
+  return skipped;
 }
 
 function newDraft(identified: Draft['package']): Draft {

@@ -8,6 +8,9 @@ import { describeFile, type SourceFile } from './source-file.ts';
 
 /** Everything in a directory that may be a package or a sidecar of one. */
 
+/** Why a link that was only found is left out: it could publish a file that is no part of the build. */
+export const LINK_REASON = 'a link, which is not followed; name the file itself';
+
 /** Build output is shallow: deeper is a project, or a loop of mounts. */
 const DEPTH_MAX = 12;
 
@@ -38,7 +41,7 @@ async function walk(
   for (const entry of entries) {
     const path = join(directory, entry.name);
     if (entry.isSymbolicLink()) {
-      scan.skipped.push({ path, reason: 'a link, which is not followed; name the file itself' });
+      scan.skipped.push({ path, reason: LINK_REASON });
     } else if (entry.isDirectory()) {
       await enter(path, basename(directory), siblings, depth, scan);
     } else if (!entry.isFile()) {

@@ -58,6 +58,6 @@ export async function translate<T>(
 export function symbolicLink(path: string): AppError {
   return new AppError(
     'document_corrupt',
-    `${path} is a symbolic link, and the store does not follow them. Put the file itself there.`,
+    `${path} is a symbolic link or is reached through one, and the store does not follow them. Put the files themselves there.`,
   );
 }

@@ -1,10 +1,12 @@
 import { type BigIntStats, constants } from 'node:fs';
 import { type FileHandle, lstat, open } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import { addAbortSignal } from 'node:stream';
 import { AppError } from '../errors.ts';
 import { isMissing, storeError, symbolicLink, translate } from './filesystem-errors.ts';
 import { listFiles, statIfPresent } from './filesystem-list.ts';
 import { pathOf } from './filesystem-names.ts';
+import { refuseLinkedDirectory } from './filesystem-volume.ts';
 import { compareKeys, parseKey, parsePrefix } from './key.ts';
 import type { ObjectInfo, ObjectStore } from './object-store.ts';
 import { checkCeiling, resolveRange } from './range.ts';
@@ -23,7 +25,7 @@ export function createReader(
       const path = pathOf(root, parseKey(key));
       signal?.throwIfAborted();
       return translate('read', path, async () => {
-        const opened = await openObject(path, key);
+        const opened = await openObject(root, path, key);
         if (opened === undefined) {
           await confirm();
           return undefined;
@@ -43,7 +45,7 @@ export function createReader(
       const path = pathOf(root, parseKey(key));
       signal?.throwIfAborted();
       return translate('read', path, async () => {
-        const opened = await openObject(path, key);
+        const opened = await openObject(root, path, key);
         if (opened === undefined) {
           await confirm();
           return undefined;
@@ -68,6 +70,7 @@ export function createReader(
       return translate('read', path, async () => {
         const info = await describeFile(path, key);
         if (info === undefined) await confirm();
+        else await refuseLinkedDirectory(root, dirname(path));
         return info;
       });
     },
@@ -100,29 +103,24 @@ async function describeFile(path: string, key: string): Promise<ObjectInfo | und
   return stats?.isFile() ? toInfo(key, stats) : undefined;
 }
 
-async function openObject(path: string, key: string) {
-  let file: FileHandle;
+async function openObject(root: string, path: string, key: string) {
+  let file: FileHandle | undefined;
   try {
     // Not through a symbolic link, nor waiting for the other end of a named pipe.
     const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
     // Windows has no such flag.
     if (O_NOFOLLOW === undefined && (await lstat(path)).isSymbolicLink()) throw symbolicLink(path);
     file = await open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+    await refuseLinkedDirectory(root, dirname(path));
+    const stats = await file.stat({ bigint: true });
+    if (stats.isFile()) return { file, info: toInfo(key, stats) };
   } catch (error) {
-    if (isMissing(error)) {
-      return undefined;
-    }
-    throw error;
-  }
-  const stats = await file.stat({ bigint: true }).catch(async (error: unknown) => {
-    await file.close();
-    throw error;
-  });
-  if (!stats.isFile()) {
-    await file.close();
+    await file?.close();
+    if (!isMissing(error)) throw error;
     return undefined;
   }
-  return { file, info: toInfo(key, stats) };
+  await file.close();
+  return undefined;
 }
 
 function toInfo(key: string, stats: BigIntStats): ObjectInfo {

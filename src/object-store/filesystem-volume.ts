@@ -1,7 +1,7 @@
-import { link, open } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { link, open, realpath } from 'node:fs/promises';
+import { dirname, join, relative } from 'node:path';
 import { AppError, systemCode } from '../errors.ts';
-import { isMissing } from './filesystem-errors.ts';
+import { isMissing, symbolicLink } from './filesystem-errors.ts';
 
 /** The file operations that differ between volumes. Tests replace them to imitate volumes. */
 export interface VolumeOperations {
@@ -27,6 +27,31 @@ export const systemOperations: VolumeOperations = {
     }
   },
 };
+
+/**
+ * A directory below the root that is a link, or is reached through one, would lead out of the store. The
+ * root itself may be a link: the operator chose it. Of a missing directory, the nearest that exists counts.
+ *
+ * @throws AppError `document_corrupt`
+ */
+export async function refuseLinkedDirectory(root: string, directory: string): Promise<void> {
+  const real = await realPathOf(directory);
+  if (real !== undefined) {
+    const expected = join(await realpath(root), relative(root, directory));
+    if (real !== expected) throw symbolicLink(directory);
+  } else if (directory !== root) {
+    await refuseLinkedDirectory(root, dirname(directory));
+  }
+}
+
+async function realPathOf(path: string): Promise<string | undefined> {
+  try {
+    return await realpath(path);
+  } catch (error) {
+    if (isMissing(error)) return undefined;
+    throw error;
+  }
+}
 
 /** The answers of systems that cannot sync directories. EPERM is that of Windows; NTFS keeps names in a journal. */
 const CANNOT_SYNC = ['EPERM', 'EISDIR', 'EINVAL', 'EBADF', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS'];

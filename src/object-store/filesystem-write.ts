@@ -4,7 +4,12 @@ import { dirname, join } from 'node:path';
 import { AppError, systemCode } from '../errors.ts';
 import { createOwnDirectory } from '../own-directory.ts';
 import { isMissing } from './filesystem-errors.ts';
-import { syncDirectories, syncDirectory, type Volume } from './filesystem-volume.ts';
+import {
+  refuseLinkedDirectory,
+  syncDirectories,
+  syncDirectory,
+  type Volume,
+} from './filesystem-volume.ts';
 import { TEMPORARY_PREFIX } from './key.ts';
 
 /** How often a directory may be pruned under a writer's feet before it gives up. */
@@ -25,7 +30,7 @@ export async function createFile(
     await syncDirectories(volume, dirname(path));
     return 'exists';
   }
-  const { temporary, file } = await openTemporary(path);
+  const { temporary, file } = await openTemporary(volume, path);
   let outcome: 'created' | 'exists';
   try {
     try {
@@ -45,6 +50,7 @@ export async function createFile(
 /** Deletes the file and the directories it leaves empty; neither need be there. */
 export async function removeFile(volume: Volume, path: string): Promise<void> {
   try {
+    await refuseLinkedDirectory(volume.root, dirname(path));
     await unlink(path);
   } catch (error) {
     if (!isMissing(error)) {
@@ -69,11 +75,15 @@ export async function createDirectory({ root, operations }: Volume): Promise<voi
   }
 }
 
-async function openTemporary(path: string): Promise<{ temporary: string; file: FileHandle }> {
+async function openTemporary(
+  { root }: Volume,
+  path: string,
+): Promise<{ temporary: string; file: FileHandle }> {
   const directory = dirname(path);
   const temporary = join(directory, `${TEMPORARY_PREFIX}${randomUUID()}`);
   for (let attempt = 1; ; attempt += 1) {
     try {
+      await refuseLinkedDirectory(root, directory);
       await mkdir(directory, { recursive: true });
       // Once the temporary file is in it the directory cannot be pruned any more.
       return { temporary, file: await open(temporary, 'wx', 0o644) };

@@ -2,6 +2,7 @@ import {
   mkdirSync,
   mkdtempSync,
   readdirSync,
+  readFileSync,
   renameSync,
   rmSync,
   symlinkSync,
@@ -55,6 +56,31 @@ it('follows no symbolic link and lists none', async () => {
   await expect(store.read('dir/link')).rejects.toMatchObject(denied);
   await expect(store.head('dir/link')).rejects.toMatchObject(denied);
   expect((await collect(store.list(''))).map(({ key }) => key)).toEqual(['dir/a']);
+});
+
+it('reads, writes and deletes nothing through a linked directory, and may be reached through one', async () => {
+  const store = await open('linked');
+  await store.create('real/a', Buffer.from('x'));
+  const elsewhere = join(root, 'elsewhere');
+  mkdirSync(elsewhere);
+  writeFileSync(join(elsewhere, 'a'), 'a secret');
+  symlinkSync(elsewhere, join(root, 'linked/real/dir'));
+  const denied = { code: 'document_corrupt', message: expect.stringContaining('symbolic link') };
+  for (const attempt of [
+    () => store.get('real/dir/a'),
+    () => store.read('real/dir/a'),
+    () => store.head('real/dir/a'),
+    () => store.create('real/dir/b', Buffer.from('y')),
+    () => store.create('real/dir/deeper/b', Buffer.from('y')),
+    () => store.delete('real/dir/a'),
+  ]) {
+    await expect(attempt()).rejects.toMatchObject(denied);
+  }
+  expect(readFileSync(join(elsewhere, 'a'), 'utf8')).toBe('a secret');
+  expect(readdirSync(elsewhere)).toEqual(['a']);
+  expect((await collect(store.list(''))).map(({ key }) => key)).toEqual(['real/a']);
+  symlinkSync(join(root, 'linked'), join(root, 'other-name'));
+  expect(await (await open('other-name')).head('real/a')).toMatchObject({ size: 1 });
 });
 
 it('has no object whose key continues that of another', async () => {
