@@ -53,7 +53,7 @@ export async function attachSidecar(
 }
 
 async function attachSignature(draft: Draft, path: string, version: string): Promise<undefined> {
-  draft.signatures.push(await readMinisign(path, version));
+  draft.signatures.push(await readMinisign(path, draft.package.file.name, version));
 }
 
 async function attachBlockmap(draft: Draft, sidecar: SourceFile): Promise<SkippedFile | undefined> {

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import type { ArtifactSignature } from '../domain/release.ts';
 import { refusal } from './refusal.ts';
+import { whyOtherFile } from './signed-name.ts';
 
 /** Tauri's `.sig`: base64 of a minisign signature file, as `tauri signer` writes it. */
 
@@ -13,20 +14,28 @@ const GLOBAL_SIGNATURE_BYTES = 64;
 /**
  * The signature in a `.sig` file, its text untouched: the updater wants it as it was written.
  *
- * @throws AppError `invalid_artifact` when it is not one of minisign, or is that of another version:
- *   names of Mac archives carry no version, and a stale one must not be relabelled
+ * @param file the name of the file it is beside
+ * @throws AppError `invalid_artifact` when it is not one of minisign, or says that it is that of another
+ *   file or version: names of Mac archives carry no version, and a stale one must not be relabelled
  */
-export async function readMinisign(path: string, version: string): Promise<ArtifactSignature> {
+export async function readMinisign(
+  path: string,
+  file: string,
+  version: string,
+): Promise<ArtifactSignature> {
   const bytes = await readFile(path);
   const value = bytes.toString('utf8');
   const keyId = bytes.length <= SIG_BYTES_MAX ? keyIdOf(value) : undefined;
   if (keyId === undefined) {
     throw refusal(path, 'it is not a minisign signature as Tauri writes it (tauri signer sign)');
   }
-  const signed = signedVersion(value);
+  const signed = statedIn(value, 'version');
   if (signed !== undefined && signed !== version) {
     throw refusal(path, `it signs version ${signed}, not ${version}`);
   }
+  const signedFile = statedIn(value, 'file');
+  const reason = signedFile === undefined ? undefined : whyOtherFile(signedFile, file, version);
+  if (reason !== undefined) throw refusal(path, `${reason}; sign ${file} (tauri signer sign)`);
   return { scheme: 'minisign', keyId, value };
 }
 
@@ -43,11 +52,12 @@ export function keyIdOf(text: string): string | undefined {
   return Buffer.from(bytes.subarray(2, 10)).reverse().toString('hex').toUpperCase();
 }
 
-/** The version in the trusted comment (`tauri signer sign --app-version`), when it has one. */
-function signedVersion(text: string): string | undefined {
+/** A field of the trusted comment, which Tauri's signer fills: `timestamp:…⇥file:…⇥version:…`. */
+function statedIn(text: string, field: 'file' | 'version'): string | undefined {
   const decoded = decode(text.trim())?.toString('utf8') ?? '';
-  const trusted = decoded.split(/\r?\n/)[2] ?? '';
-  return /(?:^trusted comment:\s*|\t)version:([^\t]+)/.exec(trusted)?.[1]?.trim();
+  const trusted = (decoded.split(/\r?\n/)[2] ?? '').replace(/^trusted comment:\s*/, '');
+  const stated = trusted.split('\t').find((part) => part.startsWith(`${field}:`));
+  return stated?.slice(field.length + 1).trim();
 }
 
 function decode(text: string): Buffer | undefined {

@@ -68,10 +68,10 @@ const KEY = Buffer.from('0123456789abcdef', 'hex');
 export const KEY_ID = 'EFCDAB8967452301';
 
 /** @param version what the trusted comment says, as `tauri signer sign --app-version` writes it */
-export function signature(version?: string): Buffer {
+export function signature(file: string, version?: string): Buffer {
   const stated = version === undefined ? '' : `\tversion:${version}`;
   const line = Buffer.concat([Buffer.from('ED'), KEY, Buffer.alloc(64, 7)]).toString('base64');
-  const text = `untrusted comment: signature from tauri secret key\n${line}\ntrusted comment: timestamp:1747314599\tfile:app${stated}\n${Buffer.alloc(64, 9).toString('base64')}\n`;
+  const text = `untrusted comment: signature from tauri secret key\n${line}\ntrusted comment: timestamp:1747314599\tfile:${file}${stated}\n${Buffer.alloc(64, 9).toString('base64')}\n`;
   return Buffer.from(Buffer.from(text).toString('base64'));
 }
 
@@ -96,7 +96,7 @@ function contentOf(path: string, { machines = {}, version }: Options): Buffer {
 
 function derive(path: string, all: ReadonlyMap<string, Buffer>, { version }: Options): Buffer {
   const name = basename(path);
-  if (name.endsWith('.sig')) return signature();
+  if (name.endsWith('.sig')) return signature(name.replace(/\.sig$/, ''));
   if (name.endsWith('.blockmap')) {
     return blockmap(all.get(path.slice(0, -'.blockmap'.length))?.length ?? 1);
   }

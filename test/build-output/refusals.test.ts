@@ -115,12 +115,12 @@ describe('a file that is named', () => {
   test('brings the signature and the block map beside it', async () => {
     const root = await files({
       'App_1.0.0_x64-setup.exe': 'program',
-      'App_1.0.0_x64-setup.exe.sig': signature(),
+      'App_1.0.0_x64-setup.exe.sig': signature('App_1.0.0_x64-setup.exe'),
       'App_1.0.0_x64-setup.exe.blockmap': blockmap(7),
     });
     const artifact = await one(join(root, 'App_1.0.0_x64-setup.exe'));
     expect(artifact.signatures).toEqual([
-      { scheme: 'minisign', keyId: KEY_ID, value: signature().toString() },
+      { scheme: 'minisign', keyId: KEY_ID, value: signature('App_1.0.0_x64-setup.exe').toString() },
     ]);
     expect(artifact.companions.map(({ filename }) => filename)).toEqual([
       'App_1.0.0_x64-setup.exe.blockmap',
@@ -149,6 +149,16 @@ describe('a file that is named', () => {
     const { skipped } = await readBuildOutput({ paths: [root], version });
     expect(skipped).toMatchObject([{ reason: expect.stringMatching(/link/) }]);
   });
+
+  test('does not bring a sidecar that is a link', async () => {
+    const name = 'App_1.0.0_x64-setup.exe';
+    const elsewhere = await files({ 'other.sig': signature(name) });
+    const root = await files({ [name]: 'program' });
+    await symlink(join(elsewhere, 'other.sig'), join(root, `${name}.sig`));
+    const { artifacts, skipped } = await readBuildOutput({ paths: [join(root, name)], version });
+    expect(artifacts).toMatchObject([{ signatures: [] }]);
+    expect(skipped).toMatchObject([{ reason: expect.stringMatching(/link/) }]);
+  });
 });
 
 describe('a sidecar', () => {
@@ -164,8 +174,32 @@ describe('a sidecar', () => {
   test('that signs another version is refused, since names of Mac archives carry none', async () => {
     const name = 'App_aarch64.app.tar.gz';
     const of = async (version: string) =>
-      files({ [name]: 'x', [`${name}.sig`]: signature(version) });
+      files({ [name]: 'x', [`${name}.sig`]: signature(name, version) });
     expect(await refused(await of('0.9.0'))).toMatch(/it signs version 0\.9\.0, not 1\.0\.0/);
+  });
+
+  test.each([
+    // What it signs, and what it lies beside.
+    ['App.app.tar.gz', 'App_aarch64.app.tar.gz'],
+    ['App.app.tar.gz', 'App_1.0.0_darwin_x64.app.tar.gz'],
+    ['My App_1.0.0_x64-setup.exe', 'My.App_1.0.0_x64-setup.exe'],
+    ['app_1.0.0_amd64.AppImage', 'app_1.0.0_linux_x86_64.AppImage'],
+  ])('over %s may be beside %s: CI scripts rename bundles', async (signed, name) => {
+    const root = await files({ [name]: elf('x64'), [`${name}.sig`]: signature(signed) });
+    const arch = /aarch64/.test(name) ? 'arm64' : 'x64';
+    const artifact = await one(`${join(root, name)},arch=${arch}`);
+    expect(artifact.signatures).toHaveLength(1);
+  });
+
+  test.each([
+    ['Other.app.tar.gz', 'App_aarch64.app.tar.gz'],
+    ['App_x64.app.tar.gz', 'App_aarch64.app.tar.gz'],
+    ['App_0.9.0_x64-setup.exe', 'App_1.0.0_x64-setup.exe'],
+    ['App_1.0.0_arm64-setup.exe', 'App_1.0.0_x64-setup.exe'],
+    ['App_1.0.0_x64_en-US.msi', 'App_1.0.0_x64-setup.exe'],
+  ])('over %s is refused beside %s', async (signed, name) => {
+    const root = await files({ [name]: 'x', [`${name}.sig`]: signature(signed) });
+    expect(await refused(root)).toMatch(/it signs/);
   });
 
   test('without its file is listed', async () => {

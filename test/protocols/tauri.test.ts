@@ -20,8 +20,12 @@ function parse(path: string, more: Partial<FeedRequest> = {}) {
 
 describe('parseRequest', () => {
   it.each([
-    ['linux/x86_64/1.0.0', 'linux', 'x64', ['appimage', 'deb', 'rpm']],
-    ['linux/armv7/1.0.0', 'linux', 'armv7', ['appimage', 'deb', 'rpm']],
+    ['linux/x86_64/1.0.0', 'linux', 'x64', ['appimage']],
+    ['linux/armv7/1.0.0', 'linux', 'armv7', ['appimage']],
+    ['linux/x86_64/1.0.0/unknown', 'linux', 'x64', ['appimage']],
+    ['windows/x86_64/1.0.0/unknown', 'windows', 'x64', ['nsis', 'msi']],
+    ['darwin/aarch64/1.0.0/{{bundle_type}}', 'macos', 'arm64', ['tar.gz']],
+    ['darwin/aarch64/1.0.0/', 'macos', 'arm64', ['tar.gz']],
     ['darwin/aarch64/1.0.0', 'macos', 'arm64', ['tar.gz']],
     ['darwin/x86_64/1.0.0', 'macos', 'x64', ['tar.gz']],
     ['windows/x86_64/1.0.0', 'windows', 'x64', ['nsis', 'msi']],
