@@ -7,6 +7,7 @@ import type { BuildOutput, BuiltArtifact, SkippedFile } from './build-output.ts'
 import { parsePathArgument } from './descriptor.ts';
 import { isFeedName } from './feed.ts';
 import { identify } from './identify.ts';
+import { containsVersion } from './name-version.ts';
 import { refusal } from './refusal.ts';
 import { LINK_REASON, scanDirectory } from './scan-directory.ts';
 import { beside, describeFile, type SourceFile } from './source-file.ts';
@@ -47,7 +48,7 @@ export async function readBuildOutput(request: {
       : isFeed(source) && (await attachFeed(source, [...drafts.values()], version));
     if (unused) skipped.push(unused);
   }
-  const artifacts = [...drafts.values()].map(finish);
+  const artifacts = [...drafts.values()].map((draft) => finish(draft, version));
   checkSomething(request.paths, artifacts, skipped);
   checkUnique(artifacts);
   return { artifacts, skipped };
@@ -112,7 +113,7 @@ function newDraft(identified: Draft['package']): Draft {
   };
 }
 
-function finish(draft: Draft): BuiltArtifact {
+function finish(draft: Draft, version: string): BuiltArtifact {
   const { file, platform, arch, format, filename } = draft.package;
   const { minimumOsVersion, stated, signatures, companions } = draft;
   return {
@@ -122,6 +123,7 @@ function finish(draft: Draft): BuiltArtifact {
     platform,
     arch,
     format,
+    statesVersion: containsVersion(filename, version),
     minimumOsVersion,
     stated,
     signatures,

@@ -8,6 +8,7 @@ import { AppError } from '../errors.ts';
 import { type Admission, admitToChannel, known } from './channel-rules.ts';
 import { type CommittedRelease, commitRelease, readFixed } from './commit-release.ts';
 import { type Contribution, mergeRelease } from './merge-release.ts';
+import { refuseRelabelled } from './refuse-relabelled.ts';
 import {
   hashArtifacts,
   type UploadDeps,
@@ -75,6 +76,14 @@ export async function publishRelease(
   mergeRelease(newest?.release, fixed, contribution(request, hashed.map(withPlannedObjects), deps));
 
   const named = [newest?.release, ...fixed].flatMap((release) => release?.artifacts ?? []);
+  const { version: text } = request;
+  await refuseRelabelled(deps, {
+    application,
+    version: text,
+    hashed,
+    own: named,
+    channels: before,
+  });
   const uploaded = await uploadArtifacts(deps, application, hashed, named);
   const mine = contribution(
     request,

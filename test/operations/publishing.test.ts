@@ -51,6 +51,35 @@ describe('publishing', () => {
   const change = (verb: StatusVerb, version: string, channel?: string) =>
     changeStatus(parts, verb, { application: 'desktop', version, channel, reason: null });
 
+  it('refuses a left-over file of another version, unless its name states the version', async () => {
+    const archive = (build: string, fields = {}) =>
+      makeArtifact(`${directory.path}/${build}`, {
+        platform: 'macos',
+        arch: 'arm64',
+        format: 'tar.gz',
+        filename: 'App_aarch64.app.tar.gz',
+        content: `archive of ${build}`,
+        statesVersion: false,
+        ...fields,
+      });
+    const old = await archive('1.0.0');
+    await publish(parts, { version: '1.0.0', artifacts: [old] });
+    // The same again changes nothing.
+    await publish(parts, { version: '1.0.0', artifacts: [old] });
+    const stale = publish(parts, { version: '1.1.0', artifacts: [old] });
+    await expect(stale).rejects.toMatchObject({
+      code: 'invalid_artifact',
+      message: expect.stringMatching(
+        /is the file of 1\.0\.0, byte for byte, and not one of 1\.1\.0/,
+      ),
+    });
+    expect(await offers()).toEqual(['stable 1.0.0 active #1']);
+    await publish(parts, { version: '1.1.0', artifacts: [await archive('1.1.0')] });
+    const named = { statesVersion: true, filename: 'App_1.2.0_aarch64.app.tar.gz' };
+    await publish(parts, { version: '1.2.0', artifacts: [await archive('1.0.0', named)] });
+    expect(await offers()).toHaveLength(3);
+  });
+
   describe('native builds', () => {
     const built = (arch: 'x64' | 'arm64', version: string) =>
       makeArtifact(`${directory.path}/${version}`, {

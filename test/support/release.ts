@@ -34,6 +34,7 @@ export async function makeArtifact(
     platform: 'windows',
     arch: 'x64',
     format: 'nsis',
+    statesVersion: true,
     minimumOsVersion: null,
     signatures: [],
     companions: [],

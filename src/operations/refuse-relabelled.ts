@@ -1,0 +1,78 @@
+import type { BuiltArtifact } from '../build-output/build-output.ts';
+import type { Channels, WriterDeps } from '../catalog/change.ts';
+import { artifactKey, artifactObject } from '../catalog/keys.ts';
+import { readManifest } from '../catalog/read.ts';
+import type { OfferJson } from '../catalog/revision-document.ts';
+import type { Artifact } from '../domain/release.ts';
+import { compareVersions, parseVersion } from '../domain/version.ts';
+import { AppError, isAppError } from '../errors.ts';
+
+/** An older build that is left over in the build directory must not go out as a new version. */
+
+/** A build is left over from a recent release. */
+const RELEASES_SEARCHED_MAX = 50;
+
+interface HashedBuild {
+  readonly built: BuiltArtifact;
+  readonly main: { readonly filename: string; readonly sha256: string };
+}
+
+export interface Relabelling {
+  readonly application: string;
+  readonly version: string;
+  readonly hashed: readonly HashedBuild[];
+  /** Artifacts that the version has already. */
+  readonly own: readonly Pick<Artifact, 'sha256'>[];
+  readonly channels: Channels;
+}
+
+/**
+ * Refuses a file whose bytes belong to another version: its clients would be updated to what they have,
+ * again and again. A name that states the version is believed, and nothing is read for it.
+ *
+ * @throws AppError `invalid_artifact`
+ */
+export async function refuseRelabelled(deps: WriterDeps, publish: Relabelling): Promise<void> {
+  const { application, version, own, channels } = publish;
+  const suspects = [];
+  for (const { built, main } of publish.hashed) {
+    if (built.statesVersion || own.some(({ sha256 }) => sha256 === main.sha256)) continue;
+    const key = artifactKey(application, artifactObject(main.sha256, main.filename));
+    if ((await deps.store.head(key)) !== undefined) suspects.push({ built, main });
+  }
+  if (suspects.length === 0) return;
+  for (const offer of recentOffers(channels, version)) {
+    const artifacts = await readArtifacts(deps, application, offer);
+    for (const { built, main } of suspects) {
+      if (!artifacts.some(({ sha256 }) => sha256 === main.sha256)) continue;
+      throw new AppError(
+        'invalid_artifact',
+        `${built.path} is the file of ${offer.version}, byte for byte, and not one of ${version}. Build again. If it is meant to be both, publish it under a name that states the version: "${built.path},name=…".`,
+      );
+    }
+  }
+}
+
+/** Of other versions, the newest first. */
+function recentOffers(channels: Channels, version: string): readonly OfferJson[] {
+  const offers = new Map<string, OfferJson>();
+  for (const channel of Object.values(channels)) {
+    for (const offer of channel.offers) offers.set(offer.version, offer);
+  }
+  offers.delete(version);
+  return [...offers.values()]
+    .map((offer) => ({ offer, parsed: parseVersion(offer.version) }))
+    .sort((a, b) => compareVersions(b.parsed, a.parsed))
+    .slice(0, RELEASES_SEARCHED_MAX)
+    .map(({ offer }) => offer);
+}
+
+/** None of a corrupt manifest: this is a check of the build, and others report the store. */
+async function readArtifacts(deps: WriterDeps, application: string, offer: OfferJson) {
+  try {
+    return (await readManifest(deps, application, offer.version, offer.manifest)).release.artifacts;
+  } catch (error) {
+    if (!isAppError(error, 'document_corrupt')) throw error;
+    return [];
+  }
+}
