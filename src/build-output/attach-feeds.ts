@@ -47,6 +47,7 @@ export async function attachFeed(
   for (const entry of current) {
     const draft = findDraft(entry, near);
     if (draft !== undefined) {
+      if (/\.ya?ml$/i.test(name)) refuseSquirrel(path, draft);
       check(path, entry, draft);
       state(path, entry, feed, draft);
       used++;
@@ -86,6 +87,15 @@ function lettersOf(name: string): string {
 
 function suffixOf(name: string): string {
   return name.toLowerCase().slice(name.lastIndexOf('.'));
+}
+
+/** electron-builder lists NSIS installers alone; the name alone cannot tell them from those of Squirrel. */
+function refuseSquirrel(path: string, { package: { file, format } }: Draft): void {
+  if (format !== 'squirrel-setup' || file.statement?.format !== undefined) return;
+  throw refusal(
+    file.path,
+    `it is unclear what it is: ${path} lists it as an NSIS installer, and the RELEASES beside it makes it one of Squirrel; say which with "${file.path},format=nsis" or ",format=squirrel-setup"`,
+  );
 }
 
 function check(path: string, entry: FeedEntry, draft: Draft): void {

@@ -10,8 +10,18 @@ export interface Clues {
   readonly usualArch?: Arch;
   /** The tool leaves the architecture out of the name, so that two machines' builds collide. */
   readonly nameLacksArch?: boolean;
+  /** Its own header says nothing of the program inside: installers are 32-bit programs everywhere. */
+  readonly isSelfExtracting?: boolean;
   /** Why the file is not published although it is a package. */
   readonly skip?: string;
+}
+
+const MARKS =
+  /^builder-(debug\.yml|effective-config\.yaml)$|^[\w.]+-(mac|linux(-\w+)?)\.yml$|^(latest|beta|alpha)\.yml$/;
+
+/** Whether a file of this name beside a package says that electron-builder wrote both. */
+export function isMarkOfElectronBuilder(name: string): boolean {
+  return MARKS.test(name);
 }
 
 export interface Evidence {

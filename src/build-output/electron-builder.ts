@@ -1,5 +1,5 @@
 import type { Arch, Platform } from '../domain/platform.ts';
-import type { Clues } from './clues.ts';
+import { type Clues, isMarkOfElectronBuilder } from './clues.ts';
 import { squirrelFormat } from './electron-forge.ts';
 import { inferFromName } from './infer.ts';
 import type { SourceFile } from './source-file.ts';
@@ -16,8 +16,6 @@ const UNPACKED: Readonly<Record<Platform, RegExp>> = {
   linux: /^linux(?:-(arm64|armv7l|ia32))?-unpacked$/,
   macos: /^(?:mac|mas)(?:-(arm64|universal))?$/,
 };
-const MARKS =
-  /^builder-(debug\.yml|effective-config\.yaml)$|^[\w.]+-(mac|linux(-\w+)?)\.yml$|^(latest|beta|alpha)\.yml$/;
 
 export function cluesOfElectronBuilder(file: SourceFile): Clues | undefined {
   const folder = SQUIRREL_FOLDER.exec(file.folders.at(-1) ?? '');
@@ -48,7 +46,7 @@ function isElectronBuilders(file: SourceFile): boolean {
   const { siblings, name } = file;
   return (
     siblings.includes(`${name}.blockmap`) ||
-    siblings.some((sibling) => MARKS.test(sibling)) ||
+    siblings.some(isMarkOfElectronBuilder) ||
     siblings.some((sibling) => /-unpacked$|^mac-(arm64|universal)$/.test(sibling)) ||
     /-mac\.zip$|-win\.zip$/i.test(name)
   );
@@ -77,10 +75,10 @@ function unsuffixedArch(platform: Platform, file: SourceFile): Arch | undefined 
 
 /**
  * Only installers get a blockmap and only they are called Setup by default, so `App 1.0.0.exe`
- * without one is the portable target: one program that runs as it is, a `binary`.
+ * without one is the portable target: one program that runs as it is, a `binary`, and unpacks the real one.
  */
-function exeFormat(file: SourceFile): Pick<Clues, 'format'> {
+function exeFormat(file: SourceFile): Pick<Clues, 'format' | 'isSelfExtracting'> {
   const isInstaller =
     /setup|installer/i.test(file.name) || file.siblings.includes(`${file.name}.blockmap`);
-  return { format: isInstaller ? 'nsis' : 'binary' };
+  return isInstaller ? { format: 'nsis' } : { format: 'binary', isSelfExtracting: true };
 }

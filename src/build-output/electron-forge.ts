@@ -1,5 +1,5 @@
 import { archOf, type Platform, platformOf } from '../domain/platform.ts';
-import type { Clues } from './clues.ts';
+import { type Clues, isMarkOfElectronBuilder } from './clues.ts';
 import type { SourceFile } from './source-file.ts';
 
 /**
@@ -43,13 +43,19 @@ export function cluesOfElectronForge(file: SourceFile): Clues | undefined {
   };
 }
 
-/** `App-1.0.0 Setup.exe`, or any installer beside a `RELEASES` that is not Velopack's. */
+/**
+ * Any installer beside a `RELEASES` that is not Velopack's, or `App-1.0.0 Setup.exe` on its own.
+ *
+ * electron-builder's NSIS installers may be called the same. They come with a block map, or with
+ * electron-builder's feed and no `RELEASES`.
+ */
 function isSquirrelName({ name, siblings }: SourceFile): boolean {
-  if (/\d setup\.exe$/i.test(name)) return true;
+  if (siblings.includes(`${name}.blockmap`)) return false;
   const isBesideReleases =
     siblings.includes('RELEASES') &&
     !siblings.some((each) => /^(releases|assets)\..+\.json$/i.test(each));
-  return isBesideReleases && /setup\.exe$/i.test(name);
+  if (isBesideReleases) return /setup\.exe$/i.test(name);
+  return /\d setup\.exe$/i.test(name) && !siblings.some(isMarkOfElectronBuilder);
 }
 
 /** The installer of Squirrel.Windows is a program around the package that updaters take. */

@@ -39,6 +39,16 @@ export async function machineOfFile(path: string): Promise<Machine | undefined> 
   return machineOfHeader(await readStart(path, HEADER_BYTES));
 }
 
+/** Where NSIS leaves its mark: in the program's manifest, or at the head of the data behind it. */
+const NSIS_MARKS = ['Nullsoft.NSIS.exehead', 'NullsoftInst'];
+const NSIS_STUB_BYTES_MAX = 1024 * 1024;
+
+/** Whether a Windows program is one that NSIS made, which unpacks what it brings; its own code is 32-bit. */
+export async function isNsisProgram(path: string): Promise<boolean> {
+  const start = await readStart(path, NSIS_STUB_BYTES_MAX);
+  return start.toString('latin1', 0, 2) === 'MZ' && NSIS_MARKS.some((mark) => start.includes(mark));
+}
+
 /** At most `bytesMax` bytes from the beginning. */
 export async function readStart(path: string, bytesMax: number): Promise<Buffer> {
   const file = await open(path, 'r');

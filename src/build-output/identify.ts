@@ -13,7 +13,7 @@ import type { Clues } from './clues.ts';
 import { type ArchFindings, decideArch } from './decide-arch.ts';
 import { cluesOfElectronBuilder } from './electron-builder.ts';
 import { cluesOfElectronForge } from './electron-forge.ts';
-import { machineOfFile } from './file-magic.ts';
+import { isNsisProgram, type Machine, machineOfFile } from './file-magic.ts';
 import { checkFilename, insertArch } from './filename.ts';
 import { inferFromName, looksLikePackage } from './infer.ts';
 import { otherVersionIn } from './name-version.ts';
@@ -90,7 +90,7 @@ async function findOut(file: SourceFile, version: string): Promise<Findings> {
   // In a directory, a bare program is more likely a tool of the build than what is released.
   const isBare = statement !== null && !looksLikePackage(file.name);
   const isBinary = isBare || (statement?.format ?? clues.format) === 'binary';
-  const machine = isBinary ? await machineOfFile(file.path) : nupkg?.machine;
+  const machine = isBinary ? await machineOfProgram(file, clues) : nupkg?.machine;
   const bareFormat = isBare && machine !== undefined ? 'binary' : undefined;
   const packagedFor = packaged === 'squirrel' ? 'windows' : platformOfRuntime(nupkg?.runtime);
   return {
@@ -102,6 +102,12 @@ async function findOut(file: SourceFile, version: string): Promise<Findings> {
     clues,
     nupkg,
   };
+}
+
+/** Of a program that unpacks another one and runs that, the header tells the platform at most. */
+async function machineOfProgram(file: SourceFile, clues: Clues): Promise<Machine | undefined> {
+  const isPacked = clues.isSelfExtracting === true || (await isNsisProgram(file.path));
+  return isPacked ? undefined : machineOfFile(file.path);
 }
 
 /** Several tools may share a directory; what is particular to one beats electron-builder's habits. */

@@ -48,6 +48,7 @@ export async function readBuildOutput(request: {
       : isFeed(source) && (await attachFeed(source, [...drafts.values()], version));
     if (unused) skipped.push(unused);
   }
+  skipped.push(...dropOlderPackages(drafts));
   const artifacts = [...drafts.values()].map((draft) => finish(draft, version));
   checkSomething(request.paths, artifacts, skipped);
   checkUnique(artifacts);
@@ -111,6 +112,26 @@ function newDraft(identified: Draft['package']): Draft {
     signatures: [],
     companions: [],
   };
+}
+
+/**
+ * An `.appx` that was found beside an `.msix` for the same machines: the same kind of package, of which a
+ * release has one.
+ */
+function dropOlderPackages(drafts: Map<string, Draft>): SkippedFile[] {
+  const skipped: SkippedFile[] = [];
+  for (const [path, { package: own }] of drafts) {
+    if (own.file.statement !== null || !/\.appx(bundle)?$/i.test(own.file.name)) continue;
+    const newer = [...drafts.values()].find(
+      ({ package: other }) =>
+        identityName(other) === identityName(own) && /\.msix(bundle)?$/i.test(other.file.name),
+    );
+    if (newer === undefined) continue;
+    const { name } = newer.package.file;
+    skipped.push({ path, reason: `${name} is the package for ${own.platform}-${own.arch}` });
+    drafts.delete(path);
+  }
+  return skipped;
 }
 
 function finish(draft: Draft, version: string): BuiltArtifact {

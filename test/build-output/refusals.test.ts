@@ -279,3 +279,82 @@ describe('several files', () => {
     expect(await refused()).toMatch(/no path was given/);
   });
 });
+
+describe('Windows programs', () => {
+  const nsis = Buffer.concat([
+    pe('ia32'),
+    Buffer.alloc(4096),
+    Buffer.from('Nullsoft.NSIS.exehead'),
+  ]);
+
+  test.each([
+    ['electron-builder, with a block map', { 'App 1.0.0 Setup.exe.blockmap': blockmap(7) }],
+    ['electron-builder, with its feed', { 'latest.yml': yml(version, 'App 1.0.0 Setup.exe', 7) }],
+  ])('called "1.0.0 Setup.exe" are NSIS installers of %s', async (_tool, besides) => {
+    const root = await files({ 'App 1.0.0 Setup.exe': 'program', ...besides });
+    const { artifacts } = await readBuildOutput({ paths: [root], version });
+    expect(artifacts).toMatchObject([
+      { format: 'nsis', arch: 'x64', filename: 'App 1.0.0 Setup.exe' },
+    ]);
+  });
+
+  test('that may be of either tool are asked about', async () => {
+    const name = 'App 1.0.0 x64 Setup.exe';
+    const sha1 = '0'.repeat(40);
+    const besides = {
+      'latest.yml': yml(version, name, 7),
+      RELEASES: `${sha1} App-1.0.0-delta.nupkg 7\n`,
+    };
+    const root = await files({ [name]: 'program', ...besides });
+    expect(await refused(root)).toMatch(/unclear what it is: .*latest\.yml lists it as an NSIS/);
+    const stated = `${join(root, name)},format=nsis`;
+    expect(await one(stated)).toMatchObject({ format: 'nsis' });
+  });
+
+  test('called "1.0.0 Setup.exe" are of Squirrel without', async () => {
+    const root = await files({ 'App-1.0.0 Setup.exe': 'program' });
+    const named = `${join(root, 'App-1.0.0 Setup.exe')},arch=x64`;
+    expect(await one(named)).toMatchObject({ format: 'squirrel-setup' });
+  });
+
+  test('that are portable are for the machine of what is inside, not of the program that unpacks it', async () => {
+    const root = await files({
+      'App 1.0.0.exe': nsis,
+      'latest.yml': yml(version, 'App Setup 1.0.0.exe', 7),
+      'App Setup 1.0.0.exe': 'program',
+      'App-1.0.0-arm64.exe': nsis,
+    });
+    const { artifacts } = await readBuildOutput({ paths: [root], version });
+    expect(artifacts.map(({ filename, format, arch }) => [filename, format, arch].join())).toEqual([
+      'App 1.0.0.exe,binary,x64',
+      'App Setup 1.0.0.exe,nsis,x64',
+      'App-1.0.0-arm64.exe,binary,arm64',
+    ]);
+    const alone = await files({ 'App-portable.exe': nsis, 'tool.exe': pe('ia32') });
+    expect(await refused(join(alone, 'App-portable.exe'))).toMatch(/arch .* is unclear/);
+    expect(await one(`${join(alone, 'tool.exe')},format=binary`)).toMatchObject({ arch: 'ia32' });
+  });
+});
+
+describe('an appx beside an msix', () => {
+  const packages = { 'App-1.0.0-x64.appx': 'old', 'App-1.0.0-x64.msix': 'new' };
+
+  test('is left out, with the reason', async () => {
+    const root = await files({ ...packages, 'App-1.0.0-arm64.appx': 'alone' });
+    const { artifacts, skipped } = await readBuildOutput({ paths: [root], version });
+    expect(artifacts.map(({ filename }) => filename)).toEqual([
+      'App-1.0.0-arm64.appx',
+      'App-1.0.0-x64.msix',
+    ]);
+    expect(skipped).toMatchObject([
+      { reason: 'App-1.0.0-x64.msix is the package for windows-x64' },
+    ]);
+  });
+
+  test('is refused when it was named', async () => {
+    const root = await files(packages);
+    expect(await refused(root, join(root, 'App-1.0.0-x64.appx'))).toMatch(
+      /both are windows-x64-msix/,
+    );
+  });
+});
