@@ -74,6 +74,7 @@ async function sendDocument(
     request: feed,
     query,
     decision: found.decision,
+    isRestricted: found.isRestricted,
     ...('release' in found
       ? { offered: { release: found.release, artifact: found.artifact } }
       : {}),
@@ -113,6 +114,13 @@ async function sendFile(
   const { application, channel } = feed;
   const asked = { application, channel, version, filename };
   const found = await findFile(deps, asked, await tierOfRequest(deps, request));
+  // With a block map electron-updater asks for ranges, and sends its token on to where it is redirected.
+  if (found.isRestricted && 'kind' in found.file && found.file.kind === 'blockmap') {
+    throw new AppError(
+      'unknown_file',
+      'Channels that need an access token have no block maps: download the whole file.',
+    );
+  }
   const method = request.method === 'HEAD' ? 'HEAD' : 'GET';
   const { url } = await issueLink(deps.links, application, found.file, method);
   // One update is one link: its companions and a HEAD before it are no others.

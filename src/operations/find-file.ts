@@ -6,6 +6,8 @@ import { offerByVersion } from './find-download.ts';
 export interface FoundFile {
   /** The channel's own name, whatever it was called in the question. */
   readonly channel: string;
+  /** Whether the channel is for some accounts only. */
+  readonly isRestricted: boolean;
   /** The artifact itself, or the one that the companion belongs to. */
   readonly artifact: Artifact;
   readonly file: Artifact | Companion;
@@ -29,13 +31,13 @@ export async function findFile(
   tier: string | null,
 ): Promise<FoundFile> {
   const application = deps.catalog.application(query.application);
-  const { channel } = openChannel(deps, application, query.channel, tier);
+  const { channel, isRestricted } = openChannel(deps, application, query.channel, tier);
   const offer = await offerByVersion(deps, application, { ...query, tier });
   const release = await application.release(offer);
   for (const artifact of release?.artifacts ?? []) {
     const files = [artifact, ...artifact.companions];
     const file = files.find(({ filename }) => filename === query.filename);
-    if (file !== undefined) return { channel: channel.name, artifact, file };
+    if (file !== undefined) return { channel: channel.name, isRestricted, artifact, file };
   }
   throw new AppError(
     'unknown_file',

@@ -76,7 +76,8 @@ function archFrom(
   return suffix === undefined ? 'x64' : (archOf(suffix) ?? parseArch(suffix));
 }
 
-function renderAnswer({ request, query, decision, offered, fileUrl }: FeedAnswer): FeedResponse {
+function renderAnswer(answer: FeedAnswer): FeedResponse {
+  const { request, query, decision, offered, isRestricted, fileUrl } = answer;
   if (offered === undefined) {
     // Both 404 and 204 are errors to the client: "nothing newer" is the version it has.
     if (query.currentVersion === null) return { status: 404, contentType: '', body: '' };
@@ -86,7 +87,9 @@ function renderAnswer({ request, query, decision, offered, fileUrl }: FeedAnswer
   const artifacts = listFiles(release, query);
   const urlOf = (filename: string): string =>
     request.channel === query.channel ? filePath(release.version, filename) : fileUrl(filename);
-  const files = artifacts.map((artifact) => describeFile(artifact, urlOf(artifact.filename)));
+  const files = artifacts.map((artifact) =>
+    describeFile(artifact, urlOf(artifact.filename), isRestricted),
+  );
   const minimum = minimumSystemVersion(artifacts);
   return yaml({
     version: release.version,
@@ -119,8 +122,11 @@ function listFiles(release: Release, query: UpdateQuery): readonly Artifact[] {
   return native.length > 0 ? native : files;
 }
 
-function describeFile(artifact: Artifact, url: string) {
-  const blockmap = artifact.companions.find(({ kind }) => kind === 'blockmap');
+/** @param isRestricted then without its block map: for ranges the client sends its token to the store */
+function describeFile(artifact: Artifact, url: string, isRestricted: boolean) {
+  const blockmap = isRestricted
+    ? undefined
+    : artifact.companions.find(({ kind }) => kind === 'blockmap');
   return {
     url,
     sha512: Buffer.from(artifact.sha512, 'hex').toString('base64'),

@@ -37,6 +37,8 @@ export interface FeedAnswer {
   readonly decision: Decision;
   /** With an offer: the release and the artifact that was chosen. */
   readonly offered?: { readonly release: Release; readonly artifact: Artifact };
+  /** Whether the channel is for some accounts only, so that the client sends an access token. */
+  readonly isRestricted: boolean;
   /** The stable, absolute address of one of the release's files. */
   readonly fileUrl: (filename: string) => string;
 }

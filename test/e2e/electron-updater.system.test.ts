@@ -4,6 +4,7 @@ import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { artifactKey } from '../../src/catalog/keys.ts';
 import { pathOf } from '../../src/object-store/filesystem-names.ts';
+import { signIn } from '../http/account-support.ts';
 import {
   createElectronClient,
   type ElectronClient,
@@ -76,7 +77,7 @@ describe('on a directory store', () => {
       const url = await service.listen();
       const file = `${url}/feeds/desktop/stable/electron/2.0.0/App-2.0.0.${PACKAGES[kind].extension}`;
       // Asked for by an address that never changes, and sent from one that expires.
-      expect(client.requests).toContainEqual({ url: file, status: 302 });
+      expect(client.requests).toContainEqual({ url: file, status: 302, hasToken: false });
       expect(client.requests.at(-1)?.url).toMatch(`${url}/files/`);
       expect(client.requests.at(-1)?.status).toBe(200);
     },
@@ -184,6 +185,40 @@ describe('when the catalog cannot be read', () => {
 
 describeS3('on a real S3 server', (server) => {
   const bucket = useBucket(server);
+
+  it('downloads from a channel that needs a token, and sends the token to the service alone', async () => {
+    const TIERS = JSON.stringify({ free: ['channel:desktop/stable'] });
+    service = await createTestService({
+      store: bucket.store({ prefix: 'token/' }),
+      env: { TIERS },
+    });
+    for (const version of ['1.0.0', '2.0.0']) {
+      const directory = path.join(service.directory, version);
+      const filename = `App-${version}.exe`;
+      const map = await makeArtifact(directory, { filename: `${filename}.blockmap` });
+      const companions = [{ ...map, kind: 'blockmap' as const }];
+      const artifacts = [await makeArtifact(directory, { filename, content: version, companions })];
+      await publish(service, { version, artifacts });
+    }
+    await service.refresh();
+    const { access } = await signIn(service);
+    const client = await openClient({
+      kind: 'nsis',
+      version: '1.0.0',
+      configure: (updater) => {
+        updater.requestHeaders = { authorization: `Bearer ${access}` };
+      },
+    });
+    expect(await client.check()).toBe('2.0.0');
+    expect((await client.download()).bytes.toString()).toBe('2.0.0');
+    const store = client.requests.filter(({ url }) => url.startsWith(server.endpoint));
+    expect(store.map(({ status, hasToken }) => [status, hasToken])).toEqual([[200, false]]);
+    const maps = client.requests.filter(({ url }) => /blockmap/.test(url));
+    expect(maps.length).toBeGreaterThan(0);
+    expect(maps.map(({ status, hasToken }) => [status, hasToken])).toEqual(
+      maps.map(() => [404, true]),
+    );
+  });
 
   it('redirects to a presigned URL of the bucket', async () => {
     service = await createTestService({ store: bucket.store() });

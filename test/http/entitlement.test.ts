@@ -34,6 +34,9 @@ const QUESTIONS: readonly (readonly [string, string])[] = [
   ['companion', `${FEED}/insider/electron/2.0.0/Setup-2.0.0.exe.blockmap`],
 ];
 
+/** What clients with a token get without block maps: see the test of it. */
+const DIFFERENT = ['electron feed', 'electron feed by file name', 'companion'];
+
 /** The routes over the service's catalog, with a table of tiers and "Bearer TIER" for an access token. */
 async function openRoutes(service: TestService, tiers: TierTable) {
   const called = { tierOf: [] as string[], links: 0, lookAgain: 0 };
@@ -197,7 +200,7 @@ describe('a channel for some tiers', () => {
       if (when === 'later') closed.answerLater();
     });
 
-    it.each(QUESTIONS)(
+    it.each(QUESTIONS.filter(([what]) => !DIFFERENT.includes(what)))(
       'answers %s as if it were for everybody, and is kept by nobody',
       async (_what, url) => {
         for (const method of ['GET', 'HEAD'] as const) {
@@ -223,6 +226,21 @@ describe('a channel for some tiers', () => {
         expect(await closed.check(body, PRO)).toEqual(await plain.check(body));
       }
     });
+  });
+
+  it('has no block maps, for which electron-updater would send its token to the object store', async () => {
+    for (const [what, url] of QUESTIONS.filter(([name]) => DIFFERENT.includes(name))) {
+      const [answer, usual] = [await closed.get(url, PRO), await plain.get(url)];
+      if (what === 'companion') {
+        expect(answer.json()).toMatchObject({ status: 404, code: 'unknown_file' });
+        expect(usual.statusCode).toBe(302);
+        continue;
+      }
+      expect(answer.headers['cache-control']).toBe('private, no-store');
+      expect(answer.headers.vary).toMatch(/, Authorization$/);
+      expect(usual.body).toMatch(/blockMapSize/);
+      expect(answer.body).toBe(usual.body.replaceAll(/ *blockMapSize: .*\n/g, ''));
+    }
   });
 
   it('says to those it is open to what was withdrawn, and what nobody has heard of', async () => {

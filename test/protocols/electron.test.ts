@@ -129,6 +129,7 @@ function render(file: string, release: Partial<Release>, more: Partial<FeedReque
     request: asked,
     query,
     decision: { reason: 'up_to_date', path: [] },
+    isRestricted: false,
     offered: { release: whole, artifact: first },
     fileUrl: (filename) => `https://updates.example/${filename}`,
   });
@@ -215,7 +216,8 @@ describe('renderAnswer without an offer', () => {
     const query = electron.parseRequest(asked);
     if (query === undefined) throw new Error('not a document');
     const decision = { reason: 'paused', path: [] } as const;
-    return electron.renderAnswer({ request: asked, query, decision, fileUrl: () => '' });
+    const said = { request: asked, query, decision, isRestricted: false };
+    return electron.renderAnswer({ ...said, fileUrl: () => '' });
   };
 
   it('names the version that the client has, since a 404 would be an error to it', () => {

@@ -118,7 +118,14 @@ describe('renderAnswer', () => {
 
   it('is the document that the client wants', () => {
     const offered = { release, artifact };
-    const answer = tauri.renderAnswer({ request: asked, query, decision, offered, fileUrl });
+    const answer = tauri.renderAnswer({
+      request: asked,
+      query,
+      decision,
+      offered,
+      isRestricted: false,
+      fileUrl,
+    });
     expect(answer).toMatchObject({ status: 200, contentType: 'application/json; charset=utf-8' });
     expect(JSON.parse(answer.body)).toEqual({
       version: '2.0.0',
@@ -131,12 +138,25 @@ describe('renderAnswer', () => {
 
   it('has notes, if empty ones, for a release without', () => {
     const offered = { release: { ...release, notes: {} }, artifact };
-    const { body } = tauri.renderAnswer({ request: asked, query, decision, offered, fileUrl });
+    const { body } = tauri.renderAnswer({
+      request: asked,
+      query,
+      decision,
+      offered,
+      isRestricted: false,
+      fileUrl,
+    });
     expect(JSON.parse(body)).toMatchObject({ notes: '' });
   });
 
   it('is nothing at all when there is nothing newer', () => {
-    const answer = tauri.renderAnswer({ request: asked, query, decision, fileUrl });
+    const answer = tauri.renderAnswer({
+      request: asked,
+      query,
+      decision,
+      isRestricted: false,
+      fileUrl,
+    });
     expect(answer).toEqual({ status: 204, contentType: '', body: '' });
   });
 });

@@ -48,12 +48,18 @@ export interface ElectronClientOptions {
 export interface ElectronClient {
   readonly updater: Updater;
   /** Every request it made, in order. */
-  readonly requests: readonly { readonly url: string; readonly status: number }[];
+  readonly requests: readonly ClientRequest[];
   /** The version that the client would update to; null when it is content. */
   check(): Promise<string | null>;
   /** What the client would start, after its own check of the hash. */
   download(): Promise<{ readonly name: string; readonly bytes: Buffer }>;
   close(): Promise<void>;
+}
+
+export interface ClientRequest {
+  readonly url: string;
+  readonly status: number;
+  readonly hasToken: boolean;
 }
 
 const KINDS = {
@@ -94,7 +100,7 @@ export async function createElectronClient(
   updater.autoDownload = false;
   updater.httpExecutor = new updaters.ElectronHttpExecutor();
   // By its session a request is known to be this client's.
-  const requests: { url: string; status: number }[] = [];
+  const requests: ClientRequest[] = [];
   updater.httpExecutor.cachedSession = requests;
   updater.createProviderRuntimeOptions = () => ({
     isUseMultipleRangeRequest: true,
@@ -172,7 +178,7 @@ function loadUpdaters(): Record<UpdaterName, UpdaterClass> & {
 }
 
 interface RequestOptions extends http.RequestOptions {
-  readonly session: { url: string; status: number }[];
+  readonly session: ClientRequest[];
   readonly redirect?: 'manual';
 }
 
@@ -184,7 +190,7 @@ function sendRequest({ session, redirect, ...options }: RequestOptions): EventEm
   request.on('error', (error) => facade.emit('error', error));
   request.on('response', (response) => {
     const status = response.statusCode ?? 0;
-    session.push({ url, status });
+    session.push({ url, status, hasToken: request.hasHeader('authorization') });
     const { location } = response.headers;
     if (location === undefined) return void facade.emit('response', response);
     response.resume();
