@@ -1,4 +1,4 @@
-import { dirname } from 'node:path';
+import { basename, dirname } from 'node:path';
 import { macosVersionOfDarwin, parseOsVersion } from '../domain/os-version.ts';
 import type { Draft } from './attach-sidecars.ts';
 import type { SkippedFile } from './build-output.ts';
@@ -46,9 +46,14 @@ export async function attachFeed(
   let used = 0;
   for (const entry of current) {
     const draft = findDraft(entry, near);
-    if (draft !== undefined) {
+    const companion = findCompanion(entry, near);
+    if (companion !== undefined) {
+      check(path, entry, companion);
+      companion.stated.push(...entry.digests.map((digest) => ({ ...digest, statedIn: path })));
+      used++;
+    } else if (draft !== undefined) {
       if (/\.ya?ml$/i.test(name)) refuseSquirrel(path, draft);
-      check(path, entry, draft);
+      check(path, entry, draft.package.file);
       state(path, entry, feed, draft);
       used++;
     } else if (statement === null && !source.siblings.includes(entry.name)) {
@@ -98,8 +103,13 @@ function refuseSquirrel(path: string, { package: { file, format } }: Draft): voi
   );
 }
 
-function check(path: string, entry: FeedEntry, draft: Draft): void {
-  const { file } = draft.package;
+function findCompanion(entry: FeedEntry, drafts: readonly Draft[]) {
+  return drafts
+    .flatMap(({ companions }) => companions)
+    .find((companion) => basename(companion.path) === entry.name);
+}
+
+function check(path: string, entry: FeedEntry, file: { path: string; size: number }): void {
   if (entry.size === undefined || entry.size === file.size) return;
   throw refusal(
     path,

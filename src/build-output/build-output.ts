@@ -1,5 +1,5 @@
 import type { Arch, Format, Platform } from '../domain/platform.ts';
-import type { ArtifactSignature, DigestAlgorithm } from '../domain/release.ts';
+import type { ArtifactSignature, CompanionKind, DigestAlgorithm } from '../domain/release.ts';
 
 /** What a build tool left on disk, as far as names, sidecars and magic numbers tell. */
 
@@ -22,7 +22,9 @@ export interface BuiltFile {
 }
 
 export interface BuiltCompanion extends BuiltFile {
-  readonly kind: 'blockmap';
+  readonly kind: CompanionKind;
+  /** Of a package. */
+  readonly arch?: Arch;
 }
 
 export interface BuiltArtifact extends BuiltFile {

@@ -31,7 +31,6 @@ const FILES: readonly (readonly [RegExp, string])[] = [
     /\.(pdb|dbg|sym|debug|map)$|[-.]dsym\.(zip|tar\.gz)$|[-.]symbols?\.(zip|tar\.gz)$/i,
     'debug symbols',
   ],
-  [/\.nsis\.7z$/i, 'the payload of a web installer, which is not served'],
   [/-delta\.nupkg$/i, 'a delta: deltas are not served yet'],
   [
     /\.(asc|sha1|sha256|sha512|md5)$|^(sha\d+sums|checksums).*\.txt$/i,

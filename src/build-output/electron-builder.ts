@@ -1,7 +1,7 @@
 import type { Arch, Platform } from '../domain/platform.ts';
 import { type Clues, isMarkOfElectronBuilder } from './clues.ts';
 import { squirrelFormat } from './electron-forge.ts';
-import { inferFromName } from './infer.ts';
+import { archInName, inferFromName, isWebInstaller, isWebPackage } from './infer.ts';
 import type { SourceFile } from './source-file.ts';
 
 /**
@@ -45,6 +45,7 @@ export function cluesOfElectronBuilder(file: SourceFile): Clues | undefined {
 function isElectronBuilders(file: SourceFile): boolean {
   const { siblings, name } = file;
   return (
+    siblings.some(isWebPackage) ||
     siblings.includes(`${name}.blockmap`) ||
     siblings.some(isMarkOfElectronBuilder) ||
     siblings.some((sibling) => /-unpacked$|^mac-(arm64|universal)$/.test(sibling)) ||
@@ -62,6 +63,7 @@ function archivePlatform(file: SourceFile): Platform | undefined {
  * application tells. Several on Windows make one installer for all of them.
  */
 function unsuffixedArch(platform: Platform, file: SourceFile): Arch | undefined {
+  if (isWebInstaller(file.name)) return archOfPackages(file);
   const built = file.siblings.flatMap((sibling) => {
     const match = UNPACKED[platform].exec(sibling);
     return match === null ? [] : [(match[1] === 'armv7l' ? 'armv7' : (match[1] ?? 'x64')) as Arch];
@@ -73,11 +75,22 @@ function unsuffixedArch(platform: Platform, file: SourceFile): Arch | undefined 
   return arches.includes('x64') ? 'x64' : undefined;
 }
 
+/** A web installer is for the machines that it has packages for. */
+function archOfPackages(file: SourceFile): Arch {
+  const arches = new Set(
+    file.siblings.filter(isWebPackage).map((name) => archInName(name) ?? 'x64'),
+  );
+  const [only = 'x64'] = arches;
+  return arches.size > 1 ? 'universal' : only;
+}
+
 /**
  * Only installers get a blockmap and only they are called Setup by default, so `App 1.0.0.exe`
  * without one is the portable target: one program that runs as it is, a `binary`, and unpacks the real one.
  */
 function exeFormat(file: SourceFile): Pick<Clues, 'format' | 'isSelfExtracting'> {
+  if (isWebInstaller(file.name) || file.folders.at(-1) === 'nsis-web')
+    return { format: 'nsis-web' };
   const isInstaller =
     /setup|installer/i.test(file.name) || file.siblings.includes(`${file.name}.blockmap`);
   return isInstaller ? { format: 'nsis' } : { format: 'binary', isSelfExtracting: true };

@@ -58,11 +58,13 @@ function parseUpdateInfo(path: string, text: string): Feed | undefined {
   // Old versions of electron-builder state one file at the top level.
   const files = listed.length > 0 || info.path === undefined ? listed : [info];
   if (!files.every(isRecord) || files.length === 0) return undefined;
+  // Those of a web installer, by architecture.
+  const packages = isRecord(info.packages) ? Object.values(info.packages).filter(isRecord) : [];
   const minimum = info.minimumSystemVersion;
   return {
     version: info.version,
     minimumSystemVersion: minimum === undefined || minimum === null ? undefined : String(minimum),
-    entries: files.map((file) => ({
+    entries: [...files, ...packages].map((file) => ({
       name: nameOfUrl(path, file.url ?? file.path),
       size: sizeOf(path, file.size),
       digests: [digest(path, 'sha512', decodeBase64(file.sha512))],

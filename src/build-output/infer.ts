@@ -15,7 +15,6 @@ const SUFFIXES: readonly (readonly [string, Platform | undefined, Format | undef
   ['.appimage.tar.gz', 'linux', undefined],
   ['.nsis.zip', 'windows', undefined],
   ['.msi.zip', 'windows', undefined],
-  ['.nsis.7z', 'windows', undefined],
   ['.pkg.tar.zst', 'linux', 'pacman'],
   ['.pkg.tar.xz', 'linux', 'pacman'],
   ['.tar.gz', undefined, 'tar.gz'],
@@ -70,7 +69,18 @@ export function looksLikePackage(name: string): boolean {
  */
 function formatOfExe(lower: string): Format | undefined {
   if (/portable/.test(lower)) return 'binary';
+  if (isWebInstaller(lower)) return 'nsis-web';
   return /setup|installer/.test(lower) ? 'nsis' : undefined;
+}
+
+/** `App Web Setup 1.0.0.exe`, as electron-builder calls it: it fetches what it installs. */
+export function isWebInstaller(name: string): boolean {
+  return /web[ _.-]?setup.*\.exe$/i.test(name);
+}
+
+/** `app-1.0.0-x64.nsis.7z`: what a web installer fetches. */
+export function isWebPackage(name: string): boolean {
+  return /\.nsis\.7z$/i.test(name);
 }
 
 /** The architecture a name states: after the version when both are there, else anywhere, if one. */

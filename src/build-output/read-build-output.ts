@@ -2,11 +2,17 @@ import { lstat, realpath } from 'node:fs/promises';
 import { identityName } from '../domain/release.ts';
 import { AppError } from '../errors.ts';
 import { attachFeed } from './attach-feeds.ts';
-import { attachSidecar, type Draft, isSidecarName } from './attach-sidecars.ts';
+import {
+  attachSidecar,
+  type Draft,
+  isSidecarName,
+  refuseEmptyInstaller,
+} from './attach-sidecars.ts';
 import type { BuildOutput, BuiltArtifact, SkippedFile } from './build-output.ts';
 import { parsePathArgument } from './descriptor.ts';
 import { isFeedName } from './feed.ts';
 import { identify } from './identify.ts';
+import { isWebInstaller, isWebPackage } from './infer.ts';
 import { containsVersion } from './name-version.ts';
 import { refusal } from './refusal.ts';
 import { LINK_REASON, scanDirectory } from './scan-directory.ts';
@@ -42,13 +48,15 @@ export async function readBuildOutput(request: {
       drafts.set(source.path, newDraft(identified));
     }
   }
-  for (const source of sources) {
-    const unused = isSidecarName(source.name)
-      ? await attachSidecar(source, drafts, version)
-      : isFeed(source) && (await attachFeed(source, [...drafts.values()], version));
-    if (unused) skipped.push(unused);
+  for (const source of sources.filter(({ name }) => isSidecarName(name))) {
+    const unused = await attachSidecar(source, drafts, version);
+    if (unused !== undefined) skipped.push(unused);
+  }
+  for (const source of sources.filter(isFeed)) {
+    skipped.push(await attachFeed(source, [...drafts.values()], version));
   }
   skipped.push(...dropOlderPackages(drafts));
+  for (const draft of drafts.values()) refuseEmptyInstaller(draft);
   const artifacts = [...drafts.values()].map((draft) => finish(draft, version));
   checkSomething(request.paths, artifacts, skipped);
   checkUnique(artifacts);
@@ -95,7 +103,8 @@ async function addSidecars(
 ): Promise<SkippedFile[]> {
   if (isSidecarName(file.name)) return [];
   const skipped: SkippedFile[] = [];
-  for (const name of [`${file.name}.sig`, `${file.name}.blockmap`]) {
+  const packages = isWebInstaller(file.name) ? file.siblings.filter(isWebPackage) : [];
+  for (const name of [`${file.name}.sig`, `${file.name}.blockmap`, ...packages]) {
     if (!file.siblings.includes(name)) continue;
     const path = beside(file, name);
     if ((await lstat(path)).isSymbolicLink()) skipped.push({ path, reason: LINK_REASON });

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { ARCHES, FORMATS, PLATFORMS } from '../domain/platform.ts';
-import type { Artifact, Release, Target } from '../domain/release.ts';
+import { type Artifact, COMPANION_KINDS, type Release, type Target } from '../domain/release.ts';
 import { parseRange, parseVersion } from '../domain/version.ts';
 import { digestSchema, SCHEMA_VERSION, type Skipped, skippedSchema } from '../sequence/envelope.ts';
 import { isArtifactObject } from './keys.ts';
@@ -57,7 +57,8 @@ export const endsNativeSchema = z
 
 const companionSchema = z
   .object({
-    kind: z.enum(['blockmap']),
+    kind: z.enum(COMPANION_KINDS),
+    arch: archSchema.optional().describe('Of a package: the machine that it is for.'),
     filename: filenameSchema,
     size: sizeSchema,
     sha256: digestSchema,
@@ -166,9 +167,12 @@ export function endsNativeJsonOf({ endsNative }: Release): EndsNativeJson {
 }
 
 function artifactOf(json: ArtifactJson): Artifact {
-  const { os, minimum_os_version, signatures, ...same } = json;
+  const { os, minimum_os_version, signatures, companions, ...same } = json;
   return {
     ...same,
+    companions: companions.map(({ arch, ...file }) =>
+      arch === undefined ? file : { ...file, arch },
+    ),
     platform: os,
     minimumOsVersion: minimum_os_version,
     signatures: signatures.map(({ scheme, key_id, value }) => ({ scheme, keyId: key_id, value })),

@@ -16,7 +16,7 @@ export type Choice =
 /** A person installs from what the platform's installer opens … */
 const FOR_PERSON: Readonly<Record<Platform, readonly Format[]>> = {
   macos: ['dmg', 'pkg', 'zip', 'tar.gz'],
-  windows: ['nsis', 'msi', 'msix', 'velopack-setup', 'squirrel-setup', 'zip'],
+  windows: ['nsis', 'msi', 'msix', 'velopack-setup', 'squirrel-setup', 'nsis-web', 'zip'],
   linux: ['appimage', 'deb', 'rpm', 'tar.gz'],
 };
 
@@ -48,8 +48,11 @@ export function suits(artifact: OfferedArtifact, query: MachineQuery): boolean {
   return hasWantedFormat(artifact, query) && admitsOs(artifact, query);
 }
 
-/** Installers for a first installation; an updater that was handed one would start it again and again. */
-const FIRST_INSTALLATION: readonly Format[] = ['velopack-setup', 'squirrel-setup'];
+/**
+ * Installers for a first installation; an updater that was handed one would start it again and again, or
+ * start a web installer without its package.
+ */
+const FIRST_INSTALLATION: readonly Format[] = ['velopack-setup', 'squirrel-setup', 'nsis-web'];
 
 function hasWantedFormat(artifact: OfferedArtifact, query: MachineQuery): boolean {
   if (query.formats === null && query.purpose === 'update') {

@@ -10,6 +10,7 @@ export type Arch = (typeof ARCHES)[number];
 
 export const FORMATS = [
   'nsis',
+  'nsis-web',
   'msi',
   'msix',
   'squirrel',

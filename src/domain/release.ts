@@ -13,9 +13,18 @@ export interface ArtifactSignature {
   readonly value: string;
 }
 
+export const COMPANION_KINDS = ['blockmap', 'package'] as const;
+/**
+ * `blockmap`: which ranges of the artifact a differential download may keep. `package`: what a web installer
+ * fetches and installs.
+ */
+export type CompanionKind = (typeof COMPANION_KINDS)[number];
+
 /** A file that belongs to an artifact and is of no use without it. */
 export interface Companion {
-  readonly kind: 'blockmap';
+  readonly kind: CompanionKind;
+  /** Of a package: the machine that it is for. */
+  readonly arch?: Arch;
   readonly filename: string;
   /** Bytes. */
   readonly size: number;

@@ -99,6 +99,12 @@ async function sendDocument(
   return sendCacheable(request, reply, answer.contentType, answer.body, isRestricted);
 }
 
+/**
+ * `app-1.0.0-x64.nsis.7z`: the package of a web installer, which asks for it right below the feed's address,
+ * as electron-builder has put it into the installer.
+ */
+const WEB_PACKAGE = /-(\d+\.\d+\.\d+.*)-[a-z0-9]+\.nsis\.7z$/;
+
 /** The stable address of a file: what feeds carry in place of links that expire. */
 async function sendFile(
   deps: RouteDeps,
@@ -106,12 +112,14 @@ async function sendFile(
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<FastifyReply> {
-  const [version, filename, ...rest] = feed.path;
-  if (version === undefined || filename === undefined || rest.length > 0) {
+  const { application, channel } = feed;
+  const [first = '', second, ...rest] = feed.path;
+  const [version, filename] =
+    second === undefined ? [WEB_PACKAGE.exec(first)?.[1], first] : [first, second];
+  if (version === undefined || rest.length > 0) {
     throw new AppError('unknown_file', 'This feed has no such document.');
   }
   parseVersion(version);
-  const { application, channel } = feed;
   const asked = { application, channel, version, filename };
   const found = await findFile(deps, asked, await tierOfRequest(deps, request));
   // With a block map electron-updater asks for ranges, and sends its token on to where it is redirected.

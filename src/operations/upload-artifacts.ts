@@ -1,7 +1,7 @@
 import type { BuiltArtifact, BuiltFile } from '../build-output/build-output.ts';
 import { ensureUploaded } from '../catalog/artifact-upload.ts';
 import type { WriterDeps } from '../catalog/change.ts';
-import type { Artifact } from '../domain/release.ts';
+import type { Artifact, Companion } from '../domain/release.ts';
 import { hashFile } from './hash-file.ts';
 
 /** The first step of publishing: a build's files, hashed, and in the store. */
@@ -28,7 +28,7 @@ interface HashedFile {
 export interface HashedArtifact {
   readonly built: BuiltArtifact;
   readonly main: HashedFile;
-  readonly companions: readonly (HashedFile & { readonly kind: 'blockmap' })[];
+  readonly companions: readonly (HashedFile & Pick<Companion, 'kind' | 'arch'>)[];
 }
 
 /** Hashes every file once, and holds what sidecars state against the bytes. */
@@ -48,7 +48,12 @@ export async function hashArtifacts(
     const main = await hash(built);
     const companions = [];
     for (const companion of built.companions) {
-      companions.push({ ...(await hash(companion)), kind: companion.kind });
+      const { kind, arch } = companion;
+      companions.push({
+        ...(await hash(companion)),
+        kind,
+        ...(arch === undefined ? {} : { arch }),
+      });
     }
     hashed.push({ built, main, companions });
   }
@@ -71,7 +76,11 @@ function artifactWith(hashed: HashedArtifact, objectOf: (file: HashedFile) => st
     ...stored(main),
     minimumOsVersion: built.minimumOsVersion,
     signatures: built.signatures,
-    companions: hashed.companions.map((file) => ({ kind: file.kind, ...stored(file) })),
+    companions: hashed.companions.map((file) => ({
+      kind: file.kind,
+      ...(file.arch === undefined ? {} : { arch: file.arch }),
+      ...stored(file),
+    })),
   };
 }
 

@@ -21,6 +21,9 @@ import {
  * with `-{arch}` behind it there unless x64. `latest` is the channel of the feed's own address; any other
  * name is a channel of the same application. Files follow at `{base}/{version}/{filename}` of their channel.
  *
+ * A release with a web installer alone is offered with its `packages`, which the client fetches itself and
+ * hands to the installer; an ordinary installer goes first, since an application can turn web installers off.
+ *
  * The client does not say which version it runs. An application whose releases have a `requires` range
  * sends it as `x-current-version` (electron-updater's `requestHeaders`), or gets only releases that
  * require nothing.
@@ -34,7 +37,7 @@ export const electron: Protocol = {
 
 /** What the client can install, best first; the AppImage leads because older clients take the first. */
 const FORMATS_BY_PLATFORM: Readonly<Record<Platform, readonly Format[]>> = {
-  windows: ['nsis'],
+  windows: ['nsis', 'nsis-web'],
   macos: ['zip', 'dmg'],
   linux: ['appimage', 'deb', 'rpm', 'pacman'],
 };
@@ -90,6 +93,7 @@ function renderAnswer(answer: FeedAnswer): FeedResponse {
   const files = artifacts.map((artifact) =>
     describeFile(artifact, urlOf(artifact.filename), isRestricted),
   );
+  const packages = describePackages(artifacts, urlOf);
   const minimum = minimumSystemVersion(artifacts);
   return yaml({
     version: release.version,
@@ -97,6 +101,7 @@ function renderAnswer(answer: FeedAnswer): FeedResponse {
     // Read by clients before 2.15, and by everything that imitates them.
     path: files[0]?.url,
     sha512: files[0]?.sha512,
+    ...packages,
     releaseDate: release.releasedAt,
     ...(release.notes.und === undefined ? {} : { releaseNotes: release.notes.und }),
     ...(minimum === undefined ? {} : { minimumSystemVersion: minimum }),
@@ -117,9 +122,13 @@ function listFiles(release: Release, query: UpdateQuery): readonly Artifact[] {
         formats.indexOf(a.format) - formats.indexOf(b.format) ||
         arches.indexOf(a.arch) - arches.indexOf(b.arch),
     );
-  const native = arch === null ? [] : files.filter((file) => isNativeOn(arch, file));
+  const [first] = files;
+  // The client hands what `packages` lists to whichever file it takes.
+  if (first?.format === 'nsis-web') return [first];
+  const complete = files.filter(({ format }) => format !== 'nsis-web');
+  const native = arch === null ? [] : complete.filter((file) => isNativeOn(arch, file));
   // The client chooses by name, and names need not say the architecture.
-  return native.length > 0 ? native : files;
+  return native.length > 0 ? native : complete;
 }
 
 /** @param isRestricted then without its block map: for ranges the client sends its token to the store */
@@ -129,10 +138,33 @@ function describeFile(artifact: Artifact, url: string, isRestricted: boolean) {
     : artifact.companions.find(({ kind }) => kind === 'blockmap');
   return {
     url,
-    sha512: Buffer.from(artifact.sha512, 'hex').toString('base64'),
+    sha512: base64(artifact.sha512),
     size: artifact.size,
     ...(blockmap === undefined ? {} : { blockMapSize: blockmap.size }),
   };
+}
+
+/** What a web installer needs, by the client's `process.arch`. */
+function describePackages(
+  artifacts: readonly Artifact[],
+  urlOf: (filename: string) => string,
+): { packages?: Record<string, object> } {
+  const packages = artifacts
+    .flatMap(({ companions }) => companions)
+    .filter(({ kind }) => kind === 'package');
+  if (packages.length === 0) return {};
+  return {
+    packages: Object.fromEntries(
+      packages.map(({ arch = 'x64', filename, sha512, size }) => [
+        arch,
+        { path: urlOf(filename), sha512: base64(sha512), size },
+      ]),
+    ),
+  };
+}
+
+function base64(hex: string): string {
+  return Buffer.from(hex, 'hex').toString('base64');
 }
 
 /**

@@ -11,6 +11,7 @@ const LISTINGS: Readonly<Record<string, { version: string; machines?: Record<str
   'electron-builder-win-and-mac': { version: '1.0.0' },
   'electron-builder-win': { version: '1.0.0' },
   'electron-builder-windows-multi': { version: '1.1.0' },
+  'electron-builder-nsis-web': { version: '1.1.0' },
   'electron-builder-linux': { version: '1.0.0' },
   'electron-builder-squirrel': { version: '1.1.0' },
   'electron-forge-windows': { version: '1.0.0' },

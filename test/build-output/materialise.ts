@@ -53,7 +53,12 @@ export function summarise(output: BuildOutput): string[] {
   return output.artifacts.map((artifact) =>
     [
       `${identityName(artifact)} ${artifact.filename}`,
-      ...artifact.companions.map((companion) => `+ ${companion.filename}`),
+      ...artifact.companions.map(({ kind, arch, filename, stated }) =>
+        [
+          `+ ${filename}`,
+          ...(kind === 'package' ? [arch, ...stated.map((s) => s.algorithm)] : []),
+        ].join(' '),
+      ),
       ...artifact.signatures.map((signature) => `signed ${signature.keyId}`),
       ...artifact.stated.map((stated) => `${stated.algorithm} ${basename(stated.statedIn)}`),
     ].join(' | '),
@@ -116,7 +121,8 @@ function derive(path: string, all: ReadonlyMap<string, Buffer>, { version }: Opt
       ? /AppImage$/
       : /Setup.*exe$/;
   const listed = near.filter(([each]) => wanted.test(each));
-  return Buffer.from(updateInfo(version, listed));
+  const fetched = near.filter(([each]) => each.endsWith('.nsis.7z'));
+  return Buffer.from(updateInfo(version, listed) + packagesInfo(fetched));
 }
 
 export function updateInfo(version: string, files: readonly (readonly [string, Buffer])[]): string {
@@ -132,6 +138,17 @@ export function updateInfo(version: string, files: readonly (readonly [string, B
     "releaseDate: '2026-08-27T18:18:28.039Z'",
     '',
   ].join('\n');
+}
+
+/** What a web installer fetches, by architecture. */
+function packagesInfo(files: readonly (readonly [string, Buffer])[]): string {
+  const lines = files.flatMap(([path, bytes]) => [
+    `  ${/-(\w+)\.nsis\.7z$/.exec(path)?.[1]}:`,
+    `    path: ${basename(path)}`,
+    `    sha512: ${createHash('sha512').update(bytes).digest('base64')}`,
+    `    size: ${bytes.length}`,
+  ]);
+  return lines.length === 0 ? '' : `packages:\n${lines.join('\n')}\n`;
 }
 
 function velopackFeed(

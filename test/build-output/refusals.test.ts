@@ -336,6 +336,44 @@ describe('Windows programs', () => {
   });
 });
 
+describe('a web installer', () => {
+  const installer = 'App Web Setup 1.0.0.exe';
+  const payload = 'app-1.0.0-x64.nsis.7z';
+
+  test('brings its packages, also when it alone is named', async () => {
+    const root = await files({ [installer]: 'small', [payload]: 'payload' });
+    for (const path of [root, join(root, installer)]) {
+      expect(await one(path)).toMatchObject({
+        format: 'nsis-web',
+        arch: 'x64',
+        companions: [{ kind: 'package', arch: 'x64', filename: payload, size: 7 }],
+      });
+    }
+  });
+
+  test('without a package is refused', async () => {
+    const root = await files({ [installer]: 'small', 'app-0.9.0-x64.nsis.7z': 'old' });
+    expect(await refused(`${join(root, installer)},arch=x64`)).toMatch(
+      /a web installer, and the package that it fetches .* is not in the same directory/,
+    );
+  });
+
+  test('of other bytes than the feed states is refused', async () => {
+    const stated = `${yml(version, installer, 5)}packages:\n  x64:\n    path: ${payload}\n    sha512: ${Buffer.alloc(64).toString('base64')}\n    size: 99\n`;
+    const root = await files({ [installer]: 'small', [payload]: 'payload', 'latest.yml': stated });
+    expect(await refused(root)).toMatch(/states 99 bytes for .*nsis\.7z, which has 7/);
+  });
+
+  test('that is not there leaves its package out', async () => {
+    const root = await files({ 'App Setup 1.0.0.exe': 'program', [payload]: 'payload' });
+    const { artifacts, skipped } = await readBuildOutput({ paths: [root], version });
+    expect(artifacts).toMatchObject([{ format: 'nsis', companions: [] }]);
+    expect(skipped).toMatchObject([
+      { reason: expect.stringMatching(/web installer that it belongs/) },
+    ]);
+  });
+});
+
 describe('an appx beside an msix', () => {
   const packages = { 'App-1.0.0-x64.appx': 'old', 'App-1.0.0-x64.msix': 'new' };
 

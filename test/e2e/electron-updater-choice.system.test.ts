@@ -184,6 +184,58 @@ describe('stepping stones', () => {
   });
 });
 
+describe('web installers', () => {
+  const WEB = { platform: 'windows', format: 'nsis-web', arch: 'x64' } as const;
+
+  async function releaseWeb(version: string): Promise<void> {
+    const directory = path.join(service.directory, version);
+    const filename = `app-${version}-x64.nsis.7z`;
+    const payload = await makeArtifact(directory, { filename, content: `payload of ${version}` });
+    const companions = [{ ...payload, kind: 'package' as const, arch: 'x64' as const }];
+    await release(version, { [`App Web Setup ${version}.exe`]: { ...WEB, companions } });
+  }
+
+  it('come with their package, which the client fetches itself', async () => {
+    await releaseWeb('2.0.0');
+    const client = await openClient({ kind: 'nsis', version: '1.0.0' });
+    expect(await client.check()).toBe('2.0.0');
+    const { name, bytes } = await client.download();
+    expect([name, bytes.toString()]).toEqual([
+      'App Web Setup 2.0.0.exe',
+      'App Web Setup 2.0.0.exe',
+    ]);
+    const fetched = client.requests.find(({ url }) =>
+      /2\.0\.0\/app-2\.0\.0-x64\.nsis\.7z/.test(url),
+    );
+    expect(fetched?.status).toBe(302);
+  });
+
+  it('find their package at the address that electron-builder puts into them', async () => {
+    await releaseWeb('2.0.0');
+    const base = `${await service.listen()}/feeds/desktop/stable/electron`;
+    const given = await fetch(`${base}/app-2.0.0-x64.nsis.7z`);
+    expect([given.status, await given.text()]).toEqual([200, 'payload of 2.0.0']);
+    expect((await fetch(`${base}/app-3.0.0-x64.nsis.7z`)).status).toBe(404);
+    expect((await fetch(`${base}/other-2.0.0-x64.nsis.7z`)).status).toBe(404);
+  });
+
+  it('are left to the side where there is an ordinary one', async () => {
+    await releaseWeb('2.0.0');
+    await release('2.0.0', { 'App Setup 2.0.0.exe': WINDOWS });
+    expect(await fileFor({ kind: 'nsis', version: '1.0.0' })).toBe('App Setup 2.0.0.exe');
+  });
+
+  it('are no update for clients that do not name them', async () => {
+    await releaseWeb('2.0.0');
+    const answer = await service.app.http.inject({
+      method: 'POST',
+      url: '/api/v1/desktop/check-update',
+      payload: { current_version: '1.0.0', platform: 'windows', arch: 'x64' },
+    });
+    expect(answer.json()).toMatchObject({ update_available: false, reason: 'unsupported_format' });
+  });
+});
+
 describe('machines', () => {
   it('has a document of its own for every architecture on Linux', async () => {
     await release('2.0.0', {

@@ -48,7 +48,7 @@ describe('parseRequest', () => {
   });
 
   it('asks for what the client can install, and leaves the minimum of the system to it', () => {
-    expect(parse('latest.yml')).toMatchObject({ formats: ['nsis'], osGate: 'client' });
+    expect(parse('latest.yml')).toMatchObject({ formats: ['nsis', 'nsis-web'], osGate: 'client' });
     expect(parse('latest-mac.yml').formats).toEqual(['zip']);
     expect(parse('latest-linux.yml').formats).toEqual(['appimage', 'deb', 'rpm', 'pacman']);
     expect(parse('latest.yml')).toMatchObject({ purpose: 'update', signatureScheme: null });
@@ -167,6 +167,34 @@ describe('renderAnswer with an offer', () => {
     expect(names()).toEqual(['universal', 'x64', 'arm64', 'ia32']);
     expect(names({ arch: 'arm64' })).toEqual(['arm64', 'universal']);
     expect(names({ arch: 'x64' })).toEqual(['x64', 'universal']);
+  });
+
+  describe('with a web installer', () => {
+    const file = { sha256: '', object: '', kind: 'package', size: 9, sha512: '0102ff' } as const;
+    const web = artifact('App Web Setup.exe', {
+      format: 'nsis-web',
+      arch: 'universal',
+      companions: (['x64', 'arm64'] as const).map((arch) => ({
+        ...file,
+        arch,
+        filename: `app-${arch}.nsis.7z`,
+      })),
+    });
+
+    it('has the packages that it installs, by architecture', () => {
+      const { files, packages } = render('latest.yml', { artifacts: [web] });
+      expect(files.map(({ url }) => url)).toEqual(['2.0.0/App%20Web%20Setup.exe']);
+      expect(packages).toEqual({
+        x64: { path: '2.0.0/app-x64.nsis.7z', sha512: 'AQL/', size: 9 },
+        arm64: { path: '2.0.0/app-arm64.nsis.7z', sha512: 'AQL/', size: 9 },
+      });
+    });
+
+    it('leaves it out beside an ordinary one: its package would go to whichever file is taken', () => {
+      const { files, packages } = render('latest.yml', { artifacts: [web, artifact('a.exe')] });
+      expect(files.map(({ url }) => url)).toEqual(['2.0.0/a.exe']);
+      expect(packages).toBeUndefined();
+    });
   });
 
   it('leaves out other platforms and what the updater cannot install', () => {
