@@ -50,6 +50,21 @@ describe('POST /api/v1/desktop/check-update, reason by reason', () => {
     });
   });
 
+  it('up_to_date: a release without a native build for a machine that has them', async () => {
+    await release(service, '1.0.0', ['windows x64 nsis', 'windows arm64 nsis']);
+    await release(service, '1.1.0', ['windows x64 nsis']);
+    const arm64 = { arch: 'aarch64' };
+    expect(await ask(arm64)).toMatchObject({ reason: 'up_to_date', latest_version: '1.0.0' });
+    expect(await ask({ ...arm64, current_version: '0.9.0' })).toMatchObject({
+      version: '1.0.0',
+      arch: 'arm64',
+    });
+    expect(await ask({ arch: 'x64' })).toMatchObject({ version: '1.1.0', arch: 'x64' });
+    const endsNative = [{ platform: 'windows', arch: 'arm64' }] as const;
+    await release(service, '1.2.0', ['windows x64 nsis'], { endsNative });
+    expect(await ask(arm64)).toMatchObject({ version: '1.2.0', arch: 'x64' });
+  });
+
   it('up_to_date: the same version, a newer one, and one that differs in build metadata', async () => {
     await release(service, '2.0.0', ['windows x64 nsis']);
     for (const current_version of ['2.0.0', 'v2.0.0', '2.0.0+build.7', '3.0.0-alpha']) {
