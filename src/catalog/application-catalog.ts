@@ -17,6 +17,7 @@ import {
   refuseUnknownState,
 } from '../sequence/sequence.ts';
 import { mapInSteps, runInTurns } from '../steps.ts';
+import { continues, linkOf } from './chain.ts';
 import { createReleaseLoader } from './release-loader.ts';
 import type { SavedState } from './saved-state.ts';
 import { type Revision, revisionSequence } from './sequences.ts';
@@ -315,7 +316,7 @@ async function verifyStillThere(
   );
 }
 
-/** Each revision names the digest of the one it was made from; one it names as skipped may differ. */
+/** @throws AppError `document_corrupt` when a revision was not made from those that this process knows */
 function verifyChain(
   application: string,
   from: Entry<Revision> | undefined,
@@ -323,17 +324,10 @@ function verifyChain(
 ): void {
   let known = from;
   for (const entry of entries) {
-    const { previous, skipped } = entry.document.signed;
-    const continues =
-      known === undefined ||
-      (previous !== null &&
-        (previous.revision > known.number ||
-          (previous.revision === known.number && previous.digest === known.document.digest) ||
-          skipped.some((damage) => damage.number === known?.number)));
-    if (!continues) {
+    if (known !== undefined && !continues(linkOf(known.document), linkOf(entry.document))) {
       throw new AppError(
         'document_corrupt',
-        `Revision ${entry.number} of ${application} was not made from revision ${known?.number} as this process knows it: the catalog was replaced. Serving revision ${known?.number}.`,
+        `Revision ${entry.number} of ${application} was not made from revision ${known.number} as this process knows it: the catalog was replaced. Serving revision ${known.number}.`,
       );
     }
     known = entry;

@@ -10,6 +10,7 @@ import {
   refuseUnknownState,
   type Sequence,
 } from '../sequence/sequence.ts';
+import { continues, linkOf } from './chain.ts';
 import { releaseOf } from './manifest-document.ts';
 import {
   type Applications,
@@ -182,19 +183,6 @@ export async function readStoredRevisions(
       ),
     ],
   };
-}
-
-/** What ties a revision to the one it was made from. */
-function linkOf({ digest, signed: { revision, previous, skipped } }: Revision) {
-  return { digest, revision, previous, skipped };
-}
-
-type Link = ReturnType<typeof linkOf>;
-
-/** A gap between the two is reported as what it is, a missing or corrupt revision. */
-function continues({ revision, digest }: Link, { previous, skipped }: Link): boolean {
-  if (previous?.revision === revision) return previous.digest === digest;
-  return (previous?.revision ?? 0) > revision || skipped.some(({ number }) => number === revision);
 }
 
 /** The keys of catalog revisions that are missing above what can be found without a listing. */

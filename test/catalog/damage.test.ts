@@ -124,7 +124,7 @@ describe('a damaged newest revision', () => {
       .digest('hex');
     const skipped = [{ number: 2, reason: expect.any(String), sha256 }];
     expect(signed).toMatchObject({ previous: { revision: 1 }, skipped });
-    // From then on nobody has to allow anything.
+    // No later change has to allow it again.
     await publish(parts, { version: '3.0.0', artifacts: [next] });
   });
 });
@@ -143,6 +143,19 @@ describe('an application whose only revision is damaged', () => {
     await publish(skipping, { version: '1.0.0', artifacts: [setup] });
     await world.clock.advance(6 * POLL_MS);
     expect(await offered(catalog)).toBe('1.0.0');
+  });
+});
+
+describe('the only revision, damaged after a service has read it', () => {
+  it('is followed by the one that a person made in its place', async () => {
+    const { catalog, clock, tamper, parts } = await setUp();
+    expect(await offered(catalog)).toBe('1.0.0');
+    await tamper(revisionKey('desktop', 1), (text) => text.slice(0, 50));
+    const request = { version: '2.0.0', artifacts: [next] };
+    await publish({ ...parts, skipCorrupt: [1] }, request);
+    await clock.advance(4 * POLL_MS);
+    expect(await offered(catalog)).toBe('2.0.0');
+    expect(problemsOf(catalog)).toBe('');
   });
 });
 
