@@ -14,10 +14,10 @@ const outcomeOf = (parse: () => unknown): unknown => {
 
 const WHITE_SPACE = /[ \t\r\n]/;
 /**
- * JSON.parse of Node 24 (V8 13.6) is wrong about names after one that ends in a backslash:
- * `{"a\\":1}`, then `{"a\n":1}`, has the name `a\` twice.
+ * JSON.parse of Node 24 (V8 13.6) misreads names with an escape after an object of the same shape with a
+ * backslash in a name: `{"a\\\\":1}`, then `{"a\\n":1}`, gives the name `a\` twice.
  */
-const MISREAD = /\\\\"/;
+const MISREAD = /\\\\/;
 
 describe('JSON in steps', () => {
   it('is JSON.parse for every value', () => {
