@@ -8,7 +8,7 @@ import {
   outcomeSchema,
   redeliverySchema,
 } from '../src/contact/documents.ts';
-import { accountSchema } from '../src/identity/account.ts';
+import { accountSchema } from '../src/identity/account-document.ts';
 import { developerKeySchema } from '../src/identity/developer-keys.ts';
 import { sessionSchema } from '../src/identity/session-document.ts';
 import { renderSchema } from '../src/sequence/json-schema.ts';

@@ -1,9 +1,5 @@
-import {
-  type Account,
-  accountIdOf,
-  createAccount,
-  readAccount,
-} from '../../src/identity/account.ts';
+import { accountIdOf, createAccount, readAccount } from '../../src/identity/account.ts';
+import type { Account } from '../../src/identity/account-document.ts';
 import type { ObjectStore } from '../../src/object-store/object-store.ts';
 import { systemClock, systemRandomness } from '../../src/system.ts';
 

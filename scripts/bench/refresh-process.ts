@@ -1,6 +1,6 @@
 import { openStore } from '../../src/app.ts';
 import { loadConfig } from '../../src/config.ts';
-import type { Account } from '../../src/identity/account.ts';
+import type { Account } from '../../src/identity/account-document.ts';
 import { createRefreshTokens } from '../../src/identity/refresh-token.ts';
 import { createSessions } from '../../src/identity/sessions.ts';
 import type { ObjectStore } from '../../src/object-store/object-store.ts';

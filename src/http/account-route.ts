@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { AppError, isAppError } from '../errors.ts';
 import { notSignedIn } from '../identity/access-token.ts';
-import { type Account, readAccount } from '../identity/account.ts';
+import { readAccount } from '../identity/account.ts';
+import type { Account } from '../identity/account-document.ts';
 import { eraseAccount, setName } from '../identity/manage-account.ts';
 import type { AccountsDeps } from './accounts-deps.ts';
 import { openIdentity, requirePrincipal } from './authenticate.ts';

@@ -1,65 +1,22 @@
 import { createHash } from 'node:crypto';
-import { z } from 'zod';
 import { AppError, isAppError } from '../errors.ts';
 import type { ObjectStore } from '../object-store/object-store.ts';
 import { type AppendDeps, appendDocument } from '../sequence/append.ts';
 import { createRetrying } from '../sequence/create-settled.ts';
-import { endKey, isEnded } from '../sequence/end.ts';
-import { SCHEMA_VERSION, type Sealed, skippedSchema } from '../sequence/envelope.ts';
-import { defineSequence, seal } from '../sequence/sealed.ts';
+import { isEnded } from '../sequence/end.ts';
+import { SCHEMA_VERSION } from '../sequence/envelope.ts';
+import { seal } from '../sequence/sealed.ts';
 import { findNewest, readDocument, type Sequence } from '../sequence/sequence.ts';
-import { accountKey, accountPrefix } from './keys.ts';
+import {
+  type Account,
+  type AccountJson,
+  accountOf,
+  accountSequence,
+  type Provider,
+} from './account-document.ts';
+import { accountPrefix } from './keys.ts';
 
 /** Accounts: what the store knows of somebody, one document for each change. */
-
-const ACCOUNT_BYTES_MAX = 16 * 1024;
-
-const timeSchema = z.iso.datetime();
-
-export const accountSchema = z.object({
-  schema_version: z.literal(SCHEMA_VERSION),
-  type: z.literal('account'),
-  account: z.string(),
-  number: z.int().positive(),
-  skipped: skippedSchema,
-  change_id: z.uuid(),
-  at: timeSchema,
-  change: z.string().describe('What was done: registered, name, tier, locked, …'),
-  registered_at: timeSchema,
-  provider: z.enum(['embedded', 'gotrue']),
-  subject: z.string().describe("The provider's own name for the account."),
-  email: z.string(),
-  email_verified: z.boolean(),
-  name: z.string().nullable(),
-  tier: z.string().nullable().describe('As staff set it.'),
-  provider_tier: z.string().nullable().describe("The provider's claim, where staff set none."),
-  locked: z.object({ at: timeSchema, reason: z.string().nullable() }).nullable(),
-  sessions_not_before: timeSchema.nullable().describe('Sessions begun earlier are over.'),
-  password: z.string().nullable().describe('Argon2id in PHC form, for the embedded provider.'),
-});
-
-type AccountJson = z.output<typeof accountSchema>;
-
-export type Provider = AccountJson['provider'];
-
-export interface Account {
-  readonly id: string;
-  /** The newest document looked at, readable or not: changes are looked for above it. */
-  readonly revision: number;
-  readonly provider: Provider;
-  readonly subject: string;
-  readonly email: string;
-  readonly emailVerified: boolean;
-  readonly name: string | null;
-  /** As staff set it, else the provider's claim; null for neither. */
-  readonly tier: string | null;
-  readonly staffTier: string | null;
-  readonly providerTier: string | null;
-  readonly locked: { readonly at: string; readonly reason: string | null } | null;
-  readonly sessionsNotBefore: string | null;
-  readonly registeredAt: string;
-  readonly password: string | null;
-}
 
 /** What a change may set. */
 export interface AccountEdit {
@@ -93,36 +50,6 @@ export function accountIdOf(provider: Provider, subject: string): string {
     .update(`slipway account\n${provider}\n${subject}`)
     .digest('hex')
     .slice(0, 32);
-}
-
-function accountSequence(id: string): Sequence<Sealed<AccountJson>> {
-  return defineSequence({
-    name: 'account',
-    schema: accountSchema,
-    documentBytesMax: ACCOUNT_BYTES_MAX,
-    key: (number) => accountKey(id, number),
-    endKey: endKey(accountPrefix(id)),
-    expected: (number) => ({ account: id, number }),
-  });
-}
-
-function accountOf(json: AccountJson): Account {
-  return {
-    id: json.account,
-    revision: json.number,
-    provider: json.provider,
-    subject: json.subject,
-    email: json.email,
-    emailVerified: json.email_verified,
-    name: json.name,
-    tier: json.tier ?? json.provider_tier,
-    staffTier: json.tier,
-    providerTier: json.provider_tier,
-    locked: json.locked,
-    sessionsNotBefore: json.sessions_not_before,
-    registeredAt: json.registered_at,
-    password: json.password,
-  };
 }
 
 /**

@@ -10,7 +10,8 @@ import { SCHEMA_VERSION, type Sealed } from '../sequence/envelope.ts';
 import { defineSequence, seal } from '../sequence/sealed.ts';
 import { readDocument, readSoundDocument, type Sequence } from '../sequence/sequence.ts';
 import { notSignedIn } from './access-token.ts';
-import { type Account, readAccount } from './account.ts';
+import { readAccount } from './account.ts';
+import type { Account } from './account-document.ts';
 import {
   developerKeyKey,
   developerKeyPrefix,

@@ -3,13 +3,13 @@ import type { ObjectStore } from '../object-store/object-store.ts';
 import type { AppendDeps } from '../sequence/append.ts';
 import { END_KEPT_MS_MIN, eraseSequence, isMarker } from '../sequence/end.ts';
 import {
-  type Account,
   accountIdOf,
   changeAccount,
   normalizeEmail,
   readAccount,
   unknownAccount,
 } from './account.ts';
+import type { Account } from './account-document.ts';
 import { endAllSessions } from './account-sessions.ts';
 import { listDeveloperKeyIds } from './developer-keys.ts';
 import { ACCOUNTS_ROOT, accountPrefix, developerKeyPrefix, sessionsPrefix } from './keys.ts';

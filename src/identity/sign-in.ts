@@ -1,13 +1,13 @@
 import { AppError, isAppError } from '../errors.ts';
 import type { AppendDeps } from '../sequence/append.ts';
 import {
-  type Account,
   accountIdOf,
   changeAccount,
   createAccount,
   normalizeEmail,
   readAccount,
 } from './account.ts';
+import type { Account } from './account-document.ts';
 import type { IdentityProvider, VerifiedIdentity } from './identity-provider.ts';
 import type { Lockout } from './lockout.ts';
 import type { ClientPlatform } from './session-document.ts';

@@ -1,11 +1,7 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect } from 'vitest';
-import {
-  type Account,
-  accountIdOf,
-  createAccount,
-  readAccount,
-} from '../../src/identity/account.ts';
+import { accountIdOf, createAccount, readAccount } from '../../src/identity/account.ts';
+import type { Account } from '../../src/identity/account-document.ts';
 import { createEmbeddedProvider } from '../../src/identity/embedded.ts';
 import { createLockout } from '../../src/identity/lockout.ts';
 import type { PasswordHasher } from '../../src/identity/password.ts';

@@ -1,7 +1,7 @@
 import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
 import { AppError } from '../../../src/errors.ts';
-import type { Account } from '../../../src/identity/account.ts';
+import type { Account } from '../../../src/identity/account-document.ts';
 import { listSessions } from '../../../src/identity/account-sessions.ts';
 import { listDeveloperKeys } from '../../../src/identity/developer-keys.ts';
 import {
