@@ -9,6 +9,7 @@ import {
   redeliverySchema,
 } from '../src/contact/documents.ts';
 import { accountSchema } from '../src/identity/account-document.ts';
+import { developerKeyListSchema } from '../src/identity/developer-key-list.ts';
 import { developerKeySchema } from '../src/identity/developer-keys.ts';
 import { sessionSchema } from '../src/identity/session-document.ts';
 import { renderSchema } from '../src/sequence/json-schema.ts';
@@ -24,6 +25,7 @@ const DOCUMENTS = {
   account: ['Account', accountSchema],
   session: ['Session', sessionSchema],
   'developer-key': ['Developer key', developerKeySchema],
+  'developer-key-list': ['List of developer keys', developerKeyListSchema],
   'contact-message': ['Message from the contact form', messageSchema],
   'contact-attempt': ['Attempt to deliver a message', attemptSchema],
   'contact-outcome': ['Outcome of an attempt', outcomeSchema],

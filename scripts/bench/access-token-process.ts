@@ -57,6 +57,7 @@ const token = await identity.accessTokens.issue({
   account,
   session: systemRandomness.id(),
   tier: 'pro',
+  startedAt: systemClock.now(),
 });
 const request = {
   ip: '203.0.113.7',

@@ -3,11 +3,12 @@ import { AppError, isAppError } from '../errors.ts';
 import { notSignedIn } from '../identity/access-token.ts';
 import { readAccount } from '../identity/account.ts';
 import type { Account } from '../identity/account-document.ts';
-import { eraseAccount, setName } from '../identity/manage-account.ts';
+import { eraseOwnAccount } from '../identity/erase-own.ts';
+import { setName } from '../identity/manage-account.ts';
 import type { AccountsDeps } from './accounts-deps.ts';
-import { openIdentity, requirePrincipal } from './authenticate.ts';
+import { asOwner, openIdentity, requirePrincipal } from './authenticate.ts';
 import type { App } from './deps.ts';
-import { clearSessionCookie, lineSchema } from './session-answer.ts';
+import { clearSessionCookie, lineSchema, passwordSchema } from './session-answer.ts';
 import { problems } from './validation.ts';
 
 const answerSchema = z.strictObject({
@@ -40,7 +41,16 @@ export const CHANGE_PROBLEMS = {
   400: 'malformed_json',
   ...SIGNED_IN_PROBLEMS,
   ...BODY_PROBLEMS,
-  503: WRITING,
+  503: `${WRITING}, document_newer`,
+} as const;
+
+/** Of a route that asks for the password again. */
+export const PASSWORD_PROBLEMS = {
+  ...CHANGE_PROBLEMS,
+  400: 'invalid_request, malformed_json',
+  401: 'not_signed_in, invalid_credentials',
+  403: 'email_not_verified',
+  503: `identity_provider_unavailable, overloaded, ${WRITING}, document_newer`,
 } as const;
 
 const PATH = '/api/v1/account';
@@ -86,8 +96,9 @@ export function registerAccount(app: App, deps: AccountsDeps): void {
     },
   };
   app.patch(PATH, { schema: change }, async (request) => {
-    const { account: id } = await requirePrincipal(deps, request);
-    const account = await setName(openIdentity(deps), id, request.body.name).catch(
+    const principal = await requirePrincipal(deps, request);
+    const owner = asOwner(openIdentity(deps), principal);
+    const account = await setName(owner, principal.account, request.body.name).catch(
       signedOutWhenGone,
     );
     return answerOf(account);
@@ -96,13 +107,16 @@ export function registerAccount(app: App, deps: AccountsDeps): void {
   const erase = {
     summary: 'Delete everything of yours',
     description:
-      'Ends every session and deletes the account, its sessions and developer keys, for good. Its address can register again after an hour. What an identity provider outside keeps stays there, and so do messages sent with the contact form.',
+      'Asks for the password again. Ends every session and deletes the account, its sessions and developer keys, for good. Its address can register again after an hour. What an identity provider outside keeps stays there, and so do messages sent with the contact form.',
     tags: ['account'],
-    response: { 204: z.null(), ...problems(CHANGE_PROBLEMS) },
+    body: z.object({ password: passwordSchema }),
+    response: { 204: z.null(), ...problems(PASSWORD_PROBLEMS) },
   };
   app.delete(PATH, { schema: erase }, async (request, reply) => {
-    const { account: id } = await requirePrincipal(deps, request);
-    await eraseAccount(openIdentity(deps), id);
+    const principal = await requirePrincipal(deps, request);
+    await deps.tryLimit.consume(request.ip);
+    const owner = asOwner(openIdentity(deps), principal);
+    await eraseOwnAccount(owner, principal.account, request.body.password).catch(signedOutWhenGone);
     clearSessionCookie(reply as never, deps.cookies);
     return reply.code(204).send(null);
   });

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { endOneSession, listSessions } from '../identity/account-sessions.ts';
-import { endEverySession } from '../identity/manage-account.ts';
+import { endEverySessionOwnLast } from '../identity/manage-account.ts';
 import { CLIENT_PLATFORMS } from '../identity/session-document.ts';
 import {
   CHANGE_PROBLEMS,
@@ -10,7 +10,7 @@ import {
   WRITING,
 } from './account-route.ts';
 import type { AccountsDeps } from './accounts-deps.ts';
-import { openIdentity, requirePrincipal } from './authenticate.ts';
+import { asOwner, openIdentity, requirePrincipal } from './authenticate.ts';
 import type { App } from './deps.ts';
 import { clearSessionCookie } from './session-answer.ts';
 import { problems, word } from './validation.ts';
@@ -77,8 +77,9 @@ export function registerAccountSessions(app: App, deps: AccountsDeps): void {
     },
   };
   app.delete(`${PATH}/:session`, { schema: endOne }, async (request, reply) => {
-    const { account } = await requirePrincipal(deps, request);
-    await endOneSession(openIdentity(deps), account, request.params.session);
+    const principal = await requirePrincipal(deps, request);
+    const owner = asOwner(openIdentity(deps), principal);
+    await endOneSession(owner, principal.account, request.params.session).catch(signedOutWhenGone);
     return reply.code(204).send(null);
   });
 
@@ -91,8 +92,11 @@ export function registerAccountSessions(app: App, deps: AccountsDeps): void {
     },
   };
   app.delete(PATH, { schema: endAll }, async (request, reply) => {
-    const { account } = await requirePrincipal(deps, request);
-    await endEverySession(openIdentity(deps), account).catch(signedOutWhenGone);
+    const principal = await requirePrincipal(deps, request);
+    const owner = asOwner(openIdentity(deps), principal, { isSigningOut: true });
+    await endEverySessionOwnLast(owner, principal.account, principal.session).catch(
+      signedOutWhenGone,
+    );
     clearSessionCookie(reply as never, deps.cookies);
     return reply.code(204).send(null);
   });

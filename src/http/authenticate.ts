@@ -2,7 +2,9 @@ import type { FastifyRequest } from 'fastify';
 import type { Feature, TierTable } from '../domain/tier.ts';
 import { AppError } from '../errors.ts';
 import { bearerOf, notSignedIn, type Principal } from '../identity/access-token.ts';
+import type { ChangeDeps } from '../identity/account.ts';
 import type { Identity } from '../identity/identity.ts';
+import { guardSession } from '../identity/session-guard.ts';
 import type { AccountsDeps } from './accounts-deps.ts';
 
 /** Who is asking, and whether they may. */
@@ -29,6 +31,20 @@ export async function requirePrincipal(
   if (token === undefined) throw notSignedIn();
   const principal = await accessTokens.verify(token);
   return { ...principal, tier: deps.tiers.tierNamed(principal.tier) };
+}
+
+/**
+ * What changes are made with as the holder of an access token: each is refused once the session is over
+ * or the account is locked.
+ *
+ * @param options see `guardSession`
+ */
+export function asOwner(
+  identity: Identity,
+  principal: Principal,
+  options?: Parameters<typeof guardSession>[2],
+): Identity & ChangeDeps {
+  return { ...identity, guard: guardSession(identity.store, principal, options) };
 }
 
 /** @throws AppError `not_entitled` */

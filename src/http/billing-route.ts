@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { AppError } from '../errors.ts';
 import { notSignedIn } from '../identity/access-token.ts';
 import { readAccount } from '../identity/account.ts';
+import { guardSession } from '../identity/session-guard.ts';
 import { BODY_PROBLEMS, READING, SIGNED_IN_PROBLEMS } from './account-route.ts';
 import type { AccountsDeps } from './accounts-deps.ts';
 import { openIdentity, requirePrincipal } from './authenticate.ts';
@@ -59,7 +60,8 @@ export function registerBilling(
     },
   };
   app.post('/api/v1/portal/session', { schema: portal }, async (request, reply) => {
-    const { account: id } = await requirePrincipal(deps, request);
+    const principal = await requirePrincipal(deps, request);
+    const { account: id } = principal;
     const { billingPortalUrl } = deps;
     if (billingPortalUrl === undefined) {
       throw new AppError(
@@ -70,6 +72,8 @@ export function registerBilling(
     const { store, accessTokens } = openIdentity(deps);
     const account = await readAccount(store, id);
     if (account === undefined) throw notSignedIn();
+    // The portal changes what the account may do: it is no place for a session that is over.
+    await guardSession(store, principal)(account);
     const { token, seconds } = await accessTokens.issueForPortal({
       account: id,
       email: account.email,

@@ -13,10 +13,11 @@ import {
   CHANGE_PROBLEMS,
   READING,
   SIGNED_IN_PROBLEMS,
+  signedOutWhenGone,
   WRITING,
 } from './account-route.ts';
 import type { AccountsDeps } from './accounts-deps.ts';
-import { openIdentity, requireFeature, requirePrincipal } from './authenticate.ts';
+import { asOwner, openIdentity, requireFeature, requirePrincipal } from './authenticate.ts';
 import type { App } from './deps.ts';
 import { lineSchema } from './session-answer.ts';
 import { problems } from './validation.ts';
@@ -83,12 +84,16 @@ export function registerDeveloperKeys(app: App, deps: AccountsDeps): void {
     },
   };
   app.post(PATH, { schema: create }, async (request, reply) => {
-    const { account, tier } = await requirePrincipal(deps, request);
-    requireFeature(deps.tiers, tier, 'developer_keys');
-    const identity = openIdentity(deps);
+    const principal = await requirePrincipal(deps, request);
+    requireFeature(deps.tiers, principal.tier, 'developer_keys');
+    const owner = asOwner(openIdentity(deps), principal);
     const { name, scopes, expires_in_days: days } = request.body;
-    const expiresAt = new Date(identity.clock.now() + days * DAY_MS);
-    const created = await createDeveloperKey(identity, account, { name, scopes, expiresAt });
+    const expiresAt = new Date(owner.clock.now() + days * DAY_MS);
+    const created = await createDeveloperKey(owner, principal.account, {
+      name,
+      scopes,
+      expiresAt,
+    }).catch(signedOutWhenGone);
     return reply.code(201).send({ ...jsonOf(created), key: created.key });
   });
 
@@ -111,8 +116,9 @@ export function registerDeveloperKeys(app: App, deps: AccountsDeps): void {
     },
   };
   app.delete(`${PATH}/:key`, { schema: revoke }, async (request, reply) => {
-    const { account } = await requirePrincipal(deps, request);
-    await revokeDeveloperKey(openIdentity(deps), account, request.params.key);
+    const principal = await requirePrincipal(deps, request);
+    const owner = asOwner(openIdentity(deps), principal);
+    await revokeDeveloperKey(owner, principal.account, request.params.key).catch(signedOutWhenGone);
     return reply.code(204).send(null);
   });
 }

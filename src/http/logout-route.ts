@@ -4,7 +4,7 @@ import { isAppError } from '../errors.ts';
 import { bearerOf } from '../identity/access-token.ts';
 import { listSessions } from '../identity/account-sessions.ts';
 import type { Identity } from '../identity/identity.ts';
-import { endEverySession } from '../identity/manage-account.ts';
+import { endEverySessionOwnLast } from '../identity/manage-account.ts';
 import { SESSION_LIFE_MS } from '../identity/sessions.ts';
 import { isGone, tryAgainWhenUnknown, WRITING } from './account-route.ts';
 import type { AccountsDeps } from './accounts-deps.ts';
@@ -90,12 +90,11 @@ async function end(
 ): Promise<void> {
   // A token found on an old disk must not sign its owner out everywhere for ever.
   if (scope === 'global' && (isSignedIn || (await isOpen(identity, account, session)))) {
-    await endEverySession(identity, account).catch((error: unknown) => {
+    await endEverySessionOwnLast(identity, account, session).catch((error: unknown) => {
       // An account that was erased has no sessions left.
       if (!isGone(error)) tryAgainWhenUnknown(error);
     });
   }
-  // Last: with its own session over, a global log-out that failed half way could not be tried again.
   await identity.sessions.end(account, session, 'logged_out');
 }
 

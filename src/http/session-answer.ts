@@ -54,13 +54,18 @@ export async function sendSession(
   platform: ClientPlatform,
 ): Promise<FastifyReply> {
   const { accessTokens, clock } = openIdentity(deps);
-  const { account, email, emailVerified } = session;
+  const { account, email, emailVerified, startedAt } = session;
   const tier = deps.tiers.tierNamed(session.tier);
   const refreshSeconds = Math.floor((session.refreshExpiresAt - clock.now()) / 1000);
   const usesCookie = deps.cookies.enabled && platform === 'web';
   if (usesCookie) setSessionCookie(reply, deps.cookies, session.refreshToken, refreshSeconds);
   const answer: z.output<typeof sessionAnswerSchema> = {
-    access_token: await accessTokens.issue({ account, session: session.session, tier }),
+    access_token: await accessTokens.issue({
+      account,
+      session: session.session,
+      tier,
+      startedAt,
+    }),
     token_type: 'Bearer',
     expires_in: ACCESS_TOKEN_SECONDS,
     ...(usesCookie ? {} : { refresh_token: session.refreshToken }),

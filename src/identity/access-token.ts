@@ -20,6 +20,8 @@ export interface Principal {
   readonly session: string;
   /** One of the tier table's. */
   readonly tier: string;
+  /** When the owner proved their password, in milliseconds since the epoch. */
+  readonly startedAt: number;
 }
 
 export interface AccessTokens {
@@ -59,8 +61,12 @@ export function createAccessTokens(options: AccessTokenOptions): AccessTokens {
       .setJti(randomness.id())
       .sign(keys.signing.key);
   return {
-    issue: ({ account, session, tier }) =>
-      sign({ sub: account, sid: session, tier, aud: audience }, TOKEN_TYPE, ACCESS_TOKEN_SECONDS),
+    issue: ({ account, session, tier, startedAt }) =>
+      sign(
+        { sub: account, sid: session, tier, aud: audience, auth_time: startedAt / 1000 },
+        TOKEN_TYPE,
+        ACCESS_TOKEN_SECONDS,
+      ),
     verify: async (token, expiredMs = 0) => {
       if (token.length > TOKEN_LENGTH_MAX) throw notSignedIn();
       try {
@@ -77,16 +83,17 @@ export function createAccessTokens(options: AccessTokenOptions): AccessTokens {
             typ: TOKEN_TYPE,
             issuer,
             audience,
-            requiredClaims: ['exp', 'iat', 'sub', 'sid', 'tier'],
+            requiredClaims: ['exp', 'iat', 'sub', 'sid', 'tier', 'auth_time'],
             clockTolerance: CLOCK_TOLERANCE_SECONDS + expiredMs / 1000,
             currentDate: new Date(clock.now()),
           },
         );
-        const { sub, sid, tier } = payload;
-        if (typeof sub !== 'string' || typeof sid !== 'string' || typeof tier !== 'string') {
-          throw notSignedIn();
-        }
-        return { account: sub, session: sid, tier };
+        // `auth_time` is a NumericDate, which may have a fraction (RFC 9068, 2.2.1; RFC 7519, 2).
+        const { sub, sid, tier, auth_time: seconds } = payload;
+        const isWhole =
+          typeof sub === 'string' && typeof sid === 'string' && typeof tier === 'string';
+        if (!isWhole || typeof seconds !== 'number') throw notSignedIn();
+        return { account: sub, session: sid, tier, startedAt: Math.round(seconds * 1000) };
       } catch (error) {
         throw notSignedIn(error);
       }

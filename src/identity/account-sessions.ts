@@ -3,6 +3,7 @@ import { AppError } from '../errors.ts';
 import type { ObjectStore } from '../object-store/object-store.ts';
 import type { EndDeps } from '../sequence/end.ts';
 import { readSoundDocument } from '../sequence/sequence.ts';
+import { type ChangeDeps, readAccount, unknownAccount } from './account.ts';
 import { parseSessionKey, sessionsPrefix } from './keys.ts';
 import { type SessionJson, sessionSequence } from './session-document.ts';
 import { type EndReason, endSession, SESSION_IDLE_MS } from './sessions.ts';
@@ -74,25 +75,41 @@ function summaryOf(state: SessionJson): SessionSummary {
   };
 }
 
-/** @throws AppError `unknown_session` when the account has no such session, and the store's */
+/**
+ * Ends one session of an account, as its owner asks from another.
+ *
+ * @throws AppError `unknown_session` when the account has no such session, `unknown_account`, those of
+ *   the guard, and the store's
+ */
 export async function endOneSession(
-  deps: EndDeps,
+  deps: ChangeDeps,
   account: string,
   session: string,
 ): Promise<void> {
+  if (deps.guard !== undefined) {
+    const current = await readAccount(deps.store, account);
+    if (current === undefined) throw unknownAccount();
+    await deps.guard(current);
+  }
   if (!(await listOpen(deps.store, account)).has(session)) {
     throw new AppError('unknown_session', 'There is no such session, or it has ended.');
   }
   await endSession(deps, account, session, 'ended_by_owner');
 }
 
-/** Ends every session there is; returns how many. @throws AppError the store's: some may have ended */
+/**
+ * Ends every session there is; returns how many.
+ *
+ * @param except one that is left
+ * @throws AppError the store's: some may have ended
+ */
 export async function endAllSessions(
   deps: EndDeps,
   account: string,
   reason: EndReason,
+  except: string | null = null,
 ): Promise<number> {
-  const open = [...(await listOpen(deps.store, account)).keys()];
+  const open = [...(await listOpen(deps.store, account)).keys()].filter((id) => id !== except);
   const limit = pLimit(AT_ONCE);
   await Promise.all(open.map((session) => limit(() => endSession(deps, account, session, reason))));
   return open.length;

@@ -32,6 +32,19 @@ export interface AccountEdit {
 }
 
 /**
+ * Whether the one who asks for a change may make it, held against every state that the change starts
+ * from: a lock or a log-out that comes between two tries refuses the second.
+ *
+ * @throws AppError `not_signed_in`
+ */
+export type ChangeGuard = (account: Account) => Promise<void>;
+
+export interface ChangeDeps extends AppendDeps {
+  /** Undefined for what staff do. */
+  readonly guard?: ChangeGuard;
+}
+
+/**
  * An address in the form under which accounts are known: without spaces around it, in lower case.
  * Mailboxes that differ only in case are one person's in practice, and two accounts a trap.
  */
@@ -159,17 +172,19 @@ export async function createAccount(
  *
  * @param edit undefined when nothing has to change; called again on the newer state whenever another
  *   writer was first
- * @throws AppError `unknown_account`, `ended`, and those of `appendDocument`
+ * @throws AppError `unknown_account`, `ended`, those of the guard, and those of `appendDocument`
  */
 export async function changeAccount(
-  deps: AppendDeps,
+  deps: ChangeDeps,
   id: string,
   edit: (account: Account) => AccountEdit | undefined,
 ): Promise<Account> {
-  const appended = await appendDocument(deps, accountSequence(id), (base) => {
+  const appended = await appendDocument(deps, accountSequence(id), async (base) => {
     const current = base.newest?.document.signed;
     if (current === undefined) throw unknownAccount();
-    const edited = edit(accountOf(current));
+    const account = accountOf(current);
+    await deps.guard?.(account);
+    const edited = edit(account);
     if (edited === undefined) return undefined;
     return seal<AccountJson>({
       ...current,

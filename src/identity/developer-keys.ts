@@ -3,15 +3,15 @@ import { z } from 'zod';
 import { AppError, isAppError } from '../errors.ts';
 import type { Log } from '../log.ts';
 import type { ObjectStore } from '../object-store/object-store.ts';
-import { isPresent } from '../object-store/presence.ts';
 import type { AppendDeps } from '../sequence/append.ts';
 import { END_KEPT_MS_MIN, endKey, endSequence, isEnded } from '../sequence/end.ts';
 import { SCHEMA_VERSION, type Sealed } from '../sequence/envelope.ts';
 import { defineSequence, seal } from '../sequence/sealed.ts';
 import { readDocument, readSoundDocument, type Sequence } from '../sequence/sequence.ts';
 import { notSignedIn } from './access-token.ts';
-import { readAccount } from './account.ts';
+import { type ChangeDeps, readAccount } from './account.ts';
 import type { Account } from './account-document.ts';
+import { addToKeyList, readKeyList, removeFromKeyList, requireRoom } from './developer-key-list.ts';
 import {
   developerKeyKey,
   developerKeyPrefix,
@@ -30,7 +30,6 @@ export interface Scope {
   readonly access: Access;
 }
 
-export const DEVELOPER_KEYS_MAX = 20;
 const KEY_BYTES_MAX = 8 * 1024;
 /** How long a revoked key may still be good in another process. */
 const REMEMBERED_MS = 30_000;
@@ -83,20 +82,20 @@ export interface NewDeveloperKey {
 /**
  * Makes a key.
  *
+ * Whoever sets a password or locks the account changes the account first and ends its keys then; a key
+ * that is made in between is seen from one of the two sides.
+ *
  * @returns the key itself as well, which nobody can show again
- * @throws AppError `limit_reached`, `not_signed_in` when the account is locked or gone; the store's
+ * @throws AppError `limit_reached`, `not_signed_in` when the account is locked or gone, those of the
+ *   guard, and the store's
  */
 export async function createDeveloperKey(
-  deps: AppendDeps,
+  deps: ChangeDeps,
   account: string,
   request: NewDeveloperKey,
 ): Promise<DeveloperKey & { readonly key: string }> {
-  if ((await listDeveloperKeys(deps.store, account)).length >= DEVELOPER_KEYS_MAX) {
-    throw new AppError(
-      'limit_reached',
-      `An account has at most ${DEVELOPER_KEYS_MAX} keys. Revoke one that is not used any more.`,
-    );
-  }
+  await requireOpenAccount(deps, account);
+  requireRoom(await readKeyList(deps.store, account));
   const id = randomBytes(8).toString('hex');
   const secret = randomBytes(32).toString('base64url');
   const document: DeveloperKeyJson = {
@@ -113,14 +112,22 @@ export async function createDeveloperKey(
   };
   const bytes = keySequence(account, id).render(seal(document));
   await deps.store.create(developerKeyKey(account, id), bytes, { contentType: 'application/json' });
-  // Access tokens outlive a lock and an erasure by minutes; a key must not, least of all to whoever
-  // registers the address next.
-  const owner = await readAccount(deps.store, account);
-  if (owner === undefined || owner.locked !== null) {
-    await endDeveloperKey(deps, account, id, 'account_gone');
-    throw notSignedIn();
+  try {
+    await addToKeyList(deps, account, id);
+    await requireOpenAccount(deps, account);
+  } catch (error) {
+    await endDeveloperKeys(deps, account, [id], 'not made');
+    // The list ended with the account.
+    throw isAppError(error, 'ended') ? notSignedIn(error) : error;
   }
   return { ...summaryOf(document, null), key: `slk_${account}_${id}_${secret}` };
+}
+
+/** @throws AppError `not_signed_in`, those of the guard, and the store's */
+async function requireOpenAccount({ store, guard }: ChangeDeps, id: string): Promise<void> {
+  const account = await readAccount(store, id);
+  if (account === undefined || account.locked !== null) throw notSignedIn();
+  await guard?.(account);
 }
 
 /** The keys of an account that were not revoked, the latest first. @throws AppError the store's */
@@ -128,64 +135,70 @@ export async function listDeveloperKeys(
   store: ObjectStore,
   account: string,
 ): Promise<readonly DeveloperKey[]> {
-  const usedOn = new Map<string, string | null>();
-  const revoked = new Set<string>();
-  for await (const { key } of store.list(developerKeysPrefix(account))) {
-    const object = parseDeveloperKeyKey(account, key);
-    if (object === undefined) continue;
-    if (object.isEnd) revoked.add(object.id);
-    const known = usedOn.get(object.id) ?? null;
-    const day = object.usedOn ?? null;
-    usedOn.set(object.id, day !== null && (known === null || day > known) ? day : known);
-  }
+  const [listed, { usedOn, revoked }] = await Promise.all([
+    readKeyList(store, account),
+    readKeyObjects(store, account),
+  ]);
   const documents = await Promise.all(
-    [...usedOn]
-      .filter(([id]) => !revoked.has(id))
-      .map(async ([id, day]) => {
+    listed
+      .filter((id) => !revoked.has(id))
+      .map(async (id) => {
         const document = await readSoundDocument(store, keySequence(account, id), 1);
-        return document === undefined ? [] : [summaryOf(document.signed, day)];
+        return document === undefined ? [] : [summaryOf(document.signed, usedOn.get(id) ?? null)];
       }),
   );
   return documents.flat().sort((a, b) => (a.createdAt < b.createdAt ? 1 : -1));
 }
 
-/** Every id there is, revoked ones included. */
-export async function listDeveloperKeyIds(
+async function readKeyObjects(
   store: ObjectStore,
   account: string,
-): Promise<readonly string[]> {
-  const ids = new Set<string>();
+): Promise<{ readonly usedOn: Map<string, string>; readonly revoked: Set<string> }> {
+  const usedOn = new Map<string, string>();
+  const revoked = new Set<string>();
   for await (const { key } of store.list(developerKeysPrefix(account))) {
     const object = parseDeveloperKeyKey(account, key);
-    if (object !== undefined) ids.add(object.id);
+    if (object === undefined) continue;
+    if (object.isEnd) revoked.add(object.id);
+    const { id, usedOn: day = '' } = object;
+    if (day > (usedOn.get(id) ?? '')) usedOn.set(id, day);
   }
-  return [...ids];
+  return { usedOn, revoked };
 }
 
-/** @throws AppError `unknown_key`, and the store's */
+/** @throws AppError `unknown_key`, `not_signed_in`, those of the guard, and the store's */
 export async function revokeDeveloperKey(
-  deps: AppendDeps,
+  deps: ChangeDeps,
   account: string,
   id: string,
 ): Promise<void> {
-  const { store } = deps;
-  const [isThere, ended] = await Promise.all([
-    isPresent(store, developerKeyKey(account, id)),
-    isEnded(store, developerKeyPrefix(account, id)),
-  ]);
-  if (!isThere || ended) {
-    throw new AppError('unknown_key', 'There is no such key, or it was revoked.');
-  }
-  await endDeveloperKey(deps, account, id, 'revoked');
+  if (deps.guard !== undefined) await requireOpenAccount(deps, account);
+  const isListed = (await readKeyList(deps.store, account)).includes(id);
+  // Ended and still listed is one whose revocation was cut short.
+  if (!isListed) throw new AppError('unknown_key', 'There is no such key, or it was revoked.');
+  await endDeveloperKeys(deps, account, [id], 'revoked');
 }
 
-async function endDeveloperKey(
+/** @throws AppError the store's: run it again then */
+export async function revokeAllDeveloperKeys(deps: AppendDeps, account: string): Promise<void> {
+  const listed = await readKeyList(deps.store, account);
+  if (listed.length > 0) await endDeveloperKeys(deps, account, listed, 'revoked');
+}
+
+/** The keys end before they leave the list: what is cut short can be found, and done again. */
+async function endDeveloperKeys(
   deps: AppendDeps,
   account: string,
-  id: string,
+  ids: readonly string[],
   reason: string,
 ): Promise<void> {
-  await endSequence(deps, developerKeyPrefix(account, id), { reason, keptMs: END_KEPT_MS_MIN });
+  for (const id of ids) {
+    await endSequence(deps, developerKeyPrefix(account, id), { reason, keptMs: END_KEPT_MS_MIN });
+  }
+  await removeFromKeyList(deps, account, ids).catch((error: unknown) => {
+    // An account that was erased has none.
+    if (!isAppError(error, 'ended')) throw error;
+  });
 }
 
 function summaryOf(document: DeveloperKeyJson, lastUsedOn: string | null): DeveloperKey {

@@ -50,6 +50,11 @@ export function developerKeysPrefix(account: string): string {
   return `${DEVELOPER_KEYS_ROOT}${account}/`;
 }
 
+/** The list of an account's developer keys. */
+export function developerKeyListKey(account: string, number: number): string {
+  return `${developerKeysPrefix(account)}${number}.json`;
+}
+
 export function developerKeyPrefix(account: string, id: string): string {
   return `${developerKeysPrefix(account)}${id}/`;
 }

@@ -4,6 +4,7 @@ import type { AppendDeps } from '../sequence/append.ts';
 import { END_KEPT_MS_MIN, eraseSequence, isMarker } from '../sequence/end.ts';
 import {
   accountIdOf,
+  type ChangeDeps,
   changeAccount,
   normalizeEmail,
   readAccount,
@@ -11,15 +12,16 @@ import {
 } from './account.ts';
 import type { Account } from './account-document.ts';
 import { endAllSessions } from './account-sessions.ts';
-import { listDeveloperKeyIds } from './developer-keys.ts';
-import { ACCOUNTS_ROOT, accountPrefix, developerKeyPrefix, sessionsPrefix } from './keys.ts';
+import { revokeAllDeveloperKeys } from './developer-keys.ts';
+import { ACCOUNTS_ROOT, accountPrefix, developerKeysPrefix, sessionsPrefix } from './keys.ts';
 import type { PasswordHasher } from './password.ts';
 import { checkPassword } from './password-rule.ts';
+import { endSession } from './sessions.ts';
 
 /** What owners and staff do to accounts. A change comes first, the end of its sessions after it. */
 
 /** @throws AppError `unknown_account`, and those of `changeAccount` */
-export function setName(deps: AppendDeps, id: string, name: string | null): Promise<Account> {
+export function setName(deps: ChangeDeps, id: string, name: string | null): Promise<Account> {
   return changeAccount(deps, id, (account) =>
     account.name === name ? undefined : { change: 'name', name },
   );
@@ -55,13 +57,36 @@ export function unlockAccount(deps: AppendDeps, id: string): Promise<Account> {
 }
 
 /** Ends every session of an account, also one that is being begun at this moment. */
-export async function endEverySession(deps: AppendDeps, id: string): Promise<number> {
-  const sessionsNotBefore = new Date(deps.clock.now()).toISOString();
-  await changeAccount(deps, id, () => ({ change: 'sessions ended', sessionsNotBefore }));
-  return endAllSessions(deps, id, 'logged_out_everywhere');
+export async function endEverySession(deps: ChangeDeps, id: string): Promise<void> {
+  await endSessionsBegun(deps, id);
+  await endAllSessions(deps, id, 'logged_out_everywhere');
 }
 
-/** A new password, and every session begun with the old one ended. @throws AppError `weak_password` */
+/**
+ * As {@link endEverySession}, and the session that asks ends last: with it over, a log-out that failed
+ * half way could not be tried again.
+ */
+export async function endEverySessionOwnLast(
+  deps: ChangeDeps,
+  id: string,
+  own: string,
+): Promise<void> {
+  await endSessionsBegun(deps, id);
+  await endAllSessions(deps, id, 'logged_out_everywhere', own);
+  await endSession(deps, id, own, 'logged_out_everywhere');
+}
+
+async function endSessionsBegun(deps: ChangeDeps, id: string): Promise<void> {
+  const sessionsNotBefore = new Date(deps.clock.now()).toISOString();
+  await changeAccount(deps, id, () => ({ change: 'sessions ended', sessionsNotBefore }));
+}
+
+/**
+ * A new password. It ends every session that was begun with the old one, and every developer key:
+ * whoever knew the old password may have made one.
+ *
+ * @throws AppError `weak_password`, `not_configured`, and those of `changeAccount`
+ */
 export async function setPassword(
   deps: AppendDeps & { readonly passwords: PasswordHasher },
   id: string,
@@ -71,13 +96,16 @@ export async function setPassword(
   const hash = await deps.passwords.hash(password);
   const sessionsNotBefore = new Date(deps.clock.now()).toISOString();
   const account = await changeAccount(deps, id, ({ provider }) => {
-    if (provider === 'embedded') return { change: 'password', password: hash, sessionsNotBefore };
+    if (provider === 'embedded') {
+      return { change: 'password', password: hash, sessionsNotBefore };
+    }
     throw new AppError(
       'not_configured',
       `The password of this account is kept by ${provider}; change it there.`,
     );
   });
   await endAllSessions(deps, id, 'logged_out_everywhere');
+  await revokeAllDeveloperKeys(deps, id);
   return account;
 }
 
@@ -96,12 +124,7 @@ export async function eraseAccount(deps: AppendDeps, id: string): Promise<void> 
 /** What an account that has ended still has; also the rest of an erasure that was cut short. */
 export async function eraseBelongings(deps: AppendDeps, id: string): Promise<void> {
   await endAllSessions(deps, id, 'account_erased');
-  for (const key of await listDeveloperKeyIds(deps.store, id)) {
-    await eraseSequence(deps, developerKeyPrefix(id, key), {
-      reason: 'erased',
-      keptMs: END_KEPT_MS_MIN,
-    });
-  }
+  await eraseSequence(deps, developerKeysPrefix(id), { reason: 'erased', keptMs: END_KEPT_MS_MIN });
   await removeSessionDocuments(deps, id);
 }
 

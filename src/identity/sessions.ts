@@ -53,6 +53,8 @@ export interface OpenSession {
   readonly emailVerified: boolean;
   /** As stored; the tier table may not have it any more. */
   readonly tier: string | null;
+  /** When the owner proved their password; milliseconds since the epoch. */
+  readonly startedAt: number;
   readonly refreshToken: string;
   /** Milliseconds since the epoch. */
   readonly refreshExpiresAt: number;
@@ -185,6 +187,7 @@ export function createSessions(deps: SessionDeps): Sessions {
     email: state.account_copy.email,
     emailVerified: state.account_copy.email_verified,
     tier: state.account_copy.tier,
+    startedAt: Date.parse(state.started_at),
     refreshToken: tokens.render({
       account: state.account,
       session: state.session,

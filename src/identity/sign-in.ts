@@ -8,19 +8,14 @@ import {
   readAccount,
 } from './account.ts';
 import type { Account } from './account-document.ts';
-import type { IdentityProvider, VerifiedIdentity } from './identity-provider.ts';
-import type { Lockout } from './lockout.ts';
+import type { VerifiedIdentity } from './identity-provider.ts';
+import { type ProofDeps, provePassword } from './prove-password.ts';
 import type { ClientPlatform } from './session-document.ts';
 import { accountLocked, type Device, type OpenSession, type Sessions } from './sessions.ts';
 
-export interface SignInDeps extends AppendDeps {
-  readonly provider: IdentityProvider;
-  readonly lockout: Lockout;
+export interface SignInDeps extends AppendDeps, ProofDeps {
   readonly sessions: Sessions;
 }
-
-/** An account with a history takes longer to read than none: every failure takes as long as the longest. */
-export const FAILURE_MS_MIN = 500;
 
 export interface SignIn {
   readonly email: string;
@@ -39,19 +34,10 @@ export interface SignIn {
  *   `identity_provider_unavailable`, and the store's
  */
 export async function signIn(deps: SignInDeps, request: SignIn): Promise<OpenSession> {
-  const { provider, lockout, sessions, clock } = deps;
+  const { sessions, clock } = deps;
   const startedAt = clock.now();
-  const email = normalizeEmail(request.email);
-  // Known before the provider has said anything: by the address, whoever it belongs to.
-  const guarded = accountIdOf(provider.name, email);
-  await lockout.admit(guarded);
-  const identity = await provider.verifyPassword({ email, password: request.password });
-  if (identity === undefined) {
-    await lockout.noteFailure(guarded);
-    await clock.sleep(Math.max(0, startedAt + FAILURE_MS_MIN - clock.now()));
-    throw new AppError('invalid_credentials', 'The address or the password is wrong.');
-  }
-  await lockout.noteSuccess(guarded);
+  const { email, password } = request;
+  const identity = await provePassword(deps, { email: normalizeEmail(email), password });
   const account = await openAccount(deps, identity);
   if (account.locked !== null) throw accountLocked();
   return sessions.begin(account, request.platform, request.device, startedAt);

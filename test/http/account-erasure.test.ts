@@ -12,6 +12,7 @@ import {
   BILLING,
   KEYS,
   logIn,
+  PASSWORD,
   type Person,
   PORTAL,
   refresh,
@@ -45,7 +46,8 @@ describe('deleting an account', () => {
     await ask(service, 'PATCH', ACCOUNT, { bearer: person.access, body: { name: 'Ada' } });
   });
 
-  const erase = () => ask(service, 'DELETE', ACCOUNT, { bearer: person.access });
+  const erase = () =>
+    ask(service, 'DELETE', ACCOUNT, { bearer: person.access, body: { password: PASSWORD } });
   const asMe = (method: string, url: string, body?: unknown) =>
     ask(service, method, url, { bearer: person.access, body });
 
@@ -62,6 +64,21 @@ describe('deleting an account', () => {
       left.every((name) => name.endsWith('/end.json')),
       left.join(),
     ).toBe(true);
+  });
+
+  it('asks for the password, and counts wrong ones as signing in does', async () => {
+    const without = await asMe('DELETE', ACCOUNT, {});
+    expect(without).toMatchObject({ status: 400, body: { errors: [{ pointer: '/password' }] } });
+    const codes = [];
+    for (let guess = 0; guess < 5; guess++) {
+      codes.push((await asMe('DELETE', ACCOUNT, { password: `guess ${guess}` })).body.code);
+    }
+    // The person signed in twice within this minute: that leaves three of five tries.
+    expect(codes).toEqual([
+      ...Array(3).fill('invalid_credentials'),
+      ...Array(2).fill('too_many_requests'),
+    ]);
+    expect((await asMe('GET', ACCOUNT)).body.name).toBe('Ada');
   });
 
   it('the access token that is still alive opens nothing of it any more', async () => {

@@ -55,6 +55,7 @@ const BODIES: Readonly<Record<string, object>> = {
   [String(MAILS[0])]: { email: 'new@example.com' },
   [String(MAILS[1])]: { email: 'new@example.com' },
   [`PATCH ${ACCOUNT}`]: { name: 'Ada' },
+  [`DELETE ${ACCOUNT}`]: { password: PASSWORD },
   [`POST ${KEYS}`]: { name: 'CI', scopes: [{ application: 'desktop', access: 'read' }] },
 };
 const SIGNED_IN = [
@@ -318,6 +319,7 @@ describe('error codes of accounts', () => {
       account: person.id,
       session: 'any',
       tier: 'nothing',
+      startedAt: clock.now(),
     });
     const poor = { authorization: `Bearer ${token}` };
     await send(`POST ${KEYS}`, 403, 'not_entitled', { payload, headers: poor });
@@ -383,6 +385,7 @@ describe('error codes of accounts', () => {
     for (const operation of [
       `GET ${ACCOUNT}`,
       `PATCH ${ACCOUNT}`,
+      `DELETE ${ACCOUNT}`,
       `DELETE ${SESSIONS}`,
       `POST ${KEYS}`,
       `GET ${BILLING}`,
@@ -393,17 +396,26 @@ describe('error codes of accounts', () => {
       await send(operation, 'document_newer', person);
     }
     await send(LOGOUT, 'document_newer', person, { payload: { scope: 'global' } });
+    const bearer = { authorization: `Bearer ${person.access}` };
+    for (const [operation, url] of [
+      [END_ONE, `${SESSIONS}/any`],
+      [REVOKE, `${KEYS}/0123456789abcdef`],
+    ] as const) {
+      await ledger.produce(service, operation, 503, 'document_newer', { url, headers: bearer });
+    }
     for (const [code, bytes] of [
       ['document_newer', newer],
       ['document_corrupt', Buffer.from('{')],
     ] as const) {
       const other = await signIn(service);
       await put(`sessions/${other.id}/another/1.json`, bytes);
-      await put(`developer-keys/${other.id}/0123456789abcdef/1.json`, bytes);
-      for (const operation of [`GET ${SESSIONS}`, `GET ${KEYS}`, `POST ${KEYS}`]) {
+      const key = `developer-keys/${other.id}/${(await makeKey(other)).id}/1.json`;
+      await inner.delete(key);
+      await put(key, bytes);
+      for (const operation of [`GET ${SESSIONS}`, `GET ${KEYS}`]) {
         if (code === 'document_newer') await send(operation, code, other);
         // A list shows the others.
-        else if (operation.startsWith('GET ')) {
+        else {
           const url = operation.slice('GET '.length);
           const { statusCode } = await service.app.http.inject({
             url,
@@ -427,10 +439,30 @@ describe('error codes of accounts', () => {
       const payload = BODIES[operation];
       await ledger.produce(mailed, operation, 503, 'identity_provider_unavailable', { payload });
     }
+    const user = { id: 'user-1', email: 'ada@example.com', email_confirmed_at: '2026-01-01' };
+    gotrue.answerJson({ access_token: 'token', user });
+    const { access } = await signIn(mailed, { email: user.email });
+    const request = {
+      headers: { authorization: `Bearer ${access}` },
+      payload: BODIES[`DELETE ${ACCOUNT}`],
+    };
+    const erase = (status: number, code: ErrorCode) =>
+      ledger.produce(mailed, `DELETE ${ACCOUNT}`, status, code, request);
+    gotrue.answerWith((_request, response) => response.writeHead(500).end());
+    await erase(503, 'identity_provider_unavailable');
+    gotrue.answerWith((_request, response) => {
+      response.writeHead(400, { 'content-type': 'application/json' });
+      response.end('{"error_code":"email_not_confirmed"}');
+    });
+    await erase(403, 'email_not_verified');
+    // The address is another user's by now.
+    gotrue.answerJson({ access_token: 'token', user: { ...user, id: 'user-2' } });
+    await erase(401, 'invalid_credentials');
   });
 
   it('overloaded: more passwords to hash than anybody waits for', async () => {
     const people = Array.from({ length: 80 }, newEmail);
+    const owners = await Promise.all(Array.from({ length: 8 }, () => signIn(service)));
     const storm = people.map((email) => logIn(service, { email }));
     const busy = (operation: string) =>
       ledger.produce(service, operation, 503, 'overloaded', {
@@ -442,10 +474,21 @@ describe('error codes of accounts', () => {
         if ((await answer).status !== 503) await new Promise(() => {});
       }),
     );
+    const someErasures = Promise.any(
+      owners.map(async (owner) =>
+        ledger.produce(
+          service,
+          `DELETE ${ACCOUNT}`,
+          503,
+          'overloaded',
+          await good(`DELETE ${ACCOUNT}`, owner),
+        ),
+      ),
+    );
     // A turn or two may come free meanwhile, and not as many as these.
     const some = (operation: string) =>
       Promise.any(Array.from({ length: 8 }, () => busy(operation)));
-    await Promise.all([some(REGISTER), some(LOGIN)]);
+    await Promise.all([some(REGISTER), some(LOGIN), someErasures]);
     await Promise.all(storm);
   });
 

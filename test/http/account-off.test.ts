@@ -31,7 +31,7 @@ const ROUTES: readonly (readonly [string, string, object?])[] = [
   ['POST', `${AUTH}/resend-verification`, { email: EMAIL }],
   ['GET', ACCOUNT],
   ['PATCH', ACCOUNT, { name: 'Ada' }],
-  ['DELETE', ACCOUNT],
+  ['DELETE', ACCOUNT, { password: PASSWORD }],
   ['GET', SESSIONS],
   ['DELETE', SESSIONS],
   ['DELETE', `${SESSIONS}/x`],

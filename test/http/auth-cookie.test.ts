@@ -13,6 +13,7 @@ import {
   logIn,
   logOut,
   OWN_SCRIPT,
+  PASSWORD,
   type Person,
   refresh,
   refreshByCookie,
@@ -204,7 +205,10 @@ describe('a website that signs in with a cookie', () => {
     it('everywhere and for good clear the cookie too', async () => {
       for (const url of [SESSIONS, ACCOUNT]) {
         const { access } = await signIn(service, WEB);
-        const answer = await ask(service, 'DELETE', url, { bearer: access });
+        const answer = await ask(service, 'DELETE', url, {
+          bearer: access,
+          ...(url === ACCOUNT ? { body: { password: PASSWORD } } : {}),
+        });
         expect(answer.status).toBe(204);
         expect(cookieOf(answer)).toBe('');
       }

@@ -65,7 +65,10 @@ describe('whether an address has an account', () => {
     const { email: locked, id } = await signIn(service);
     await lockAccount(service, id, 'spam');
     const erased = await signIn(service);
-    await ask(service, 'DELETE', '/api/v1/account', { bearer: erased.access });
+    await ask(service, 'DELETE', '/api/v1/account', {
+      bearer: erased.access,
+      body: { password: PASSWORD },
+    });
     const answers = [];
     for (const email of [newEmail(), known, locked, erased.email]) {
       answers.push(comparable(await logIn(service, { email, password: 'wrong password' })));

@@ -146,7 +146,6 @@ describe('a page of somebody else', () => {
 
 const SIGNED_IN_ROUTES = [
   ['GET', ACCOUNT],
-  ['DELETE', ACCOUNT],
   ['GET', SESSIONS],
   ['DELETE', SESSIONS],
   ['DELETE', `${SESSIONS}/x`],
@@ -180,6 +179,8 @@ describe('a token in the wrong place', () => {
     }
     const patch = await ask(service, 'PATCH', ACCOUNT, { bearer: token, body: { name: 'x' } });
     expect(patch.status).toBe(401);
+    const erase = { bearer: token, body: { password: PASSWORD } };
+    expect((await ask(service, 'DELETE', ACCOUNT, erase)).status).toBe(401);
     const create = { name: 'k', scopes: [{ application: 'desktop', access: 'read' }] };
     expect((await ask(service, 'POST', KEYS, { bearer: token, body: create })).status).toBe(401);
     expect((await ask(service, 'GET', ACCOUNT, { bearer: person.access })).status).toBe(200);

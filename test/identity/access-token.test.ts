@@ -17,7 +17,13 @@ import {
 import { createFixedClock, createSeededRandomness } from '../support/clock.ts';
 
 const ISSUER = 'https://updates.example.org';
-const WHO: Principal = { account: 'a'.repeat(32), session: 'session-1', tier: 'pro' };
+const STARTED_AT = Date.parse('2026-11-21T08:59:59.123Z');
+const WHO: Principal = {
+  account: 'a'.repeat(32),
+  session: 'session-1',
+  tier: 'pro',
+  startedAt: STARTED_AT,
+};
 
 const clock = createFixedClock();
 const seconds = (): number => Math.floor(clock.now() / 1000);
@@ -48,6 +54,7 @@ const payload = () => ({
   sub: WHO.account,
   sid: WHO.session,
   tier: WHO.tier,
+  auth_time: STARTED_AT / 1000,
   iat: seconds(),
   exp: seconds() + ACCESS_TOKEN_SECONDS,
   jti: 'x',
@@ -169,6 +176,8 @@ describe('an access token', () => {
     ['a session that is no text', { sid: {} }],
     ['no tier', { tier: undefined }],
     ['a tier that is no text', { tier: ['pro'] }],
+    ['no beginning of its session', { auth_time: undefined }],
+    ['a beginning that is text', { auth_time: '9999999999' }],
   ])('with %s is refused', async (_, claims) => {
     await expectRefused(await forge({ payload: claims }));
   });

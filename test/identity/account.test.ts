@@ -16,7 +16,8 @@ import {
   setTier,
   unlockAccount,
 } from '../../src/identity/manage-account.ts';
-import { FAILURE_MS_MIN, signIn } from '../../src/identity/sign-in.ts';
+import { FAILURE_MS_MIN } from '../../src/identity/prove-password.ts';
+import { signIn } from '../../src/identity/sign-in.ts';
 import {
   DEVICE,
   describeStores,

@@ -1,15 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import { accountIdOf } from '../../src/identity/account.ts';
+import { DEVELOPER_KEYS_MAX } from '../../src/identity/developer-key-list.ts';
 import {
   createDeveloperKey,
   createDeveloperKeyVerifier,
-  DEVELOPER_KEYS_MAX,
   listDeveloperKeys,
   revokeDeveloperKey,
 } from '../../src/identity/developer-keys.ts';
 import { eraseAccount, lockAccount, unlockAccount } from '../../src/identity/manage-account.ts';
 import type { AppendDeps } from '../../src/sequence/append.ts';
-import { DAY, dump, EMAIL, keysOf, register, setUp, silentLog } from './support.ts';
+import { DAY, describeStores, dump, EMAIL, keysOf, register, setUp, silentLog } from './support.ts';
 
 const ID = accountIdOf('embedded', EMAIL);
 const SCOPES = [{ application: 'desktop', access: 'read' as const }];
@@ -180,6 +180,25 @@ describe('a developer key', () => {
     await store.delete(key);
     await store.create(key, Buffer.from('{}'));
     await expect(verifierOf(deps).verify(created.key)).rejects.toMatchObject(REFUSED);
+  });
+});
+
+describeStores('the developer keys of an account', (open) => {
+  it('are twenty at most, however many are made at once', async () => {
+    const deps = setUp(open());
+    await register(deps);
+    const { store, clock } = deps;
+    const request = { name: 'CI', scopes: SCOPES, expiresAt: new Date(clock.now() + DAY) };
+    const made = await Promise.allSettled(
+      Array.from({ length: 60 }, () => createDeveloperKey(setUp(store), ID, request)),
+    );
+    const keys = made.flatMap((one) => (one.status === 'fulfilled' ? [one.value.key] : []));
+    const refused = made.flatMap((one) => (one.status === 'rejected' ? [one.reason.code] : []));
+    expect(new Set(refused)).toEqual(new Set(['limit_reached']));
+    expect(keys).toHaveLength(20);
+    expect(await listDeveloperKeys(store, ID)).toHaveLength(20);
+    const { verify } = verifierOf(deps);
+    for (const key of keys) await verify(key);
   });
 });
 

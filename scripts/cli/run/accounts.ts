@@ -219,7 +219,7 @@ export async function changePassword(
     options,
     (context, id) => setPassword({ ...context, passwords: createPasswordHasher() }, id, password),
     (account) =>
-      `${account.email} has the new password, and is signed out everywhere, within ten minutes.`,
+      `${account.email} has the new password, is signed out everywhere within ten minutes, and its developer keys are revoked.`,
   );
 }
 
