@@ -4,7 +4,7 @@ import { AppError } from '../errors.ts';
 import { bearerOf, notSignedIn, type Principal } from '../identity/access-token.ts';
 import type { ChangeDeps } from '../identity/account.ts';
 import type { Identity } from '../identity/identity.ts';
-import { guardSession } from '../identity/session-guard.ts';
+import { type GuardedSession, guardSession } from '../identity/session-guard.ts';
 import type { AccountsDeps } from './accounts-deps.ts';
 
 /** Who is asking, and whether they may. */
@@ -41,7 +41,7 @@ export async function requirePrincipal(
  */
 export function asOwner(
   identity: Identity,
-  principal: Principal,
+  principal: GuardedSession,
   options?: Parameters<typeof guardSession>[2],
 ): Identity & ChangeDeps {
   return { ...identity, guard: guardSession(identity.store, principal, options) };

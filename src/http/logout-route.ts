@@ -1,14 +1,13 @@
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { isAppError } from '../errors.ts';
-import { bearerOf } from '../identity/access-token.ts';
-import { listSessions } from '../identity/account-sessions.ts';
+import { bearerOf, notSignedIn } from '../identity/access-token.ts';
+import { standingOf } from '../identity/account-sessions.ts';
 import type { Identity } from '../identity/identity.ts';
 import { endEverySessionOwnLast } from '../identity/manage-account.ts';
 import { SESSION_LIFE_MS } from '../identity/sessions.ts';
 import { isGone, tryAgainWhenUnknown, WRITING } from './account-route.ts';
 import type { AccountsDeps } from './accounts-deps.ts';
-import { openIdentity } from './authenticate.ts';
+import { asOwner, openIdentity } from './authenticate.ts';
 import type { App } from './deps.ts';
 import { clearSessionCookie, requireOwnScript, SESSION_COOKIE } from './session-answer.ts';
 import { problems } from './validation.ts';
@@ -16,7 +15,7 @@ import { problems } from './validation.ts';
 const schema = {
   summary: 'Sign out',
   description:
-    'Ends this session, or all of the account. Says who asks by an access token, a refresh token, or the cookie; nothing to end is no error.',
+    'Ends this session, or all of the account. Says who asks by an access token, a refresh token, or the cookie; nothing to end is no error. Ending all of them needs an access token that expired an hour ago at most, or the newest refresh token of its session.',
   tags: ['auth'],
   body: z.object({
     scope: z.enum(['local', 'global']).describe('This session, or every one of the account.'),
@@ -26,6 +25,7 @@ const schema = {
     204: z.null().describe('Over. Access tokens of it are good for ten minutes at the most.'),
     ...problems({
       400: 'invalid_request, malformed_json',
+      401: 'not_signed_in',
       403: 'request_forgery',
       413: 'body_too_large',
       415: 'unsupported_media_type',
@@ -36,11 +36,16 @@ const schema = {
   },
 };
 
+/** How long after its end an access token still signs out everywhere: a page that was left open. */
+const LATE_MS_MAX = 3_600_000;
+
 interface Holder {
   readonly account: string;
   readonly session: string;
-  /** Whether an access token says so, and not a refresh token, which may be long over. */
-  readonly isSignedIn: boolean;
+  /** The state of the session that a refresh token stands for; undefined for an access token. */
+  readonly counter?: number;
+  /** Whether what it holds is too old to say more than that its own session is over. */
+  readonly isStale: boolean;
 }
 
 export function registerLogout(app: App, deps: AccountsDeps): void {
@@ -65,15 +70,15 @@ async function holderOf(
   const bearer = bearerOf(request.headers.authorization);
   if (bearer !== undefined) {
     const { accessTokens } = identity;
-    const principal = await accessTokens.verify(bearer).catch(() => undefined);
-    if (principal !== undefined) return { ...principal, isSignedIn: true };
-    // Whoever comes back after the ten minutes to sign out must not be told that it was done, and it was not.
+    const fresh = await accessTokens.verify(bearer, LATE_MS_MAX).catch(() => undefined);
+    if (fresh !== undefined) return { ...fresh, isStale: false };
+    // Whoever comes back later to sign out must not be told that it was done, and it was not.
     const late = await accessTokens.verify(bearer, SESSION_LIFE_MS).catch(() => undefined);
-    if (late !== undefined) return { ...late, isSignedIn: false };
+    if (late !== undefined) return { ...late, isStale: true };
   }
   const claimsOf = (token: string | undefined): Holder | undefined => {
     const claims = identity.sessions.claimsOf(token ?? '');
-    return claims && { ...claims, isSignedIn: false };
+    return claims && { ...claims, isStale: false };
   };
   const holder = claimsOf(inBody);
   if (holder !== undefined) return holder;
@@ -83,27 +88,17 @@ async function holderOf(
   return claimsOf(cookie);
 }
 
-async function end(
-  identity: Identity,
-  { account, session, isSignedIn }: Holder,
-  scope: 'local' | 'global',
-): Promise<void> {
-  // A token found on an old disk must not sign its owner out everywhere for ever.
-  if (scope === 'global' && (isSignedIn || (await isOpen(identity, account, session)))) {
-    await endEverySessionOwnLast(identity, account, session).catch((error: unknown) => {
-      // An account that was erased has no sessions left.
-      if (!isGone(error)) tryAgainWhenUnknown(error);
-    });
-  }
-  await identity.sessions.end(account, session, 'logged_out');
-}
-
-async function isOpen(identity: Identity, account: string, session: string): Promise<boolean> {
-  try {
-    return (await listSessions(identity, account)).some(({ id }) => id === session);
-  } catch (error) {
-    if (!isAppError(error, 'document_corrupt')) throw error;
-    // One damaged session, of whatever device, must not keep the others signed in.
-    return true;
-  }
+async function end(identity: Identity, holder: Holder, scope: 'local' | 'global'): Promise<void> {
+  const { account, session } = holder;
+  if (scope === 'local') return identity.sessions.end(account, session, 'logged_out');
+  const standing = await standingOf(identity, account, session, holder.counter);
+  // There is nothing that a session that is over may end.
+  if (standing === 'over') return;
+  // A token found on an old disk must not sign its owner out everywhere.
+  if (holder.isStale || standing === 'replaced') throw notSignedIn();
+  const owner = asOwner(identity, { account, session }, { isSigningOut: true });
+  await endEverySessionOwnLast(owner, account, session).catch((error: unknown) => {
+    // An account that was erased has no sessions left.
+    if (!isGone(error)) tryAgainWhenUnknown(error);
+  });
 }

@@ -6,7 +6,7 @@ import { readSoundDocument } from '../sequence/sequence.ts';
 import { type ChangeDeps, readAccount, unknownAccount } from './account.ts';
 import { parseSessionKey, sessionsPrefix } from './keys.ts';
 import { type SessionJson, sessionSequence } from './session-document.ts';
-import { type EndReason, endSession, SESSION_IDLE_MS } from './sessions.ts';
+import { type EndReason, endSession, REFRESH_GRACE_MS, SESSION_IDLE_MS } from './sessions.ts';
 
 /** The sessions of one account, for its owner and for staff. Listings: never on the way of a refresh. */
 
@@ -37,6 +37,28 @@ async function listOpen(store: ObjectStore, account: string): Promise<ReadonlyMa
   }
   for (const session of ended) newest.delete(session);
   return newest;
+}
+
+/**
+ * Whether a session is over, and whether a state of it is still the one that its client has: the newest,
+ * or the one before while its answer may have been lost.
+ *
+ * @param counter undefined for what does not depend on a state
+ * @throws AppError the store's
+ */
+export async function standingOf(
+  { store, clock }: EndDeps,
+  account: string,
+  session: string,
+  counter?: number,
+): Promise<'over' | 'current' | 'replaced'> {
+  const newest = (await listOpen(store, account)).get(session);
+  if (newest === undefined) return 'over';
+  if (counter === undefined || counter >= newest) return 'current';
+  if (counter < newest - 1) return 'replaced';
+  const successor = await readSoundDocument(store, sessionSequence(account, session), newest);
+  const at = Date.parse(successor?.signed.at ?? '');
+  return clock.now() - at <= REFRESH_GRACE_MS ? 'current' : 'replaced';
 }
 
 /** Sessions that can still be refreshed, the latest first. @throws AppError the store's */

@@ -4,6 +4,9 @@ import { notSignedIn, type Principal } from './access-token.ts';
 import type { ChangeGuard } from './account.ts';
 import { sessionPrefix } from './keys.ts';
 
+export type GuardedSession = Pick<Principal, 'account' | 'session'> &
+  Partial<Pick<Principal, 'startedAt'>>;
+
 /**
  * Refuses changes with the access token of a session that is over: the token itself is good for ten
  * minutes, whatever happens meanwhile.
@@ -14,7 +17,7 @@ import { sessionPrefix } from './keys.ts';
  */
 export function guardSession(
   store: ObjectStore,
-  { account, session, startedAt }: Principal,
+  { account, session, startedAt = 0 }: GuardedSession,
   { isSigningOut = false } = {},
 ): ChangeGuard {
   return async ({ locked, sessionsNotBefore }) => {

@@ -296,6 +296,10 @@ describe('error codes of accounts', () => {
     await ledger.produce(website, REFRESH, 403, 'request_forgery', { payload: web, headers });
     const out = { payload: BODIES[LOGOUT], headers };
     await ledger.produce(website, LOGOUT, 403, 'request_forgery', out);
+    const { access } = await signIn(service);
+    clock.advance(2 * 3_600_000);
+    const late = { headers: { authorization: `Bearer ${access}` }, payload: { scope: 'global' } };
+    await ledger.produce(service, LOGOUT, 401, 'not_signed_in', late);
   });
 
   it('signed in: what is not there, and what the tier does not open', async () => {
