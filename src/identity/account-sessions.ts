@@ -61,12 +61,34 @@ export async function standingOf(
   return clock.now() - at <= REFRESH_GRACE_MS ? 'current' : 'replaced';
 }
 
+/**
+ * The lowest number of the account's documents that an open session has seen last; infinite without any.
+ *
+ * @throws AppError the store's
+ */
+export async function lowestAccountRevision(store: ObjectStore, account: string): Promise<number> {
+  const documents = await readOpen(store, account);
+  return Math.min(...documents.map(({ account_revision: revision }) => revision));
+}
+
 /** Sessions that can still be refreshed, the latest first. @throws AppError the store's */
 export async function listSessions(
   deps: EndDeps,
   account: string,
 ): Promise<readonly SessionSummary[]> {
   const { store, clock } = deps;
+  return (await readOpen(store, account))
+    .map(summaryOf)
+    .filter(
+      ({ expiresAt, refreshedAt }) =>
+        Date.parse(expiresAt) > clock.now() &&
+        Date.parse(refreshedAt) + SESSION_IDLE_MS > clock.now(),
+    )
+    .sort((a, b) => (a.refreshedAt < b.refreshedAt ? 1 : -1));
+}
+
+/** The newest document of each session that has not ended; a corrupt one cannot be refreshed. */
+async function readOpen(store: ObjectStore, account: string): Promise<readonly SessionJson[]> {
   const open = [...(await listOpen(store, account))];
   const limit = pLimit(AT_ONCE);
   const documents = await Promise.all(
@@ -74,14 +96,7 @@ export async function listSessions(
       limit(() => readSoundDocument(store, sessionSequence(account, session), counter)),
     ),
   );
-  return documents
-    .flatMap((document) => (document === undefined ? [] : [summaryOf(document.signed)]))
-    .filter(
-      ({ expiresAt, refreshedAt }) =>
-        Date.parse(expiresAt) > clock.now() &&
-        Date.parse(refreshedAt) + SESSION_IDLE_MS > clock.now(),
-    )
-    .sort((a, b) => (a.refreshedAt < b.refreshedAt ? 1 : -1));
+  return documents.flatMap((document) => (document === undefined ? [] : [document.signed]));
 }
 
 function summaryOf(state: SessionJson): SessionSummary {

@@ -18,6 +18,27 @@ export function parseAccountEnd(key: string): string | undefined {
   return /^accounts\/([^/]+)\/end\.json$/.exec(key)?.[1];
 }
 
+/** The account and the number of a document's key; undefined for any other key. */
+export function parseAccountKey(key: string): NumberedKey | undefined {
+  return parseNumbered(/^accounts\/([^/]+)\/([1-9]\d{0,8})\.json$/, key);
+}
+
+/** The account and the number of a list of developer keys; undefined for any other key. */
+export function parseDeveloperKeyListKey(key: string): NumberedKey | undefined {
+  return parseNumbered(/^developer-keys\/([^/]+)\/([1-9]\d{0,8})\.json$/, key);
+}
+
+interface NumberedKey {
+  /** The account. */
+  readonly of: string;
+  readonly number: number;
+}
+
+function parseNumbered(form: RegExp, key: string): NumberedKey | undefined {
+  const match = form.exec(key);
+  return match === null ? undefined : { of: String(match[1]), number: Number(match[2]) };
+}
+
 /** All sessions of an account. */
 export function sessionsPrefix(account: string): string {
   return `${SESSIONS_ROOT}${account}/`;

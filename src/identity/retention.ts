@@ -13,6 +13,7 @@ import {
 import { removeOldLockouts } from './lockout.ts';
 import { eraseBelongings } from './manage-account.ts';
 import { SESSION_IDLE_MS, SESSION_LIFE_MS } from './sessions.ts';
+import { trimAccounts, trimDeveloperKeyLists } from './trim.ts';
 
 /** Clearing up, in the background: listings and deletions, a refresh waits for none of them. */
 
@@ -22,8 +23,8 @@ export const SESSION_DOCUMENTS_KEPT = 3;
 const IDLE_MARGIN_MS = 86_400_000;
 
 /**
- * Ends the sessions that nobody can refresh any more, keeps the newest documents of the others, and
- * clears away what has ended.
+ * Ends the sessions that nobody can refresh any more, keeps the newest documents of the others and of
+ * accounts, and clears away what has ended.
  *
  * @returns how many objects were deleted
  * @throws AppError the store's; the rest is done the next time
@@ -32,6 +33,8 @@ export async function clearUpIdentity(deps: AppendDeps): Promise<number> {
   await completeErasures(deps);
   return (
     (await trimSessions(deps)) +
+    (await trimAccounts(deps)) +
+    (await trimDeveloperKeyLists(deps)) +
     (await removeEnded(deps, SESSIONS_ROOT, SESSION_LIFE_MS)) +
     (await removeEnded(deps, ACCOUNTS_ROOT)) +
     (await removeEnded(deps, DEVELOPER_KEYS_ROOT)) +

@@ -1,9 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { accountIdOf } from '../../src/identity/account.ts';
+import { accountIdOf, readAccount } from '../../src/identity/account.ts';
+import { createDeveloperKey, revokeDeveloperKey } from '../../src/identity/developer-keys.ts';
 import { sessionKey } from '../../src/identity/keys.ts';
 import {
   endEverySession,
+  eraseAccount,
   lockAccount,
   setTier,
   unlockAccount,
@@ -12,6 +14,7 @@ import { clearUpIdentity, SESSION_DOCUMENTS_KEPT } from '../../src/identity/rete
 import { SESSION_IDLE_MS, SESSION_LIFE_MS } from '../../src/identity/sessions.ts';
 import { signIn } from '../../src/identity/sign-in.ts';
 import { createMemoryStore } from '../../src/object-store/memory.ts';
+import type { AppendDeps } from '../../src/sequence/append.ts';
 import { createFixedClock, createSeededRandomness } from '../support/clock.ts';
 import { createFaultyStore, failFrom } from '../support/faulty-store.ts';
 import {
@@ -31,6 +34,7 @@ import {
   signInDeps,
 } from './support.ts';
 
+const HOUR = 60 * MINUTE;
 const ID = accountIdOf('embedded', EMAIL);
 
 async function signedIn(refreshes = 0) {
@@ -105,6 +109,50 @@ describe('clearing up', () => {
     await expectEnded(sessions, token);
   });
 
+  it('keeps few documents of an account, from which its newest is found and erased', async () => {
+    const { deps, store, clock } = await signedIn();
+    for (let change = 1; change <= 300; change++) await setTier(deps, ID, `tier-${change}`);
+    await createDeveloperKeys(deps, 30);
+    clock.advance(SESSION_LIFE_MS);
+    await clearUpIdentity(deps);
+    const kept = await keysOf(store, `accounts/${ID}/`);
+    console.log(`an account with 300 changes: ${kept.length} documents are kept`);
+    expect(kept.length).toBeLessThanOrEqual(20);
+    expect((await keysOf(store, `developer-keys/${ID}/`)).length).toBeLessThanOrEqual(16);
+    expect(await readAccount(store, ID)).toMatchObject({ tier: 'tier-300', revision: 301 });
+    expect(await setTier(deps, ID, 'last')).toMatchObject({ tier: 'last', revision: 302 });
+    await eraseAccount(deps, ID);
+    expect(await keysOf(store, `accounts/${ID}/`)).toEqual([`accounts/${ID}/end.json`]);
+  });
+
+  it('keeps what a session has not seen yet, and what was superseded a moment ago', async () => {
+    const { deps, store, clock, sessions, token } = await signedIn();
+    for (let change = 1; change <= 20; change++) await setTier(deps, ID, `tier-${change}`);
+    clock.advance(2 * HOUR);
+    expect(await clearUpIdentity(deps)).toBe(0);
+    let next = token;
+    for (let change = 1; change <= 20; change++) {
+      clock.advance(10 * MINUTE);
+      await clearUpIdentity(deps);
+      const session = await refreshWith(sessions, next);
+      expect(session.tier).toBe(`tier-${change}`);
+      next = session.refreshToken;
+    }
+    await clearUpIdentity(deps);
+    expect((await keysOf(store, 'accounts/')).length).toBeLessThanOrEqual(10);
+    for (let change = 1; change <= 20; change++) await setTier(deps, ID, `again-${change}`);
+    clock.advance(HOUR - MINUTE);
+    await clearUpIdentity(deps);
+    const kept = await keysOf(store, 'accounts/');
+    for (let number = 21; number <= 41; number++) {
+      expect(kept).toContain(`accounts/${ID}/${number}.json`);
+    }
+    await lockAccount(deps, ID, null);
+    clock.advance(2 * HOUR);
+    await clearUpIdentity(deps);
+    await expectEnded(sessions, next);
+  });
+
   it('that fails at any step breaks nothing and is completed the next time', async () => {
     let isDone = false;
     let steps = 0;
@@ -143,6 +191,15 @@ describe('clearing up', () => {
     expect(await keysOf(store)).toEqual(expect.arrayContaining(strange));
   });
 });
+
+/** Makes and revokes keys, one after the other. */
+async function createDeveloperKeys(deps: AppendDeps, count: number): Promise<void> {
+  const expiresAt = new Date(deps.clock.now() + DAY);
+  const request = { name: 'CI', scopes: [], expiresAt };
+  for (let made = 0; made < count; made++) {
+    await revokeDeveloperKey(deps, ID, (await createDeveloperKey(deps, ID, request)).id);
+  }
+}
 
 type Step =
   | { readonly what: 'advance'; readonly ms: number }
