@@ -7,9 +7,10 @@ import {
   SUBJECT_LENGTH_MAX,
 } from '../contact/documents.ts';
 import type { Intake } from '../contact/intake.ts';
+import { isDisplayName } from '../domain/display-name.ts';
 import { AppError } from '../errors.ts';
 import type { App } from './deps.ts';
-import { problems } from './validation.ts';
+import { NOT_A_NAME, problems } from './validation.ts';
 
 /** The contact form: stored before it is answered, and delivered by mail afterwards. */
 
@@ -30,16 +31,12 @@ const HONEYPOT_LENGTH_MAX = 2_000;
 const NOT_IN_LINE = /[\p{Cc}\p{Cs}\u2028\u2029]/u;
 const NOT_IN_TEXT = /(?![\n\r\t])[\p{Cc}\p{Cs}]/u;
 
+const filled = (lengthMax: number) => z.string().trim().min(1, 'must not be empty').max(lengthMax);
 const text = (lengthMax: number, forbidden: RegExp) =>
-  z
-    .string()
-    .trim()
-    .min(1, 'must not be empty')
-    .max(lengthMax)
-    .refine((value) => !forbidden.test(value), 'must not have control characters');
+  filled(lengthMax).refine((value) => !forbidden.test(value), 'must not have control characters');
 
 const bodySchema = z.object({
-  name: text(NAME_LENGTH_MAX, NOT_IN_LINE),
+  name: filled(NAME_LENGTH_MAX).refine(isDisplayName, NOT_A_NAME),
   email: text(EMAIL_LENGTH_MAX, NOT_IN_LINE).pipe(z.email('must be a mail address')),
   subject: text(SUBJECT_LENGTH_MAX, NOT_IN_LINE),
   message: text(MESSAGE_LENGTH_MAX, NOT_IN_TEXT).describe('Plain text.'),

@@ -1,13 +1,14 @@
 import '@fastify/cookie';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
+import { isDisplayName } from '../domain/display-name.ts';
 import { AppError } from '../errors.ts';
 import { ACCESS_TOKEN_SECONDS } from '../identity/access-token.ts';
 import { CLIENT_PLATFORMS, type ClientPlatform } from '../identity/session-document.ts';
 import type { OpenSession } from '../identity/sessions.ts';
 import type { AccountsDeps, CookieSettings } from './accounts-deps.ts';
 import { openIdentity } from './authenticate.ts';
-import { word } from './validation.ts';
+import { NOT_A_NAME, word } from './validation.ts';
 
 /** What log-in and refresh answer, and the cookie that a website keeps in place of a token. */
 
@@ -22,15 +23,9 @@ export const platformSchema = z
 export const deviceIdSchema = word.describe('Stable for this installation or browser profile.');
 export const emailSchema = z.email().max(254);
 export const passwordSchema = z.string().min(1).max(1024);
-/** A line for people: nothing that would make two of it, and no halves of characters. */
+/** A name of a person, a device or a key. */
 export const lineSchema = (lengthMax: number) =>
-  z
-    .string()
-    .trim()
-    .min(1)
-    .max(lengthMax)
-    .refine((line) => !NOT_IN_LINE.test(line), 'must be one line without control characters');
-const NOT_IN_LINE = /[\p{Cc}\p{Cs}\u2028\u2029]/u;
+  z.string().trim().min(1).max(lengthMax).refine(isDisplayName, NOT_A_NAME);
 
 export const sessionAnswerSchema = z.strictObject({
   access_token: z.string().describe('For `Authorization: Bearer …`; keep it in memory only.'),

@@ -67,6 +67,9 @@ const WORD_LENGTH_MAX = 128;
 /** A short text of a request: names, versions, words of a vocabulary. */
 export const word = z.string().min(1).max(WORD_LENGTH_MAX);
 
+/** What is said of a name that `isDisplayName` refuses. */
+export const NOT_A_NAME = 'must be one line, without control or invisible characters';
+
 export const problemSchema = z
   .object({
     type: z.string(),

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Clock } from '../clock.ts';
+import { isDisplayName } from '../domain/display-name.ts';
 import { AppError, isAppError } from '../errors.ts';
 import { parseJson, readBody } from '../response-body.ts';
 import type { Secret } from '../secret.ts';
@@ -177,9 +178,14 @@ function identityOf(user: z.output<typeof userSchema>): VerifiedIdentity {
     email: user.email,
     // `confirmed_at` is also set when only a telephone number was confirmed.
     emailVerified: (user.email_confirmed_at ?? null) !== null,
-    name: typeof name === 'string' && name.length <= 100 ? name : null,
+    // Users write it themselves: what would not be taken here is not taken from there.
+    name: typeof name === 'string' && isNameOf(name) ? name : null,
     tier: typeof tier === 'string' ? tier : null,
   };
+}
+
+function isNameOf(name: string): boolean {
+  return name.trim() !== '' && name.length <= 100 && isDisplayName(name);
 }
 
 function refusal({ status, code }: Answer): AppError {
