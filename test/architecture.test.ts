@@ -240,6 +240,11 @@ describe('fences', () => {
     ['jose only where something is signed', /^jose(\/|$)/, /^src\/(identity|signing)\//],
     ['pino only where the program starts', /^pino(\/|$)/, /^(src\/server\.ts$|scripts\/)/],
     ['nodemailer only where mail is made', /^nodemailer(\/|$)/, /^src\/contact\/mail\.ts$/],
+    [
+      'the list of common passwords only where passwords are judged',
+      /^@zxcvbn-ts\//,
+      /^src\/identity\/password-rule\.ts$/,
+    ],
     ['argon2 only where passwords are hashed', /^argon2(\/|$)/, /^src\/identity\/password\.ts$/],
     ['commander only on the command line', /^(commander|cli-progress)$/, /^scripts\//],
     ['nothing imports the entry point', /^src\/server\.ts$/, /^$/],

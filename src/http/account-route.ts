@@ -44,15 +44,6 @@ export const CHANGE_PROBLEMS = {
   503: `${WRITING}, document_newer`,
 } as const;
 
-/** Of a route that asks for the password again. */
-export const PASSWORD_PROBLEMS = {
-  ...CHANGE_PROBLEMS,
-  400: 'invalid_request, malformed_json',
-  401: 'not_signed_in, invalid_credentials',
-  403: 'email_not_verified',
-  503: `identity_provider_unavailable, overloaded, ${WRITING}, document_newer`,
-} as const;
-
 const PATH = '/api/v1/account';
 
 export function registerAccount(app: App, deps: AccountsDeps): void {
@@ -110,7 +101,16 @@ export function registerAccount(app: App, deps: AccountsDeps): void {
       'Asks for the password again. Ends every session and deletes the account, its sessions and developer keys, for good. Its address can register again after an hour. What an identity provider outside keeps stays there, and so do messages sent with the contact form.',
     tags: ['account'],
     body: z.object({ password: passwordSchema }),
-    response: { 204: z.null(), ...problems(PASSWORD_PROBLEMS) },
+    response: {
+      204: z.null(),
+      ...problems({
+        ...CHANGE_PROBLEMS,
+        400: 'invalid_request, malformed_json',
+        401: 'not_signed_in, invalid_credentials',
+        403: 'email_not_verified',
+        503: `identity_provider_unavailable, overloaded, ${WRITING}, document_newer`,
+      }),
+    },
   };
   app.delete(PATH, { schema: erase }, async (request, reply) => {
     const principal = await requirePrincipal(deps, request);

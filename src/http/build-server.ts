@@ -30,6 +30,7 @@ import { registerMailRequests } from './mail-request-routes.ts';
 import { countRequests } from './metrics.ts';
 import { registerMonitoring } from './monitoring-route.ts';
 import { registerOpenapi, registerSignedInDocument } from './openapi.ts';
+import { registerPassword } from './password-route.ts';
 import { sendProblem, sendRouteNotFound } from './problem.ts';
 import { registerRefresh } from './refresh-route.ts';
 import { registerRegister } from './register-route.ts';
@@ -86,6 +87,7 @@ function isPublished({ catalog }: HttpDeps, application: string): boolean {
 function registerSignedIn(app: App, deps: HttpDeps): void {
   const { accounts, telemetry, defaultApplication } = deps;
   registerAccount(app, accounts);
+  registerPassword(app, accounts);
   registerAccountSessions(app, accounts);
   registerDeveloperKeys(app, accounts);
   registerAnalytics(app, {

@@ -17,7 +17,9 @@ const schema = {
   tags: ['auth'],
   body: z.object({
     email: emailSchema,
-    password: passwordSchema.describe('At least 8 characters.'),
+    password: passwordSchema.describe(
+      'At least 8 characters; no common password, and not the address.',
+    ),
     name: lineSchema(100).optional(),
     captcha_token: z
       .string()

@@ -30,6 +30,11 @@ export const accountSchema = z.object({
   provider_tier: z.string().nullable().describe("The provider's claim, where staff set none."),
   locked: z.object({ at: timeSchema, reason: z.string().nullable() }).nullable(),
   sessions_not_before: timeSchema.nullable().describe('Sessions begun earlier are over.'),
+  session_kept: z
+    .string()
+    .nullable()
+    .describe('The session that goes on nevertheless: the one that changed the password.'),
+  keys_not_before: timeSchema.nullable().describe('Developer keys made earlier are over.'),
   password: z.string().nullable().describe('Argon2id in PHC form, for the embedded provider.'),
 });
 
@@ -52,6 +57,9 @@ export interface Account {
   readonly providerTier: string | null;
   readonly locked: { readonly at: string; readonly reason: string | null } | null;
   readonly sessionsNotBefore: string | null;
+  /** The session that `sessionsNotBefore` does not end. */
+  readonly sessionKept: string | null;
+  readonly keysNotBefore: string | null;
   readonly registeredAt: string;
   readonly password: string | null;
 }
@@ -82,6 +90,8 @@ export function accountOf(json: AccountJson): Account {
     providerTier: json.provider_tier,
     locked: json.locked,
     sessionsNotBefore: json.sessions_not_before,
+    sessionKept: json.session_kept,
+    keysNotBefore: json.keys_not_before,
     registeredAt: json.registered_at,
     password: json.password,
   };

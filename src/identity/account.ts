@@ -28,6 +28,9 @@ export interface AccountEdit {
   readonly providerTier?: string | null;
   readonly locked?: { readonly at: string; readonly reason: string | null } | null;
   readonly sessionsNotBefore?: string;
+  /** With `sessionsNotBefore`: the one session that it does not end. */
+  readonly sessionKept?: string;
+  readonly keysNotBefore?: string;
   readonly password?: string;
 }
 
@@ -161,6 +164,8 @@ export async function createAccount(
     provider_tier: account.providerTier,
     locked: null,
     sessions_not_before: null,
+    session_kept: null,
+    keys_not_before: null,
     password: account.password,
   });
   if (await isEnded(deps.store, accountPrefix(id))) return 'exists';
@@ -200,7 +205,13 @@ export async function changeAccount(
       provider_tier:
         edited.providerTier === undefined ? current.provider_tier : edited.providerTier,
       locked: edited.locked === undefined ? current.locked : edited.locked,
-      sessions_not_before: edited.sessionsNotBefore ?? current.sessions_not_before,
+      ...(edited.sessionsNotBefore === undefined
+        ? {}
+        : {
+            sessions_not_before: edited.sessionsNotBefore,
+            session_kept: edited.sessionKept ?? null,
+          }),
+      keys_not_before: edited.keysNotBefore ?? current.keys_not_before,
       password: edited.password ?? current.password,
     });
   });

@@ -267,6 +267,7 @@ export function createDeveloperKeyVerifier(
       throw notSignedIn();
     }
     const { secret_digest: digest, scopes, expires_at: expiresAt } = document.signed;
+    if (document.signed.created_at < (owner.keysNotBefore ?? '')) throw notSignedIn();
     // Digests of equal length, compared in the same time whatever they are.
     if (!timingSafeEqual(Buffer.from(digestOf(secret)), Buffer.from(digest))) throw notSignedIn();
     return { account: owner, scopes, expiresAt: Date.parse(expiresAt) };

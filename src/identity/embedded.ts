@@ -15,8 +15,9 @@ export function createEmbeddedProvider(
   const { store, clock, passwords } = deps;
   return {
     name: 'embedded',
+    passwords,
     register: async ({ email, password, name }) => {
-      checkPassword(password);
+      await checkPassword(password, email);
       const due = clock.sleep(REGISTER_MS_MIN);
       // Hashed and offered to the store whether or not the address is taken: it costs us the same, and
       // the store a little less when it is.

@@ -54,6 +54,7 @@ export function createGotrueProvider(options: GotrueOptions): IdentityProvider {
   };
   return {
     name: 'gotrue',
+    passwords: undefined,
     register: ({ email, password, name }) =>
       evenly(
         (async () => {

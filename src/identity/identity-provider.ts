@@ -1,3 +1,5 @@
+import type { PasswordHasher } from './password.ts';
+
 /** Who proves who somebody is. The session is this service's own, whoever proved it. */
 export interface IdentityProvider {
   readonly name: 'embedded' | 'gotrue';
@@ -21,6 +23,8 @@ export interface IdentityProvider {
    * @throws AppError `not_configured` when the provider sends no mail, `identity_provider_unavailable`
    */
   requestMail(kind: 'verification' | 'reset', email: string): Promise<void>;
+  /** Hashes passwords where this service keeps them; undefined where the provider does. */
+  readonly passwords: PasswordHasher | undefined;
   /** Whether it answers, for the status page. @throws AppError when it does not */
   probe(signal: AbortSignal): Promise<void>;
 }

@@ -92,12 +92,14 @@ export async function setPassword(
   id: string,
   password: string,
 ): Promise<Account> {
-  checkPassword(password);
+  const { email } = (await readAccount(deps.store, id)) ?? {};
+  if (email === undefined) throw unknownAccount();
+  await checkPassword(password, email);
   const hash = await deps.passwords.hash(password);
-  const sessionsNotBefore = new Date(deps.clock.now()).toISOString();
+  const now = new Date(deps.clock.now()).toISOString();
   const account = await changeAccount(deps, id, ({ provider }) => {
     if (provider === 'embedded') {
-      return { change: 'password', password: hash, sessionsNotBefore };
+      return { change: 'password', password: hash, sessionsNotBefore: now, keysNotBefore: now };
     }
     throw new AppError(
       'not_configured',

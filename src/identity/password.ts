@@ -47,12 +47,17 @@ export function createPasswordHasher({ atOnce = 1, cost = COST } = {}): Password
     return limit(work);
   };
   return {
-    hash: async (password) => turn(() => argon2.hash(password, options)),
+    hash: async (password) => turn(() => argon2.hash(typed(password), options)),
     verify: async (hash, password) => {
-      const isRight = await turn(() => argon2.verify(hash ?? nobody, password));
+      const isRight = await turn(() => argon2.verify(hash ?? nobody, typed(password)));
       return isRight && hash !== null;
     },
   };
+}
+
+/** One text, whichever way a keyboard composes its accents (RFC 8265, section 4.2). */
+function typed(password: string): string {
+  return password.normalize('NFC');
 }
 
 /** A hash that no password has, with the same parameters: an unknown address costs as much. */

@@ -20,8 +20,9 @@ export function guardSession(
   { account, session, startedAt = 0 }: GuardedSession,
   { isSigningOut = false } = {},
 ): ChangeGuard {
-  return async ({ locked, sessionsNotBefore }) => {
-    const isOver = sessionsNotBefore !== null && Date.parse(sessionsNotBefore) > startedAt;
+  return async ({ locked, sessionsNotBefore, sessionKept }) => {
+    const isBefore = sessionsNotBefore !== null && Date.parse(sessionsNotBefore) > startedAt;
+    const isOver = isBefore && sessionKept !== session;
     if (locked !== null || (isOver && !isSigningOut)) throw notSignedIn();
     if (await isEnded(store, sessionPrefix(account, session))) throw notSignedIn();
   };

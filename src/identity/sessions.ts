@@ -153,7 +153,8 @@ export function createSessions(deps: SessionDeps): Sessions {
       return refuse(claims, 'other_device');
     }
     if (changed?.locked) return refuse(claims, 'account_locked');
-    if ((changed?.sessionsNotBefore ?? '') > state.started_at) {
+    const isKept = changed?.sessionKept === session;
+    if ((changed?.sessionsNotBefore ?? '') > state.started_at && !isKept) {
       return refuse(claims, 'logged_out_everywhere');
     }
     if (successor !== undefined) {

@@ -43,6 +43,7 @@ const REFRESH = `POST ${AUTH}/refresh`;
 const LOGOUT = `POST ${AUTH}/logout`;
 const MAILS = [`POST ${AUTH}/resend-verification`, `POST ${AUTH}/request-reset`];
 const END_ONE = `DELETE ${SESSIONS}/{session}`;
+const CHANGE_PASSWORD = `POST ${ACCOUNT}/password`;
 const REVOKE = `DELETE ${KEYS}/{key}`;
 
 const DEVICE = { id: 'device-1', name: 'A laptop' };
@@ -56,12 +57,14 @@ const BODIES: Readonly<Record<string, object>> = {
   [String(MAILS[1])]: { email: 'new@example.com' },
   [`PATCH ${ACCOUNT}`]: { name: 'Ada' },
   [`DELETE ${ACCOUNT}`]: { password: PASSWORD },
+  [CHANGE_PASSWORD]: { password: PASSWORD, new_password: 'another battery staple' },
   [`POST ${KEYS}`]: { name: 'CI', scopes: [{ application: 'desktop', access: 'read' }] },
 };
 const SIGNED_IN = [
   `GET ${ACCOUNT}`,
   `PATCH ${ACCOUNT}`,
   `DELETE ${ACCOUNT}`,
+  CHANGE_PASSWORD,
   `GET ${SESSIONS}`,
   `DELETE ${SESSIONS}`,
   END_ONE,
@@ -80,6 +83,7 @@ const WRITING = [
   LOGOUT,
   `PATCH ${ACCOUNT}`,
   `DELETE ${ACCOUNT}`,
+  CHANGE_PASSWORD,
   `DELETE ${SESSIONS}`,
   END_ONE,
   `POST ${KEYS}`,
@@ -257,6 +261,18 @@ describe('error codes of accounts', () => {
     await ledger.produce(website, REGISTER, 503, 'captcha_unavailable', { payload });
   });
 
+  it('a new password: weak, or without the old one', async () => {
+    const { access } = await signIn(service);
+    const headers = { authorization: `Bearer ${access}` };
+    const change = (status: number, code: ErrorCode, payload: object) =>
+      ledger.produce(service, CHANGE_PASSWORD, status, code, {
+        headers,
+        payload: { ...BODIES[CHANGE_PASSWORD], ...payload },
+      });
+    await change(400, 'weak_password', { new_password: 'password123' });
+    await change(401, 'invalid_credentials', { password: 'wrong password' });
+  });
+
   it('login: who may not', async () => {
     const email = await register(service);
     const payload = { ...BODIES[LOGIN], email };
@@ -390,6 +406,7 @@ describe('error codes of accounts', () => {
       `GET ${ACCOUNT}`,
       `PATCH ${ACCOUNT}`,
       `DELETE ${ACCOUNT}`,
+      CHANGE_PASSWORD,
       `DELETE ${SESSIONS}`,
       `POST ${KEYS}`,
       `GET ${BILLING}`,
@@ -478,21 +495,18 @@ describe('error codes of accounts', () => {
         if ((await answer).status !== 503) await new Promise(() => {});
       }),
     );
-    const someErasures = Promise.any(
-      owners.map(async (owner) =>
-        ledger.produce(
-          service,
-          `DELETE ${ACCOUNT}`,
-          503,
-          'overloaded',
-          await good(`DELETE ${ACCOUNT}`, owner),
-        ),
-      ),
-    );
+    const someOwners = (operation: string) =>
+      Promise.any(
+        owners.map(async (owner) => {
+          const request = await good(operation, owner);
+          await ledger.produce(service, operation, 503, 'overloaded', request);
+        }),
+      );
+    const byOwners = [`DELETE ${ACCOUNT}`, CHANGE_PASSWORD].map(someOwners);
     // A turn or two may come free meanwhile, and not as many as these.
     const some = (operation: string) =>
       Promise.any(Array.from({ length: 8 }, () => busy(operation)));
-    await Promise.all([some(REGISTER), some(LOGIN), someErasures]);
+    await Promise.all([some(REGISTER), some(LOGIN), ...byOwners]);
     await Promise.all(storm);
   });
 

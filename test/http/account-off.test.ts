@@ -32,6 +32,7 @@ const ROUTES: readonly (readonly [string, string, object?])[] = [
   ['GET', ACCOUNT],
   ['PATCH', ACCOUNT, { name: 'Ada' }],
   ['DELETE', ACCOUNT, { password: PASSWORD }],
+  ['POST', `${ACCOUNT}/password`, { password: PASSWORD, new_password: PASSWORD }],
   ['GET', SESSIONS],
   ['DELETE', SESSIONS],
   ['DELETE', `${SESSIONS}/x`],

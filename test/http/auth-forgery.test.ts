@@ -181,6 +181,8 @@ describe('a token in the wrong place', () => {
     expect(patch.status).toBe(401);
     const erase = { bearer: token, body: { password: PASSWORD } };
     expect((await ask(service, 'DELETE', ACCOUNT, erase)).status).toBe(401);
+    const change = { bearer: token, body: { password: PASSWORD, new_password: PASSWORD } };
+    expect((await ask(service, 'POST', `${ACCOUNT}/password`, change)).status).toBe(401);
     const create = { name: 'k', scopes: [{ application: 'desktop', access: 'read' }] };
     expect((await ask(service, 'POST', KEYS, { bearer: token, body: create })).status).toBe(401);
     expect((await ask(service, 'GET', ACCOUNT, { bearer: person.access })).status).toBe(200);

@@ -31,6 +31,7 @@ const OURS = [
   ['GET', ACCOUNT],
   ['PATCH', ACCOUNT],
   ['DELETE', ACCOUNT],
+  ['POST', `${ACCOUNT}/password`],
   ['GET', `${ACCOUNT}/sessions`],
   ['DELETE', `${KEYS}/0123456789abcdef`],
   ['GET', KEYS],

@@ -28,6 +28,7 @@ const KEY = { name: 'CI', scopes: [{ application: 'desktop', access: 'publish' }
 const BODIES: Readonly<Record<string, object>> = {
   [`PATCH ${ACCOUNT}`]: { name: 'Eve' },
   [`DELETE ${ACCOUNT}`]: { password: PASSWORD },
+  [`POST ${ACCOUNT}/password`]: { password: PASSWORD, new_password: 'battery staple horse' },
   [`POST ${KEYS}`]: { ...KEY, expires_in_days: 365 },
 };
 const cheap = createPasswordHasher({ cost: { memoryCost: 8, timeCost: 1 } });
@@ -121,6 +122,7 @@ describe('with the access token of a session that is over', () => {
   const steps: readonly (readonly [string, RegExp])[] = [
     [`PATCH ${ACCOUNT}`, /^accounts\/[^/]+\/\d/],
     [`DELETE ${ACCOUNT}`, /^accounts\/[^/]+\/\d/],
+    [`POST ${ACCOUNT}/password`, /^accounts\/[^/]+\/\d/],
     [`DELETE ${SESSIONS}`, /^accounts\/[^/]+\/\d/],
     [`POST ${KEYS}`, /^developer-keys\/[^/]+\/[^/]+\/1\.json/],
     [`POST ${KEYS}`, /^developer-keys\/[^/]+\/\d+\.json/],
@@ -146,6 +148,7 @@ describe('with the access token of a session that is over', () => {
         expect([answer.status, answer.body?.code], change).toEqual([401, 'not_signed_in']);
         const account = await readAccount(store, person.id);
         expect(account?.name, change).toBeNull();
+        expect(account?.sessionKept, change).toBeNull();
         expect(await listDeveloperKeys(store, person.id), change).toEqual([]);
       }
     },
