@@ -11,6 +11,7 @@ import {
 import { accountSchema } from '../src/identity/account-document.ts';
 import { developerKeyListSchema } from '../src/identity/developer-key-list.ts';
 import { developerKeySchema } from '../src/identity/developer-keys.ts';
+import { invitationSchema } from '../src/identity/invitations.ts';
 import { sessionSchema } from '../src/identity/session-document.ts';
 import { renderSchema } from '../src/sequence/json-schema.ts';
 import { compactionSchema } from '../src/telemetry/compaction-document.ts';
@@ -26,6 +27,7 @@ const DOCUMENTS = {
   session: ['Session', sessionSchema],
   'developer-key': ['Developer key', developerKeySchema],
   'developer-key-list': ['List of developer keys', developerKeyListSchema],
+  invitation: ['Invitation', invitationSchema],
   'contact-message': ['Message from the contact form', messageSchema],
   'contact-attempt': ['Attempt to deliver a message', attemptSchema],
   'contact-outcome': ['Outcome of an attempt', outcomeSchema],

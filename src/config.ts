@@ -45,6 +45,7 @@ export interface Config {
 
 export interface AccountsConfig {
   readonly provider: IdentityProviderConfig;
+  readonly registration: (typeof REGISTRATIONS)[number];
   readonly sessionSecret: Secret | undefined;
   /** Private JWKS (RFC 7517); the first key signs, all of them verify. */
   readonly accessTokenKeys: Secret | undefined;
@@ -96,6 +97,7 @@ export type StoreConfig =
 const SAME_SITE = ['Strict', 'Lax', 'None'] as const;
 const CAPTCHA_SERVICES = ['turnstile', 'hcaptcha', 'recaptcha'] as const;
 const IDENTITY_PROVIDERS = ['off', 'embedded', 'gotrue'] as const;
+const REGISTRATIONS = ['open', 'invite', 'closed'] as const;
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 const SECRET_LENGTH_MIN = 32;
 const SECONDS_BY_UNIT: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_400 };
@@ -167,6 +169,7 @@ const environment = z.object({
     .refine(isTrustProxy, 'must be true, false, or addresses such as 10.0.0.0/8,127.0.0.1')
     .optional(),
   IDENTITY_PROVIDER: z.enum(IDENTITY_PROVIDERS).optional(),
+  REGISTRATION: z.enum(REGISTRATIONS).optional(),
   GOTRUE_URL: httpUrl.optional(),
   GOTRUE_API_KEY: z
     .string()
@@ -315,6 +318,7 @@ function configOf(env: Environment): Config {
 function accountsOf(env: Environment): AccountsConfig {
   return {
     provider: providerOf(env),
+    registration: registrationOf(env),
     sessionSecret: env.SESSION_SECRET,
     accessTokenKeys: env.ACCESS_TOKEN_KEYS,
     cookieMode: env.COOKIE_MODE,
@@ -323,6 +327,13 @@ function accountsOf(env: Environment): AccountsConfig {
     tiers: env.TIERS ?? DEFAULT_TIERS,
     billingPortalUrl: env.BILLING_PORTAL_URL,
   };
+}
+
+/** Embedded accounts cannot prove whose an address is: in production an invitation says so instead. */
+function registrationOf(env: Environment): AccountsConfig['registration'] {
+  if (env.REGISTRATION !== undefined) return env.REGISTRATION;
+  const isProven = env.IDENTITY_PROVIDER === 'gotrue';
+  return env.NODE_ENV === 'production' && !isProven ? 'invite' : 'open';
 }
 
 function providerOf(env: Environment): IdentityProviderConfig {

@@ -226,6 +226,7 @@ describe('configuration', () => {
         cookieSameSite: 'Strict',
         websiteOrigins: [],
         billingPortalUrl: undefined,
+        registration: 'open',
       });
       expect(accountsOf({}).tiers.names).toEqual(['free', 'pro']);
       const production = { NODE_ENV: 'production', PUBLIC_URL: 'https://updates.example.com' };
@@ -234,6 +235,14 @@ describe('configuration', () => {
         kind: 'embedded',
       });
       expect(accountsOf({ IDENTITY_PROVIDER: 'off' }).provider).toEqual({ kind: 'off' });
+      // In production an address is somebody's who was invited, or whom a provider sent a mail.
+      const embedded = { ...production, IDENTITY_PROVIDER: 'embedded' };
+      expect(accountsOf(embedded).registration).toBe('invite');
+      expect(accountsOf({ ...embedded, REGISTRATION: 'open' }).registration).toBe('open');
+      const GOTRUE_URL = 'https://auth.example.com/auth/v1';
+      const gotrue = { IDENTITY_PROVIDER: 'gotrue', GOTRUE_URL, GOTRUE_API_KEY: 'anon' };
+      expect(accountsOf({ ...production, ...gotrue }).registration).toBe('open');
+      expect(pointersOf({ REGISTRATION: 'maybe' })).toEqual(['/REGISTRATION']);
       expect(pointersOf({ IDENTITY_PROVIDER: 'supabase' })).toEqual(['/IDENTITY_PROVIDER']);
     });
 

@@ -38,6 +38,7 @@ const identity = createIdentity({
   ...deps,
   log,
   provider: createEmbeddedProvider({ ...deps, passwords: createPasswordHasher() }),
+  registration: 'open',
   sessionSecret: new Secret('not-a-secret'.repeat(4)),
   keys,
   issuer: ISSUER,

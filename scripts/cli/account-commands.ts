@@ -4,6 +4,7 @@ import type { Runner } from './command-line.ts';
 /** Commands for the accounts, and for the keys that replicas share. */
 
 const load = () => import('./run/accounts.ts');
+const loadInvitations = () => import('./run/invitations.ts');
 
 export function addAccountCommands(program: Command, run: Runner): void {
   const accounts = program.command('accounts').summary('look after the accounts');
@@ -27,6 +28,24 @@ export function addAccountCommands(program: Command, run: Runner): void {
   accountCommand(accounts, 'set-password', 'set a password, read from standard input').action(
     run(async () => (await load()).changePassword),
   );
+  accounts
+    .command('invite')
+    .summary('invite an address to register, with REGISTRATION=invite; prints a code for it')
+    .argument('<email>', 'the address, which the code is good for')
+    .option('--days <days>', 'how long the code is good for', '7')
+    .option('--json', 'print JSON', false)
+    .action(run(async () => (await loadInvitations()).inviteAddress));
+  accounts
+    .command('invitations')
+    .summary('list the invitations that can still be used')
+    .option('--json', 'print JSON', false)
+    .action(run(async () => (await loadInvitations()).list));
+  accounts
+    .command('withdraw')
+    .summary('withdraw the invitations of an address')
+    .argument('<email>')
+    .option('--json', 'print JSON', false)
+    .action(run(async () => (await loadInvitations()).withdraw));
   accountCommand(accounts, 'erase', 'delete everything of an account, for good').action(
     run(async () => (await load()).erase),
   );

@@ -42,6 +42,7 @@ export async function openIdentity(deps: OpenIdentityDeps): Promise<Identity | u
     randomness,
     log,
     provider,
+    registration: config.accounts.registration,
     sessionSecret,
     keys: await importKeySet(keys.reveal()),
     // Replicas issue for one another: by the address they share, or by name where there is none.

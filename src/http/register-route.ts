@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { normalizeEmail } from '../identity/account.ts';
+import { register as registerPerson } from '../identity/register.ts';
 import { WRITING } from './account-route.ts';
 import type { AccountsDeps } from './accounts-deps.ts';
 import { openIdentity } from './authenticate.ts';
@@ -13,7 +14,7 @@ const TOKEN_LENGTH_MAX = 8_192;
 const schema = {
   summary: 'Register',
   description:
-    'Answers alike whether or not the address has an account already; sign in afterwards to find out.',
+    'Answers alike whether or not the address has an account already; sign in afterwards to find out. Where an invitation is needed, every one that is not good for the address is refused alike.',
   tags: ['auth'],
   body: z.object({
     email: emailSchema,
@@ -21,6 +22,11 @@ const schema = {
       'At least 8 characters; no common password, and not the address.',
     ),
     name: lineSchema(100).optional(),
+    invitation: z
+      .string()
+      .max(128)
+      .optional()
+      .describe('The code of an invitation, where one is needed.'),
     captcha_token: z
       .string()
       .max(TOKEN_LENGTH_MAX)
@@ -31,25 +37,30 @@ const schema = {
     202: z.strictObject({ status: z.literal('accepted') }),
     ...problems({
       400: 'invalid_request, malformed_json, weak_password',
-      403: 'captcha_refused',
+      403: 'captcha_refused, registration_refused',
       413: 'body_too_large',
       415: 'unsupported_media_type',
       429: 'too_many_requests',
       501: 'not_configured',
-      503: `captcha_unavailable, identity_provider_unavailable, overloaded, ${WRITING}`,
+      503: `captcha_unavailable, identity_provider_unavailable, overloaded, ${WRITING}, document_newer`,
     }),
   },
 };
 
 export function registerRegister(app: App, deps: AccountsDeps): void {
   app.post('/api/v1/auth/register', { schema }, async (request, reply) => {
-    const { provider } = openIdentity(deps);
+    const identity = openIdentity(deps);
     await deps.tryLimit.consume(request.ip);
-    const { email, password, name, captcha_token: token } = request.body;
+    const { email, password, name, invitation, captcha_token: token } = request.body;
     if (deps.captcha.required) {
       await deps.captcha.verify({ token: token ?? '', remoteAddress: request.ip });
     }
-    await provider.register({ email: normalizeEmail(email), password, name: name ?? null });
+    await registerPerson(identity, {
+      email: normalizeEmail(email),
+      password,
+      name: name ?? null,
+      ...(invitation === undefined ? {} : { invitation }),
+    });
     return reply.code(202).send({ status: 'accepted' as const });
   });
 }

@@ -32,6 +32,7 @@ export function createEmbeddedProvider(
       });
       const [outcome] = await Promise.allSettled([created, due]);
       if (outcome.status === 'rejected') throw outcome.reason;
+      return outcome.value;
     },
     verifyPassword: async ({ email, password }) => {
       const account = await readAccount(store, accountIdOf('embedded', email));

@@ -55,8 +55,8 @@ export function createGotrueProvider(options: GotrueOptions): IdentityProvider {
   return {
     name: 'gotrue',
     passwords: undefined,
-    register: ({ email, password, name }) =>
-      evenly(
+    register: async ({ email, password, name }) => {
+      await evenly(
         (async () => {
           // A known address is answered with 200 and a made-up user: nothing of the answer is told.
           const data = name === null ? {} : { name };
@@ -64,7 +64,9 @@ export function createGotrueProvider(options: GotrueOptions): IdentityProvider {
           if (answer.ok || DEPENDS_ON_ADDRESS.has(answer.code)) return;
           throw refusal(answer);
         })(),
-      ),
+      );
+      return 'untold';
+    },
     verifyPassword: async ({ email, password }) => {
       const answer = await call('POST', '/token?grant_type=password', { email, password });
       if (!answer.ok) {

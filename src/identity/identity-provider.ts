@@ -4,12 +4,13 @@ import type { PasswordHasher } from './password.ts';
 export interface IdentityProvider {
   readonly name: 'embedded' | 'gotrue';
   /**
-   * Makes an account for the address unless there is one; answers alike either way, in the same time.
+   * Makes an account for the address unless there is one; takes the same time either way.
    *
+   * @returns which of the two, where the provider tells: never for a stranger to know
    * @throws AppError `weak_password`, `not_configured` when nobody may register,
    *   `identity_provider_unavailable`, `too_many_requests`, and the store's
    */
-  register(person: NewPerson): Promise<void>;
+  register(person: NewPerson): Promise<'created' | 'exists' | 'untold'>;
   /**
    * Undefined for an unknown address and for a wrong password, after the same time.
    *

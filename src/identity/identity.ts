@@ -7,11 +7,13 @@ import type { IdentityProvider } from './identity-provider.ts';
 import type { KeySet } from './key-set.ts';
 import { createLockout, type Lockout } from './lockout.ts';
 import { createRefreshTokens } from './refresh-token.ts';
+import type { Registration } from './register.ts';
 import { createSessions, type Sessions } from './sessions.ts';
 
 /** Everything about accounts that a running service needs, put together. */
 export interface Identity extends AppendDeps {
   readonly provider: IdentityProvider;
+  readonly registration: Registration;
   readonly lockout: Lockout;
   readonly sessions: Sessions;
   readonly accessTokens: AccessTokens;
@@ -22,6 +24,7 @@ export interface Identity extends AppendDeps {
 export interface IdentityOptions extends AppendDeps {
   readonly log: Log;
   readonly provider: IdentityProvider;
+  readonly registration: Registration;
   readonly sessionSecret: Secret;
   readonly keys: KeySet;
   /** See `AccessTokenOptions`. */
@@ -29,11 +32,12 @@ export interface IdentityOptions extends AppendDeps {
 }
 
 export function createIdentity(options: IdentityOptions): Identity {
-  const { store, clock, randomness, log, provider, keys, issuer } = options;
+  const { store, clock, randomness, log, provider, registration, keys, issuer } = options;
   const deps = { store, clock, randomness };
   return {
     ...deps,
     provider,
+    registration,
     lockout: createLockout(deps),
     sessions: createSessions({ ...deps, log, tokens: createRefreshTokens(options.sessionSecret) }),
     accessTokens: createAccessTokens({ keys, clock, randomness, issuer }),

@@ -4,6 +4,7 @@ export const SESSIONS_ROOT = 'sessions/';
 export const ACCOUNTS_ROOT = 'accounts/';
 export const DEVELOPER_KEYS_ROOT = 'developer-keys/';
 export const LOCKOUTS_ROOT = 'lockouts/';
+export const INVITATIONS_ROOT = 'invitations/';
 
 export function accountPrefix(account: string): string {
   return `${ACCOUNTS_ROOT}${account}/`;
@@ -104,6 +105,32 @@ export function parseDeveloperKeyKey(account: string, key: string): DeveloperKey
   );
   if (!key.startsWith(prefix) || match === null) return undefined;
   return { id: String(match[1]), usedOn: match[3], isEnd: match[2] !== undefined };
+}
+
+/** All invitations of an address, by what an embedded account of it is called. */
+export function invitationsPrefix(account: string): string {
+  return `${INVITATIONS_ROOT}${account}/`;
+}
+
+export interface InvitationName {
+  /** What an embedded account of the address is called. */
+  readonly account: string;
+  /** Digest of the code. */
+  readonly invitation: string;
+}
+
+export function invitationPrefix({ account, invitation }: InvitationName): string {
+  return `${invitationsPrefix(account)}${invitation}/`;
+}
+
+export function invitationKey(name: InvitationName): string {
+  return `${invitationPrefix(name)}1.json`;
+}
+
+/** The invitation whose document a key names; undefined for any other key. */
+export function parseInvitationKey(key: string): InvitationName | undefined {
+  const match = /^invitations\/([0-9a-f]{32})\/([0-9a-f]{32})\/1\.json$/.exec(key);
+  return match === null ? undefined : { account: String(match[1]), invitation: String(match[2]) };
 }
 
 /** @param window the number of the span of time that the account is locked out for */

@@ -13,6 +13,7 @@ import {
 import type { Account } from './account-document.ts';
 import { endAllSessions } from './account-sessions.ts';
 import { revokeAllDeveloperKeys } from './developer-keys.ts';
+import { endInvitationsOf } from './invitations.ts';
 import { ACCOUNTS_ROOT, accountPrefix, developerKeysPrefix, sessionsPrefix } from './keys.ts';
 import type { PasswordHasher } from './password.ts';
 import { checkPassword } from './password-rule.ts';
@@ -127,6 +128,7 @@ export async function eraseAccount(deps: AppendDeps, id: string): Promise<void> 
 export async function eraseBelongings(deps: AppendDeps, id: string): Promise<void> {
   await endAllSessions(deps, id, 'account_erased');
   await eraseSequence(deps, developerKeysPrefix(id), { reason: 'erased', keptMs: END_KEPT_MS_MIN });
+  await endInvitationsOf(deps, id, 'erased');
   await removeSessionDocuments(deps, id);
 }
 

@@ -1,9 +1,11 @@
 import type { AppendDeps } from '../sequence/append.ts';
 import { endSequence, isEnded, removeEnded } from '../sequence/end.ts';
+import { endExpiredInvitations } from './invitations.ts';
 import {
   ACCOUNTS_ROOT,
   accountPrefix,
   DEVELOPER_KEYS_ROOT,
+  INVITATIONS_ROOT,
   parseAccountEnd,
   parseSessionKey,
   SESSIONS_ROOT,
@@ -31,6 +33,7 @@ const IDLE_MARGIN_MS = 86_400_000;
  */
 export async function clearUpIdentity(deps: AppendDeps): Promise<number> {
   await completeErasures(deps);
+  await endExpiredInvitations(deps);
   return (
     (await trimSessions(deps)) +
     (await trimAccounts(deps)) +
@@ -38,6 +41,7 @@ export async function clearUpIdentity(deps: AppendDeps): Promise<number> {
     (await removeEnded(deps, SESSIONS_ROOT, SESSION_LIFE_MS)) +
     (await removeEnded(deps, ACCOUNTS_ROOT)) +
     (await removeEnded(deps, DEVELOPER_KEYS_ROOT)) +
+    (await removeEnded(deps, INVITATIONS_ROOT)) +
     (await removeOldLockouts(deps))
   );
 }

@@ -111,7 +111,13 @@ async function checkPresigned(deps: DiagnoseDeps): Promise<Check> {
 }
 
 /** Below each of these lies what is nobody's business; a policy may open one and not another. */
-const PRIVATE_ROOTS = ['accounts/', 'sessions/', 'developer-keys/', 'contact/'] as const;
+const PRIVATE_ROOTS = [
+  'accounts/',
+  'sessions/',
+  'developer-keys/',
+  'invitations/',
+  'contact/',
+] as const;
 
 /** What presigned URLs are for, and nobody must get without: fetches private objects by their bare address. */
 async function checkAnonymous(deps: DiagnoseDeps): Promise<Check> {

@@ -107,6 +107,46 @@ describe('slipway accounts', () => {
     expect((await signIn('a new battery')).status).toBe(200);
   });
 
+  it('invites an address, lists its invitation, and withdraws it', async () => {
+    const invited = await run('accounts', 'invite', 'Grace@Example.com', '--days', '3');
+    expect(invited.stdout).toMatch(/^sli_[\w-]{32}\n/);
+    expect(invited.stdout).toMatch(/grace@example\.com register once, until 2/);
+    const { code, ...described } = json(
+      await run('accounts', 'invite', 'joan@example.com', '--json'),
+    );
+    expect(code).toMatch(/^sli_/);
+    const listed = await run('accounts', 'invitations');
+    expect(listed.stdout).toMatch(/^ADDRESS +INVITED +EXPIRES\n/);
+    expect(listed.stdout).toMatch(/^grace@example\.com +2/m);
+    expect(listed.stdout).not.toContain('sli_');
+    const { invitations } = json(await run('accounts', 'invitations', '--json'));
+    expect(invitations).toContainEqual(described);
+    const withdrawn = await run('accounts', 'withdraw', 'GRACE@example.com');
+    expect(withdrawn).toMatchObject({ code: 0, stdout: expect.stringMatching(/cannot register/) });
+    const again = await run('accounts', 'withdraw', 'grace@example.com');
+    expect(again).toMatchObject({
+      code: 3,
+      stderr: expect.stringMatching(/There is no invitation/),
+    });
+    await run('accounts', 'withdraw', 'joan@example.com');
+    expect((await run('accounts', 'invitations')).stdout).toBe('There are no open invitations.\n');
+  });
+
+  it('invites no address that has an account, and nothing that is none', async () => {
+    const known = await run('accounts', 'invite', 'ada@example.com');
+    expect(known).toMatchObject({ code: 3, stdout: '' });
+    expect(known.stderr).toMatch(/ada@example\.com has an account already/);
+    for (const wrong of [
+      ['ada'],
+      [''],
+      ['x@example.com', '--days', '0'],
+      ['x@example.com', '--days', '31'],
+      ['x@example.com', '--days', 'soon'],
+    ]) {
+      expect((await run('accounts', 'invite', ...wrong)).code, wrong.join(' ')).toBe(2);
+    }
+  });
+
   it('erases, for good', async () => {
     expect((await run('accounts', 'erase', 'bob@example.com')).stdout).toMatch(/is deleted/);
     expect((await run('accounts', 'show', 'bob@example.com')).code).toBe(3);

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ErrorCode } from '../../src/errors.ts';
+import { invite } from '../../src/identity/invitations.ts';
 import { lockAccount } from '../../src/identity/manage-account.ts';
 import { createMemoryStore } from '../../src/object-store/memory.ts';
 import { renderEnvelope } from '../../src/sequence/envelope.ts';
@@ -100,13 +101,14 @@ describe('error codes of accounts', () => {
   let off: TestService;
   let website: TestService;
   let mailed: TestService;
+  let invited: TestService;
   let captcha: Stub;
   let gotrue: Stub;
 
   beforeAll(async () => {
     [captcha, gotrue] = await Promise.all([startMonitoringStub(), startMonitoringStub()]);
     const tiers = { free: ['developer_keys', 'analytics'], nothing: [] };
-    [service, off, website, mailed] = await Promise.all([
+    [service, off, website, mailed, invited] = await Promise.all([
       createTestService({
         env: {
           ...UNLIMITED,
@@ -133,11 +135,14 @@ describe('error codes of accounts', () => {
           GOTRUE_API_KEY: 'key',
         },
       }),
+      createTestService({ env: { ...UNLIMITED, REGISTRATION: 'invite' } }),
     ]);
     await release(service, '1.0.0', ['windows x64 nsis']);
   });
   afterAll(() =>
-    Promise.all([service, off, website, mailed, captcha, gotrue].map((part) => part.close())),
+    Promise.all(
+      [service, off, website, mailed, invited, captcha, gotrue].map((part) => part.close()),
+    ),
   );
 
   /** What makes an operation succeed, were it not for what a test does to it. */
@@ -248,6 +253,20 @@ describe('error codes of accounts', () => {
       const url = `${ANALYTICS}?${query}`;
       await ledger.produce(service, `GET ${ANALYTICS}`, 400, 'invalid_request', { url, headers });
     }
+  });
+
+  it('register: an invitation that is not good, or that a newer Slipway made', async () => {
+    const payload = BODIES[REGISTER];
+    await ledger.produce(invited, REGISTER, 403, 'registration_refused', { payload });
+    const { email } = payload as { email: string };
+    const { code } = await invite(invited, email, 7);
+    for await (const { key } of invited.store.list('invitations/')) {
+      await invited.store.delete(key);
+      await invited.store.create(key, renderEnvelope({ schema_version: 2 }));
+    }
+    await ledger.produce(invited, REGISTER, 503, 'document_newer', {
+      payload: { ...payload, invitation: code },
+    });
   });
 
   it('register: a weak password, a captcha', async () => {

@@ -48,6 +48,7 @@ describe('diagnose: private data', () => {
       'accounts',
       'contact',
       'developer-keys',
+      'invitations',
       'sessions',
     ]);
     const left = [];

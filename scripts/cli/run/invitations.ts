@@ -1,0 +1,91 @@
+import { z } from 'zod';
+import { AppError } from '../../../src/errors.ts';
+import { normalizeEmail } from '../../../src/identity/account.ts';
+import {
+  endInvitations,
+  INVITATION_DAYS_MAX,
+  type Invitation,
+  invite,
+  listInvitations,
+} from '../../../src/identity/invitations.ts';
+import { type Context, openContext } from '../context.ts';
+import { formatTime, printJson, printTable } from '../output.ts';
+import { print, type Terminal } from '../terminal.ts';
+
+interface Options {
+  readonly json: boolean;
+}
+
+export async function inviteAddress(
+  terminal: Terminal,
+  address: string,
+  { json, days }: Options & { readonly days: string },
+): Promise<void> {
+  const email = parseEmail(address);
+  const life = parseDays(days);
+  const context = await openContext(terminal);
+  const { code, ...invitation } = await invite(depsOf(context), email, life);
+  if (json) return printJson(terminal, { ...jsonOf(invitation), code });
+  print(terminal, code);
+  print(
+    terminal,
+    `This code lets ${email} register once, until ${formatTime(invitation.expiresAt)}, where the service has REGISTRATION=invite. It is not shown again: send it to them, for "invitation" in POST /api/v1/auth/register.`,
+  );
+}
+
+export async function list(terminal: Terminal, { json }: Options): Promise<void> {
+  const invitations = await listInvitations(depsOf(await openContext(terminal)));
+  if (json) return printJson(terminal, { invitations: invitations.map(jsonOf) });
+  if (invitations.length === 0) return print(terminal, 'There are no open invitations.');
+  printTable(
+    terminal,
+    ['address', 'invited', 'expires'],
+    invitations.map(({ email, createdAt, expiresAt }) => [
+      email,
+      formatTime(createdAt),
+      formatTime(expiresAt),
+    ]),
+  );
+}
+
+export async function withdraw(
+  terminal: Terminal,
+  address: string,
+  { json }: Options,
+): Promise<void> {
+  const email = parseEmail(address);
+  const withdrawn = await endInvitations(depsOf(await openContext(terminal)), email, 'withdrawn');
+  if (withdrawn === 0) {
+    throw new AppError(
+      'unknown_invitation',
+      `There is no invitation of ${email}, or it was used. "slipway accounts invitations" lists the open ones.`,
+    );
+  }
+  if (json) printJson(terminal, { email, withdrawn });
+  else print(terminal, `${email} cannot register with the code any more.`);
+}
+
+function depsOf(context: Context) {
+  return { ...context, store: context.privateStore };
+}
+
+function jsonOf({ email, createdAt, expiresAt }: Invitation) {
+  return { email, created_at: createdAt, expires_at: expiresAt };
+}
+
+/** @throws AppError `invalid_request` */
+function parseEmail(text: string): string {
+  const parsed = z.email().max(254).safeParse(text.trim());
+  if (parsed.success) return normalizeEmail(parsed.data);
+  throw new AppError('invalid_request', `${JSON.stringify(text)} is no mail address.`);
+}
+
+/** @throws AppError `invalid_request` */
+function parseDays(text: string): number {
+  const days = Number(text);
+  if (/^\d{1,2}$/.test(text) && days >= 1 && days <= INVITATION_DAYS_MAX) return days;
+  throw new AppError(
+    'invalid_request',
+    `--days ${text}: must be a whole number from 1 to ${INVITATION_DAYS_MAX}.`,
+  );
+}
