@@ -1,0 +1,247 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import {
+  applicationsKey,
+  artifactKey,
+  clockKey,
+  hintKey,
+  manifestKey,
+  revisionKey,
+} from '../src/catalog/keys.ts';
+import { messageKey, pendingKey } from '../src/contact/keys.ts';
+import { AppError } from '../src/errors.ts';
+import { invite } from '../src/identity/invitations.ts';
+import {
+  accountKey,
+  developerKeyKey,
+  developerKeyListKey,
+  invitationKey,
+  lockoutKey,
+  sessionKey,
+} from '../src/identity/keys.ts';
+import { ensureConforming } from '../src/object-store/conformance-probe.ts';
+import { createMemoryStore } from '../src/object-store/memory.ts';
+import type { ObjectStore } from '../src/object-store/object-store.ts';
+import { changeStatus } from '../src/operations/change-status.ts';
+import { collectGarbage } from '../src/operations/collect-garbage.ts';
+import { promoteRelease } from '../src/operations/promote-release.ts';
+import { verifyCatalog } from '../src/operations/verify-catalog.ts';
+import { systemClock, systemRandomness } from '../src/system.ts';
+import { compactionKey, flushKey } from '../src/telemetry/keys.ts';
+import {
+  ACCOUNT,
+  ask,
+  KEYS,
+  newEmail,
+  PASSWORD,
+  refresh,
+  register,
+  signIn,
+  UNLIMITED,
+} from './http/account-support.ts';
+import { makeArtifact, makeTemporaryDirectory, publish } from './support/release.ts';
+import { createTestService } from './support/service.ts';
+
+/** The README's S3 policies: enough for what each of them is for, and no more. */
+
+interface Statement {
+  readonly Effect: string;
+  readonly Action: string | readonly string[];
+  readonly Resource: string | readonly string[];
+}
+type Policy = readonly Statement[];
+
+const README = readFileSync(path.join(import.meta.dirname, '../README.md'), 'utf8');
+const policies = [...README.matchAll(/```json\n(\{\n {2}"Version": "2012-10-17"[\s\S]*?)```/g)].map(
+  ([, text]) => (JSON.parse(`${text}`) as { Statement: Policy }).Statement,
+);
+const [service = [], serviceAlone = [], publisher = [], garbage = []] = policies;
+
+const listOf = (value: string | readonly string[]): readonly string[] => [value].flat();
+
+function allows(policy: Policy, action: string, resource: string): boolean {
+  return policy.some(
+    (statement) =>
+      statement.Effect === 'Allow' &&
+      listOf(statement.Action).includes(action) &&
+      listOf(statement.Resource).some((pattern) =>
+        new RegExp(`^${pattern.replaceAll('.', '\\.').replaceAll('*', '.*')}$`).test(resource),
+      ),
+  );
+}
+
+const ARN = 'arn:aws:s3:::';
+const allowsObject = (policy: Policy, action: string, key: string, bucket = 'releases') =>
+  allows(policy, action, `${ARN}${bucket}/${key}`);
+
+/** Refuses what a policy does not allow, as S3 would. */
+function createPolicedStore(inner: ObjectStore, policy: Policy, bucket = 'releases'): ObjectStore {
+  const need = (action: string, key?: string): void => {
+    const resource = key === undefined ? `${ARN}${bucket}` : `${ARN}${bucket}/${key}`;
+    if (allows(policy, action, resource)) return;
+    throw new AppError('store_denied', `${action} on ${resource} is not allowed.`);
+  };
+  return {
+    ...inner,
+    create: async (key, ...rest) => {
+      need('s3:PutObject', key);
+      return inner.create(key, ...rest);
+    },
+    upload: async (key, ...rest) => {
+      need('s3:PutObject', key);
+      need('s3:AbortMultipartUpload', key);
+      return inner.upload(key, ...rest);
+    },
+    get: async (key, ...rest) => {
+      need('s3:GetObject', key);
+      return inner.get(key, ...rest);
+    },
+    read: async (key, ...rest) => {
+      need('s3:GetObject', key);
+      return inner.read(key, ...rest);
+    },
+    head: async (key, ...rest) => {
+      need('s3:GetObject', key);
+      return inner.head(key, ...rest);
+    },
+    delete: async (key, ...rest) => {
+      need('s3:DeleteObject', key);
+      return inner.delete(key, ...rest);
+    },
+    async *list(...call) {
+      need('s3:ListBucket');
+      yield* inner.list(...call);
+    },
+    removeAbandonedUploads: async (...call) => {
+      need('s3:ListBucketMultipartUploads');
+      return inner.removeAbandonedUploads(...call);
+    },
+  };
+}
+
+const ID = 'a'.repeat(32);
+/** A key of every kind that publishing is no business of. */
+const PRIVATE_KEYS = [
+  accountKey(ID, 1),
+  sessionKey(ID, 'session', 1),
+  developerKeyKey(ID, '0123456789abcdef'),
+  developerKeyListKey(ID, 1),
+  invitationKey({ account: ID, invitation: ID }),
+  lockoutKey(ID, 1),
+  messageKey(ID),
+  pendingKey(ID, 0),
+  flushKey(0, 'instance', 1),
+  compactionKey(1),
+  'housekeeping/2026-11-21T09.json',
+];
+const PUBLIC_KEYS = [
+  applicationsKey(1),
+  hintKey(1),
+  revisionKey('desktop', 1),
+  manifestKey('desktop', '1.0.0', 1),
+  artifactKey('desktop', `artifacts/${ID}/App.exe`),
+];
+
+describe("the README's S3 policies", () => {
+  let directory: Awaited<ReturnType<typeof makeTemporaryDirectory>>;
+  beforeAll(async () => {
+    directory = await makeTemporaryDirectory();
+  });
+  afterAll(() => directory.remove());
+
+  it('are four', () => {
+    expect(policies).toHaveLength(4);
+  });
+
+  it('let a publisher publish, and touch nothing else', async () => {
+    for (const key of PRIVATE_KEYS) {
+      for (const action of ['s3:GetObject', 's3:PutObject', 's3:DeleteObject']) {
+        expect(allowsObject(publisher, action, key), `${action} ${key}`).toBe(false);
+        expect(allowsObject(garbage, action, key), `${action} ${key}`).toBe(false);
+      }
+    }
+    for (const key of PUBLIC_KEYS) {
+      expect(allowsObject(publisher, 's3:DeleteObject', key), key).toBe(false);
+    }
+    const store = createPolicedStore(createMemoryStore({ clock: systemClock }), publisher);
+    const parts = { store, clock: systemClock, randomness: systemRandomness };
+    await ensureConforming(parts);
+    const one = await makeArtifact(directory.path, { filename: 'One.exe', content: 'one' });
+    const two = await makeArtifact(directory.path, { filename: 'Two.exe', content: 'two' });
+    await publish(parts, { version: '1.0.0', artifacts: [one] });
+    await publish(parts, { version: '1.1.0', artifacts: [two] });
+    const writer = { ...parts, actor: 'test' };
+    const promoted = { application: 'desktop', create: true, allowPrerelease: true };
+    await promoteRelease(writer, { ...promoted, version: '1.1.0', to: 'beta' });
+    const change = { application: 'desktop', channel: undefined, reason: null };
+    for (const verb of ['pause', 'resume', 'yank', 'retire'] as const) {
+      await changeStatus(writer, verb, { ...change, version: '1.1.0' });
+    }
+    const request = { application: undefined, deep: true };
+    const { applications } = await verifyCatalog({ ...parts, onProgress: () => {} }, request);
+    expect(applications.flatMap(({ problems }) => problems)).toEqual([]);
+  });
+
+  it('let gc remove what no release names, with two rights more', async () => {
+    const inner = createMemoryStore({ clock: systemClock });
+    const orphan = artifactKey('desktop', `artifacts/${'0'.repeat(64)}/Old.exe`);
+    const open = { store: inner, clock: systemClock, randomness: systemRandomness };
+    const artifact = await makeArtifact(directory.path);
+    await publish(open, { version: '1.0.0', artifacts: [artifact] });
+    await inner.create(orphan, Buffer.from('old'));
+    const collect = (policy: Policy) =>
+      collectGarbage(
+        { ...open, store: createPolicedStore(inner, policy) },
+        { application: undefined, dryRun: false, ageMinMs: 0 },
+      );
+    await expect(collect(publisher)).rejects.toMatchObject({ code: 'store_denied' });
+    await wait(5);
+    await collect([...publisher, ...garbage]);
+    expect(await inner.head(orphan)).toBeUndefined();
+  });
+
+  it.each([
+    ['in one bucket', serviceAlone, 'releases'],
+    ['with a private bucket', service, 'releases-private'],
+  ] as const)('let the service do its work %s, and never publish', async (_, policy, bucket) => {
+    for (const key of PUBLIC_KEYS) {
+      expect(allowsObject(policy, 's3:GetObject', key), key).toBe(true);
+      for (const action of ['s3:PutObject', 's3:DeleteObject']) {
+        expect(allowsObject(policy, action, key), `${action} ${key}`).toBe(false);
+      }
+    }
+    for (const key of [...PRIVATE_KEYS, clockKey('x')]) {
+      for (const action of ['s3:GetObject', 's3:PutObject', 's3:DeleteObject']) {
+        expect(allowsObject(policy, action, key, bucket), `${action} ${key}`).toBe(true);
+      }
+    }
+    // One store stands for either bucket: what is written must be allowed in the service's own.
+    const inner = createMemoryStore({ clock: systemClock });
+    const store = createPolicedStore(inner, policy, bucket);
+    await ensureConforming({ store, clock: systemClock, randomness: systemRandomness });
+    const tested = await createTestService({
+      env: {
+        ...UNLIMITED,
+        CAPTCHA_PROVIDER: 'none',
+        TIERS: '{"free":["developer_keys"]}',
+      },
+      store,
+    });
+    const person = await signIn(tested, { email: await register(tested) });
+    await refresh(tested, person, person.refresh);
+    const key = { name: 'CI', scopes: [{ application: 'desktop', access: 'read' }] };
+    const made = await ask(tested, 'POST', KEYS, { bearer: person.access, body: key });
+    const contact = { name: 'Ada', email: newEmail(), subject: 'Hello', message: 'Hello.' };
+    const sent = await ask(tested, 'POST', '/api/v1/contact', { body: contact });
+    const { code } = await invite(tested, newEmail(), 7);
+    const erased = await ask(tested, 'DELETE', ACCOUNT, {
+      bearer: person.access,
+      body: { password: PASSWORD },
+    });
+    expect([made.status, sent.status, erased.status]).toEqual([201, 202, 204]);
+    expect(code).toMatch(/^sli_/);
+    await tested.close();
+  });
+});
