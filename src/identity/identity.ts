@@ -2,7 +2,7 @@ import type { Log } from '../log.ts';
 import type { Secret } from '../secret.ts';
 import type { AppendDeps } from '../sequence/append.ts';
 import { type AccessTokens, createAccessTokens } from './access-token.ts';
-import { createDeveloperKeyVerifier, type DeveloperKeyVerifier } from './developer-keys.ts';
+import { createDeveloperKeyVerifier, type DeveloperKeyVerifier } from './developer-key-verifier.ts';
 import type { IdentityProvider } from './identity-provider.ts';
 import type { KeySet } from './key-set.ts';
 import { createLockout, type Lockout } from './lockout.ts';

@@ -23,6 +23,7 @@ export const FAILURE_MS_MIN = 500;
 export async function provePassword(
   { provider, lockout, clock }: ProofDeps,
   { email, password }: Credentials,
+  sentence = 'The address or the password is wrong.',
 ): Promise<VerifiedIdentity> {
   const startedAt = clock.now();
   // Known before the provider has said anything: by the address, whoever it belongs to.
@@ -32,7 +33,7 @@ export async function provePassword(
   if (identity === undefined) {
     await lockout.noteFailure(guarded);
     await clock.sleep(Math.max(0, startedAt + FAILURE_MS_MIN - clock.now()));
-    throw new AppError('invalid_credentials', 'The address or the password is wrong.');
+    throw new AppError('invalid_credentials', sentence);
   }
   await lockout.noteSuccess(guarded);
   return identity;
@@ -48,8 +49,9 @@ export async function proveOwner(
   account: Account,
   password: string,
 ): Promise<void> {
-  const { subject } = await provePassword(deps, { email: account.email, password });
+  const sentence = 'The password is wrong.';
+  const { subject } = await provePassword(deps, { email: account.email, password }, sentence);
   if (subject === account.subject) return;
-  // The address is somebody else's at the provider by now.
-  throw new AppError('invalid_credentials', 'The password is wrong.');
+  // The address is another user's at the provider by now.
+  throw new AppError('invalid_credentials', sentence);
 }

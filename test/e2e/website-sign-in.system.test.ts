@@ -147,12 +147,42 @@ describe.skipIf(skipsBrowser)("the README's sign-in, in cookie mode", () => {
   it('says what was wrong, and wipes nothing that was typed', async () => {
     const page = await open();
     await page.getByLabel('Mail address').fill(email);
-    await page.getByLabel('Password').fill('not the password');
+    await page.getByLabel('Password', { exact: true }).fill('not the password');
     await page.keyboard.press('Enter');
     await page.getByText('The address or the password is wrong.').waitFor();
     expect(await page.getByLabel('Mail address').inputValue()).toBe(email);
     expect(await kept(page)).toEqual(DEVICE_ALONE);
     expect(await cookie()).toBeUndefined();
+  });
+
+  it('changes the password by keyboard, and stays signed in', async () => {
+    const page = await open();
+    await signIn(page);
+    await tabTo(page, '#change-password summary');
+    await page.keyboard.press('Enter');
+    const change = async (present: string, next: string) => {
+      await page.getByLabel('Present password').fill(present);
+      await page.getByLabel('New password').fill(next);
+      await page.keyboard.press('Enter');
+    };
+    await change('not the password', 'another long password');
+    await page.getByText('The password is wrong. You are still signed in.').waitFor();
+    await change(PASSWORD, 'password123');
+    await page.getByText('among the most common ones').waitFor();
+    await change(PASSWORD, 'another long password');
+    await page.getByText('The password is changed').waitFor();
+    await page.reload();
+    await page.getByText(`Signed in as ${email}`).waitFor();
+    await context.clearCookies();
+    const payload = { email, platform: 'linux', device: { id: 'x', name: 'x' } };
+    const logIn = (password: string) =>
+      service.app.http.inject({
+        method: 'POST',
+        url: '/api/v1/auth/login',
+        payload: { ...payload, password },
+      });
+    expect((await logIn(PASSWORD)).statusCode).toBe(401);
+    expect((await logIn('another long password')).statusCode).toBe(200);
   });
 
   it('signs out in every tab, by keyboard, and leaves nothing but the id of the browser', async () => {

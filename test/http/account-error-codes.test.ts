@@ -498,6 +498,10 @@ describe('error codes of accounts', () => {
     // The address is another user's by now.
     gotrue.answerJson({ access_token: 'token', user: { ...user, id: 'user-2' } });
     await erase(401, 'invalid_credentials');
+    gotrue.answerJson({ access_token: 'token', user });
+    const asked = { bearer: access, body: request.payload };
+    expect((await ask(mailed, 'DELETE', ACCOUNT, asked)).status).toBe(204);
+    expect((await ask(mailed, 'GET', ACCOUNT, { bearer: access })).status).toBe(401);
   });
 
   it('overloaded: more passwords to hash than anybody waits for', async () => {

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { accountIdOf } from '../../src/identity/account.ts';
 import { DEVELOPER_KEYS_MAX } from '../../src/identity/developer-key-list.ts';
+import { createDeveloperKeyVerifier } from '../../src/identity/developer-key-verifier.ts';
 import {
   createDeveloperKey,
-  createDeveloperKeyVerifier,
   listDeveloperKeys,
   revokeDeveloperKey,
 } from '../../src/identity/developer-keys.ts';

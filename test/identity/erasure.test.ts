@@ -1,9 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { accountIdOf, readAccount } from '../../src/identity/account.ts';
-import {
-  createDeveloperKey,
-  createDeveloperKeyVerifier,
-} from '../../src/identity/developer-keys.ts';
+import { createDeveloperKeyVerifier } from '../../src/identity/developer-key-verifier.ts';
+import { createDeveloperKey } from '../../src/identity/developer-keys.ts';
 import { createEmbeddedProvider } from '../../src/identity/embedded.ts';
 import { eraseAccount, setName } from '../../src/identity/manage-account.ts';
 import { clearUpIdentity } from '../../src/identity/retention.ts';
