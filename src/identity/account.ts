@@ -86,11 +86,11 @@ export async function readAccount(store: ObjectStore, id: string): Promise<Accou
   if (ended || (first === undefined && second === undefined)) return undefined;
   const isAll = second === undefined && first !== undefined && first !== 'damaged';
   if (isAll) return accountOf(first.signed);
-  const { newest, last } = await findNewest(store, sequence);
+  const { newest, last, damaged } = await findNewest(store, sequence);
+  // With nothing sound among what trimming keeps, the next is of long ago: it may have been unlocked.
+  if (newest === undefined || last - newest.number > damaged.length) return undefined;
   // Past the damage: else each refresh would stumble over it again, and its owner sign in for ever.
-  return newest === undefined
-    ? undefined
-    : { ...accountOf(newest.document.signed), revision: last };
+  return { ...accountOf(newest.document.signed), revision: last };
 }
 
 async function readUnlessDamaged<T>(

@@ -125,6 +125,22 @@ describe('clearing up', () => {
     expect(await keysOf(store, `accounts/${ID}/`)).toEqual([`accounts/${ID}/end.json`]);
   });
 
+  it('does not take an account back to an old state when its newest documents are corrupt', async () => {
+    const { deps, store, clock } = await signedIn();
+    for (let change = 1; change <= 20; change++) await setTier(deps, ID, `tier-${change}`);
+    await lockAccount(deps, ID, null);
+    clock.advance(SESSION_LIFE_MS);
+    await clearUpIdentity(deps);
+    const tiers = [];
+    for (const number of [22, 21, 20]) {
+      const key = `accounts/${ID}/${number}.json`;
+      await store.delete(key);
+      await store.create(key, Buffer.from('{'));
+      tiers.push((await readAccount(store, ID))?.tier);
+    }
+    expect(tiers).toEqual(['tier-20', 'tier-19', undefined]);
+  });
+
   it('keeps what a session has not seen yet, and what was superseded a moment ago', async () => {
     const { deps, store, clock, sessions, token } = await signedIn();
     for (let change = 1; change <= 20; change++) await setTier(deps, ID, `tier-${change}`);
