@@ -1,3 +1,4 @@
+import { counted } from '../../../src/counted.ts';
 import { collectGarbage } from '../../../src/operations/collect-garbage.ts';
 import { openContext } from '../context.ts';
 import { EXIT, formatBytes, printableText, printJson } from '../output.ts';
@@ -36,10 +37,11 @@ export async function gc(
     const verb = options.dryRun ? 'would be removed' : 'removed';
     print(
       terminal,
-      `${application}: ${objects.length} unused files (${formatBytes(bytes)}) ${verb}.`,
+      `${application}: ${counted(objects.length, 'unused file')} (${formatBytes(bytes)}) ${verb}.`,
     );
     for (const { key, size } of objects) print(terminal, `  ${key}  ${formatBytes(size)}`);
   }
-  if (abandonedUploads > 0) print(terminal, `${abandonedUploads} interrupted uploads cleared.`);
+  if (abandonedUploads > 0)
+    print(terminal, `${counted(abandonedUploads, 'interrupted upload')} cleared.`);
   return code;
 }

@@ -1,4 +1,5 @@
-import { verifyCatalog } from '../../../src/operations/verify-catalog.ts';
+import { counted } from '../../../src/counted.ts';
+import { type VerifyResult, verifyCatalog } from '../../../src/operations/verify-catalog.ts';
 import { openContext } from '../context.ts';
 import { EXIT, formatBytes, printableText, printJson } from '../output.ts';
 import { createProgress } from '../progress.ts';
@@ -34,17 +35,24 @@ export async function verify(
     return code;
   }
   if (listProblems.length > 0) {
-    print(terminal, `list of applications: ${listProblems.length} problems.`);
+    print(terminal, `list of applications: ${counted(listProblems.length, 'problem')}.`);
     for (const problem of listProblems) print(terminal, printableText(`  ${problem}`));
   }
   if (results.length === 0) print(terminal, 'Nothing is published yet.');
   for (const result of results) {
-    const read = options.deep ? `, ${formatBytes(result.bytesRead)} read` : '';
-    print(
-      terminal,
-      `${result.application}: revision ${result.revision}; ${result.revisionsChecked} revisions, ${result.manifestsChecked} manifests and ${result.filesChecked} files checked${read}: ${result.problems.length === 0 ? 'sound' : `${result.problems.length} problems`}.`,
-    );
+    print(terminal, `${result.application}: revision ${result.revision}; ${checkedOf(result)}.`);
     for (const problem of result.problems) print(terminal, printableText(`  ${problem}`));
   }
   return code;
+}
+
+function checkedOf(result: VerifyResult): string {
+  const { revisionsChecked, manifestsChecked, filesChecked, bytesRead, problems } = result;
+  const checked = [
+    counted(revisionsChecked, 'revision'),
+    `${counted(manifestsChecked, 'manifest')} and ${counted(filesChecked, 'file')} checked`,
+    ...(bytesRead > 0 ? [`${formatBytes(bytesRead)} read`] : []),
+  ];
+  const verdict = problems.length === 0 ? 'sound' : counted(problems.length, 'problem');
+  return `${checked.join(', ')}: ${verdict}`;
 }
