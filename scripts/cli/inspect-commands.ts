@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { parseApplicationName } from '../../src/domain/channel.ts';
-import { parseCount } from './arguments.ts';
+import { parseCount, parseVersionArgument } from './arguments.ts';
 import type { Runner } from './command-line.ts';
 
 /** Commands that show what is published. */
@@ -15,7 +15,7 @@ export function addInspectCommands(program: Command, run: Runner): void {
     run(async () => (await load()).channels),
   );
   inspectCommand(program, 'show', 'show one release')
-    .argument('<version>')
+    .argument('<version>', 'the version, such as 1.4.0', parseVersionArgument)
     .action(run(async () => (await load()).show));
   program
     .command('history')

@@ -1,14 +1,18 @@
 import type { Command } from 'commander';
 import { DEFAULT_CHANNEL, parseApplicationName } from '../../src/domain/channel.ts';
 import type { StatusVerb } from '../../src/operations/change-status.ts';
-import { addChangeOptions } from './arguments.ts';
+import { addChangeOptions, parseRangeArgument, parseVersionArgument } from './arguments.ts';
 import type { Runner } from './command-line.ts';
 
 /** Commands that change what is offered. */
 
 export function addPublishCommands(program: Command, run: Runner): void {
   addChangeOptions(program.command('publish'))
-    .argument('<version>', 'semantic version, e.g. 1.4.0 or 2.0.0-beta.1')
+    .argument(
+      '<version>',
+      'semantic version, e.g. 1.4.0, v1.4.0 or 2.0.0-beta.1',
+      parseVersionArgument,
+    )
     .argument('<paths...>', 'build directories, files, or FILE,os=…,arch=…,format=…,name=…')
     .summary('publish build output as a release, or add it to one')
     .description(
@@ -23,11 +27,15 @@ export function addPublishCommands(program: Command, run: Runner): void {
       'release notes in Markdown; once for each language',
       (file: string, files: readonly string[] = []) => [...files, file],
     )
-    .option('--requires <range>', 'versions that may update straight to this one')
-    .option('--mandatory-for <range>', 'versions that must update')
+    .option(
+      '--requires <range>',
+      'versions that may update straight to this one',
+      parseRangeArgument,
+    )
+    .option('--mandatory-for <range>', 'versions that must update', parseRangeArgument)
     .action(run(async () => (await import('./run/publish.ts')).publish));
   addChangeOptions(program.command('promote'))
-    .argument('<version>')
+    .argument('<version>', 'the version, such as 1.4.0', parseVersionArgument)
     .summary('offer a release on another channel')
     .requiredOption('--to <channel>', 'the channel to offer it on')
     .option('--app <name>', 'application (default: DEFAULT_APP)', parseApplicationName)
@@ -57,7 +65,7 @@ export function addPublishCommands(program: Command, run: Runner): void {
 
 function addStatusCommand(program: Command, run: Runner, verb: StatusVerb, summary: string): void {
   addChangeOptions(program.command(verb))
-    .argument('<version>')
+    .argument('<version>', 'the version, such as 1.4.0', parseVersionArgument)
     .summary(summary)
     .option('--app <name>', 'application (default: DEFAULT_APP)', parseApplicationName)
     .option('--channel <name>', 'only on this channel (default: wherever it is listed)')

@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { parseVersion } from '../domain/version.ts';
+import { parseClientVersion, versionText } from '../domain/version.ts';
 import { AppError } from '../errors.ts';
 import { checkForUpdate, notEntitled } from '../operations/check-for-update.ts';
 import { findFile } from '../operations/find-file.ts';
@@ -105,11 +105,11 @@ async function sendFile(
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<FastifyReply> {
-  const [version, filename, ...rest] = feed.path;
-  if (version === undefined || filename === undefined || rest.length > 0) {
+  const [asGiven, filename, ...rest] = feed.path;
+  if (asGiven === undefined || filename === undefined || rest.length > 0) {
     throw new AppError('unknown_file', 'This feed has no such document.');
   }
-  parseVersion(version);
+  const version = versionText(parseClientVersion(asGiven, '/version'));
   const { application, channel } = feed;
   const asked = { application, channel, version, filename };
   const found = await findFile(deps, asked, await tierOfRequest(deps, request));

@@ -2,7 +2,6 @@ import { readFile } from 'node:fs/promises';
 import type { BuildOutput } from '../../../src/build-output/build-output.ts';
 import { readBuildOutput } from '../../../src/build-output/read-build-output.ts';
 import { DEFAULT_CHANNEL } from '../../../src/domain/channel.ts';
-import { parseVersion } from '../../../src/domain/version.ts';
 import { AppError } from '../../../src/errors.ts';
 import { type PublishResult, publishRelease } from '../../../src/operations/publish-release.ts';
 import type { ChangeOptions } from '../arguments.ts';
@@ -30,7 +29,6 @@ export async function publish(
   paths: string[],
   options: PublishOptions,
 ): Promise<void> {
-  parseVersion(version);
   const context = await openContext(terminal, options.skipCorrupt);
   const build = await readBuildOutput({ paths, version });
   const progress = createProgress(terminal, options.json);
