@@ -3,24 +3,28 @@ import path from 'node:path';
 import { Command, CommanderError } from 'commander';
 import { isAppError } from '../../src/errors.ts';
 import { addAccountCommands } from './account-commands.ts';
+import type { ChangeOptions } from './arguments.ts';
 import { addContactCommands } from './contact-commands.ts';
 import { addInspectCommands } from './inspect-commands.ts';
 import { addMaintainCommands } from './maintain-commands.ts';
 import { EXIT, exitCodeOf, printableText } from './output.ts';
+import type { Place } from './place.ts';
 import { addPublishCommands } from './publish-commands.ts';
-import type { Terminal } from './terminal.ts';
+import type { Session, Terminal } from './terminal.ts';
 
 /** The release engineer's command line: argument parsing over the operations, and nothing else. */
 
 /** Runs one command to its end; resolves to its exit code, and never rejects. */
 export async function runCommandLine(argv: readonly string[], terminal: Terminal): Promise<number> {
   let code: number = EXIT.done;
+  let session: Session | undefined;
   const program = createProgram(terminal);
   const run: Runner =
     (load) =>
     async (...given) => {
       const handler = (await load()) as (...all: unknown[]) => ReturnType<Handler>;
-      code = (await handler(terminal, ...given)) ?? EXIT.done;
+      session = sessionOf(given.at(-1) as Command);
+      code = (await handler({ ...terminal, session }, ...given)) ?? EXIT.done;
     };
   addPublishCommands(program, run);
   addInspectCommands(program, run);
@@ -32,13 +36,22 @@ export async function runCommandLine(argv: readonly string[], terminal: Terminal
     await program.parseAsync(argv, { from: 'user' });
     return code;
   } catch (error) {
-    return reportFailure(terminal, error, argv.includes('--json'));
+    return reportFailure(terminal, error, {
+      json: argv.includes('--json'),
+      place: session?.place,
+    });
   }
 }
 
 /** What a command does, given its arguments and options; resolves to its exit code unless that is 0. */
 // biome-ignore lint/suspicious/noConfusingVoidType: most commands return nothing at all
 type Handler = (terminal: Terminal, ...given: never[]) => Promise<number | void>;
+
+/** What handlers need not pass on themselves, and so cannot forget. */
+function sessionOf(command: Command): Session {
+  const { skipCorrupt = [] } = command.opts<Partial<ChangeOptions>>();
+  return { skipCorrupt, place: undefined };
+}
 
 /** Makes an action of a handler that is loaded only when its command runs: `--help` loads none. */
 export type Runner = (load: () => Promise<Handler>) => (...given: unknown[]) => Promise<void>;
@@ -53,7 +66,7 @@ function createProgram({ stdout, stderr }: Terminal): Command {
       'after',
       `
 Settings come from the environment (or a .env file): OBJECT_STORE, DATA_DIR, S3_BUCKET, … — see the README.
-Exit codes: 0 done, 1 failed, 2 wrong usage, 3 refused (nothing changed), 4 outcome unknown (run it again).`,
+Exit codes: 0 done, 1 failed, 2 wrong usage or settings, 3 refused (nothing changed), 4 outcome unknown (run it again).`,
     )
     .showHelpAfterError('(add --help for the options)')
     .configureHelp({ showGlobalOptions: true })
@@ -73,7 +86,11 @@ function inherit(program: Command, parent: Command): void {
 }
 
 /** Prints why a command ended and returns its exit code. */
-function reportFailure({ stderr }: Terminal, error: unknown, json: boolean): number {
+function reportFailure(
+  { stderr }: Terminal,
+  error: unknown,
+  { json, place }: { readonly json: boolean; readonly place: Place | undefined },
+): number {
   // Commander has printed its own sentence.
   if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.done : EXIT.usage;
   if (!isAppError(error)) {
@@ -82,10 +99,14 @@ function reportFailure({ stderr }: Terminal, error: unknown, json: boolean): num
     return EXIT.failed;
   }
   const { code, message, issues } = error;
-  const text = json
-    ? JSON.stringify({ error: { code, message, issues } })
-    : printableText(`slipway: ${message}`);
-  stderr.write(`${text}\n`);
+  if (json) {
+    const store = place === undefined ? {} : { store: place.name };
+    stderr.write(`${JSON.stringify({ error: { code, message, issues }, ...store })}\n`);
+  } else {
+    const isNamed = place === undefined || message.includes(place.text);
+    const where = isNamed ? '' : `\nThe store is ${place.text}.`;
+    stderr.write(`${printableText(`slipway: ${message}${where}`)}\n`);
+  }
   return exitCodeOf(error);
 }
 

@@ -2,6 +2,7 @@ import { hostname, userInfo } from 'node:os';
 import { openPublisher, type Publisher } from '../../src/app/stores.ts';
 import { type Config, loadConfig } from '../../src/config.ts';
 import { systemClock, systemRandomness } from '../../src/system.ts';
+import { missingStore, type Place, placeOf, type Subject } from './place.ts';
 import type { Environment, Terminal } from './terminal.ts';
 
 /** What every command starts from. */
@@ -9,22 +10,39 @@ export interface Context extends Publisher {
   readonly config: Config;
   readonly actor: string;
   readonly provenance: { readonly commit: string | null; readonly buildUrl: string | null };
+  /** The store that the command works on: every answer names it. */
+  readonly place: Place;
 }
 
-/** @throws AppError `invalid_configuration` */
-/** @param skipCorrupt as a person gave it: see `AppendDeps` */
+/**
+ * Opens the store that the settings name, as the command's options want it.
+ *
+ * @param mayBeNew whether the command may start a directory store, rather than refuse a missing one
+ * @throws AppError `invalid_configuration`, also when there is no store, and the store's
+ */
 export async function openContext(
-  { environment }: Terminal,
-  skipCorrupt: readonly number[] = [],
+  terminal: Terminal,
+  { subject = 'releases', mayBeNew = false }: { subject?: Subject; mayBeNew?: boolean } = {},
 ): Promise<Context> {
-  const env = environment();
+  const env = terminal.environment();
   const config = loadConfig(env, 'command');
+  const place = placeOf(config, subject);
+  const { session } = terminal;
+  if (session !== undefined) session.place = place;
   const publisher = await openPublisher({
     config,
     clock: systemClock,
     randomness: systemRandomness,
   });
-  return { ...publisher, skipCorrupt, config, actor: actorOf(env), provenance: provenanceOf(env) };
+  if (!mayBeNew && !(await publisher.hasStore())) throw missingStore(place, config);
+  return {
+    ...publisher,
+    skipCorrupt: session?.skipCorrupt ?? [],
+    config,
+    place,
+    actor: actorOf(env),
+    provenance: provenanceOf(env),
+  };
 }
 
 /** For the history: as the CI service or the system names whoever runs this. */

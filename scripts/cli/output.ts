@@ -25,8 +25,11 @@ export function exitCodeOf(error: AppError): number {
   return error.code === 'store_denied' ? EXIT.failed : EXIT_BY_KIND[error.kind];
 }
 
-export function printJson(terminal: Terminal, value: unknown): void {
-  print(terminal, JSON.stringify(value, null, 2));
+/** Prints what a command found or did as JSON, with the store that it did it in. */
+export function printJson(terminal: Terminal, value: object): void {
+  const place = terminal.session?.place;
+  const store = place === undefined ? {} : { store: place.name };
+  print(terminal, JSON.stringify({ ...store, ...value }, null, 2));
 }
 
 /** Rows in aligned columns; an empty cell shows as a dash. */

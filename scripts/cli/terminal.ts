@@ -1,6 +1,15 @@
 import type { Readable, Writable } from 'node:stream';
+import type { Place } from './place.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** One run of one command. */
+export interface Session {
+  /** Documents that a person allows to step over: see `AppendDeps`. */
+  readonly skipCorrupt: readonly number[];
+  /** The store that the command works on, once it is known: answers and failures name it. */
+  place: Place | undefined;
+}
 
 /** What a command has of the process it runs in. It is handed in, so that tests run commands in their own process. */
 export interface Terminal {
@@ -10,6 +19,8 @@ export interface Terminal {
   readonly stdout: Writable;
   /** Progress bars are drawn here when it is a terminal. */
   readonly stderr: Writable & { readonly isTTY?: boolean };
+  /** What is known of the command that runs; each has its own. */
+  readonly session?: Session;
 }
 
 /** Prints a line on standard output; an empty one without `text`. */

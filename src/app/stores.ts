@@ -16,6 +16,8 @@ export interface StoreDeps {
   readonly config: Config;
   readonly clock: Clock;
   readonly randomness: Randomness;
+  /** See `FilesystemStoreDeps`. */
+  readonly checksWhenOpened?: boolean;
 }
 
 /** Signs the links of a directory store. */
@@ -38,7 +40,11 @@ export async function openStore(
 ): Promise<ObjectStore> {
   const { config, clock, randomness } = deps;
   if (config.store.kind === 's3') return openS3Store({ ...config.store, clock, randomness });
-  return openFilesystemStore({ directory: path.join(config.dataDirectory, 'objects'), signUrl });
+  return openFilesystemStore({
+    directory: objectsDirectory(config),
+    signUrl,
+    ...(deps.checksWhenOpened === undefined ? {} : { checksWhenOpened: deps.checksWhenOpened }),
+  });
 }
 
 /**
@@ -56,6 +62,11 @@ export async function openPrivateStore(
   return createConformingStore({ store: own, clock, randomness });
 }
 
+/** Where a directory store keeps its objects. */
+export function objectsDirectory(config: Config): string {
+  return path.join(config.dataDirectory, 'objects');
+}
+
 /** Loads the AWS SDK only where it is used: it takes longer than everything else of a command. */
 async function openS3Store(options: S3StoreOptions): Promise<ObjectStore> {
   const { createS3Store } = await import('../object-store/s3.ts');
@@ -70,6 +81,8 @@ function cannotSign(): never {
 export interface Publisher extends AppendDeps {
   /** See {@link openPrivateStore}. */
   readonly privateStore: ObjectStore;
+  /** False for a directory that no store was made in. A missing bucket says so itself when it is asked. */
+  hasStore(): Promise<boolean>;
   /** @throws AppError `store_nonconforming`; a verdict already stored is believed unless `fresh` */
   ensureConforming(options?: { readonly fresh: boolean }): Promise<void>;
 }
@@ -77,12 +90,13 @@ export interface Publisher extends AppendDeps {
 /** @throws those of {@link openStore} */
 export async function openPublisher(deps: StoreDeps): Promise<Publisher> {
   const { clock, randomness } = deps;
-  const store = await openStore(deps);
+  const store = await openStore({ ...deps, checksWhenOpened: false });
   return {
     store,
     privateStore: await openPrivateStore(deps, store),
     clock,
     randomness,
+    hasStore: async () => store.identify === undefined || (await store.identify()) !== undefined,
     ensureConforming: (options) => ensureConforming({ store, clock, randomness, ...options }),
   };
 }

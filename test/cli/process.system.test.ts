@@ -47,7 +47,7 @@ it('ends with the code of what it refused', async () => {
     stdout: '',
     stderr: expect.stringMatching(/^slipway: "1\.0" is not a semantic version/),
   });
-  expect((await run(['show', '1.0.0'])).code).toBe(3);
+  expect((await run(['show', '1.0.0'])).code).toBe(2);
 });
 
 it('takes a password from a pipe', async () => {

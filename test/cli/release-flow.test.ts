@@ -39,7 +39,7 @@ describe('the command line, from publish to retire', () => {
     // No terminal: no progress bars.
     expect(published).toMatchObject({ code: 0, stderr: '' });
     expect(published.stdout).toMatch(
-      /^Published desktop 1\.0\.0 to stable \(catalog revision 1\)\./,
+      /^Published desktop 1\.0\.0 to stable in \.\/data \(catalog revision 1\)\./,
     );
     expect(published.stdout).toMatch(/linux +x64 +appimage +App-1\.0\.0-x86_64\.AppImage +3 B/);
   });
@@ -51,6 +51,7 @@ describe('the command line, from publish to retire', () => {
     expect(published).toMatchObject({ code: 0, stderr: '' });
     const sha256 = '3fc4ccfe745870e2c0d99f71f30ff0656c8dedd41cc1d7d3d376b0dbe685e2f3';
     expect(json(published)).toEqual({
+      store: path.join(directory.path, 'data'),
       app: 'desktop',
       version: '1.1.0',
       channel: 'stable',
@@ -89,7 +90,8 @@ describe('the command line, from publish to retire', () => {
       run('show', '1.1.0'),
       run('channels', '--json'),
     ]);
-    const [header, ...rows] = table.stdout.trimEnd().split('\n');
+    const [title, header, ...rows] = table.stdout.trimEnd().split('\n');
+    expect(title).toBe('Releases of desktop in ./data (catalog revision 2):');
     expect(header).toMatch(/^VERSION +CHANNEL +STATUS +RELEASED +PLATFORMS +REASON$/);
     expect(rows.map((row) => row.split(/ {2,}/).slice(0, 3))).toEqual([
       ['1.1.0', 'stable', 'active'],
@@ -109,6 +111,7 @@ describe('the command line, from publish to retire', () => {
     });
     expect(shown.stdout).toMatch(/Notes \(de\):\n# Neu/);
     expect(json(channels)).toEqual({
+      store: path.join(directory.path, 'data'),
       app: 'desktop',
       catalog_revision: 2,
       channels: [{ name: 'stable', prerelease: false, newest: '1.1.0', offers: 2, retired: 0 }],
@@ -122,10 +125,11 @@ describe('the command line, from publish to retire', () => {
     };
     const paused = await run('pause', '1.1.0', '--reason', 'crashes \u001b[31mat start');
     expect(paused.stdout).toBe(
-      'Paused desktop 1.1.0 on stable (catalog revision 3).\nRunning services answer with it within 5 seconds.\n',
+      'Paused desktop 1.1.0 on stable in ./data (catalog revision 3).\nRunning services answer with it within 5 seconds.\n',
     );
     expect(await latest()).toBe('1.0.0');
     expect(json(await run('resume', '1.1.0', '--json'))).toEqual({
+      store: path.join(directory.path, 'data'),
       app: 'desktop',
       version: '1.1.0',
       channels: ['stable'],
@@ -180,7 +184,7 @@ describe('the command line, from publish to retire', () => {
     const verify = await run('verify', '--deep');
     expect(verify.code).toBe(1);
     expect(verify.stdout).toMatch(
-      /desktop: revision 6; 6 revisions, 1 manifest and 1 file checked, .* read: 1 problem\./,
+      /desktop in \.\/data: revision 6; 6 revisions, 1 manifest and 1 file checked, .* read: 1 problem\./,
     );
   });
 });

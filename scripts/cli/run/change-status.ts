@@ -20,7 +20,7 @@ interface StatusOptions extends ChangeOptions {
 /** What the command of this name does. */
 export function changeTo(verb: StatusVerb) {
   return async (terminal: Terminal, version: string, options: StatusOptions): Promise<void> => {
-    const context = await openContext(terminal, options.skipCorrupt);
+    const context = await openContext(terminal);
     const application = options.app ?? context.config.defaultApplication;
     const { channel, reason = null } = options;
     const result = await changeStatus(context, verb, { application, version, channel, reason });
@@ -35,7 +35,7 @@ export function changeTo(verb: StatusVerb) {
       });
       return;
     }
-    const where = `${application} ${version} on ${channels.join(', ')} (catalog revision ${revision})`;
+    const where = `${application} ${version} on ${channels.join(', ')} in ${context.place.text} (catalog revision ${revision})`;
     print(
       terminal,
       changed

@@ -28,16 +28,20 @@ export async function gc(
     });
     return code;
   }
-  if (results.length === 0) print(terminal, 'Nothing is published yet.');
+  const where = context.place.text;
+  if (results.length === 0) print(terminal, `Nothing is published in ${where} yet.`);
   for (const { application, objects, bytes, refusal } of results) {
     if (refusal !== undefined) {
-      print(terminal, printableText(`${application}: ${refusal} Run "slipway verify".`));
+      print(
+        terminal,
+        printableText(`${application} in ${where}: ${refusal} Run "slipway verify".`),
+      );
       continue;
     }
     const verb = options.dryRun ? 'would be removed' : 'removed';
     print(
       terminal,
-      `${application}: ${counted(objects.length, 'unused file')} (${formatBytes(bytes)}) ${verb}.`,
+      `${application} in ${where}: ${counted(objects.length, 'unused file')} (${formatBytes(bytes)}) ${verb}.`,
     );
     for (const { key, size } of objects) print(terminal, `  ${key}  ${formatBytes(size)}`);
   }

@@ -29,13 +29,13 @@ export async function promote(
   } else if (changed) {
     print(
       terminal,
-      `Promoted ${application} ${version} to ${channel} (catalog revision ${revision}).`,
+      `Promoted ${application} ${version} to ${channel} in ${context.place.text} (catalog revision ${revision}).`,
     );
     printWhenLive(terminal, { announced });
   } else {
     print(
       terminal,
-      `Nothing to do: ${application} ${version} is on ${channel} (catalog revision ${revision}).`,
+      `Nothing to do: ${application} ${version} is on ${channel} in ${context.place.text} (catalog revision ${revision}).`,
     );
   }
 }

@@ -29,7 +29,8 @@ export async function publish(
   paths: string[],
   options: PublishOptions,
 ): Promise<void> {
-  const context = await openContext(terminal, options.skipCorrupt);
+  const context = await openContext(terminal, { mayBeNew: true });
+  const isNew = !(await context.hasStore());
   const build = await readBuildOutput({ paths, version });
   const progress = createProgress(terminal, options.json);
   const notes = options.notesFile === undefined ? undefined : await readNotes(options.notesFile);
@@ -60,7 +61,8 @@ export async function publish(
     );
     progress.stop();
     if (options.json) printJson(terminal, jsonOf(result, build));
-    else printPublished(terminal, result, build);
+    else
+      printPublished(terminal, { ...result, place: context.place.text, isNewStore: isNew }, build);
   } finally {
     progress.stop();
   }
@@ -121,13 +123,17 @@ function jsonOf(result: PublishResult, build: BuildOutput): object {
   };
 }
 
-function printPublished(terminal: Terminal, result: PublishResult, build: BuildOutput): void {
-  const { application, version, channel, revision } = result;
+function printPublished(
+  terminal: Terminal,
+  result: PublishResult & { readonly place: string; readonly isNewStore: boolean },
+  build: BuildOutput,
+): void {
+  const { application, version, channel, revision, place } = result;
   print(
     terminal,
     result.changed
-      ? `Published ${application} ${version} to ${channel} (catalog revision ${revision}).`
-      : `Nothing to do: ${application} ${version} is on ${channel} with these files (catalog revision ${revision}).`,
+      ? `Published ${application} ${version} to ${channel} in ${place} (catalog revision ${revision}).`
+      : `Nothing to do: ${application} ${version} is on ${channel} in ${place} with these files (catalog revision ${revision}).`,
   );
   const rows = result.artifacts.map(({ artifact, uploaded }) => [
     artifact.platform,
@@ -144,6 +150,7 @@ function printPublished(terminal: Terminal, result: PublishResult, build: BuildO
       print(terminal, `  ${line}`);
     }
   }
+  if (result.isNewStore) print(terminal, `Created the store in ${place}.`);
   if (result.createdChannel && result.changed) {
     print(
       terminal,

@@ -34,13 +34,20 @@ export async function verify(
     printJson(terminal, { sound: isSound, list_problems: listProblems, applications });
     return code;
   }
+  const where = context.place.text;
   if (listProblems.length > 0) {
-    print(terminal, `list of applications: ${counted(listProblems.length, 'problem')}.`);
+    print(
+      terminal,
+      `list of applications in ${where}: ${counted(listProblems.length, 'problem')}.`,
+    );
     for (const problem of listProblems) print(terminal, printableText(`  ${problem}`));
   }
-  if (results.length === 0) print(terminal, 'Nothing is published yet.');
+  if (results.length === 0) print(terminal, `Nothing is published in ${where} yet.`);
   for (const result of results) {
-    print(terminal, `${result.application}: revision ${result.revision}; ${checkedOf(result)}.`);
+    print(
+      terminal,
+      `${result.application} in ${where}: revision ${result.revision}; ${checkedOf(result)}.`,
+    );
     for (const problem of result.problems) print(terminal, printableText(`  ${problem}`));
   }
   return code;
