@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { addDryRunOption } from './arguments.ts';
 import type { Runner } from './command-line.ts';
 
 /** Commands for the accounts, and for the keys that replicas share. */
@@ -15,19 +16,19 @@ export function addAccountCommands(program: Command, run: Runner): void {
   accountCommand(accounts, 'show', 'show one account, its sessions and keys').action(
     run(async () => (await load()).show),
   );
-  accountCommand(accounts, 'set-tier', 'give an account a tier')
+  accountChange(accounts, 'set-tier', 'give an account a tier')
     .argument('<tier>', 'one of TIERS, or "default" for what the provider says')
     .action(run(async () => (await load()).changeTier));
-  accountCommand(accounts, 'lock', 'lock an account and end its sessions')
+  accountChange(accounts, 'lock', 'lock an account and end its sessions')
     .option('--reason <text>', 'for the record')
     .action(run(async () => (await load()).lock));
-  accountCommand(accounts, 'unlock', 'let a locked account sign in again').action(
+  accountChange(accounts, 'unlock', 'let a locked account sign in again').action(
     run(async () => (await load()).unlock),
   );
-  accountCommand(accounts, 'set-password', 'set a password, read from standard input').action(
+  accountChange(accounts, 'set-password', 'set a password, read from standard input').action(
     run(async () => (await load()).changePassword),
   );
-  accountCommand(accounts, 'erase', 'delete everything of an account, for good').action(
+  accountChange(accounts, 'erase', 'delete everything of an account, for good').action(
     run(async () => (await load()).erase),
   );
   program
@@ -49,4 +50,8 @@ function accountCommand(accounts: Command, name: string, summary: string): Comma
     .summary(summary)
     .argument('<account>', 'its id or its mail address')
     .option('--json', 'print JSON', false);
+}
+
+function accountChange(accounts: Command, name: string, summary: string): Command {
+  return addDryRunOption(accountCommand(accounts, name, summary));
 }

@@ -21,14 +21,24 @@ export function parseRangeArgument(text: string): string {
   return text.replace(/(?<![\w.+-])v(?=\d)/g, '');
 }
 
-/** The options that every command has which changes what is offered. */
+/** The options of every command that changes what is offered. */
 export interface ChangeOptions {
+  readonly dryRun: boolean;
   readonly skipCorrupt?: readonly number[];
   readonly json: boolean;
 }
 
+/** For every command that changes something stored. */
+export function addDryRunOption(command: Command): Command {
+  return command.option(
+    '--dry-run',
+    'check everything, change nothing, and say what would be done',
+    false,
+  );
+}
+
 export function addChangeOptions(command: Command): Command {
-  return command
+  return addDryRunOption(command)
     .option(
       '--skip-corrupt <number>',
       'go on from before this document, which is proven corrupt and whose change is lost; repeatable',

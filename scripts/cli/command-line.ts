@@ -49,8 +49,8 @@ type Handler = (terminal: Terminal, ...given: never[]) => Promise<number | void>
 
 /** What handlers need not pass on themselves, and so cannot forget. */
 function sessionOf(command: Command): Session {
-  const { skipCorrupt = [] } = command.opts<Partial<ChangeOptions>>();
-  return { skipCorrupt, place: undefined };
+  const { skipCorrupt = [], dryRun, json = false } = command.opts<Partial<ChangeOptions>>();
+  return { skipCorrupt, isDryRun: dryRun, printsJson: json, place: undefined };
 }
 
 /** Makes an action of a handler that is loaded only when its command runs: `--help` loads none. */

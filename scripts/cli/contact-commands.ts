@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander';
 import { MESSAGE_STATES } from '../../src/contact/message-state.ts';
-import { parseCount } from './arguments.ts';
+import { addDryRunOption, parseCount } from './arguments.ts';
 import type { Runner } from './command-line.ts';
 
 /** Commands for the messages from the contact form. */
@@ -22,14 +22,12 @@ export function addContactCommands(program: Command, run: Runner): void {
     .argument('<id>')
     .option('--json', 'print JSON', false)
     .action(run(async () => (await load()).show));
-  contact
-    .command('redeliver')
+  addDryRunOption(contact.command('redeliver'))
     .summary('deliver a message again, from the start')
     .argument('<id>')
     .option('--json', 'print JSON', false)
     .action(run(async () => (await load()).redeliver));
-  contact
-    .command('erase')
+  addDryRunOption(contact.command('erase'))
     .summary('erase a message for good, delivered or not')
     .argument('<id>')
     .option('--json', 'print JSON', false)

@@ -3,7 +3,7 @@ import { openPublisher, type Publisher } from '../../src/app/stores.ts';
 import { type Config, loadConfig } from '../../src/config.ts';
 import { systemClock, systemRandomness } from '../../src/system.ts';
 import { missingStore, type Place, placeOf, type Subject } from './place.ts';
-import type { Environment, Terminal } from './terminal.ts';
+import { type Environment, print, type Terminal } from './terminal.ts';
 
 /** What every command starts from. */
 export interface Context extends Publisher {
@@ -33,8 +33,10 @@ export async function openContext(
     config,
     clock: systemClock,
     randomness: systemRandomness,
+    isDryRun: session?.isDryRun === true,
   });
   if (!mayBeNew && !(await publisher.hasStore())) throw missingStore(place, config);
+  sayDryRun(terminal);
   return {
     ...publisher,
     skipCorrupt: session?.skipCorrupt ?? [],
@@ -43,6 +45,16 @@ export async function openContext(
     actor: actorOf(env),
     provenance: provenanceOf(env),
   };
+}
+
+/** One line before everything that a command prints, so that no sentence of its own can be mistaken. */
+function sayDryRun(terminal: Terminal): void {
+  const { session } = terminal;
+  if (session?.isDryRun !== true || session.printsJson) return;
+  print(
+    terminal,
+    `Dry run: nothing is written to ${session.place?.text}. Without --dry-run, the command says:`,
+  );
 }
 
 /** For the history: as the CI service or the system names whoever runs this. */

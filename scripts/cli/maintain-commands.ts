@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { parseApplicationName } from '../../src/domain/channel.ts';
+import { addDryRunOption } from './arguments.ts';
 import type { Runner } from './command-line.ts';
 
 /** Commands that check and clean up the store. */
@@ -17,11 +18,9 @@ export function addMaintainCommands(program: Command, run: Runner): void {
     .summary('test whether this store and these settings work')
     .option('--json', 'print JSON', false)
     .action(run(async () => (await import('./run/doctor.ts')).doctor));
-  program
-    .command('gc')
+  addDryRunOption(program.command('gc'))
     .summary('remove uploads that no release names and that are older than a week')
     .option('--app <name>', 'only this application (default: all)', parseApplicationName)
-    .option('--dry-run', 'only say what would be removed', false)
     .option('--json', 'print JSON', false)
     .action(run(async () => (await import('./run/gc.ts')).gc));
 }

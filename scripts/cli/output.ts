@@ -25,11 +25,14 @@ export function exitCodeOf(error: AppError): number {
   return error.code === 'store_denied' ? EXIT.failed : EXIT_BY_KIND[error.kind];
 }
 
-/** Prints what a command found or did as JSON, with the store that it did it in. */
+/** Prints what a command found or did as JSON, with the store it did it in and whether it was a dry run. */
 export function printJson(terminal: Terminal, value: object): void {
-  const place = terminal.session?.place;
-  const store = place === undefined ? {} : { store: place.name };
-  print(terminal, JSON.stringify({ ...store, ...value }, null, 2));
+  const { place, isDryRun } = terminal.session ?? {};
+  const facts = {
+    ...(place === undefined ? {} : { store: place.name }),
+    ...(isDryRun === undefined ? {} : { dry_run: isDryRun }),
+  };
+  print(terminal, JSON.stringify({ ...facts, ...value }, null, 2));
 }
 
 /** Rows in aligned columns; an empty cell shows as a dash. */

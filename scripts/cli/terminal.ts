@@ -7,6 +7,9 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 export interface Session {
   /** Documents that a person allows to step over: see `AppendDeps`. */
   readonly skipCorrupt: readonly number[];
+  /** Undefined for a command that changes nothing. */
+  readonly isDryRun: boolean | undefined;
+  readonly printsJson: boolean;
   /** The store that the command works on, once it is known: answers and failures name it. */
   place: Place | undefined;
 }

@@ -4,6 +4,7 @@ import type { Config } from '../config.ts';
 import { openLocalSecret } from '../local-secret.ts';
 import { ensureConforming } from '../object-store/conformance-probe.ts';
 import { type ConformingStore, createConformingStore } from '../object-store/conforming-store.ts';
+import { createDryRunStore } from '../object-store/dry-run-store.ts';
 import { openFilesystemStore } from '../object-store/filesystem.ts';
 import type { ObjectStore, PresignedUrl, PresignRequest } from '../object-store/object-store.ts';
 import type { S3StoreOptions } from '../object-store/s3.ts';
@@ -87,16 +88,30 @@ export interface Publisher extends AppendDeps {
   ensureConforming(options?: { readonly fresh: boolean }): Promise<void>;
 }
 
-/** @throws those of {@link openStore} */
-export async function openPublisher(deps: StoreDeps): Promise<Publisher> {
-  const { clock, randomness } = deps;
+/**
+ * @param isDryRun what is written goes no further than this process
+ * @throws those of {@link openStore}
+ */
+export async function openPublisher(
+  deps: StoreDeps & { readonly isDryRun?: boolean },
+): Promise<Publisher> {
+  const { clock, randomness, isDryRun = false } = deps;
   const store = await openStore({ ...deps, checksWhenOpened: false });
+  const privateStore = await openPrivateStore(deps, store);
+  const hasStore = async (): Promise<boolean> =>
+    store.identify === undefined || (await store.identify()) !== undefined;
+  if (!isDryRun) {
+    const ensure: Publisher['ensureConforming'] = (options) =>
+      ensureConforming({ store, clock, randomness, ...options });
+    return { store, privateStore, clock, randomness, hasStore, ensureConforming: ensure };
+  }
   return {
-    store,
-    privateStore: await openPrivateStore(deps, store),
+    store: createDryRunStore({ store, clock }),
+    privateStore: createDryRunStore({ store: privateStore, clock }),
     clock,
     randomness,
-    hasStore: async () => store.identify === undefined || (await store.identify()) !== undefined,
-    ensureConforming: (options) => ensureConforming({ store, clock, randomness, ...options }),
+    hasStore,
+    // To probe a store is to write to it.
+    ensureConforming: async () => {},
   };
 }

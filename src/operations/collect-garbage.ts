@@ -16,8 +16,6 @@ export interface GarbageResult {
 export interface GarbageRequest {
   /** Undefined: every application. */
   readonly application: string | undefined;
-  /** Only says what would be removed. */
-  readonly dryRun: boolean;
   /** Shorter than a week in tests only: publishers count on it. */
   readonly ageMinMs?: number;
 }
@@ -40,9 +38,9 @@ export async function collectGarbage(
   const before = new Date((await readStoreTime(deps)) - ageMinMs);
   const results: GarbageResult[] = [];
   for (const application of applications) {
-    results.push(await collectOf(deps, application, before, request.dryRun));
+    results.push(await collectOf(deps, application, before));
   }
-  const abandonedUploads = request.dryRun ? 0 : await deps.store.removeAbandonedUploads(before);
+  const abandonedUploads = await deps.store.removeAbandonedUploads(before);
   return { results, abandonedUploads };
 }
 
@@ -50,11 +48,10 @@ async function collectOf(
   deps: AppendDeps,
   application: string,
   before: Date,
-  dryRun: boolean,
 ): Promise<GarbageResult> {
   try {
     const objects = await findGarbage(deps, application, before);
-    if (!dryRun) for (const object of objects) await remove(deps, object);
+    for (const object of objects) await remove(deps, object);
     const bytes = objects.reduce((sum, { size }) => sum + size, 0);
     return { application, objects, bytes, refusal: undefined };
   } catch (error) {

@@ -95,7 +95,12 @@ describe('slipway contact', () => {
     });
     expect((await json('redeliver', second)).redelivery).toBe(2);
 
-    expect(await json('erase', second)).toEqual({ store, id: second, state: 'erased' });
+    expect(await json('erase', second)).toEqual({
+      store,
+      dry_run: false,
+      id: second,
+      state: 'erased',
+    });
     expect((await run('list')).stdout).not.toContain(second);
     const left = (await keysOf(context.app.privateStore, 'contact/')).filter((key) =>
       key.includes(second),

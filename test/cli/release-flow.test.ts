@@ -59,6 +59,7 @@ describe('the command line, from publish to retire', () => {
       manifest: 1,
       changed: true,
       created_channel: false,
+      dry_run: false,
       artifacts: [
         {
           os: 'linux',
@@ -132,6 +133,7 @@ describe('the command line, from publish to retire', () => {
       store: path.join(directory.path, 'data'),
       app: 'desktop',
       version: '1.1.0',
+      dry_run: false,
       channels: ['stable'],
       catalog_revision: 4,
       changed: true,

@@ -6,12 +6,11 @@ import { print, type Terminal } from '../terminal.ts';
 
 export async function gc(
   terminal: Terminal,
-  options: { app?: string; dryRun: boolean; json: boolean },
+  options: { app?: string; json: boolean },
 ): Promise<number> {
   const context = await openContext(terminal);
   const { results, abandonedUploads } = await collectGarbage(context, {
     application: options.app,
-    dryRun: options.dryRun,
   });
   const code = results.some(({ refusal }) => refusal !== undefined) ? EXIT.failed : EXIT.done;
   if (options.json) {
@@ -22,7 +21,6 @@ export async function gc(
       objects: objects.map(({ key, size }) => ({ key, size })),
     }));
     printJson(terminal, {
-      dry_run: options.dryRun,
       applications,
       abandoned_uploads: abandonedUploads,
     });
@@ -38,10 +36,9 @@ export async function gc(
       );
       continue;
     }
-    const verb = options.dryRun ? 'would be removed' : 'removed';
     print(
       terminal,
-      `${application} in ${where}: ${counted(objects.length, 'unused file')} (${formatBytes(bytes)}) ${verb}.`,
+      `${application} in ${where}: ${counted(objects.length, 'unused file')} (${formatBytes(bytes)}) removed.`,
     );
     for (const { key, size } of objects) print(terminal, `  ${key}  ${formatBytes(size)}`);
   }
