@@ -92,3 +92,8 @@ export function printWhenLive(terminal: Terminal, { announced }: { announced: bo
       : 'The notice to running services could not be stored: each answers with it when its turn comes, one second for each application.',
   );
 }
+
+/** After a change to a release that is paused where it was changed. */
+export function staysPaused(version: string, channel: string): string {
+  return `It stays paused on ${channel}: clients get it after "slipway resume ${version}".`;
+}

@@ -136,7 +136,9 @@ export function channelEntries<C>(channels: Readonly<Record<string, C>>): readon
 }
 
 /** The channels a revision states, by name. */
-export function* channelsInSteps(revision: RevisionJson): Steps<ReadonlyMap<string, Channel>> {
+export function* channelsInSteps(
+  revision: Pick<RevisionJson, 'channels'>,
+): Steps<ReadonlyMap<string, Channel>> {
   // Thousands of offers have the same few ranges.
   const ranges = new Map<string, VersionRange>();
   const rangeOf = (text: string | null, pointer: string): VersionRange | null => {

@@ -9,6 +9,7 @@ import {
   versionText,
 } from '../domain/version.ts';
 import { AppError } from '../errors.ts';
+import { known } from './name-hint.ts';
 
 /** What a channel accepts. Run inside every commit, so that a change never acts on a stale state. */
 
@@ -36,7 +37,7 @@ export function admitToChannel(
   if (channel === undefined && !create) {
     throw new AppError(
       'needs_create',
-      `There is no channel ${name} yet; add --create to create it. ${known('Channels', Object.keys(channels))}`,
+      `There is no channel ${name} yet; add --create to create it. ${known('Channels', Object.keys(channels), name)}`,
     );
   }
   if (name === DEFAULT_CHANNEL && isPrerelease(version) && !allowPrerelease) {
@@ -100,11 +101,4 @@ export function withOffer(
 ): Channels {
   const others = channel.offers.filter((other) => other.version !== offer.version);
   return { ...channels, [name]: { ...channel, offers: [...others, offer] } };
-}
-
-/** `Channels: a, b.` */
-export function known(noun: string, names: readonly string[]): string {
-  return names.length === 0
-    ? `There are no ${noun.toLowerCase()} yet.`
-    : `${noun}: ${names.join(', ')}.`;
 }

@@ -7,7 +7,7 @@ import {
   type WriterDeps,
 } from '../catalog/change.ts';
 import { type ManifestReference, readManifest, readRevision } from '../catalog/read.ts';
-import { offerJsonOf } from '../catalog/revision-document.ts';
+import { type OfferJson, offerJsonOf } from '../catalog/revision-document.ts';
 import type { Release } from '../domain/release.ts';
 import type { Version } from '../domain/version.ts';
 import { AppError, isAppError } from '../errors.ts';
@@ -19,6 +19,8 @@ import { type Contribution, contains, isSameRelease, mergeRelease } from './merg
 export interface CommittedRelease extends Committed {
   readonly manifest: number;
   readonly prereleaseChannel: boolean;
+  /** Of the offer: a paused release that gets another platform stays paused. */
+  readonly status: OfferJson['status'];
 }
 
 export interface CommitOptions {
@@ -78,6 +80,7 @@ async function commitOffer(
   const { application } = mine;
   let lacking = false;
   let prereleaseChannel = false;
+  let status: OfferJson['status'] = 'active';
   const committed = await changeCatalog(deps, application, async (channels) => {
     const channel = admitToChannel(channels, version, admission);
     prereleaseChannel = channel.prerelease;
@@ -85,6 +88,7 @@ async function commitOffer(
     lacking = offered.some(({ release }) => !contains(manifest.release, release));
     if (lacking) return undefined;
     const existing = channel.offers.find((offer) => offer.version === mine.version);
+    status = existing?.status ?? 'active';
     if (existing !== undefined && isCovered(existing.manifest, offered, mine)) return undefined;
     const offer = { ...offerJsonOf(manifest.release, manifest), ...statusOf(existing) };
     return {
@@ -97,7 +101,7 @@ async function commitOffer(
       channels: withOffer(channels, admission.channel, channel, offer),
     };
   });
-  return lacking ? 'lacking' : { ...committed, prereleaseChannel };
+  return lacking ? 'lacking' : { ...committed, prereleaseChannel, status };
 }
 
 /** Whether the manifest already offered says all that this publisher has to say. */

@@ -1,8 +1,10 @@
 import { type Committed, changeCatalog, type WriterDeps } from '../catalog/change.ts';
+import type { OfferJson } from '../catalog/revision-document.ts';
 import { parseChannelName } from '../domain/channel.ts';
 import { parseVersion } from '../domain/version.ts';
 import { AppError } from '../errors.ts';
-import { admitToChannel, known, offersOf, withOffer } from './channel-rules.ts';
+import { admitToChannel, offersOf, withOffer } from './channel-rules.ts';
+import { unknownApplication, unknownVersion } from './unknown-release.ts';
 
 export interface PromoteRequest {
   readonly application: string;
@@ -10,6 +12,12 @@ export interface PromoteRequest {
   readonly to: string;
   readonly create: boolean;
   readonly allowPrerelease: boolean;
+}
+
+export interface Promoted extends Committed {
+  readonly channel: string;
+  /** Of the offer there: one that was paused before stays paused. */
+  readonly status: OfferJson['status'];
 }
 
 /**
@@ -20,13 +28,13 @@ export interface PromoteRequest {
  * @throws AppError `unknown_version` when no channel offers it; `status_forbids` when it is yanked
  *   anywhere, paused, or retired from the channel; `needs_create`, `prerelease_on_stable`
  */
-export async function promoteRelease(
-  deps: WriterDeps,
-  request: PromoteRequest,
-): Promise<Committed & { readonly channel: string }> {
+export async function promoteRelease(deps: WriterDeps, request: PromoteRequest): Promise<Promoted> {
   const version = parseVersion(request.version);
   const channel = parseChannelName(request.to);
-  const committed = await changeCatalog(deps, request.application, (channels) => {
+  let status: OfferJson['status'] = 'active';
+  const committed = await changeCatalog(deps, request.application, async (channels) => {
+    const { application } = request;
+    if (Object.keys(channels).length === 0) throw await unknownApplication(deps, application);
     const offers = [...offersOf(channels, request.version)].filter(([name]) => name !== channel);
     const newest = offers
       .map(([, offer]) => offer)
@@ -38,11 +46,9 @@ export async function promoteRelease(
       )
       .at(0);
     const own = offersOf(channels, request.version).get(channel);
+    status = own?.status ?? status;
     if (newest === undefined && own === undefined) {
-      throw new AppError(
-        'unknown_version',
-        `No channel of ${request.application} offers ${request.version}. ${known('Channels', Object.keys(channels))}`,
-      );
+      throw unknownVersion(application, request.version, channels);
     }
     const admitted = admitToChannel(channels, version, { ...request, channel });
     if (newest === undefined) return undefined;
@@ -59,5 +65,5 @@ export async function promoteRelease(
       channels: withOffer(channels, channel, admitted, offer),
     };
   });
-  return { ...committed, channel };
+  return { ...committed, channel, status };
 }

@@ -5,9 +5,10 @@ import { parseApplicationName, parseChannelName } from '../domain/channel.ts';
 import type { Artifact, Release } from '../domain/release.ts';
 import { parseRangeBelow, parseVersion } from '../domain/version.ts';
 import { AppError } from '../errors.ts';
-import { type Admission, admitToChannel, known } from './channel-rules.ts';
+import { type Admission, admitToChannel } from './channel-rules.ts';
 import { type CommittedRelease, commitRelease, readFixed } from './commit-release.ts';
 import { type Contribution, mergeRelease } from './merge-release.ts';
+import { known } from './name-hint.ts';
 import {
   hashArtifacts,
   type UploadDeps,
@@ -113,7 +114,7 @@ async function checkApplication(
   if (create || isListed) return isListed;
   throw new AppError(
     'needs_create',
-    `There is no application ${application} yet; add --create to create it. ${known('Applications', applications)}`,
+    `There is no application ${application} yet; add --create to create it. ${known('Applications', applications, application)}`,
   );
 }
 

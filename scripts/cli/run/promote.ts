@@ -1,6 +1,6 @@
 import { promoteRelease } from '../../../src/operations/promote-release.ts';
 import { openContext } from '../context.ts';
-import { printJson, printWhenLive } from '../output.ts';
+import { printJson, printWhenLive, staysPaused } from '../output.ts';
 import { print, type Terminal } from '../terminal.ts';
 
 export async function promote(
@@ -11,7 +11,7 @@ export async function promote(
   const context = await openContext(terminal);
   const application = options.app ?? context.config.defaultApplication;
   const { to, create, allowPrerelease } = options;
-  const { channel, revision, changed, announced } = await promoteRelease(context, {
+  const { channel, revision, changed, announced, status } = await promoteRelease(context, {
     application,
     version,
     to,
@@ -23,6 +23,7 @@ export async function promote(
       app: application,
       version,
       channel,
+      status,
       catalog_revision: revision,
       changed,
     });
@@ -31,11 +32,12 @@ export async function promote(
       terminal,
       `Promoted ${application} ${version} to ${channel} in ${context.place.text} (catalog revision ${revision}).`,
     );
+    if (status === 'paused') print(terminal, staysPaused(version, channel));
     printWhenLive(terminal, { announced });
   } else {
     print(
       terminal,
-      `Nothing to do: ${application} ${version} is on ${channel} in ${context.place.text} (catalog revision ${revision}).`,
+      `Nothing to do: ${application} ${version} is ${status} on ${channel} in ${context.place.text} (catalog revision ${revision}).`,
     );
   }
 }

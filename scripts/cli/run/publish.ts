@@ -6,7 +6,7 @@ import { AppError } from '../../../src/errors.ts';
 import { type PublishResult, publishRelease } from '../../../src/operations/publish-release.ts';
 import type { ChangeOptions } from '../arguments.ts';
 import { openContext } from '../context.ts';
-import { alignColumns, formatBytes, printJson, printWhenLive } from '../output.ts';
+import { alignColumns, formatBytes, printJson, printWhenLive, staysPaused } from '../output.ts';
 import { createProgress } from '../progress.ts';
 import { print, type Terminal } from '../terminal.ts';
 
@@ -105,6 +105,7 @@ function jsonOf(result: PublishResult, build: BuildOutput): object {
     app: result.application,
     version: result.version,
     channel: result.channel,
+    status: result.status,
     catalog_revision: result.revision,
     manifest: result.manifest,
     changed: result.changed,
@@ -133,7 +134,7 @@ function printPublished(
     terminal,
     result.changed
       ? `Published ${application} ${version} to ${channel} in ${place} (catalog revision ${revision}).`
-      : `Nothing to do: ${application} ${version} is on ${channel} in ${place} with these files (catalog revision ${revision}).`,
+      : `Nothing to do: ${application} ${version} is ${result.status} on ${channel} in ${place} with these files (catalog revision ${revision}).`,
   );
   const rows = result.artifacts.map(({ artifact, uploaded }) => [
     artifact.platform,
@@ -159,6 +160,7 @@ function printPublished(
         : `Created the channel ${channel}.`,
     );
   }
+  if (result.changed && result.status === 'paused') print(terminal, staysPaused(version, channel));
   if (result.changed) {
     printWhenLive(terminal, result);
   }
