@@ -169,7 +169,7 @@ const RULES: Readonly<Record<string, Rule>> = {
     may: [
       ...['operations', 'app', 'check-node', 'config', 'build-output', 'domain', 'system'],
       ...LEAVES,
-      ...['identity', 'contact'],
+      ...['identity', 'contact', 'protocols'],
       'src/sequence/json-schema.ts',
       'src/telemetry/compaction-document.ts',
       'src/telemetry/flush-document.ts',

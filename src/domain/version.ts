@@ -87,6 +87,30 @@ export function inRange(version: Version, range: VersionRange): boolean {
   return range.test(version);
 }
 
+/**
+ * Versions of which each range holds all or none between two neighbours: whatever depends on these ranges
+ * and versions alone is true of every version when it is true of these. Oldest first.
+ */
+export function representatives(
+  ranges: readonly VersionRange[],
+  versions: readonly Version[],
+): readonly Version[] {
+  const bounds = [
+    new semver.SemVer('0.0.0-0'),
+    ...ranges.flatMap(({ set }) => set.flat().map((comparator) => comparator.semver)),
+    ...versions,
+  ].filter((bound) => bound instanceof semver.SemVer);
+  const texts = new Set(bounds.flatMap((bound) => [bound.version, ...afterwards(bound)]));
+  return [...texts].map((text) => new semver.SemVer(text)).sort(compareVersions);
+}
+
+/** The next version there can be, and a release after it when it is not one itself. */
+function afterwards({ major, minor, patch, version, prerelease }: Version): readonly string[] {
+  return prerelease.length > 0
+    ? [`${version}.0`, `${major}.${minor}.${patch}`]
+    : [`${major}.${minor}.${patch + 1}-0`, `${major}.${minor}.${patch + 1}`];
+}
+
 function quote(text: string): string {
   return JSON.stringify(text.length > 80 ? `${text.slice(0, 80)}…` : text);
 }

@@ -19,6 +19,8 @@ export interface Admission {
   readonly create: boolean;
   /** Whether a pre-release may be put on the stable channel. */
   readonly allowPrerelease: boolean;
+  /** Whether the release may be mandatory for versions that cannot reach it. */
+  readonly allowStranded?: boolean;
 }
 
 /**

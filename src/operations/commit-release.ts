@@ -7,18 +7,23 @@ import {
   type WriterDeps,
 } from '../catalog/change.ts';
 import { type ManifestReference, readManifest, readRevision } from '../catalog/read.ts';
-import { type OfferJson, offerJsonOf } from '../catalog/revision-document.ts';
+import { type ChannelJson, type OfferJson, offerJsonOf } from '../catalog/revision-document.ts';
 import type { Release } from '../domain/release.ts';
-import type { Version } from '../domain/version.ts';
+import { compareVersions, parseVersion, type Version, versionText } from '../domain/version.ts';
 import { AppError, isAppError } from '../errors.ts';
 import { type Admission, admitToChannel, offersOf, withOffer } from './channel-rules.ts';
 import { type Contribution, contains, isSameRelease, mergeRelease } from './merge-release.ts';
+import { refuseStranding } from './refuse-stranding.ts';
 
 /** The last steps of publishing: the manifest, and the catalog revision that offers it. */
 
 export interface CommittedRelease extends Committed {
   readonly manifest: number;
   readonly prereleaseChannel: boolean;
+  /** The whole release, with what other publishers added. */
+  readonly release: Release;
+  /** The newest active one of the channel, when it is newer than this one; null otherwise. */
+  readonly newerVersion: string | null;
   /** Of the offer: a paused release that gets another platform stays paused. */
   readonly status: OfferJson['status'];
 }
@@ -62,7 +67,8 @@ export async function commitRelease(
     });
     if (!isListed) await registerApplication(deps, application);
     const offer = await commitOffer(deps, version, admission, mine, manifest);
-    if (offer !== 'lacking') return { manifest: manifest.number, ...offer };
+    if (offer !== 'lacking')
+      return { manifest: manifest.number, release: manifest.release, ...offer };
   }
   throw new AppError(
     'store_unavailable',
@@ -76,11 +82,12 @@ async function commitOffer(
   admission: Admission,
   mine: Contribution,
   manifest: ManifestReference,
-): Promise<Omit<CommittedRelease, 'manifest'> | 'lacking'> {
+): Promise<Omit<CommittedRelease, 'manifest' | 'release'> | 'lacking'> {
   const { application } = mine;
   let lacking = false;
   let prereleaseChannel = false;
   let status: OfferJson['status'] = 'active';
+  let newerVersion: string | null = null;
   const committed = await changeCatalog(deps, application, async (channels) => {
     const channel = admitToChannel(channels, version, admission);
     prereleaseChannel = channel.prerelease;
@@ -89,8 +96,13 @@ async function commitOffer(
     if (lacking) return undefined;
     const existing = channel.offers.find((offer) => offer.version === mine.version);
     status = existing?.status ?? 'active';
+    newerVersion = newestAbove(channel, version);
     if (existing !== undefined && isCovered(existing.manifest, offered, mine)) return undefined;
     const offer = { ...offerJsonOf(manifest.release, manifest), ...statusOf(existing) };
+    const channelsAfter = withOffer(channels, admission.channel, channel, offer);
+    if (!admission.allowStranded && existing === undefined) {
+      refuseStranding(channelsAfter, admission.channel, offer);
+    }
     return {
       change: {
         kind: 'publish',
@@ -98,10 +110,10 @@ async function commitOffer(
         channels: [admission.channel],
         reason: null,
       },
-      channels: withOffer(channels, admission.channel, channel, offer),
+      channels: channelsAfter,
     };
   });
-  return lacking ? 'lacking' : { ...committed, prereleaseChannel, status };
+  return lacking ? 'lacking' : { ...committed, prereleaseChannel, status, newerVersion };
 }
 
 /** Whether the manifest already offered says all that this publisher has to say. */
@@ -113,6 +125,16 @@ function isCovered(
   const current = offered.find(({ number }) => number === manifest.number);
   if (current === undefined) return false;
   return isSameRelease(current.release, mergeRelease(current.release, [current.release], mine));
+}
+
+function newestAbove({ offers }: ChannelJson, version: Version): string | null {
+  const newer = offers
+    .filter(({ status }) => status === 'active')
+    .map((offer) => parseVersion(offer.version))
+    .filter((other) => compareVersions(other, version) > 0)
+    .sort(compareVersions)
+    .at(-1);
+  return newer === undefined ? null : versionText(newer);
 }
 
 /** A paused release that gets another platform stays paused. */

@@ -1,9 +1,17 @@
-import { type Committed, changeCatalog, type WriterDeps } from '../catalog/change.ts';
+import {
+  type Channels,
+  type Committed,
+  changeCatalog,
+  type WriterDeps,
+} from '../catalog/change.ts';
 import type { OfferJson } from '../catalog/revision-document.ts';
+import { viewsOf } from '../catalog/snapshot.ts';
 import { parseChannelName } from '../domain/channel.ts';
-import { parseVersion } from '../domain/version.ts';
+import { newestFor } from '../domain/decide-update.ts';
+import { compareVersions, parseVersion, type Version, versionText } from '../domain/version.ts';
 import { AppError } from '../errors.ts';
 import { admitToChannel, offersOf, withOffer } from './channel-rules.ts';
+import { refuseStranding } from './refuse-stranding.ts';
 import { unknownApplication, unknownVersion } from './unknown-release.ts';
 
 export interface PromoteRequest {
@@ -12,6 +20,9 @@ export interface PromoteRequest {
   readonly to: string;
   readonly create: boolean;
   readonly allowPrerelease: boolean;
+  /** Whether the channel may already offer something newer to all that the release is for. */
+  readonly allowOlder?: boolean;
+  readonly allowStranded?: boolean;
 }
 
 export interface Promoted extends Committed {
@@ -26,7 +37,8 @@ export interface Promoted extends Committed {
  * Promoting again brings platforms along that were added since.
  *
  * @throws AppError `unknown_version` when no channel offers it; `status_forbids` when it is yanked
- *   anywhere, paused, or retired from the channel; `needs_create`, `prerelease_on_stable`
+ *   anywhere, paused, or retired from the channel; `needs_create`, `prerelease_on_stable`; `older_version`,
+ *   `clients_stranded` unless allowed
  */
 export async function promoteRelease(deps: WriterDeps, request: PromoteRequest): Promise<Promoted> {
   const version = parseVersion(request.version);
@@ -60,10 +72,37 @@ export async function promoteRelease(deps: WriterDeps, request: PromoteRequest):
     }
     if (own !== undefined && own.manifest.number >= newest.manifest.number) return undefined;
     const offer = { ...newest, status: own?.status ?? newest.status, reason: own?.reason ?? null };
+    const after = withOffer(channels, channel, admitted, offer);
+    if (own === undefined) {
+      if (!request.allowStranded) refuseStranding(after, channel, offer);
+      if (!request.allowOlder) refuseOlder(after, channel, version);
+    }
     return {
       change: { kind: 'promote', version: request.version, channels: [channel], reason: null },
-      channels: withOffer(channels, channel, admitted, offer),
+      channels: after,
     };
   });
   return { ...committed, channel, status };
+}
+
+/**
+ * Listing an older release changes nothing for clients: they are offered the newer one, and nobody goes
+ * back. Who promotes it most likely wants to undo the newer one.
+ */
+function refuseOlder(channels: Channels, channel: string, version: Version): void {
+  const view = viewsOf(channels).get(channel);
+  const targets = view?.offerOf(versionText(version))?.artifacts ?? [];
+  const newer = targets.map(({ platform, arch }) => {
+    const newest = view === undefined ? undefined : newestFor(view, platform, arch);
+    return newest !== undefined && compareVersions(newest.version, version) > 0
+      ? newest
+      : undefined;
+  });
+  const [first] = newer;
+  if (first === undefined || newer.includes(undefined)) return;
+  const text = versionText(first.version);
+  throw new AppError(
+    'older_version',
+    `${channel} offers ${text}, which is newer than ${versionText(version)}: clients get that, and those who have it stay on it. To move them off ${text}, publish a newer release and yank ${text}. To list ${versionText(version)} all the same, add --allow-older.`,
+  );
 }

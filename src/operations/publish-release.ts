@@ -1,14 +1,16 @@
 import type { BuiltArtifact } from '../build-output/build-output.ts';
 import { REUSE_AGE_MAX_MS } from '../catalog/artifact-upload.ts';
 import { readApplications, readNewestManifest, readRevision } from '../catalog/read.ts';
+import { offerJsonOf } from '../catalog/revision-document.ts';
 import { parseApplicationName, parseChannelName } from '../domain/channel.ts';
 import type { Artifact, Release } from '../domain/release.ts';
 import { parseRangeBelow, parseVersion } from '../domain/version.ts';
 import { AppError } from '../errors.ts';
-import { type Admission, admitToChannel } from './channel-rules.ts';
+import { type Admission, admitToChannel, withOffer } from './channel-rules.ts';
 import { type CommittedRelease, commitRelease, readFixed } from './commit-release.ts';
 import { type Contribution, mergeRelease } from './merge-release.ts';
 import { known } from './name-hint.ts';
+import { refuseStranding } from './refuse-stranding.ts';
 import {
   hashArtifacts,
   type UploadDeps,
@@ -66,12 +68,21 @@ export async function publishRelease(
   const isListed = await checkApplication(deps, application, request.create);
   const before = (await readRevision(deps, application))?.signed.channels ?? {};
   const createdChannel = !Object.hasOwn(before, channel);
-  admitToChannel(before, version, admission);
+  const admitted = admitToChannel(before, version, admission);
   await deps.ensureConforming();
   const hashed = await hashArtifacts(deps, request.artifacts);
   const newest = await readNewestManifest(deps, application, request.version);
   const fixed = await readFixed(deps, request, before, newest);
-  mergeRelease(newest?.release, fixed, contribution(request, hashed.map(withPlannedObjects), deps));
+  const planned = mergeRelease(
+    newest?.release,
+    fixed,
+    contribution(request, hashed.map(withPlannedObjects), deps),
+  );
+  const isOffered = admitted.offers.some((offer) => offer.version === request.version);
+  if (!request.allowStranded && !isOffered) {
+    const offer = offerJsonOf(planned, { number: 1, digest: '' });
+    refuseStranding(withOffer(before, channel, admitted, offer), channel, offer);
+  }
 
   const named = [newest?.release, ...fixed].flatMap((release) => release?.artifacts ?? []);
   const uploaded = await uploadArtifacts(deps, application, hashed, named);
