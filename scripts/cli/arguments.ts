@@ -1,10 +1,20 @@
-import { type Command, InvalidArgumentError } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { parseApplicationName } from '../../src/domain/channel.ts';
 import { parseClientVersion, versionText } from '../../src/domain/version.ts';
+
+/** Arguments and options that several commands have. */
 
 /** A whole number from 1, of at most ten digits. */
 export function parseCount(text: string): number {
   if (/^[1-9]\d{0,9}$/.test(text)) return Number(text);
   throw new InvalidArgumentError('It must be a whole number from 1, of at most ten digits.');
+}
+
+export function parseRevision(text: string): number {
+  if (/^[1-9]\d{0,9}$/.test(text)) return Number(text);
+  throw new InvalidArgumentError(
+    'It must be the number of a catalog revision; "slipway history" lists them.',
+  );
 }
 
 /**
@@ -21,11 +31,31 @@ export function parseRangeArgument(text: string): string {
   return text.replace(/(?<![\w.+-])v(?=\d)/g, '');
 }
 
-/** The options of every command that changes what is offered. */
-export interface ChangeOptions {
-  readonly dryRun: boolean;
-  readonly skipCorrupt?: readonly number[];
-  readonly json: boolean;
+/** An option that may be given more than once; any other is refused the second time. */
+export class RepeatableOption<T> extends Option {
+  constructor(flags: string, description: string, parse: (text: string) => T) {
+    super(flags, `${description}; may be repeated`);
+    this.argParser<readonly T[]>((text, before = []) => [...before, parse(text)]);
+  }
+}
+
+export function addVersionArgument(command: Command): Command {
+  return command.argument(
+    '<version>',
+    'the version, such as 1.4.0 or v1.4.0',
+    parseVersionArgument,
+  );
+}
+
+export function addApplicationOption(
+  command: Command,
+  what = 'application (default: DEFAULT_APP)',
+) {
+  return command.option('--app <name>', what, parseApplicationName);
+}
+
+export function addJsonOption(command: Command): Command {
+  return command.option('--json', 'print JSON', false);
 }
 
 /** For every command that changes something stored. */
@@ -37,12 +67,18 @@ export function addDryRunOption(command: Command): Command {
   );
 }
 
+/** The options of every command that changes what is offered. */
+export interface ChangeOptions {
+  readonly dryRun: boolean;
+  readonly skipCorrupt?: readonly number[];
+  readonly json: boolean;
+}
+
 export function addChangeOptions(command: Command): Command {
-  return addDryRunOption(command)
-    .option(
-      '--skip-corrupt <number>',
-      'go on from before this document, which is proven corrupt and whose change is lost; repeatable',
-      (text: string, before: readonly number[] = []) => [...before, parseCount(text)],
-    )
-    .option('--json', 'print JSON', false);
+  const skipCorrupt = new RepeatableOption(
+    '--skip-corrupt <number>',
+    'go on from before this document, which is proven corrupt and whose change is lost',
+    parseCount,
+  );
+  return addJsonOption(addDryRunOption(command.addOption(skipCorrupt)));
 }

@@ -59,6 +59,8 @@ describe('the command line, from publish to retire', () => {
       catalog_revision: 2,
       manifest: 1,
       changed: true,
+      newer_version: null,
+      warnings: [],
       created_channel: false,
       dry_run: false,
       artifacts: [
