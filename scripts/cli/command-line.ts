@@ -1,9 +1,9 @@
 import { type Command, CommanderError } from 'commander';
-import { isAppError } from '../../src/errors.ts';
+import { AppError, isAppError } from '../../src/errors.ts';
 import type { ChangeOptions } from './arguments.ts';
 import { EXIT, exitCodeOf, printableText } from './output.ts';
 import type { Place } from './place.ts';
-import { createProgram } from './program.ts';
+import { createProgram, readVersion } from './program.ts';
 import type { Session, Terminal } from './terminal.ts';
 
 /** The release engineer's command line: argument parsing over the operations, and nothing else. */
@@ -44,19 +44,16 @@ function sessionOf(command: Command): Session {
 export type Runner = (load: () => Promise<Handler>) => (...given: unknown[]) => Promise<void>;
 
 /** Prints why a command ended and returns its exit code. */
-function reportFailure(
+async function reportFailure(
   { stderr }: Terminal,
   error: unknown,
   { json, place }: { readonly json: boolean; readonly place: Place | undefined },
-): number {
+): Promise<number> {
   // Commander has printed its own sentence.
   if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.done : EXIT.usage;
-  if (!isAppError(error)) {
-    const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
-    stderr.write(`${text}\n`);
-    return EXIT.failed;
-  }
-  const { code, message, issues } = error;
+  const { sentenceOf } = await import('./failure.ts');
+  const message = sentenceOf(error, readVersion());
+  const { code, issues } = isAppError(error) ? error : new AppError('internal', message);
   if (json) {
     const store = place === undefined ? {} : { store: place.name };
     stderr.write(`${JSON.stringify({ error: { code, message, issues }, ...store })}\n`);
@@ -65,5 +62,5 @@ function reportFailure(
     const where = isNamed ? '' : `\nThe store is ${place.text}.`;
     stderr.write(`${printableText(`slipway: ${message}${where}`)}\n`);
   }
-  return exitCodeOf(error);
+  return isAppError(error) ? exitCodeOf(error) : EXIT.failed;
 }

@@ -70,7 +70,7 @@ function refuseRepeated(command: Command): void {
 }
 
 /** From the package's manifest: two folders up from the source, three from what is compiled. */
-function readVersion(): string {
+export function readVersion(): string {
   const files = ['../..', '../../..'].map((up) =>
     path.join(import.meta.dirname, up, 'package.json'),
   );

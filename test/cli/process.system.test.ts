@@ -81,6 +81,27 @@ it('is done when its reader has seen enough', async () => {
   expect([code, await errors]).toEqual([0, '']);
 });
 
+it.skipIf(isOrdinaryUser)('says in a sentence which file it may not read', async () => {
+  const folder = path.join(directory.path, 'build');
+  await mkdir(folder, { mode: 0o755 });
+  await chmod(directory.path, 0o755);
+  await writeFile(path.join(folder, 'App-1.0.0-x86_64.AppImage'), 'bytes', { mode: 0o600 });
+  const script = path.join(ROOT, 'scripts/slipway.ts');
+  const file = path.join(folder, 'App-1.0.0-x86_64.AppImage');
+  const named = `${file},os=linux,arch=x64,format=appimage`;
+  for (const what of [named, folder]) {
+    const child = spawn(process.execPath, [script, 'publish', '1.0.0', what, '--create'], {
+      cwd: '/',
+      env: { PATH: process.env.PATH, DATA_DIR: '/tmp/slipway-never-written' },
+      stdio: ['ignore', 'ignore', 'pipe'],
+      uid: 65_534,
+    });
+    const stderr = await text(child.stderr);
+    expect(stderr).toMatch(new RegExp(`^slipway: ${file} .*EACCES.* Let this user read it, or `));
+    expect(stderr).not.toMatch(/^\s+at /m);
+  }
+});
+
 it.skipIf(isOrdinaryUser)('says that it may not write in a directory of someone else', async () => {
   const closed = path.join(directory.path, 'closed');
   await mkdir(closed, { mode: 0o755 });
