@@ -17,22 +17,30 @@ export async function runCommandLine(argv: readonly string[], terminal: Terminal
     async (...given) => {
       const handler = (await load()) as (...all: unknown[]) => ReturnType<Handler>;
       session = sessionOf(given.at(-1) as Command);
+      terminal.onStart?.(session);
       code = (await handler({ ...terminal, session }, ...given)) ?? EXIT.done;
     };
   try {
-    await createProgram(terminal, run).parseAsync(argv, { from: 'user' });
+    const program = createProgram(terminal, run);
+    refuseUnknownTopic(program, argv);
+    await program.parseAsync(argv, { from: 'user' });
     return code;
   } catch (error) {
-    return reportFailure(terminal, error, {
-      json: argv.includes('--json'),
-      place: session?.place,
-    });
+    return reportFailure(terminal, error, { argv, place: session?.place });
   }
 }
 
 /** What a command does, given its arguments and options; resolves to its exit code unless that is 0. */
 // biome-ignore lint/suspicious/noConfusingVoidType: most commands return nothing at all
 type Handler = (terminal: Terminal, ...given: never[]) => Promise<number | void>;
+
+/** Commander prints the whole help for `help ynak`, and does not say that there is no such command. */
+function refuseUnknownTopic(program: Command, [first, topic]: readonly string[]): void {
+  if (first !== 'help' || topic === undefined || topic.startsWith('-')) return;
+  if (program.commands.some((command) => command.name() === topic)) return;
+  const names = program.commands.map((command) => command.name()).join(', ');
+  program.error(`error: unknown command '${topic}'. Commands: ${names}.`);
+}
 
 /** What handlers need not pass on themselves, and so cannot forget. */
 function sessionOf(command: Command): Session {
@@ -47,14 +55,14 @@ export type Runner = (load: () => Promise<Handler>) => (...given: unknown[]) => 
 async function reportFailure(
   { stderr }: Terminal,
   error: unknown,
-  { json, place }: { readonly json: boolean; readonly place: Place | undefined },
+  { argv, place }: { readonly argv: readonly string[]; readonly place: Place | undefined },
 ): Promise<number> {
   // Commander has printed its own sentence.
   if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.done : EXIT.usage;
   const { sentenceOf } = await import('./failure.ts');
-  const message = sentenceOf(error, readVersion());
+  const message = sentenceOf(error, readVersion(), argv);
   const { code, issues } = isAppError(error) ? error : new AppError('internal', message);
-  if (json) {
+  if (argv.includes('--json')) {
     const store = place === undefined ? {} : { store: place.name };
     stderr.write(`${JSON.stringify({ error: { code, message, issues }, ...store })}\n`);
   } else {

@@ -50,8 +50,10 @@ function reasonOf({ code }: SystemError): string {
  * What to print about a failure.
  *
  * @param version of this program, for a report of a failure that it does not know
+ * @param argv what was typed, for a hint
  */
-export function sentenceOf(error: unknown, version: string): string {
+export function sentenceOf(error: unknown, version: string, argv: readonly string[] = []): string {
+  if (isAppError(error, 'invalid_version')) return `${error.message}${orderHint(argv)}`;
   if (isAppError(error)) {
     const { cause, message } = error;
     // It says that something failed and not why.
@@ -65,4 +67,10 @@ export function sentenceOf(error: unknown, version: string): string {
   }
   const details = error instanceof Error ? (error.stack ?? error.message) : String(error);
   return `This is a mistake in slipway ${version}, not in what you typed. Nothing was printed about the outcome: look with "slipway releases" before you run the command again, and report it with these lines:\n${details}`;
+}
+
+/** For `publish dist 1.4.0`: the version is there, and not where it belongs. */
+function orderHint([command, ...words]: readonly string[]): string {
+  const version = words.find((word) => /^v?\d+\.\d+\.\d+([-+][\w.+-]+)?$/.test(word));
+  return version === undefined ? '' : ` The version comes first: slipway ${command} ${version} …`;
 }

@@ -24,7 +24,7 @@ export function createProgram(terminal: Terminal, run: Runner): Command {
 
 function createRoot({ stdout, stderr }: Terminal): Command {
   return new Command('slipway')
-    .version(readVersion(), '--version', 'print the version')
+    .version(readVersion(), '-v, --version', 'print the version')
     .description(
       'Publishes desktop releases to an object store, and looks after them, after accounts and after messages.',
     )
@@ -44,8 +44,16 @@ Examples:
     .configureOutput({
       writeOut: (text) => void stdout.write(text),
       writeErr: (text) => void stderr.write(text),
+      outputError: (text, write) => write(`${text}${hintFor(text)}`),
     })
     .exitOverride();
+}
+
+/** What people expect of a word too many. */
+function hintFor(error: string): string {
+  return error.startsWith('error: too many arguments')
+    ? 'Names are options: --channel NAME, --app NAME. For one release: slipway show VERSION.\n'
+    : '';
 }
 
 /** Errors leave every command, however deep, in the same way. */

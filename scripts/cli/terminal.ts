@@ -24,6 +24,8 @@ export interface Terminal {
   readonly stderr: Writable & { readonly isTTY?: boolean };
   /** What is known of the command that runs; each has its own. */
   readonly session?: Session;
+  /** Told of a command before it runs: what a process says that is interrupted depends on it. */
+  readonly onStart?: (session: Session) => void;
 }
 
 /** Prints a line on standard output; an empty one without `text`. */

@@ -56,7 +56,7 @@ export function isPrerelease(version: Version): boolean {
  * A range of versions that some version older than `below` is in. Pre-releases count as ordinary
  * versions, so `>=1.0.0` admits `1.1.0-beta.1`.
  *
- * @throws AppError `invalid_range`, also when nobody could ever be in it
+ * @throws AppError `invalid_range`, also when no older version is in it
  */
 export function parseRangeBelow(text: string, below: Version, pointer: string): VersionRange {
   const range = parseRange(text, pointer);
@@ -64,7 +64,7 @@ export function parseRangeBelow(text: string, below: Version, pointer: string): 
     semver.minVersion(range) !== null &&
     semver.intersects(range, `<${below.version}`, { includePrerelease: true });
   if (!reachable) {
-    const detail = `No version older than ${below.version} is in the range ${quote(text)}, so nobody could ever match it.`;
+    const detail = `No version older than ${below.version} is in the range ${quote(text)}, so no client that is to be updated could be in it.`;
     throw new AppError('invalid_range', detail, { issues: [{ pointer, detail }] });
   }
   return range;

@@ -45,7 +45,7 @@ export function admitToChannel(
   if (name === DEFAULT_CHANNEL && isPrerelease(version) && !allowPrerelease) {
     throw new AppError(
       'prerelease_on_stable',
-      `${text} is a pre-release, and ${name} is what everybody gets. Publish it to another channel, or add --allow-prerelease.`,
+      `${text} is a pre-release, and every client of ${name} would get it. Publish it to another channel, or add --allow-prerelease.`,
     );
   }
   refuseAmbiguous(channels, version);

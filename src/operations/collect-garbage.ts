@@ -1,9 +1,11 @@
 import { readStoreTime } from '../catalog/artifact-upload.ts';
 import { findGarbage, GARBAGE_AGE_MIN_MS } from '../catalog/garbage.ts';
+import { artifactsPrefix } from '../catalog/keys.ts';
 import { readApplications } from '../catalog/read.ts';
 import { isAppError } from '../errors.ts';
 import type { ObjectInfo } from '../object-store/object-store.ts';
 import type { AppendDeps } from '../sequence/append.ts';
+import { unknownApplication } from './unknown-release.ts';
 
 export interface GarbageResult {
   readonly application: string;
@@ -25,14 +27,16 @@ export interface GarbageRequest {
  *
  * An application of which that cannot be told keeps everything, and the next one has its turn.
  *
- * @throws AppError the store's
+ * @throws AppError `unknown_application`, and the store's
  */
 export async function collectGarbage(
   deps: AppendDeps,
   request: GarbageRequest,
 ): Promise<{ readonly results: readonly GarbageResult[]; readonly abandonedUploads: number }> {
   const applications =
-    request.application === undefined ? await readApplications(deps) : [request.application];
+    request.application === undefined
+      ? await readApplications(deps)
+      : [await knownApplication(deps, request.application)];
   const ageMinMs = request.ageMinMs ?? GARBAGE_AGE_MIN_MS;
   // Ages are told by the store's clock: this machine's may be wrong.
   const before = new Date((await readStoreTime(deps)) - ageMinMs);
@@ -42,6 +46,13 @@ export async function collectGarbage(
   }
   const abandonedUploads = await deps.store.removeAbandonedUploads(before);
   return { results, abandonedUploads };
+}
+
+/** A publish that was interrupted early leaves uploads of an application that is not listed yet. */
+async function knownApplication(deps: AppendDeps, application: string): Promise<string> {
+  if ((await readApplications(deps)).includes(application)) return application;
+  for await (const _ of deps.store.list(artifactsPrefix(application))) return application;
+  throw await unknownApplication(deps, application);
 }
 
 async function collectOf(

@@ -1,5 +1,7 @@
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { chmod, mkdir, rm, writeFile } from 'node:fs/promises';
+import { type AddressInfo, createServer } from 'node:net';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -70,6 +72,42 @@ it('completes its settings from a .env file where it is run', async () => {
   const shown = await run(['show', '1.0.0']);
   await rm(file);
   expect(shown.stderr).toContain('Nothing is published of from-the-file.');
+});
+
+it('ends by the signal that interrupts it, and says what is not known', async () => {
+  const script = path.join(ROOT, 'scripts/slipway.ts');
+  const interrupt = async (...words: string[]) => {
+    // A store that never answers: once it is asked, the command is in the middle of its work.
+    const store = createServer().listen(0, '127.0.0.1');
+    await once(store, 'listening');
+    const { port } = store.address() as AddressInfo;
+    const child = spawn(process.execPath, [script, ...words], {
+      cwd: directory.path,
+      env: {
+        PATH: process.env.PATH,
+        OBJECT_STORE: 's3',
+        S3_BUCKET: 'releases',
+        S3_ENDPOINT: `http://127.0.0.1:${port}`,
+        AWS_ACCESS_KEY_ID: 'a',
+        AWS_SECRET_ACCESS_KEY: 'b',
+      },
+      stdio: 'pipe',
+    });
+    const stderr = text(child.stderr);
+    const ended = new Promise((resolve) => child.once('close', (_code, signal) => resolve(signal)));
+    const [socket] = await once(store, 'connection');
+    child.kill('SIGINT');
+    const result = [await ended, await stderr];
+    socket.destroy();
+    store.close();
+    return result;
+  };
+  expect(await interrupt('yank', '1.0.0')).toEqual([
+    'SIGINT',
+    'slipway: Interrupted: the change may or may not have been made. Run the same command again to be sure.\n',
+  ]);
+  expect(await interrupt('yank', '1.0.0', '--dry-run')).toEqual(['SIGINT', '']);
+  expect(await interrupt('releases')).toEqual(['SIGINT', '']);
 });
 
 it('is done when its reader has seen enough', async () => {

@@ -31,6 +31,7 @@ export async function publish(
   paths: string[],
   options: PublishOptions,
 ): Promise<void> {
+  for (const argument of paths) refuseMistyped(argument);
   const context = await openContext(terminal, { mayBeNew: true });
   const isNew = !(await context.hasStore());
   const build = await readBuildOutput({ paths, version });
@@ -64,6 +65,19 @@ export async function publish(
       printPublished(terminal, { ...result, place: context.place.text, isNewStore: isNew }, build);
   } finally {
     progress.stop();
+  }
+}
+
+/** @throws AppError `invalid_request` for what a shell made of one argument, or could not pass on */
+function refuseMistyped(argument: string): void {
+  if (/^(os|arch|format|name|minimum_os_version)=/.test(argument)) {
+    const why = `${JSON.stringify(argument)} belongs to the file before it: write FILE,os=…,arch=… without spaces.`;
+    throw new AppError('invalid_request', why);
+  }
+  // Node reads arguments as UTF-8 and puts U+FFFD for what is not.
+  if (argument.includes('\ufffd')) {
+    const why = `The name ${JSON.stringify(argument)} is not valid UTF-8, so the file cannot be opened. Rename it.`;
+    throw new AppError('invalid_request', why);
   }
 }
 
