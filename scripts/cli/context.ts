@@ -57,7 +57,7 @@ function sayDryRun(terminal: Terminal): void {
   );
 }
 
-/** For the history: as the CI service or the system names whoever runs this. */
+/** For the history: the person or job that runs the command, as the CI service or the system names it. */
 function actorOf(env: Environment): string {
   const name = env.SLIPWAY_ACTOR ?? env.GITHUB_ACTOR ?? env.GITLAB_USER_LOGIN;
   return name ?? `${userName()}@${hostname()}`;

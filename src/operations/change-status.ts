@@ -64,8 +64,8 @@ const EDITS: Readonly<Record<StatusVerb, Edit>> = {
 /**
  * Changes how a release is offered, on one channel or on every channel that lists it, in one commit.
  *
- * - pause: no new offers of it; nobody is moved off it. resume: undoes that.
- * - yank: withdrawn for good; whoever runs it moves on to the next newer release.
+ * - pause: no new offers of it; clients that have it keep it. resume: undoes that.
+ * - yank: withdrawn for good; clients that have it move on to the next newer release.
  * - retire: not listed any more.
  *
  * @throws AppError `unknown_channel`, `unknown_version`, `status_forbids`

@@ -50,7 +50,7 @@ export async function promoteRelease(deps: WriterDeps, request: PromoteRequest):
     const offers = [...offersOf(channels, request.version)].filter(([name]) => name !== channel);
     const newest = offers
       .map(([, offer]) => offer)
-      // Of equal ones a paused one: whoever paused it anywhere had a reason.
+      // Of equal ones a paused one: the operator who paused it had a reason.
       .sort(
         (a, b) =>
           b.manifest.number - a.manifest.number ||
@@ -86,8 +86,8 @@ export async function promoteRelease(deps: WriterDeps, request: PromoteRequest):
 }
 
 /**
- * Listing an older release changes nothing for clients: they are offered the newer one, and nobody goes
- * back. Who promotes it most likely wants to undo the newer one.
+ * Listing an older release changes nothing for clients: they are offered the newer one, and none
+ * goes back. The publisher most likely wants to undo the newer one.
  */
 function refuseOlder(channels: Channels, channel: string, version: Version): void {
   const view = viewsOf(channels).get(channel);

@@ -33,7 +33,7 @@ export async function doctor(terminal: Terminal, options: { json: boolean }): Pr
   return checks.some(({ outcome }) => outcome === 'failed') ? EXIT.failed : EXIT.done;
 }
 
-/** Windows has no such bits, and says that everybody may: its own permissions count there. */
+/** Windows has no such bits and reports them all as set: its own permissions count there. */
 async function isOpenToUsers(directory: string): Promise<boolean> {
   if (process.platform === 'win32') return false;
   const found = await stat(directory).catch(() => undefined);

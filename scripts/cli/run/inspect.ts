@@ -132,7 +132,7 @@ export async function show(
     ['released', formatTime(release.releasedAt)],
     ['channels', listed.map(({ channel, offer }) => `${channel} (${offer.status})`).join(', ')],
     ['requires', release.requires ?? 'nothing'],
-    ['mandatory', release.mandatoryFor === null ? 'for nobody' : `for ${release.mandatoryFor}`],
+    ['mandatory', release.mandatoryFor === null ? 'for no version' : `for ${release.mandatoryFor}`],
     ['commit', release.provenance.commit ?? ''],
     ['build', release.provenance.buildUrl ?? ''],
     ['manifest', String(manifest)],
