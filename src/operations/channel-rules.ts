@@ -94,6 +94,17 @@ export function offersOf(channels: Channels, version: string): ReadonlyMap<strin
   return found;
 }
 
+/** The newest version that a channel offers, when it is newer than this one. */
+export function newestAbove({ offers }: ChannelJson, version: Version): string | null {
+  const newer = offers
+    .filter(({ status }) => status === 'active')
+    .map((offer) => parseVersion(offer.version))
+    .filter((other) => compareVersions(other, version) > 0)
+    .sort(compareVersions)
+    .at(-1);
+  return newer === undefined ? null : versionText(newer);
+}
+
 /** The channels with one channel's offer of a version replaced or added. */
 export function withOffer(
   channels: Channels,

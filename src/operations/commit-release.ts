@@ -7,11 +7,17 @@ import {
   type WriterDeps,
 } from '../catalog/change.ts';
 import { type ManifestReference, readManifest, readRevision } from '../catalog/read.ts';
-import { type ChannelJson, type OfferJson, offerJsonOf } from '../catalog/revision-document.ts';
+import { type OfferJson, offerJsonOf } from '../catalog/revision-document.ts';
 import type { Release } from '../domain/release.ts';
-import { compareVersions, parseVersion, type Version, versionText } from '../domain/version.ts';
+import type { Version } from '../domain/version.ts';
 import { AppError, isAppError } from '../errors.ts';
-import { type Admission, admitToChannel, offersOf, withOffer } from './channel-rules.ts';
+import {
+  type Admission,
+  admitToChannel,
+  newestAbove,
+  offersOf,
+  withOffer,
+} from './channel-rules.ts';
 import { type Contribution, contains, isSameRelease, mergeRelease } from './merge-release.ts';
 import { refuseStranding } from './refuse-stranding.ts';
 
@@ -19,6 +25,7 @@ import { refuseStranding } from './refuse-stranding.ts';
 
 export interface CommittedRelease extends Committed {
   readonly manifest: number;
+  readonly createdChannel: boolean;
   readonly prereleaseChannel: boolean;
   /** The whole release, with what other publishers added. */
   readonly release: Release;
@@ -85,11 +92,13 @@ async function commitOffer(
 ): Promise<Omit<CommittedRelease, 'manifest' | 'release'> | 'lacking'> {
   const { application } = mine;
   let lacking = false;
+  let createdChannel = false;
   let prereleaseChannel = false;
   let status: OfferJson['status'] = 'active';
   let newerVersion: string | null = null;
   const committed = await changeCatalog(deps, application, async (channels) => {
     const channel = admitToChannel(channels, version, admission);
+    createdChannel = !Object.hasOwn(channels, admission.channel);
     prereleaseChannel = channel.prerelease;
     const offered = await readOffered(deps, mine, channels, manifest.number);
     lacking = offered.some(({ release }) => !contains(manifest.release, release));
@@ -113,7 +122,9 @@ async function commitOffer(
       channels: channelsAfter,
     };
   });
-  return lacking ? 'lacking' : { ...committed, prereleaseChannel, status, newerVersion };
+  return lacking
+    ? 'lacking'
+    : { ...committed, createdChannel, prereleaseChannel, status, newerVersion };
 }
 
 /** Whether the manifest already offered says all that this publisher has to say. */
@@ -125,16 +136,6 @@ function isCovered(
   const current = offered.find(({ number }) => number === manifest.number);
   if (current === undefined) return false;
   return isSameRelease(current.release, mergeRelease(current.release, [current.release], mine));
-}
-
-function newestAbove({ offers }: ChannelJson, version: Version): string | null {
-  const newer = offers
-    .filter(({ status }) => status === 'active')
-    .map((offer) => parseVersion(offer.version))
-    .filter((other) => compareVersions(other, version) > 0)
-    .sort(compareVersions)
-    .at(-1);
-  return newer === undefined ? null : versionText(newer);
 }
 
 /** A paused release that gets another platform stays paused. */

@@ -40,7 +40,6 @@ export interface PublishResult extends CommittedRelease {
   readonly application: string;
   readonly version: string;
   readonly channel: string;
-  readonly createdChannel: boolean;
   readonly artifacts: readonly { readonly artifact: Artifact; readonly uploaded: boolean }[];
 }
 
@@ -67,7 +66,6 @@ export async function publishRelease(
   // Everything that can be refused is refused before gigabytes travel; the commit checks again.
   const isListed = await checkApplication(deps, application, request.create);
   const before = (await readRevision(deps, application))?.signed.channels ?? {};
-  const createdChannel = !Object.hasOwn(before, channel);
   const admitted = admitToChannel(before, version, admission);
   await deps.ensureConforming();
   const hashed = await hashArtifacts(deps, request.artifacts);
@@ -100,7 +98,6 @@ export async function publishRelease(
     version: request.version,
     channel,
     ...committed,
-    createdChannel,
     artifacts: uploaded,
   };
 }

@@ -1,9 +1,10 @@
 import { lstat, readdir, utimes, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { createIntake } from '../../src/contact/intake.ts';
 import { pathOf } from '../../src/object-store/filesystem-names.ts';
 import { submission } from '../contact/support.ts';
+import { startFakeS3 } from '../object-store/fake-s3.ts';
 import { makeTemporaryDirectory } from '../support/release.ts';
 import { createTestService, type TestService } from '../support/service.ts';
 import { type Finished, slipway } from './support.ts';
@@ -113,6 +114,32 @@ describe('--dry-run', () => {
     const text = stdout.replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'then');
     return JSON.parse(text) as Record<string, unknown>;
   }
+
+  it('sends an S3 store nothing but GET and HEAD', async () => {
+    const { endpoint, requests } = await startFakeS3(({ url, response, answer }) => {
+      if (!url.searchParams.has('list-type')) return answer();
+      const prefix = url.searchParams.get('prefix');
+      response.writeHead(200, { 'content-type': 'application/xml' });
+      response.end(
+        `<ListBucketResult><Name>bucket</Name><Prefix>${prefix}</Prefix><KeyCount>0</KeyCount><IsTruncated>false</IsTruncated></ListBucketResult>`,
+      );
+    });
+    vi.stubEnv('AWS_ACCESS_KEY_ID', 'id');
+    vi.stubEnv('AWS_SECRET_ACCESS_KEY', 'secret');
+    const env = {
+      OBJECT_STORE: 's3',
+      S3_BUCKET: 'bucket',
+      S3_ENDPOINT: endpoint,
+      S3_FORCE_PATH_STYLE: 'true',
+    };
+    const words = ['publish', '1.0.0', file('A'), '--create', '--dry-run'];
+    const { code, stdout, stderr } = await slipway(words, { cwd: directory.path, env });
+    vi.unstubAllEnvs();
+    expect([code, stderr]).toEqual([0, '']);
+    expect(stdout).toContain(`nothing is written to s3://bucket at ${endpoint}.`);
+    expect(requests.length).toBeGreaterThan(5);
+    expect(requests.filter((line) => !/^(GET|HEAD) /.test(line))).toEqual([]);
+  });
 
   it('starts no store', async () => {
     const words = ['publish', '1.0.0', file('A'), '--create', '--dry-run'];
