@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import { Command } from 'commander';
+import { Command, Help } from 'commander';
 import { addAccountCommands } from './account-commands.ts';
 import { RepeatableOption } from './arguments.ts';
 import type { Runner } from './command-line.ts';
@@ -40,7 +40,13 @@ Examples:
   slipway help publish`,
     )
     .showHelpAfterError('(add --help for the options)')
-    .configureHelp({ showGlobalOptions: true })
+    .configureHelp({
+      // That a switch is off unless it is given needs no mention.
+      optionDescription: (option) =>
+        option.defaultValue === false
+          ? option.description
+          : Help.prototype.optionDescription(option),
+    })
     .configureOutput({
       writeOut: (text) => void stdout.write(text),
       writeErr: (text) => void stderr.write(text),
