@@ -12,9 +12,28 @@ for (const stream of [stdout, stderr]) {
     if (error.code !== 'EPIPE') throw error;
   });
 }
+
+let changesSomething = false;
+for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  process.once(signal, () => {
+    // A progress bar hides the cursor and turns line wrapping off.
+    if (stderr.isTTY && process.env.TERM !== 'dumb') stderr.write('\u001b[?25h\u001b[?7h\n');
+    if (changesSomething) {
+      stderr.write(
+        'slipway: Interrupted: the change may or may not have been made. Run the same command again to be sure.\n',
+      );
+    }
+    // Ends by the signal: a script that runs this command sees that it was interrupted.
+    process.kill(process.pid, signal);
+  });
+}
+
 process.exitCode = await runCommandLine(process.argv.slice(2), {
   environment: readEnvironment,
   stdin,
   stdout,
   stderr,
+  onStart: ({ isDryRun }) => {
+    changesSomething = isDryRun === false;
+  },
 });

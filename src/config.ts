@@ -232,7 +232,7 @@ export function loadConfig(
   const parsed = environment.safeParse(set);
   const issues: FieldIssue[] = (parsed.error?.issues ?? []).map((issue) => ({
     pointer: `/${issue.path.join('/')}`,
-    detail: issue.message,
+    detail: issue.code === 'invalid_value' ? choiceOf(issue.values) : issue.message,
   }));
   if (set.OBJECT_STORE === 's3' && set.S3_BUCKET === undefined) {
     issues.push({ pointer: '/S3_BUCKET', detail: 'is required when OBJECT_STORE is s3' });
@@ -240,6 +240,10 @@ export function loadConfig(
   if (program === 'service') issues.push(...missingSettings(set));
   if (!parsed.success || issues.length > 0) throw refuse(issues);
   return configOf(parsed.data);
+}
+
+function choiceOf(values: readonly unknown[]): string {
+  return `must be one of ${values.join(', ')}`;
 }
 
 /** Settings that others make necessary. */

@@ -80,6 +80,8 @@ const KIND_BY_CODE = {
   release_differs: 'conflict',
   version_ambiguous: 'conflict',
   status_forbids: 'conflict',
+  older_version: 'forbidden',
+  clients_stranded: 'forbidden',
   document_too_large: 'conflict',
   store_nonconforming: 'forbidden',
   // The store.

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { existsSync } from 'node:fs';
+import { accessSync, constants, statSync } from 'node:fs';
 import { setTimeout } from 'node:timers/promises';
 import type { Clock, Randomness } from './clock.ts';
 
@@ -17,6 +17,11 @@ export const systemRandomness: Randomness = {
 
 /** The environment, completed from a `.env` file in the working directory when there is one. */
 export function readEnvironment(): Readonly<Record<string, string | undefined>> {
-  if (existsSync('.env')) process.loadEnvFile('.env');
+  // A directory of that name is a virtual environment of Python.
+  if (statSync('.env', { throwIfNoEntry: false })?.isFile()) {
+    // `loadEnvFile` says of a file that it may not read that there is none.
+    accessSync('.env', constants.R_OK);
+    process.loadEnvFile('.env');
+  }
   return process.env;
 }

@@ -58,7 +58,16 @@ const STORE_INTERFACE = [
   'src/object-store/presence.ts',
   'src/object-store/range.ts',
 ];
-const LEAVES = ['errors', 'clock', 'log', 'secret', 'steps', 'response-body', 'rate-limit'];
+const LEAVES = [
+  'errors',
+  'clock',
+  'log',
+  'secret',
+  'steps',
+  'response-body',
+  'rate-limit',
+  'counted',
+];
 
 interface Rule {
   /** Rooms, or single files. */
@@ -73,6 +82,7 @@ const RULES: Readonly<Record<string, Rule>> = {
   clock: { may: [], because: 'it is a role' },
   log: { may: [], because: 'it is a role' },
   secret: { may: [], because: 'it is a value' },
+  counted: { may: [], because: 'it is a phrase' },
   steps: { may: [], because: 'it runs any work and knows none' },
   'rate-limit': { may: ['errors'], because: 'it counts by name and knows no names' },
   'response-body': { may: [], because: 'it reads what others answered and knows none of them' },
@@ -159,7 +169,7 @@ const RULES: Readonly<Record<string, Rule>> = {
     may: [
       ...['operations', 'app', 'check-node', 'config', 'build-output', 'domain', 'system'],
       ...LEAVES,
-      ...['identity', 'contact'],
+      ...['identity', 'contact', 'protocols'],
       'src/sequence/json-schema.ts',
       'src/telemetry/compaction-document.ts',
       'src/telemetry/flush-document.ts',

@@ -194,7 +194,7 @@ describe("the README's S3 policies", () => {
     const collect = (policy: Policy) =>
       collectGarbage(
         { ...open, store: createPolicedStore(inner, policy) },
-        { application: undefined, dryRun: false, ageMinMs: 0 },
+        { application: undefined, ageMinMs: 0 },
       );
     await expect(collect(publisher)).rejects.toMatchObject({ code: 'store_denied' });
     await wait(5);

@@ -119,7 +119,7 @@ describe('the README and the command line', () => {
   const help = async (...command: string[]): Promise<string> =>
     (await slipway([...command, '--help'], { cwd: ROOT })).stdout;
   const commandsIn = (text: string): string[] =>
-    [...(text.split(/^Commands:$/m)[1] ?? '').matchAll(/^ {2}([a-z][a-z-]*)/gm)].map(
+    [...(text.split('\nExamples:')[0] ?? '').matchAll(/^ {2}([a-z][a-z-]*)/gm)].map(
       ([, name]) => `${name}`,
     );
   const readme = read('README.md');

@@ -25,6 +25,8 @@ const REPORT = `data:text/javascript,${encodeURIComponent(
 export async function benchCommandLine(context: BenchContext): Promise<readonly Table[]> {
   const compiled = context.workspace.module('scripts/slipway');
   const DATA_DIR = await context.workspace.makeDirectory();
+  // Commands refuse a directory without a store.
+  await measureCpuMs(context, [compiled, 'doctor'], { DATA_DIR });
   const subjects = {
     'node alone': ['--eval', '0'],
     'slipway --help, from source': [SOURCE, '--help'],

@@ -48,7 +48,7 @@ async function publish({ file, env }: Question): Promise<void> {
     platform: 'windows' as const,
     arch: 'x64' as const,
     format: 'nsis' as const,
-    statesVersion: true,
+    hasUnversionedName: false,
     minimumOsVersion: null,
     signatures: [],
     companions: [],

@@ -1,36 +1,58 @@
 import type { Command } from 'commander';
-import { parseApplicationName } from '../../src/domain/channel.ts';
-import { parseCount } from './arguments.ts';
+import {
+  addApplicationOption,
+  addJsonOption,
+  addVersionArgument,
+  parseCount,
+  parseRevision,
+} from './arguments.ts';
 import type { Runner } from './command-line.ts';
+import { type Description, describeCommand } from './description.ts';
 
 /** Commands that show what is published. */
 
 const load = () => import('./run/inspect.ts');
+const READS = 'none; it only reads.';
 
 export function addInspectCommands(program: Command, run: Runner): void {
-  inspectCommand(program, 'releases', 'list the releases on every channel').action(
-    run(async () => (await load()).releases),
-  );
-  inspectCommand(program, 'channels', 'list the channels').action(
-    run(async () => (await load()).channels),
-  );
-  inspectCommand(program, 'show', 'show one release')
-    .argument('<version>')
-    .action(run(async () => (await load()).show));
-  program
-    .command('history')
-    .summary('list the latest changes')
-    .option('--app <name>', 'application (default: DEFAULT_APP)', parseApplicationName)
-    .option('--limit <count>', 'how many', parseCount, 20)
-    .option('--json', 'print JSON', false)
-    .action(run(async () => (await load()).history));
+  program.commandsGroup('Look at what is published:');
+  inspectCommand(program, 'releases', {
+    summary: 'list the releases on every channel',
+    does: 'Lists every release of an application with its channel, status, platforms and reason.',
+    effect: READS,
+    examples: ['releases', 'releases --app desktop --at 12'],
+  }).action(run(async () => (await load()).releases));
+  inspectCommand(program, 'channels', {
+    summary: 'list the channels',
+    does: 'Lists the channels of an application with the newest version that each offers.',
+    effect: READS,
+    examples: ['channels --json'],
+  }).action(run(async () => (await load()).channels));
+  addVersionArgument(
+    inspectCommand(program, 'show', {
+      summary: 'show one release',
+      does: 'Shows one release: its channels, rules, notes and files with their hashes.',
+      effect: READS,
+      examples: ['show 1.4.0'],
+    }),
+  ).action(run(async () => (await load()).show));
+  const history = describeCommand(program.command('history'), {
+    summary: 'list the latest changes',
+    does: 'Lists the latest changes to what an application offers: when, by whom, and why.',
+    effect: READS,
+    examples: ['history --limit 5'],
+  });
+  addJsonOption(
+    addApplicationOption(history).option('--limit <count>', 'how many', parseCount, 20),
+  ).action(run(async () => (await load()).history));
 }
 
-function inspectCommand(program: Command, name: string, summary: string): Command {
-  return program
-    .command(name)
-    .summary(summary)
-    .option('--app <name>', 'application (default: DEFAULT_APP)', parseApplicationName)
-    .option('--at <revision>', 'as of this catalog revision (default: the newest)', parseCount)
-    .option('--json', 'print JSON', false);
+function inspectCommand(program: Command, name: string, description: Description): Command {
+  return addJsonOption(
+    addApplicationOption(describeCommand(program.command(name), description)).option(
+      '--at <revision>',
+      'as of this catalog revision, a number from "slipway history" (default: the newest)',
+      parseRevision,
+    ),
+  );
 }

@@ -25,8 +25,14 @@ export function exitCodeOf(error: AppError): number {
   return error.code === 'store_denied' ? EXIT.failed : EXIT_BY_KIND[error.kind];
 }
 
-export function printJson(terminal: Terminal, value: unknown): void {
-  print(terminal, JSON.stringify(value, null, 2));
+/** Prints what a command found or did as JSON, with the store it did it in and whether it was a dry run. */
+export function printJson(terminal: Terminal, value: object): void {
+  const { place, isDryRun } = terminal.session ?? {};
+  const facts = {
+    ...(place === undefined ? {} : { store: place.name }),
+    ...(isDryRun === undefined ? {} : { dry_run: isDryRun }),
+  };
+  print(terminal, JSON.stringify({ ...facts, ...value }, null, 2));
 }
 
 /** Rows in aligned columns; an empty cell shows as a dash. */
@@ -85,4 +91,9 @@ export function printWhenLive(terminal: Terminal, { announced }: { announced: bo
       ? 'Running services answer with it within 5 seconds.'
       : 'The notice to running services could not be stored: each answers with it when its turn comes, one second for each application.',
   );
+}
+
+/** After a change to a release that is paused where it was changed. */
+export function staysPaused(version: string, channel: string): string {
+  return `It stays paused on ${channel}: clients get it after "slipway resume ${version}".`;
 }

@@ -9,9 +9,10 @@ export interface Progress {
   stop(): void;
 }
 
-/** @param quiet also without a terminal to draw on, nothing is shown */
-export function createProgress({ stderr }: Terminal, quiet: boolean): Progress {
-  if (quiet || !stderr.isTTY) return { show: () => {}, stop: () => {} };
+/** @param quiet also without a terminal that can draw, nothing is shown */
+export function createProgress({ stderr, environment }: Terminal, quiet: boolean): Progress {
+  if (quiet || !stderr.isTTY || environment().TERM === 'dumb')
+    return { show: () => {}, stop: () => {} };
   let bar: SingleBar | undefined;
   let current = '';
   const stop = (): void => {
@@ -21,6 +22,7 @@ export function createProgress({ stderr }: Terminal, quiet: boolean): Progress {
   };
   return {
     show: (label, done, total, unit = 'count') => {
+      const format = unit === 'bytes' ? formatBytes : String;
       if (label !== current) {
         stop();
         current = label;
@@ -34,9 +36,8 @@ export function createProgress({ stderr }: Terminal, quiet: boolean): Progress {
           },
           Presets.shades_classic,
         );
-        bar.start(total, 0, { label, done: '', all: '' });
+        bar.start(total, done, { label, done: format(done), all: format(total) });
       }
-      const format = unit === 'bytes' ? formatBytes : String;
       bar?.update(done, { label, done: format(done), all: format(total) });
       if (done >= total) stop();
     },

@@ -1,66 +1,116 @@
 import type { Command } from 'commander';
-import { DEFAULT_CHANNEL, parseApplicationName } from '../../src/domain/channel.ts';
+import { DEFAULT_CHANNEL } from '../../src/domain/channel.ts';
 import type { StatusVerb } from '../../src/operations/change-status.ts';
-import { addChangeOptions } from './arguments.ts';
+import {
+  addApplicationOption,
+  addChangeOptions,
+  addVersionArgument,
+  parseRangeArgument,
+  RepeatableOption,
+} from './arguments.ts';
 import type { Runner } from './command-line.ts';
+import { type Description, describeCommand } from './description.ts';
 
 /** Commands that change what is offered. */
 
 export function addPublishCommands(program: Command, run: Runner): void {
-  addChangeOptions(program.command('publish'))
-    .argument('<version>', 'semantic version, e.g. 1.4.0 or 2.0.0-beta.1')
+  program.commandsGroup('Publish releases:');
+  addPublish(program, run);
+  addPromote(program, run);
+  program.commandsGroup('Withdraw releases:');
+  for (const verb of ['pause', 'resume', 'yank', 'retire'] as const) {
+    addStatusCommand(program, run, verb);
+  }
+}
+
+function addPublish(program: Command, run: Runner): void {
+  const publish = describeCommand(program.command('publish'), {
+    summary: 'publish build output as a release, or add it to one',
+    does: 'Publishes the files of a build as a release and offers it on a channel. Several machines may publish different platforms of one version, at once or one after the other. The same files again change nothing.',
+    effect:
+      'clients of the channel are offered the release within seconds. What was offered once is never replaced: a mistake needs a new version.',
+    examples: [
+      'publish 1.4.0 dist --create',
+      'publish 2.0.0-beta.1 dist --channel beta --notes-file notes.md',
+      'publish 2.0.0 App.bin,os=linux,arch=x64,format=binary --requires ">=1.4.0"',
+    ],
+  });
+  addApplicationOption(addVersionArgument(publish))
     .argument('<paths...>', 'build directories, files, or FILE,os=…,arch=…,format=…,name=…')
-    .summary('publish build output as a release, or add it to one')
-    .description(
-      'Publishes the files of a build as a release and offers it on a channel. Several machines may publish different platforms of one version, at once or one after the other. The same files again change nothing.',
-    )
-    .option('--app <name>', 'application (default: DEFAULT_APP)', parseApplicationName)
     .option('--channel <name>', 'channel', DEFAULT_CHANNEL)
     .option('--create', 'create the application or channel when it is new', false)
     .option('--allow-prerelease', 'allow a pre-release on the stable channel', false)
-    .option(
-      '--notes-file <[locale=]file>',
-      'release notes in Markdown; once for each language',
-      (file: string, files: readonly string[] = []) => [...files, file],
+    .addOption(
+      new RepeatableOption(
+        '--notes-file <[locale=]file>',
+        'release notes in Markdown, one file for each language',
+        String,
+      ),
     )
-    .option('--requires <range>', 'versions that may update straight to this one')
-    .option('--mandatory-for <range>', 'versions that must update')
+    .option(
+      '--requires <range>',
+      'versions that may update straight to this one',
+      parseRangeArgument,
+    )
+    .option('--mandatory-for <range>', 'versions that must update', parseRangeArgument)
+    .option('--allow-stranded', 'allow --mandatory-for versions that cannot reach this one', false)
     .action(run(async () => (await import('./run/publish.ts')).publish));
-  addChangeOptions(program.command('promote'))
-    .argument('<version>')
-    .summary('offer a release on another channel')
-    .requiredOption('--to <channel>', 'the channel to offer it on')
-    .option('--app <name>', 'application (default: DEFAULT_APP)', parseApplicationName)
-    .option('--create', 'create the channel when it is new', false)
-    .option('--allow-prerelease', 'allow a pre-release on the stable channel', false)
-    .action(run(async () => (await import('./run/promote.ts')).promote));
-  addStatusCommand(
-    program,
-    run,
-    'pause',
-    'stop offering a release for now; users who have it keep it',
-  );
-  addStatusCommand(program, run, 'resume', 'offer a paused release again');
-  addStatusCommand(
-    program,
-    run,
-    'yank',
-    'withdraw a bad release for good; its users get the next newer one',
-  );
-  addStatusCommand(
-    program,
-    run,
-    'retire',
-    'remove a release for good: no offers, downloads answer 410; cannot be undone',
-  );
+  addChangeOptions(publish);
 }
 
-function addStatusCommand(program: Command, run: Runner, verb: StatusVerb, summary: string): void {
-  addChangeOptions(program.command(verb))
-    .argument('<version>')
-    .summary(summary)
-    .option('--app <name>', 'application (default: DEFAULT_APP)', parseApplicationName)
+function addPromote(program: Command, run: Runner): void {
+  const promote = describeCommand(program.command('promote'), {
+    summary: 'offer a release on another channel',
+    does: 'Offers a release that one channel lists on another one too: the same files, no upload.',
+    effect:
+      'clients of the other channel are offered the release within seconds. The first channel keeps it.',
+    examples: ['promote 1.4.0 --to stable', 'promote 1.4.0 --to internal --create --dry-run'],
+  });
+  addApplicationOption(addVersionArgument(promote))
+    .requiredOption('--to <channel>', 'the channel to offer it on')
+    .option('--create', 'create the channel when it is new', false)
+    .option('--allow-prerelease', 'allow a pre-release on the stable channel', false)
+    .option('--allow-older', 'allow a version older than what the channel offers', false)
+    .option('--allow-stranded', 'allow versions that must update and cannot reach this one', false)
+    .action(run(async () => (await import('./run/promote.ts')).promote));
+  addChangeOptions(promote);
+}
+
+const STATUS_COMMANDS: Readonly<Record<StatusVerb, Description>> = {
+  pause: {
+    summary: 'stop offering a release for now',
+    does: 'Stops offering a release, on one channel or wherever it is listed, until it is resumed.',
+    effect:
+      'clients are offered the newest other release that fits. Those who have the release keep it, and its downloads by version go on working.',
+    examples: ['pause 1.4.0 --reason "crashes at start"', 'pause 1.4.0 --channel beta'],
+  },
+  resume: {
+    summary: 'offer a paused release again',
+    does: 'Offers a paused release again.',
+    effect: 'clients are offered it within seconds. A yanked release cannot be resumed.',
+    examples: ['resume 1.4.0'],
+  },
+  yank: {
+    summary: 'withdraw a bad release for good',
+    does: 'Withdraws a bad release, on one channel or wherever it is listed, in one commit.',
+    effect:
+      'it is never offered again and its downloads answer 410. Clients that have it move on to the next newer release, and to no older one. This cannot be undone: publish a new version.',
+    examples: ['yank 1.4.0 --reason "deletes files"', 'yank 1.4.0 --dry-run'],
+  },
+  retire: {
+    summary: 'take an old release off the list for good',
+    does: 'Removes a release from the list of a channel, or of all channels.',
+    effect:
+      'it is offered to no client and its downloads answer 410. This cannot be undone. Its files stay stored.',
+    examples: ['retire 0.9.0'],
+  },
+};
+
+function addStatusCommand(program: Command, run: Runner, verb: StatusVerb): void {
+  const command = describeCommand(program.command(verb), STATUS_COMMANDS[verb]);
+  addApplicationOption(addVersionArgument(command))
     .option('--channel <name>', 'only on this channel (default: wherever it is listed)')
     .option('--reason <text>', 'for the history')
     .action(run(async () => (await import('./run/change-status.ts')).changeTo(verb)));
+  addChangeOptions(command);
 }

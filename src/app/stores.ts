@@ -4,6 +4,7 @@ import type { Config } from '../config.ts';
 import { openLocalSecret } from '../local-secret.ts';
 import { ensureConforming } from '../object-store/conformance-probe.ts';
 import { type ConformingStore, createConformingStore } from '../object-store/conforming-store.ts';
+import { createDryRunStore } from '../object-store/dry-run-store.ts';
 import { openFilesystemStore } from '../object-store/filesystem.ts';
 import type { ObjectStore, PresignedUrl, PresignRequest } from '../object-store/object-store.ts';
 import type { S3StoreOptions } from '../object-store/s3.ts';
@@ -16,6 +17,8 @@ export interface StoreDeps {
   readonly config: Config;
   readonly clock: Clock;
   readonly randomness: Randomness;
+  /** See `FilesystemStoreDeps`. */
+  readonly checksWhenOpened?: boolean;
 }
 
 /** Signs the links of a directory store. */
@@ -38,7 +41,11 @@ export async function openStore(
 ): Promise<ObjectStore> {
   const { config, clock, randomness } = deps;
   if (config.store.kind === 's3') return openS3Store({ ...config.store, clock, randomness });
-  return openFilesystemStore({ directory: path.join(config.dataDirectory, 'objects'), signUrl });
+  return openFilesystemStore({
+    directory: objectsDirectory(config),
+    signUrl,
+    ...(deps.checksWhenOpened === undefined ? {} : { checksWhenOpened: deps.checksWhenOpened }),
+  });
 }
 
 /**
@@ -56,6 +63,11 @@ export async function openPrivateStore(
   return createConformingStore({ store: own, clock, randomness });
 }
 
+/** Where a directory store keeps its objects. */
+export function objectsDirectory(config: Config): string {
+  return path.join(config.dataDirectory, 'objects');
+}
+
 /** Loads the AWS SDK only where it is used: it takes longer than everything else of a command. */
 async function openS3Store(options: S3StoreOptions): Promise<ObjectStore> {
   const { createS3Store } = await import('../object-store/s3.ts');
@@ -70,19 +82,36 @@ function cannotSign(): never {
 export interface Publisher extends AppendDeps {
   /** See {@link openPrivateStore}. */
   readonly privateStore: ObjectStore;
+  /** False for a directory that no store was made in. A missing bucket says so itself when it is asked. */
+  hasStore(): Promise<boolean>;
   /** @throws AppError `store_nonconforming`; a verdict already stored is believed unless `fresh` */
   ensureConforming(options?: { readonly fresh: boolean }): Promise<void>;
 }
 
-/** @throws those of {@link openStore} */
-export async function openPublisher(deps: StoreDeps): Promise<Publisher> {
-  const { clock, randomness } = deps;
-  const store = await openStore(deps);
+/**
+ * @param isDryRun what is written goes no further than this process
+ * @throws those of {@link openStore}
+ */
+export async function openPublisher(
+  deps: StoreDeps & { readonly isDryRun?: boolean },
+): Promise<Publisher> {
+  const { clock, randomness, isDryRun = false } = deps;
+  const store = await openStore({ ...deps, checksWhenOpened: false });
+  const privateStore = await openPrivateStore(deps, store);
+  const hasStore = async (): Promise<boolean> =>
+    store.identify === undefined || (await store.identify()) !== undefined;
+  if (!isDryRun) {
+    const ensure: Publisher['ensureConforming'] = (options) =>
+      ensureConforming({ store, clock, randomness, ...options });
+    return { store, privateStore, clock, randomness, hasStore, ensureConforming: ensure };
+  }
   return {
-    store,
-    privateStore: await openPrivateStore(deps, store),
+    store: createDryRunStore({ store, clock }),
+    privateStore: createDryRunStore({ store: privateStore, clock }),
     clock,
     randomness,
-    ensureConforming: (options) => ensureConforming({ store, clock, randomness, ...options }),
+    hasStore,
+    // To probe a store is to write to it.
+    ensureConforming: async () => {},
   };
 }

@@ -31,8 +31,8 @@ export interface BuiltArtifact extends BuiltFile {
   readonly platform: Platform;
   readonly arch: Arch;
   readonly format: Format;
-  /** Whether the name it is published under states the version; otherwise it may be left over from another. */
-  readonly statesVersion: boolean;
+  /** Whether its tool gives it the same name in every version, so that it may be left over from another. */
+  readonly hasUnversionedName: boolean;
   readonly minimumOsVersion: string | null;
   readonly signatures: readonly ArtifactSignature[];
   readonly companions: readonly BuiltCompanion[];

@@ -17,6 +17,7 @@ import { containsVersion } from './name-version.ts';
 import { refusal } from './refusal.ts';
 import { LINK_REASON, scanDirectory } from './scan-directory.ts';
 import { beside, describeFile, type SourceFile } from './source-file.ts';
+import { isAppArchive } from './tauri.ts';
 
 const SKIPPED_SHOWN_MAX = 20;
 
@@ -153,7 +154,7 @@ function finish(draft: Draft, version: string): BuiltArtifact {
     platform,
     arch,
     format,
-    statesVersion: containsVersion(filename, version),
+    hasUnversionedName: isAppArchive(file.name) && !containsVersion(filename, version),
     minimumOsVersion,
     stated,
     signatures,

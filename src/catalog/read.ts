@@ -100,7 +100,10 @@ export async function readRevision(
   if (at === undefined) return (await readPosition(deps, sequence)).newest?.document;
   const revision = await readDocument(deps.store, sequence, at);
   if (revision !== undefined) return revision;
-  throw new AppError('unknown_version', `${application} has no catalog revision ${at}.`);
+  throw new AppError(
+    'unknown_version',
+    `${application} has no catalog revision ${at}. "slipway history" lists the latest.`,
+  );
 }
 
 /** What is stored of a sequence whose newest state may be unknown: for checks, which report it. */

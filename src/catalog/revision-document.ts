@@ -140,7 +140,9 @@ export function channelEntries<C>(channels: Readonly<Record<string, C>>): readon
 }
 
 /** The channels a revision states, by name. */
-export function* channelsInSteps(revision: RevisionJson): Steps<ReadonlyMap<string, Channel>> {
+export function* channelsInSteps(
+  revision: Pick<RevisionJson, 'channels'>,
+): Steps<ReadonlyMap<string, Channel>> {
   const rangeOf = createRangeParser();
   const channels = new Map<string, Channel>();
   for (const [name, { prerelease, offers, retired }] of channelEntries(revision.channels)) {

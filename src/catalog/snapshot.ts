@@ -10,7 +10,7 @@ import { ARCHES, PLATFORMS } from '../domain/platform.ts';
 import { visitorOn } from '../domain/update-query.ts';
 import { compareVersions } from '../domain/version.ts';
 import { runAtOnce, type Steps } from '../steps.ts';
-import { channelsInSteps } from './revision-document.ts';
+import { channelsInSteps, type RevisionJson } from './revision-document.ts';
 import type { Revision } from './sequences.ts';
 
 /** One revision of an application, ready to answer from. Immutable: a change makes another. */
@@ -37,16 +37,28 @@ export function* createSnapshotInSteps(
     yield;
     usable.set(name, { ...channel, offers: channel.offers.filter((offer) => !isFaulty(offer)) });
   }
-  const stable = usable.get(DEFAULT_CHANNEL);
-  const channels = new Map<string, ChannelView>();
-  for (const [name, channel] of usable) {
-    channels.set(name, yield* createChannelViewInSteps(channel, stable));
-  }
+  const channels = yield* createViewsInSteps(usable);
   yield;
   const offers = [...stated.values()]
     .flatMap((channel) => channel.offers)
     .sort((a, b) => compareVersions(b.version, a.version));
   return { revision, channels, offers };
+}
+
+/** What clients of each channel see, once these are the channels' states. */
+export function viewsOf(channels: RevisionJson['channels']): ReadonlyMap<string, ChannelView> {
+  return runAtOnce(createViewsInSteps(runAtOnce(channelsInSteps({ channels }))));
+}
+
+function* createViewsInSteps(
+  channels: ReadonlyMap<string, Channel>,
+): Steps<ReadonlyMap<string, ChannelView>> {
+  const stable = channels.get(DEFAULT_CHANNEL);
+  const views = new Map<string, ChannelView>();
+  for (const [name, channel] of channels) {
+    views.set(name, yield* createChannelViewInSteps(channel, stable));
+  }
+  return views;
 }
 
 /** The offers that most clients get: of each channel, the newest for each kind of machine. */

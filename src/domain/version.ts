@@ -56,7 +56,7 @@ export function isPrerelease(version: Version): boolean {
  * A range of versions that some version older than `below` is in. Pre-releases count as ordinary
  * versions, so `>=1.0.0` admits `1.1.0-beta.1`.
  *
- * @throws AppError `invalid_range`, also when nobody could ever be in it
+ * @throws AppError `invalid_range`, also when no older version is in it
  */
 export function parseRangeBelow(text: string, below: Version, pointer: string): VersionRange {
   const range = parseRange(text, pointer);
@@ -64,7 +64,7 @@ export function parseRangeBelow(text: string, below: Version, pointer: string): 
     semver.minVersion(range) !== null &&
     semver.intersects(range, `<${below.version}`, { includePrerelease: true });
   if (!reachable) {
-    const detail = `No version older than ${below.version} is in the range ${quote(text)}, so nobody could ever match it.`;
+    const detail = `No version older than ${below.version} is in the range ${quote(text)}, so no client that is to be updated could be in it.`;
     throw new AppError('invalid_range', detail, { issues: [{ pointer, detail }] });
   }
   return range;
@@ -85,6 +85,30 @@ export function parseRange(text: string, pointer: string): VersionRange {
 
 export function inRange(version: Version, range: VersionRange): boolean {
   return range.test(version);
+}
+
+/**
+ * Versions of which each range holds all or none between two neighbours: whatever depends on these ranges
+ * and versions alone is true of every version when it is true of these. Oldest first.
+ */
+export function representatives(
+  ranges: readonly VersionRange[],
+  versions: readonly Version[],
+): readonly Version[] {
+  const bounds = [
+    new semver.SemVer('0.0.0-0'),
+    ...ranges.flatMap(({ set }) => set.flat().map((comparator) => comparator.semver)),
+    ...versions,
+  ].filter((bound) => bound instanceof semver.SemVer);
+  const texts = new Set(bounds.flatMap((bound) => [bound.version, ...afterwards(bound)]));
+  return [...texts].map((text) => new semver.SemVer(text)).sort(compareVersions);
+}
+
+/** The next version there can be, and a release after it when it is not one itself. */
+function afterwards({ major, minor, patch, version, prerelease }: Version): readonly string[] {
+  return prerelease.length > 0
+    ? [`${version}.0`, `${major}.${minor}.${patch}`]
+    : [`${major}.${minor}.${patch + 1}-0`, `${major}.${minor}.${patch + 1}`];
 }
 
 function quote(text: string): string {

@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { parseVersion } from '../domain/version.ts';
+import { parseClientVersion, versionText } from '../domain/version.ts';
 import { AppError } from '../errors.ts';
 import { checkForUpdate, notEntitled } from '../operations/check-for-update.ts';
 import { findFile } from '../operations/find-file.ts';
@@ -114,12 +114,12 @@ async function sendFile(
 ): Promise<FastifyReply> {
   const { application, channel } = feed;
   const [first = '', second, ...rest] = feed.path;
-  const [version, filename] =
+  const [asGiven, filename] =
     second === undefined ? [WEB_PACKAGE.exec(first)?.[1], first] : [first, second];
-  if (version === undefined || rest.length > 0) {
+  if (asGiven === undefined || rest.length > 0) {
     throw new AppError('unknown_file', 'This feed has no such document.');
   }
-  parseVersion(version);
+  const version = versionText(parseClientVersion(asGiven, '/version'));
   const asked = { application, channel, version, filename };
   const found = await findFile(deps, asked, await tierOfRequest(deps, request));
   // With a block map electron-updater asks for ranges, and sends its token on to where it is redirected.

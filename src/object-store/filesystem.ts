@@ -17,6 +17,11 @@ export interface FilesystemStoreDeps {
   readonly directory: string;
   /** Makes the link to this service's own file route. */
   readonly signUrl: (request: PresignRequest) => PresignedUrl;
+  /**
+   * Whether opening an existing directory checks it, which writes there. False for a command, which may
+   * only read: the check then comes before the first write.
+   */
+  readonly checksWhenOpened?: boolean;
   /** For tests of file systems that cannot be mounted where the tests run. */
   readonly operations?: VolumeOperations;
 }
@@ -50,11 +55,13 @@ export async function openFilesystemStore(deps: FilesystemStoreDeps): Promise<Ob
   }
 
   if ((await translate('open', root, () => statIfPresent(root))) !== undefined) {
-    await prepare().catch((error: unknown) => {
-      if (isAppError(error, 'store_nonconforming')) {
-        throw error;
-      }
-    });
+    if (deps.checksWhenOpened !== false) {
+      await prepare().catch((error: unknown) => {
+        if (isAppError(error, 'store_nonconforming')) {
+          throw error;
+        }
+      });
+    }
     wasThere ||= (await translate('open', root, () => readIdentity(root))) !== undefined;
   }
 

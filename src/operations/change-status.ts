@@ -15,7 +15,8 @@ import {
 import { parseChannelName } from '../domain/channel.ts';
 import { parseVersion } from '../domain/version.ts';
 import { AppError } from '../errors.ts';
-import { known } from './channel-rules.ts';
+import { type ForeseenUpdate, foreseeUpdates } from './foresee-updates.ts';
+import { unknownApplication, unknownChannel, unknownVersion } from './unknown-release.ts';
 
 export type StatusVerb = Extract<ChangeKind, 'pause' | 'resume' | 'yank' | 'retire'>;
 
@@ -27,8 +28,20 @@ export interface StatusRequest {
   readonly reason: string | null;
 }
 
+/** How a channel lists a version. */
+export interface ListedStatus {
+  readonly channel: string;
+  readonly status: OfferJson['status'] | 'retired';
+  readonly reason: string | null;
+}
+
 export interface StatusChanged extends Committed {
+  /** The channels whose offer was changed; without a change, those that were looked at. */
   readonly channels: readonly string[];
+  /** The version afterwards, on every channel that was looked at. */
+  readonly listed: readonly ListedStatus[];
+  /** What the clients get from now on that have the version or an older one; none without a change. */
+  readonly clients: readonly ForeseenUpdate[];
 }
 
 /** What a verb makes of an offer; undefined when the offer is that way already. */
@@ -51,8 +64,8 @@ const EDITS: Readonly<Record<StatusVerb, Edit>> = {
 /**
  * Changes how a release is offered, on one channel or on every channel that lists it, in one commit.
  *
- * - pause: no new offers of it; nobody is moved off it. resume: undoes that.
- * - yank: withdrawn for good; whoever runs it moves on to the next newer release.
+ * - pause: no new offers of it; clients that have it keep it. resume: undoes that.
+ * - yank: withdrawn for good; clients that have it move on to the next newer release.
  * - retire: not listed any more.
  *
  * @throws AppError `unknown_channel`, `unknown_version`, `status_forbids`
@@ -70,21 +83,34 @@ export async function changeStatus(
   }
   const only = request.channel === undefined ? undefined : parseChannelName(request.channel);
   let touched: readonly string[] = [];
-  const committed = await changeCatalog(deps, request.application, (channels) => {
-    const listing = channelsListing(channels, request, only);
+  let listed: readonly ListedStatus[] = [];
+  let clients: readonly ForeseenUpdate[] = [];
+  const committed = await changeCatalog(deps, request.application, async (before) => {
+    if (Object.keys(before).length === 0) {
+      throw await unknownApplication(deps, request.application);
+    }
+    const listing = channelsListing(before, request, only);
     const edited = new Map<string, ChannelJson>();
     for (const [name, channel] of listing) {
       const changed = editChannel(channel, request, EDITS[verb]);
       if (changed !== undefined) edited.set(name, changed);
     }
     touched = edited.size > 0 ? [...edited.keys()] : listing.map(([name]) => name);
+    const channels = { ...before, ...Object.fromEntries(edited) };
+    listed = listing.map(([name]) => statusOn(channels, name, request.version));
     if (edited.size === 0) return undefined;
+    clients = foreseeUpdates({ before, after: channels }, request.version, touched);
     return {
       change: { kind: verb, version: request.version, channels: touched, reason: request.reason },
-      channels: { ...channels, ...Object.fromEntries(edited) },
+      channels,
     };
   });
-  return { ...committed, channels: touched };
+  return { ...committed, channels: touched, listed, clients };
+}
+
+function statusOn(channels: Channels, channel: string, version: string): ListedStatus {
+  const offer = channels[channel]?.offers.find((candidate) => candidate.version === version);
+  return { channel, status: offer?.status ?? 'retired', reason: offer?.reason ?? null };
 }
 
 /** The channels that list the version; when none does, those that did until it was retired. */
@@ -95,10 +121,7 @@ function channelsListing(
 ): readonly [string, ChannelJson][] {
   const { application, version } = request;
   if (only !== undefined && !Object.hasOwn(channels, only)) {
-    throw new AppError(
-      'unknown_channel',
-      `${application} has no channel ${only}. ${known('Channels', Object.keys(channels))}`,
-    );
+    throw unknownChannel(application, only, channels);
   }
   const asked = channelEntries(channels).filter(([name]) => only === undefined || name === only);
   const offering = asked.filter(([, { offers }]) =>
@@ -107,12 +130,7 @@ function channelsListing(
   if (offering.length > 0) return offering;
   const retired = asked.filter(([, channel]) => channel.retired.includes(version));
   if (retired.length > 0) return retired;
-  throw new AppError(
-    'unknown_version',
-    only === undefined
-      ? `No channel of ${application} lists ${version}. "slipway releases" shows what there is.`
-      : `The channel ${only} of ${application} does not list ${version}. "slipway releases" shows what there is.`,
-  );
+  throw unknownVersion(application, version, channels, only);
 }
 
 function editChannel(

@@ -9,6 +9,7 @@ import {
   versionText,
 } from '../domain/version.ts';
 import { AppError } from '../errors.ts';
+import { known } from './name-hint.ts';
 
 /** What a channel accepts. Run inside every commit, so that a change never acts on a stale state. */
 
@@ -18,6 +19,8 @@ export interface Admission {
   readonly create: boolean;
   /** Whether a pre-release may be put on the stable channel. */
   readonly allowPrerelease: boolean;
+  /** Whether the release may be mandatory for versions that cannot reach it. */
+  readonly allowStranded?: boolean;
 }
 
 /**
@@ -36,13 +39,13 @@ export function admitToChannel(
   if (channel === undefined && !create) {
     throw new AppError(
       'needs_create',
-      `There is no channel ${name} yet; add --create to create it. ${known('Channels', Object.keys(channels))}`,
+      `There is no channel ${name} yet; add --create to create it. ${known('Channels', Object.keys(channels), name)}`,
     );
   }
   if (name === DEFAULT_CHANNEL && isPrerelease(version) && !allowPrerelease) {
     throw new AppError(
       'prerelease_on_stable',
-      `${text} is a pre-release, and ${name} is what everybody gets. Publish it to another channel, or add --allow-prerelease.`,
+      `${text} is a pre-release, and every client of ${name} would get it. Publish it to another channel, or add --allow-prerelease.`,
     );
   }
   refuseAmbiguous(channels, version);
@@ -91,6 +94,17 @@ export function offersOf(channels: Channels, version: string): ReadonlyMap<strin
   return found;
 }
 
+/** The newest version that a channel offers, when it is newer than this one. */
+export function newestAbove({ offers }: ChannelJson, version: Version): string | null {
+  const newer = offers
+    .filter(({ status }) => status === 'active')
+    .map((offer) => parseVersion(offer.version))
+    .filter((other) => compareVersions(other, version) > 0)
+    .sort(compareVersions)
+    .at(-1);
+  return newer === undefined ? null : versionText(newer);
+}
+
 /** The channels with one channel's offer of a version replaced or added. */
 export function withOffer(
   channels: Channels,
@@ -100,11 +114,4 @@ export function withOffer(
 ): Channels {
   const others = channel.offers.filter((other) => other.version !== offer.version);
   return { ...channels, [name]: { ...channel, offers: [...others, offer] } };
-}
-
-/** `Channels: a, b.` */
-export function known(noun: string, names: readonly string[]): string {
-  return names.length === 0
-    ? `There are no ${noun.toLowerCase()} yet.`
-    : `${noun}: ${names.join(', ')}.`;
 }

@@ -30,7 +30,7 @@ export interface ServiceDeps {
  * process. A release that turns out not to be what the catalog says is not offered: the decision is
  * made again without it.
  *
- * @param tier of the account that asks; null: nobody is signed in
+ * @param tier of the account that asks; null: the client is not signed in
  * @throws AppError `unknown_application`, `unknown_channel`, `catalog_unavailable`, and the store's
  */
 export function checkForUpdate(
@@ -67,7 +67,7 @@ function artifactOf(release: Release, decision: Extract<Decision, { reason: 'off
 
 export interface SeenChannel {
   readonly channel: ChannelView;
-  /** Whether somebody else may get another answer: see {@link viewFor}. */
+  /** Whether another account may get another answer: see {@link viewFor}. */
   readonly isRestricted: boolean;
   readonly revision: number;
 }

@@ -1,9 +1,11 @@
 import { readStoreTime } from '../catalog/artifact-upload.ts';
 import { findGarbage, GARBAGE_AGE_MIN_MS } from '../catalog/garbage.ts';
+import { artifactsPrefix } from '../catalog/keys.ts';
 import { readApplications } from '../catalog/read.ts';
 import { isAppError } from '../errors.ts';
 import type { ObjectInfo } from '../object-store/object-store.ts';
 import type { AppendDeps } from '../sequence/append.ts';
+import { unknownApplication } from './unknown-release.ts';
 
 export interface GarbageResult {
   readonly application: string;
@@ -16,8 +18,6 @@ export interface GarbageResult {
 export interface GarbageRequest {
   /** Undefined: every application. */
   readonly application: string | undefined;
-  /** Only says what would be removed. */
-  readonly dryRun: boolean;
   /** Shorter than a week in tests only: publishers count on it. */
   readonly ageMinMs?: number;
 }
@@ -27,34 +27,42 @@ export interface GarbageRequest {
  *
  * An application of which that cannot be told keeps everything, and the next one has its turn.
  *
- * @throws AppError the store's
+ * @throws AppError `unknown_application`, and the store's
  */
 export async function collectGarbage(
   deps: AppendDeps,
   request: GarbageRequest,
 ): Promise<{ readonly results: readonly GarbageResult[]; readonly abandonedUploads: number }> {
   const applications =
-    request.application === undefined ? await readApplications(deps) : [request.application];
+    request.application === undefined
+      ? await readApplications(deps)
+      : [await knownApplication(deps, request.application)];
   const ageMinMs = request.ageMinMs ?? GARBAGE_AGE_MIN_MS;
   // Ages are told by the store's clock: this machine's may be wrong.
   const before = new Date((await readStoreTime(deps)) - ageMinMs);
   const results: GarbageResult[] = [];
   for (const application of applications) {
-    results.push(await collectOf(deps, application, before, request.dryRun));
+    results.push(await collectOf(deps, application, before));
   }
-  const abandonedUploads = request.dryRun ? 0 : await deps.store.removeAbandonedUploads(before);
+  const abandonedUploads = await deps.store.removeAbandonedUploads(before);
   return { results, abandonedUploads };
+}
+
+/** A publish that was interrupted early leaves uploads of an application that is not listed yet. */
+async function knownApplication(deps: AppendDeps, application: string): Promise<string> {
+  if ((await readApplications(deps)).includes(application)) return application;
+  for await (const _ of deps.store.list(artifactsPrefix(application))) return application;
+  throw await unknownApplication(deps, application);
 }
 
 async function collectOf(
   deps: AppendDeps,
   application: string,
   before: Date,
-  dryRun: boolean,
 ): Promise<GarbageResult> {
   try {
     const objects = await findGarbage(deps, application, before);
-    if (!dryRun) for (const object of objects) await remove(deps, object);
+    for (const object of objects) await remove(deps, object);
     const bytes = objects.reduce((sum, { size }) => sum + size, 0);
     return { application, objects, bytes, refusal: undefined };
   } catch (error) {

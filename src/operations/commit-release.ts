@@ -7,21 +7,35 @@ import {
   type WriterDeps,
 } from '../catalog/change.ts';
 import { type ManifestReference, readManifest, readRevision } from '../catalog/read.ts';
-import { offerJsonOf, parseOffers } from '../catalog/revision-document.ts';
+import { type OfferJson, offerJsonOf, parseOffers } from '../catalog/revision-document.ts';
 import { findLeftBehind } from '../domain/machine.ts';
 import type { Release, Target } from '../domain/release.ts';
 import type { Version } from '../domain/version.ts';
 import { AppError, isAppError } from '../errors.ts';
-import { type Admission, admitToChannel, offersOf, withOffer } from './channel-rules.ts';
+import {
+  type Admission,
+  admitToChannel,
+  newestAbove,
+  offersOf,
+  withOffer,
+} from './channel-rules.ts';
 import { type Contribution, contains, isSameRelease, mergeRelease } from './merge-release.ts';
+import { refuseStranding } from './refuse-stranding.ts';
 
 /** The last steps of publishing: the manifest, and the catalog revision that offers it. */
 
 export interface CommittedRelease extends Committed {
   readonly manifest: number;
+  readonly createdChannel: boolean;
   readonly prereleaseChannel: boolean;
   /** Machines that stay on an older release of the channel, which has native builds for them. */
   readonly leftBehind: readonly Target[];
+  /** The whole release, with what other publishers added. */
+  readonly release: Release;
+  /** The newest active one of the channel, when it is newer than this one; null otherwise. */
+  readonly newerVersion: string | null;
+  /** Of the offer: a paused release that gets another platform stays paused. */
+  readonly status: OfferJson['status'];
 }
 
 export interface CommitOptions {
@@ -63,7 +77,8 @@ export async function commitRelease(
     });
     if (!isListed) await registerApplication(deps, application);
     const offer = await commitOffer(deps, version, admission, mine, manifest);
-    if (offer !== 'lacking') return { manifest: manifest.number, ...offer };
+    if (offer !== 'lacking')
+      return { manifest: manifest.number, release: manifest.release, ...offer };
   }
   throw new AppError(
     'store_unavailable',
@@ -77,13 +92,17 @@ async function commitOffer(
   admission: Admission,
   mine: Contribution,
   manifest: ManifestReference,
-): Promise<Omit<CommittedRelease, 'manifest'> | 'lacking'> {
+): Promise<Omit<CommittedRelease, 'manifest' | 'release'> | 'lacking'> {
   const { application } = mine;
   let lacking = false;
+  let createdChannel = false;
   let prereleaseChannel = false;
   let leftBehind: readonly Target[] = [];
+  let status: OfferJson['status'] = 'active';
+  let newerVersion: string | null = null;
   const committed = await changeCatalog(deps, application, async (channels) => {
     const channel = admitToChannel(channels, version, admission);
+    createdChannel = !Object.hasOwn(channels, admission.channel);
     prereleaseChannel = channel.prerelease;
     const offered = await readOffered(deps, mine, channels, manifest.number);
     lacking = offered.some(({ release }) => !contains(manifest.release, release));
@@ -92,7 +111,13 @@ async function commitOffer(
     const offer = { ...offerJsonOf(manifest.release, manifest), ...statusOf(existing) };
     const others = channel.offers.filter((each) => each !== existing);
     leftBehind = findLeftBehind(parseOffers([...others, offer]), version);
+    status = existing?.status ?? 'active';
+    newerVersion = newestAbove(channel, version);
     if (existing !== undefined && isCovered(existing.manifest, offered, mine)) return undefined;
+    const channelsAfter = withOffer(channels, admission.channel, channel, offer);
+    if (!admission.allowStranded && existing === undefined) {
+      refuseStranding(channelsAfter, admission.channel, offer);
+    }
     return {
       change: {
         kind: 'publish',
@@ -100,10 +125,12 @@ async function commitOffer(
         channels: [admission.channel],
         reason: null,
       },
-      channels: withOffer(channels, admission.channel, channel, offer),
+      channels: channelsAfter,
     };
   });
-  return lacking ? 'lacking' : { ...committed, prereleaseChannel, leftBehind };
+  return lacking
+    ? 'lacking'
+    : { ...committed, createdChannel, prereleaseChannel, leftBehind, status, newerVersion };
 }
 
 /** Whether the manifest already offered says all that this publisher has to say. */

@@ -12,7 +12,7 @@ import {
 import { versionText } from '../domain/version.ts';
 import { isAppError } from '../errors.ts';
 
-/** An application as anybody may see it: what is on offer, and for which machines. */
+/** An application as every visitor may see it: what is on offer, and for which machines. */
 export type DescribedApplication =
   | { readonly application: string; readonly isAvailable: false }
   | {
@@ -71,7 +71,7 @@ function describeApplication(
   const { revision, channels } = ready.snapshot();
   const shown = [...channels.values()]
     .filter(({ name }) => isPublic(application, name))
-    // A pre-release channel shows the stable one's offers too, and those may not be for everybody.
+    // A pre-release channel shows the stable one's offers too, and those may not be for every visitor.
     .map((channel) =>
       channel.alsoShows === null || isPublic(application, channel.alsoShows)
         ? channel

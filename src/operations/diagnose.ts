@@ -110,7 +110,7 @@ async function checkPresigned(deps: DiagnoseDeps): Promise<Check> {
   }
 }
 
-/** Below each of these lies what is nobody's business; a policy may open one and not another. */
+/** Private data lies below each of these; a policy may open one and not another. */
 const PRIVATE_ROOTS = [
   'accounts/',
   'sessions/',
@@ -119,7 +119,7 @@ const PRIVATE_ROOTS = [
   'contact/',
 ] as const;
 
-/** What presigned URLs are for, and nobody must get without: fetches private objects by their bare address. */
+/** Fetches private objects without a signature, as a stranger would. */
 async function checkAnonymous(deps: DiagnoseDeps): Promise<Check> {
   const name = 'private data';
   const { privateStore } = deps;
@@ -132,12 +132,12 @@ async function checkAnonymous(deps: DiagnoseDeps): Promise<Check> {
   const where = privateStore.location;
   if (open.length > 0) {
     const roots = open.map(({ root, status }) => `${root} (${status})`).join(', ');
-    const detail = `Anybody can read ${where}: unsigned requests are answered below ${roots}. Take public access away, or set S3_PRIVATE_BUCKET.`;
+    const detail = `Anyone can read ${where}: unsigned requests are answered below ${roots}. Take public access away, or set S3_PRIVATE_BUCKET.`;
     return { name, outcome: 'failed', detail };
   }
   if (unclear.length > 0) {
     const statuses = [...new Set(unclear.map(({ status }) => status || 'nothing'))].join(', ');
-    const detail = `Nobody knows whether ${where} is private: unsigned requests were answered ${statuses}, which neither allows nor refuses.`;
+    const detail = `Whether ${where} is private is unknown: unsigned requests were answered ${statuses}, which neither allows nor refuses.`;
     return { name, outcome: 'warning', detail };
   }
   return {

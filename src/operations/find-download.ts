@@ -18,7 +18,7 @@ export interface FoundDownload {
 /**
  * The file a person downloads: the newest release that runs on the machine, or one by its number.
  *
- * @param tier of the account that asks; null: nobody is signed in
+ * @param tier of the account that asks; null: the client is not signed in
  * @param version null for the newest
  * @throws AppError `not_entitled`, `unknown_version`, `release_withdrawn`, `no_release`,
  *   `unsupported_platform`, `unsupported_format`, and those of {@link checkForUpdate}

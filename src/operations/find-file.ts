@@ -16,7 +16,7 @@ export interface FoundFile {
 /**
  * A file of a listed release by its name: what the stable addresses inside feeds lead to.
  *
- * @param tier of the account that asks; null: nobody is signed in
+ * @param tier of the account that asks; null: the client is not signed in
  * @throws AppError `unknown_file`, `unknown_version`, `release_withdrawn`, `not_entitled`, and those of
  *   `checkForUpdate`
  */

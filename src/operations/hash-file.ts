@@ -19,7 +19,8 @@ export interface FileDigests {
 /**
  * Hashes a built file once, and holds what its sidecars state against its bytes.
  *
- * @throws AppError `invalid_artifact` when a sidecar states another digest, or the file changed meanwhile
+ * @throws AppError `invalid_artifact` when a sidecar states another digest, the file changed meanwhile, or it
+ *   cannot be read
  */
 export async function hashFile(
   file: BuiltFile,
@@ -38,7 +39,7 @@ export async function hashFile(
     onProgress(bytesDone);
   }).catch(async (error: unknown) => {
     await apart?.stop();
-    throw error;
+    throw unreadable(file, error);
   });
   if (size !== file.size) {
     await apart?.stop();
@@ -58,6 +59,17 @@ export async function hashFile(
     );
   }
   return { sha256: digests.get('sha256') ?? '', sha512: digests.get('sha512') ?? '' };
+}
+
+/** Only the system's own errors: any other is a mistake in this program. */
+function unreadable({ path }: BuiltFile, error: unknown): unknown {
+  const { code } = error as { code?: unknown };
+  if (typeof code !== 'string' || !/^E[A-Z]+$/.test(code)) return error;
+  return new AppError(
+    'invalid_artifact',
+    `${path} cannot be read (${code}). Let this user read it, or build again.`,
+    { cause: error },
+  );
 }
 
 /** In the words of CommonJS: a worker given as text cannot be a module, and needs no file of its own. */

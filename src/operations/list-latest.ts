@@ -21,7 +21,7 @@ export interface LatestQuery {
 export interface Latest {
   readonly revision: number;
   readonly channel: string;
-  /** Whether somebody else may get another answer. */
+  /** Whether another account may get another answer. */
   readonly isRestricted: boolean;
   /** The newest of the releases that `downloads` come from. */
   readonly release: Release;
@@ -32,7 +32,7 @@ export interface Latest {
 /**
  * The newest release for each kind of machine, which need not be the same one.
  *
- * @param tier of the account that asks; null: nobody is signed in
+ * @param tier of the account that asks; null: the client is not signed in
  * @throws AppError `unknown_application`, `unknown_channel`, `not_entitled`, `no_release`,
  *   `unsupported_platform`, `catalog_unavailable`, and the store's
  */

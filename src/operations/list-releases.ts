@@ -1,10 +1,9 @@
-import { type ReaderDeps, readApplications, readManifest, readRevision } from '../catalog/read.ts';
+import { type ReaderDeps, readManifest, readRevision } from '../catalog/read.ts';
 import { channelEntries, type OfferJson, type RevisionJson } from '../catalog/revision-document.ts';
 import type { Revision } from '../catalog/sequences.ts';
 import type { Release } from '../domain/release.ts';
 import { compareVersions, parseVersion } from '../domain/version.ts';
-import { AppError } from '../errors.ts';
-import { known } from './channel-rules.ts';
+import { unknownApplication, unknownVersion } from './unknown-release.ts';
 
 export { releaseJsonOf } from '../catalog/manifest-document.ts';
 
@@ -27,11 +26,7 @@ export async function readCatalog(
 ): Promise<Revision> {
   const revision = await readRevision(deps, application, at);
   if (revision !== undefined) return revision;
-  const applications = await readApplications(deps);
-  throw new AppError(
-    'unknown_application',
-    `Nothing is published of ${application}. ${known('Applications', applications)}`,
-  );
+  throw await unknownApplication(deps, application);
 }
 
 /** Every offer of every channel, newest version first, then by channel. */
@@ -67,10 +62,7 @@ export async function showRelease(
   const listed = listReleases(revision.signed).filter(({ offer }) => offer.version === version);
   const newest = listed.map(({ offer }) => offer.manifest).sort((a, b) => b.number - a.number)[0];
   if (newest === undefined) {
-    throw new AppError(
-      'unknown_version',
-      `No channel of ${application} lists ${version}. "slipway releases" shows what there is.`,
-    );
+    throw unknownVersion(application, version, revision.signed.channels);
   }
   const { release, number } = await readManifest(deps, application, version, newest);
   return { release, manifest: number, listed };

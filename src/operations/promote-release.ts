@@ -1,8 +1,19 @@
-import { type Committed, changeCatalog, type WriterDeps } from '../catalog/change.ts';
+import {
+  type Channels,
+  type Committed,
+  changeCatalog,
+  type WriterDeps,
+} from '../catalog/change.ts';
+import type { OfferJson } from '../catalog/revision-document.ts';
+import { viewsOf } from '../catalog/snapshot.ts';
 import { parseChannelName } from '../domain/channel.ts';
-import { parseVersion } from '../domain/version.ts';
+import { newestFor } from '../domain/decide-update.ts';
+import { visitorOn } from '../domain/update-query.ts';
+import { compareVersions, parseVersion, type Version, versionText } from '../domain/version.ts';
 import { AppError } from '../errors.ts';
-import { admitToChannel, known, offersOf, withOffer } from './channel-rules.ts';
+import { admitToChannel, offersOf, withOffer } from './channel-rules.ts';
+import { refuseStranding } from './refuse-stranding.ts';
+import { unknownApplication, unknownVersion } from './unknown-release.ts';
 
 export interface PromoteRequest {
   readonly application: string;
@@ -10,6 +21,15 @@ export interface PromoteRequest {
   readonly to: string;
   readonly create: boolean;
   readonly allowPrerelease: boolean;
+  /** Whether the channel may already offer something newer to all that the release is for. */
+  readonly allowOlder?: boolean;
+  readonly allowStranded?: boolean;
+}
+
+export interface Promoted extends Committed {
+  readonly channel: string;
+  /** Of the offer there: one that was paused before stays paused. */
+  readonly status: OfferJson['status'];
 }
 
 /**
@@ -18,19 +38,20 @@ export interface PromoteRequest {
  * Promoting again brings platforms along that were added since.
  *
  * @throws AppError `unknown_version` when no channel offers it; `status_forbids` when it is yanked
- *   anywhere, paused, or retired from the channel; `needs_create`, `prerelease_on_stable`
+ *   anywhere, paused, or retired from the channel; `needs_create`, `prerelease_on_stable`; `older_version`,
+ *   `clients_stranded` unless allowed
  */
-export async function promoteRelease(
-  deps: WriterDeps,
-  request: PromoteRequest,
-): Promise<Committed & { readonly channel: string }> {
+export async function promoteRelease(deps: WriterDeps, request: PromoteRequest): Promise<Promoted> {
   const version = parseVersion(request.version);
   const channel = parseChannelName(request.to);
-  const committed = await changeCatalog(deps, request.application, (channels) => {
+  let status: OfferJson['status'] = 'active';
+  const committed = await changeCatalog(deps, request.application, async (channels) => {
+    const { application } = request;
+    if (Object.keys(channels).length === 0) throw await unknownApplication(deps, application);
     const offers = [...offersOf(channels, request.version)].filter(([name]) => name !== channel);
     const newest = offers
       .map(([, offer]) => offer)
-      // Of equal ones a paused one: whoever paused it anywhere had a reason.
+      // Of equal ones a paused one: the operator who paused it had a reason.
       .sort(
         (a, b) =>
           b.manifest.number - a.manifest.number ||
@@ -38,11 +59,9 @@ export async function promoteRelease(
       )
       .at(0);
     const own = offersOf(channels, request.version).get(channel);
+    status = own?.status ?? status;
     if (newest === undefined && own === undefined) {
-      throw new AppError(
-        'unknown_version',
-        `No channel of ${request.application} offers ${request.version}. ${known('Channels', Object.keys(channels))}`,
-      );
+      throw unknownVersion(application, request.version, channels);
     }
     const admitted = admitToChannel(channels, version, { ...request, channel });
     if (newest === undefined) return undefined;
@@ -54,10 +73,37 @@ export async function promoteRelease(
     }
     if (own !== undefined && own.manifest.number >= newest.manifest.number) return undefined;
     const offer = { ...newest, status: own?.status ?? newest.status, reason: own?.reason ?? null };
+    const after = withOffer(channels, channel, admitted, offer);
+    if (own === undefined) {
+      if (!request.allowStranded) refuseStranding(after, channel, offer);
+      if (!request.allowOlder) refuseOlder(after, channel, version);
+    }
     return {
       change: { kind: 'promote', version: request.version, channels: [channel], reason: null },
-      channels: withOffer(channels, channel, admitted, offer),
+      channels: after,
     };
   });
-  return { ...committed, channel };
+  return { ...committed, channel, status };
+}
+
+/**
+ * Listing an older release changes nothing for clients: they are offered the newer one, and none
+ * goes back. The publisher most likely wants to undo the newer one.
+ */
+function refuseOlder(channels: Channels, channel: string, version: Version): void {
+  const view = viewsOf(channels).get(channel);
+  const targets = view?.offerOf(versionText(version))?.artifacts ?? [];
+  const newer = targets.map(({ platform, arch }) => {
+    const newest = view === undefined ? undefined : newestFor(view, visitorOn(platform, arch));
+    return newest !== undefined && compareVersions(newest.version, version) > 0
+      ? newest
+      : undefined;
+  });
+  const [first] = newer;
+  if (first === undefined || newer.includes(undefined)) return;
+  const text = versionText(first.version);
+  throw new AppError(
+    'older_version',
+    `${channel} offers ${text}, which is newer than ${versionText(version)}: clients get that, and those who have it stay on it. To move them off ${text}, publish a newer release and yank ${text}. To list ${versionText(version)} all the same, add --allow-older.`,
+  );
 }

@@ -1,14 +1,17 @@
 import type { BuiltArtifact } from '../build-output/build-output.ts';
 import { REUSE_AGE_MAX_MS } from '../catalog/artifact-upload.ts';
 import { readApplications, readNewestManifest, readRevision } from '../catalog/read.ts';
+import { offerJsonOf } from '../catalog/revision-document.ts';
 import { parseApplicationName, parseChannelName } from '../domain/channel.ts';
 import type { Artifact, Release, Target } from '../domain/release.ts';
 import { parseRangeBelow, parseVersion } from '../domain/version.ts';
 import { AppError } from '../errors.ts';
-import { type Admission, admitToChannel, known } from './channel-rules.ts';
+import { type Admission, admitToChannel, withOffer } from './channel-rules.ts';
 import { type CommittedRelease, commitRelease, readFixed } from './commit-release.ts';
 import { type Contribution, mergeRelease } from './merge-release.ts';
+import { known } from './name-hint.ts';
 import { refuseRelabelled } from './refuse-relabelled.ts';
+import { refuseStranding } from './refuse-stranding.ts';
 import {
   hashArtifacts,
   type UploadDeps,
@@ -40,7 +43,6 @@ export interface PublishResult extends CommittedRelease {
   readonly application: string;
   readonly version: string;
   readonly channel: string;
-  readonly createdChannel: boolean;
   readonly artifacts: readonly { readonly artifact: Artifact; readonly uploaded: boolean }[];
 }
 
@@ -67,13 +69,21 @@ export async function publishRelease(
   // Everything that can be refused is refused before gigabytes travel; the commit checks again.
   const isListed = await checkApplication(deps, application, request.create);
   const before = (await readRevision(deps, application))?.signed.channels ?? {};
-  const createdChannel = !Object.hasOwn(before, channel);
-  admitToChannel(before, version, admission);
+  const admitted = admitToChannel(before, version, admission);
   await deps.ensureConforming();
   const hashed = await hashArtifacts(deps, request.artifacts);
   const newest = await readNewestManifest(deps, application, request.version);
   const fixed = await readFixed(deps, request, before, newest);
-  mergeRelease(newest?.release, fixed, contribution(request, hashed.map(withPlannedObjects), deps));
+  const planned = mergeRelease(
+    newest?.release,
+    fixed,
+    contribution(request, hashed.map(withPlannedObjects), deps),
+  );
+  const isOffered = admitted.offers.some((offer) => offer.version === request.version);
+  if (!request.allowStranded && !isOffered) {
+    const offer = offerJsonOf(planned, { number: 1, digest: '' });
+    refuseStranding(withOffer(before, channel, admitted, offer), channel, offer);
+  }
 
   const named = [newest?.release, ...fixed].flatMap((release) => release?.artifacts ?? []);
   const { version: text } = request;
@@ -99,7 +109,6 @@ export async function publishRelease(
     version: request.version,
     channel,
     ...committed,
-    createdChannel,
     artifacts: uploaded,
   };
 }
@@ -124,7 +133,7 @@ async function checkApplication(
   if (create || isListed) return isListed;
   throw new AppError(
     'needs_create',
-    `There is no application ${application} yet; add --create to create it. ${known('Applications', applications)}`,
+    `There is no application ${application} yet; add --create to create it. ${known('Applications', applications, application)}`,
   );
 }
 

@@ -27,8 +27,8 @@ export interface Relabelling {
 }
 
 /**
- * Refuses a file whose bytes belong to another version: its clients would be updated to what they have,
- * again and again. A name that states the version is believed, and nothing is read for it.
+ * Refuses Tauri's archive for macOS when its bytes belong to another version: its clients would be updated
+ * to what they have, again and again. Names that state the version are believed, and nothing is read.
  *
  * @throws AppError `invalid_artifact`
  */
@@ -36,7 +36,7 @@ export async function refuseRelabelled(deps: WriterDeps, publish: Relabelling): 
   const { application, version, own, channels } = publish;
   const suspects = [];
   for (const { built, main } of publish.hashed) {
-    if (built.statesVersion || own.some(({ sha256 }) => sha256 === main.sha256)) continue;
+    if (!built.hasUnversionedName || own.some(({ sha256 }) => sha256 === main.sha256)) continue;
     const key = artifactKey(application, artifactObject(main.sha256, main.filename));
     if ((await deps.store.head(key)) !== undefined) suspects.push({ built, main });
   }

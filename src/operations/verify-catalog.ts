@@ -11,6 +11,7 @@ import type { OfferJson } from '../catalog/revision-document.ts';
 import type { Revision } from '../catalog/sequences.ts';
 import type { Companion } from '../domain/release.ts';
 import { AppError, isAppError } from '../errors.ts';
+import { known } from './name-hint.ts';
 
 /** Checks stored objects against the catalog. */
 
@@ -47,10 +48,10 @@ export interface Verified {
 /** @throws AppError when the store fails: nothing is known then */
 export async function verifyCatalog(deps: VerifyDeps, request: VerifyRequest): Promise<Verified> {
   const list = await readStoredApplications(deps);
-  const known = list.newest?.signed.applications.map(({ name }) => name) ?? [];
+  const names = list.newest?.signed.applications.map(({ name }) => name) ?? [];
   const applications: VerifyResult[] = [];
-  for (const name of request.application === undefined ? known : [request.application]) {
-    applications.push(await verifyApplication(deps, name, request.deep));
+  for (const name of request.application === undefined ? names : [request.application]) {
+    applications.push(await verifyApplication(deps, name, request.deep, names));
   }
   return { listProblems: list.problems, applications };
 }
@@ -59,13 +60,17 @@ async function verifyApplication(
   deps: VerifyDeps,
   application: string,
   deep: boolean,
+  listed: readonly string[],
 ): Promise<VerifyResult> {
   const revisions = await readStoredRevisions(deps, application, (done, total) =>
     deps.onProgress(done, total, 'revisions'),
   );
   const problems = [...revisions.problems];
   const { newest } = revisions;
-  if (newest === undefined) problems.push(`Nothing is published of ${application}.`);
+  if (newest === undefined) {
+    const there = known('Applications', listed, application);
+    problems.push(`Nothing is published of ${application}. ${there}`);
+  }
   const offers = distinctManifests(newest);
   const files = new Map<string, Companion | { readonly size: number; readonly sha256: string }>();
   let manifestsChecked = 0;

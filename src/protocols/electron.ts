@@ -31,6 +31,9 @@ import {
 export const electron: Protocol = {
   name: 'electron',
   title: 'electron-updater (generic provider)',
+  // For the zip alone: the feed lists the dmg beside it.
+  formatsFor: (platform) => (platform === 'macos' ? ['zip'] : FORMATS_BY_PLATFORM[platform]),
+  signatureScheme: null,
   parseRequest,
   renderAnswer,
 };
@@ -56,12 +59,12 @@ function parseRequest(request: FeedRequest): UpdateQuery | undefined {
     currentVersion: current === undefined ? null : parseClientVersion(current),
     platform,
     arch: archFrom(platform, match?.[4], query.arch),
-    formats: platform === 'macos' ? ['zip'] : FORMATS_BY_PLATFORM[platform],
+    formats: electron.formatsFor(platform),
     osGate: 'client',
     ...commonFields(request),
     installationId: headers['x-user-staging-id'] ?? commonFields(request).installationId,
     purpose: 'update',
-    signatureScheme: null,
+    signatureScheme: electron.signatureScheme,
   };
 }
 

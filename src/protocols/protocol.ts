@@ -1,4 +1,5 @@
 import type { Decision } from '../domain/decide-update.ts';
+import type { Format, Platform } from '../domain/platform.ts';
 import type { Artifact, Release } from '../domain/release.ts';
 import type { UpdateQuery } from '../domain/update-query.ts';
 
@@ -11,6 +12,10 @@ export interface Protocol {
   readonly name: string;
   /** For people. */
   readonly title: string;
+  /** What its clients on a platform can be offered, best first. */
+  formatsFor(platform: Platform): readonly Format[];
+  /** A signature that an artifact must have; null: none. */
+  readonly signatureScheme: UpdateQuery['signatureScheme'];
   /**
    * What a request asks; undefined when its path is none of the dialect's documents.
    *

@@ -21,6 +21,8 @@ import {
 export const tauri: Protocol = {
   name: 'tauri',
   title: 'Tauri 2 updater (dynamic server)',
+  formatsFor: (platform) => FORMATS_BY_PLATFORM[platform],
+  signatureScheme: 'minisign',
   parseRequest,
   renderAnswer,
 };
@@ -65,7 +67,7 @@ function parseRequest(request: FeedRequest): UpdateQuery | undefined {
     osGate: 'server',
     ...commonFields(request),
     purpose: 'update',
-    signatureScheme: 'minisign',
+    signatureScheme: tauri.signatureScheme,
   };
 }
 

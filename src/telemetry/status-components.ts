@@ -1,4 +1,5 @@
 import { CLOCK_DIFFERENCE_MAX_MS, type Clock, type Randomness } from '../clock.ts';
+import { counted } from '../counted.ts';
 import { AppError } from '../errors.ts';
 import type { ObjectStore } from '../object-store/object-store.ts';
 import type { CatalogReport, ComponentStatus, Indicator } from './status-report.ts';
@@ -112,7 +113,7 @@ function stateOfAll(health: ObservedCatalog, isAllOut: boolean, count: number): 
     const description = 'The list of applications cannot be read: new ones are not seen.';
     return { status: 'degraded_performance', description, impact: 'minor' };
   }
-  const description = count === 1 ? '1 application.' : `${count} applications.`;
+  const description = `${counted(count, 'application')}.`;
   return { status: 'operational', description, impact: 'none' };
 }
 
@@ -138,7 +139,7 @@ function stateOf(observed: ObservedApplication, age: number | null, staleMaxMs: 
   }
   if (problems.length > 0) {
     // Not in their own words: those name keys.
-    const count = problems.length === 1 ? '1 problem' : `${problems.length} problems`;
+    const count = counted(problems.length, 'problem');
     const description = `Answers come from ${confirmed}, with ${count} that the log names.`;
     return { status: 'degraded_performance', description, impact: 'minor' };
   }

@@ -34,9 +34,10 @@ describe('slipway accounts', () => {
     post('/api/v1/auth/refresh', { refresh_token: token, platform: 'linux', device });
 
   it('has nothing to list at first, and says so', async () => {
+    await service.store.create('probe/first', new Uint8Array(1));
     expect(await run('accounts', 'list')).toMatchObject({
       code: 0,
-      stdout: 'There are no accounts yet.\n',
+      stdout: 'There are no accounts in ./data yet.\n',
     });
     const unknown = await run('accounts', 'show', 'ada@example.com');
     expect(unknown).toMatchObject({ code: 3, stdout: '' });
@@ -48,7 +49,9 @@ describe('slipway accounts', () => {
     await register('bob@example.com');
     const { body } = await login('correct horse');
     const listed = await run('accounts', 'list');
-    expect(listed.stdout).toMatch(/^ADDRESS +NAME +TIER +STATE +REGISTERED +ID\n/);
+    expect(listed.stdout).toMatch(
+      /^Accounts in \.\/data:\nADDRESS +NAME +TIER +STATE +REGISTERED +ID\n/,
+    );
     expect(listed.stdout).toMatch(/^ada@example\.com +Ada +free +open +2/m);
     const { accounts } = json(await run('accounts', 'list', '--json'));
     expect(accounts).toHaveLength(2);
@@ -72,7 +75,7 @@ describe('slipway accounts', () => {
     expect(refused.code).toBe(2);
     expect(refused.stderr).toContain('TIERS has: free, pro.');
     const set = await run('accounts', 'set-tier', 'ada@example.com', 'pro');
-    expect(set.stdout).toContain('ada@example.com has the tier pro.');
+    expect(set.stdout).toContain('ada@example.com in ./data has the tier pro.');
     expect((await refresh(body.refresh_token)).body.account.tier).toBe('pro');
     await run('accounts', 'set-tier', 'ada@example.com', 'default');
     expect(json(await run('accounts', 'show', 'ada@example.com', '--json')).tier).toBe('free');
@@ -100,7 +103,7 @@ describe('slipway accounts', () => {
       cwd: directory.path,
       stdin: 'a new battery\n',
     });
-    expect(changed.stdout).toMatch(/bob@example\.com has the new password/);
+    expect(changed.stdout).toMatch(/bob@example\.com in \.\/data has the new password/);
     const signIn = (password: string) =>
       post('/api/v1/auth/login', { email: 'bob@example.com', password, platform: 'linux', device });
     expect((await signIn('correct horse')).status).toBe(401);
@@ -110,7 +113,7 @@ describe('slipway accounts', () => {
   it('invites an address, lists its invitation, and withdraws it', async () => {
     const invited = await run('accounts', 'invite', 'Grace@Example.com', '--days', '3');
     expect(invited.stdout).toMatch(/^sli_[\w-]{32}\n/);
-    expect(invited.stdout).toMatch(/grace@example\.com register once, until 2/);
+    expect(invited.stdout).toMatch(/grace@example\.com register once in \.\/data, until 2/);
     const { code, ...described } = json(
       await run('accounts', 'invite', 'joan@example.com', '--json'),
     );

@@ -18,6 +18,7 @@ describe('slipway contact', () => {
   beforeAll(async () => {
     directory = await makeTemporaryDirectory();
     context = await createTestService({ env: { DATA_DIR: path.join(directory.path, 'data') } });
+    await context.store.create('probe/first', new Uint8Array(1));
   });
   afterAll(() => Promise.all([context.close(), directory.remove()]));
 
@@ -40,14 +41,17 @@ describe('slipway contact', () => {
     createDelivery({ ...parts(), log: silent, mailer: createFakeMailer(() => answer) }).runOnce();
 
   it('from nothing to pending, delivered, dead, redelivered and erased', async () => {
-    expect(await run('list')).toEqual({ code: 0, stdout: 'There are no messages.', stderr: '' });
-    expect(await json('list')).toEqual({ messages: [], damaged: [] });
+    const stdout = 'There are no messages in ./data.';
+    expect(await run('list')).toEqual({ code: 0, stdout, stderr: '' });
+    const store = path.join(directory.path, 'data');
+    expect(await json('list')).toEqual({ store, messages: [], damaged: [] });
 
     const first = await send({ subject: 'First' });
     await deliver('sent');
     const second = await send({ subject: 'Second', email: 'bob@example.org' });
     const listed = await run('list');
     expect(listed.stdout.split('\n')).toEqual([
+      'Messages in ./data:',
       expect.stringMatching(/^ID +ACCEPTED +STATE +ATTEMPTS +FROM +SUBJECT$/),
       expect.stringMatching(
         new RegExp(`^${second} +2026-11-21 09:02:00Z +pending +0 +bob@example\\.org +Second$`),
@@ -91,7 +95,12 @@ describe('slipway contact', () => {
     });
     expect((await json('redeliver', second)).redelivery).toBe(2);
 
-    expect(await json('erase', second)).toEqual({ id: second, state: 'erased' });
+    expect(await json('erase', second)).toEqual({
+      store,
+      dry_run: false,
+      id: second,
+      state: 'erased',
+    });
     expect((await run('list')).stdout).not.toContain(second);
     const left = (await keysOf(context.app.privateStore, 'contact/')).filter((key) =>
       key.includes(second),

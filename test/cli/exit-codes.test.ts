@@ -51,7 +51,9 @@ describe('exit codes', () => {
       run(['show', '1.0.0']),
     ]);
     expect(help).toMatchObject({ code: 0, stderr: '' });
-    expect(help.stdout).toMatch(/Exit codes: 0 done, 1 failed, 2 wrong usage, 3 refused/);
+    expect(help.stdout).toMatch(
+      /Exit codes: 0 done, 1 failed, 2 wrong usage or settings, 3 refused/,
+    );
     for (const wrong of [unknown, option, version, settings]) {
       expect(wrong).toMatchObject({ code: 2, stdout: '' });
       expect(wrong.stderr).not.toMatch(/^\s+at /m);
@@ -68,8 +70,8 @@ describe('exit codes', () => {
       message: expect.stringMatching(/mystery\.bin/),
     });
     expect(settings.stderr).toMatch(/PORT: [\s\S]*S3_BUCKET: /);
-    expect(missing).toMatchObject({ code: 3, stdout: '' });
-    expect(missing.stderr).toMatch(/^slipway: Nothing is published of desktop\./);
+    expect(missing).toMatchObject({ code: 2, stdout: '' });
+    expect(missing.stderr).toMatch(/^slipway: There is no store in \.\/data: /);
   });
 
   it('an S3 that cannot be reached is named, and what was tried', async () => {

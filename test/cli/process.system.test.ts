@@ -1,5 +1,7 @@
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { chmod, mkdir, rm, writeFile } from 'node:fs/promises';
+import { type AddressInfo, createServer } from 'node:net';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -47,7 +49,7 @@ it('ends with the code of what it refused', async () => {
     stdout: '',
     stderr: expect.stringMatching(/^slipway: "1\.0" is not a semantic version/),
   });
-  expect((await run(['show', '1.0.0'])).code).toBe(3);
+  expect((await run(['show', '1.0.0'])).code).toBe(2);
 });
 
 it('takes a password from a pipe', async () => {
@@ -72,6 +74,42 @@ it('completes its settings from a .env file where it is run', async () => {
   expect(shown.stderr).toContain('Nothing is published of from-the-file.');
 });
 
+it('ends by the signal that interrupts it, and says what is not known', async () => {
+  const script = path.join(ROOT, 'scripts/slipway.ts');
+  const interrupt = async (...words: string[]) => {
+    // A store that never answers: once it is asked, the command is in the middle of its work.
+    const store = createServer().listen(0, '127.0.0.1');
+    await once(store, 'listening');
+    const { port } = store.address() as AddressInfo;
+    const child = spawn(process.execPath, [script, ...words], {
+      cwd: directory.path,
+      env: {
+        PATH: process.env.PATH,
+        OBJECT_STORE: 's3',
+        S3_BUCKET: 'releases',
+        S3_ENDPOINT: `http://127.0.0.1:${port}`,
+        AWS_ACCESS_KEY_ID: 'a',
+        AWS_SECRET_ACCESS_KEY: 'b',
+      },
+      stdio: 'pipe',
+    });
+    const stderr = text(child.stderr);
+    const ended = new Promise((resolve) => child.once('close', (_code, signal) => resolve(signal)));
+    const [socket] = await once(store, 'connection');
+    child.kill('SIGINT');
+    const result = [await ended, await stderr];
+    socket.destroy();
+    store.close();
+    return result;
+  };
+  expect(await interrupt('yank', '1.0.0')).toEqual([
+    'SIGINT',
+    'slipway: Interrupted: the change may or may not have been made. Run the same command again to be sure.\n',
+  ]);
+  expect(await interrupt('yank', '1.0.0', '--dry-run')).toEqual(['SIGINT', '']);
+  expect(await interrupt('releases')).toEqual(['SIGINT', '']);
+});
+
 it('is done when its reader has seen enough', async () => {
   const script = path.join(ROOT, 'scripts/slipway.ts');
   const child = spawn(process.execPath, [script, '--help'], { stdio: ['ignore', 'pipe', 'pipe'] });
@@ -79,6 +117,27 @@ it('is done when its reader has seen enough', async () => {
   const errors = text(child.stderr);
   const code = await new Promise((resolve) => child.once('close', resolve));
   expect([code, await errors]).toEqual([0, '']);
+});
+
+it.skipIf(isOrdinaryUser)('says in a sentence which file it may not read', async () => {
+  const folder = path.join(directory.path, 'build');
+  await mkdir(folder, { mode: 0o755 });
+  await chmod(directory.path, 0o755);
+  await writeFile(path.join(folder, 'App-1.0.0-x86_64.AppImage'), 'bytes', { mode: 0o600 });
+  const script = path.join(ROOT, 'scripts/slipway.ts');
+  const file = path.join(folder, 'App-1.0.0-x86_64.AppImage');
+  const named = `${file},os=linux,arch=x64,format=appimage`;
+  for (const what of [named, folder]) {
+    const child = spawn(process.execPath, [script, 'publish', '1.0.0', what, '--create'], {
+      cwd: '/',
+      env: { PATH: process.env.PATH, DATA_DIR: '/tmp/slipway-never-written' },
+      stdio: ['ignore', 'ignore', 'pipe'],
+      uid: 65_534,
+    });
+    const stderr = await text(child.stderr);
+    expect(stderr).toMatch(new RegExp(`^slipway: ${file} .*EACCES.* Let this user read it, or `));
+    expect(stderr).not.toMatch(/^\s+at /m);
+  }
 });
 
 it.skipIf(isOrdinaryUser)('says that it may not write in a directory of someone else', async () => {

@@ -39,7 +39,7 @@ describe('the command line, from publish to retire', () => {
     // No terminal: no progress bars.
     expect(published).toMatchObject({ code: 0, stderr: '' });
     expect(published.stdout).toMatch(
-      /^Published desktop 1\.0\.0 to stable \(catalog revision 1\)\./,
+      /^Published desktop 1\.0\.0 to stable in \.\/data \(catalog revision 1\)\./,
     );
     expect(published.stdout).toMatch(/linux +x64 +appimage +App-1\.0\.0-x86_64\.AppImage +3 B/);
   });
@@ -51,13 +51,18 @@ describe('the command line, from publish to retire', () => {
     expect(published).toMatchObject({ code: 0, stderr: '' });
     const sha256 = '3fc4ccfe745870e2c0d99f71f30ff0656c8dedd41cc1d7d3d376b0dbe685e2f3';
     expect(json(published)).toEqual({
+      store: path.join(directory.path, 'data'),
       app: 'desktop',
       version: '1.1.0',
       channel: 'stable',
+      status: 'active',
       catalog_revision: 2,
       manifest: 1,
       changed: true,
+      newer_version: null,
+      warnings: [],
       created_channel: false,
+      dry_run: false,
       artifacts: [
         {
           os: 'linux',
@@ -89,7 +94,8 @@ describe('the command line, from publish to retire', () => {
       run('show', '1.1.0'),
       run('channels', '--json'),
     ]);
-    const [header, ...rows] = table.stdout.trimEnd().split('\n');
+    const [title, header, ...rows] = table.stdout.trimEnd().split('\n');
+    expect(title).toBe('Releases of desktop in ./data (catalog revision 2):');
     expect(header).toMatch(/^VERSION +CHANNEL +STATUS +RELEASED +PLATFORMS +REASON$/);
     expect(rows.map((row) => row.split(/ {2,}/).slice(0, 3))).toEqual([
       ['1.1.0', 'stable', 'active'],
@@ -109,6 +115,7 @@ describe('the command line, from publish to retire', () => {
     });
     expect(shown.stdout).toMatch(/Notes \(de\):\n# Neu/);
     expect(json(channels)).toEqual({
+      store: path.join(directory.path, 'data'),
       app: 'desktop',
       catalog_revision: 2,
       channels: [{ name: 'stable', prerelease: false, newest: '1.1.0', offers: 2, retired: 0 }],
@@ -121,16 +128,21 @@ describe('the command line, from publish to retire', () => {
       return (await get(service, LATEST_VERSION)).body.version;
     };
     const paused = await run('pause', '1.1.0', '--reason', 'crashes \u001b[31mat start');
-    expect(paused.stdout).toBe(
-      'Paused desktop 1.1.0 on stable (catalog revision 3).\nRunning services answer with it within 5 seconds.\n',
-    );
+    expect(paused.stdout.split('\n').slice(0, 2)).toEqual([
+      'Paused desktop 1.1.0 on stable in ./data (catalog revision 3).',
+      'Running services answer with it within 5 seconds.',
+    ]);
     expect(await latest()).toBe('1.0.0');
     expect(json(await run('resume', '1.1.0', '--json'))).toEqual({
+      store: path.join(directory.path, 'data'),
       app: 'desktop',
       version: '1.1.0',
+      dry_run: false,
       channels: ['stable'],
       catalog_revision: 4,
       changed: true,
+      listed: [{ channel: 'stable', status: 'active', reason: null }],
+      clients: expect.any(Array),
     });
     expect(await latest()).toBe('1.1.0');
     expect((await run('yank', '1.1.0', '--reason', 'bad build')).code).toBe(0);
@@ -179,6 +191,8 @@ describe('the command line, from publish to retire', () => {
     }
     const verify = await run('verify', '--deep');
     expect(verify.code).toBe(1);
-    expect(verify.stdout).toMatch(/desktop: revision 6; .* problems\./);
+    expect(verify.stdout).toMatch(
+      /desktop in \.\/data: revision 6; 6 revisions, 1 manifest and 1 file checked, .* read: 1 problem\./,
+    );
   });
 });

@@ -15,6 +15,8 @@ export interface SlipwayOptions {
   readonly cwd: string;
   readonly env?: Readonly<Record<string, string>>;
   readonly stdin?: string;
+  /** Whether the streams are a terminal with a person at it; `stdin` is what is typed. */
+  readonly isTerminal?: boolean;
 }
 
 const home = process.cwd();
@@ -23,7 +25,7 @@ let running = 0;
 /** One command in this process: no terminal, and only these settings. */
 export async function slipway(
   arguments_: readonly string[],
-  { cwd, env, stdin = '' }: SlipwayOptions,
+  { cwd, env, stdin = '', isTerminal = false }: SlipwayOptions,
 ): Promise<Finished> {
   if (running > 0 && process.cwd() !== path.resolve(cwd)) {
     throw new Error('Commands that run at the same time must have the same working directory.');
@@ -34,9 +36,9 @@ export async function slipway(
   try {
     const code = await runCommandLine(arguments_, {
       environment: () => ({ SLIPWAY_ACTOR: 'ada@build-7', ...env }),
-      stdin: Readable.from([stdin]),
+      stdin: Object.assign(Readable.from([stdin]), { isTTY: isTerminal }),
       stdout: stdout.stream,
-      stderr: stderr.stream,
+      stderr: Object.assign(stderr.stream, { isTTY: isTerminal }),
     });
     return { code, stdout: stdout.text(), stderr: stderr.text() };
   } finally {

@@ -86,6 +86,7 @@ describe('GET /api/v1/desktop/download/{platform}', () => {
     // A version by its number.
     ['windows?version=1.0.0', 'windows x64 nsis 1.0.0'],
     ['linux?version=1.0.0', 'linux x64 deb 1.0.0'],
+    ['linux?version=v1.0.0', 'linux x64 deb 1.0.0'],
     ['macos?version=1.0.0', '404 unsupported_platform'],
     ['windows?channel=latest', 'windows x64 nsis 2.0.0'],
     // Knowing a number opens nothing that the channel does not list.

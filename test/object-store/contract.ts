@@ -5,13 +5,21 @@ import { describe, expect, it } from 'vitest';
 import { compareKeys } from '../../src/object-store/key.ts';
 import type { ObjectInfo, ObjectStore, UploadSource } from '../../src/object-store/object-store.ts';
 
-/** Every store must pass this; `open` gives a store that may already hold other tests' objects. */
-export function describeContract(name: string, open: () => Promise<ObjectStore>): void {
+/**
+ * Every store must pass this; `open` gives a store that may already hold other tests' objects.
+ *
+ * @param keepsUploads false for a dry run, which keeps no bytes of an upload
+ */
+export function describeContract(
+  name: string,
+  open: () => Promise<ObjectStore>,
+  { keepsUploads = true }: { readonly keepsUploads?: boolean } = {},
+): void {
   describe(`${name}: the object store contract`, () => {
     describeObjects(open);
     describeListing(open);
     describeKeys(open);
-    describeUploads(open);
+    if (keepsUploads) describeUploads(open);
   });
 }
 

@@ -8,6 +8,7 @@ import {
   manifestKey,
 } from '../../src/catalog/keys.ts';
 import { isAppError } from '../../src/errors.ts';
+import { createDryRunStore } from '../../src/object-store/dry-run-store.ts';
 import { openFilesystemStore } from '../../src/object-store/filesystem.ts';
 import { pathOf } from '../../src/object-store/filesystem-names.ts';
 import { createMemoryStore } from '../../src/object-store/memory.ts';
@@ -23,7 +24,7 @@ import { makeArtifact, makeTemporaryDirectory, publish } from '../support/releas
 const SEED = 3_141_592;
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
-const everything = { application: undefined, dryRun: false };
+const everything = { application: undefined };
 const temporary = await makeTemporaryDirectory();
 afterAll(() => temporary.remove());
 
@@ -128,11 +129,14 @@ describe('gc', () => {
     expect(await artifactsIn(memory)).toEqual([expect.stringContaining('First.exe')]);
   });
 
-  it('removes nothing when it only shall say what it would', async () => {
+  it('removes nothing in a dry run, and says what it would', async () => {
     const { clock, memory, ...parts } = await setUp();
     clock.advance(8 * DAY_MS);
-    const request = { application: 'desktop', dryRun: true };
-    const { results } = await collectGarbage({ ...parts, store: memory, clock }, request);
+    const store = createDryRunStore({ store: memory, clock });
+    const { results } = await collectGarbage(
+      { ...parts, store, clock },
+      { application: 'desktop' },
+    );
     expect(results).toMatchObject([{ bytes: second.size }]);
     expect(await artifactsIn(memory)).toHaveLength(2);
   });

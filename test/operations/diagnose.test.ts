@@ -60,7 +60,7 @@ describe('diagnose: private data', () => {
     const { deps } = setUp({ anonymous });
     const check = await named(deps, 'private data');
     expect(check).toMatchObject({ outcome: 'failed' });
-    expect(check?.detail).toMatch(/Anybody can read .*S3_PRIVATE_BUCKET/);
+    expect(check?.detail).toMatch(/Anyone can read .*S3_PRIVATE_BUCKET/);
   });
 
   it('fails when one of them alone is open', async () => {

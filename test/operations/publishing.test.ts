@@ -59,7 +59,7 @@ describe('publishing', () => {
         format: 'tar.gz',
         filename: 'App_aarch64.app.tar.gz',
         content: `archive of ${build}`,
-        statesVersion: false,
+        hasUnversionedName: true,
         ...fields,
       });
     const old = await archive('1.0.0');
@@ -75,7 +75,7 @@ describe('publishing', () => {
     });
     expect(await offers()).toEqual(['stable 1.0.0 active #1']);
     await publish(parts, { version: '1.1.0', artifacts: [await archive('1.1.0')] });
-    const named = { statesVersion: true, filename: 'App_1.2.0_aarch64.app.tar.gz' };
+    const named = { hasUnversionedName: false, filename: 'App_1.2.0_aarch64.app.tar.gz' };
     await publish(parts, { version: '1.2.0', artifacts: [await archive('1.0.0', named)] });
     expect(await offers()).toHaveLength(3);
   });

@@ -111,6 +111,11 @@ describe('a file', () => {
     },
   );
 
+  it('is found under its version as a Git tag has it', async () => {
+    const { statusCode } = await ask(`${FEED}/electron/v2.0.0/App-Setup.exe`);
+    expect(statusCode).toBe(302);
+  });
+
   it('is the one that a feed names', async () => {
     const { url } = (await ask(TAURI)).json();
     expect(url).toBe('https://updates.example/base/feeds/desktop/stable/tauri/2.0.0/App-Setup.exe');

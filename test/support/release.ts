@@ -34,7 +34,7 @@ export async function makeArtifact(
     platform: 'windows',
     arch: 'x64',
     format: 'nsis',
-    statesVersion: true,
+    hasUnversionedName: false,
     minimumOsVersion: null,
     signatures: [],
     companions: [],

@@ -36,14 +36,16 @@ function jsonOf(context: Context, account: Account) {
 }
 
 export async function list(terminal: Terminal, { json }: Options): Promise<void> {
-  const context = await openContext(terminal);
+  const context = await openContext(terminal, { subject: 'private data' });
   const found = [];
   for await (const account of listAccounts(context.privateStore)) {
     found.push(jsonOf(context, account));
   }
   found.sort((a, b) => (a.email < b.email ? -1 : 1));
   if (json) return printJson(terminal, { accounts: found });
-  if (found.length === 0) return print(terminal, 'There are no accounts yet.');
+  if (found.length === 0)
+    return print(terminal, `There are no accounts in ${context.place.text} yet.`);
+  print(terminal, `Accounts in ${context.place.text}:`);
   printTable(
     terminal,
     ['address', 'name', 'tier', 'state', 'registered', 'id'],
@@ -63,7 +65,7 @@ export async function show(
   idOrEmail: string,
   { json }: Options,
 ): Promise<void> {
-  const context = await openContext(terminal);
+  const context = await openContext(terminal, { subject: 'private data' });
   const store = context.privateStore;
   const account = await findAccount(store, idOrEmail);
   const [sessions, developerKeys] = await Promise.all([
@@ -92,7 +94,7 @@ export async function show(
     return;
   }
   const { locked } = account;
-  print(terminal, `${account.email} (${account.id})`);
+  print(terminal, `${account.email} (${account.id}) in ${context.place.text}`);
   for (const line of alignColumns([
     ['name', account.name ?? ''],
     ['tier', facts.tier],
@@ -145,7 +147,7 @@ async function change(
   ) => Promise<Account>,
   sentence: (account: Account, context: Context) => string,
 ): Promise<void> {
-  const context = await openContext(terminal);
+  const context = await openContext(terminal, { subject: 'private data' });
   const { id } = await findAccount(context.privateStore, idOrEmail);
   const account = await run({ ...context, store: context.privateStore }, id);
   if (json) printJson(terminal, jsonOf(context, account));
@@ -173,7 +175,7 @@ export async function changeTier(
       return setTier(context, id, tier === 'default' ? null : tier);
     },
     (account, context) =>
-      `${account.email} has the tier ${jsonOf(context, account).tier}. Clients learn of it with their next refresh, within ten minutes.`,
+      `${account.email} in ${context.place.text} has the tier ${jsonOf(context, account).tier}. Clients learn of it with their next refresh, within ten minutes.`,
   );
 }
 
@@ -187,8 +189,8 @@ export async function lock(
     idOrEmail,
     options,
     (context, id) => lockAccount(context, id, options.reason ?? null),
-    (account) =>
-      `${account.email} is locked and signed out everywhere, within ten minutes. "slipway accounts unlock" undoes it.`,
+    (account, { place }) =>
+      `${account.email} in ${place.text} is locked and signed out everywhere, within ten minutes. "slipway accounts unlock" undoes it.`,
   );
 }
 
@@ -202,7 +204,7 @@ export async function unlock(
     idOrEmail,
     options,
     unlockAccount,
-    (account) => `${account.email} can sign in.`,
+    (account, { place }) => `${account.email} in ${place.text} can sign in.`,
   );
 }
 
@@ -218,8 +220,8 @@ export async function changePassword(
     idOrEmail,
     options,
     (context, id) => setPassword({ ...context, passwords: createPasswordHasher() }, id, password),
-    (account) =>
-      `${account.email} has the new password, is signed out everywhere within ten minutes, and its developer keys are revoked.`,
+    (account, { place }) =>
+      `${account.email} in ${place.text} has the new password, is signed out everywhere within ten minutes, and its developer keys are revoked.`,
   );
 }
 
@@ -249,11 +251,11 @@ export async function erase(
   idOrEmail: string,
   { json }: Options,
 ): Promise<void> {
-  const context = await openContext(terminal);
+  const context = await openContext(terminal, { subject: 'private data' });
   // By its id also when an erasure was cut short: the account is gone then, and not all of the rest.
   const isId = /^[0-9a-f]{32}$/.test(idOrEmail);
   const id = isId ? idOrEmail : (await findAccount(context.privateStore, idOrEmail)).id;
   await eraseAccount({ ...context, store: context.privateStore }, id);
   if (json) printJson(terminal, { id, erased: true });
-  else print(terminal, `Everything of account ${id} is deleted.`);
+  else print(terminal, `Everything of account ${id} in ${context.place.text} is deleted.`);
 }

@@ -1,7 +1,13 @@
-import { changeStatus, type StatusVerb } from '../../../src/operations/change-status.ts';
+import {
+  changeStatus,
+  type ListedStatus,
+  type StatusChanged,
+  type StatusVerb,
+} from '../../../src/operations/change-status.ts';
+import type { ForeseenUpdate } from '../../../src/operations/foresee-updates.ts';
 import type { ChangeOptions } from '../arguments.ts';
 import { openContext } from '../context.ts';
-import { printJson, printWhenLive } from '../output.ts';
+import { printableText, printJson, printTable, printWhenLive } from '../output.ts';
 import { print, type Terminal } from '../terminal.ts';
 
 const PARTICIPLES: Readonly<Record<StatusVerb, string>> = {
@@ -20,28 +26,98 @@ interface StatusOptions extends ChangeOptions {
 /** What the command of this name does. */
 export function changeTo(verb: StatusVerb) {
   return async (terminal: Terminal, version: string, options: StatusOptions): Promise<void> => {
-    const context = await openContext(terminal, options.skipCorrupt);
+    const context = await openContext(terminal);
     const application = options.app ?? context.config.defaultApplication;
     const { channel, reason = null } = options;
     const result = await changeStatus(context, verb, { application, version, channel, reason });
-    const { channels, revision, changed } = result;
     if (options.json) {
-      printJson(terminal, {
-        app: application,
-        version,
-        channels,
-        catalog_revision: revision,
-        changed,
-      });
+      printJson(terminal, { app: application, version, ...jsonOf(result) });
       return;
     }
-    const where = `${application} ${version} on ${channels.join(', ')} (catalog revision ${revision})`;
+    const { channels, listed, revision } = result;
+    const others = listed.filter((item) => !channels.includes(item.channel));
+    const where = `in ${context.place.text} (catalog revision ${revision})`;
+    if (!result.changed) {
+      print(terminal, `Nothing to do: ${application} ${version} is ${stateOf(listed)} ${where}.`);
+      if (reason !== null) print(terminal, printableText(reasonKept(listed)));
+      return;
+    }
     print(
       terminal,
-      changed
-        ? `${PARTICIPLES[verb]} ${where}.`
-        : `Nothing to do: ${where} is ${PARTICIPLES[verb].toLowerCase()} already.`,
+      `${PARTICIPLES[verb]} ${application} ${version} on ${channels.join(', ')} ${where}.`,
     );
-    if (changed) printWhenLive(terminal, result);
+    if (others.length > 0) print(terminal, `It was ${stateOf(others)} before.`);
+    printWhenLive(terminal, result);
+    printClients(terminal, version, result.clients);
+    if (verb === 'yank' || verb === 'retire') printStranded(terminal, version, result);
+  };
+}
+
+/** `paused on stable, beta`: they all have the status that was asked for. */
+function stateOf(listed: readonly ListedStatus[]): string {
+  const preposition = listed[0]?.status === 'retired' ? 'from' : 'on';
+  return `${listed[0]?.status} ${preposition} ${listed.map(({ channel }) => channel).join(', ')}`;
+}
+
+function reasonKept(listed: readonly ListedStatus[]): string {
+  const reasons = new Set(listed.map(({ reason }) => reason).filter((reason) => reason !== null));
+  const kept = reasons.size === 0 ? 'none' : [...reasons].map((r) => JSON.stringify(r)).join(', ');
+  return `The reason given now is not recorded. On record: ${kept}.`;
+}
+
+function printClients(
+  terminal: Terminal,
+  version: string,
+  clients: readonly ForeseenUpdate[],
+): void {
+  if (clients.length === 0) return;
+  print(terminal, `Clients on ${version} and older ones now get:`);
+  printTable(
+    terminal,
+    ['channel', 'target', 'installed', 'gets'],
+    clients.map((group) => [
+      group.channel,
+      group.target,
+      group.newest === group.oldest ? group.newest : `${group.newest} to ${group.oldest}`,
+      answerOf(group),
+    ]),
+  );
+}
+
+/** Who runs a withdrawn version is moved on by a newer one, and by nothing else. */
+function printStranded(terminal: Terminal, version: string, result: StatusChanged): void {
+  const isStuck = result.clients.some(
+    ({ newest, offered }) => newest === version && offered === null,
+  );
+  if (!isStuck) return;
+  print(terminal, `Publish a newer release to move these clients off ${version}.`);
+}
+
+function answerOf({ offered, reason, withheld, newest, oldest }: ForeseenUpdate): string {
+  switch (reason) {
+    case 'offer':
+      return String(offered);
+    case 'paused':
+      return `nothing: ${withheld} is paused`;
+    case 'must_step_through':
+      return `nothing: ${withheld} requires a release in between, and none is offered`;
+    case 'unsupported_platform':
+    case 'unsupported_format':
+      return `nothing: ${withheld} has no build of this kind`;
+    default:
+      return newest === oldest ? `nothing newer: stays on ${newest}` : 'nothing newer';
+  }
+}
+
+function jsonOf({ channels, revision, changed, listed, clients }: StatusChanged): object {
+  return {
+    channels,
+    catalog_revision: revision,
+    changed,
+    listed,
+    clients: clients.map(({ newest, oldest, ...group }) => ({
+      ...group,
+      installed: { newest, oldest },
+    })),
   };
 }

@@ -19,7 +19,7 @@ export async function list(
     json: boolean;
   },
 ): Promise<void> {
-  const { privateStore } = await openContext(terminal);
+  const { privateStore, place } = await openContext(terminal, { subject: 'private data' });
   const damaged: { id: string; reason: string }[] = [];
   const messages = await listMessages(
     privateStore,
@@ -33,9 +33,12 @@ export async function list(
   if (messages.length === 0) {
     print(
       terminal,
-      options.state === undefined ? 'There are no messages.' : `No message is ${options.state}.`,
+      options.state === undefined
+        ? `There are no messages in ${place.text}.`
+        : `No message in ${place.text} is ${options.state}.`,
     );
   } else {
+    print(terminal, `Messages in ${place.text}:`);
     printTable(
       terminal,
       ['id', 'accepted', 'state', 'attempts', 'from', 'subject'],
@@ -68,7 +71,7 @@ export async function show(
   id: string,
   options: { json: boolean },
 ): Promise<void> {
-  const { privateStore } = await openContext(terminal);
+  const { privateStore, place } = await openContext(terminal, { subject: 'private data' });
   const message = await showMessage(privateStore, id);
   if (options.json) {
     printJson(terminal, {
@@ -85,7 +88,7 @@ export async function show(
     ['accepted', formatTime(message.acceptedAt)],
     ['state', stateSentence(message)],
   ];
-  print(terminal, `Message ${message.id}`);
+  print(terminal, `Message ${message.id} in ${place.text}`);
   for (const line of alignColumns(facts)) print(terminal, `  ${line}`);
   print(terminal, printableText(`\n${message.message}`));
   if (message.attempts.length > 0) print(terminal);
@@ -113,12 +116,15 @@ export async function redeliver(
   id: string,
   options: { json: boolean },
 ): Promise<void> {
-  const context = await openContext(terminal);
+  const context = await openContext(terminal, { subject: 'private data' });
   const { privateStore: store, clock, randomness, actor } = context;
   const { round } = await redeliverMessage({ store, clock, randomness }, id, actor);
   if (options.json) printJson(terminal, { id, redelivery: round, state: 'pending' });
   else {
-    print(terminal, `${id} is to be delivered again (redelivery ${round}).`);
+    print(
+      terminal,
+      `${id} in ${context.place.text} is to be delivered again (redelivery ${round}).`,
+    );
     print(terminal, 'A running service that has SMTP_URL set delivers it, within a minute.');
   }
 }
@@ -128,10 +134,19 @@ export async function erase(
   id: string,
   options: { json: boolean },
 ): Promise<void> {
-  const { privateStore: store, clock, randomness } = await openContext(terminal);
+  const {
+    privateStore: store,
+    clock,
+    randomness,
+    place,
+  } = await openContext(terminal, { subject: 'private data' });
   await eraseExisting({ store, clock, randomness }, id);
   if (options.json) printJson(terminal, { id, state: 'erased' });
-  else print(terminal, `${id} is erased. A mail that has been sent already is where it was sent.`);
+  else
+    print(
+      terminal,
+      `${id} in ${place.text} is erased. A mail that has been sent already is where it was sent.`,
+    );
 }
 
 function listedJsonOf(message: ListedMessage): object {

@@ -1,5 +1,5 @@
 import { stat } from 'node:fs/promises';
-import path from 'node:path';
+import { objectsDirectory } from '../../../src/app/stores.ts';
 import { diagnose } from '../../../src/operations/diagnose.ts';
 import { openContext } from '../context.ts';
 import { alignColumns, EXIT, printJson } from '../output.ts';
@@ -8,7 +8,7 @@ import { print, type Terminal } from '../terminal.ts';
 const FETCH_TIMEOUT_MS = 10_000;
 
 export async function doctor(terminal: Terminal, options: { json: boolean }): Promise<number> {
-  const context = await openContext(terminal);
+  const context = await openContext(terminal, { mayBeNew: true });
   const checks = await diagnose({
     ...context,
     probe: async () => {
@@ -19,10 +19,11 @@ export async function doctor(terminal: Terminal, options: { json: boolean }): Pr
     isOpenToUsers:
       context.config.store.kind === 's3'
         ? undefined
-        : () => isOpenToUsers(path.join(context.config.dataDirectory, 'objects')),
+        : () => isOpenToUsers(objectsDirectory(context.config)),
   });
-  if (options.json) printJson(terminal, { store: context.store.location, checks });
+  if (options.json) printJson(terminal, { checks });
   else {
+    print(terminal, `The store is ${context.place.text}.`);
     for (const line of alignColumns(
       checks.map(({ outcome, name, detail }) => [outcome, name, detail]),
     )) {
@@ -32,7 +33,7 @@ export async function doctor(terminal: Terminal, options: { json: boolean }): Pr
   return checks.some(({ outcome }) => outcome === 'failed') ? EXIT.failed : EXIT.done;
 }
 
-/** Windows has no such bits, and says that everybody may: its own permissions count there. */
+/** Windows has no such bits and reports them all as set: its own permissions count there. */
 async function isOpenToUsers(directory: string): Promise<boolean> {
   if (process.platform === 'win32') return false;
   const found = await stat(directory).catch(() => undefined);

@@ -1,3 +1,4 @@
+import { counted } from '../../../src/counted.ts';
 import { collectGarbage } from '../../../src/operations/collect-garbage.ts';
 import { openContext } from '../context.ts';
 import { EXIT, formatBytes, printableText, printJson } from '../output.ts';
@@ -5,12 +6,11 @@ import { print, type Terminal } from '../terminal.ts';
 
 export async function gc(
   terminal: Terminal,
-  options: { app?: string; dryRun: boolean; json: boolean },
+  options: { app?: string; json: boolean },
 ): Promise<number> {
   const context = await openContext(terminal);
   const { results, abandonedUploads } = await collectGarbage(context, {
     application: options.app,
-    dryRun: options.dryRun,
   });
   const code = results.some(({ refusal }) => refusal !== undefined) ? EXIT.failed : EXIT.done;
   if (options.json) {
@@ -21,25 +21,28 @@ export async function gc(
       objects: objects.map(({ key, size }) => ({ key, size })),
     }));
     printJson(terminal, {
-      dry_run: options.dryRun,
       applications,
       abandoned_uploads: abandonedUploads,
     });
     return code;
   }
-  if (results.length === 0) print(terminal, 'Nothing is published yet.');
+  const where = context.place.text;
+  if (results.length === 0) print(terminal, `Nothing is published in ${where} yet.`);
   for (const { application, objects, bytes, refusal } of results) {
     if (refusal !== undefined) {
-      print(terminal, printableText(`${application}: ${refusal} Run "slipway verify".`));
+      print(
+        terminal,
+        printableText(`${application} in ${where}: ${refusal} Run "slipway verify".`),
+      );
       continue;
     }
-    const verb = options.dryRun ? 'would be removed' : 'removed';
     print(
       terminal,
-      `${application}: ${objects.length} unused files (${formatBytes(bytes)}) ${verb}.`,
+      `${application} in ${where}: ${counted(objects.length, 'unused file')} (${formatBytes(bytes)}) removed.`,
     );
     for (const { key, size } of objects) print(terminal, `  ${key}  ${formatBytes(size)}`);
   }
-  if (abandonedUploads > 0) print(terminal, `${abandonedUploads} interrupted uploads cleared.`);
+  if (abandonedUploads > 0)
+    print(terminal, `${counted(abandonedUploads, 'interrupted upload')} cleared.`);
   return code;
 }

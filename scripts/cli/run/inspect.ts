@@ -37,8 +37,14 @@ export async function releases(terminal: Terminal, options: InspectOptions): Pro
     });
     return;
   }
-  if (listed.length === 0) print(terminal, `No channel of ${application} lists a release.`);
+  const where = context.place.text;
+  if (listed.length === 0)
+    print(terminal, `No channel of ${application} in ${where} lists a release.`);
   else {
+    print(
+      terminal,
+      `Releases of ${application} in ${where} (catalog revision ${revision.signed.revision}):`,
+    );
     printTable(
       terminal,
       ['version', 'channel', 'status', 'released', 'platforms', 'reason'],
@@ -76,6 +82,10 @@ export async function channels(terminal: Terminal, options: InspectOptions): Pro
     });
     return;
   }
+  print(
+    terminal,
+    `Channels of ${application} in ${context.place.text} (catalog revision ${revision.signed.revision}):`,
+  );
   printTable(
     terminal,
     ['channel', 'newest', 'offers', 'retired', 'also sees'],
@@ -122,12 +132,12 @@ export async function show(
     ['released', formatTime(release.releasedAt)],
     ['channels', listed.map(({ channel, offer }) => `${channel} (${offer.status})`).join(', ')],
     ['requires', release.requires ?? 'nothing'],
-    ['mandatory', release.mandatoryFor === null ? 'for nobody' : `for ${release.mandatoryFor}`],
+    ['mandatory', release.mandatoryFor === null ? 'for no version' : `for ${release.mandatoryFor}`],
     ['commit', release.provenance.commit ?? ''],
     ['build', release.provenance.buildUrl ?? ''],
     ['manifest', String(manifest)],
   ];
-  print(terminal, `${application} ${version}`);
+  print(terminal, `${application} ${version} in ${context.place.text}`);
   for (const line of alignColumns(facts.filter(([, value]) => value))) print(terminal, `  ${line}`);
   print(terminal);
   printTable(
@@ -164,6 +174,7 @@ export async function history(
     printJson(terminal, { app: application, history: entries.map(jsonOf) });
     return;
   }
+  print(terminal, `Latest changes of ${application} in ${context.place.text}:`);
   printTable(
     terminal,
     ['revision', 'at', 'by', 'change', 'version', 'channels', 'reason'],

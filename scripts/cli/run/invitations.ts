@@ -23,20 +23,25 @@ export async function inviteAddress(
 ): Promise<void> {
   const email = parseEmail(address);
   const life = parseDays(days);
-  const context = await openContext(terminal);
+  const context = await openContext(terminal, { subject: 'private data' });
   const { code, ...invitation } = await invite(depsOf(context), email, life);
-  if (json) return printJson(terminal, { ...jsonOf(invitation), code });
-  print(terminal, code);
+  // That of a dry run is stored nowhere, and would be refused.
+  const shown = terminal.session?.isDryRun ? null : code;
+  if (json) return printJson(terminal, { ...jsonOf(invitation), code: shown });
+  if (shown !== null) print(terminal, shown);
   print(
     terminal,
-    `This code lets ${email} register once, until ${formatTime(invitation.expiresAt)}, where the service has REGISTRATION=invite. It is not shown again: send it to them, for "invitation" in POST /api/v1/auth/register.`,
+    `This code lets ${email} register once in ${context.place.text}, until ${formatTime(invitation.expiresAt)}, where the service has REGISTRATION=invite. It is not shown again: send it to them, for "invitation" in POST /api/v1/auth/register.`,
   );
 }
 
 export async function list(terminal: Terminal, { json }: Options): Promise<void> {
-  const invitations = await listInvitations(depsOf(await openContext(terminal)));
+  const context = await openContext(terminal, { subject: 'private data' });
+  const invitations = await listInvitations(depsOf(context));
   if (json) return printJson(terminal, { invitations: invitations.map(jsonOf) });
-  if (invitations.length === 0) return print(terminal, 'There are no open invitations.');
+  const where = `in ${context.place.text}`;
+  if (invitations.length === 0) return print(terminal, `There are no open invitations ${where}.`);
+  print(terminal, `Open invitations ${where}:`);
   printTable(
     terminal,
     ['address', 'invited', 'expires'],
@@ -54,7 +59,8 @@ export async function withdraw(
   { json }: Options,
 ): Promise<void> {
   const email = parseEmail(address);
-  const withdrawn = await endInvitations(depsOf(await openContext(terminal)), email, 'withdrawn');
+  const context = await openContext(terminal, { subject: 'private data' });
+  const withdrawn = await endInvitations(depsOf(context), email, 'withdrawn');
   if (withdrawn === 0) {
     throw new AppError(
       'unknown_invitation',
@@ -62,7 +68,7 @@ export async function withdraw(
     );
   }
   if (json) printJson(terminal, { email, withdrawn });
-  else print(terminal, `${email} cannot register with the code any more.`);
+  else print(terminal, `${email} cannot register with the code in ${context.place.text} any more.`);
 }
 
 function depsOf(context: Context) {

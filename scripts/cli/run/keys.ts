@@ -1,6 +1,6 @@
+import { loadConfig } from '../../../src/config.ts';
 import { AppError } from '../../../src/errors.ts';
 import { createKeySet, rotateKeySet } from '../../../src/identity/key-set.ts';
-import { openContext } from '../context.ts';
 import { print, type Terminal } from '../terminal.ts';
 
 export async function keys(
@@ -16,7 +16,7 @@ export async function keys(
       'One step at a time: --add, then --switch, then --retire.',
     );
   }
-  const { config } = await openContext(terminal);
+  const config = loadConfig(terminal.environment(), 'command');
   const { accessTokenKeys } = config.accounts;
   if (accessTokenKeys === undefined) {
     throw new AppError(

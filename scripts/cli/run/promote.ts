@@ -1,41 +1,60 @@
 import { promoteRelease } from '../../../src/operations/promote-release.ts';
+import type { ChangeOptions } from '../arguments.ts';
+import { runWithConsent } from '../consent.ts';
 import { openContext } from '../context.ts';
-import { printJson, printWhenLive } from '../output.ts';
+import { printJson, printWhenLive, staysPaused } from '../output.ts';
 import { print, type Terminal } from '../terminal.ts';
+
+interface PromoteOptions extends ChangeOptions {
+  readonly app?: string;
+  readonly to: string;
+  readonly create: boolean;
+  readonly allowPrerelease: boolean;
+  readonly allowOlder: boolean;
+  readonly allowStranded: boolean;
+}
 
 export async function promote(
   terminal: Terminal,
   version: string,
-  options: { app?: string; to: string; create: boolean; allowPrerelease: boolean; json: boolean },
+  options: PromoteOptions,
 ): Promise<void> {
   const context = await openContext(terminal);
   const application = options.app ?? context.config.defaultApplication;
-  const { to, create, allowPrerelease } = options;
-  const { channel, revision, changed, announced } = await promoteRelease(context, {
-    application,
-    version,
-    to,
-    create,
-    allowPrerelease,
-  });
+  const { to, create, allowPrerelease, allowOlder, allowStranded } = options;
+  const { channel, revision, changed, announced, status } = await runWithConsent(
+    terminal,
+    { allowOlder, allowStranded },
+    (overruled) =>
+      promoteRelease(context, {
+        application,
+        version,
+        to,
+        create,
+        allowPrerelease,
+        ...overruled,
+      }),
+  );
   if (options.json) {
     printJson(terminal, {
       app: application,
       version,
       channel,
+      status,
       catalog_revision: revision,
       changed,
     });
   } else if (changed) {
     print(
       terminal,
-      `Promoted ${application} ${version} to ${channel} (catalog revision ${revision}).`,
+      `Promoted ${application} ${version} to ${channel} in ${context.place.text} (catalog revision ${revision}).`,
     );
+    if (status === 'paused') print(terminal, staysPaused(version, channel));
     printWhenLive(terminal, { announced });
   } else {
     print(
       terminal,
-      `Nothing to do: ${application} ${version} is on ${channel} (catalog revision ${revision}).`,
+      `Nothing to do: ${application} ${version} is ${status} on ${channel} in ${context.place.text} (catalog revision ${revision}).`,
     );
   }
 }

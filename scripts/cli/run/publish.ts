@@ -1,15 +1,15 @@
 import { readFile } from 'node:fs/promises';
-import type { BuildOutput } from '../../../src/build-output/build-output.ts';
 import { readBuildOutput } from '../../../src/build-output/read-build-output.ts';
-import { DEFAULT_CHANNEL } from '../../../src/domain/channel.ts';
-import { parseVersion } from '../../../src/domain/version.ts';
 import { AppError } from '../../../src/errors.ts';
-import { type PublishResult, publishRelease } from '../../../src/operations/publish-release.ts';
+import { publishRelease } from '../../../src/operations/publish-release.ts';
+import type { PublishProgress } from '../../../src/operations/upload-artifacts.ts';
 import type { ChangeOptions } from '../arguments.ts';
+import { runWithConsent } from '../consent.ts';
 import { openContext } from '../context.ts';
-import { alignColumns, formatBytes, printJson, printWhenLive } from '../output.ts';
-import { createProgress } from '../progress.ts';
-import { print, type Terminal } from '../terminal.ts';
+import { printJson } from '../output.ts';
+import { createProgress, type Progress } from '../progress.ts';
+import { printPublished, reportJson } from '../publish-report.ts';
+import type { Terminal } from '../terminal.ts';
 
 /** Of one language; a manifest holds at most 1 MiB of everything. */
 const NOTES_BYTES_MAX = 64 * 1024;
@@ -19,6 +19,7 @@ interface PublishOptions extends ChangeOptions {
   readonly channel: string;
   readonly create: boolean;
   readonly allowPrerelease: boolean;
+  readonly allowStranded: boolean;
   readonly notesFile?: readonly string[];
   readonly requires?: string;
   readonly mandatoryFor?: string;
@@ -30,42 +31,59 @@ export async function publish(
   paths: string[],
   options: PublishOptions,
 ): Promise<void> {
-  parseVersion(version);
-  const context = await openContext(terminal, options.skipCorrupt);
+  for (const argument of paths) refuseMistyped(argument);
+  const context = await openContext(terminal, { mayBeNew: true });
+  const isNew = !(await context.hasStore());
   const build = await readBuildOutput({ paths, version });
   const progress = createProgress(terminal, options.json);
   const notes = options.notesFile === undefined ? undefined : await readNotes(options.notesFile);
   try {
-    const result = await publishRelease(
-      {
-        ...context,
-        onProgress: ({ phase, filename, bytesDone, bytesTotal }) =>
-          progress.show(
-            `${phase === 'hash' ? 'hashing' : 'uploading'} ${filename}`,
-            bytesDone,
-            bytesTotal,
-            'bytes',
-          ),
-      },
-      {
-        application: options.app ?? context.config.defaultApplication,
-        version,
-        channel: options.channel,
-        create: options.create,
-        allowPrerelease: options.allowPrerelease,
-        artifacts: build.artifacts,
-        notes,
-        requires: options.requires,
-        mandatoryFor: options.mandatoryFor,
-        provenance: context.provenance,
-      },
+    const result = await runWithConsent(
+      terminal,
+      { allowStranded: options.allowStranded },
+      (overruled) =>
+        publishRelease(
+          { ...context, onProgress: (step) => showStep(progress, step) },
+          {
+            application: options.app ?? context.config.defaultApplication,
+            version,
+            channel: options.channel,
+            create: options.create,
+            allowPrerelease: options.allowPrerelease,
+            artifacts: build.artifacts,
+            notes,
+            requires: options.requires,
+            mandatoryFor: options.mandatoryFor,
+            provenance: context.provenance,
+            ...overruled,
+          },
+        ).finally(progress.stop),
     );
     progress.stop();
-    if (options.json) printJson(terminal, jsonOf(result, build));
-    else printPublished(terminal, result, build);
+    if (options.json) printJson(terminal, reportJson(result, build));
+    else
+      printPublished(terminal, { ...result, place: context.place.text, isNewStore: isNew }, build);
   } finally {
     progress.stop();
   }
+}
+
+/** @throws AppError `invalid_request` for what a shell made of one argument, or could not pass on */
+function refuseMistyped(argument: string): void {
+  if (/^(os|arch|format|name|minimum_os_version)=/.test(argument)) {
+    const why = `${JSON.stringify(argument)} belongs to the file before it: write FILE,os=…,arch=… without spaces.`;
+    throw new AppError('invalid_request', why);
+  }
+  // Node reads arguments as UTF-8 and puts U+FFFD for what is not.
+  if (argument.includes('\ufffd')) {
+    const why = `The name ${JSON.stringify(argument)} is not valid UTF-8, so the file cannot be opened. Rename it.`;
+    throw new AppError('invalid_request', why);
+  }
+}
+
+function showStep(progress: Progress, { phase, filename, bytesDone, bytesTotal }: PublishProgress) {
+  const label = `${phase === 'hash' ? 'hashing' : 'uploading'} ${filename}`;
+  progress.show(label, bytesDone, bytesTotal, 'bytes');
 }
 
 /** `notes.md`, or `de=notes.de.md` for one language. */
@@ -97,64 +115,5 @@ async function readText(file: string): Promise<string> {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch (error) {
     throw refuse('is not UTF-8 text', error);
-  }
-}
-
-function jsonOf(result: PublishResult, build: BuildOutput): object {
-  return {
-    app: result.application,
-    version: result.version,
-    channel: result.channel,
-    catalog_revision: result.revision,
-    manifest: result.manifest,
-    changed: result.changed,
-    created_channel: result.createdChannel && result.changed,
-    artifacts: result.artifacts.map(({ artifact, uploaded }) => ({
-      os: artifact.platform,
-      arch: artifact.arch,
-      format: artifact.format,
-      filename: artifact.filename,
-      size: artifact.size,
-      sha256: artifact.sha256,
-      sha512: artifact.sha512,
-      uploaded,
-    })),
-    skipped: build.skipped,
-  };
-}
-
-function printPublished(terminal: Terminal, result: PublishResult, build: BuildOutput): void {
-  const { application, version, channel, revision } = result;
-  print(
-    terminal,
-    result.changed
-      ? `Published ${application} ${version} to ${channel} (catalog revision ${revision}).`
-      : `Nothing to do: ${application} ${version} is on ${channel} with these files (catalog revision ${revision}).`,
-  );
-  const rows = result.artifacts.map(({ artifact, uploaded }) => [
-    artifact.platform,
-    artifact.arch,
-    artifact.format,
-    artifact.filename,
-    formatBytes(artifact.size),
-    uploaded ? 'uploaded' : 'was there already',
-  ]);
-  for (const line of alignColumns(rows)) print(terminal, `  ${line}`);
-  if (build.skipped.length > 0) {
-    print(terminal, 'Skipped:');
-    for (const line of alignColumns(build.skipped.map(({ path, reason }) => [path, reason]))) {
-      print(terminal, `  ${line}`);
-    }
-  }
-  if (result.createdChannel && result.changed) {
-    print(
-      terminal,
-      result.prereleaseChannel
-        ? `Created the channel ${channel}, for pre-releases: its clients also get newer releases of ${DEFAULT_CHANNEL}.`
-        : `Created the channel ${channel}.`,
-    );
-  }
-  if (result.changed) {
-    printWhenLive(terminal, result);
   }
 }

@@ -1,4 +1,5 @@
-import { verifyCatalog } from '../../../src/operations/verify-catalog.ts';
+import { counted } from '../../../src/counted.ts';
+import { type VerifyResult, verifyCatalog } from '../../../src/operations/verify-catalog.ts';
 import { openContext } from '../context.ts';
 import { EXIT, formatBytes, printableText, printJson } from '../output.ts';
 import { createProgress } from '../progress.ts';
@@ -33,18 +34,32 @@ export async function verify(
     printJson(terminal, { sound: isSound, list_problems: listProblems, applications });
     return code;
   }
+  const where = context.place.text;
   if (listProblems.length > 0) {
-    print(terminal, `list of applications: ${listProblems.length} problems.`);
-    for (const problem of listProblems) print(terminal, printableText(`  ${problem}`));
-  }
-  if (results.length === 0) print(terminal, 'Nothing is published yet.');
-  for (const result of results) {
-    const read = options.deep ? `, ${formatBytes(result.bytesRead)} read` : '';
     print(
       terminal,
-      `${result.application}: revision ${result.revision}; ${result.revisionsChecked} revisions, ${result.manifestsChecked} manifests and ${result.filesChecked} files checked${read}: ${result.problems.length === 0 ? 'sound' : `${result.problems.length} problems`}.`,
+      `list of applications in ${where}: ${counted(listProblems.length, 'problem')}.`,
+    );
+    for (const problem of listProblems) print(terminal, printableText(`  ${problem}`));
+  }
+  if (results.length === 0) print(terminal, `Nothing is published in ${where} yet.`);
+  for (const result of results) {
+    print(
+      terminal,
+      `${result.application} in ${where}: revision ${result.revision}; ${checkedOf(result)}.`,
     );
     for (const problem of result.problems) print(terminal, printableText(`  ${problem}`));
   }
   return code;
+}
+
+function checkedOf(result: VerifyResult): string {
+  const { revisionsChecked, manifestsChecked, filesChecked, bytesRead, problems } = result;
+  const checked = [
+    counted(revisionsChecked, 'revision'),
+    `${counted(manifestsChecked, 'manifest')} and ${counted(filesChecked, 'file')} checked`,
+    ...(bytesRead > 0 ? [`${formatBytes(bytesRead)} read`] : []),
+  ];
+  const verdict = problems.length === 0 ? 'sound' : counted(problems.length, 'problem');
+  return `${checked.join(', ')}: ${verdict}`;
 }

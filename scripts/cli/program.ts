@@ -1,0 +1,93 @@
+import { existsSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { Command, Help } from 'commander';
+import { addAccountCommands } from './account-commands.ts';
+import { RepeatableOption } from './arguments.ts';
+import type { Runner } from './command-line.ts';
+import { addContactCommands } from './contact-commands.ts';
+import { addInspectCommands } from './inspect-commands.ts';
+import { addMaintainCommands } from './maintain-commands.ts';
+import { addPublishCommands } from './publish-commands.ts';
+import type { Terminal } from './terminal.ts';
+
+/** Every command with its options and help; what a command does is loaded once it runs. */
+export function createProgram(terminal: Terminal, run: Runner): Command {
+  const program = createRoot(terminal);
+  addPublishCommands(program, run);
+  addInspectCommands(program, run);
+  addMaintainCommands(program, run);
+  addAccountCommands(program, run);
+  addContactCommands(program, run);
+  inherit(program, program);
+  return program;
+}
+
+function createRoot({ stdout, stderr }: Terminal): Command {
+  return new Command('slipway')
+    .version(readVersion(), '-v, --version', 'print the version')
+    .description(
+      'Publishes desktop releases to an object store, and looks after them, after accounts and after messages.',
+    )
+    .addHelpText(
+      'after',
+      `
+Settings come from the environment or a .env file: OBJECT_STORE, DATA_DIR, S3_BUCKET and more; see the README.
+Exit codes: 0 done, 1 failed, 2 wrong usage or settings, 3 refused (nothing changed), 4 outcome unknown (run it again), 130 interrupted.
+
+Examples:
+  slipway publish 1.4.0 dist --create
+  slipway yank 1.4.0 --dry-run
+  slipway help publish`,
+    )
+    .showHelpAfterError('(add --help for the options)')
+    .configureHelp({
+      // That a switch is off unless it is given needs no mention.
+      optionDescription: (option) =>
+        option.defaultValue === false
+          ? option.description
+          : Help.prototype.optionDescription(option),
+    })
+    .configureOutput({
+      writeOut: (text) => void stdout.write(text),
+      writeErr: (text) => void stderr.write(text),
+      outputError: (text, write) => write(`${text}${hintFor(text)}`),
+    })
+    .exitOverride();
+}
+
+/** What people expect of a word too many. */
+function hintFor(error: string): string {
+  return error.startsWith('error: too many arguments')
+    ? 'Names are options: --channel NAME, --app NAME. For one release: slipway show VERSION.\n'
+    : '';
+}
+
+/** Errors leave every command, however deep, in the same way. */
+function inherit(program: Command, parent: Command): void {
+  for (const command of parent.commands) {
+    command.exitOverride().copyInheritedSettings(program);
+    refuseRepeated(command);
+    inherit(program, command);
+  }
+}
+
+/** Of two values for one option the first would be dropped without a word. */
+function refuseRepeated(command: Command): void {
+  for (const option of command.options) {
+    if (!option.required || option instanceof RepeatableOption) continue;
+    let isGiven = false;
+    command.on(`option:${option.name()}`, () => {
+      if (isGiven) command.error(`error: option '${option.flags}' is given twice; give it once`);
+      isGiven = true;
+    });
+  }
+}
+
+/** From the package's manifest: two folders up from the source, three from what is compiled. */
+export function readVersion(): string {
+  const files = ['../..', '../../..'].map((up) =>
+    path.join(import.meta.dirname, up, 'package.json'),
+  );
+  const file = files.find(existsSync);
+  return file === undefined ? 'unknown' : JSON.parse(readFileSync(file, 'utf8')).version;
+}

@@ -1,0 +1,108 @@
+import type { BuildOutput } from '../../src/build-output/build-output.ts';
+import { DEFAULT_CHANNEL } from '../../src/domain/channel.ts';
+import type { Platform } from '../../src/domain/platform.ts';
+import type { Artifact, Release } from '../../src/domain/release.ts';
+import type { PublishResult } from '../../src/operations/publish-release.ts';
+import { isServed, PROTOCOLS } from '../../src/protocols/registry.ts';
+import { alignColumns, formatBytes, printWhenLive, staysPaused } from './output.ts';
+import { print, type Terminal } from './terminal.ts';
+
+/** What `slipway publish` says. */
+
+export function reportJson(result: PublishResult, build: BuildOutput): object {
+  return {
+    app: result.application,
+    version: result.version,
+    channel: result.channel,
+    status: result.status,
+    catalog_revision: result.revision,
+    manifest: result.manifest,
+    changed: result.changed,
+    newer_version: result.newerVersion,
+    warnings: feedWarnings(result.release),
+    created_channel: result.createdChannel && result.changed,
+    artifacts: result.artifacts.map(({ artifact, uploaded }) => ({
+      os: artifact.platform,
+      arch: artifact.arch,
+      format: artifact.format,
+      filename: artifact.filename,
+      size: artifact.size,
+      sha256: artifact.sha256,
+      sha512: artifact.sha512,
+      uploaded,
+    })),
+    skipped: build.skipped,
+  };
+}
+
+/** What was published, and what its publisher should know of it. */
+export function printPublished(
+  terminal: Terminal,
+  result: PublishResult & { readonly place: string; readonly isNewStore: boolean },
+  build: BuildOutput,
+): void {
+  const { application, version, channel, revision, place } = result;
+  print(
+    terminal,
+    result.changed
+      ? `Published ${application} ${version} to ${channel} in ${place} (catalog revision ${revision}).`
+      : `Nothing to do: ${application} ${version} is ${result.status} on ${channel} in ${place} with these files (catalog revision ${revision}).`,
+  );
+  const rows = result.artifacts.map(({ artifact, uploaded }) => [
+    artifact.platform,
+    artifact.arch,
+    artifact.format,
+    artifact.filename,
+    formatBytes(artifact.size),
+    uploaded ? 'uploaded' : 'was there already',
+  ]);
+  for (const line of alignColumns(rows)) print(terminal, `  ${line}`);
+  if (build.skipped.length > 0) {
+    print(terminal, 'Skipped:');
+    for (const line of alignColumns(build.skipped.map(({ path, reason }) => [path, reason]))) {
+      print(terminal, `  ${line}`);
+    }
+  }
+  if (result.isNewStore) print(terminal, `Created the store in ${place}.`);
+  if (result.createdChannel && result.changed) {
+    print(
+      terminal,
+      result.prereleaseChannel
+        ? `Created the channel ${channel}, for pre-releases: its clients also get newer releases of ${DEFAULT_CHANNEL}.`
+        : `Created the channel ${channel}.`,
+    );
+  }
+  if (result.changed && result.status === 'paused') print(terminal, staysPaused(version, channel));
+  if (result.newerVersion !== null) {
+    print(
+      terminal,
+      `${channel} also offers ${result.newerVersion}, which is newer: clients that can take it are offered that.`,
+    );
+  }
+  for (const warning of feedWarnings(result.release)) print(terminal, warning);
+  if (result.changed) printWhenLive(terminal, result);
+}
+
+/** An updater gets what its feed can serve, and a publisher sees nothing of what it cannot. */
+function feedWarnings({ artifacts }: Release): readonly string[] {
+  const unserved = artifacts.filter((artifact) => !isServed(artifact));
+  const nameOf = ({ platform, arch }: Artifact): string => `${platform}-${arch}`;
+  const targets = new Map(unserved.map((artifact) => [nameOf(artifact), artifact.platform]));
+  return [...targets].map(([target, platform]) => {
+    const formats = unserved.filter((a) => nameOf(a) === target).map(({ format }) => format);
+    const served = artifacts.filter((a) => nameOf(a) === target && isServed(a));
+    const beside = [...new Set(served.map(({ format }) => format))].join(', ');
+    const what = `no updater feed can serve ${formats.join(', ')} for ${target}`;
+    return beside === ''
+      ? `Warning: ${what}, and the release has nothing else there. ${needsOf(platform)} Downloads and check-update do offer it.`
+      : `Note: ${what}; its updaters get the ${beside}.`;
+  });
+}
+
+/** `electron-updater takes nsis.` for every dialect. */
+function needsOf(platform: Platform): string {
+  return PROTOCOLS.map(({ name, formatsFor, signatureScheme }) => {
+    const signed = signatureScheme === null ? '' : ` with a ${signatureScheme} signature`;
+    return `The feed ${name} takes ${formatsFor(platform).join(', ')}${signed}.`;
+  }).join(' ');
+}

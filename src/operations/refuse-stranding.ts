@@ -1,0 +1,89 @@
+import type { Channels } from '../catalog/change.ts';
+import type { OfferJson } from '../catalog/revision-document.ts';
+import { viewsOf } from '../catalog/snapshot.ts';
+import type { ChannelView } from '../domain/channel.ts';
+import { decideUpdate } from '../domain/decide-update.ts';
+import type { OfferedArtifact } from '../domain/offer.ts';
+import {
+  compareVersions,
+  inRange,
+  isPrerelease,
+  parseRange,
+  parseVersion,
+  representatives,
+  type Version,
+  type VersionRange,
+  versionText,
+} from '../domain/version.ts';
+import { AppError } from '../errors.ts';
+import { updateQuestion } from './foresee-updates.ts';
+
+/**
+ * Refuses a release that versions must update to and cannot: in its `mandatory_for`, outside of its
+ * `requires`, and no chain of other releases on the channel leads there.
+ *
+ * Every version counts, published here or not: clients may come from another service. It asks the
+ * decision for one version of each interval between the bounds of all ranges concerned, and follows its
+ * answers from release to release.
+ *
+ * @param channels the state that already offers the release
+ * @throws AppError `clients_stranded`
+ */
+export function refuseStranding(channels: Channels, channel: string, offer: OfferJson): void {
+  if (offer.requires === null || offer.mandatory_for === null) return;
+  const mandatoryFor = parseRange(offer.mandatory_for, '/mandatory_for');
+  const requires = parseRange(offer.requires, '/requires');
+  const release = parseVersion(offer.version);
+  const state = channels[channel];
+  if (state === undefined) return;
+  // As if it were active: it may be paused for now.
+  const offers = state.offers.map((other) =>
+    other.version === offer.version ? { ...other, status: 'active' as const } : other,
+  );
+  const view = viewsOf({ ...channels, [channel]: { ...state, offers } }).get(channel);
+  if (view === undefined) return;
+  const mustUpdate = representatives(
+    [mandatoryFor, requires, ...rangesOf(view)],
+    view.offers.map(({ version }) => version),
+  )
+    .filter((version) => compareVersions(version, release) < 0)
+    .filter((version) => inRange(version, mandatoryFor) && !inRange(version, requires));
+  const artifacts = view.offerOf(offer.version)?.artifacts ?? [];
+  const stranded = mustUpdate.filter((version) =>
+    artifacts.some((artifact) => !leadsOn(view, channel, artifact, version, mandatoryFor)),
+  );
+  if (stranded.length === 0) return;
+  throw new AppError(
+    'clients_stranded',
+    `${offer.version} is mandatory for versions such as ${example(stranded)} (${offer.mandatory_for}), which may not update to it (it requires ${offer.requires}), and no other release on ${channel} leads them there. Publish one in between first, or correct --requires and --mandatory-for. To leave these clients where they are, add --allow-stranded.`,
+  );
+}
+
+/** Whether a client comes to a version that need not update, one release after the other. */
+function leadsOn(
+  view: ChannelView,
+  channel: string,
+  artifact: OfferedArtifact,
+  from: Version,
+  mandatoryFor: VersionRange,
+): boolean {
+  let current = from;
+  // Each step leads to a newer version, so this ends.
+  while (inRange(current, mandatoryFor)) {
+    const decision = decideUpdate(updateQuestion(channel, artifact, current), view);
+    if (decision.reason !== 'offer') return false;
+    current = decision.offer.version;
+  }
+  return true;
+}
+
+function rangesOf({ offers }: ChannelView): readonly VersionRange[] {
+  return [...new Set(offers.map(({ requires }) => requires))].filter((range) => range !== null);
+}
+
+/** One that looks like a release, where there is one. */
+function example(stranded: readonly Version[]): string {
+  return versionText(
+    stranded.find((version) => !isPrerelease(version)) ?? (stranded[0] as Version),
+  );
+}

@@ -1,0 +1,56 @@
+import type { Channels } from '../catalog/change.ts';
+import { type ReaderDeps, readApplications } from '../catalog/read.ts';
+import { channelEntries } from '../catalog/revision-document.ts';
+import { AppError } from '../errors.ts';
+import { didYouMean, known } from './name-hint.ts';
+
+/** What to answer about an application, a channel or a version that is not there. */
+
+/** @throws AppError the store's */
+export async function unknownApplication(deps: ReaderDeps, application: string): Promise<AppError> {
+  const applications = await readApplications(deps);
+  return new AppError(
+    'unknown_application',
+    `Nothing is published of ${application}. ${known('Applications', applications, application)}`,
+  );
+}
+
+export function unknownChannel(application: string, channel: string, channels: Channels): AppError {
+  return new AppError(
+    'unknown_channel',
+    `${application} has no channel ${channel}. ${known('Channels', namesOf(channels), channel)}`,
+  );
+}
+
+/**
+ * A version that a channel, or none, lists: with the channels that do list it, or did.
+ *
+ * @param only the channel that was asked for; undefined for any
+ */
+export function unknownVersion(
+  application: string,
+  version: string,
+  channels: Channels,
+  only?: string,
+): AppError {
+  const who =
+    only === undefined
+      ? `No channel of ${application} lists`
+      : `The channel ${only} of ${application} does not list`;
+  return new AppError('unknown_version', `${who} ${version}. ${elsewhere(channels, version)}`);
+}
+
+function elsewhere(channels: Channels, version: string): string {
+  const entries = channelEntries(channels);
+  const listing = entries.filter(([, { offers }]) => offers.some((o) => o.version === version));
+  if (listing.length > 0) {
+    return `It is listed on ${listing.map(([name]) => name).join(', ')}.`;
+  }
+  const retired = entries.filter(([, channel]) => channel.retired.includes(version));
+  if (retired.length > 0) return `It was retired from ${retired.map(([name]) => name).join(', ')}.`;
+  const versions = entries.flatMap(([, { offers }]) => offers.map((offer) => offer.version));
+  return `${didYouMean(version, [...new Set(versions)])}"slipway releases" shows what there is.`;
+}
+
+const namesOf = (channels: Channels): readonly string[] =>
+  channelEntries(channels).map(([name]) => name);

@@ -1,0 +1,140 @@
+import { writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { makeTemporaryDirectory } from '../support/release.ts';
+import { json, slipway } from './support.ts';
+
+/** What is refused unless a person says otherwise; the tests build on each other. */
+describe('what a person may overrule', () => {
+  let directory: Awaited<ReturnType<typeof makeTemporaryDirectory>>;
+  const file = (version: string, as = 'os=linux,arch=x64,format=appimage') =>
+    `${version}.AppImage,${as}`;
+  const run = (words: readonly string[], typed?: string) =>
+    slipway(words, {
+      cwd: directory.path,
+      ...(typed === undefined ? {} : { stdin: typed, isTerminal: true }),
+    });
+  const revision = async (): Promise<number> =>
+    json(await run(['releases', '--json'])).catalog_revision;
+
+  beforeAll(async () => {
+    directory = await makeTemporaryDirectory();
+    for (const version of ['1.0.0', '1.1.0', '2.0.0', 'arm']) {
+      await writeFile(path.join(directory.path, `${version}.AppImage`), version);
+    }
+    await run(['publish', '1.0.0', file('1.0.0'), '--channel', 'beta', '--create']);
+    await run(['publish', '1.1.0', file('1.1.0'), '--create']);
+  });
+  afterAll(() => directory.remove());
+
+  const PROMOTE = ['promote', '1.0.0', '--to', 'stable'];
+  const GATED = ['publish', '2.0.0', file('2.0.0')].concat(
+    ...['--requires', '>=1.5.0', '--mandatory-for', '<1.2.0'],
+  );
+
+  it('a promotion of an older version is refused where no person can answer', async () => {
+    const before = await revision();
+    for (const words of [PROMOTE, [...PROMOTE, '--dry-run']]) {
+      const { code, stderr } = await run(words);
+      expect(code).toBe(3);
+      expect(stderr).toMatch(/^slipway: stable offers 1\.1\.0, which is newer than 1\.0\.0: /);
+      expect(stderr).toMatch(/add --allow-older\./);
+    }
+    // JSON is for programs: they are not asked, whatever they run in.
+    expect((await run([...PROMOTE, '--json'], 'y\n')).code).toBe(3);
+    expect(await revision()).toBe(before);
+  });
+
+  it('a person is asked, and anything but yes changes nothing', async () => {
+    const before = await revision();
+    for (const typed of ['n\n', '\n', '', 'yellow\n']) {
+      const { code, stderr } = await run(PROMOTE, typed);
+      expect([typed, code]).toEqual([typed, 3]);
+      expect(stderr).toMatch(/Go on\? \[y\/N\] /);
+    }
+    expect(await revision()).toBe(before);
+    const yes = await run(PROMOTE, 'y\n');
+    expect(yes.code).toBe(0);
+    expect(yes.stdout).toMatch(/^Promoted desktop 1\.0\.0 to stable /);
+  });
+
+  it('--allow-older needs no answer', async () => {
+    await run(['promote', '1.1.0', '--to', 'internal', '--create']);
+    const words = ['promote', '1.0.0', '--to', 'internal'];
+    expect((await run(words)).code).toBe(3);
+    expect((await run([...words, '--allow-older'])).code).toBe(0);
+  });
+
+  it('an older version is no question where the newer one has no build for its machines', async () => {
+    const windows = file('1.0.0', 'os=windows,arch=x64,format=binary,name=App.bin');
+    await run(['publish', '0.9.0', windows, '--channel', 'windows', '--create']);
+    expect((await run(['promote', '0.9.0', '--to', 'stable'])).code).toBe(0);
+  });
+
+  it('a release that strands the versions that must update is refused, or asked about', async () => {
+    const { code, stderr } = await run(GATED);
+    expect(code).toBe(3);
+    expect(stderr).toMatch(/2\.0\.0 is mandatory for versions such as 0\.0\.0 .*--allow-stranded/);
+    expect((await run(GATED, 'no\n')).code).toBe(3);
+    expect((await run([...GATED, '--allow-stranded', '--dry-run'])).code).toBe(0);
+    expect((await run(GATED, 'yes\n')).code).toBe(0);
+  });
+
+  it('another platform of it is not asked about again', async () => {
+    const more = 'arm.AppImage,os=linux,arch=arm64,format=appimage';
+    expect((await run(['publish', '2.0.0', more])).code).toBe(0);
+  });
+
+  it('a promotion is held to the ranges of the channel it goes to', async () => {
+    const words = ['promote', '2.0.0', '--to', 'internal'];
+    expect((await run(words)).stderr).toMatch(/no other release on internal leads them there/);
+    expect((await run([...words, '--allow-stranded'])).code).toBe(0);
+  });
+});
+
+describe('what a publisher is told', () => {
+  let directory: Awaited<ReturnType<typeof makeTemporaryDirectory>>;
+  const run = async (...words: string[]) => {
+    const finished = await slipway(words, { cwd: directory.path });
+    expect(finished.code, finished.stderr).toBe(0);
+    return finished;
+  };
+  beforeAll(async () => {
+    directory = await makeTemporaryDirectory();
+    for (const name of ['a.bin', 'b.bin', 'c.bin', 'd.bin']) {
+      await writeFile(path.join(directory.path, name), name);
+    }
+  });
+  afterAll(() => directory.remove());
+
+  it('a format that no updater feed can serve', async () => {
+    const msi = 'a.bin,os=windows,arch=x64,format=msi,name=App.msi';
+    const alone = await run('publish', '1.0.0', msi, '--create');
+    expect(alone.stdout).toContain(
+      'Warning: no updater feed can serve msi for windows-x64, and the release has nothing else there. The feed electron takes nsis, nsis-web. The feed tauri takes nsis, msi with a minisign signature. Downloads and check-update do offer it.',
+    );
+    const nsis = 'b.bin,os=windows,arch=x64,format=nsis,name=Setup.exe';
+    const beside = await run('publish', '1.0.0', nsis);
+    expect(beside.stdout).toContain(
+      'Note: no updater feed can serve msi for windows-x64; its updaters get the nsis.',
+    );
+    const dmg = 'c.bin,os=macos,arch=arm64,format=dmg,name=App.dmg';
+    const { warnings } = json(await run('publish', '1.0.0', dmg, '--json'));
+    expect(warnings).toEqual([
+      expect.stringMatching(/^Warning: no updater feed can serve dmg for macos-arm64/),
+      expect.stringMatching(/^Note: .* msi for windows-x64/),
+    ]);
+  });
+
+  it('nothing of the kind where feeds serve all of it', async () => {
+    const zip = 'd.bin,os=macos,arch=arm64,format=zip,name=App.zip';
+    expect((await run('publish', '1.1.0', zip)).stdout).not.toMatch(/Warning|Note/);
+  });
+
+  it('a newer release that clients get instead', async () => {
+    const zip = 'd.bin,os=macos,arch=arm64,format=zip,name=App.zip';
+    expect((await run('publish', '1.0.5', zip)).stdout).toContain(
+      'stable also offers 1.1.0, which is newer: clients that can take it are offered that.',
+    );
+  });
+});

@@ -1,0 +1,153 @@
+import { lstat, readdir, utimes, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { createIntake } from '../../src/contact/intake.ts';
+import { pathOf } from '../../src/object-store/filesystem-names.ts';
+import { submission } from '../contact/support.ts';
+import { startFakeS3 } from '../object-store/fake-s3.ts';
+import { makeTemporaryDirectory } from '../support/release.ts';
+import { createTestService, type TestService } from '../support/service.ts';
+import { type Finished, slipway } from './support.ts';
+
+/** Each command as a dry run and then for good: the same answer, and the store changes only then. */
+describe('--dry-run', () => {
+  let directory: Awaited<ReturnType<typeof makeTemporaryDirectory>>;
+  let service: TestService;
+  const ids: Record<string, string> = {};
+  const file = (name: string) => `${name}.AppImage,os=linux,arch=x64,format=appimage`;
+
+  beforeAll(async () => {
+    directory = await makeTemporaryDirectory();
+    for (const name of ['A', 'B', 'C']) {
+      await writeFile(path.join(directory.path, `${name}.AppImage`), name);
+    }
+    const env = { DATA_DIR: path.join(directory.path, 'data') };
+    service = await createTestService({ env });
+    const email = 'ada@example.com';
+    const payload = { email, password: 'correct horse', name: 'Ada' };
+    await service.app.http.inject({ method: 'POST', url: '/api/v1/auth/register', payload });
+    const intake = createIntake({
+      store: service.app.privateStore,
+      clock: service.clock,
+      randomness: service.randomness,
+      captcha: { verify: async () => {} },
+    });
+    const { id } = await intake.submit(submission({ email }));
+    ids.message = id;
+    const key = `apps/desktop/artifacts/${'0'.repeat(64)}/Old.AppImage`;
+    await service.store.create(key, Buffer.from('unused'));
+    const weekAgo = new Date(Date.now() - 8 * 86_400_000);
+    await utimes(pathOf(path.join(directory.path, 'data/objects'), key), weekAgo, weekAgo);
+  });
+  afterAll(() => Promise.all([service.close(), directory.remove()]));
+
+  const run = (words: readonly string[]) =>
+    slipway(words, { cwd: directory.path, stdin: 'a new battery\n' });
+
+  /** Names, sizes and times: also what was created and removed again changes a directory's time. */
+  async function snapshot(): Promise<readonly string[]> {
+    const root = path.join(directory.path, 'data');
+    const names = (await readdir(root, { recursive: true })).map(String).sort();
+    return Promise.all(
+      ['', ...names].map(async (name) => {
+        const { size, mtimeNs, ino } = await lstat(path.join(root, name), { bigint: true });
+        return `${name} ${ino} ${size} ${mtimeNs}`;
+      }),
+    );
+  }
+
+  const COMMANDS: readonly (readonly [string, number])[] = [
+    [`publish 1.0.0 ${file('A')}`, 3],
+    [`publish 1.0.0 ${file('A')} --create`, 0],
+    [`publish 1.0.0 ${file('A')}`, 0],
+    [`publish 1.0.0 ${file('B')}`, 3],
+    [`publish 1.1.0 ${file('B')}`, 0],
+    [`publish 1.2.0-beta.1 ${file('C')} --channel beta --create`, 0],
+    [`publish 2.0.0 missing.AppImage`, 2],
+    [`publish 2.0.0 ${file('C')} --requires >=3.0.0`, 2],
+    ['promote 1.1.0 --to preview', 3],
+    ['promote 1.1.0 --to preview --create', 0],
+    ['promote 1.1.0 --to preview', 0],
+    ['pause 1.1.0 --reason slow', 0],
+    ['pause 1.1.0', 0],
+    ['resume 1.1.0', 0],
+    ['yank 1.1.0 --channel nightly', 3],
+    ['yank 1.1.0 --reason broken', 0],
+    ['resume 1.1.0', 3],
+    ['retire 1.1.0', 0],
+    ['retire 9.9.9', 3],
+    ['gc', 0],
+    ['gc', 0],
+    ['accounts set-tier ada@example.com pro', 0],
+    ['accounts set-tier ada@example.com gold', 2],
+    ['accounts lock ada@example.com', 0],
+    ['accounts unlock ada@example.com', 0],
+    ['accounts set-password ada@example.com', 0],
+    ['contact redeliver MESSAGE', 0],
+    ['contact erase MESSAGE', 0],
+    ['contact erase MESSAGE', 0],
+    ['accounts erase ada@example.com', 0],
+    ['accounts erase ada@example.com', 3],
+  ];
+
+  it.each(COMMANDS)('%s', async (command, code) => {
+    const words = command.replace('MESSAGE', ids.message ?? '').split(' ');
+    const before = await snapshot();
+    const text = await run([...words, '--dry-run']);
+    const dry = await run([...words, '--dry-run', '--json']);
+    expect(await snapshot()).toEqual(before);
+    const real = await run([...words, '--json']);
+    expect([text.code, dry.code, real.code], dry.stderr).toEqual([code, code, code]);
+    expect(dry.stderr).toBe(real.stderr);
+    if (code === 0) {
+      expect(text.stdout).toMatch(/^Dry run: nothing is written to \.\/data\. .*\n./);
+      expect(facts(dry)).toEqual({ ...facts(real), dry_run: true });
+      expect(facts(real).dry_run).toBe(false);
+      if (facts(real).changed === true) expect(await snapshot()).not.toEqual(before);
+    } else {
+      expect(await snapshot()).toEqual(before);
+    }
+  });
+
+  /** Without the times. */
+  function facts({ stdout }: Finished): Record<string, unknown> {
+    const text = stdout.replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'then');
+    return JSON.parse(text) as Record<string, unknown>;
+  }
+
+  it('sends an S3 store nothing but GET and HEAD', async () => {
+    const { endpoint, requests } = await startFakeS3(({ url, response, answer }) => {
+      if (!url.searchParams.has('list-type')) return answer();
+      const prefix = url.searchParams.get('prefix');
+      response.writeHead(200, { 'content-type': 'application/xml' });
+      response.end(
+        `<ListBucketResult><Name>bucket</Name><Prefix>${prefix}</Prefix><KeyCount>0</KeyCount><IsTruncated>false</IsTruncated></ListBucketResult>`,
+      );
+    });
+    vi.stubEnv('AWS_ACCESS_KEY_ID', 'id');
+    vi.stubEnv('AWS_SECRET_ACCESS_KEY', 'secret');
+    const env = {
+      OBJECT_STORE: 's3',
+      S3_BUCKET: 'bucket',
+      S3_ENDPOINT: endpoint,
+      S3_FORCE_PATH_STYLE: 'true',
+    };
+    const words = ['publish', '1.0.0', file('A'), '--create', '--dry-run'];
+    const { code, stdout, stderr } = await slipway(words, { cwd: directory.path, env });
+    vi.unstubAllEnvs();
+    expect([code, stderr]).toEqual([0, '']);
+    expect(stdout).toContain(`nothing is written to s3://bucket at ${endpoint}.`);
+    expect(requests.length).toBeGreaterThan(5);
+    expect(requests.filter((line) => !/^(GET|HEAD) /.test(line))).toEqual([]);
+  });
+
+  it('starts no store', async () => {
+    const words = ['publish', '1.0.0', file('A'), '--create', '--dry-run'];
+    const env = { DATA_DIR: 'elsewhere' };
+    const { code, stdout } = await slipway(words, { cwd: directory.path, env });
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^Dry run: nothing is written to \.\/elsewhere\./);
+    expect(stdout).toContain('Created the store in ./elsewhere.');
+    expect(await readdir(directory.path)).not.toContain('elsewhere');
+  });
+});

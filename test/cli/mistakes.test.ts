@@ -1,0 +1,122 @@
+import { mkdir, symlink, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { PassThrough } from 'node:stream';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createProgress } from '../../scripts/cli/progress.ts';
+import { makeTemporaryDirectory } from '../support/release.ts';
+import { slipway } from './support.ts';
+
+const FILE = 'one.AppImage,os=linux,arch=x64,format=appimage';
+
+/** What people type by mistake, the code it ends with, and what they have to read. */
+const MISTAKES: readonly (readonly [string, number, RegExp])[] = [
+  ['', 2, /^Usage: slipway/],
+  ['publsh 1.0.0 dist', 2, /unknown command 'publsh'[\s\S]*Did you mean publish\?/],
+  ['release', 2, /Did you mean releases\?/],
+  ['help ynak', 2, /unknown command 'ynak'\. Commands: publish, .*yank/],
+  ['accounts lst', 2, /unknown command 'lst'[\s\S]*Did you mean list\?/],
+  ['yank', 2, /missing required argument 'version'/],
+  ['yank 1.0.0 --chanel beta', 2, /Did you mean --channel\?/],
+  ['yank 1.0.0 --dryrun', 2, /Did you mean --dry-run\?/],
+  ['yank 1.0', 2, /^slipway: "1\.0" is not a semantic version; write it like/],
+  ['yank latest', 2, /"latest" is not a semantic version/],
+  ['yank beta 1.0.0', 2, /too many arguments[\s\S]*Names are options: --channel NAME/],
+  ['yank 1.0.0 beta', 2, /too many arguments[\s\S]*Names are options: --channel NAME/],
+  ['releases 1.0.0', 2, /For one release: slipway show VERSION/],
+  [`publish ${FILE} 1.0.0`, 2, /The version comes first: slipway publish 1\.0\.0 …/],
+  ['promote beta --to 1.0.0', 2, /The version comes first: slipway promote 1\.0\.0 …/],
+  ['promote 1.0.0 beta', 2, /required option '--to <channel>' not specified/],
+  ['promote 1.0.0 --to', 2, /option '--to <channel>' argument missing/],
+  ['promote 1.0.0 --to Beta', 2, /"Beta" is not a usable channel name; use 1 to 64 of a-z/],
+  ['publish 1.1.0', 2, /missing required argument 'paths'/],
+  ['publish 1.1.0 nowhere', 2, /nowhere: there is no such file/],
+  ['publish 1.1.0 empty', 3, /There is nothing to publish: looked at empty/],
+  ['publish 1.1.0 zero.AppImage,os=linux,arch=x64,format=appimage', 3, /it is empty/],
+  ['publish 1.1.0 loop', 2, /loop: it cannot be read \(too many symbolic links, ELOOP\)\./],
+  ['publish 1.1.0 one.AppImage os=linux', 2, /"os=linux" belongs to the file before it/],
+  ['publish 1.1.0 one.AppImage,os=lnux', 2, /"lnux" is no platform known here; use one of/],
+  ['publish 1.1.0 one.AppImage,arhc=x64', 2, /"arhc" is not known; use os, arch/],
+  ['publish 1.1.0 bad\ufffdname', 2, /is not valid UTF-8.*Rename it/],
+  [`publish 1.0.0 ${FILE}`, 0, /^$/],
+  [`publish 1.1.0 ${FILE} --channel stabel`, 3, /add --create .*Did you mean stable\?/],
+  [`publish 1.1.0-beta.1 ${FILE}`, 3, /every client of stable would get it/],
+  [`publish 1.1.0 ${FILE} --requires 2`, 2, /No version older than 1\.1\.0 is in the range "2"/],
+  [`publish 1.1.0 ${FILE} --requires nonsense`, 2, /not a range of versions; write it like/],
+  [`publish 1.1.0 ${FILE} --notes-file no.md`, 2, /The notes file no\.md cannot be read/],
+  [`publish 1.1.0 ${FILE} --notes-file empty`, 2, /The notes file empty cannot be read/],
+  ['history --limit -5', 2, /It must be a whole number from 1/],
+  ['history --limit 0', 2, /It must be a whole number from 1/],
+  ['history --limit', 2, /argument missing/],
+  ['releases --at 1.0.0', 2, /number of a catalog revision; "slipway history" lists them/],
+  ['releases --at -1', 2, /number of a catalog revision/],
+  ['releases --at 99', 3, /desktop has no catalog revision 99\. "slipway history" lists/],
+  ['releases --app Desktop', 2, /"Desktop" is not a usable application name/],
+  ['gc --app dektop', 3, /Nothing is published of dektop\. Did you mean desktop\?/],
+  ['contact list --state ded', 2, /Allowed choices are pending, delivered, dead/],
+  ['keys --add', 2, /Set ACCESS_TOKEN_KEYS to the present keys/],
+  ['keys --add --switch', 2, /One step at a time/],
+  ['yank 1.0.1', 3, /Did you mean 1\.0\.0\?/],
+];
+
+describe('mistakes', () => {
+  let directory: Awaited<ReturnType<typeof makeTemporaryDirectory>>;
+  const run = (words: readonly string[], env: Record<string, string> = {}) =>
+    slipway(words, { cwd: directory.path, env });
+
+  beforeAll(async () => {
+    directory = await makeTemporaryDirectory();
+    const at = (name: string) => path.join(directory.path, name);
+    await writeFile(at('one.AppImage'), 'one');
+    await writeFile(at('zero.AppImage'), '');
+    await mkdir(at('empty'));
+    await symlink('loop', at('loop'));
+    await run(['publish', '1.0.0', FILE, '--create']);
+  });
+  afterAll(() => directory.remove());
+
+  it.each(MISTAKES)('%s', async (line, code, expected) => {
+    const finished = await run(line.split(' ').filter((word) => word !== ''));
+    expect(finished.stderr).toMatch(expected);
+    expect(finished.code).toBe(code);
+    expect(finished.stderr).not.toMatch(/^\s+at /m);
+  });
+
+  it.each<[Record<string, string>, RegExp]>([
+    [{ OBJECT_STORE: 'S3' }, /OBJECT_STORE: must be one of filesystem, s3/],
+    [{ OBJECT_STORE: 's3' }, /S3_BUCKET: is required when OBJECT_STORE is s3/],
+    [{ S3_ENDPOINT: 'localhost:9000' }, /S3_ENDPOINT: must be an http:\/\/ or https:\/\/ address/],
+    [{ DATA_DIR: 'one.AppImage' }, /There is no store in \.\/one\.AppImage: /],
+    [{ DATA_DIR: 'data/objects' }, /There is no store in \.\/data\/objects: /],
+  ])('settings %j', async (env, expected) => {
+    const finished = await run(['releases'], env);
+    expect(finished).toMatchObject({ code: 2, stdout: '' });
+    expect(finished.stderr).toMatch(expected);
+  });
+});
+
+describe('the progress bar', () => {
+  const draw = (env: Record<string, string>, isTTY: boolean, quiet = false): string => {
+    const stream = Object.assign(new PassThrough(), { isTTY, columns: 40 });
+    const terminal = {
+      environment: () => env,
+      stdin: process.stdin,
+      stdout: stream,
+      stderr: stream,
+    };
+    const progress = createProgress(terminal, quiet);
+    progress.show('hashing App', 0, 2_000_000, 'bytes');
+    progress.show('hashing App', 1_000_000, 2_000_000, 'bytes');
+    progress.stop();
+    return String(stream.read() ?? '');
+  };
+
+  it('begins with the sizes it counts', () => {
+    expect(draw({ TERM: 'xterm' }, true)).toContain('0%  0 B of 2.0 MB  hashing App');
+  });
+
+  it('is not drawn where nothing can draw it, or nothing should', () => {
+    expect(draw({ TERM: 'dumb' }, true)).toBe('');
+    expect(draw({ TERM: 'xterm' }, false)).toBe('');
+    expect(draw({ TERM: 'xterm' }, true, true)).toBe('');
+  });
+});

@@ -1,0 +1,126 @@
+import { writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { makeTemporaryDirectory } from '../support/release.ts';
+import { slipway } from './support.ts';
+
+/** Every sentence about the state of a release is true; the tests build on each other. */
+describe('what commands say about a release', () => {
+  let directory: Awaited<ReturnType<typeof makeTemporaryDirectory>>;
+  const run = async (command: string) => {
+    const { code, stdout, stderr } = await slipway(command.split(' '), { cwd: directory.path });
+    return { code, first: stdout.split('\n')[0], stdout, stderr };
+  };
+  const file = 'os=linux,arch=x64,format=appimage';
+
+  beforeAll(async () => {
+    directory = await makeTemporaryDirectory();
+    for (const version of ['1.5.0', '1.6.0', '1.7.0']) {
+      await writeFile(path.join(directory.path, `${version}.AppImage`), version);
+    }
+    await run(`publish 1.5.0 1.5.0.AppImage,${file} --create`);
+    await run(`publish 1.6.0 1.6.0.AppImage,${file}`);
+    await run(`publish 1.7.0 1.7.0.AppImage,${file} --channel beta --create`);
+  });
+  afterAll(() => directory.remove());
+
+  it.each(['yank', 'pause', 'resume', 'retire'])(
+    '%s of a version that the channel does not list says so, and where it is listed',
+    async (verb) => {
+      const { code, stdout, stderr } = await run(`${verb} 1.6.0 --channel beta`);
+      expect([code, stdout]).toEqual([3, '']);
+      expect(stderr).toBe(
+        'slipway: The channel beta of desktop does not list 1.6.0. It is listed on stable.\nThe store is ./data.\n',
+      );
+    },
+  );
+
+  it('names that are not there are answered with what may be meant', async () => {
+    expect((await run('yank 1.6.1')).stderr).toMatch(
+      /No channel of desktop lists 1\.6\.1\. Did you mean 1\.6\.0\? "slipway releases" shows/,
+    );
+    expect((await run('promote 1.6.9 --to beta')).stderr).toMatch(/Did you mean 1\.6\.0\?/);
+    expect((await run('show 1.6.9')).stderr).toMatch(/Did you mean 1\.6\.0\?/);
+    expect((await run('yank 1.6.0 --channel bta')).stderr).toMatch(
+      /desktop has no channel bta\. Did you mean beta\? Channels: stable, beta\./,
+    );
+    expect((await run('promote 1.6.0 --to bta')).stderr).toMatch(/Did you mean beta\?/);
+    for (const command of ['yank 1.6.0', 'releases', 'show 1.6.0', 'promote 1.6.0 --to beta']) {
+      const { code, stderr } = await run(`${command} --app dektop`);
+      expect(code).toBe(3);
+      expect(stderr).toMatch(
+        /Nothing is published of dektop\. Did you mean desktop\? Applications/,
+      );
+    }
+    expect((await run(`publish 1.7.0 1.7.0.AppImage,${file} --app dektop`)).stderr).toMatch(
+      /There is no application dektop yet; .* Did you mean desktop\?/,
+    );
+  });
+
+  it('a status that it has already is called by its name', async () => {
+    expect(await run('resume 1.6.0')).toMatchObject({
+      code: 0,
+      stdout: 'Nothing to do: desktop 1.6.0 is active on stable in ./data (catalog revision 3).\n',
+    });
+    await run('pause 1.6.0 --reason slow');
+    expect((await run('pause 1.6.0 --reason slower')).stdout).toBe(
+      'Nothing to do: desktop 1.6.0 is paused on stable in ./data (catalog revision 4).\nThe reason given now is not recorded. On record: "slow".\n',
+    );
+  });
+
+  it('a paused release is not called published or on offer', async () => {
+    const again = await run(`publish 1.6.0 1.6.0.AppImage,${file}`);
+    expect(again.first).toBe(
+      'Nothing to do: desktop 1.6.0 is paused on stable in ./data with these files (catalog revision 4).',
+    );
+    await writeFile(path.join(directory.path, '1.6.0.deb'), 'another');
+    const more = await run('publish 1.6.0 1.6.0.deb,os=linux,arch=x64,format=deb');
+    expect(more.stdout).toContain(
+      'It stays paused on stable: clients get it after "slipway resume 1.6.0".',
+    );
+    expect((await run('promote 1.6.0 --to stable')).first).toBe(
+      'Nothing to do: desktop 1.6.0 is paused on stable in ./data (catalog revision 5).',
+    );
+  });
+
+  it('a change on some channels says what the others have', async () => {
+    await run('resume 1.6.0');
+    await run('promote 1.6.0 --to internal --create');
+    await run('pause 1.6.0 --channel internal');
+    const both = await run('pause 1.6.0');
+    expect(both.stdout).toMatch(
+      /^Paused desktop 1\.6\.0 on stable in .*\nIt was paused on internal before\.\n/,
+    );
+    await run('resume 1.6.0');
+  });
+
+  it('a withdrawal says what clients get now', async () => {
+    const { stdout } = await run('yank 1.6.0');
+    expect(stdout.split('\n').slice(0, 4)).toEqual([
+      'Yanked desktop 1.6.0 on stable, internal in ./data (catalog revision 11).',
+      'Running services answer with it within 5 seconds.',
+      'Clients on 1.6.0 and older ones now get:',
+      'CHANNEL   TARGET              INSTALLED  GETS',
+    ]);
+    expect(stdout).toMatch(/stable +linux-x64 appimage +1\.6\.0 +nothing newer: stays on 1\.6\.0/);
+    expect(stdout).toMatch(/beta +linux-x64 appimage +1\.5\.0 +1\.7\.0/);
+    expect(stdout).toMatch(/Publish a newer release to move these clients off 1\.6\.0\.\n$/);
+  });
+
+  it('what was retired is not said to be unknown, or anything else', async () => {
+    await run('retire 1.6.0');
+    expect((await run('retire 1.6.0')).first).toMatch(
+      /^Nothing to do: desktop 1\.6\.0 is retired from stable, internal in \.\/data /,
+    );
+    for (const command of [
+      'yank 1.6.0',
+      'pause 1.6.0',
+      'resume 1.6.0',
+      'promote 1.6.0 --to beta',
+    ]) {
+      const { code, stderr } = await run(command);
+      expect(code, command).toBe(3);
+      expect(stderr, command).toMatch(/1\.6\.0.* was retired/);
+    }
+  });
+});

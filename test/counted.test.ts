@@ -1,0 +1,29 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { counted } from '../src/counted.ts';
+
+describe('counts in messages', () => {
+  it('agree with their nouns', () => {
+    expect([0, 1, 2].map((count) => counted(count, 'problem'))).toEqual([
+      '0 problems',
+      '1 problem',
+      '2 problems',
+    ]);
+    expect(counted(2, 'entry', 'entries')).toBe('2 entries');
+  });
+
+  it('what commands print has no count beside a plural that never changes', () => {
+    const root = path.resolve(import.meta.dirname, '../scripts/cli');
+    const files = readdirSync(root, { recursive: true }).map(String);
+    const found = files
+      .filter((file) => file.endsWith('.ts'))
+      .flatMap((file) => {
+        const text = readFileSync(path.join(root, file), 'utf8');
+        return (text.match(/(length|[cC]ount|Checked|Uploads)\} \w+s\b/g) ?? []).filter(
+          (match) => !/ (bytes|has|is)$/.test(match),
+        );
+      });
+    expect(found).toEqual([]);
+  });
+});

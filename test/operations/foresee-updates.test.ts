@@ -1,0 +1,109 @@
+import { describe, expect, it } from 'vitest';
+import type { ChannelJson, OfferJson } from '../../src/catalog/revision-document.ts';
+import { type ForeseenUpdate, foreseeUpdates } from '../../src/operations/foresee-updates.ts';
+
+type Machine = readonly ['windows' | 'macos' | 'linux', 'x64' | 'arm64', 'nsis' | 'zip' | 'deb'];
+const WINDOWS: Machine = ['windows', 'x64', 'nsis'];
+const LINUX: Machine = ['linux', 'x64', 'deb'];
+
+function offer(
+  version: string,
+  over: Partial<OfferJson> = {},
+  machines: readonly Machine[] = [LINUX],
+): OfferJson {
+  return {
+    version,
+    status: 'active',
+    reason: null,
+    manifest: { number: 1, digest: `sha256:${'0'.repeat(64)}` },
+    released_at: '2026-11-21T09:00:00Z',
+    requires: null,
+    mandatory_for: null,
+    artifacts: machines.map(([os, arch, format]) => ({ os, arch, format })),
+    ...over,
+  };
+}
+
+const channel = (offers: OfferJson[], over: Partial<ChannelJson> = {}): ChannelJson => ({
+  prerelease: false,
+  offers,
+  retired: [],
+  ...over,
+});
+
+const line = ({ channel: name, target, newest, oldest, ...answer }: ForeseenUpdate): string =>
+  `${name} ${target} ${newest}${newest === oldest ? '' : `..${oldest}`}: ${answer.offered ?? `${answer.reason} ${answer.withheld}`}`;
+
+function foresee(
+  before: Record<string, ChannelJson>,
+  after: Record<string, ChannelJson>,
+  version: string,
+  changed = ['stable'],
+): readonly string[] {
+  return foreseeUpdates({ before, after }, version, changed).map(line);
+}
+
+describe('what clients get after a change', () => {
+  it('a yank sends those who have it to a newer release, and nobody back', () => {
+    const older = [offer('1.0.0'), offer('1.1.0'), offer('1.2.0')];
+    const before = { stable: channel([...older, offer('1.3.0')]) };
+    const yanked = { stable: channel([...older, offer('1.3.0', { status: 'yanked' })]) };
+    expect(foresee(before, yanked, '1.3.0')).toEqual([
+      'stable linux-x64 deb 1.3.0: up_to_date null',
+      'stable linux-x64 deb 1.2.0: up_to_date null',
+      'stable linux-x64 deb 1.1.0..1.0.0: 1.2.0',
+    ]);
+    const next = { stable: channel([...yanked.stable.offers, offer('1.4.0')]) };
+    expect(foresee(before, next, '1.3.0')).toEqual([
+      'stable linux-x64 deb 1.3.0: 1.4.0',
+      'stable linux-x64 deb 1.2.0..1.0.0: 1.4.0',
+    ]);
+  });
+
+  it('says of each target on its own what is left, also after the version is gone', () => {
+    const before = { stable: channel([offer('1.0.0'), offer('2.0.0', {}, [WINDOWS, LINUX])]) };
+    const after = { stable: channel([offer('1.0.0')], { retired: ['2.0.0'] }) };
+    expect(foresee(before, after, '2.0.0')).toEqual([
+      'stable linux-x64 deb 2.0.0: up_to_date null',
+      'stable linux-x64 deb 1.0.0: up_to_date null',
+      'stable windows-x64 nsis 2.0.0: up_to_date null',
+      'stable windows-x64 nsis 1.0.0: up_to_date null',
+    ]);
+  });
+
+  it('names the release that those who need a yanked stepping stone may not have', () => {
+    const stone = offer('1.5.0');
+    const gated = offer('2.0.0', { requires: '>=1.5.0' });
+    const before = { stable: channel([offer('1.0.0'), stone, gated]) };
+    const after = { stable: channel([offer('1.0.0'), { ...stone, status: 'yanked' }, gated]) };
+    expect(foresee(before, after, '1.5.0')).toEqual([
+      'stable linux-x64 deb 1.5.0: 2.0.0',
+      'stable linux-x64 deb 1.0.0: must_step_through 2.0.0',
+    ]);
+  });
+
+  it('includes pre-release channels, which see the stable one, and no others', () => {
+    const state = (status: OfferJson['status']) => ({
+      stable: channel([offer('1.0.0'), offer('1.1.0', { status })]),
+      beta: channel([offer('1.2.0-beta.1')], { prerelease: true }),
+      internal: channel([offer('1.1.0')]),
+    });
+    expect(foresee(state('active'), state('paused'), '1.1.0')).toEqual([
+      'stable linux-x64 deb 1.1.0: up_to_date null',
+      'stable linux-x64 deb 1.0.0: paused 1.1.0',
+      'beta linux-x64 deb 1.1.0: 1.2.0-beta.1',
+      'beta linux-x64 deb 1.0.0: 1.2.0-beta.1',
+    ]);
+  });
+
+  it('is quick for a channel of ten thousand offers', () => {
+    const offers = Array.from({ length: 10_000 }, (_, index) =>
+      offer(`1.${index}.0`, {}, [LINUX, WINDOWS]),
+    );
+    const last = offers.at(-1) as OfferJson;
+    const after = [...offers.slice(0, -1), { ...last, status: 'yanked' as const }];
+    const lines = foresee({ stable: channel(offers) }, { stable: channel(after) }, last.version);
+    expect(lines).toHaveLength(6);
+    expect(lines[2]).toBe('stable linux-x64 deb 1.9997.0..1.0.0: 1.9998.0');
+  });
+});

@@ -1,0 +1,110 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { OfferJson } from '../../src/catalog/revision-document.ts';
+import { inRange, parseRange, parseVersion, representatives } from '../../src/domain/version.ts';
+import { refuseStranding } from '../../src/operations/refuse-stranding.ts';
+
+type Build = readonly ['windows' | 'linux', 'nsis' | 'deb'];
+const LINUX: Build = ['linux', 'deb'];
+const WINDOWS: Build = ['windows', 'nsis'];
+
+function offer(
+  version: string,
+  over: Partial<OfferJson> = {},
+  builds: readonly Build[] = [LINUX],
+): OfferJson {
+  return {
+    version,
+    status: 'active',
+    reason: null,
+    manifest: { number: 1, digest: `sha256:${'0'.repeat(64)}` },
+    released_at: '2026-11-21T09:00:00Z',
+    requires: null,
+    mandatory_for: null,
+    artifacts: builds.map(([os, format]) => ({ os, arch: 'x64', format })),
+    ...over,
+  };
+}
+
+/** What is said of a release on a channel with these other offers; undefined when it is accepted. */
+function refusal(release: OfferJson, others: readonly OfferJson[] = []): string | undefined {
+  const stable = { prerelease: false, offers: [...others, release], retired: [] };
+  try {
+    refuseStranding({ stable }, 'stable', release);
+    return undefined;
+  } catch (error) {
+    expect(error).toMatchObject({ code: 'clients_stranded' });
+    return (error as Error).message;
+  }
+}
+
+describe('a release that is mandatory for versions that may not take it', () => {
+  const gated = (requires: string, mandatory: string, builds?: readonly Build[]) =>
+    offer('2.0.0', { requires, mandatory_for: mandatory }, builds);
+
+  it('is refused when nothing leads them there, with such a version and what to do', () => {
+    expect(refusal(gated('>=1.0.0', '<1.5.0'))).toBe(
+      '2.0.0 is mandatory for versions such as 0.0.0 (<1.5.0), which may not update to it (it requires >=1.0.0), and no other release on stable leads them there. Publish one in between first, or correct --requires and --mandatory-for. To leave these clients where they are, add --allow-stranded.',
+    );
+    expect(refusal(gated('>=1.6.0', '>=1.4.0 <1.5.0'))).toMatch(/such as 1\.4\.0 /);
+  });
+
+  it('is accepted when all of them may take it, or a chain of releases leads there', () => {
+    expect(refusal(gated('>=1.0.0', '>=1.0.0 <1.5.0'))).toBeUndefined();
+    expect(refusal(gated('>=1.0.0', '<1.5.0'), [offer('1.2.0')])).toBeUndefined();
+    const chain = [offer('0.5.0'), offer('1.2.0', { requires: '>=0.5.0' })];
+    expect(refusal(gated('>=1.0.0', '<1.5.0'), chain)).toBeUndefined();
+    expect(refusal(offer('2.0.0', { requires: '>=1.0.0' }))).toBeUndefined();
+    expect(refusal(offer('2.0.0', { mandatory_for: '<1.0.0' }))).toBeUndefined();
+  });
+
+  it('is refused when a link of the chain is missing, paused, or lacks the build', () => {
+    const ranges = ['>=1.0.0', '<1.5.0'] as const;
+    expect(refusal(gated(...ranges), [offer('1.2.0', { requires: '>=0.5.0' })])).toMatch(/0\.0\.0/);
+    expect(refusal(gated(...ranges), [offer('1.2.0', { status: 'paused' })])).toBeDefined();
+    expect(refusal(gated(...ranges), [offer('1.2.0', { status: 'yanked' })])).toBeDefined();
+    const both = gated(...ranges, [LINUX, WINDOWS]);
+    expect(refusal(both, [offer('1.2.0', {}, [LINUX])])).toBeDefined();
+    expect(refusal(both, [offer('1.2.0', {}, [LINUX, WINDOWS])])).toBeUndefined();
+  });
+
+  it('finds a gap of a single pre-release', () => {
+    expect(refusal(gated('>=1.0.0', '>=1.0.0-rc.2 <1.5.0'))).toMatch(/such as 1\.0\.0-rc\.2/);
+  });
+
+  it('counts a release that is paused for now as if it were offered', () => {
+    const release = { ...gated('>=1.0.0', '>=1.0.0 <1.5.0'), status: 'paused' as const };
+    expect(refusal(release)).toBeUndefined();
+  });
+});
+
+describe('the versions that stand for all', () => {
+  const number = fc.integer({ min: 0, max: 3 });
+  const version = fc
+    .tuple(
+      number,
+      number,
+      number,
+      fc.constantFrom('', '-0', '-alpha', '-alpha.1', '-beta', '-rc.1'),
+    )
+    .map(([major, minor, patch, pre]) => `${major}.${minor}.${patch}${pre}`);
+  const range = fc
+    .array(
+      fc.tuple(fc.constantFrom('<', '<=', '>', '>=', '^', '~', ''), version).map((p) => p.join('')),
+      { minLength: 1, maxLength: 2 },
+    )
+    .chain((parts) => fc.constantFrom(' ', ' || ').map((separator) => parts.join(separator)));
+
+  it('any version is treated by every range as one of them is', () => {
+    fc.assert(
+      fc.property(fc.array(range, { minLength: 1, maxLength: 3 }), version, (texts, text) => {
+        const ranges = texts.map((one) => parseRange(one, '/range'));
+        const pattern = (one: ReturnType<typeof parseVersion>) =>
+          ranges.map((each) => inRange(one, each)).join();
+        const patterns = new Set(representatives(ranges, []).map(pattern));
+        expect(patterns.has(pattern(parseVersion(text)))).toBe(true);
+      }),
+      { numRuns: 500 },
+    );
+  });
+});
