@@ -84,7 +84,7 @@ export async function changeStatus(
   const only = request.channel === undefined ? undefined : parseChannelName(request.channel);
   let touched: readonly string[] = [];
   let listed: readonly ListedStatus[] = [];
-  let clients: readonly ForeseenUpdate[] = [];
+  let states: { readonly before: Channels; readonly after: Channels } | undefined;
   const committed = await changeCatalog(deps, request.application, async (before) => {
     if (Object.keys(before).length === 0) {
       throw await unknownApplication(deps, request.application);
@@ -98,13 +98,15 @@ export async function changeStatus(
     touched = edited.size > 0 ? [...edited.keys()] : listing.map(([name]) => name);
     const channels = { ...before, ...Object.fromEntries(edited) };
     listed = listing.map(([name]) => statusOn(channels, name, request.version));
+    states = edited.size === 0 ? undefined : { before, after: channels };
     if (edited.size === 0) return undefined;
-    clients = foreseeUpdates({ before, after: channels }, request.version, touched);
     return {
       change: { kind: verb, version: request.version, channels: touched, reason: request.reason },
       channels,
     };
   });
+  // After the commit: nothing may keep a release from being withdrawn, or delay it.
+  const clients = states === undefined ? [] : foreseeUpdates(states, request.version, touched);
   return { ...committed, channels: touched, listed, clients };
 }
 
