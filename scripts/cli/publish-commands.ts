@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { DEFAULT_CHANNEL } from '../../src/domain/channel.ts';
+import { parseTarget } from '../../src/domain/machine.ts';
 import type { StatusVerb } from '../../src/operations/change-status.ts';
 import {
   addApplicationOption,
@@ -54,6 +55,13 @@ function addPublish(program: Command, run: Runner): void {
     )
     .option('--mandatory-for <range>', 'versions that must update', parseRangeArgument)
     .option('--allow-stranded', 'allow --mandatory-for versions that cannot reach this one', false)
+    .addOption(
+      new RepeatableOption(
+        '--end-native <target>',
+        'native builds end with this release: offer machines like windows-arm64 what else runs there',
+        parseTarget,
+      ),
+    )
     .action(run(async () => (await import('./run/publish.ts')).publish));
   addChangeOptions(publish);
 }

@@ -1,7 +1,7 @@
 import type { BuildOutput } from '../../src/build-output/build-output.ts';
 import { DEFAULT_CHANNEL } from '../../src/domain/channel.ts';
 import type { Platform } from '../../src/domain/platform.ts';
-import type { Artifact, Release } from '../../src/domain/release.ts';
+import { type Artifact, type Release, targetName } from '../../src/domain/release.ts';
 import type { PublishResult } from '../../src/operations/publish-release.ts';
 import { isServed, PROTOCOLS } from '../../src/protocols/registry.ts';
 import { alignColumns, formatBytes, printWhenLive, staysPaused } from './output.ts';
@@ -19,6 +19,7 @@ export function reportJson(result: PublishResult, build: BuildOutput): object {
     manifest: result.manifest,
     changed: result.changed,
     newer_version: result.newerVersion,
+    left_behind: result.leftBehind.map(({ platform, arch }) => ({ os: platform, arch })),
     warnings: feedWarnings(result.release),
     created_channel: result.createdChannel && result.changed,
     artifacts: result.artifacts.map(({ artifact, uploaded }) => ({
@@ -79,8 +80,16 @@ export function printPublished(
       `${channel} also offers ${result.newerVersion}, which is newer: clients that can take it are offered that.`,
     );
   }
+  if (result.leftBehind.length > 0) print(terminal, leftBehindSentence(result));
   for (const warning of feedWarnings(result.release)) print(terminal, warning);
   if (result.changed) printWhenLive(terminal, result);
+}
+
+/** Another machine's build may still be on its way, so this is no warning. */
+function leftBehindSentence({ version, leftBehind }: PublishResult): string {
+  const targets = leftBehind.map(targetName);
+  const options = targets.map((target) => `--end-native ${target}`).join(' ');
+  return `Left behind until ${version} has builds for them: ${targets.join(', ')}. They stay on the older release that has. If their builds end, publish again with ${options}.`;
 }
 
 /** An updater gets what its feed can serve, and a publisher sees nothing of what it cannot. */

@@ -1,10 +1,20 @@
+import { AppError } from '../errors.ts';
 import { mapInSteps, type Steps } from '../steps.ts';
 import type { Offer, OfferedArtifact } from './offer.ts';
-import { ARCHES, type Arch, type Format, PLATFORMS, type Platform } from './platform.ts';
+import {
+  ARCHES,
+  type Arch,
+  type Format,
+  PLATFORMS,
+  type Platform,
+  parsePlatformAndArch,
+} from './platform.ts';
 import type { Target } from './release.ts';
 import { compareVersions, type Version } from './version.ts';
 
 /** Which builds run on which machine, and the offers for each kind of machine. */
+
+const SINGLE_ARCHES = ARCHES.filter((arch): arch is Target['arch'] => arch !== 'universal');
 
 /** Windows on Arm and Rosetta 2 run x64 programs. On Linux that needs a set-up that few users have. */
 export function runsX64ByEmulation(platform: Platform, arch: Arch | null): boolean {
@@ -14,6 +24,18 @@ export function runsX64ByEmulation(platform: Platform, arch: Arch | null): boole
 /** Whether the build runs on such a processor without emulation. */
 export function isNativeOn(arch: Arch, build: { readonly arch: Arch }): boolean {
   return build.arch === arch || build.arch === 'universal';
+}
+
+/**
+ * A kind of machine as people write it: `windows-arm64`, `darwin-aarch64`.
+ *
+ * @throws AppError `unknown_platform`; `unknown_arch` without an architecture, and for `universal`
+ */
+export function parseTarget(text: string): Target {
+  const { platform, arch } = parsePlatformAndArch(text);
+  if (arch !== undefined && arch !== 'universal') return { platform, arch };
+  const detail = `${JSON.stringify(text.slice(0, 64))} names no kind of machine: write it like windows-arm64, with one of ${SINGLE_ARCHES.join(', ')}.`;
+  throw new AppError('unknown_arch', detail, { issues: [{ pointer: '/arch', detail }] });
 }
 
 /** Architectures of artifacts that run on a machine, best first; null: a machine that does not say. */
@@ -112,8 +134,6 @@ function possibleArches(platform: Platform, arch: Arch | null): readonly Arch[] 
   if (arch === null) return SINGLE_ARCHES;
   return runsX64ByEmulation(platform, arch) ? [arch] : [];
 }
-
-const SINGLE_ARCHES = ARCHES.filter((arch): arch is Target['arch'] => arch !== 'universal');
 
 /**
  * The machines that have native builds from older active offers, and none from this version: they stay on

@@ -138,3 +138,35 @@ describe('what a publisher is told', () => {
     );
   });
 });
+
+describe('machines that a release leaves behind', () => {
+  it('are named with the option that ends their native builds', async () => {
+    const directory = await makeTemporaryDirectory();
+    const publish = async (version: string, arches: readonly string[], ...options: string[]) => {
+      const files = [];
+      for (const arch of arches) {
+        const name = `App-${version}-${arch}.exe`;
+        await writeFile(path.join(directory.path, name), name);
+        files.push(`${name},os=windows,arch=${arch},format=nsis`);
+      }
+      const words = ['publish', version, ...files, '--create', ...options];
+      const { code, stdout, stderr } = await slipway(words, { cwd: directory.path });
+      expect([code, stderr]).toEqual([0, '']);
+      return stdout;
+    };
+    try {
+      expect(await publish('1.0.0', ['x64', 'arm64'])).not.toContain('Left behind');
+      expect(await publish('1.1.0', ['x64'])).toContain(
+        'Left behind until 1.1.0 has builds for them: windows-arm64. They stay on the older release that has. If their builds end, publish again with --end-native windows-arm64.',
+      );
+      const ended = await publish('1.1.0', ['x64'], '--end-native', 'win32-aarch64', '--json');
+      expect(JSON.parse(ended)).toMatchObject({ changed: true, left_behind: [] });
+      const words = ['publish', '1.2.0', 'App-1.1.0-x64.exe', '--end-native', 'windows'];
+      const { code, stderr } = await slipway(words, { cwd: directory.path });
+      expect(code).toBe(2);
+      expect(stderr).toContain('names no kind of machine: write it like windows-arm64');
+    } finally {
+      await directory.remove();
+    }
+  });
+});

@@ -60,6 +60,7 @@ describe('the command line, from publish to retire', () => {
       manifest: 1,
       changed: true,
       newer_version: null,
+      left_behind: [],
       warnings: [],
       created_channel: false,
       dry_run: false,

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { readBuildOutput } from '../../../src/build-output/read-build-output.ts';
+import type { Target } from '../../../src/domain/release.ts';
 import { AppError } from '../../../src/errors.ts';
 import { publishRelease } from '../../../src/operations/publish-release.ts';
 import type { PublishProgress } from '../../../src/operations/upload-artifacts.ts';
@@ -23,6 +24,7 @@ interface PublishOptions extends ChangeOptions {
   readonly notesFile?: readonly string[];
   readonly requires?: string;
   readonly mandatoryFor?: string;
+  readonly endNative?: readonly Target[];
 }
 
 export async function publish(
@@ -54,6 +56,7 @@ export async function publish(
             notes,
             requires: options.requires,
             mandatoryFor: options.mandatoryFor,
+            endsNative: options.endNative ?? [],
             provenance: context.provenance,
             ...overruled,
           },
