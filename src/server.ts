@@ -19,10 +19,15 @@ const ANSWERS_MAX_MS = 9_000;
 /** Storing what was counted begins no later than this after the signal; what is counted later is lost. */
 const COUNTED_MAX_MS = 5_000;
 const DEFAULT_METRICS_PORT = 9464;
+/** What could not be written waits until it can; beyond this lines are dropped. */
+const UNWRITTEN_LOG_BYTES_MAX = 1024 * 1024;
 
 const config = readConfig();
 // Synchronous: buffered lines would be flushed at the end, for ever where nobody reads them any more.
-const logger = pino({ level: config.logLevel }, pino.destination({ fd: 1, sync: true }));
+const output = pino.destination({ fd: 1, sync: true, maxLength: UNWRITTEN_LOG_BYTES_MAX });
+// A full disk costs lines of the log, and not the service.
+output.on('error', () => {});
+const logger = pino({ level: config.logLevel }, output);
 
 try {
   const app = await buildApp({ config, clock: systemClock, randomness: systemRandomness, logger });

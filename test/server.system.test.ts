@@ -1,3 +1,4 @@
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdir } from 'node:fs/promises';
 import { Agent, createServer, get, type IncomingMessage, type Server } from 'node:http';
@@ -194,6 +195,25 @@ describe('the service as a process', () => {
     expect((await fetch(`http://127.0.0.1:${port}/`)).status).toBe(404);
     service.process.kill('SIGINT');
     expect(await service.exit).toBe(0);
+  });
+
+  it('goes on when its log cannot be written, on a full disk', async () => {
+    const port = await freePort();
+    const server = path.join(import.meta.dirname, '../src/server.ts');
+    const service = spawn('sh', ['-c', 'exec "$@" > /dev/full', 'sh', process.execPath, server], {
+      cwd: directory.path,
+      env: { PATH: process.env.PATH, DATA_DIR: data, PORT: String(port), METRICS_PORT: '0' },
+    });
+    try {
+      const status = () =>
+        fetch(`http://127.0.0.1:${port}/livez`).then((answer) => answer.status, String);
+      await expect.poll(status, { timeout: 15_000 }).toBe(200);
+      // A line for each of them; more than wait to be written.
+      for (let n = 0; n < 5_000; n++) expect(await status()).toBe(200);
+      expect(service.exitCode).toBeNull();
+    } finally {
+      service.kill('SIGKILL');
+    }
   });
 
   it('says what is wrong and exits 1: bad settings, a port in use', async () => {

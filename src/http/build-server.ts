@@ -1,6 +1,6 @@
+import { Readable } from 'node:stream';
 import cookie from '@fastify/cookie';
 import helmet from '@fastify/helmet';
-import underPressure from '@fastify/under-pressure';
 import fastify from 'fastify';
 import type { Registry } from 'prom-client';
 import { AppError } from '../errors.ts';
@@ -13,6 +13,7 @@ import type { AccountsDeps } from './accounts-deps.ts';
 import { registerAnalytics } from './analytics-route.ts';
 import { registerBilling } from './billing-route.ts';
 import { registerCheckUpdate } from './check-update-route.ts';
+import type { Connections } from './connections.ts';
 import { type ContactRouteDeps, registerContact } from './contact-route.ts';
 import { registerCors } from './cors.ts';
 import type { App, RouteDeps } from './deps.ts';
@@ -24,6 +25,7 @@ import { registerHealth } from './health-route.ts';
 import { registerJwks } from './jwks-route.ts';
 import { registerLatestVersion } from './latest-version-route.ts';
 import { registerLiveMetrics, renderLiveMetrics } from './live-metrics-route.ts';
+import { createLoad } from './load.ts';
 import { registerLogin } from './login-route.ts';
 import { registerLogout } from './logout-route.ts';
 import { registerMailRequests } from './mail-request-routes.ts';
@@ -51,9 +53,12 @@ export interface HttpDeps extends RouteDeps {
 
 type Settings = Parameters<typeof serverOptions>[0];
 
-/** When requests wait this long for their turn, on the average of a second, there are too many. */
-const EVENT_LOOP_DELAY_MAX_MS = 250;
 const RETRY_AFTER_SECONDS = 10;
+
+const overloaded = (): AppError =>
+  new AppError('overloaded', 'This server has too much to do. Try again shortly.', {
+    retryAfterSeconds: RETRY_AFTER_SECONDS,
+  });
 
 function registerAuth(app: App, deps: AccountsDeps): void {
   registerRegister(app, deps);
@@ -100,6 +105,7 @@ function registerSignedIn(app: App, deps: HttpDeps): void {
 
 /** Everything that every route has in common, and no route. Not listening. */
 export async function buildBase(settings: Settings, metrics: Registry): Promise<App> {
+  const { connections } = settings;
   const app = fastify(serverOptions(settings)) as unknown as App;
   // JSON is the only body there is.
   app.removeContentTypeParser('text/plain');
@@ -113,9 +119,14 @@ export async function buildBase(settings: Settings, metrics: Registry): Promise<
   app.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id);
     const { httpVersion, headers } = request.raw;
+    if (connections?.of(request.raw.socket)?.isRefused === true) {
+      reply.header('connection', 'close');
+      return done(overloaded());
+    }
     const lacksHost = httpVersion === '1.1' && headers.host === undefined;
     done(lacksHost ? new AppError('invalid_request', 'HTTP/1.1 needs a Host header.') : undefined);
   });
+  holdAnswers(app, connections);
   // An expectation that is not known may be ignored (RFC 9110, section 10.1.1); Node's 417 is no problem document.
   app.server.on('checkExpectation', (request, response) =>
     app.server.emit('request', request, response),
@@ -169,17 +180,28 @@ function closeAfterLastAnswer(app: App, draining: AbortSignal | undefined): void
   });
 }
 
+const OF_THE_ANSWER = ['etag', 'content-length', 'content-range', 'content-disposition'];
+
+/** Counts what is sent until the client has read it: see `connection.ts`. Bytes are shared, and cost nothing. */
+function holdAnswers(app: App, connections: Connections | undefined): void {
+  if (connections === undefined) return;
+  app.addHook('onSend', (request, reply, payload, done) => {
+    const connection = connections.of(request.raw.socket);
+    if (connection === undefined || connection.holdAnswer(payload)) return done(null, payload);
+    if (payload instanceof Readable) payload.destroy();
+    for (const name of OF_THE_ANSWER) reply.removeHeader(name);
+    done(overloaded());
+  });
+}
+
 /** For routes that anybody may ask from anywhere: shed under pressure. */
 export async function registerOpenRoutes(app: App, register: (scope: App) => void): Promise<void> {
   await app.register(async (scope) => {
-    await scope.register(underPressure, {
-      maxEventLoopDelay: EVENT_LOOP_DELAY_MAX_MS,
-      pressureHandler: () => {
-        throw new AppError('overloaded', 'This server has too much to do. Try again shortly.', {
-          retryAfterSeconds: RETRY_AFTER_SECONDS,
-        });
-      },
-    });
+    const load = createLoad();
+    scope.addHook('onRequest', (_request, _reply, done) =>
+      done(load.isTooMuch() ? overloaded() : undefined),
+    );
+    scope.addHook('onClose', async () => load.stop());
     register(scope as unknown as App);
   });
 }

@@ -1,7 +1,8 @@
 import { createServer, type Server } from 'node:http';
-import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { Catalog } from '../catalog/catalog.ts';
 import type { Clock } from '../clock.ts';
+import type { Connections } from './connections.ts';
 import type { App } from './deps.ts';
 
 /** For Prometheus, on an address of its own: counts of the process, nothing about a person. */
@@ -9,6 +10,7 @@ import type { App } from './deps.ts';
 export function createMetrics(deps: {
   readonly catalog: Catalog;
   readonly clock: Clock;
+  readonly connections: Pick<Connections, 'counts'>;
 }): Registry {
   const registry = new Registry();
   new Gauge({
@@ -44,7 +46,52 @@ export function createMetrics(deps: {
       }
     },
   });
+  measureConnections(registry, deps.connections);
   return registry;
+}
+
+function measureConnections(registry: Registry, connections: Pick<Connections, 'counts'>): void {
+  const registers = [registry];
+  new Gauge({
+    name: 'slipway_http_connections',
+    help: 'Connections of clients: open ones, and the most there may be.',
+    labelNames: ['kind'],
+    registers,
+    collect() {
+      const { open, max } = connections.counts();
+      this.set({ kind: 'open' }, open);
+      this.set({ kind: 'max' }, max);
+    },
+  });
+  new Gauge({
+    name: 'slipway_http_held_bytes',
+    help: 'Held for clients that do not read their answers or do not finish their requests.',
+    registers,
+    collect() {
+      this.set(connections.counts().heldBytes);
+    },
+  });
+  new Counter({
+    name: 'slipway_http_connections_refused_total',
+    help: 'Connections that were one too many; the log says which limit to raise.',
+    registers,
+    collect() {
+      this.reset();
+      this.inc(connections.counts().refused);
+    },
+  });
+  new Counter({
+    name: 'slipway_http_connections_cut_total',
+    help: 'Connections that were closed on clients: too little memory, read too slowly, or idle.',
+    labelNames: ['reason'],
+    registers,
+    collect() {
+      this.reset();
+      for (const [reason, count] of Object.entries(connections.counts().cut)) {
+        this.inc({ reason }, count);
+      }
+    },
+  });
 }
 
 /** Observes every request of the application by route and status. */
@@ -65,6 +112,9 @@ export function countRequests(app: App, registry: Registry): void {
   });
 }
 
+/** Whoever scrapes needs one; descriptors are for clients. */
+const METRICS_CONNECTIONS_MAX = 16;
+
 /** Serves `GET /metrics`, with the process's own figures; resolves once it listens. */
 export async function startMetricsServer(
   registry: Registry,
@@ -82,6 +132,7 @@ export async function startMetricsServer(
     );
   });
   server.requestTimeout = 5_000;
+  server.maxConnections = METRICS_CONNECTIONS_MAX;
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen(address.port, address.host, resolve);

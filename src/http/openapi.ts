@@ -1,5 +1,6 @@
 import swagger from '@fastify/swagger';
 import swaggerUi from '@fastify/swagger-ui';
+import type { FastifyReply, onRequestHookHandler } from 'fastify';
 import { jsonSchemaTransform } from 'fastify-type-provider-zod';
 import type { AccountsDeps } from './accounts-deps.ts';
 import { requirePrincipal } from './authenticate.ts';
@@ -46,6 +47,32 @@ function only(tags: readonly { readonly name: string }[]) {
   };
 }
 
+const JSON_TYPE = 'application/json; charset=utf-8';
+
+/** Made when it is first asked for: the routes are all there by then. Its bytes are shared by all answers. */
+const once = (make: () => string): (() => Buffer) => {
+  let made: Buffer | undefined;
+  return () => {
+    made ??= Buffer.from(make());
+    return made;
+  };
+};
+
+interface Documents {
+  readonly json: () => Buffer;
+  readonly yaml: () => Buffer;
+}
+
+/** In place of the package's own routes, which make the document anew for each request. */
+function sendDocumentOnce({ json, yaml }: Documents): onRequestHookHandler {
+  return (request, reply, done) => {
+    const { url } = request.routeOptions;
+    if (url === '/docs/json') reply.type(JSON_TYPE).send(json());
+    else if (url === '/docs/yaml') reply.type('application/x-yaml').send(yaml());
+    else done();
+  };
+}
+
 /** The public document and a page to try it. Register before the routes it describes. */
 export async function registerOpenapi(app: App): Promise<void> {
   await app.register(swagger, {
@@ -81,10 +108,15 @@ export async function registerOpenapi(app: App): Promise<void> {
     },
     transform: only(SIGNED_IN_TAGS) as never,
   } as never);
+  const documents: Documents = {
+    json: once(() => JSON.stringify(app.swagger())),
+    yaml: once(() => app.swagger({ yaml: true })),
+  };
   await app.register(swaggerUi, {
     routePrefix: '/docs',
     staticCSP: DOCS_POLICY,
     // The base layout has no bar for opening other services' documents.
+    uiHooks: { onRequest: sendDocumentOnce(documents) },
     uiConfig: { layout: 'BaseLayout', tryItOutEnabled: true, deepLinking: true },
     theme: {
       title: 'Slipway',
@@ -93,16 +125,19 @@ export async function registerOpenapi(app: App): Promise<void> {
     },
   });
   app.get('/openapi.json', { schema: { hide: true } as object }, (_request, reply) => {
-    reply.send(app.swagger());
+    reply.type(JSON_TYPE).send(documents.json());
   });
   app.get('/', { schema: { hide: true } as object }, (_request, reply) => reply.redirect('/docs'));
 }
 
 /** The document of the signed-in routes, for the signed in, and its page. Inside the scope of those routes. */
 export function registerSignedInDocument(app: App, deps: AccountsDeps): void {
-  app.get('/api/v1/openapi.json', { schema: { hide: true } as object }, async (request) => {
+  const document = once(() =>
+    JSON.stringify((app as unknown as { signedInDocument(): object }).signedInDocument()),
+  );
+  app.get('/api/v1/openapi.json', { schema: { hide: true } as object }, async (request, reply) => {
     await requirePrincipal(deps, request);
-    return (app as unknown as { signedInDocument(): object }).signedInDocument();
+    return (reply as unknown as FastifyReply).type(JSON_TYPE).send(document());
   });
   registerAccountPage(app, deps);
 }
