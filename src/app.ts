@@ -90,12 +90,14 @@ export async function buildApp(deps: AppDeps): Promise<BuiltApp> {
     pollIntervalMs: config.catalogPollMs,
     staleMaxMs: config.catalogStaleMaxMs,
   });
+  const isOpen = (application: string, channel: string): boolean =>
+    !tiers.restricts(application, channel);
   const telemetry = createTelemetry({
     ...writing,
     flushIntervalMs: config.countersFlushMs,
     groupMin: config.publicGroupMin,
-    isKnownVersion: createKnownVersions(catalog),
-    isPublicChannel: (application, channel) => !tiers.restricts(application, channel),
+    isKnownVersion: createKnownVersions(catalog, isOpen),
+    isPublicChannel: isOpen,
   });
   const { mail } = config.contact;
   const mailer = mail === undefined ? undefined : createMailer(mail);

@@ -253,6 +253,11 @@ function missingSettings(set: Readonly<Record<string, string | undefined>>): Fie
       need(name, 'for accounts in production on S3: every replica must have the same one');
     }
   }
+  if (isProduction && (set.WEBSITE_ORIGINS ?? '').split(/[\s,]+/).some(isOpenToListeners)) {
+    const detail =
+      'must be https:// in production: a page that is sent in the open can be changed on its way, and so take over who signs in on it';
+    issues.push({ pointer: '/WEBSITE_ORIGINS', detail });
+  }
   if (isProduction && hasAccounts) {
     for (const name of ['PUBLIC_URL', 'GOTRUE_URL']) {
       const detail = 'must be https:// where people sign in: passwords and tokens go there';

@@ -4,6 +4,7 @@ import { pino } from 'pino';
 import { type BuiltApp, buildApp } from './app.ts';
 import { type Config, loadConfig } from './config.ts';
 import { isAppError } from './errors.ts';
+import { detailedReadiness } from './http/health-route.ts';
 import { startMetricsServer } from './http/metrics.ts';
 import { readEnvironment, systemClock, systemRandomness } from './system.ts';
 
@@ -64,7 +65,9 @@ function readConfig(): Config {
 
 /** Two processes on one machine are common: only a port that was asked for by name must be free. */
 async function openMetrics(app: BuiltApp, { metricsHost, metricsPort }: Config) {
-  const start = (port: number) => startMetricsServer(app.metrics, { host: metricsHost, port });
+  const readiness = () => detailedReadiness({ catalog: app.catalog, clock: systemClock }).document;
+  const start = (port: number) =>
+    startMetricsServer(app.metrics, readiness, { host: metricsHost, port });
   try {
     return await start(metricsPort ?? DEFAULT_METRICS_PORT);
   } catch (error) {

@@ -192,6 +192,13 @@ describe('the service as a process', () => {
     expect(text).toMatch(/^slipway_catalog_revision\{app="desktop"\} 1$/m);
     expect(text).toMatch(/^slipway_http_request_duration_seconds_count\{.*check-update.*\} 1$/m);
     expect(text).toMatch(/^process_cpu_seconds_total/m);
+    expect(await (await fetch(`http://127.0.0.1:${port}/readyz`)).json()).toEqual({
+      status: 'ready',
+      problems: [],
+      catalogs: {
+        desktop: { revision: 1, source: 'live', age_seconds: expect.any(Number), problems: [] },
+      },
+    });
     expect((await fetch(`http://127.0.0.1:${port}/`)).status).toBe(404);
     service.process.kill('SIGINT');
     expect(await service.exit).toBe(0);

@@ -21,6 +21,7 @@ import { registerDeveloperKeys } from './developer-keys-route.ts';
 import { registerDownload } from './download-route.ts';
 import { registerFeeds } from './feed-route.ts';
 import { type FileRouteDeps, registerFiles } from './file-route.ts';
+import { normalizeForwardedFor } from './forwarded-for.ts';
 import { registerHealth } from './health-route.ts';
 import { registerJwks } from './jwks-route.ts';
 import { registerLatestVersion } from './latest-version-route.ts';
@@ -118,6 +119,10 @@ export async function buildBase(settings: Settings, metrics: Registry): Promise<
   app.setNotFoundHandler((request, reply) => sendRouteNotFound(request, reply as never));
   app.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id);
+    const { headers: raw } = request.raw;
+    const forwarded = raw['x-forwarded-for'];
+    // Before the address is asked for; without a proxy to trust, it never is taken from there.
+    if (forwarded !== undefined) raw['x-forwarded-for'] = normalizeForwardedFor(String(forwarded));
     const { httpVersion, headers } = request.raw;
     if (connections?.of(request.raw.socket)?.isRefused === true) {
       reply.header('connection', 'close');

@@ -115,14 +115,24 @@ export function countRequests(app: App, registry: Registry): void {
 /** Whoever scrapes needs one; descriptors are for clients. */
 const METRICS_CONNECTIONS_MAX = 16;
 
-/** Serves `GET /metrics`, with the process's own figures; resolves once it listens. */
+/**
+ * Serves `GET /metrics`, with the process's own figures, and `GET /readyz`, with what is wrong in words that
+ * only the operator may read; resolves once it listens.
+ */
 export async function startMetricsServer(
   registry: Registry,
+  readiness: () => object,
   address: { readonly host: string; readonly port: number },
 ): Promise<Server> {
   collectDefaultMetrics({ register: registry });
   const server = createServer((request, response) => {
-    if (request.url?.split('?')[0] !== '/metrics') {
+    const [path] = request.url?.split('?') ?? [];
+    if (path === '/readyz') {
+      const type = { 'content-type': 'application/json; charset=utf-8' };
+      response.writeHead(200, type).end(JSON.stringify(readiness()));
+      return;
+    }
+    if (path !== '/metrics') {
       response.writeHead(404).end();
       return;
     }

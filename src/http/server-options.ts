@@ -17,6 +17,8 @@ const REQUEST_TIMEOUT_MS = 15_000;
 const HEADERS_TIMEOUT_MS = 10_000;
 const TIMEOUTS_CHECKED_EVERY_MS = 1_000;
 const IDLE_TIMEOUT_MS = 60_000;
+/** Clients choose addresses; every line of the log costs the operator. */
+const LOGGED_LENGTH_MAX = 200;
 
 const HTTP_OPTIONS: ServerOptions = {
   // Without a Host, Node answers by itself, and not in problem documents: `buildBase` does.
@@ -96,7 +98,7 @@ export function logRequests(app: App): void {
       {
         method,
         // Without its query: clients put there what they should not, and signed links have their key in it.
-        url: url.split('?')[0],
+        url: url.split('?')[0]?.slice(0, LOGGED_LENGTH_MAX),
         remote_address: ip,
         status: reply.statusCode,
         duration_ms: Math.round(reply.elapsedTime * 1000) / 1000,
