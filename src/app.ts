@@ -149,7 +149,13 @@ export async function buildApp(deps: AppDeps): Promise<BuiltApp> {
   const metrics = createMetrics({ catalog, clock, connections });
   const draining = new AbortController();
   const http = await buildServer(
-    { logger: log, trustProxy: config.trustProxy, draining: draining.signal, connections },
+    {
+      logger: log,
+      trustProxy: config.trustProxy,
+      draining: draining.signal,
+      connections,
+      basePath: new URL(publicUrl).pathname.replace(/\/+$/, ''),
+    },
     {
       catalog,
       clock,

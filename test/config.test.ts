@@ -363,6 +363,16 @@ describe('configuration', () => {
       }
     });
 
+    it("are below any path but the service's own", () => {
+      const under = (path: string) => ({ PUBLIC_URL: `https://example.com${path}` });
+      for (const good of ['', '/', '/updates', '/apps/api/', '/apidocs']) {
+        expect(() => accountsOf(under(good)), good).not.toThrow();
+      }
+      for (const bad of ['/api', '/docs/', '/feeds/updates', '/x/../files']) {
+        expect(pointersOf(under(bad)), bad).toEqual(['/PUBLIC_URL']);
+      }
+    });
+
     it('are signed in from pages over HTTPS alone in production', () => {
       const production = { NODE_ENV: 'production', PUBLIC_URL: 'https://updates.example.com' };
       for (const bad of ['http://www.example.com', 'https://www.example.com http://x.example']) {

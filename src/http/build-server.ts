@@ -229,7 +229,7 @@ export async function registerWebsiteRoutes(
 export async function buildServer(settings: Settings, deps: HttpDeps): Promise<App> {
   const app = await buildBase(settings, deps.metrics);
   await registerCors(app, deps.accounts.cookies.origins);
-  await registerOpenapi(app);
+  await registerOpenapi(app, settings.basePath ?? '');
   await registerOpenRoutes(app, (scope) => {
     registerCheckUpdate(scope, deps);
     registerLatestVersion(scope, deps);

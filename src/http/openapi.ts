@@ -63,43 +63,46 @@ interface Documents {
   readonly yaml: () => Buffer;
 }
 
-/** In place of the package's own routes, which make the document anew for each request. */
-function sendDocumentOnce({ json, yaml }: Documents): onRequestHookHandler {
+/** In place of the package's own routes, which make the document for each request, and know no path before. */
+function answerBefore({ json, yaml }: Documents, basePath: string): onRequestHookHandler {
   return (request, reply, done) => {
     const { url } = request.routeOptions;
     if (url === '/docs/json') reply.type(JSON_TYPE).send(json());
     else if (url === '/docs/yaml') reply.type('application/x-yaml').send(yaml());
+    else if (url === '/docs/static/index.html') reply.redirect(`${basePath}/docs`);
     else done();
   };
 }
 
 /** The public document and a page to try it. Register before the routes it describes. */
-export async function registerOpenapi(app: App): Promise<void> {
+export async function registerOpenapi(app: App, basePath: string): Promise<void> {
+  const servers = [{ url: basePath === '' ? '/' : basePath }];
   await app.register(swagger, {
+    // The path of PUBLIC_URL is no part of a route, also where one begins with the same letters.
+    stripBasePath: false,
     openapi: {
       openapi: '3.1.0',
       info: {
         title: 'Slipway',
-        description:
-          'Desktop updates and downloads. Errors are problem documents (RFC 9457) with a stable code; a request that takes too long to arrive is answered 408, `request_timeout`. What an account can do is in [a document of its own](/docs/account).',
+        description: `Desktop updates and downloads. Errors are problem documents (RFC 9457) with a stable code; a request that takes too long to arrive is answered 408, \`request_timeout\`, and 503, \`overloaded\`, when the server has more clients than it can serve. What an account can do is in [a document of its own](${basePath}/docs/account).`,
         ...INFO,
       },
-      servers: [{ url: '/' }],
+      servers,
       tags: PUBLIC_TAGS,
     },
     transform: only(PUBLIC_TAGS) as never,
   });
   await app.register(swagger, {
     decorator: 'signedInDocument',
+    stripBasePath: false,
     openapi: {
       openapi: '3.1.0',
       info: {
         title: 'Slipway, signed in',
-        description:
-          'What an account can do. Every request carries an access token. The rest is in [the public document](/docs).',
+        description: `What an account can do. Every request carries an access token. The rest is in [the public document](${basePath}/docs).`,
         ...INFO,
       },
-      servers: [{ url: '/' }],
+      servers,
       tags: SIGNED_IN_TAGS,
       components: {
         securitySchemes: { session: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' } },
@@ -114,9 +117,10 @@ export async function registerOpenapi(app: App): Promise<void> {
   };
   await app.register(swaggerUi, {
     routePrefix: '/docs',
+    indexPrefix: basePath,
     staticCSP: DOCS_POLICY,
     // The base layout has no bar for opening other services' documents.
-    uiHooks: { onRequest: sendDocumentOnce(documents) },
+    uiHooks: { onRequest: answerBefore(documents, basePath) },
     uiConfig: { layout: 'BaseLayout', tryItOutEnabled: true, deepLinking: true },
     theme: {
       title: 'Slipway',
@@ -127,7 +131,9 @@ export async function registerOpenapi(app: App): Promise<void> {
   app.get('/openapi.json', { schema: { hide: true } as object }, (_request, reply) => {
     reply.type(JSON_TYPE).send(documents.json());
   });
-  app.get('/', { schema: { hide: true } as object }, (_request, reply) => reply.redirect('/docs'));
+  app.get('/', { schema: { hide: true } as object }, (_request, reply) =>
+    reply.redirect(`${basePath}/docs`),
+  );
 }
 
 /** The document of the signed-in routes, for the signed in, and its page. Inside the scope of those routes. */

@@ -35,10 +35,12 @@ export function serverOptions(settings: {
   readonly trustProxy: boolean | string;
   /** Aborted once the process begins to stop: see `closeAfterLastAnswer`. */
   readonly draining?: AbortSignal;
+  /** Of PUBLIC_URL, without a slash at its end; default none. */
+  readonly basePath?: string;
   /** Undefined where nothing listens. */
   readonly connections?: Connections;
 }): FastifyHttpOptions<Server> {
-  const { connections } = settings;
+  const { connections, basePath = '' } = settings;
   return {
     loggerInstance: settings.logger,
     trustProxy: settings.trustProxy,
@@ -49,6 +51,7 @@ export function serverOptions(settings: {
     ...(connections === undefined
       ? {}
       : { serverFactory: (handler) => connections.createServer(handler, HTTP_OPTIONS) }),
+    ...(basePath === '' ? {} : { rewriteUrl: ({ url }) => withoutBase(url ?? '/', basePath) }),
     bodyLimit: BODY_BYTES_MAX,
     forceCloseConnections: 'idle',
     // What still arrives on an open connection is answered; Fastify's 503 is no problem document.
@@ -60,6 +63,14 @@ export function serverOptions(settings: {
       sendProblem(error, request, reply.header('x-request-id', request.id) as never),
     clientErrorHandler: (error, socket) => answerBrokenRequest(error, socket, connections),
   };
+}
+
+/** A proxy may have stripped the path of PUBLIC_URL, or not: no route begins with it (see `config.ts`). */
+function withoutBase(url: string, basePath: string): string {
+  if (!url.startsWith(basePath)) return url;
+  const rest = url.slice(basePath.length);
+  if (rest.startsWith('/')) return rest;
+  return rest === '' || rest.startsWith('?') ? `/${rest}` : url;
 }
 
 /** A proxy's id is kept, so that one id leads through every log; anything odd is replaced. */

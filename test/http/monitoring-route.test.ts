@@ -54,7 +54,7 @@ describe('monitoring', () => {
     );
     apps.push(app);
     await registerCors(app, []);
-    await registerOpenapi(app);
+    await registerOpenapi(app, '');
     await registerOpenRoutes(app, (scope) =>
       registerMonitoring(scope, {
         catalog,

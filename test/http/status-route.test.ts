@@ -40,7 +40,7 @@ describe('the status page', () => {
   beforeAll(async () => {
     app = await buildBase({ logger: pino({ level: 'silent' }), trustProxy: false }, new Registry());
     await registerCors(app, []);
-    await registerOpenapi(app);
+    await registerOpenapi(app, '');
     await registerOpenRoutes(app, (scope) =>
       registerStatus(scope, { status, publicUrl: () => 'https://updates.example.com' }),
     );
