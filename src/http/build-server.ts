@@ -33,11 +33,12 @@ import { registerMailRequests } from './mail-request-routes.ts';
 import { countRequests } from './metrics.ts';
 import { registerMonitoring } from './monitoring-route.ts';
 import { registerOpenapi, registerSignedInDocument } from './openapi.ts';
-import { sendProblem, sendRouteNotFound } from './problem.ts';
+import { sendProblem } from './problem.ts';
 import { registerRefresh } from './refresh-route.ts';
 import { registerRegister } from './register-route.ts';
 import { logRequests, serverOptions } from './server-options.ts';
 import { registerStatus } from './status-route.ts';
+import { answerUnknown } from './unknown-route.ts';
 import { compileSerializer, compileValidator } from './validation.ts';
 
 export interface HttpDeps extends RouteDeps {
@@ -116,7 +117,7 @@ export async function buildBase(settings: Settings, metrics: Registry): Promise<
   app.setErrorHandler((error: Error, request, reply) =>
     sendProblem(error, request, reply as never),
   );
-  app.setNotFoundHandler((request, reply) => sendRouteNotFound(request, reply as never));
+  answerUnknown(app);
   app.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id);
     const { headers: raw } = request.raw;
@@ -228,7 +229,10 @@ export async function registerWebsiteRoutes(
 
 export async function buildServer(settings: Settings, deps: HttpDeps): Promise<App> {
   const app = await buildBase(settings, deps.metrics);
-  await registerCors(app, deps.accounts.cookies.origins);
+  await registerCors(app, {
+    origins: deps.accounts.cookies.origins,
+    ownOrigin: () => new URL(deps.publicUrl()).origin,
+  });
   await registerOpenapi(app, settings.basePath ?? '');
   await registerOpenRoutes(app, (scope) => {
     registerCheckUpdate(scope, deps);

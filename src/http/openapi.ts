@@ -84,7 +84,7 @@ export async function registerOpenapi(app: App, basePath: string): Promise<void>
       openapi: '3.1.0',
       info: {
         title: 'Slipway',
-        description: `Desktop updates and downloads. Errors are problem documents (RFC 9457) with a stable code; a request that takes too long to arrive is answered 408, \`request_timeout\`, and 503, \`overloaded\`, when the server has more clients than it can serve. What an account can do is in [a document of its own](${basePath}/docs/account).`,
+        description: `Desktop updates and downloads. Errors are problem documents (RFC 9457) with a stable code; a request that takes too long to arrive is answered 408, \`request_timeout\`; a known address with another method 405, \`method_not_allowed\`, and an unknown one 404, \`route_not_found\`; any request 503, \`overloaded\`, when the server has more clients than it can serve. What an account can do is in [a document of its own](${basePath}/docs/account).`,
         ...INFO,
       },
       servers,

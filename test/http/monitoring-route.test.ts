@@ -53,7 +53,7 @@ describe('monitoring', () => {
       new Registry(),
     );
     apps.push(app);
-    await registerCors(app, []);
+    await registerCors(app, { origins: [], ownOrigin: () => 'http://localhost' });
     await registerOpenapi(app, '');
     await registerOpenRoutes(app, (scope) =>
       registerMonitoring(scope, {

@@ -39,7 +39,7 @@ describe('the status page', () => {
 
   beforeAll(async () => {
     app = await buildBase({ logger: pino({ level: 'silent' }), trustProxy: false }, new Registry());
-    await registerCors(app, []);
+    await registerCors(app, { origins: [], ownOrigin: () => 'http://localhost' });
     await registerOpenapi(app, '');
     await registerOpenRoutes(app, (scope) =>
       registerStatus(scope, { status, publicUrl: () => 'https://updates.example.com' }),
