@@ -343,7 +343,7 @@ describe('monitoring', () => {
       }
       expect(new Set(stub.requests.map(({ url }) => url))).toEqual(new Set([HEALTH]));
       const posted = await app.inject({ method: 'POST', url: HEALTH, payload: {} });
-      expect(posted.statusCode).toBe(404);
+      expect(posted.statusCode).toBe(405);
     });
 
     it.each<[string, Parameters<MonitoringStub['answerWith']>[0]]>([
