@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
+import { DEFAULT_CHANNEL } from '../domain/channel.ts';
 import type { UpdateQuery } from '../domain/update-query.ts';
 import { parseVersion } from '../domain/version.ts';
 import { AppError } from '../errors.ts';
@@ -20,11 +21,20 @@ import { createOnce, type Once, type Rendered, rendered } from './rendered-once.
 import { tierOfRequest } from './tier-of-request.ts';
 import { problems, word } from './validation.ts';
 
-const schema = {
+/** @param application of the example */
+const schemaOf = (application: string) => ({
   summary: 'The updater dialects',
   description: `Dialects: ${PROTOCOLS.map(({ name, title }) => `${name} (${title})`).join(', ')}. Files of a release are at {version}/{filename} below each, and redirect to a presigned URL.`,
   tags: ['feeds'],
-  params: z.object({ app: word, channel: word, protocol: word, '*': z.string().max(1024) }),
+  params: z.object({
+    app: word.meta({ example: application }),
+    channel: word.meta({ example: DEFAULT_CHANNEL }),
+    protocol: word.meta({ example: 'electron' }),
+    '*': z
+      .string()
+      .max(1024)
+      .meta({ description: 'As the dialect has it.', example: 'latest.yml' }),
+  }),
   response: {
     200: z.string().describe("The dialect's document."),
     204: z.null().describe('Nothing newer, in dialects that say so this way.'),
@@ -38,13 +48,14 @@ const schema = {
       503: 'catalog_unavailable, store_unavailable, store_denied, overloaded',
     }),
   },
-};
+});
 
 /** What answers depend on beside the address. */
 const VARY = 'x-current-version, x-installation-id, x-user-staging-id';
 
 export function registerFeeds(app: App, deps: RouteDeps): void {
   const once = createOnce<RenderedFeed>();
+  const schema = schemaOf(deps.defaultApplication);
   app.get('/feeds/:app/:channel/:protocol/*', { schema }, async (request, reply) => {
     const { params } = request;
     const protocol = protocolNamed(params.protocol);

@@ -32,6 +32,11 @@ export const lineSchema = (lengthMax: number) =>
     .refine((line) => !NOT_IN_LINE.test(line), 'must be one line without control characters');
 const NOT_IN_LINE = /[\p{Cc}\p{Cs}\u2028\u2029]/u;
 
+/** Of the page to try the interface: each is answered at the first click, one after the other. */
+export const EXAMPLE_EMAIL = 'ada@example.com';
+export const EXAMPLE_PASSWORD = 'correct horse battery staple';
+export const EXAMPLE_DEVICE = 'an-id-of-this-installation';
+
 export const sessionAnswerSchema = z.strictObject({
   access_token: z.string().describe('For `Authorization: Bearer …`; keep it in memory only.'),
   token_type: z.literal('Bearer'),
