@@ -5,6 +5,7 @@ import { type BuiltApp, buildApp } from './app.ts';
 import { type Config, loadConfig } from './config.ts';
 import { isAppError } from './errors.ts';
 import { detailedReadiness } from './http/health-route.ts';
+import { explainListenError } from './http/listen-error.ts';
 import { startMetricsServer } from './http/metrics.ts';
 import { readEnvironment, systemClock, systemRandomness } from './system.ts';
 
@@ -35,7 +36,10 @@ try {
   const metricsServer = await openMetrics(app, config);
   await Promise.race([app.catalog.start(), systemClock.sleep(FIRST_LOAD_MAX_MS)]);
   app.background.start();
-  await app.http.listen({ host: config.host, port: config.port });
+  await app.http.listen({ host: config.host, port: config.port }).catch((error: unknown) => {
+    const settings = { host: 'HOST', port: 'PORT' };
+    throw explainListenError(error, { host: config.host, port: config.port, settings });
+  });
   const { port } = app.http.server.address() as AddressInfo;
   const address = `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${port}`;
   app.learnAddress(address);
@@ -71,8 +75,11 @@ async function openMetrics(app: BuiltApp, { metricsHost, metricsPort }: Config) 
   try {
     return await start(metricsPort ?? DEFAULT_METRICS_PORT);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE' || metricsPort !== undefined)
-      throw error;
+    if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE' || metricsPort !== undefined) {
+      const port = metricsPort ?? DEFAULT_METRICS_PORT;
+      const settings = { host: 'METRICS_HOST', port: 'METRICS_PORT' };
+      throw explainListenError(error, { host: metricsHost, port, settings });
+    }
     app.metrics.clear();
     logger.warn(
       { port: DEFAULT_METRICS_PORT },

@@ -160,6 +160,7 @@ const RULES: Readonly<Record<string, Rule>> = {
       'errors',
       'src/http/metrics.ts',
       'src/http/health-route.ts',
+      'src/http/listen-error.ts',
     ],
     because: 'it listens and stops; what is used where is the business of app.ts',
   },

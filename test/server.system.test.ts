@@ -235,9 +235,17 @@ describe('the service as a process', () => {
     for (const name of ['PORT', 'LOG_LEVEL', 'S3_BUCKET']) {
       expect(bad.errors()).toMatch(new RegExp(`^ {2}${name}: `, 'm'));
     }
-    for (const process of [busy, busyMetrics]) {
+    const nowhere = start({ DATA_DIR: data, HOST: '192.0.2.1' });
+    expect(await nowhere.exit).toBe(1);
+    expect(nowhere.errors()).toMatch(/^slipway: .* address 192\.0\.2\.1\. Set HOST to one .*\n$/);
+    for (const [process, setting] of [
+      [busy, 'PORT'],
+      [busyMetrics, 'METRICS_PORT'],
+    ] as const) {
       expect(await process.exit).toBe(1);
-      expect(process.errors()).toMatch(new RegExp(`^slipway: .*EADDRINUSE.*${port}`));
+      expect(process.errors()).toBe(
+        `slipway: Port ${port} on 127.0.0.1 is in use by another program. Stop that program, or set ${setting} to another port; 0 takes a free one.\n`,
+      );
     }
     for (const { errors } of [bad, busy, busyMetrics]) expect(errors()).not.toMatch(/^\s+at /m);
     taken.close();
