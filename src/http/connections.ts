@@ -45,6 +45,9 @@ export interface Connections {
   counts(): ConnectionCounts;
 }
 
+/** Names and values of a few bytes each cost ten times as much memory as they send. */
+export const HEADERS_MAX = 128;
+
 /** From this share of the most on, idle connections are closed until the next share is left. */
 const CROWDED_SHARE = 0.9;
 const ROOMY_SHARE = 0.8;
@@ -103,6 +106,8 @@ export function createConnections(deps: {
         connections.get(request.socket)?.take(request, response),
       );
       server.maxConnections = connectionsMax;
+      // Node leaves the others out, and `buildBase` refuses the request.
+      server.maxHeadersCount = HEADERS_MAX;
       const deps = {
         budget,
         handler,

@@ -1,8 +1,9 @@
-import { createServer, type Server } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { Catalog } from '../catalog/catalog.ts';
 import type { Clock } from '../clock.ts';
-import type { Connections } from './connections.ts';
+import type { Log } from '../log.ts';
+import { type ConnectionLimits, type Connections, createConnections } from './connections.ts';
 import type { App } from './deps.ts';
 
 /** For Prometheus, on an address of its own: counts of the process, nothing about a person. */
@@ -112,20 +113,31 @@ export function countRequests(app: App, registry: Registry): void {
   });
 }
 
-/** Whoever scrapes needs one; descriptors are for clients. */
-const METRICS_CONNECTIONS_MAX = 16;
+/** Who scrapes needs one; descriptors and memory are for clients. */
+const METRICS_LIMITS: ConnectionLimits = {
+  connectionsMax: 16,
+  heldBytesMax: 1024 * 1024,
+  because: 'These are of the metrics: it is enough to ask for them from one place.',
+};
+const METRICS_REQUEST_TIMEOUT_MS = 5_000;
+
+export interface MetricsServerDeps {
+  readonly registry: Registry;
+  readonly readiness: () => object;
+  readonly clock: Pick<Clock, 'now'>;
+  readonly log: Log;
+}
 
 /**
  * Serves `GET /metrics`, with the process's own figures, and `GET /readyz`, with what is wrong in words that
  * only the operator may read; resolves once it listens.
  */
 export async function startMetricsServer(
-  registry: Registry,
-  readiness: () => object,
+  { registry, readiness, clock, log }: MetricsServerDeps,
   address: { readonly host: string; readonly port: number },
 ): Promise<Server> {
   collectDefaultMetrics({ register: registry });
-  const server = createServer((request, response) => {
+  const answer = (request: IncomingMessage, response: ServerResponse): void => {
     const [path] = request.url?.split('?') ?? [];
     if (path === '/readyz') {
       const type = { 'content-type': 'application/json; charset=utf-8' };
@@ -140,9 +152,9 @@ export async function startMetricsServer(
       (text) => response.writeHead(200, { 'content-type': registry.contentType }).end(text),
       () => response.writeHead(500).end(),
     );
-  });
-  server.requestTimeout = 5_000;
-  server.maxConnections = METRICS_CONNECTIONS_MAX;
+  };
+  const connections = createConnections({ limits: METRICS_LIMITS, bodyBytesMax: 0, clock, log });
+  const server = connections.createServer(answer, { requestTimeout: METRICS_REQUEST_TIMEOUT_MS });
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen(address.port, address.host, resolve);

@@ -78,6 +78,10 @@ describe('a client that is slow on purpose', () => {
     ['a header', `X: ${'x'.repeat(20_000)}`],
     ['a token', `Authorization: Bearer ${'x'.repeat(20_000)}`],
     ['a cookie', `Cookie: __Host-slipway_session=${'x'.repeat(20_000)}`],
+    [
+      'a hundred and thirty headers',
+      Array.from({ length: 130 }, (_, n) => `X${n}: y`).join('\r\n'),
+    ],
     ['two thousand headers', Array.from({ length: 2_000 }, (_, n) => `X${n}: y`).join('\r\n')],
   ])('%s too large is refused before anything is looked at', async (_what, lines) => {
     const answer = await exchange(port, `${HEAD}${lines}\r\nContent-Length: 2\r\n\r\n{}`);

@@ -3,7 +3,7 @@ import { readdirSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { killAll, startServer } from '../support/process.ts';
+import { freePort, killAll, startServer } from '../support/process.ts';
 import { makeArtifact, makeTemporaryDirectory, publish } from '../support/release.ts';
 import { createTestService } from '../support/service.ts';
 import { closeAll, openMany, type openSilent, requestText } from './flood.ts';
@@ -107,13 +107,4 @@ async function firstLine(socket: Awaited<ReturnType<typeof openSilent>>): Promis
   );
   const closed = once(socket, 'close').then(nothing, nothing);
   return Promise.race([data, closed]).finally(() => socket.destroy());
-}
-
-async function freePort(): Promise<number> {
-  const { createServer } = await import('node:net');
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as { port: number };
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }

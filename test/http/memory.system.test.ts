@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { killAll, type Running, startServer } from '../support/process.ts';
+import { freePort, killAll, type Running, startServer } from '../support/process.ts';
 import { makeArtifact, makeTemporaryDirectory, publish } from '../support/release.ts';
 import { createTestService } from '../support/service.ts';
 import { closeAll, openMany, requestText } from './flood.ts';
@@ -23,6 +23,7 @@ describe('requests whose answers are not read', () => {
   let service: Running;
   let url: string;
   let port: number;
+  let metricsPort: number;
   let file: string;
   let env: Record<string, string>;
 
@@ -47,7 +48,9 @@ describe('requests whose answers are not read', () => {
     await publisher.close();
   });
   beforeEach(async () => {
-    service = startServer(env, { heapMb: HEAP_MB });
+    metricsPort = await freePort();
+    const settings = { ...env, METRICS_PORT: String(metricsPort) };
+    service = startServer(settings, { heapMb: HEAP_MB });
     url = await service.url();
     port = Number(new URL(url).port);
     const link = await fetch(`${url}${DOWNLOAD}/windows`, { redirect: 'manual' });
@@ -82,9 +85,14 @@ describe('requests whose answers are not read', () => {
   }
 
   /** Sends, waits while the process works on it, looks, and leaves. */
-  async function flood(what: string, sockets: number, bytes: string | Buffer): Promise<void> {
+  async function flood(
+    what: string,
+    sockets: number,
+    bytes: string | Buffer,
+    to = port,
+  ): Promise<void> {
     const before = memoryMb();
-    const opened = await openMany(port, sockets, bytes);
+    const opened = await openMany(to, sockets, bytes);
     await sleep(1_500);
     await expectAlive(what, before, sockets === 1 ? GROWTH_MAX_MB : GROWTH_MAX_BY_MANY_MB);
     closeAll(opened);
@@ -111,6 +119,13 @@ describe('requests whose answers are not read', () => {
     for (const [what, request] of routes()) await flood(what, 1, request.repeat(5_000));
   }, 180_000);
 
+  it('5,000 pipelined requests to the port of the metrics', async () => {
+    for (const path of ['/metrics', '/readyz', '/nothing']) {
+      await flood(path, 1, requestText('GET', path).repeat(5_000), metricsPort);
+      await flood(path, 16, requestText('GET', path).repeat(500), metricsPort);
+    }
+  }, 120_000);
+
   const largeAnswers = () =>
     routes().filter(([what]) => /document$|script|latest|checks|file|bodies/.test(what));
 
@@ -121,6 +136,12 @@ describe('requests whose answers are not read', () => {
   it('one request on each of 2,000 sockets', async () => {
     for (const [what, request] of largeAnswers()) await flood(what, 2_000, request);
   }, 300_000);
+
+  it('headers that are never sent to their end, on all connections there may be', async () => {
+    const tiny = 'a:b\r\n'.repeat(900);
+    await flood('many headers', 9_000, `GET /livez HTTP/1.1\r\nHost: x\r\n${tiny}`);
+    await flood('a long one', 9_000, `GET /livez HTTP/1.1\r\nHost: x\r\nx: ${'y'.repeat(15_000)}`);
+  }, 120_000);
 
   it('bodies that are never sent to their end', async () => {
     const head = requestText('POST', LOGIN, 'x'.repeat(64_000)).slice(0, -1);
