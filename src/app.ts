@@ -16,13 +16,17 @@ import { createMailer } from './contact/mail.ts';
 import { removeOldMessages } from './contact/retention.ts';
 import { createTierOf } from './http/authenticate.ts';
 import { buildServer } from './http/build-server.ts';
+import { connectionLimits } from './http/connection-limits.ts';
+import { type ConnectionLimits, createConnections } from './http/connections.ts';
 import type { App } from './http/deps.ts';
 import { createMetrics } from './http/metrics.ts';
+import { BODY_BYTES_MAX } from './http/server-options.ts';
 import type { Identity } from './identity/identity.ts';
 import type { PasswordCost } from './identity/password.ts';
 import { clearUpIdentity } from './identity/retention.ts';
 import type { ObjectStore } from './object-store/object-store.ts';
 import { createDownloadLinks } from './object-store/presigned-url-cache.ts';
+import { readProcessLimits } from './system.ts';
 import { createMonitoringUpstream } from './telemetry/monitoring-upstream.ts';
 import type { Status } from './telemetry/status.ts';
 import { createTelemetry, type Telemetry } from './telemetry/telemetry.ts';
@@ -42,6 +46,8 @@ export interface AppDeps {
   readonly store?: ObjectStore;
   /** Cheaper in tests. */
   readonly passwordCost?: PasswordCost;
+  /** Unless given, what this process can afford. */
+  readonly limits?: ConnectionLimits;
 }
 
 export interface BuiltApp {
@@ -84,12 +90,14 @@ export async function buildApp(deps: AppDeps): Promise<BuiltApp> {
     pollIntervalMs: config.catalogPollMs,
     staleMaxMs: config.catalogStaleMaxMs,
   });
+  const isOpen = (application: string, channel: string): boolean =>
+    !tiers.restricts(application, channel);
   const telemetry = createTelemetry({
     ...writing,
     flushIntervalMs: config.countersFlushMs,
     groupMin: config.publicGroupMin,
-    isKnownVersion: createKnownVersions(catalog),
-    isPublicChannel: (application, channel) => !tiers.restricts(application, channel),
+    isKnownVersion: createKnownVersions(catalog, isOpen),
+    isPublicChannel: isOpen,
   });
   const { mail } = config.contact;
   const mailer = mail === undefined ? undefined : createMailer(mail);
@@ -132,10 +140,22 @@ export async function buildApp(deps: AppDeps): Promise<BuiltApp> {
     onMailOutcome: noteOutcome('mail', 'A mail could not be delivered; it is tried again.'),
   });
   const accounts = createAccountsDeps(config, identity, captcha);
-  const metrics = createMetrics({ catalog, clock });
+  const connections = createConnections({
+    limits: deps.limits ?? connectionLimits(readProcessLimits()),
+    bodyBytesMax: BODY_BYTES_MAX,
+    clock: deps.clock,
+    log,
+  });
+  const metrics = createMetrics({ catalog, clock, connections });
   const draining = new AbortController();
   const http = await buildServer(
-    { logger: log, trustProxy: config.trustProxy, draining: draining.signal },
+    {
+      logger: log,
+      trustProxy: config.trustProxy,
+      draining: draining.signal,
+      connections,
+      basePath: new URL(publicUrl).pathname.replace(/\/+$/, ''),
+    },
     {
       catalog,
       clock,

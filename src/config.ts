@@ -135,11 +135,21 @@ const words = z.string().transform((text) => text.split(/[\s,]+/).filter((word) 
 // What goes into a mail's header as it stands: one plain address.
 const mailAddress = z.email('must be one mail address, such as hello@example.com');
 
+/** What a path in PUBLIC_URL must not begin with: it could not be told from the service's own. */
+const OWN_PATHS = 'api docs feeds files monitoring .well-known openapi.json livez readyz'.split(
+  ' ',
+);
+
 const environment = z.object({
   NODE_ENV: z.string().optional(),
   PORT: port.default(8080),
   HOST: z.string().default('127.0.0.1'),
-  PUBLIC_URL: httpUrl.optional(),
+  PUBLIC_URL: httpUrl
+    .refine(
+      (text) => !OWN_PATHS.includes(new URL(text).pathname.split('/')[1] ?? ''),
+      `must not have a path that begins with one of the service's own: ${OWN_PATHS.join(', ')}`,
+    )
+    .optional(),
   OBJECT_STORE: z.enum(['filesystem', 's3']).default('filesystem'),
   DATA_DIR: z.string().default('./data'),
   S3_BUCKET: bucketName.optional(),
@@ -259,6 +269,11 @@ function missingSettings(set: Readonly<Record<string, string | undefined>>): Fie
     for (const name of ['SESSION_SECRET', 'ACCESS_TOKEN_KEYS']) {
       need(name, 'for accounts in production on S3: every replica must have the same one');
     }
+  }
+  if (isProduction && (set.WEBSITE_ORIGINS ?? '').split(/[\s,]+/).some(isOpenToListeners)) {
+    const detail =
+      'must be https:// in production: a page that is sent in the open can be changed on its way, and so take over who signs in on it';
+    issues.push({ pointer: '/WEBSITE_ORIGINS', detail });
   }
   if (isProduction && hasAccounts) {
     for (const name of ['PUBLIC_URL', 'GOTRUE_URL']) {

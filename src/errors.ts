@@ -37,6 +37,7 @@ const KIND_BY_CODE = {
   unknown_format: 'invalid',
   // What was asked for is not there, or is there no longer.
   route_not_found: 'not_found',
+  method_not_allowed: 'not_found',
   unknown_application: 'not_found',
   unknown_channel: 'not_found',
   unknown_version: 'not_found',

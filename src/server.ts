@@ -4,6 +4,8 @@ import { pino } from 'pino';
 import { type BuiltApp, buildApp } from './app.ts';
 import { type Config, loadConfig } from './config.ts';
 import { isAppError } from './errors.ts';
+import { detailedReadiness } from './http/health-route.ts';
+import { explainListenError } from './http/listen-error.ts';
 import { startMetricsServer } from './http/metrics.ts';
 import { readEnvironment, systemClock, systemRandomness } from './system.ts';
 
@@ -19,17 +21,25 @@ const ANSWERS_MAX_MS = 9_000;
 /** Storing what was counted begins no later than this after the signal; what is counted later is lost. */
 const COUNTED_MAX_MS = 5_000;
 const DEFAULT_METRICS_PORT = 9464;
+/** What could not be written waits until it can; beyond this lines are dropped. */
+const UNWRITTEN_LOG_BYTES_MAX = 1024 * 1024;
 
 const config = readConfig();
 // Synchronous: buffered lines would be flushed at the end, for ever where nobody reads them any more.
-const logger = pino({ level: config.logLevel }, pino.destination({ fd: 1, sync: true }));
+const output = pino.destination({ fd: 1, sync: true, maxLength: UNWRITTEN_LOG_BYTES_MAX });
+// A full disk costs lines of the log, and not the service.
+output.on('error', () => {});
+const logger = pino({ level: config.logLevel }, output);
 
 try {
   const app = await buildApp({ config, clock: systemClock, randomness: systemRandomness, logger });
   const metricsServer = await openMetrics(app, config);
   await Promise.race([app.catalog.start(), systemClock.sleep(FIRST_LOAD_MAX_MS)]);
   app.background.start();
-  await app.http.listen({ host: config.host, port: config.port });
+  await app.http.listen({ host: config.host, port: config.port }).catch((error: unknown) => {
+    const settings = { host: 'HOST', port: 'PORT' };
+    throw explainListenError(error, { host: config.host, port: config.port, settings });
+  });
   const { port } = app.http.server.address() as AddressInfo;
   const address = `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${port}`;
   app.learnAddress(address);
@@ -59,12 +69,17 @@ function readConfig(): Config {
 
 /** Two processes on one machine are common: only a port that was asked for by name must be free. */
 async function openMetrics(app: BuiltApp, { metricsHost, metricsPort }: Config) {
-  const start = (port: number) => startMetricsServer(app.metrics, { host: metricsHost, port });
+  const readiness = () => detailedReadiness({ catalog: app.catalog, clock: systemClock }).document;
+  const deps = { registry: app.metrics, readiness, clock: systemClock, log: logger };
+  const start = (port: number) => startMetricsServer(deps, { host: metricsHost, port });
   try {
     return await start(metricsPort ?? DEFAULT_METRICS_PORT);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE' || metricsPort !== undefined)
-      throw error;
+    if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE' || metricsPort !== undefined) {
+      const port = metricsPort ?? DEFAULT_METRICS_PORT;
+      const settings = { host: 'METRICS_HOST', port: 'METRICS_PORT' };
+      throw explainListenError(error, { host: metricsHost, port, settings });
+    }
     app.metrics.clear();
     logger.warn(
       { port: DEFAULT_METRICS_PORT },

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { accessSync, constants, statSync } from 'node:fs';
 import { setTimeout } from 'node:timers/promises';
+import { getHeapStatistics } from 'node:v8';
 import type { Clock, Randomness } from './clock.ts';
 
 /** The real clock and chance, for the programs' entry points; everything else is handed them. */
@@ -14,6 +15,26 @@ export const systemRandomness: Randomness = {
   fraction: () => Math.random(),
   id: () => randomUUID(),
 };
+
+/** What the system lets this process use. */
+export interface ProcessLimits {
+  /** Open files and sockets; infinite where there is no such limit (Windows). */
+  readonly descriptors: number;
+  readonly heapBytes: number;
+}
+
+export function readProcessLimits(): ProcessLimits {
+  // Without it, a report looks up the names of connections.
+  (process.report as { excludeNetwork?: boolean }).excludeNetwork = true;
+  const { userLimits } = process.report.getReport() as unknown as {
+    userLimits?: { open_files?: { soft: number | 'unlimited' } };
+  };
+  const soft = userLimits?.open_files?.soft;
+  return {
+    descriptors: typeof soft === 'number' ? soft : Number.POSITIVE_INFINITY,
+    heapBytes: getHeapStatistics().heap_size_limit,
+  };
+}
 
 /** The environment, completed from a `.env` file in the working directory when there is one. */
 export function readEnvironment(): Readonly<Record<string, string | undefined>> {

@@ -372,6 +372,27 @@ describe('configuration', () => {
       }
     });
 
+    it("are below any path but the service's own", () => {
+      const under = (path: string) => ({ PUBLIC_URL: `https://example.com${path}` });
+      for (const good of ['', '/', '/updates', '/apps/api/', '/apidocs']) {
+        expect(() => accountsOf(under(good)), good).not.toThrow();
+      }
+      for (const bad of ['/api', '/docs/', '/feeds/updates', '/x/../files']) {
+        expect(pointersOf(under(bad)), bad).toEqual(['/PUBLIC_URL']);
+      }
+    });
+
+    it('are signed in from pages over HTTPS alone in production', () => {
+      const production = { NODE_ENV: 'production', PUBLIC_URL: 'https://updates.example.com' };
+      for (const bad of ['http://www.example.com', 'https://www.example.com http://x.example']) {
+        expect(pointersOf({ ...production, WEBSITE_ORIGINS: bad }), bad).toEqual([
+          '/WEBSITE_ORIGINS',
+        ]);
+      }
+      const good = 'https://www.example.com http://localhost:5173';
+      expect(accountsOf({ ...production, WEBSITE_ORIGINS: good }).websiteOrigins).toHaveLength(2);
+    });
+
     it('take exact origins, apart by commas or spaces, and nothing that is nearly one', () => {
       const WEBSITE_ORIGINS = ' https://www.example.com,http://localhost:5173  https://x.example ';
       expect(accountsOf({ WEBSITE_ORIGINS }).websiteOrigins).toEqual([

@@ -1,3 +1,4 @@
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdir } from 'node:fs/promises';
 import { Agent, createServer, get, type IncomingMessage, type Server } from 'node:http';
@@ -5,7 +6,7 @@ import { type AddressInfo, connect, createServer as createTcpServer } from 'node
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { killAll, startServer as start } from './support/process.ts';
+import { freePort, killAll, startServer as start } from './support/process.ts';
 import { makeArtifact, makeTemporaryDirectory, publish } from './support/release.ts';
 import { createTestService } from './support/service.ts';
 
@@ -191,9 +192,35 @@ describe('the service as a process', () => {
     expect(text).toMatch(/^slipway_catalog_revision\{app="desktop"\} 1$/m);
     expect(text).toMatch(/^slipway_http_request_duration_seconds_count\{.*check-update.*\} 1$/m);
     expect(text).toMatch(/^process_cpu_seconds_total/m);
+    expect(await (await fetch(`http://127.0.0.1:${port}/readyz`)).json()).toEqual({
+      status: 'ready',
+      problems: [],
+      catalogs: {
+        desktop: { revision: 1, source: 'live', age_seconds: expect.any(Number), problems: [] },
+      },
+    });
     expect((await fetch(`http://127.0.0.1:${port}/`)).status).toBe(404);
     service.process.kill('SIGINT');
     expect(await service.exit).toBe(0);
+  });
+
+  it('goes on when its log cannot be written, on a full disk', async () => {
+    const port = await freePort();
+    const server = path.join(import.meta.dirname, '../src/server.ts');
+    const service = spawn('sh', ['-c', 'exec "$@" > /dev/full', 'sh', process.execPath, server], {
+      cwd: directory.path,
+      env: { PATH: process.env.PATH, DATA_DIR: data, PORT: String(port), METRICS_PORT: '0' },
+    });
+    try {
+      const status = () =>
+        fetch(`http://127.0.0.1:${port}/livez`).then((answer) => answer.status, String);
+      await expect.poll(status, { timeout: 15_000 }).toBe(200);
+      // A line for each of them; more than wait to be written.
+      for (let n = 0; n < 5_000; n++) expect(await status()).toBe(200);
+      expect(service.exitCode).toBeNull();
+    } finally {
+      service.kill('SIGKILL');
+    }
   });
 
   it('says what is wrong and exits 1: bad settings, a port in use', async () => {
@@ -208,9 +235,17 @@ describe('the service as a process', () => {
     for (const name of ['PORT', 'LOG_LEVEL', 'S3_BUCKET']) {
       expect(bad.errors()).toMatch(new RegExp(`^ {2}${name}: `, 'm'));
     }
-    for (const process of [busy, busyMetrics]) {
+    const nowhere = start({ DATA_DIR: data, HOST: '192.0.2.1' });
+    expect(await nowhere.exit).toBe(1);
+    expect(nowhere.errors()).toMatch(/^slipway: .* address 192\.0\.2\.1\. Set HOST to one .*\n$/);
+    for (const [process, setting] of [
+      [busy, 'PORT'],
+      [busyMetrics, 'METRICS_PORT'],
+    ] as const) {
       expect(await process.exit).toBe(1);
-      expect(process.errors()).toMatch(new RegExp(`^slipway: .*EADDRINUSE.*${port}`));
+      expect(process.errors()).toBe(
+        `slipway: Port ${port} on 127.0.0.1 is in use by another program. Stop that program, or set ${setting} to another port; 0 takes a free one.\n`,
+      );
     }
     for (const { errors } of [bad, busy, busyMetrics]) expect(errors()).not.toMatch(/^\s+at /m);
     taken.close();
@@ -265,12 +300,4 @@ function askAlive(
       });
     });
   });
-}
-
-async function freePort(): Promise<number> {
-  const server = createTcpServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }

@@ -1,25 +1,26 @@
 import type { Catalog } from '../catalog/catalog.ts';
-import { versionText } from '../domain/version.ts';
 import { isAppError } from '../errors.ts';
 
-/** Whether the catalog has a version of an application: from memory, one look-up for each state of it. */
+/**
+ * Whether the catalog has a version of an application, as far as the channel may tell, from memory: what is
+ * only on a restricted channel is unknown on an open one. Public figures would confirm it to those who make
+ * its name up.
+ */
 export function createKnownVersions(
   catalog: Pick<Catalog, 'application'>,
-): (application: string, version: string) => boolean {
-  const byState = new WeakMap<object, ReadonlySet<string>>();
-  return (application, version) => {
+  isOpen: (application: string, channel: string) => boolean,
+): (application: string, channel: string, version: string) => boolean {
+  return (application, channel, version) => {
     try {
-      const snapshot = catalog.application(application).snapshot();
-      let versions = byState.get(snapshot);
-      if (versions === undefined) {
-        versions = new Set(snapshot.offers.map((offer) => versionText(offer.version)));
-        byState.set(snapshot, versions);
+      const { channels } = catalog.application(application).snapshot();
+      const tellsAll = !isOpen(application, channel);
+      for (const view of channels.values()) {
+        if (!tellsAll && !isOpen(application, view.name)) continue;
+        const own = view.own();
+        // Retired ones are no offers any more, and still out there.
+        if (own.offerOf(version) !== undefined || own.isRetired(version)) return true;
       }
-      // Retired ones are no offers any more, and still out there.
-      return (
-        versions.has(version) ||
-        [...snapshot.channels.values()].some((channel) => channel.isRetired(version))
-      );
+      return false;
     } catch (error) {
       if (!isAppError(error)) throw error;
       return false;

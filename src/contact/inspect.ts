@@ -37,12 +37,17 @@ const READ_AT_ONCE = 8;
 /**
  * Messages, newest first. Reads every one of them.
  *
+ * @param wanted `hasMail`: whether a mail server is set up; without one, messages are kept and not pending
  * @param damaged is told the id of each that cannot be read
  * @throws AppError the store's
  */
 export async function listMessages(
   store: ObjectStore,
-  wanted: { readonly state: MessageState | undefined; readonly limit: number },
+  wanted: {
+    readonly state: MessageState | undefined;
+    readonly limit: number;
+    readonly hasMail: boolean;
+  },
   damaged: (id: string, reason: string) => void = () => {},
 ): Promise<readonly ListedMessage[]> {
   const limit = pLimit(READ_AT_ONCE);
@@ -51,7 +56,7 @@ export async function listMessages(
     if (!hasMessage || isOver) continue;
     const read = async () => {
       try {
-        return await readListed(store, id, redeliveries);
+        return await readListed(store, id, { round: redeliveries, hasMail: wanted.hasMail });
       } catch (error) {
         if (!isAppError(error, 'document_corrupt')) throw error;
         damaged(id, error.message);
@@ -70,7 +75,7 @@ export async function listMessages(
 async function readListed(
   store: ObjectStore,
   id: string,
-  round: number,
+  { round, hasMail }: { readonly round: number; readonly hasMail: boolean },
 ): Promise<ListedMessage | undefined> {
   const [message, progress] = await Promise.all([
     readMessage(store, id),
@@ -78,18 +83,19 @@ async function readListed(
   ]);
   // Erased meanwhile.
   if (message === undefined || progress === undefined) return undefined;
-  return { ...message, ...summarise(progress) };
+  return { ...message, ...summarise(progress, hasMail) };
 }
 
-function summarise(progress: Progress) {
+function summarise(progress: Progress, hasMail: boolean) {
   const next = decideNext(progress);
   const last = progress.attempts.at(-1)?.outcome;
+  const attemptCount = progress.after + progress.attempts.length;
   return {
-    state: next.step === 'done' ? next.result : ('pending' as const),
+    state: next.step === 'done' ? next.result : hasMail || attemptCount > 0 ? 'pending' : 'kept',
     detail: last?.detail,
     nextAt: next.step === 'attempt' ? (last?.next_at ?? undefined) : undefined,
-    attemptCount: progress.after + progress.attempts.length,
-  };
+    attemptCount,
+  } as const;
 }
 
 export interface ShownMessage extends ListedMessage {
@@ -99,7 +105,11 @@ export interface ShownMessage extends ListedMessage {
 }
 
 /** @throws AppError `unknown_message`, `document_corrupt`, and the store's */
-export async function showMessage(store: ObjectStore, id: string): Promise<ShownMessage> {
+export async function showMessage(
+  store: ObjectStore,
+  id: string,
+  hasMail: boolean,
+): Promise<ShownMessage> {
   const message = await readExisting(store, id);
   const redeliveries = (await findNewest(store, redeliverySequence(id))).last;
   const [first, latest] = await Promise.all([
@@ -107,7 +117,7 @@ export async function showMessage(store: ObjectStore, id: string): Promise<Shown
     loadProgress(store, id, redeliveries),
   ]);
   if (first === undefined || latest === undefined) throw unknownMessage(id);
-  return { ...message, ...summarise(latest), attempts: first.attempts, redeliveries };
+  return { ...message, ...summarise(latest, hasMail), attempts: first.attempts, redeliveries };
 }
 
 /**

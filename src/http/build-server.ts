@@ -1,6 +1,6 @@
+import { Readable } from 'node:stream';
 import cookie from '@fastify/cookie';
 import helmet from '@fastify/helmet';
-import underPressure from '@fastify/under-pressure';
 import fastify from 'fastify';
 import type { Registry } from 'prom-client';
 import { AppError } from '../errors.ts';
@@ -13,6 +13,7 @@ import type { AccountsDeps } from './accounts-deps.ts';
 import { registerAnalytics } from './analytics-route.ts';
 import { registerBilling } from './billing-route.ts';
 import { registerCheckUpdate } from './check-update-route.ts';
+import { type Connections, HEADERS_MAX } from './connections.ts';
 import { type ContactRouteDeps, registerContact } from './contact-route.ts';
 import { registerCors } from './cors.ts';
 import type { App, RouteDeps } from './deps.ts';
@@ -20,10 +21,12 @@ import { registerDeveloperKeys } from './developer-keys-route.ts';
 import { registerDownload } from './download-route.ts';
 import { registerFeeds } from './feed-route.ts';
 import { type FileRouteDeps, registerFiles } from './file-route.ts';
+import { normalizeForwardedFor } from './forwarded-for.ts';
 import { registerHealth } from './health-route.ts';
 import { registerJwks } from './jwks-route.ts';
 import { registerLatestVersion } from './latest-version-route.ts';
 import { registerLiveMetrics, renderLiveMetrics } from './live-metrics-route.ts';
+import { createLoad } from './load.ts';
 import { registerLogin } from './login-route.ts';
 import { registerLogout } from './logout-route.ts';
 import { registerMailRequests } from './mail-request-routes.ts';
@@ -31,11 +34,12 @@ import { countRequests } from './metrics.ts';
 import { registerMonitoring } from './monitoring-route.ts';
 import { registerOpenapi, registerSignedInDocument } from './openapi.ts';
 import { registerPassword } from './password-route.ts';
-import { sendProblem, sendRouteNotFound } from './problem.ts';
+import { sendProblem } from './problem.ts';
 import { registerRefresh } from './refresh-route.ts';
 import { registerRegister } from './register-route.ts';
 import { logRequests, serverOptions } from './server-options.ts';
 import { registerStatus } from './status-route.ts';
+import { answerUnknown } from './unknown-route.ts';
 import { compileSerializer, compileValidator } from './validation.ts';
 
 export interface HttpDeps extends RouteDeps {
@@ -52,9 +56,12 @@ export interface HttpDeps extends RouteDeps {
 
 type Settings = Parameters<typeof serverOptions>[0];
 
-/** When requests wait this long for their turn, on the average of a second, there are too many. */
-const EVENT_LOOP_DELAY_MAX_MS = 250;
 const RETRY_AFTER_SECONDS = 10;
+
+const overloaded = (): AppError =>
+  new AppError('overloaded', 'This server has too much to do. Try again shortly.', {
+    retryAfterSeconds: RETRY_AFTER_SECONDS,
+  });
 
 function registerAuth(app: App, deps: AccountsDeps): void {
   registerRegister(app, deps);
@@ -102,6 +109,7 @@ function registerSignedIn(app: App, deps: HttpDeps): void {
 
 /** Everything that every route has in common, and no route. Not listening. */
 export async function buildBase(settings: Settings, metrics: Registry): Promise<App> {
+  const { connections } = settings;
   const app = fastify(serverOptions(settings)) as unknown as App;
   // JSON is the only body there is.
   app.removeContentTypeParser('text/plain');
@@ -111,13 +119,26 @@ export async function buildBase(settings: Settings, metrics: Registry): Promise<
   app.setErrorHandler((error: Error, request, reply) =>
     sendProblem(error, request, reply as never),
   );
-  app.setNotFoundHandler((request, reply) => sendRouteNotFound(request, reply as never));
+  answerUnknown(app);
   app.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id);
+    const { headers: raw } = request.raw;
+    const forwarded = raw['x-forwarded-for'];
+    // Before the address is asked for; without a proxy to trust, it never is taken from there.
+    if (forwarded !== undefined) raw['x-forwarded-for'] = normalizeForwardedFor(String(forwarded));
     const { httpVersion, headers } = request.raw;
+    if (connections?.of(request.raw.socket)?.isRefused === true) {
+      reply.header('connection', 'close');
+      return done(overloaded());
+    }
+    if (request.raw.rawHeaders.length >= 2 * HEADERS_MAX) {
+      const detail = `A request may have less than ${HEADERS_MAX} headers.`;
+      return done(new AppError('invalid_request', detail));
+    }
     const lacksHost = httpVersion === '1.1' && headers.host === undefined;
     done(lacksHost ? new AppError('invalid_request', 'HTTP/1.1 needs a Host header.') : undefined);
   });
+  holdAnswers(app, connections);
   // An expectation that is not known may be ignored (RFC 9110, section 10.1.1); Node's 417 is no problem document.
   app.server.on('checkExpectation', (request, response) =>
     app.server.emit('request', request, response),
@@ -171,17 +192,28 @@ function closeAfterLastAnswer(app: App, draining: AbortSignal | undefined): void
   });
 }
 
+const OF_THE_ANSWER = ['etag', 'content-length', 'content-range', 'content-disposition'];
+
+/** Counts what is sent until the client has read it: see `connection.ts`. Bytes are shared, and cost nothing. */
+function holdAnswers(app: App, connections: Connections | undefined): void {
+  if (connections === undefined) return;
+  app.addHook('onSend', (request, reply, payload, done) => {
+    const connection = connections.of(request.raw.socket);
+    if (connection === undefined || connection.holdAnswer(payload)) return done(null, payload);
+    if (payload instanceof Readable) payload.destroy();
+    for (const name of OF_THE_ANSWER) reply.removeHeader(name);
+    done(overloaded());
+  });
+}
+
 /** For routes that anybody may ask from anywhere: shed under pressure. */
 export async function registerOpenRoutes(app: App, register: (scope: App) => void): Promise<void> {
   await app.register(async (scope) => {
-    await scope.register(underPressure, {
-      maxEventLoopDelay: EVENT_LOOP_DELAY_MAX_MS,
-      pressureHandler: () => {
-        throw new AppError('overloaded', 'This server has too much to do. Try again shortly.', {
-          retryAfterSeconds: RETRY_AFTER_SECONDS,
-        });
-      },
-    });
+    const load = createLoad();
+    scope.addHook('onRequest', (_request, _reply, done) =>
+      done(load.isTooMuch() ? overloaded() : undefined),
+    );
+    scope.addHook('onClose', async () => load.stop());
     register(scope as unknown as App);
   });
 }
@@ -203,8 +235,11 @@ export async function registerWebsiteRoutes(
 
 export async function buildServer(settings: Settings, deps: HttpDeps): Promise<App> {
   const app = await buildBase(settings, deps.metrics);
-  await registerCors(app, deps.accounts.cookies.origins);
-  await registerOpenapi(app);
+  await registerCors(app, {
+    origins: deps.accounts.cookies.origins,
+    ownOrigin: () => new URL(deps.publicUrl()).origin,
+  });
+  await registerOpenapi(app, settings.basePath ?? '');
   await registerOpenRoutes(app, (scope) => {
     registerCheckUpdate(scope, deps);
     registerLatestVersion(scope, deps);

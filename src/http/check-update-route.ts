@@ -32,13 +32,17 @@ const bodySchema = z.object({
   app: word.optional().describe('Default: the application this service is set up for.'),
   installation_id: word
     .optional()
-    .describe('Stable and anonymous; decides who gets a staged rollout.'),
+    .describe(
+      'Stable and anonymous. Changes no answer yet: it is for staged rollouts, which are not there.',
+    ),
   os_version: word
     .optional()
     .describe('Windows and Linux: the kernel version. macOS: the product version.'),
   format: word.optional().describe('The package format installed; never replaced by another.'),
   locale: word.optional().describe('BCP 47 language tag for the notes.'),
 });
+
+const EXAMPLE = { current_version: '1.0.0', platform: 'windows', arch: 'x64' };
 
 type Body = z.output<typeof bodySchema>;
 
@@ -105,7 +109,7 @@ const schema = {
   summary: 'Is there something newer for this installation?',
   description: 'Answers 200 to every valid question; "no" is an answer, with its reason.',
   tags: ['desktop'],
-  body: bodySchema,
+  body: bodySchema.meta({ example: EXAMPLE }),
   response: {
     200: checkUpdateAnswerSchema,
     ...problems({

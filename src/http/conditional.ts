@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Rendered } from './rendered-once.ts';
 
 /** For answers that are the same for everybody: short-lived, and good for a while when we are down. */
 export const PUBLIC_CACHE = 'public, max-age=60, stale-while-revalidate=300, stale-if-error=600';
@@ -28,10 +29,9 @@ export function sendCacheable(
   request: FastifyRequest,
   reply: FastifyReply,
   contentType: string,
-  body: string,
+  { body, etag }: Rendered,
   isRestricted: boolean,
 ): FastifyReply {
-  const etag = etagOf(body);
   reply.header('cache-control', isRestricted ? PRIVATE_CACHE : PUBLIC_CACHE).header('etag', etag);
   if (matchesEtag(request.headers['if-none-match'], etag)) return reply.code(304).send();
   return reply.type(contentType).send(body);

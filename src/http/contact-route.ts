@@ -52,6 +52,13 @@ const bodySchema = z.object({
     .describe('Leave it empty, and hide it from people: only programs fill it in.'),
 });
 
+const EXAMPLE = {
+  name: 'Ada Lovelace',
+  email: 'ada@example.com',
+  subject: 'A question',
+  message: 'Which release runs on my machine?',
+};
+
 // Loose: the other headers have to stay where they are.
 const headersSchema = z.looseObject({
   'idempotency-key': z
@@ -70,7 +77,7 @@ const schema = {
   summary: 'Send a message to the team',
   tags: ['contact'],
   headers: headersSchema,
-  body: bodySchema,
+  body: bodySchema.meta({ example: EXAMPLE }),
   response: {
     202: contactAnswerSchema.describe('It is stored, and will be delivered.'),
     ...problems({

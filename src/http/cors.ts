@@ -20,6 +20,10 @@ const OPEN: FastifyCorsOptions = {
   strictPreflight: false,
 };
 
+/** What a browser may be kept from by an origin that the operator forgot; clients choose what they send. */
+const REPORTED_ORIGINS_MAX = 20;
+const ORIGIN_LENGTH_MAX = 200;
+
 /** For the website's own pages, with what signs in. */
 const websiteOf = (origins: readonly string[]): FastifyCorsOptions => ({
   origin: origins.length === 0 ? false : [...origins],
@@ -36,12 +40,30 @@ const CLOSED: FastifyCorsOptions = { origin: false };
  * Preflights are the plugin's. Answers get their headers here: the plugin works its options out anew for
  * each request where they depend on the path, which costs millions of checks more than their answers.
  *
- * @param origins exact origins of the website
+ * @param website `origins`: exact ones of the website; `ownOrigin`: of PUBLIC_URL, whose pages need no leave
  */
-export async function registerCors(app: App, origins: readonly string[]): Promise<void> {
+export async function registerCors(
+  app: App,
+  { origins, ownOrigin }: { readonly origins: readonly string[]; readonly ownOrigin: () => string },
+): Promise<void> {
   const website = websiteOf(origins);
   const allowed = new Set(origins);
+  const reported = new Set<string>();
+  const report = (request: FastifyRequest): void => {
+    const { origin } = request.headers;
+    if (origin === undefined || allowed.has(origin) || reported.has(origin)) return;
+    if (reported.size >= REPORTED_ORIGINS_MAX || origin === ownOrigin()) return;
+    reported.add(origin);
+    request.log.warn(
+      { origin: origin.slice(0, ORIGIN_LENGTH_MAX) },
+      'a page of this origin was refused: if it is one of your website, add its origin to WEBSITE_ORIGINS',
+    );
+  };
   app.addHook('onRequest', (request, reply, done) => {
+    const { url } = request;
+    if (request.headers.origin !== undefined && WEBSITE_PATHS.test(url) && !OPEN_PATHS.test(url)) {
+      report(request);
+    }
     if (request.method !== 'OPTIONS') permit(request, reply as never, allowed);
     done();
   });

@@ -48,9 +48,10 @@ const schema = {
     'Redirects to a presigned URL; with `Accept: application/json` it answers with the link and hashes instead.',
   tags: ['desktop'],
   params: z.object({
-    platform: word.describe(
-      'windows, macos, linux or an alias, with or without -arch: darwin-arm64.',
-    ),
+    platform: word.meta({
+      description: 'windows, macos, linux or an alias, with or without -arch: darwin-arm64.',
+      example: 'windows',
+    }),
   }),
   querystring: querySchema,
   response: {

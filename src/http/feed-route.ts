@@ -1,23 +1,40 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
+import { DEFAULT_CHANNEL } from '../domain/channel.ts';
+import type { UpdateQuery } from '../domain/update-query.ts';
 import { parseClientVersion, versionText } from '../domain/version.ts';
 import { AppError } from '../errors.ts';
-import { checkForUpdate, notEntitled } from '../operations/check-for-update.ts';
+import { checkForUpdate, notEntitled, type UpdateAnswer } from '../operations/check-for-update.ts';
 import { findFile } from '../operations/find-file.ts';
 import { issueLink } from '../operations/issue-link.ts';
-import { type FeedRequest, filePath, type Protocol } from '../protocols/protocol.ts';
+import {
+  type FeedRequest,
+  type FeedResponse,
+  filePath,
+  type Protocol,
+} from '../protocols/protocol.ts';
 import { PROTOCOLS, protocolNamed } from '../protocols/registry.ts';
 import { PRIVATE_CACHE, sendCacheable } from './conditional.ts';
 import { countCheck } from './count-check.ts';
 import type { App, RouteDeps } from './deps.ts';
+import { createOnce, type Once, type Rendered, rendered } from './rendered-once.ts';
 import { tierOfRequest } from './tier-of-request.ts';
 import { problems, word } from './validation.ts';
 
-const schema = {
+/** @param application of the example */
+const schemaOf = (application: string) => ({
   summary: 'The updater dialects',
   description: `Dialects: ${PROTOCOLS.map(({ name, title }) => `${name} (${title})`).join(', ')}. Files of a release are at {version}/{filename} below each, and redirect to a presigned URL.`,
   tags: ['feeds'],
-  params: z.object({ app: word, channel: word, protocol: word, '*': z.string().max(1024) }),
+  params: z.object({
+    app: word.meta({ example: application }),
+    channel: word.meta({ example: DEFAULT_CHANNEL }),
+    protocol: word.meta({ example: 'electron' }),
+    '*': z
+      .string()
+      .max(1024)
+      .meta({ description: 'As the dialect has it.', example: 'latest.yml' }),
+  }),
   response: {
     200: z.string().describe("The dialect's document."),
     204: z.null().describe('Nothing newer, in dialects that say so this way.'),
@@ -31,12 +48,14 @@ const schema = {
       503: 'catalog_unavailable, store_unavailable, store_denied, overloaded',
     }),
   },
-};
+});
 
 /** What answers depend on beside the address. */
 const VARY = 'x-current-version, x-installation-id, x-user-staging-id';
 
 export function registerFeeds(app: App, deps: RouteDeps): void {
+  const once = createOnce<RenderedFeed>();
+  const schema = schemaOf(deps.defaultApplication);
   app.get('/feeds/:app/:channel/:protocol/*', { schema }, async (request, reply) => {
     const { params } = request;
     const protocol = protocolNamed(params.protocol);
@@ -51,12 +70,13 @@ export function registerFeeds(app: App, deps: RouteDeps): void {
       query: stringsOf(request.query),
       headers: stringsOf(request.headers),
     };
-    return sendDocument(deps, protocol, feed, request, reply);
+    return sendDocument(deps, once, protocol, feed, request, reply);
   });
 }
 
 async function sendDocument(
   deps: RouteDeps,
+  once: Once<RenderedFeed>,
   protocol: Protocol,
   feed: FeedRequest,
   request: FastifyRequest,
@@ -69,18 +89,7 @@ async function sendDocument(
   if (found.decision.reason === 'not_entitled') {
     throw notEntitled(query.application, found.channel.name);
   }
-  const base = `${deps.publicUrl()}/feeds/${encodeURIComponent(feed.application)}/${encodeURIComponent(query.channel)}/${protocol.name}`;
-  const answer = protocol.renderAnswer({
-    request: feed,
-    query,
-    decision: found.decision,
-    isRestricted: found.isRestricted,
-    ...('release' in found
-      ? { offered: { release: found.release, artifact: found.artifact } }
-      : {}),
-    fileUrl: (filename) =>
-      `${base}/${filePath('release' in found ? found.release.version : '', filename)}`,
-  });
+  const answer = answerOf(deps, once, { protocol, feed, query, found });
   if (answer.status === 404) {
     throw new AppError(
       'no_release',
@@ -96,7 +105,42 @@ async function sendDocument(
       .header('cache-control', isRestricted ? PRIVATE_CACHE : 'no-store')
       .send();
   }
-  return sendCacheable(request, reply, answer.contentType, answer.body, isRestricted);
+  return sendCacheable(request, reply, answer.contentType, answer.document, isRestricted);
+}
+
+type RenderedFeed = Pick<FeedResponse, 'status' | 'contentType'> & { readonly document: Rendered };
+
+interface Found {
+  readonly protocol: Protocol;
+  readonly feed: FeedRequest;
+  readonly query: UpdateQuery;
+  readonly found: UpdateAnswer;
+}
+
+/** An offer's document depends on what is offered and on what the address names, and on no client. */
+function answerOf(deps: RouteDeps, once: Once<RenderedFeed>, asked: Found): RenderedFeed {
+  const { protocol, feed, query, found } = asked;
+  if (!('release' in found)) return renderFeed(deps, asked);
+  const { application, channel, platform, arch, formats } = query;
+  const key = [protocol.name, application, feed.channel, channel, platform, arch, formats];
+  const parts = [found.release, found.artifact, found.isRestricted, deps.publicUrl()];
+  return once.get(JSON.stringify(key), parts, () => renderFeed(deps, asked));
+}
+
+function renderFeed(deps: RouteDeps, { protocol, feed, query, found }: Found): RenderedFeed {
+  const base = `${deps.publicUrl()}/feeds/${encodeURIComponent(feed.application)}/${encodeURIComponent(query.channel)}/${protocol.name}`;
+  const { status, contentType, body } = protocol.renderAnswer({
+    request: feed,
+    query,
+    decision: found.decision,
+    isRestricted: found.isRestricted,
+    ...('release' in found
+      ? { offered: { release: found.release, artifact: found.artifact } }
+      : {}),
+    fileUrl: (filename) =>
+      `${base}/${filePath('release' in found ? found.release.version : '', filename)}`,
+  });
+  return { status, contentType, document: rendered(body) };
 }
 
 /**

@@ -5,6 +5,7 @@ import { notesFor } from '../domain/release.ts';
 import { type Latest, listLatest } from '../operations/list-latest.ts';
 import { sendCacheable } from './conditional.ts';
 import type { App, RouteDeps } from './deps.ts';
+import { createOnce, type Rendered, rendered } from './rendered-once.ts';
 import { tierOfRequest } from './tier-of-request.ts';
 import { optional, parseAll, problems, word } from './validation.ts';
 
@@ -57,6 +58,7 @@ const schema = {
 const CONTENT_TYPE = 'application/json; charset=utf-8';
 
 export function registerLatestVersion(app: App, deps: RouteDeps): void {
+  const once = createOnce<Rendered>();
   app.get('/api/v1/desktop/latest-version', { schema }, async (request, reply) => {
     const { query } = request;
     const asked = {
@@ -70,8 +72,16 @@ export function registerLatestVersion(app: App, deps: RouteDeps): void {
     const latest = await listLatest(deps, asked, await tierOfRequest(deps, request));
     const { isRestricted } = latest;
     if (isRestricted) reply.header('vary', 'Authorization');
-    return sendCacheable(request, reply, CONTENT_TYPE, render(deps, latest), isRestricted);
+    const key = JSON.stringify([asked.application, latest.channel, asked.platform, asked.arch]);
+    const document = once.get(key, partsOf(deps, latest), () => rendered(render(deps, latest)));
+    return sendCacheable(request, reply, CONTENT_TYPE, document, isRestricted);
   });
+}
+
+/** All that the answer is made from. */
+function partsOf(deps: RouteDeps, { revision, release, downloads }: Latest): readonly unknown[] {
+  const files = downloads.flatMap((download) => [download.release, download.artifact]);
+  return [deps.publicUrl(), revision, release, ...files];
 }
 
 function render(deps: RouteDeps, { revision, channel, release, downloads }: Latest): string {

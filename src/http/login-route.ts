@@ -9,6 +9,9 @@ import { openIdentity } from './authenticate.ts';
 import type { App } from './deps.ts';
 import {
   deviceIdSchema,
+  EXAMPLE_DEVICE,
+  EXAMPLE_EMAIL,
+  EXAMPLE_PASSWORD,
   emailSchema,
   lineSchema,
   passwordSchema,
@@ -20,20 +23,29 @@ import {
 } from './session-answer.ts';
 import { problems } from './validation.ts';
 
+const EXAMPLE = {
+  email: EXAMPLE_EMAIL,
+  password: EXAMPLE_PASSWORD,
+  platform: 'linux',
+  device: { id: EXAMPLE_DEVICE, name: "Ada's laptop" },
+};
+
 const schema = {
   summary: 'Sign in',
   tags: ['auth'],
-  body: z.object({
-    email: emailSchema,
-    password: passwordSchema,
-    platform: platformSchema,
-    device: z.object({
-      id: deviceIdSchema,
-      name: lineSchema(100).describe('As people know it: "Ada\'s laptop".'),
-      os_version: lineSchema(100).optional(),
-      app_version: lineSchema(100).optional(),
-    }),
-  }),
+  body: z
+    .object({
+      email: emailSchema,
+      password: passwordSchema,
+      platform: platformSchema,
+      device: z.object({
+        id: deviceIdSchema,
+        name: lineSchema(100).describe('As people know it: "Ada\'s laptop".'),
+        os_version: lineSchema(100).optional(),
+        app_version: lineSchema(100).optional(),
+      }),
+    })
+    .meta({ example: EXAMPLE }),
   response: {
     200: sessionAnswerSchema,
     ...problems({

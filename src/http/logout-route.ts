@@ -17,10 +17,12 @@ const schema = {
   description:
     'Ends this session, or all of the account. Says who asks by an access token, a refresh token, or the cookie; nothing to end is no error. Ending all of them needs an access token that expired an hour ago at most, or the newest refresh token of its session.',
   tags: ['auth'],
-  body: z.object({
-    scope: z.enum(['local', 'global']).describe('This session, or every one of the account.'),
-    refresh_token: z.string().max(1024).optional(),
-  }),
+  body: z
+    .object({
+      scope: z.enum(['local', 'global']).describe('This session, or every one of the account.'),
+      refresh_token: z.string().max(1024).optional(),
+    })
+    .meta({ example: { scope: 'local' } }),
   response: {
     204: z.null().describe('Over. Access tokens of it are good for ten minutes at the most.'),
     ...problems({

@@ -3,13 +3,13 @@ import { normalizeEmail } from '../identity/account.ts';
 import type { AccountsDeps } from './accounts-deps.ts';
 import { openIdentity } from './authenticate.ts';
 import type { App } from './deps.ts';
-import { emailSchema } from './session-answer.ts';
+import { EXAMPLE_EMAIL, emailSchema } from './session-answer.ts';
 import { problems } from './validation.ts';
 
 const common = {
   description: 'Has the identity provider send a mail, and answers alike for every address.',
   tags: ['auth'],
-  body: z.object({ email: emailSchema }),
+  body: z.object({ email: emailSchema }).meta({ example: { email: EXAMPLE_EMAIL } }),
   response: {
     202: z.strictObject({ status: z.literal('accepted') }),
     ...problems({

@@ -1,7 +1,9 @@
-import { createServer, type Server } from 'node:http';
-import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { Catalog } from '../catalog/catalog.ts';
 import type { Clock } from '../clock.ts';
+import type { Log } from '../log.ts';
+import { type ConnectionLimits, type Connections, createConnections } from './connections.ts';
 import type { App } from './deps.ts';
 
 /** For Prometheus, on an address of its own: counts of the process, nothing about a person. */
@@ -9,6 +11,7 @@ import type { App } from './deps.ts';
 export function createMetrics(deps: {
   readonly catalog: Catalog;
   readonly clock: Clock;
+  readonly connections: Pick<Connections, 'counts'>;
 }): Registry {
   const registry = new Registry();
   new Gauge({
@@ -44,7 +47,52 @@ export function createMetrics(deps: {
       }
     },
   });
+  measureConnections(registry, deps.connections);
   return registry;
+}
+
+function measureConnections(registry: Registry, connections: Pick<Connections, 'counts'>): void {
+  const registers = [registry];
+  new Gauge({
+    name: 'slipway_http_connections',
+    help: 'Connections of clients: open ones, and the most there may be.',
+    labelNames: ['kind'],
+    registers,
+    collect() {
+      const { open, max } = connections.counts();
+      this.set({ kind: 'open' }, open);
+      this.set({ kind: 'max' }, max);
+    },
+  });
+  new Gauge({
+    name: 'slipway_http_held_bytes',
+    help: 'Held for clients that do not read their answers or do not finish their requests.',
+    registers,
+    collect() {
+      this.set(connections.counts().heldBytes);
+    },
+  });
+  new Counter({
+    name: 'slipway_http_connections_refused_total',
+    help: 'Connections that were one too many; the log says which limit to raise.',
+    registers,
+    collect() {
+      this.reset();
+      this.inc(connections.counts().refused);
+    },
+  });
+  new Counter({
+    name: 'slipway_http_connections_cut_total',
+    help: 'Connections that were closed on clients: too little memory, read too slowly, or idle.',
+    labelNames: ['reason'],
+    registers,
+    collect() {
+      this.reset();
+      for (const [reason, count] of Object.entries(connections.counts().cut)) {
+        this.inc({ reason }, count);
+      }
+    },
+  });
 }
 
 /** Observes every request of the application by route and status. */
@@ -65,14 +113,38 @@ export function countRequests(app: App, registry: Registry): void {
   });
 }
 
-/** Serves `GET /metrics`, with the process's own figures; resolves once it listens. */
+/** Who scrapes needs one; descriptors and memory are for clients. */
+const METRICS_LIMITS: ConnectionLimits = {
+  connectionsMax: 16,
+  heldBytesMax: 1024 * 1024,
+  because: 'These are of the metrics: it is enough to ask for them from one place.',
+};
+const METRICS_REQUEST_TIMEOUT_MS = 5_000;
+
+export interface MetricsServerDeps {
+  readonly registry: Registry;
+  readonly readiness: () => object;
+  readonly clock: Pick<Clock, 'now'>;
+  readonly log: Log;
+}
+
+/**
+ * Serves `GET /metrics`, with the process's own figures, and `GET /readyz`, with what is wrong in words that
+ * only the operator may read; resolves once it listens.
+ */
 export async function startMetricsServer(
-  registry: Registry,
+  { registry, readiness, clock, log }: MetricsServerDeps,
   address: { readonly host: string; readonly port: number },
 ): Promise<Server> {
   collectDefaultMetrics({ register: registry });
-  const server = createServer((request, response) => {
-    if (request.url?.split('?')[0] !== '/metrics') {
+  const answer = (request: IncomingMessage, response: ServerResponse): void => {
+    const [path] = request.url?.split('?') ?? [];
+    if (path === '/readyz') {
+      const type = { 'content-type': 'application/json; charset=utf-8' };
+      response.writeHead(200, type).end(JSON.stringify(readiness()));
+      return;
+    }
+    if (path !== '/metrics') {
       response.writeHead(404).end();
       return;
     }
@@ -80,8 +152,9 @@ export async function startMetricsServer(
       (text) => response.writeHead(200, { 'content-type': registry.contentType }).end(text),
       () => response.writeHead(500).end(),
     );
-  });
-  server.requestTimeout = 5_000;
+  };
+  const connections = createConnections({ limits: METRICS_LIMITS, bodyBytesMax: 0, clock, log });
+  const server = connections.createServer(answer, { requestTimeout: METRICS_REQUEST_TIMEOUT_MS });
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen(address.port, address.host, resolve);

@@ -1,5 +1,6 @@
 import swagger from '@fastify/swagger';
 import swaggerUi from '@fastify/swagger-ui';
+import type { FastifyReply, onRequestHookHandler } from 'fastify';
 import { jsonSchemaTransform } from 'fastify-type-provider-zod';
 import type { AccountsDeps } from './accounts-deps.ts';
 import { requirePrincipal } from './authenticate.ts';
@@ -46,33 +47,62 @@ function only(tags: readonly { readonly name: string }[]) {
   };
 }
 
+const JSON_TYPE = 'application/json; charset=utf-8';
+
+/** Made when it is first asked for: the routes are all there by then. Its bytes are shared by all answers. */
+const once = (make: () => string): (() => Buffer) => {
+  let made: Buffer | undefined;
+  return () => {
+    made ??= Buffer.from(make());
+    return made;
+  };
+};
+
+interface Documents {
+  readonly json: () => Buffer;
+  readonly yaml: () => Buffer;
+}
+
+/** In place of the package's own routes, which make the document for each request, and know no path before. */
+function answerBefore({ json, yaml }: Documents, basePath: string): onRequestHookHandler {
+  return (request, reply, done) => {
+    const { url } = request.routeOptions;
+    if (url === '/docs/json') reply.type(JSON_TYPE).send(json());
+    else if (url === '/docs/yaml') reply.type('application/x-yaml').send(yaml());
+    else if (url === '/docs/static/index.html') reply.redirect(`${basePath}/docs`);
+    else done();
+  };
+}
+
 /** The public document and a page to try it. Register before the routes it describes. */
-export async function registerOpenapi(app: App): Promise<void> {
+export async function registerOpenapi(app: App, basePath: string): Promise<void> {
+  const servers = [{ url: basePath === '' ? '/' : basePath }];
   await app.register(swagger, {
+    // The path of PUBLIC_URL is no part of a route, also where one begins with the same letters.
+    stripBasePath: false,
     openapi: {
       openapi: '3.1.0',
       info: {
         title: 'Slipway',
-        description:
-          'Desktop updates and downloads. Errors are problem documents (RFC 9457) with a stable code; a request that takes too long to arrive is answered 408, `request_timeout`. What an account can do is in [a document of its own](/docs/account).',
+        description: `Desktop updates and downloads. Errors are problem documents (RFC 9457) with a stable code; a request that takes too long to arrive is answered 408, \`request_timeout\`; a known address with another method 405, \`method_not_allowed\`, and an unknown one 404, \`route_not_found\`; any request 503, \`overloaded\`, when the server has more clients than it can serve. What an account can do is in [a document of its own](${basePath}/docs/account).`,
         ...INFO,
       },
-      servers: [{ url: '/' }],
+      servers,
       tags: PUBLIC_TAGS,
     },
     transform: only(PUBLIC_TAGS) as never,
   });
   await app.register(swagger, {
     decorator: 'signedInDocument',
+    stripBasePath: false,
     openapi: {
       openapi: '3.1.0',
       info: {
         title: 'Slipway, signed in',
-        description:
-          'What an account can do. Every request carries an access token. The rest is in [the public document](/docs).',
+        description: `What an account can do. Every request carries an access token. The rest is in [the public document](${basePath}/docs).`,
         ...INFO,
       },
-      servers: [{ url: '/' }],
+      servers,
       tags: SIGNED_IN_TAGS,
       components: {
         securitySchemes: { session: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' } },
@@ -81,10 +111,16 @@ export async function registerOpenapi(app: App): Promise<void> {
     },
     transform: only(SIGNED_IN_TAGS) as never,
   } as never);
+  const documents: Documents = {
+    json: once(() => JSON.stringify(app.swagger())),
+    yaml: once(() => app.swagger({ yaml: true })),
+  };
   await app.register(swaggerUi, {
     routePrefix: '/docs',
+    indexPrefix: basePath,
     staticCSP: DOCS_POLICY,
     // The base layout has no bar for opening other services' documents.
+    uiHooks: { onRequest: answerBefore(documents, basePath) },
     uiConfig: { layout: 'BaseLayout', tryItOutEnabled: true, deepLinking: true },
     theme: {
       title: 'Slipway',
@@ -93,16 +129,21 @@ export async function registerOpenapi(app: App): Promise<void> {
     },
   });
   app.get('/openapi.json', { schema: { hide: true } as object }, (_request, reply) => {
-    reply.send(app.swagger());
+    reply.type(JSON_TYPE).send(documents.json());
   });
-  app.get('/', { schema: { hide: true } as object }, (_request, reply) => reply.redirect('/docs'));
+  app.get('/', { schema: { hide: true } as object }, (_request, reply) =>
+    reply.redirect(`${basePath}/docs`),
+  );
 }
 
 /** The document of the signed-in routes, for the signed in, and its page. Inside the scope of those routes. */
 export function registerSignedInDocument(app: App, deps: AccountsDeps): void {
-  app.get('/api/v1/openapi.json', { schema: { hide: true } as object }, async (request) => {
+  const document = once(() =>
+    JSON.stringify((app as unknown as { signedInDocument(): object }).signedInDocument()),
+  );
+  app.get('/api/v1/openapi.json', { schema: { hide: true } as object }, async (request, reply) => {
     await requirePrincipal(deps, request);
-    return (app as unknown as { signedInDocument(): object }).signedInDocument();
+    return (reply as unknown as FastifyReply).type(JSON_TYPE).send(document());
   });
   registerAccountPage(app, deps);
 }

@@ -21,6 +21,7 @@ const STATUS_BY_KIND: Readonly<Record<ErrorKind, number>> = {
 /** What the store refuses this service is no fault of the client's, and passes. */
 const STATUS_BY_CODE: Partial<Readonly<Record<ErrorCode, number>>> = {
   body_too_large: 413,
+  method_not_allowed: 405,
   request_timeout: 408,
   unsupported_media_type: 415,
   store_denied: 503,
@@ -35,6 +36,7 @@ const TITLES: Readonly<Record<number, string>> = {
   401: 'Sign in first',
   403: 'Not allowed',
   404: 'Not found',
+  405: 'Method not allowed',
   408: 'Too slow',
   409: 'Conflict',
   410: 'Gone',
@@ -139,12 +141,4 @@ function sentence(code: ErrorCode): string {
   if (code === 'body_too_large') return 'The body is larger than this address takes.';
   if (code === 'unsupported_media_type') return 'Send the body as application/json.';
   return 'The body is not valid JSON.';
-}
-
-export function sendRouteNotFound(request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  return sendProblem(
-    new AppError('route_not_found', 'There is nothing at this address.'),
-    request,
-    reply,
-  );
 }

@@ -8,6 +8,7 @@ import type { App } from './deps.ts';
 import {
   clearSessionCookie,
   deviceIdSchema,
+  EXAMPLE_DEVICE,
   FORGERY_HEADER,
   platformSchema,
   requireOwnScript,
@@ -17,15 +18,20 @@ import {
 } from './session-answer.ts';
 import { problems } from './validation.ts';
 
+/** The token is what log-in answered. */
+const EXAMPLE = { refresh_token: '…', platform: 'linux', device: { id: EXAMPLE_DEVICE } };
+
 const schema = {
   summary: 'Carry a session on',
   description: `Answers with the next refresh token; the one sent is answered again for a minute, and after that its use ends the session. A web client in cookie mode sends its cookie and the header ${FORGERY_HEADER}.`,
   tags: ['auth'],
-  body: z.object({
-    refresh_token: z.string().max(1024).optional(),
-    platform: platformSchema,
-    device: z.object({ id: deviceIdSchema }),
-  }),
+  body: z
+    .object({
+      refresh_token: z.string().max(1024).optional(),
+      platform: platformSchema,
+      device: z.object({ id: deviceIdSchema }),
+    })
+    .meta({ example: EXAMPLE }),
   response: {
     200: sessionAnswerSchema,
     ...problems({

@@ -5,7 +5,13 @@ import { WRITING } from './account-route.ts';
 import type { AccountsDeps } from './accounts-deps.ts';
 import { openIdentity } from './authenticate.ts';
 import type { App } from './deps.ts';
-import { emailSchema, lineSchema, passwordSchema } from './session-answer.ts';
+import {
+  EXAMPLE_EMAIL,
+  EXAMPLE_PASSWORD,
+  emailSchema,
+  lineSchema,
+  passwordSchema,
+} from './session-answer.ts';
 import { problems } from './validation.ts';
 
 /** As the contact form's. */
@@ -16,23 +22,25 @@ const schema = {
   description:
     'Answers alike whether or not the address has an account already; sign in afterwards to find out. Where an invitation is needed, every one that is not good for the address is refused alike.',
   tags: ['auth'],
-  body: z.object({
-    email: emailSchema,
-    password: passwordSchema.describe(
-      'At least 8 characters; no common password, and not the address.',
-    ),
-    name: lineSchema(100).optional(),
-    invitation: z
-      .string()
-      .max(128)
-      .optional()
-      .describe('The code of an invitation, where one is needed.'),
-    captcha_token: z
-      .string()
-      .max(TOKEN_LENGTH_MAX)
-      .optional()
-      .describe('Where a captcha is set up.'),
-  }),
+  body: z
+    .object({
+      email: emailSchema,
+      password: passwordSchema.describe(
+        'At least 8 characters; no common password, and not the address.',
+      ),
+      name: lineSchema(100).optional(),
+      invitation: z
+        .string()
+        .max(128)
+        .optional()
+        .describe('The code of an invitation, where one is needed.'),
+      captcha_token: z
+        .string()
+        .max(TOKEN_LENGTH_MAX)
+        .optional()
+        .describe('Where a captcha is set up.'),
+    })
+    .meta({ example: { email: EXAMPLE_EMAIL, password: EXAMPLE_PASSWORD } }),
   response: {
     202: z.strictObject({ status: z.literal('accepted') }),
     ...problems({

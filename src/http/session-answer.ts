@@ -27,6 +27,11 @@ export const passwordSchema = z.string().min(1).max(1024);
 export const lineSchema = (lengthMax: number) =>
   z.string().trim().min(1).max(lengthMax).refine(isDisplayName, NOT_A_NAME);
 
+/** Of the page to try the interface: each is answered at the first click, one after the other. */
+export const EXAMPLE_EMAIL = 'ada@example.com';
+export const EXAMPLE_PASSWORD = 'correct horse battery staple';
+export const EXAMPLE_DEVICE = 'an-id-of-this-installation';
+
 export const sessionAnswerSchema = z.strictObject({
   access_token: z.string().describe('For `Authorization: Bearer …`; keep it in memory only.'),
   token_type: z.literal('Bearer'),

@@ -1,24 +1,26 @@
 import type { FastifySchemaCompiler, FastifySerializerCompiler } from 'fastify';
 import { z } from 'zod';
 import { AppError, type FieldIssue, isAppError } from '../errors.ts';
+import { describeIssue, summarizeIssues } from './issue-sentence.ts';
 
 /** Requests are parsed by the zod schemas that the OpenAPI document is made from. */
 
-const SENTENCES: Readonly<Record<string, string>> = {
-  body: 'The body is not as it should be.',
-  headers: 'The headers are not as they should be.',
+const PARTS: Readonly<Record<string, string>> = {
+  body: 'The body is',
+  headers: 'The headers are',
+  querystring: 'The query is',
 };
 
 /** For Fastify: reports every wrong field at once, by JSON Pointer. */
 export const compileValidator: FastifySchemaCompiler<z.ZodType> = ({ schema, httpPart }) => {
   return (data) => {
-    const parsed = schema.safeParse(data);
+    const parsed = schema.safeParse(data, { error: describeIssue });
     if (parsed.success) return { value: parsed.data };
     const issues = parsed.error.issues.map((issue) => ({
       pointer: issue.path.map((step) => `/${escapePointer(String(step))}`).join(''),
       detail: issue.message,
     }));
-    const sentence = SENTENCES[httpPart ?? ''] ?? 'The address is not as it should be.';
+    const sentence = summarizeIssues(PARTS[httpPart ?? ''] ?? 'The address is', issues);
     return { error: new AppError('invalid_request', sentence, { issues }) };
   };
 };
@@ -54,7 +56,10 @@ export function parseAll<T extends Record<string, () => unknown>>(
   if (first === undefined) return parsed as { [K in keyof T]: ReturnType<T[K]> };
   if (others.length === 0) throw first;
   const issues: FieldIssue[] = errors.flatMap((error) => error.issues);
-  throw new AppError('invalid_request', 'Several fields are not as they should be.', { issues });
+  // Each is a sentence of its own, and names what was given.
+  const sentences = issues.map(({ pointer, detail }) => `${pointer.slice(1)}: ${detail}`);
+  const detail = `Several fields are not valid. ${sentences.join(' ')}`;
+  throw new AppError('invalid_request', detail, { issues });
 }
 
 /** An optional field parsed when it is there. */

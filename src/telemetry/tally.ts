@@ -23,8 +23,11 @@ export interface Tally extends Usage {
 
 export interface TallyDeps {
   readonly clock: Clock;
-  /** Whether the catalog has the version. Strangers make up versions: only known ones get a group. */
-  isKnownVersion(application: string, version: string): boolean;
+  /**
+   * Whether the catalog has the version, as far as the channel may tell. Strangers make up versions: only
+   * known ones get a group.
+   */
+  isKnownVersion(application: string, channel: string, version: string): boolean;
   /** How long minutes are of use. */
   readonly minutesKeptMs: number;
 }
@@ -107,7 +110,7 @@ export function createTally(deps: TallyDeps): Tally {
       application,
       channel,
       (PLATFORMS as readonly string[]).includes(platform) ? platform : OTHER,
-      version === UNSTATED || isKnown(deps, application, version) ? version : OTHER,
+      version === UNSTATED || isKnown(deps, application, channel, version) ? version : OTHER,
     );
   };
 
@@ -154,9 +157,9 @@ export function createTally(deps: TallyDeps): Tally {
 }
 
 /** Counting never fails: a catalog that cannot answer knows no version. */
-function isKnown(deps: TallyDeps, application: string, version: string): boolean {
+function isKnown(deps: TallyDeps, application: string, channel: string, version: string): boolean {
   try {
-    return deps.isKnownVersion(application, version);
+    return deps.isKnownVersion(application, channel, version);
   } catch {
     return false;
   }

@@ -39,8 +39,11 @@ export interface TelemetryDeps {
   readonly flushIntervalMs: number;
   /** Public figures of fewer than this are not told apart from none. */
   readonly groupMin: number;
-  /** Whether the catalog has the version, from memory: asked for every check of a version it has not. */
-  isKnownVersion(application: string, version: string): boolean;
+  /**
+   * Whether the catalog has the version, as far as the channel may tell; from memory: asked for every check of a
+   * version it has not.
+   */
+  isKnownVersion(application: string, channel: string, version: string): boolean;
   /** False for a channel that only some may have: public figures do not tell of it. */
   isPublicChannel(application: string, channel: string): boolean;
 }

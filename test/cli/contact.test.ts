@@ -40,7 +40,7 @@ describe('slipway contact', () => {
   const deliver = (answer: 'sent' | 'failed') =>
     createDelivery({ ...parts(), log: silent, mailer: createFakeMailer(() => answer) }).runOnce();
 
-  it('from nothing to pending, delivered, dead, redelivered and erased', async () => {
+  it('from nothing to kept, delivered, dead, redelivered and erased', async () => {
     const stdout = 'There are no messages in ./data.';
     expect(await run('list')).toEqual({ code: 0, stdout, stderr: '' });
     const store = path.join(directory.path, 'data');
@@ -50,11 +50,20 @@ describe('slipway contact', () => {
     await deliver('sent');
     const second = await send({ subject: 'Second', email: 'bob@example.org' });
     const listed = await run('list');
-    expect(listed.stdout.split('\n')).toEqual([
+    expect(listed.stdout.split('\n').splice(-2)).toEqual([
+      '',
+      'Kept ones are not sent by mail: SMTP_URL is not set here.',
+    ]);
+    expect((await run('show', second)).stdout).toMatch(/state +kept; SMTP_URL is not set here/);
+    expect((await json('list', '--state', 'kept')).messages).toMatchObject([{ id: second }]);
+    expect(await run('list', '--state', 'pending')).toMatchObject({
+      stdout: 'No message in ./data is pending.',
+    });
+    expect(listed.stdout.split('\n').slice(0, -2)).toEqual([
       'Messages in ./data:',
       expect.stringMatching(/^ID +ACCEPTED +STATE +ATTEMPTS +FROM +SUBJECT$/),
       expect.stringMatching(
-        new RegExp(`^${second} +2026-11-21 09:02:00Z +pending +0 +bob@example\\.org +Second$`),
+        new RegExp(`^${second} +2026-11-21 09:02:00Z +kept +0 +bob@example\\.org +Second$`),
       ),
       expect.stringMatching(new RegExp(`^${first} .* delivered +1 +ada@example\\.org +First$`)),
     ]);

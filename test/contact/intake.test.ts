@@ -42,7 +42,7 @@ describe('what is sent', () => {
       `contact/pending/${id}/0.json`,
     ]);
     expect(store.counts).toMatchObject({ list: 1, create: 2, get: 0, head: 0 });
-    expect(await showMessage(store, id)).toMatchObject({
+    expect(await showMessage(store, id, true)).toMatchObject({
       id,
       acceptedAt: '2026-11-21T09:00:00.000Z',
       email: 'ada@example.org',
@@ -134,7 +134,9 @@ describe('Idempotency-Key', () => {
       const accepted = ids.filter((id) => id !== 'captcha_refused');
       expect(new Set(accepted).size).toBe(1);
       expect(accepted.length).toBeGreaterThanOrEqual(processes === 1 ? 20 : 5);
-      expect(await listMessages(store, { state: undefined, limit: 100 })).toHaveLength(1);
+      expect(
+        await listMessages(store, { state: undefined, limit: 100, hasMail: true }),
+      ).toHaveLength(1);
       expect((await intakes[0]?.submit(withKey()))?.id).toBe(accepted[0]);
     }
   });
@@ -151,7 +153,9 @@ describe('Idempotency-Key', () => {
     for (const answer of answers) {
       if (answer.status === 'rejected') expect(answer.reason.code).toBe('idempotency_key_reused');
     }
-    expect(await listMessages(store, { state: undefined, limit: 100 })).toHaveLength(1);
+    expect(await listMessages(store, { state: undefined, limit: 100, hasMail: true })).toHaveLength(
+      1,
+    );
   });
 });
 

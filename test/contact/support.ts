@@ -106,6 +106,6 @@ export const setUp = () => {
 
 /** Of every message, newest first. */
 export const statesOf = async (store: ObjectStore) => {
-  const messages = await listMessages(store, { state: undefined, limit: 10_000 });
+  const messages = await listMessages(store, { state: undefined, limit: 10_000, hasMail: true });
   return messages.map(({ state }) => state);
 };

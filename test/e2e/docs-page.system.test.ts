@@ -50,4 +50,40 @@ describe.skipIf(skipsBrowser)('the page to try the interface', () => {
     expect(complaints).toEqual([]);
     await page.close();
   });
+
+  it('answers every example at the first click', async () => {
+    const page = await browser.newPage({ viewport: { width: 1280, height: 900 } });
+    await page.goto(`${url}/docs`);
+    await page.locator('.opblock').first().waitFor();
+    const statuses: Record<string, string> = {};
+    for (const operation of await page.locator('.opblock').all()) {
+      const name = await operation.locator('.opblock-summary-path').getAttribute('data-path');
+      await operation.locator('.opblock-summary-control').click();
+      await operation.locator('button.execute').click();
+      const status = operation.locator('.live-responses-table .response-col_status').nth(1);
+      await status.waitFor();
+      statuses[String(name)] = String(await status.textContent()).slice(0, 3);
+      await operation.locator('.opblock-summary-control').click();
+    }
+    expect(statuses).toEqual({
+      '/api/v1/desktop/check-update': '200',
+      '/api/v1/desktop/latest-version': '200',
+      '/api/v1/desktop/download/{platform}': '200',
+      '/feeds/{app}/{channel}/{protocol}/{*}': '200',
+      '/api/v1/system/status': '200',
+      '/api/v1/metrics/public/live': '200',
+      '/monitoring/health': '200',
+      '/monitoring/overview': '200',
+      '/api/v1/contact': '202',
+      '/api/v1/auth/register': '202',
+      '/api/v1/auth/login': '200',
+      // A token has to be put in first.
+      '/api/v1/auth/refresh': '401',
+      '/api/v1/auth/logout': '204',
+      // Accounts of one's own send no mail.
+      '/api/v1/auth/resend-verification': '501',
+      '/api/v1/auth/request-reset': '501',
+    });
+    await page.close();
+  });
 });

@@ -234,7 +234,7 @@ describe.skipIf(skipsBrowser)('what the README gives a website', () => {
       message: 'Does it run on the engine?',
     });
     const stored = async (subject: string) =>
-      (await listMessages(store, { state: undefined, limit: 100 })).filter(
+      (await listMessages(store, { state: undefined, limit: 100, hasMail: true })).filter(
         (one) => one.subject === subject,
       );
     const keysOf = (page: Page): string[] => {

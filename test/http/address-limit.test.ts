@@ -1,7 +1,11 @@
 import fc from 'fast-check';
+import { pino } from 'pino';
+import { Registry } from 'prom-client';
 import { describe, expect, it } from 'vitest';
 import { isAppError } from '../../src/errors.ts';
 import { createAddressLimit, networkOf } from '../../src/http/address-limit.ts';
+import { buildBase } from '../../src/http/build-server.ts';
+import { normalizeForwardedFor } from '../../src/http/forwarded-for.ts';
 
 describe('what counts as one address', () => {
   it.each([
@@ -36,6 +40,59 @@ describe('what counts as one address', () => {
       }),
     );
     fc.assert(fc.property(fc.string(), (text) => typeof networkOf(text) === 'string'));
+  });
+});
+
+describe('X-Forwarded-For', () => {
+  it.each([
+    ['203.0.113.9', '203.0.113.9'],
+    ['203.0.113.9:5678', '203.0.113.9'],
+    ['[2001:db8::1]:443', '2001:db8::1'],
+    ['"[2001:db8::1]:443"', '2001:db8::1'],
+    ['[2001:db8::1]', '2001:db8::1'],
+    ['2001:db8::1', '2001:db8::1'],
+    ['203.0.113.9:1, 10.0.0.5:2,10.0.0.6', '203.0.113.9, 10.0.0.5, 10.0.0.6'],
+    // What a client made up, before what a proxy added.
+    ['nonsense, 203.0.113.9:1', '203.0.113.9'],
+    ['10.0.0.5, unknown, 203.0.113.9', '203.0.113.9'],
+    ['203.0.113.9:port', ''],
+    ['203.0.113.999:1', ''],
+    ['unknown', ''],
+    ['', ''],
+  ])('%j names %j', (header, addresses) => {
+    expect(normalizeForwardedFor(header)).toBe(addresses);
+  });
+});
+
+describe('behind a proxy', () => {
+  const ipsOf = async (trustProxy: string | boolean, headers: readonly string[]) => {
+    const app = await buildBase({ logger: pino({ level: 'silent' }), trustProxy }, new Registry());
+    app.get('/ip', (request, reply) => void reply.send({ ip: request.ip }));
+    const ips = [];
+    for (const header of headers) {
+      const answer = await app.inject({ url: '/ip', headers: { 'x-forwarded-for': header } });
+      ips.push(answer.json().ip);
+    }
+    await app.close();
+    return ips;
+  };
+
+  it('clients are told apart whatever way the proxy writes their addresses', async () => {
+    const headers = [
+      '203.0.113.9:5678',
+      '[2001:db8::1]:443',
+      '198.51.100.1, 203.0.113.9:5678',
+      '203.0.113.9:5678, 127.0.0.1:9999',
+      'nonsense',
+    ];
+    expect(await ipsOf('127.0.0.1', headers)).toEqual([
+      '203.0.113.9',
+      '2001:db8::1',
+      '203.0.113.9',
+      '203.0.113.9',
+      '127.0.0.1',
+    ]);
+    expect(await ipsOf(false, headers)).toEqual(headers.map(() => '127.0.0.1'));
   });
 });
 

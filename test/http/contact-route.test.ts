@@ -68,7 +68,7 @@ async function open({ configured = true, perMinute = 1_000 } = {}) {
     });
     return { status: response.statusCode, headers: response.headers, body: response.json() };
   };
-  const stored = () => listMessages(store, { state: undefined, limit: 100 });
+  const stored = () => listMessages(store, { state: undefined, limit: 100, hasMail: true });
   return { app, store, visitors, addresses, post, stored };
 }
 

@@ -166,9 +166,36 @@ describe('which pages may read what', () => {
     for (const [, url] of [...OPEN, ...OURS, ...CLOSED]) {
       for (const headers of [{}, { origin: WEBSITE }, { 'access-control-request-method': 'GET' }]) {
         const answer = await ask(service, 'OPTIONS', url, { headers: headers as never });
-        expect([204, 404], `${url} ${answer.text}`).toContain(answer.status);
+        expect([204, 404, 405], `${url} ${answer.text}`).toContain(answer.status);
         if (answer.status === 404) expect(answer.body.code).toBe('route_not_found');
       }
     }
+  });
+});
+
+describe('a page of an origin that is not among the website', () => {
+  it('is in the log once, with what to do about it', async () => {
+    const log: string[] = [];
+    const env = { ...COOKIE_ENV, PUBLIC_URL: 'https://updates.example.com' };
+    const service = await createTestService({ env, log });
+    const visit = (origin: string, url: string, method = 'POST') =>
+      ask(service, method as 'POST', url, { headers: { origin } });
+    for (let n = 0; n < 3; n++) {
+      await visit(FOREIGN, `${AUTH}/login`);
+      await visit(FOREIGN, '/api/v1/contact', 'OPTIONS');
+    }
+    // Their own, and what is open to every page.
+    await visit(WEBSITE, `${AUTH}/login`);
+    await visit('https://updates.example.com', `${AUTH}/login`);
+    await visit('https://elsewhere.example', CHECK_UPDATE);
+    const refused = () =>
+      log.map((line) => JSON.parse(line)).filter(({ level, origin }) => level === 40 && origin);
+    expect(refused()).toMatchObject([
+      { origin: FOREIGN, msg: expect.stringContaining('add its origin to WEBSITE_ORIGINS') },
+    ]);
+    for (let n = 0; n < 100; n++) await visit(`https://${n}.${'x'.repeat(900)}`, ACCOUNT, 'GET');
+    expect(refused()).toHaveLength(20);
+    for (const line of log) expect(line.length).toBeLessThan(1_000);
+    await service.close();
   });
 });

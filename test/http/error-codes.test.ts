@@ -155,13 +155,34 @@ describe('error codes', () => {
   it('nothing at an address is route_not_found', async () => {
     for (const [method, url] of [
       ['GET', '/nothing'],
-      ['GET', CHECK_UPDATE],
-      ['DELETE', LATEST_VERSION],
       ['GET', DOWNLOAD],
       ['GET', '/api/v1/desktop/latest-version/'],
     ] as const) {
       const { statusCode, ...response } = await service.app.http.inject({ method, url });
       expect([statusCode, response.json().code], url).toEqual([404, 'route_not_found']);
+    }
+  });
+
+  it('a known address with another method is method_not_allowed, and says which it takes', async () => {
+    for (const [method, url, allow] of [
+      ['GET', CHECK_UPDATE, 'POST'],
+      ['HEAD', CHECK_UPDATE, 'POST'],
+      ['DELETE', LATEST_VERSION, 'GET, HEAD'],
+      ['POST', `${DOWNLOAD}/windows?version=1.0.0`, 'GET, HEAD'],
+      ['PUT', '/feeds/desktop/stable/electron/latest.yml', 'GET, HEAD'],
+      ['POST', '/files/apps/desktop/x', 'GET, HEAD'],
+      ['PUT', '/api/v1/account', 'DELETE, GET, HEAD, PATCH'],
+      ['GET', '/api/v1/auth/login', 'POST'],
+      ['POST', '/api/v1/account/sessions/0123', 'DELETE'],
+      ['POST', '/docs/static/swagger-ui.css', 'GET, HEAD'],
+      ['DELETE', '/', 'GET, HEAD'],
+      ['TRACE', '/livez', 'GET, HEAD'],
+      ['PROPFIND', '/livez', 'GET, HEAD'],
+    ] as const) {
+      const { statusCode, headers, body } = await service.app.http.inject({ method, url } as never);
+      expect([statusCode, headers.allow], `${method} ${url}`).toEqual([405, allow]);
+      expect(headers['content-type']).toBe('application/problem+json; charset=utf-8');
+      if (method !== 'HEAD') expect(body).toContain(`"code":"method_not_allowed"`);
     }
   });
 

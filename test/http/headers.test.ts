@@ -47,6 +47,22 @@ describe('headers that every answer has', () => {
     );
   });
 
+  it('no client can write a long line into the log', async () => {
+    log.length = 0;
+    const long = '\u0000\u001f"'.repeat(2_000);
+    const url = `/${encodeURIComponent(long)}${'"'.repeat(10_000)}?${'x'.repeat(1_000)}`;
+    await get(service, url, {
+      'x-request-id': 'x'.repeat(9_000),
+      'x-forwarded-for': 'x'.repeat(9_000),
+      'user-agent': 'x'.repeat(9_000),
+      authorization: `Bearer ${'x'.repeat(9_000)}`,
+      host: 'x'.repeat(900),
+    });
+    await get(service, `${LATEST_VERSION}?channel=${'x'.repeat(9_000)}`);
+    expect(log).toHaveLength(2);
+    for (const line of log) expect(line.length).toBeLessThan(1_000);
+  });
+
   it.each(ADDRESSES.slice(0, 5))('security headers on %s', async (url) => {
     const { headers } = await get(service, url);
     expect(headers).toMatchObject({

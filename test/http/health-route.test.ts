@@ -1,6 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
+import { detailedReadiness } from '../../src/http/health-route.ts';
 import { createMemoryStore } from '../../src/object-store/memory.ts';
 import { systemClock } from '../../src/system.ts';
 import { createHastyClock } from '../support/clock.ts';
@@ -33,9 +34,28 @@ describe('liveness and readiness', () => {
     expect(headers['cache-control']).toBe('no-store');
     expect(body).toEqual({
       status: 'ready',
-      problems: [],
-      catalogs: { desktop: { revision: 1, source: 'live', age_seconds: 0, problems: [] } },
+      problems_count: 0,
+      catalogs: { desktop: { revision: 1, source: 'live', age_seconds: 0, problems_count: 0 } },
     });
+  });
+
+  it('tells strangers how much is wrong, and the operator what', async () => {
+    const service = await open();
+    await release(service, '1.0.0', ['windows x64 nsis']);
+    await release(service, '2.0.0', ['windows x64 nsis']);
+    const manifest = 'apps/desktop/releases/2.0.0/manifest/1.json';
+    const damaged = createMemoryStore({ clock: systemClock });
+    for await (const { key } of service.store.list('')) {
+      const object = await service.store.get(key);
+      const bytes = key === manifest ? Buffer.from('damaged') : (object?.body ?? Buffer.alloc(0));
+      await damaged.create(key, bytes);
+    }
+    const other = await open({ store: damaged });
+    const { body } = await get(other, '/readyz');
+    expect(body).toMatchObject({ problems_count: 0, catalogs: { desktop: { problems_count: 1 } } });
+    expect(JSON.stringify(body)).not.toMatch(/manifest|apps\//);
+    const { document } = detailedReadiness({ catalog: other.app.catalog, clock: systemClock });
+    expect(document.catalogs.desktop?.problems.join()).toContain('2.0.0 is not offered');
   });
 
   it('ready, and nothing to answer with, before anything is published', async () => {
@@ -77,7 +97,9 @@ describe('liveness and readiness', () => {
     const { status, body } = await get(service, '/readyz');
     expect(status).toBe(200);
     expect(body.catalogs.desktop).toMatchObject({ revision: 1, source: 'saved' });
-    expect(body.problems.join()).toMatch(/The object store cannot be read/);
+    expect(body.problems_count).toBe(1);
+    const { document } = detailedReadiness({ catalog: service.app.catalog, clock: systemClock });
+    expect(document.problems.join()).toMatch(/The object store cannot be read/);
     // The links of a directory are the store's own to make, and that is the part that is broken here.
     expect(await check(service, { current_version: '2.0.0' })).toMatchObject({
       status: 200,

@@ -26,7 +26,7 @@ describe('GET /api/v1/metrics/public/live', () => {
     telemetry = createProcess(store, clock, { groupMin: 10 });
     const logger = pino({ level: 'silent' });
     app = await buildBase({ logger, trustProxy: false }, new Registry());
-    await registerCors(app, []);
+    await registerCors(app, { origins: [], ownOrigin: () => 'http://localhost' });
     await registerOpenRoutes(app, (scope) =>
       registerLiveMetrics(scope, { telemetry, hasApplication: (name) => name === 'desktop' }),
     );

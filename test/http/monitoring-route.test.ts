@@ -53,8 +53,8 @@ describe('monitoring', () => {
       new Registry(),
     );
     apps.push(app);
-    await registerCors(app, []);
-    await registerOpenapi(app);
+    await registerCors(app, { origins: [], ownOrigin: () => 'http://localhost' });
+    await registerOpenapi(app, '');
     await registerOpenRoutes(app, (scope) =>
       registerMonitoring(scope, {
         catalog,
@@ -343,7 +343,7 @@ describe('monitoring', () => {
       }
       expect(new Set(stub.requests.map(({ url }) => url))).toEqual(new Set([HEALTH]));
       const posted = await app.inject({ method: 'POST', url: HEALTH, payload: {} });
-      expect(posted.statusCode).toBe(404);
+      expect(posted.statusCode).toBe(405);
     });
 
     it.each<[string, Parameters<MonitoringStub['answerWith']>[0]]>([

@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -19,9 +20,25 @@ const ROOT = path.resolve(import.meta.dirname, '../..');
 const START_MAX_MS = 20_000;
 const children: ChildProcess[] = [];
 
-/** Starts `src/server.ts` with these settings and none of this process's own. */
-export function startServer(env: Readonly<Record<string, string>>): Running {
-  const child = spawn(process.execPath, [path.join(ROOT, 'src/server.ts')], {
+/**
+ * Starts `src/server.ts` with these settings and none of this process's own.
+ *
+ * @param limits what the process may use: descriptors, and megabytes of heap
+ */
+export function startServer(
+  env: Readonly<Record<string, string>>,
+  limits: { readonly descriptors?: number; readonly heapMb?: number } = {},
+): Running {
+  const { descriptors, heapMb } = limits;
+  const args = [
+    ...(heapMb === undefined ? [] : [`--max-old-space-size=${heapMb}`]),
+    path.join(ROOT, 'src/server.ts'),
+  ];
+  const [program, ...programArgs] =
+    descriptors === undefined
+      ? [process.execPath, ...args]
+      : ['sh', '-c', `ulimit -n ${descriptors}; exec "$@"`, 'sh', process.execPath, ...args];
+  const child = spawn(String(program), programArgs, {
     // Not where a developer's .env may be.
     cwd: tmpdir(),
     // Nothing of this process's settings, but what it takes to run at all.
@@ -52,4 +69,13 @@ export function startServer(env: Readonly<Record<string, string>>): Running {
 /** Ends what a test left running. */
 export function killAll(): void {
   for (const child of children.splice(0)) child.kill('SIGKILL');
+}
+
+/** A port of the loopback that nothing listens on. */
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
 }

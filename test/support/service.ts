@@ -4,6 +4,7 @@ import { pino } from 'pino';
 import { type BuiltApp, buildApp, openStore } from '../../src/app.ts';
 import type { Clock, Randomness } from '../../src/clock.ts';
 import { type Config, loadConfig } from '../../src/config.ts';
+import type { ConnectionLimits } from '../../src/http/connections.ts';
 import { createMemoryStore } from '../../src/object-store/memory.ts';
 import type { ObjectStore } from '../../src/object-store/object-store.ts';
 import { systemRandomness } from '../../src/system.ts';
@@ -31,6 +32,7 @@ export interface TestServiceOptions {
   readonly randomness?: Randomness;
   /** False leaves the catalog unloaded. */
   readonly start?: boolean;
+  readonly limits?: ConnectionLimits;
   /** Lines of the log are pushed here. */
   readonly log?: string[];
 }
@@ -62,6 +64,7 @@ export async function createTestService(options: TestServiceOptions = {}): Promi
     randomness,
     logger,
     passwordCost: CHEAP,
+    ...(options.limits === undefined ? {} : { limits: options.limits }),
     // A directory store's links are made by the service: it opens its own.
     ...(given === 'directory' ? {} : { store }),
   });

@@ -44,7 +44,7 @@ export function createProcess(
     log,
     flushIntervalMs: rest.flushIntervalMs ?? MINUTE,
     groupMin,
-    isKnownVersion: (_application, version) => version.startsWith('1.'),
+    isKnownVersion: (_application, _channel, version) => version.startsWith('1.'),
     isPublicChannel: (_application, channel) => channel !== 'insider',
   });
 }

@@ -8,7 +8,7 @@ function createCounting(isKnownVersion = (version: string) => version.startsWith
   let asked = 0;
   const usage = createTally({
     clock,
-    isKnownVersion: (_application, version) => {
+    isKnownVersion: (_application, _channel, version) => {
       asked++;
       return isKnownVersion(version);
     },

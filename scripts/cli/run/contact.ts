@@ -19,11 +19,12 @@ export async function list(
     json: boolean;
   },
 ): Promise<void> {
-  const { privateStore, place } = await openContext(terminal, { subject: 'private data' });
+  const { privateStore, config, place } = await openContext(terminal, { subject: 'private data' });
+  const hasMail = config.contact.mail !== undefined;
   const damaged: { id: string; reason: string }[] = [];
   const messages = await listMessages(
     privateStore,
-    { state: options.state, limit: options.limit },
+    { state: options.state, limit: options.limit, hasMail },
     (id, reason) => damaged.push({ id, reason }),
   );
   if (options.json) {
@@ -52,6 +53,9 @@ export async function list(
       ]),
     );
   }
+  if (messages.some(({ state }) => state === 'kept')) {
+    print(terminal, '\nKept ones are not sent by mail: SMTP_URL is not set here.');
+  }
   if (messages.some(({ state }) => state === 'dead')) {
     print(
       terminal,
@@ -71,8 +75,8 @@ export async function show(
   id: string,
   options: { json: boolean },
 ): Promise<void> {
-  const { privateStore, place } = await openContext(terminal, { subject: 'private data' });
-  const message = await showMessage(privateStore, id);
+  const { privateStore, config, place } = await openContext(terminal, { subject: 'private data' });
+  const message = await showMessage(privateStore, id, config.contact.mail !== undefined);
   if (options.json) {
     printJson(terminal, {
       ...listedJsonOf(message),
@@ -107,6 +111,7 @@ export async function show(
 }
 
 function stateSentence({ state, nextAt, id }: ShownMessage): string {
+  if (state === 'kept') return 'kept; SMTP_URL is not set here, so it is not sent by mail';
   if (state === 'dead') return `dead; "slipway contact redeliver ${id}" tries again`;
   return nextAt === undefined ? state : `${state}; next attempt ${formatTime(nextAt)}`;
 }

@@ -1,0 +1,31 @@
+import type { ConnectionLimits } from './connections.ts';
+
+/** How many connections a process can afford, from what the system lets it use. */
+
+/** A connection with its headers takes 24 KiB, as measured; half of the heap is left for the catalog. */
+const HEAP_BYTES_EACH = 32 * 1024;
+/** The socket, and the file that it may be sending. */
+const DESCRIPTORS_EACH = 2;
+/** For the store, the log, the disk and the metrics. */
+const DESCRIPTORS_RESERVED_MAX = 256;
+const RESERVED_SHARE = 0.25;
+const HELD_SHARE = 0.125;
+
+/** @param process what the system lets it use: open files and sockets (may be infinite), and heap */
+export function connectionLimits(process: {
+  readonly descriptors: number;
+  readonly heapBytes: number;
+}): ConnectionLimits {
+  const { descriptors, heapBytes } = process;
+  const byHeap = Math.floor(heapBytes / 2 / HEAP_BYTES_EACH);
+  const reserved = Math.min(DESCRIPTORS_RESERVED_MAX, descriptors * RESERVED_SHARE);
+  const byDescriptors = Math.floor((descriptors - reserved) / DESCRIPTORS_EACH);
+  const isFew = byDescriptors < byHeap;
+  return {
+    connectionsMax: Math.max(1, Math.min(byHeap, byDescriptors)),
+    heldBytesMax: Math.floor(heapBytes * HELD_SHARE),
+    because: isFew
+      ? `This process may open ${descriptors} files and sockets: raise that limit (ulimit -n), or run more processes.`
+      : `This process may use ${Math.round(heapBytes / 2 ** 20)} MiB of heap: raise that limit (--max-old-space-size), or run more processes.`,
+  };
+}

@@ -1,0 +1,138 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import type { Holder, MemoryBudget } from './memory-budget.ts';
+
+/** One client's connection: its requests are answered in turn, and what it makes us hold is counted. */
+
+export type CutReason = 'memory' | 'slow_reader' | 'idle' | 'crowded';
+
+type Handler = (request: IncomingMessage, response: ServerResponse) => void;
+
+interface Exchange {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  /** Reserved while it waits for its turn. */
+  readonly waitingBytes: number;
+}
+
+export interface ConnectionDeps {
+  readonly budget: MemoryBudget;
+  readonly handler: Handler;
+  readonly bodyBytesMax: number;
+  readonly onCut: (reason: CutReason) => void;
+}
+
+/** Of a request and its answer before anything is done for them, as measured. */
+const WAITING_BYTES = 6 * 1024;
+/** Less than this is part of what a connection costs anyway. */
+const UNCOUNTED_BYTES = 4 * 1024;
+/** A text is there twice for a while: as a string, and as the bytes of it. */
+const COPIES = 2;
+
+/** What is read ahead of a stream, in it and in the socket. */
+const STREAM_BYTES = 128 * 1024;
+
+/** Buffers are documents that all answers share. */
+function bytesOf(answer: unknown): number {
+  if (typeof answer === 'string') {
+    return answer.length < UNCOUNTED_BYTES ? 0 : answer.length * COPIES;
+  }
+  return answer == null || Buffer.isBuffer(answer) ? 0 : STREAM_BYTES;
+}
+
+export class Connection implements Holder {
+  readonly socket: Socket;
+  /** Its requests are answered 503: it is one too many. */
+  readonly isSurplus: boolean;
+  heldBytes = 0;
+  heldSince = 0;
+  /** Requests that were answered: tells a connection that is idle from one that is used. */
+  answeredCount = 0;
+  /** No room is left for the body of the present request. */
+  isRefused = false;
+  readonly #deps: ConnectionDeps;
+  readonly #waiting: Exchange[] = [];
+  #waitingBytes = 0;
+  #current: ServerResponse | undefined;
+
+  constructor(socket: Socket, isSurplus: boolean, deps: ConnectionDeps) {
+    this.socket = socket;
+    this.isSurplus = isSurplus;
+    this.#deps = deps;
+    socket.once('close', () => {
+      this.#waiting.length = 0;
+      deps.budget.release(this);
+    });
+  }
+
+  /** What is being answered; undefined between requests. */
+  get current(): ServerResponse | undefined {
+    return this.#current;
+  }
+
+  /**
+   * Answers one request at a time. Those that were sent on before its answer was read (pipelined) wait, and
+   * nothing more is read from the socket meanwhile; Node would begin to answer all of them at once.
+   */
+  take(request: IncomingMessage, response: ServerResponse): void {
+    if (this.#current === undefined) {
+      this.#begin(request, response);
+      return;
+    }
+    const waitingBytes = WAITING_BYTES + this.#bodyBytesOf(request);
+    if (!this.#deps.budget.reserve(this, waitingBytes)) {
+      this.cut('memory');
+      return;
+    }
+    this.#waiting.push({ request, response, waitingBytes });
+    this.#waitingBytes += waitingBytes;
+    this.socket.pause();
+  }
+
+  /** Counts an answer until it is sent: a text, or a stream. False: there is no room for it. */
+  holdAnswer(answer: unknown): boolean {
+    const bytes = bytesOf(answer);
+    return bytes === 0 || this.#deps.budget.reserve(this, bytes);
+  }
+
+  cut(reason: CutReason): void {
+    if (this.socket.destroyed) return;
+    this.socket.destroy();
+    this.#deps.onCut(reason);
+  }
+
+  #begin(request: IncomingMessage, response: ServerResponse): void {
+    this.#current = response;
+    const bodyBytes = this.#bodyBytesOf(request);
+    this.isRefused =
+      this.isSurplus || (bodyBytes > 0 && !this.#deps.budget.reserve(this, bodyBytes));
+    response.once('close', () => this.#end());
+    this.#deps.handler(request, response);
+  }
+
+  #end(): void {
+    this.#current = undefined;
+    this.answeredCount += 1;
+    if (this.socket.destroyed) return;
+    const next = this.#waiting.shift();
+    this.#waitingBytes -= next?.waitingBytes ?? 0;
+    if (this.heldBytes > 0) this.#deps.budget.release(this, this.heldBytes - this.#waitingBytes);
+    if (next === undefined) return;
+    if (this.#waiting.length === 0) this.socket.resume();
+    this.#current = next.response;
+    // Others have their turn in between.
+    setImmediate(() => {
+      if (!this.socket.destroyed) this.#begin(next.request, next.response);
+    });
+  }
+
+  /** What its body takes when all of it is here: what it says, or the most that any route reads. */
+  #bodyBytesOf({ headers }: IncomingMessage): number {
+    const length = headers['content-length'];
+    if (length === undefined) {
+      return headers['transfer-encoding'] === undefined ? 0 : this.#deps.bodyBytesMax * COPIES;
+    }
+    const bytes = Math.min(Number(length), this.#deps.bodyBytesMax);
+    return bytes < UNCOUNTED_BYTES ? 0 : bytes * COPIES;
+  }
+}

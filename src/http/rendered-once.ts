@@ -1,0 +1,37 @@
+import { etagOf } from './conditional.ts';
+
+/** A document as it is sent: its bytes are shared by every answer that is on its way. */
+export interface Rendered {
+  readonly body: Buffer;
+  readonly etag: string;
+}
+
+export function rendered(text: string): Rendered {
+  return { body: Buffer.from(text), etag: etagOf(text) };
+}
+
+/** What is made once from what it depends on, and not for every client that asks. */
+export interface Once<T> {
+  /**
+   * @param key what is asked for, out of what there is: clients must not be able to make new ones
+   * @param parts what it is made from, compared by identity
+   */
+  get(key: string, parts: readonly unknown[], make: () => T): T;
+}
+
+export function createOnce<T>(): Once<T> {
+  const entries = new Map<string, { readonly parts: readonly unknown[]; readonly made: T }>();
+  return {
+    get: (key, parts, make) => {
+      const known = entries.get(key);
+      if (known !== undefined && isSame(known.parts, parts)) return known.made;
+      const made = make();
+      entries.set(key, { parts, made });
+      return made;
+    },
+  };
+}
+
+function isSame(a: readonly unknown[], b: readonly unknown[]): boolean {
+  return a.length === b.length && a.every((part, index) => part === b[index]);
+}

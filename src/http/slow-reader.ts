@@ -1,0 +1,125 @@
+import { readFile } from 'node:fs/promises';
+import ipaddr from 'ipaddr.js';
+import type { Connection } from './connection.ts';
+
+/**
+ * The least that a client must take of an answer, and the longest that a connection may be idle.
+ *
+ * Socket time-outs do neither: every byte that moves in either direction starts them anew.
+ */
+
+export interface ReadingRules {
+  /** Bytes a second, on the average; a bad mobile line has twice as much. */
+  readonly bytesPerSecondMin: number;
+  /** For so long a client that took enough before may take nothing. Kernels report progress in steps. */
+  readonly pauseMaxMs: number;
+  /** The same where the kernel does not say what has arrived: its buffers of megabytes hide it. */
+  readonly unseenPauseMaxMs: number;
+  readonly idleMaxMs: number;
+  readonly checkedEveryMs: number;
+}
+
+export const READING_RULES: ReadingRules = {
+  bytesPerSecondMin: 1_000,
+  pauseMaxMs: 240_000,
+  unseenPauseMaxMs: 900_000,
+  // Longer than Node keeps a connection alive: this is for those that hold it open with blank lines.
+  idleMaxMs: 75_000,
+  checkedEveryMs: 10_000,
+};
+
+/** What was seen of a connection the last time. */
+interface Seen {
+  readonly answeredCount: number;
+  readonly takenBytes: number;
+  /** How much longer it may take nothing. */
+  readonly creditMs: number;
+}
+
+export interface SlowReaders {
+  /** Cuts connections that take too little or are idle for too long. Never rejects. */
+  check(connections: Iterable<Connection>): Promise<void>;
+}
+
+export function createSlowReaders(
+  rules: ReadingRules,
+  readUnacknowledged: () => Promise<Unacknowledged | undefined> = readKernel,
+): SlowReaders {
+  const seen = new WeakMap<Connection, Seen>();
+  const { checkedEveryMs } = rules;
+
+  const checkOne = (connection: Connection, kernel: Unacknowledged | undefined): void => {
+    const { answeredCount, socket, current } = connection;
+    const before = seen.get(connection);
+    const takenBytes = takenBytesOf(connection, kernel);
+    const isWaitedFor = current !== undefined && socket.writableLength > 0;
+    const pauseMaxMs = kernel === undefined ? rules.unseenPauseMaxMs : rules.pauseMaxMs;
+    const fullMs = isWaitedFor ? pauseMaxMs : rules.idleMaxMs;
+    const isSame = before !== undefined && before.answeredCount === answeredCount;
+    // Working on an answer is no fault of the client's.
+    const isExempt = current !== undefined && !isWaitedFor;
+    const earnedMs =
+      isSame && isWaitedFor
+        ? (1000 * Math.max(0, takenBytes - before.takenBytes)) / rules.bytesPerSecondMin
+        : 0;
+    const creditMs =
+      isSame && !isExempt ? Math.min(fullMs, before.creditMs + earnedMs) - checkedEveryMs : fullMs;
+    seen.set(connection, { answeredCount, takenBytes, creditMs });
+    if (creditMs < 0) connection.cut(isWaitedFor ? 'slow_reader' : 'idle');
+  };
+
+  return {
+    check: async (connections) => {
+      const all = [...connections];
+      const isAnyWaitedFor = all.some(({ socket }) => socket.writableLength > 0);
+      const kernel = isAnyWaitedFor ? await readUnacknowledged().catch(() => undefined) : undefined;
+      for (const connection of all) checkOne(connection, kernel);
+    },
+  };
+}
+
+/** What the client's machine has acknowledged of all that was written. */
+function takenBytesOf({ socket }: Connection, kernel: Unacknowledged | undefined): number {
+  // Node says what it has handed to the kernel nowhere else.
+  const handle = (socket as { _handle?: { bytesWritten?: number; writeQueueSize?: number } })
+    ._handle;
+  const handedOver = (handle?.bytesWritten ?? 0) - (handle?.writeQueueSize ?? 0);
+  const { localPort = 0, remoteAddress = '', remotePort = 0 } = socket;
+  return handedOver - (kernel?.get(connectionKey(localPort, remoteAddress, remotePort)) ?? 0);
+}
+
+/** Bytes in the kernel's send buffer that were not acknowledged yet, by connection. */
+export type Unacknowledged = ReadonlyMap<string, number>;
+
+const connectionKey = (localPort: number, address: string, port: number): string =>
+  `${localPort} ${ipaddr.process(address).toString()} ${port}`;
+
+/** From Linux's tables of connections; undefined on other systems, which have none to read. */
+async function readKernel(): Promise<Unacknowledged | undefined> {
+  if (process.platform !== 'linux') return undefined;
+  const tables = ['/proc/self/net/tcp', '/proc/self/net/tcp6'].map((file) =>
+    readFile(file, 'latin1').catch(() => ''),
+  );
+  return parseConnections((await Promise.all(tables)).join('\n'));
+}
+
+/** @param text lines of `/proc/net/tcp` and `/proc/net/tcp6` (proc_net_tcp(5)) */
+export function parseConnections(text: string): Unacknowledged {
+  const row = /^\s*\d+: [\dA-F]+:([\dA-F]{4}) ([\dA-F]+):([\dA-F]{4}) [\dA-F]{2} ([\dA-F]{8}):/gm;
+  const unacknowledged = new Map<string, number>();
+  for (const [, localPort = '', remote = '', port = '', queued = ''] of text.matchAll(row)) {
+    const bytes = Number.parseInt(queued, 16);
+    if (bytes === 0) continue;
+    const key = connectionKey(parseInt(localPort, 16), addressOf(remote), parseInt(port, 16));
+    unacknowledged.set(key, bytes);
+  }
+  return unacknowledged;
+}
+
+/** Four bytes at a time, each group in the order of a little-endian machine. */
+function addressOf(hex: string): string {
+  const bytes = (hex.match(/.{8}/g) ?? []).flatMap((group) =>
+    [...Buffer.from(group, 'hex')].reverse(),
+  );
+  return ipaddr.fromByteArray(bytes).toString();
+}
