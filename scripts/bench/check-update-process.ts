@@ -8,10 +8,13 @@ import { type BuiltApp, buildApp, openStore } from '../../src/app.ts';
 import { loadConfig } from '../../src/config.ts';
 import { buildBase, registerOpenRoutes } from '../../src/http/build-server.ts';
 import { registerCheckUpdate } from '../../src/http/check-update-route.ts';
+import { connectionLimits } from '../../src/http/connection-limits.ts';
+import { createConnections } from '../../src/http/connections.ts';
 import type { App, RouteDeps } from '../../src/http/deps.ts';
+import { BODY_BYTES_MAX } from '../../src/http/server-options.ts';
 import type { ObjectStore } from '../../src/object-store/object-store.ts';
 import { createS3Store } from '../../src/object-store/s3.ts';
-import { systemClock, systemRandomness } from '../../src/system.ts';
+import { readProcessLimits, systemClock, systemRandomness } from '../../src/system.ts';
 import { answerParent, readCpuMicros } from './child.ts';
 
 /** The server side of the check-update bench: the service, or one of the baselines. */
@@ -69,7 +72,13 @@ function createBucket(): ObjectStore {
 
 /** The same plugins, hooks, log, limits and body schema as check-update, and then just a buffer. */
 async function openFixed(answer: Buffer): Promise<string> {
-  const app = await buildBase({ logger, trustProxy: false }, new Registry());
+  const connections = createConnections({
+    limits: connectionLimits(readProcessLimits()),
+    bodyBytesMax: BODY_BYTES_MAX,
+    clock: systemClock,
+    log: logger,
+  });
+  const app = await buildBase({ logger, trustProxy: false, connections }, new Registry());
   await app.register(cors, { origin: '*', exposedHeaders: ['etag'], strictPreflight: false });
   await registerOpenRoutes(app, (scope) => {
     scope.post(PATH, checkUpdateOptions(), (_request, reply) => {

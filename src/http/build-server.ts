@@ -1,9 +1,7 @@
-import { Readable } from 'node:stream';
 import cookie from '@fastify/cookie';
 import helmet from '@fastify/helmet';
 import fastify from 'fastify';
 import type { Registry } from 'prom-client';
-import { AppError } from '../errors.ts';
 import type { MonitoringUpstream } from '../telemetry/monitoring-upstream.ts';
 import type { Status } from '../telemetry/status.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
@@ -13,7 +11,7 @@ import type { AccountsDeps } from './accounts-deps.ts';
 import { registerAnalytics } from './analytics-route.ts';
 import { registerBilling } from './billing-route.ts';
 import { registerCheckUpdate } from './check-update-route.ts';
-import { type Connections, HEADERS_MAX } from './connections.ts';
+import { closeAfterLastAnswer, holdAnswers, refuseRequests } from './connection-hooks.ts';
 import { type ContactRouteDeps, registerContact } from './contact-route.ts';
 import { registerCors } from './cors.ts';
 import type { App, RouteDeps } from './deps.ts';
@@ -26,7 +24,7 @@ import { registerHealth } from './health-route.ts';
 import { registerJwks } from './jwks-route.ts';
 import { registerLatestVersion } from './latest-version-route.ts';
 import { registerLiveMetrics, renderLiveMetrics } from './live-metrics-route.ts';
-import { createLoad } from './load.ts';
+import { createLoad, overloaded } from './load.ts';
 import { registerLogin } from './login-route.ts';
 import { registerLogout } from './logout-route.ts';
 import { registerMailRequests } from './mail-request-routes.ts';
@@ -55,13 +53,6 @@ export interface HttpDeps extends RouteDeps {
 }
 
 type Settings = Parameters<typeof serverOptions>[0];
-
-const RETRY_AFTER_SECONDS = 10;
-
-const overloaded = (): AppError =>
-  new AppError('overloaded', 'This server has too much to do. Try again shortly.', {
-    retryAfterSeconds: RETRY_AFTER_SECONDS,
-  });
 
 function registerAuth(app: App, deps: AccountsDeps): void {
   registerRegister(app, deps);
@@ -126,18 +117,9 @@ export async function buildBase(settings: Settings, metrics: Registry): Promise<
     const forwarded = raw['x-forwarded-for'];
     // Before the address is asked for; without a proxy to trust, it never is taken from there.
     if (forwarded !== undefined) raw['x-forwarded-for'] = normalizeForwardedFor(String(forwarded));
-    const { httpVersion, headers } = request.raw;
-    if (connections?.of(request.raw.socket)?.isRefused === true) {
-      reply.header('connection', 'close');
-      return done(overloaded());
-    }
-    if (request.raw.rawHeaders.length >= 2 * HEADERS_MAX) {
-      const detail = `A request may have less than ${HEADERS_MAX} headers.`;
-      return done(new AppError('invalid_request', detail));
-    }
-    const lacksHost = httpVersion === '1.1' && headers.host === undefined;
-    done(lacksHost ? new AppError('invalid_request', 'HTTP/1.1 needs a Host header.') : undefined);
+    done();
   });
+  refuseRequests(app, connections);
   holdAnswers(app, connections);
   // An expectation that is not known may be ignored (RFC 9110, section 10.1.1); Node's 417 is no problem document.
   app.server.on('checkExpectation', (request, response) =>
@@ -169,41 +151,6 @@ function acceptEmptyBodies(app: App): void {
       else parse(request, body, done);
     },
   );
-}
-
-/**
- * Once the process begins to stop, every answer asks its client to close the connection: a client that keeps
- * connections alive must not send a request on one that is about to be cut. And once the server closes, a
- * connection is closed after its last answer: it would be kept alive for longer than the process has.
- */
-function closeAfterLastAnswer(app: App, draining: AbortSignal | undefined): void {
-  let stopping = false;
-  app.addHook('preClose', (done) => {
-    stopping = true;
-    done();
-  });
-  app.addHook('onSend', (_request, reply, _payload, done) => {
-    if (draining?.aborted === true) reply.header('connection', 'close');
-    done();
-  });
-  app.addHook('onResponse', (_request, _reply, done) => {
-    if (stopping) setImmediate(() => app.server.closeIdleConnections());
-    done();
-  });
-}
-
-const OF_THE_ANSWER = ['etag', 'content-length', 'content-range', 'content-disposition'];
-
-/** Counts what is sent until the client has read it: see `connection.ts`. Bytes are shared, and cost nothing. */
-function holdAnswers(app: App, connections: Connections | undefined): void {
-  if (connections === undefined) return;
-  app.addHook('onSend', (request, reply, payload, done) => {
-    const connection = connections.of(request.raw.socket);
-    if (connection === undefined || connection.holdAnswer(payload)) return done(null, payload);
-    if (payload instanceof Readable) payload.destroy();
-    for (const name of OF_THE_ANSWER) reply.removeHeader(name);
-    done(overloaded());
-  });
 }
 
 /** For routes that anybody may ask from anywhere: shed under pressure. */

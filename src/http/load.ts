@@ -1,4 +1,5 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { AppError } from '../errors.ts';
 
 /** Whether this process has more to do than it can. */
 export interface Load {
@@ -10,6 +11,12 @@ export interface Load {
 const DELAY_MAX_MS = 250;
 const MEASURED_EVERY_MS = 1_000;
 const RESOLUTION_MS = 10;
+const RETRY_AFTER_SECONDS = 10;
+
+export const overloaded = (): AppError =>
+  new AppError('overloaded', 'This server has too much to do. Try again shortly.', {
+    retryAfterSeconds: RETRY_AFTER_SECONDS,
+  });
 
 /**
  * Measures how late the event loop is. Nothing in it can throw: memory, which @fastify/under-pressure reads
