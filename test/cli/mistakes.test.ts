@@ -52,7 +52,7 @@ const MISTAKES: readonly (readonly [string, number, RegExp])[] = [
   ['releases --at 99', 3, /desktop has no catalog revision 99\. "slipway history" lists/],
   ['releases --app Desktop', 2, /"Desktop" is not a usable application name/],
   ['gc --app dektop', 3, /Nothing is published of dektop\. Did you mean desktop\?/],
-  ['contact list --state ded', 2, /Allowed choices are pending, delivered, dead/],
+  ['contact list --state ded', 2, /Allowed choices are kept, pending, delivered, dead/],
   ['keys --add', 2, /Set ACCESS_TOKEN_KEYS to the present keys/],
   ['keys --add --switch', 2, /One step at a time/],
   ['yank 1.0.1', 3, /Did you mean 1\.0\.0\?/],

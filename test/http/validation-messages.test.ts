@@ -54,9 +54,9 @@ describe('what is said of a request that is not valid', () => {
       {
         '/email': 'must be a mail address, such as ada@example.com',
         '/platform': 'must be one of windows, macos, linux, web',
-        '/device/name': 'must be one line without control characters',
+        '/device/name': 'must be one line, without control or invisible characters',
       },
-      'The body is not valid: email must be a mail address, such as ada@example.com; platform must be one of windows, macos, linux, web; device.name must be one line without control characters.',
+      'The body is not valid: email must be a mail address, such as ada@example.com; platform must be one of windows, macos, linux, web; device.name must be one line, without control or invisible characters.',
     ],
     [
       '/api/v1/contact',
