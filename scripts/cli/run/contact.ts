@@ -20,14 +20,14 @@ export async function list(
   },
 ): Promise<void> {
   const { privateStore, place } = await openContext(terminal, { subject: 'private data' });
-  const damaged: { id: string; reason: string }[] = [];
+  const unreadable: { id: string; reason: string }[] = [];
   const messages = await listMessages(
     privateStore,
     { state: options.state, limit: options.limit },
-    (id, reason) => damaged.push({ id, reason }),
+    (id, reason) => unreadable.push({ id, reason }),
   );
   if (options.json) {
-    printJson(terminal, { messages: messages.map(listedJsonOf), damaged });
+    printJson(terminal, { messages: messages.map(listedJsonOf), unreadable });
     return;
   }
   if (messages.length === 0) {
@@ -55,10 +55,10 @@ export async function list(
   if (messages.some(({ state }) => state === 'dead')) {
     print(
       terminal,
-      '\nDead ones are not tried any more: "slipway contact redeliver <id>" tries again.',
+      '\nDead messages are not delivered any more: "slipway contact redeliver ID" tries again.',
     );
   }
-  for (const { id, reason } of damaged) {
+  for (const { id, reason } of unreadable) {
     print(
       terminal,
       printableText(`\n${id} cannot be read: ${reason} "slipway contact erase" removes it.`),
