@@ -44,8 +44,11 @@ function endpointOf(endpoint: string | undefined): string {
  * hide that.
  */
 export function missingStore(place: Place, config: Config): AppError {
+  const above = path.dirname(config.dataDirectory);
+  const isInside = path.basename(config.dataDirectory) === 'objects';
+  const hint = isInside ? ` Did you mean DATA_DIR=${shown(above)}?` : '';
   return new AppError(
     'invalid_configuration',
-    `There is no store in ${place.text}: ${objectsDirectory(config)} does not exist or holds none. Run the command in the directory that has it, or set DATA_DIR, or OBJECT_STORE=s3 and S3_BUCKET. "slipway publish VERSION FILES --create" makes a new store.`,
+    `There is no store in ${place.text}: ${objectsDirectory(config)} does not exist or holds none. Run the command in the directory that has it, or set DATA_DIR, or OBJECT_STORE=s3 and S3_BUCKET. "slipway publish VERSION FILES --create" makes a new store.${hint}`,
   );
 }

@@ -38,7 +38,7 @@ const READ_AT_ONCE = 8;
  * Messages, newest first. Reads every one of them.
  *
  * @param wanted `hasMail`: whether a mail server is set up; without one, messages are kept and not pending
- * @param damaged is told the id of each that cannot be read
+ * @param unreadable is told the id of each that cannot be read
  * @throws AppError the store's
  */
 export async function listMessages(
@@ -48,7 +48,7 @@ export async function listMessages(
     readonly limit: number;
     readonly hasMail: boolean;
   },
-  damaged: (id: string, reason: string) => void = () => {},
+  unreadable: (id: string, reason: string) => void = () => {},
 ): Promise<readonly ListedMessage[]> {
   const limit = pLimit(READ_AT_ONCE);
   const reading: Promise<ListedMessage | undefined>[] = [];
@@ -59,7 +59,7 @@ export async function listMessages(
         return await readListed(store, id, { round: redeliveries, hasMail: wanted.hasMail });
       } catch (error) {
         if (!isAppError(error, 'document_corrupt')) throw error;
-        damaged(id, error.message);
+        unreadable(id, error.message);
         return undefined;
       }
     };
@@ -169,7 +169,7 @@ async function readExisting(store: ObjectStore, id: string): Promise<Message> {
  */
 export async function eraseExisting(deps: AppendDeps, id: string): Promise<void> {
   const { store } = deps;
-  // Not read: a damaged one can be erased too.
+  // Not read: a corrupt one can be erased too.
   const isKnown =
     isMessageId(id) &&
     ((await isPresent(store, messageKey(id))) || (await isEnded(store, messagePrefix(id))));

@@ -119,7 +119,7 @@ function addTo(existing: Artifact, artifact: Artifact): Artifact {
   };
 }
 
-/** An upload goes under a fresh key when the object that was named is gone or damaged. */
+/** An upload goes under a fresh key when the object that was named is gone or corrupt. */
 function relocate(old: Companion, artifact: Artifact): Companion {
   const same = artifact.companions.find(
     ({ filename, sha256 }) => filename === old.filename && sha256 === old.sha256,

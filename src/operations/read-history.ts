@@ -4,9 +4,9 @@ import { isAppError } from '../errors.ts';
 
 export type HistoryEntry =
   | { readonly revision: number; readonly document: RevisionJson }
-  | { readonly revision: number; readonly damage: string };
+  | { readonly revision: number; readonly problem: string };
 
-/** The latest changes to an application's catalog, newest first; damaged revisions are named as such. */
+/** The latest changes to an application's catalog, newest first; revisions that are missing or corrupt say so. */
 export async function readHistory(
   deps: ReaderDeps,
   application: string,
@@ -28,10 +28,10 @@ async function readEntry(
   try {
     const found = await readRevision(deps, application, revision);
     return found === undefined
-      ? { revision, damage: 'is missing' }
+      ? { revision, problem: 'is missing' }
       : { revision, document: found.signed };
   } catch (error) {
     if (!isAppError(error) || error.kind !== 'corrupt') throw error;
-    return { revision, damage: error.message };
+    return { revision, problem: error.message };
   }
 }

@@ -44,7 +44,7 @@ describe('slipway contact', () => {
     const stdout = 'There are no messages in ./data.';
     expect(await run('list')).toEqual({ code: 0, stdout, stderr: '' });
     const store = path.join(directory.path, 'data');
-    expect(await json('list')).toEqual({ store, messages: [], damaged: [] });
+    expect(await json('list')).toEqual({ store, messages: [], unreadable: [] });
 
     const first = await send({ subject: 'First' });
     await deliver('sent');

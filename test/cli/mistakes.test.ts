@@ -86,7 +86,7 @@ describe('mistakes', () => {
     [{ OBJECT_STORE: 's3' }, /S3_BUCKET: is required when OBJECT_STORE is s3/],
     [{ S3_ENDPOINT: 'localhost:9000' }, /S3_ENDPOINT: must be an http:\/\/ or https:\/\/ address/],
     [{ DATA_DIR: 'one.AppImage' }, /There is no store in \.\/one\.AppImage: /],
-    [{ DATA_DIR: 'data/objects' }, /There is no store in \.\/data\/objects: /],
+    [{ DATA_DIR: 'data/objects' }, /in \.\/data\/objects: .* Did you mean DATA_DIR=\.\/data\?/],
   ])('settings %j', async (env, expected) => {
     const finished = await run(['releases'], env);
     expect(finished).toMatchObject({ code: 2, stdout: '' });

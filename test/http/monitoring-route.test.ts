@@ -75,7 +75,7 @@ describe('monitoring', () => {
     return app;
   }
 
-  const openProxy = (timeoutMs = 150) => {
+  const openProxy = (timeoutMs = 1_000) => {
     const log = { info: () => {}, warn: () => {}, error: () => {} };
     const { baseUrl } = stub;
     return open({

@@ -21,14 +21,14 @@ export async function list(
 ): Promise<void> {
   const { privateStore, config, place } = await openContext(terminal, { subject: 'private data' });
   const hasMail = config.contact.mail !== undefined;
-  const damaged: { id: string; reason: string }[] = [];
+  const unreadable: { id: string; reason: string }[] = [];
   const messages = await listMessages(
     privateStore,
     { state: options.state, limit: options.limit, hasMail },
-    (id, reason) => damaged.push({ id, reason }),
+    (id, reason) => unreadable.push({ id, reason }),
   );
   if (options.json) {
-    printJson(terminal, { messages: messages.map(listedJsonOf), damaged });
+    printJson(terminal, { messages: messages.map(listedJsonOf), unreadable });
     return;
   }
   if (messages.length === 0) {
@@ -59,10 +59,10 @@ export async function list(
   if (messages.some(({ state }) => state === 'dead')) {
     print(
       terminal,
-      '\nDead ones are not tried any more: "slipway contact redeliver <id>" tries again.',
+      '\nDead messages are not delivered any more: "slipway contact redeliver ID" tries again.',
     );
   }
-  for (const { id, reason } of damaged) {
+  for (const { id, reason } of unreadable) {
     print(
       terminal,
       printableText(`\n${id} cannot be read: ${reason} "slipway contact erase" removes it.`),

@@ -179,8 +179,8 @@ export async function history(
     terminal,
     ['revision', 'at', 'by', 'change', 'version', 'channels', 'reason'],
     entries.map((entry) => {
-      if ('damage' in entry)
-        return [String(entry.revision), '', '', 'DAMAGED', '', '', entry.damage];
+      if ('problem' in entry)
+        return [String(entry.revision), '', '', 'UNREADABLE', '', '', entry.problem];
       const { at, by, change } = entry.document;
       return [
         String(entry.revision),
@@ -196,7 +196,7 @@ export async function history(
 }
 
 function jsonOf(entry: HistoryEntry): object {
-  if ('damage' in entry) return { revision: entry.revision, damage: entry.damage };
+  if ('problem' in entry) return { revision: entry.revision, problem: entry.problem };
   const { at, by, change, previous, skipped } = entry.document;
   return { revision: entry.revision, at, by, change, previous, skipped };
 }
