@@ -44,6 +44,8 @@ export class Connection implements Holder {
   readonly socket: Socket;
   /** Its requests are answered 503: it is one too many. */
   readonly isSurplus: boolean;
+  /** Milliseconds since the Unix epoch. */
+  readonly openedAt: number;
   heldBytes = 0;
   heldSince = 0;
   /** Requests that were answered: tells a connection that is idle from one that is used. */
@@ -55,9 +57,14 @@ export class Connection implements Holder {
   #waitingBytes = 0;
   #current: ServerResponse | undefined;
 
-  constructor(socket: Socket, isSurplus: boolean, deps: ConnectionDeps) {
+  constructor(
+    socket: Socket,
+    facts: { readonly isSurplus: boolean; readonly openedAt: number },
+    deps: ConnectionDeps,
+  ) {
     this.socket = socket;
-    this.isSurplus = isSurplus;
+    this.isSurplus = facts.isSurplus;
+    this.openedAt = facts.openedAt;
     this.#deps = deps;
     socket.once('close', () => {
       this.#waiting.length = 0;

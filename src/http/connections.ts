@@ -53,6 +53,7 @@ const CROWDED_SHARE = 0.9;
 const ROOMY_SHARE = 0.8;
 /** From this share on, requests of new connections are answered 503. */
 const SURPLUS_SHARE = 0.95;
+const FIRST_REQUEST_MS = 1_000;
 const NOTICED_EVERY_MS = 60_000;
 /** Not to look through all connections for each new one when none of them is idle. */
 const FRUITLESS_AGAIN_MS = 1_000;
@@ -86,6 +87,10 @@ export function createConnections(deps: {
     notice();
   };
 
+  /** A request may be on its way to a connection that was just opened. */
+  const isOnItsWay = ({ answeredCount, openedAt }: Connection): boolean =>
+    answeredCount === 0 && Math.abs(clock.now() - openedAt) < FIRST_REQUEST_MS;
+
   /** Closes idle connections, the oldest first: who holds many open must not keep others out. */
   const makeRoom = (): void => {
     if (Math.abs(clock.now() - fruitlessAt) < FRUITLESS_AGAIN_MS) return;
@@ -93,8 +98,9 @@ export function createConnections(deps: {
     let excess = connections.size - connectionsMax * ROOMY_SHARE;
     for (const connection of connections.values()) {
       if (excess <= 0) return;
-      if (connection.current !== undefined) continue;
+      if (connection.current !== undefined || isOnItsWay(connection)) continue;
       connection.cut('crowded');
+      connections.delete(connection.socket);
       excess -= 1;
     }
     fruitlessAt = clock.now();
@@ -105,7 +111,6 @@ export function createConnections(deps: {
       const server = createServer(options, (request, response) =>
         connections.get(request.socket)?.take(request, response),
       );
-      server.maxConnections = connectionsMax;
       // Node leaves the others out, and `buildBase` refuses the request.
       server.maxHeadersCount = HEADERS_MAX;
       const deps = {
@@ -114,14 +119,19 @@ export function createConnections(deps: {
         bodyBytesMax,
         onCut: (reason: CutReason) => (cut[reason] += 1),
       };
+      // Not by `maxConnections`, which closes new ones before idle ones can make room for them.
       server.on('connection', (socket: Socket) => {
+        if (connections.size >= connectionsMax * CROWDED_SHARE) makeRoom();
         const isSurplus = connections.size >= connectionsMax * SURPLUS_SHARE;
         if (isSurplus) refuse();
-        if (connections.size >= connectionsMax * CROWDED_SHARE) makeRoom();
-        connections.set(socket, new Connection(socket, isSurplus, deps));
+        if (connections.size >= connectionsMax) {
+          socket.destroy();
+          return;
+        }
+        const facts = { isSurplus, openedAt: clock.now() };
+        connections.set(socket, new Connection(socket, facts, deps));
         socket.once('close', () => connections.delete(socket));
       });
-      server.on('drop', refuse);
       const readers = createSlowReaders(reading);
       const timer = setInterval(() => {
         readers.check(connections.values()).catch((error: unknown) => {
