@@ -88,7 +88,7 @@ export function refuseEmptyInstaller({ package: { format, file }, companions }: 
   if (format !== 'nsis-web' || companions.some(({ kind }) => kind === 'package')) return;
   throw refusal(
     file.path,
-    'it is a web installer, and the package that it fetches (….nsis.7z) is not in the same directory; publish the whole directory',
+    `it is a web installer by its name, and the package that it would fetch (….nsis.7z) is not in the same directory; publish the whole directory, or say "${file.path},format=nsis" for an ordinary installer`,
   );
 }
 

@@ -63,7 +63,7 @@ function archivePlatform(file: SourceFile): Platform | undefined {
  * application tells. Several on Windows make one installer for all of them.
  */
 function unsuffixedArch(platform: Platform, file: SourceFile): Arch | undefined {
-  if (isWebInstaller(file.name)) return archOfPackages(file);
+  if (isWeb(file)) return archOfPackages(file);
   const built = file.siblings.flatMap((sibling) => {
     const match = UNPACKED[platform].exec(sibling);
     return match === null ? [] : [(match[1] === 'armv7l' ? 'armv7' : (match[1] ?? 'x64')) as Arch];
@@ -71,8 +71,27 @@ function unsuffixedArch(platform: Platform, file: SourceFile): Arch | undefined 
   const arches = [...new Set(built)];
   if (arches.length === 0) return 'x64';
   if (arches.length === 1) return arches[0];
-  if (platform === 'windows' && /\.exe$/i.test(file.name)) return 'universal';
+  if (platform === 'windows' && /\.exe$/i.test(file.name)) {
+    return isOneOfSeveral(file) ? 'x64' : 'universal';
+  }
   return arches.includes('x64') ? 'x64' : undefined;
+}
+
+/** With `buildUniversalInstaller: false` each architecture has an installer, and all but x64 a suffix. */
+function isOneOfSeveral({ name, siblings }: SourceFile): boolean {
+  const stem = name.slice(0, -'.exe'.length).toLowerCase();
+  return siblings.some((sibling) => {
+    const other = sibling.toLowerCase();
+    return (
+      other.startsWith(`${stem}-`) && other.endsWith('.exe') && archInName(sibling) !== undefined
+    );
+  });
+}
+
+/** By its name or folder; a product may be called Web, and an ordinary installer comes with a block map. */
+function isWeb({ name, folders, siblings }: SourceFile): boolean {
+  if (siblings.includes(`${name}.blockmap`)) return false;
+  return isWebInstaller(name) || folders.at(-1) === 'nsis-web';
 }
 
 /** A web installer is for the machines that it has packages for. */
@@ -89,8 +108,7 @@ function archOfPackages(file: SourceFile): Arch {
  * without one is the portable target: one program that runs as it is, a `binary`, and unpacks the real one.
  */
 function exeFormat(file: SourceFile): Pick<Clues, 'format' | 'isSelfExtracting'> {
-  if (isWebInstaller(file.name) || file.folders.at(-1) === 'nsis-web')
-    return { format: 'nsis-web' };
+  if (isWeb(file)) return { format: 'nsis-web' };
   const isInstaller =
     /setup|installer/i.test(file.name) || file.siblings.includes(`${file.name}.blockmap`);
   return isInstaller ? { format: 'nsis' } : { format: 'binary', isSelfExtracting: true };

@@ -75,7 +75,7 @@ function formatOfExe(lower: string): Format | undefined {
 
 /** `App Web Setup 1.0.0.exe`, as electron-builder calls it: it fetches what it installs. */
 export function isWebInstaller(name: string): boolean {
-  return /web[ _.-]?setup.*\.exe$/i.test(name);
+  return /(?:^|[ _.-])web[ _.-]?setup.*\.exe$/i.test(name);
 }
 
 /** `app-1.0.0-x64.nsis.7z`: what a web installer fetches. */

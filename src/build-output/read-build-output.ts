@@ -13,7 +13,7 @@ import { parsePathArgument } from './descriptor.ts';
 import { isFeedName } from './feed.ts';
 import { identify } from './identify.ts';
 import { isWebInstaller, isWebPackage } from './infer.ts';
-import { containsVersion } from './name-version.ts';
+import { containsVersion, otherVersionIn } from './name-version.ts';
 import { refusal } from './refusal.ts';
 import { LINK_REASON, scanDirectory } from './scan-directory.ts';
 import { beside, describeFile, type SourceFile } from './source-file.ts';
@@ -49,6 +49,7 @@ export async function readBuildOutput(request: {
       drafts.set(source.path, newDraft(identified));
     }
   }
+  refuseForgottenVersion(sources, [...drafts.values()], version);
   for (const source of sources.filter(({ name }) => isSidecarName(name))) {
     const unused = await attachSidecar(source, drafts, version);
     if (unused !== undefined) skipped.push(unused);
@@ -122,6 +123,27 @@ function newDraft(identified: Draft['package']): Draft {
     signatures: [],
     companions: [],
   };
+}
+
+/**
+ * Refuses a file without a version in its name when all that lies beside it is of another version: the
+ * publisher forgot to raise the version, and clients would be updated to what they have.
+ */
+function refuseForgottenVersion(
+  sources: readonly SourceFile[],
+  drafts: readonly Draft[],
+  version: string,
+): void {
+  if (drafts.some(({ package: { file } }) => containsVersion(file.name, version))) return;
+  const found = drafts.find(({ package: { file } }) => file.statement === null)?.package.file;
+  const others = sources.flatMap(({ name, statement }) =>
+    statement === null ? (otherVersionIn(name, version) ?? []) : [],
+  );
+  if (found === undefined || others[0] === undefined) return;
+  throw refusal(
+    found.path,
+    `its name states no version, and the packages beside it are of version ${others[0]}, not ${version}. Build ${version}; if this file is of ${version}, name it alone: "${found.path}"`,
+  );
 }
 
 /**

@@ -5,8 +5,9 @@ import { otherVersionIn } from './name-version.ts';
 /** Whether a signature belongs to a file, as far as the file name in its signed comment tells. */
 
 const SUFFIX = /(?:\.app\.tar\.gz|\.tar\.gz|\.[a-z0-9]+)$/i;
-/** What CI scripts put into names when they collect bundles, beside version, platform and architecture. */
-const KIND_WORDS = new Set(['app', 'appimage', 'bundle', 'deb', 'msi', 'nsis', 'rpm', 'setup']);
+/** What CI scripts put into names or leave out when they collect bundles, beside version and machine. */
+const MODE = /^(?:release|debug|[a-z]{2}-[a-z]{2})$/;
+const KIND = /^(?:app|appimage|bundle|deb|msi|nsis|rpm|setup)$/;
 
 /**
  * Why a signature over a file called `signed` is not that of the file `name`; undefined when it may be.
@@ -30,16 +31,25 @@ function suffixOf(name: string): string {
   return SUFFIX.exec(name)?.[0].toLowerCase() ?? '';
 }
 
-/** The words of a name that say which product it is. */
+/**
+ * The letters and digits of a name that say which product it is; ASCII alone where there are any, since
+ * GitHub replaces the others by dots.
+ */
 function productOf(name: string, version: string): string {
-  return name
-    .normalize('NFC')
-    .toLowerCase()
-    .replace(SUFFIX, '')
-    .replaceAll(version.toLowerCase(), ' ')
+  const stem = name.normalize('NFC').toLowerCase().replace(SUFFIX, '');
+  const pattern = version.toLowerCase().replaceAll(/[.+]/g, '\\$&');
+  const words = stem
+    // An RPM's release number follows its version.
+    .replaceAll(new RegExp(`v?${pattern}(-\\d+(?=\\.|$))?`, 'g'), ' ')
     .replaceAll(/x86[_-]64/g, ' ')
-    .split(/[^\p{L}\p{N}]+/u)
-    .filter((word) => archOf(word) === undefined && platformOf(word) === undefined)
-    .filter((word) => !KIND_WORDS.has(word))
-    .join('');
+    .split(/[^\p{L}\p{N}-]+/u)
+    .flatMap((word) => (MODE.test(word) ? [] : word.split('-')))
+    .filter((word) => archOf(word) === undefined && !MODE.test(word));
+  const isPlatform = (word: string): boolean => platformOf(word) !== undefined;
+  // A product may be called App, or Mac.
+  const letters =
+    words.filter((word) => !isPlatform(word) && !KIND.test(word)).join('') ||
+    words.filter((word) => !isPlatform(word)).join('') ||
+    words.join('');
+  return letters.replaceAll(/[^a-z0-9]/g, '') || letters;
 }

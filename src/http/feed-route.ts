@@ -121,14 +121,17 @@ interface Found {
 function answerOf(deps: RouteDeps, once: Once<RenderedFeed>, asked: Found): RenderedFeed {
   const { protocol, feed, query, found } = asked;
   if (!('release' in found)) return renderFeed(deps, asked);
-  const { application, channel, platform, arch, formats } = query;
-  const key = [protocol.name, application, feed.channel, channel, platform, arch, formats];
+  const { application, platform, arch, formats } = query;
+  // The catalog's own name: the address may call the channel what it likes.
+  const channel = found.channel.name;
+  const isOwn = feed.channel === query.channel;
+  const key = [protocol.name, application, channel, isOwn, platform, arch, formats];
   const parts = [found.release, found.artifact, found.isRestricted, deps.publicUrl()];
   return once.get(JSON.stringify(key), parts, () => renderFeed(deps, asked));
 }
 
 function renderFeed(deps: RouteDeps, { protocol, feed, query, found }: Found): RenderedFeed {
-  const base = `${deps.publicUrl()}/feeds/${encodeURIComponent(feed.application)}/${encodeURIComponent(query.channel)}/${protocol.name}`;
+  const base = `${deps.publicUrl()}/feeds/${encodeURIComponent(feed.application)}/${encodeURIComponent(found.channel.name)}/${protocol.name}`;
   const { status, contentType, body } = protocol.renderAnswer({
     request: feed,
     query,

@@ -1,4 +1,4 @@
-import { symlink, writeFile } from 'node:fs/promises';
+import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
@@ -184,6 +184,12 @@ describe('a sidecar', () => {
     ['App.app.tar.gz', 'App_1.0.0_darwin_x64.app.tar.gz'],
     ['My App_1.0.0_x64-setup.exe', 'My.App_1.0.0_x64-setup.exe'],
     ['app_1.0.0_amd64.AppImage', 'app_1.0.0_linux_x86_64.AppImage'],
+    ['App.app.tar.gz', 'App_v1.0.0_darwin_aarch64.app.tar.gz'],
+    ['App.app.tar.gz', 'App_aarch64_release.app.tar.gz'],
+    ['App_1.0.0_x64_en-US.msi', 'App_1.0.0_x64.msi'],
+    ['App-1.0.0-1.x86_64.rpm', 'App_1.0.0_linux_x86_64.rpm'],
+    ['Café_1.0.0_x64-setup.exe', 'Caf._1.0.0_x64-setup.exe'],
+    ['Mac.app.tar.gz', 'Mac_aarch64.app.tar.gz'],
   ])('over %s may be beside %s: CI scripts rename bundles', async (signed, name) => {
     const root = await files({ [name]: elf('x64'), [`${name}.sig`]: signature(signed) });
     const arch = /aarch64/.test(name) ? 'arm64' : 'x64';
@@ -197,6 +203,8 @@ describe('a sidecar', () => {
     ['App_0.9.0_x64-setup.exe', 'App_1.0.0_x64-setup.exe'],
     ['App_1.0.0_arm64-setup.exe', 'App_1.0.0_x64-setup.exe'],
     ['App_1.0.0_x64_en-US.msi', 'App_1.0.0_x64-setup.exe'],
+    ['Mac.app.tar.gz', 'Windows_aarch64.app.tar.gz'],
+    ['Привет.app.tar.gz', 'Другой_aarch64.app.tar.gz'],
   ])('over %s is refused beside %s', async (signed, name) => {
     const root = await files({ [name]: 'x', [`${name}.sig`]: signature(signed) });
     expect(await refused(root)).toMatch(/it signs/);
@@ -280,6 +288,25 @@ describe('several files', () => {
   });
 });
 
+describe('a build of another version', () => {
+  const app = gzipSync(tar('App.app/Contents/MacOS/App', machO('x64')));
+
+  test('is refused also where one of its names states none', async () => {
+    const root = await files({ 'App_0.9.0_x64.dmg': 'x', 'App.app.tar.gz': app });
+    expect(await refused(root)).toMatch(
+      /App\.app\.tar\.gz: its name states no version, and the packages beside it are of version 0\.9\.0, not 1\.0\.0/,
+    );
+    expect(await one(join(root, 'App.app.tar.gz'))).toMatchObject({ format: 'tar.gz' });
+  });
+
+  test('is left out beside the right one', async () => {
+    const names = { 'App_0.9.0_x64.dmg': 'x', 'App_1.0.0_x64.dmg': 'y', 'App.app.tar.gz': app };
+    const { artifacts, skipped } = await readBuildOutput({ paths: [await files(names)], version });
+    expect(artifacts).toHaveLength(2);
+    expect(skipped).toMatchObject([{ reason: 'is of version 0.9.0, not 1.0.0' }]);
+  });
+});
+
 describe('Windows programs', () => {
   const nsis = Buffer.concat([
     pe('ia32'),
@@ -315,6 +342,20 @@ describe('Windows programs', () => {
     const root = await files({ 'App-1.0.0 Setup.exe': 'program' });
     const named = `${join(root, 'App-1.0.0 Setup.exe')},arch=x64`;
     expect(await one(named)).toMatchObject({ format: 'squirrel-setup' });
+  });
+
+  test('of several architectures without a universal one are each for their own', async () => {
+    const root = await files({
+      'App Setup 1.0.0.exe': 'x64',
+      'App Setup 1.0.0-arm64.exe': 'arm64',
+      'builder-debug.yml': '',
+    });
+    for (const folder of ['win-unpacked', 'win-arm64-unpacked']) await mkdir(join(root, folder));
+    const { artifacts } = await readBuildOutput({ paths: [root], version });
+    expect(artifacts.map(({ filename, arch }) => `${filename} ${arch}`)).toEqual([
+      'App Setup 1.0.0-arm64.exe arm64',
+      'App Setup 1.0.0.exe x64',
+    ]);
   });
 
   test('that are portable are for the machine of what is inside, not of the program that unpacks it', async () => {
@@ -354,9 +395,24 @@ describe('a web installer', () => {
   test('without a package is refused', async () => {
     const root = await files({ [installer]: 'small', 'app-0.9.0-x64.nsis.7z': 'old' });
     expect(await refused(`${join(root, installer)},arch=x64`)).toMatch(
-      /a web installer, and the package that it fetches .* is not in the same directory/,
+      /a web installer by its name, and the package that it would fetch .* is not in the same directory.*,format=nsis/,
     );
+    const stated = `${join(root, installer)},arch=x64,format=nsis`;
+    expect(await one(stated)).toMatchObject({ format: 'nsis' });
   });
+
+  test.each(['StarWeb Setup 1.0.0.exe', 'Star Web Setup 1.0.0.exe'])(
+    'is not %s of a product with such a name, which has a block map',
+    async (name) => {
+      const root = await files({
+        [name]: 'program',
+        [`${name}.blockmap`]: blockmap(7),
+        'latest.yml': yml(version, name, 7),
+      });
+      const { artifacts } = await readBuildOutput({ paths: [root], version });
+      expect(artifacts).toMatchObject([{ format: 'nsis', arch: 'x64' }]);
+    },
+  );
 
   test('of other bytes than the feed states is refused', async () => {
     const stated = `${yml(version, installer, 5)}packages:\n  x64:\n    path: ${payload}\n    sha512: ${Buffer.alloc(64).toString('base64')}\n    size: 99\n`;
