@@ -1,6 +1,6 @@
 import { AppError } from '../errors.ts';
 import { runAtOnce, type Steps } from '../steps.ts';
-import { indexByMachine, type MachineIndex, NO_OFFERS } from './machine.ts';
+import { indexByMachine, type MachineIndex, NO_OFFERS } from './machine-offers.ts';
 import type { Offer } from './offer.ts';
 import { compareVersions, isPrerelease, type Version, versionText } from './version.ts';
 

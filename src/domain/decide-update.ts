@@ -1,6 +1,6 @@
 import type { ChannelView } from './channel.ts';
 import { chooseArtifact, suits } from './choose-artifact.ts';
-import { nextWhole } from './machine.ts';
+import { nextWhole } from './machine-offers.ts';
 import type { Offer, OfferedArtifact } from './offer.ts';
 import type { MachineQuery, UpdateQuery } from './update-query.ts';
 import { compareVersions, inRange, versionText } from './version.ts';

@@ -8,7 +8,7 @@ import {
 } from '../catalog/change.ts';
 import { type ManifestReference, readManifest, readRevision } from '../catalog/read.ts';
 import { type OfferJson, offerJsonOf, parseOffers } from '../catalog/revision-document.ts';
-import { findLeftBehind } from '../domain/machine.ts';
+import { findLeftBehind } from '../domain/natives.ts';
 import type { Release, Target } from '../domain/release.ts';
 import type { Version } from '../domain/version.ts';
 import { AppError, isAppError } from '../errors.ts';

@@ -1,0 +1,186 @@
+import { mapInSteps, type Steps } from '../steps.ts';
+import {
+  admittedArches,
+  isNativeOn,
+  machineName,
+  runsX64ByEmulation,
+  SINGLE_ARCHES,
+} from './machine.ts';
+import { createNatives, kindOf, type Natives } from './natives.ts';
+import type { Offer, OfferedArtifact } from './offer.ts';
+import { ARCHES, type Arch, type Format, PLATFORMS, type Platform } from './platform.ts';
+
+/** The offers of a channel for each kind of machine, so that a decision does not search the whole list. */
+
+/** The offers of a channel with an artifact that runs on one kind of machine. */
+export interface MachineOffers {
+  readonly platform: Platform;
+  /** Newest first. */
+  readonly offers: readonly Offer[];
+  /** The formats of those artifacts. */
+  readonly formats: ReadonlySet<Format>;
+  /** What was out natively before each of `offers`. */
+  readonly nativesBefore: readonly Natives[];
+  /**
+   * Of the architectures that the machine may have although a release without builds for them is in `offers`:
+   * x64 builds run there by emulation, or the client does not say what its machine is.
+   */
+  readonly mayHave: ReadonlyMap<Arch, Jumps>;
+}
+
+/** Where to look on after an offer without a native build of an architecture; indices, in order. */
+interface Jumps {
+  /** Where other builds were out natively than one offer before. */
+  readonly changes: readonly number[];
+  /** The offers with a native build, by kind, and a build of the kind. */
+  readonly built: ReadonlyMap<string, { readonly sample: OfferedArtifact; readonly at: number[] }>;
+}
+
+/** The offers for every kind of machine; `arch` is null for a machine that does not say. */
+export type MachineIndex = (platform: Platform, arch: Arch | null) => MachineOffers;
+
+export const NO_OFFERS: MachineIndex = (platform) => ({
+  platform,
+  offers: [],
+  formats: new Set(),
+  nativesBefore: [],
+  mayHave: new Map(),
+});
+
+/** @param offers newest first */
+export function* indexByMachine(offers: readonly Offer[]): Steps<MachineIndex> {
+  const machines = PLATFORMS.flatMap((platform) =>
+    [...ARCHES, null].map((arch) => ({
+      name: machineName(platform, arch),
+      platform,
+      arch,
+      arches: admittedArches(platform, arch),
+      offers: [] as Offer[],
+      formats: new Set<Format>(),
+      nativesBefore: [] as Natives[],
+    })),
+  );
+  const natives = createNatives();
+  const add = (offer: Offer): void => {
+    natives.end(offer);
+    for (const machine of machines) {
+      let fits = false;
+      for (const { platform, arch, format } of offer.artifacts) {
+        if (platform !== machine.platform || !machine.arches.includes(arch)) continue;
+        machine.formats.add(format);
+        fits = true;
+      }
+      if (!fits) continue;
+      machine.offers.push(offer);
+      machine.nativesBefore.push(natives.of(machine.platform));
+    }
+    natives.add(offer);
+  };
+  // Oldest first: what was out before an offer is known when its turn comes.
+  yield* mapInSteps(offers.toReversed(), add);
+  const byName = new Map<string, MachineOffers>();
+  for (const { name, arch, ...machine } of machines) {
+    if (machine.offers.length === 0) continue;
+    machine.offers.reverse();
+    machine.nativesBefore.reverse();
+    const mayHave = new Map<Arch, Jumps>();
+    for (const each of possibleArches(machine.platform, arch)) {
+      yield;
+      mayHave.set(each, findJumps(machine, each));
+    }
+    byName.set(name, { ...machine, mayHave });
+  }
+  return (platform, arch) => byName.get(machineName(platform, arch)) ?? NO_OFFERS(platform, arch);
+}
+
+function possibleArches(platform: Platform, arch: Arch | null): readonly Arch[] {
+  if (arch === null) return SINGLE_ARCHES;
+  return runsX64ByEmulation(platform, arch) ? [arch] : [];
+}
+
+function findJumps(
+  { platform, offers, nativesBefore }: Pick<MachineOffers, 'platform' | 'offers' | 'nativesBefore'>,
+  arch: Arch,
+): Jumps {
+  const changes: number[] = [];
+  const built = new Map<string, { sample: OfferedArtifact; at: number[] }>();
+  offers.forEach((offer, index) => {
+    // Maps of the same builds share their lists.
+    const isSame = nativesBefore[index]?.get(arch) === nativesBefore[index - 1]?.get(arch);
+    if (index > 0 && !isSame) changes.push(index);
+    for (const sample of offer.artifacts) {
+      if (sample.platform !== platform || !isNativeOn(arch, sample)) continue;
+      const known = built.get(kindOf(sample)) ?? { sample, at: [] };
+      if (known.at.at(-1) !== index) known.at.push(index);
+      built.set(kindOf(sample), known);
+    }
+  });
+  return { changes, built };
+}
+
+/**
+ * The index of the next offer after `index` that leaves no machine behind; the number of offers when
+ * there is none.
+ *
+ * A machine that has native builds keeps them: an offer without a native build that the client can take is
+ * passed over while an older active one has such a build.
+ *
+ * @param index -1 to begin
+ * @param takes whether format, system and signature of an artifact suit the client
+ */
+export function nextWhole(
+  machine: MachineOffers,
+  index: number,
+  takes: (artifact: OfferedArtifact) => boolean,
+): number {
+  let next = index + 1;
+  while (next < machine.offers.length) {
+    const jumps = findMissing(machine, next, takes);
+    if (jumps === undefined) break;
+    next = jumpFrom(jumps, next, machine.offers.length, takes);
+  }
+  return next;
+}
+
+/** The architecture that an offer has no native build for, although an older one has. */
+function findMissing(
+  { platform, offers, nativesBefore, mayHave }: MachineOffers,
+  index: number,
+  takes: (artifact: OfferedArtifact) => boolean,
+): Jumps | undefined {
+  if (mayHave.size === 0) return undefined;
+  for (const [arch, jumps] of mayHave) {
+    if (nativesBefore[index]?.get(arch)?.some(takes) !== true) continue;
+    const isBuilt = offers[index]?.artifacts.some(
+      (build) => build.platform === platform && isNativeOn(arch, build) && takes(build),
+    );
+    if (isBuilt !== true) return jumps;
+  }
+  return undefined;
+}
+
+/** Until there is a build for the client, or another one was out before, all offers are passed over alike. */
+function jumpFrom(
+  { changes, built }: Jumps,
+  index: number,
+  end: number,
+  takes: (artifact: OfferedArtifact) => boolean,
+): number {
+  let next = firstAfter(changes, index) ?? end;
+  for (const { sample, at } of built.values()) {
+    if (takes(sample)) next = Math.min(next, firstAfter(at, index) ?? end);
+  }
+  return next;
+}
+
+/** The first number above `index`, of numbers in order; undefined when there is none. */
+function firstAfter(numbers: readonly number[], index: number): number | undefined {
+  let low = 0;
+  let high = numbers.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((numbers[middle] ?? 0) > index) high = middle;
+    else low = middle + 1;
+  }
+  return numbers[low];
+}

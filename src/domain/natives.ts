@@ -1,0 +1,92 @@
+import { isNativeOn, SINGLE_ARCHES } from './machine.ts';
+import type { Offer, OfferedArtifact } from './offer.ts';
+import { type Arch, PLATFORMS, type Platform } from './platform.ts';
+import type { Target } from './release.ts';
+import { compareVersions, type Version } from './version.ts';
+
+/** A machine that has native builds keeps them: what is out natively, and what leaves a machine behind. */
+
+/** Native builds of active offers by architecture: one of each kind that a client can tell apart. */
+export type Natives = ReadonlyMap<Arch, readonly OfferedArtifact[]>;
+
+/**
+ * The machines that have native builds from older active offers, and none from this version: they stay on
+ * those.
+ *
+ * @param offers of one channel, in any order
+ */
+export function findLeftBehind(offers: readonly Offer[], version: Version): readonly Target[] {
+  const natives = createNatives();
+  const upTo = offers
+    .filter((offer) => compareVersions(offer.version, version) <= 0)
+    .sort((a, b) => compareVersions(a.version, b.version));
+  const own = upTo.at(-1);
+  if (own === undefined) return [];
+  for (const offer of upTo) {
+    natives.end(offer);
+    if (offer !== own) natives.add(offer);
+  }
+  const isBuilt = ({ platform, arch }: Target): boolean =>
+    own.artifacts.some((build) => build.platform === platform && isNativeOn(arch, build));
+  return PLATFORMS.flatMap((platform) =>
+    SINGLE_ARCHES.filter((arch) => natives.of(platform).has(arch)).map((arch) => ({
+      platform,
+      arch,
+    })),
+  ).filter((target) => !isBuilt(target));
+}
+
+/** What is out natively, as offers are gone through from the oldest on. */
+export function createNatives() {
+  const byPlatform = new Map<Platform, Natives>();
+  const of = (platform: Platform): Natives => byPlatform.get(platform) ?? NO_NATIVES;
+  return {
+    of,
+    end: (offer: Offer): void => {
+      for (const platform of PLATFORMS) {
+        byPlatform.set(platform, withoutEnded(of(platform), platform, offer));
+      }
+    },
+    add: (offer: Offer): void => {
+      for (const platform of PLATFORMS) {
+        byPlatform.set(platform, withBuildsOf(of(platform), platform, offer));
+      }
+    },
+  };
+}
+
+const NO_NATIVES: Natives = new Map();
+
+/** An active release that ends the native builds of a target lets its machines go on to other builds. */
+function withoutEnded(natives: Natives, platform: Platform, offer: Offer): Natives {
+  const ended = offer.status === 'active' ? offer.endsNative : [];
+  const here = ended.filter((target) => target.platform === platform && natives.has(target.arch));
+  if (here.length === 0) return natives;
+  return new Map([...natives].filter(([arch]) => !here.some((target) => target.arch === arch)));
+}
+
+/** The same map when the offer has no build of a new kind: thousands of offers share a few maps. */
+function withBuildsOf(natives: Natives, platform: Platform, offer: Offer): Natives {
+  if (offer.status !== 'active') return natives;
+  let grown: Map<Arch, readonly OfferedArtifact[]> | undefined;
+  for (const artifact of offer.artifacts) {
+    if (artifact.platform !== platform) continue;
+    for (const arch of nativeArches(artifact.arch)) {
+      const known = (grown ?? natives).get(arch) ?? [];
+      if (known.some((other) => kindOf(other) === kindOf(artifact))) continue;
+      grown ??= new Map(natives);
+      grown.set(arch, [...known, artifact]);
+    }
+  }
+  return grown ?? natives;
+}
+
+/** A universal build has those that are in use today. */
+function nativeArches(arch: Arch): readonly Arch[] {
+  return arch === 'universal' ? ['x64', 'arm64'] : [arch];
+}
+
+/** The same for two builds that suit the same clients of an architecture. */
+export function kindOf({ format, minimumOsVersion, signatureSchemes }: OfferedArtifact): string {
+  return [format, minimumOsVersion, ...signatureSchemes].join();
+}

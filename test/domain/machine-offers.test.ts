@@ -1,0 +1,103 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { createChannelView } from '../../src/domain/channel.ts';
+import { isNativeOn } from '../../src/domain/machine.ts';
+import { nextWhole } from '../../src/domain/machine-offers.ts';
+import type { Offer, OfferedArtifact } from '../../src/domain/offer.ts';
+import { ARCHES, type Arch, type Format } from '../../src/domain/platform.ts';
+import { parseVersion, versionText } from '../../src/domain/version.ts';
+
+const FORMATS = ['nsis', 'msi'] as const satisfies readonly Format[];
+
+const artifacts = fc.record({
+  platform: fc.constantFrom('windows' as const, 'macos' as const),
+  arch: fc.constantFrom(...ARCHES),
+  format: fc.constantFrom(...FORMATS),
+  minimumOsVersion: fc.constantFrom(null, '10.0'),
+  signatureSchemes: fc.constant([]),
+});
+const offers = fc
+  .array(
+    fc.record({
+      status: fc.constantFrom('active' as const, 'active' as const, 'paused' as const),
+      endsNative: fc.constantFrom(
+        [],
+        [],
+        [{ platform: 'windows' as const, arch: 'arm64' as const }],
+      ),
+      artifacts: fc.array(artifacts, { minLength: 1, maxLength: 3 }),
+    }),
+    { maxLength: 8 },
+  )
+  .map((stated) =>
+    stated.map(
+      (fields, index): Offer => ({
+        version: parseVersion(`1.${index}.0`),
+        manifest: { number: 1, digest: '' },
+        releasedAt: '',
+        requires: null,
+        mandatoryFor: null,
+        ...fields,
+      }),
+    ),
+  );
+
+/** Whether an offer leaves no machine behind, by looking at every older one. */
+function isWhole(
+  all: readonly Offer[],
+  offer: Offer,
+  arch: Arch | null,
+  takes: (artifact: OfferedArtifact) => boolean,
+): boolean {
+  const possible: readonly Arch[] =
+    arch === null ? ['x64', 'arm64', 'ia32', 'armv7'] : arch === 'arm64' ? ['arm64'] : [];
+  const isBuilt = (each: Offer, on: Arch) =>
+    each.artifacts.some((a) => a.platform === 'windows' && isNativeOn(on, a) && takes(a));
+  return possible.every((on) => {
+    if (isBuilt(offer, on)) return true;
+    let isOut = false;
+    for (const older of all.slice(0, all.indexOf(offer) + 1)) {
+      if (older.status !== 'active') continue;
+      if (on === 'arm64' && older.endsNative.length > 0) isOut = false;
+      // Of a universal build it is not known whether it has more than these.
+      const native = on === 'x64' || on === 'arm64' ? [on, 'universal'] : [on];
+      const adds = older.artifacts.some(
+        (a) => a.platform === 'windows' && native.includes(a.arch) && takes(a),
+      );
+      if (older !== offer && adds) isOut = true;
+    }
+    return !isOut;
+  });
+}
+
+describe('the offers for a machine that leave none behind', () => {
+  it('are found as by looking at all of them', () => {
+    fc.assert(
+      fc.property(
+        offers,
+        fc.constantFrom('x64' as const, 'arm64' as const, null),
+        fc.subarray([...FORMATS], { minLength: 1 }),
+        fc.boolean(),
+        (all, arch, formats, isNew) => {
+          const channel = {
+            name: 'stable',
+            prerelease: false,
+            offers: all,
+            retired: new Set<string>(),
+          };
+          const machine = createChannelView(channel, undefined).offersFor('windows', arch);
+          const takes = (a: OfferedArtifact) =>
+            formats.includes(a.format as 'nsis') && (isNew || a.minimumOsVersion === null);
+          const found: string[] = [];
+          for (let i = nextWhole(machine, -1, takes); i < machine.offers.length; ) {
+            found.push(versionText(machine.offers[i]?.version ?? parseVersion('0.0.0')));
+            i = nextWhole(machine, i, takes);
+          }
+          const expected = machine.offers.filter((offer) => isWhole(all, offer, arch, takes));
+          expect(found).toEqual(expected.map(({ version }) => versionText(version)));
+        },
+      ),
+      { numRuns: 5_000 },
+    );
+  });
+});
