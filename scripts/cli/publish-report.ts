@@ -1,5 +1,6 @@
 import type { BuildOutput } from '../../src/build-output/build-output.ts';
 import { DEFAULT_CHANNEL } from '../../src/domain/channel.ts';
+import { admittedArches } from '../../src/domain/machine.ts';
 import type { Platform } from '../../src/domain/platform.ts';
 import { type Artifact, type Release, targetName } from '../../src/domain/release.ts';
 import type { PublishResult } from '../../src/operations/publish-release.ts';
@@ -80,16 +81,33 @@ export function printPublished(
       `${channel} also offers ${result.newerVersion}, which is newer: clients that can take it are offered that.`,
     );
   }
-  if (result.leftBehind.length > 0) print(terminal, leftBehindSentence(result));
+  for (const sentence of leftBehindSentences(result)) print(terminal, sentence);
   for (const warning of feedWarnings(result.release)) print(terminal, warning);
   if (result.changed) printWhenLive(terminal, result);
 }
 
-/** Another machine's build may still be on its way, so this is no warning. */
-function leftBehindSentence({ version, leftBehind }: PublishResult): string {
-  const targets = leftBehind.map(targetName);
-  const options = targets.map((target) => `--end-native ${target}`).join(' ');
-  return `Left behind until ${version} has builds for them: ${targets.join(', ')}. They stay on the older release that has. If their builds end, publish again with ${options}.`;
+/** Another job may bring their builds in a minute, so this is no warning. */
+function leftBehindSentences({ version, leftBehind, release }: PublishResult): readonly string[] {
+  if (leftBehind.length === 0) return [];
+  const feeds = [...new Set(leftBehind.map(({ platform }) => platform))]
+    .filter((platform) => platform !== 'linux')
+    .join(' and ');
+  const unsaid =
+    feeds === '' ? '' : ` So do all clients of an electron feed without "?arch=" on ${feeds}.`;
+  const ending = leftBehind
+    .filter(({ platform, arch }) =>
+      release.artifacts.some(
+        (build) =>
+          build.platform === platform && admittedArches(platform, arch).includes(build.arch),
+      ),
+    )
+    .map((target) => `--end-native ${targetName(target)}`);
+  return [
+    `Clients on ${leftBehind.map(targetName).join(', ')} stay on an older release, which has builds for them, until ${version} has some too.${unsaid}`,
+    ...(ending.length === 0
+      ? []
+      : [`If those builds end with ${version}, publish it again with ${ending.join(' ')}.`]),
+  ];
 }
 
 /** An updater gets what its feed can serve, and a publisher sees nothing of what it cannot. */

@@ -161,7 +161,7 @@ export function endsNativeOf({ ends_native: targets }: EndsNativeJson): readonly
 }
 
 /** As it is stored. */
-export function endsNativeJsonOf({ endsNative }: Release): EndsNativeJson {
+export function endsNativeJsonOf({ endsNative }: Pick<Release, 'endsNative'>): EndsNativeJson {
   if (endsNative.length === 0) return {};
   return { ends_native: endsNative.map(({ platform, arch }) => ({ os: platform, arch })) };
 }

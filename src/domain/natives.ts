@@ -1,7 +1,7 @@
 import { isNativeOn, SINGLE_ARCHES } from './machine.ts';
 import type { Offer, OfferedArtifact } from './offer.ts';
 import { type Arch, PLATFORMS, type Platform } from './platform.ts';
-import type { Target } from './release.ts';
+import { type Target, targetName } from './release.ts';
 import { compareVersions, type Version } from './version.ts';
 
 /** A machine that has native builds keeps them: what is out natively, and what leaves a machine behind. */
@@ -34,6 +34,30 @@ export function findLeftBehind(offers: readonly Offer[], version: Version): read
       arch,
     })),
   ).filter((target) => !isBuilt(target));
+}
+
+/**
+ * The machines whose native builds an older active offer ended, and that have none from this version either:
+ * what its own offer says as well, so that retiring the older one changes nothing for them.
+ *
+ * @param offers of one channel, in any order, this version's among them
+ */
+export function findEnded(offers: readonly Offer[], version: Version): readonly Target[] {
+  const ended = new Map<string, Target>();
+  const upTo = offers
+    .filter((offer) => offer.status === 'active' || compareVersions(offer.version, version) === 0)
+    .filter((offer) => compareVersions(offer.version, version) <= 0)
+    .sort((a, b) => compareVersions(a.version, b.version));
+  for (const { endsNative, artifacts } of upTo) {
+    for (const target of endsNative) ended.set(targetName(target), target);
+    for (const [name, { platform, arch }] of ended) {
+      const isBuilt = artifacts.some(
+        (build) => build.platform === platform && isNativeOn(arch, build),
+      );
+      if (isBuilt) ended.delete(name);
+    }
+  }
+  return [...ended.values()];
 }
 
 /** What is out natively, as offers are gone through from the oldest on. */

@@ -1,6 +1,13 @@
 import type { Channels } from '../catalog/change.ts';
-import { type ChannelJson, channelEntries, type OfferJson } from '../catalog/revision-document.ts';
+import { endsNativeJsonOf } from '../catalog/manifest-document.ts';
+import {
+  type ChannelJson,
+  channelEntries,
+  type OfferJson,
+  parseOffers,
+} from '../catalog/revision-document.ts';
 import { DEFAULT_CHANNEL, isPrereleaseChannel } from '../domain/channel.ts';
+import { findEnded } from '../domain/natives.ts';
 import {
   compareVersions,
   isPrerelease,
@@ -105,7 +112,10 @@ export function newestAbove({ offers }: ChannelJson, version: Version): string |
   return newer === undefined ? null : versionText(newer);
 }
 
-/** The channels with one channel's offer of a version replaced or added. */
+/**
+ * The channels with one channel's offer of a version replaced or added. The offer also ends the native builds
+ * that an older one ended, unless it brings them back.
+ */
 export function withOffer(
   channels: Channels,
   name: string,
@@ -113,5 +123,8 @@ export function withOffer(
   offer: OfferJson,
 ): Channels {
   const others = channel.offers.filter((other) => other.version !== offer.version);
-  return { ...channels, [name]: { ...channel, offers: [...others, offer] } };
+  const { ends_native: _own, ...rest } = offer;
+  const endsNative = findEnded(parseOffers([...others, offer]), parseVersion(offer.version));
+  const added = { ...rest, ...endsNativeJsonOf({ endsNative }) };
+  return { ...channels, [name]: { ...channel, offers: [...others, added] } };
 }

@@ -8,6 +8,7 @@ import {
 } from '../catalog/change.ts';
 import { type ManifestReference, readManifest, readRevision } from '../catalog/read.ts';
 import { type OfferJson, offerJsonOf, parseOffers } from '../catalog/revision-document.ts';
+import { DEFAULT_CHANNEL } from '../domain/channel.ts';
 import { findLeftBehind } from '../domain/natives.ts';
 import type { Release, Target } from '../domain/release.ts';
 import type { Version } from '../domain/version.ts';
@@ -108,13 +109,14 @@ async function commitOffer(
     lacking = offered.some(({ release }) => !contains(manifest.release, release));
     if (lacking) return undefined;
     const existing = channel.offers.find((offer) => offer.version === mine.version);
-    const offer = { ...offerJsonOf(manifest.release, manifest), ...statusOf(existing) };
-    const others = channel.offers.filter((each) => each !== existing);
-    leftBehind = findLeftBehind(parseOffers([...others, offer]), version);
+    const offer = withKept(offerJsonOf(manifest.release, manifest), existing);
+    const channelsAfter = withOffer(channels, admission.channel, channel, offer);
+    const shown = [channel.prerelease ? DEFAULT_CHANNEL : '', admission.channel];
+    const visible = shown.flatMap((name) => channelsAfter[name]?.offers ?? []);
+    leftBehind = findLeftBehind(parseOffers(visible), version);
     status = existing?.status ?? 'active';
     newerVersion = newestAbove(channel, version);
     if (existing !== undefined && isCovered(existing.manifest, offered, mine)) return undefined;
-    const channelsAfter = withOffer(channels, admission.channel, channel, offer);
     if (!admission.allowStranded && existing === undefined) {
       refuseStranding(channelsAfter, admission.channel, offer);
     }
@@ -144,11 +146,14 @@ function isCovered(
   return isSameRelease(current.release, mergeRelease(current.release, [current.release], mine));
 }
 
-/** A paused release that gets another platform stays paused. */
-function statusOf(
-  existing: { status: 'active' | 'paused' | 'yanked'; reason: string | null } | undefined,
-) {
-  return existing === undefined ? {} : { status: existing.status, reason: existing.reason };
+/**
+ * A paused release that gets another platform stays paused, and native builds that ended stay so whatever
+ * became of the release that said it.
+ */
+function withKept(offer: OfferJson, existing: OfferJson | undefined): OfferJson {
+  if (existing === undefined) return offer;
+  const { status, reason, ends_native: ended = [] } = existing;
+  return { ...offer, status, reason, ends_native: [...(offer.ends_native ?? []), ...ended] };
 }
 
 type Named = Pick<Contribution, 'application' | 'version'>;

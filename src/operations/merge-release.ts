@@ -59,8 +59,10 @@ export function mergeRelease(
   }
   refuseSharedNames([...artifacts.values()], mine);
   const base = offered.at(-1) ?? newest;
-  const endsNative = mergeTargets(base?.endsNative ?? [], mine.endsNative);
-  refuseEndedBuilds(mine.version, endsNative, [...artifacts.values()]);
+  refuseEndedBuilds(mine, [...artifacts.values()]);
+  const endsNative = mergeTargets(base?.endsNative ?? [], mine.endsNative).filter(
+    (target) => nativeBuild([...artifacts.values()], target) === undefined,
+  );
   return {
     application: mine.application,
     version: mine.version,
@@ -151,25 +153,28 @@ function mergeStatements(
   return { notes, requires: base.requires, mandatoryFor: base.mandatoryFor };
 }
 
-/** Also to a release that is out: its files stay as they are, and more machines may take them. */
+/**
+ * Also to a release that is out: its files stay as they are, and more machines may take them. A native build
+ * that another publisher brings later takes the statement back.
+ */
 function mergeTargets(existing: readonly Target[], added: readonly Target[]): readonly Target[] {
   const targets = new Map([...existing, ...added].map((target) => [targetName(target), target]));
   return [...targets.values()].sort((a, b) => (targetName(a) < targetName(b) ? -1 : 1));
 }
 
-function refuseEndedBuilds(
-  version: string,
-  ended: readonly Target[],
-  artifacts: readonly Artifact[],
-): void {
-  for (const target of ended) {
-    const native = artifacts.find(
-      (artifact) => artifact.platform === target.platform && isNativeOn(target.arch, artifact),
-    );
+function nativeBuild(artifacts: readonly Artifact[], target: Target): Artifact | undefined {
+  return artifacts.find(
+    (artifact) => artifact.platform === target.platform && isNativeOn(target.arch, artifact),
+  );
+}
+
+function refuseEndedBuilds(mine: Contribution, artifacts: readonly Artifact[]): void {
+  for (const target of mine.endsNative) {
+    const native = nativeBuild(artifacts, target);
     if (native === undefined) continue;
     throw new AppError(
       'release_differs',
-      `${version} ends the native builds for ${targetName(target)} and has one: ${native.filename}. Leave out --end-native, leave out the file, or publish a new version.`,
+      `${mine.version} has a native build for ${targetName(target)}: ${native.filename}. Leave out --end-native ${targetName(target)}, or publish a new version without that file.`,
     );
   }
 }

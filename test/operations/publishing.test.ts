@@ -120,13 +120,37 @@ describe('publishing', () => {
       expect(offer?.ends_native).toEqual([{ os: 'windows', arch: 'arm64' }]);
     });
 
-    it('refuses a release that ends them and has one', async () => {
+    it('refuses a publisher who ends them and brings one; a later one takes it back', async () => {
       const artifacts = [await built('x64', '1.1.0'), await built('arm64', '1.1.0')];
       const both = publish(parts, { version: '1.1.0', artifacts, endsNative });
-      await expect(both).rejects.toThrow(/ends the native builds for windows-arm64 and has one/);
+      await expect(both).rejects.toThrow(/has a native build for windows-arm64: App-1\.1\.0-arm64/);
       await publish(parts, { version: '1.1.0', artifacts: artifacts.slice(0, 1), endsNative });
-      const later = publish(parts, { version: '1.1.0', artifacts: artifacts.slice(1) });
-      expect(await codeOf(later)).toBe('release_differs');
+      await publish(parts, { version: '1.1.0', artifacts: artifacts.slice(1) });
+      const revision = await readRevision(parts, 'desktop');
+      const [, offer] = revision?.signed.channels.stable?.offers ?? [];
+      expect(offer).toMatchObject({ version: '1.1.0' });
+      expect(offer?.ends_native).toBeUndefined();
+    });
+
+    it('keeps them ended in newer releases, whatever becomes of the one that said so', async () => {
+      await publish(parts, {
+        version: '1.1.0',
+        artifacts: [await built('x64', '1.1.0')],
+        endsNative,
+      });
+      const next = { version: '1.2.0', artifacts: [await built('x64', '1.2.0')] };
+      expect(await left(publish(parts, next))).toEqual([]);
+      await change('retire', '1.1.0');
+      const revision = await readRevision(parts, 'desktop');
+      const ends = revision?.signed.channels.stable?.offers.map((each) => each.ends_native);
+      expect(ends).toEqual([undefined, [{ os: 'windows', arch: 'arm64' }]]);
+      expect(await left(publish(parts, next))).toEqual([]);
+    });
+
+    it('counts what a pre-release channel shows of the stable one', async () => {
+      const artifacts = [await built('x64', '1.1.0-beta.1')];
+      const beta = { version: '1.1.0-beta.1', artifacts, channel: 'beta' };
+      expect(await left(publish(parts, beta))).toEqual([{ platform: 'windows', arch: 'arm64' }]);
     });
   });
 
