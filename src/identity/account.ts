@@ -7,6 +7,7 @@ import { isEnded } from '../sequence/end.ts';
 import { SCHEMA_VERSION } from '../sequence/envelope.ts';
 import { seal } from '../sequence/sealed.ts';
 import { findNewest, readDocument, type Sequence } from '../sequence/sequence.ts';
+import { isLongGone } from '../sequence/trim.ts';
 import {
   type Account,
   type AccountJson,
@@ -87,8 +88,7 @@ export async function readAccount(store: ObjectStore, id: string): Promise<Accou
   const isAll = second === undefined && first !== undefined && first !== 'damaged';
   if (isAll) return accountOf(first.signed);
   const { newest, last, damaged } = await findNewest(store, sequence);
-  // With nothing sound among what trimming keeps, the next is of long ago: it may have been unlocked.
-  if (newest === undefined || last - newest.number > damaged.length) return undefined;
+  if (newest === undefined || isLongGone(newest.number, last, damaged.length)) return undefined;
   // Past the damage: else each refresh would stumble over it again, and its owner sign in for ever.
   return { ...accountOf(newest.document.signed), revision: last };
 }
@@ -185,16 +185,20 @@ export async function changeAccount(
   edit: (account: Account) => AccountEdit | undefined,
 ): Promise<Account> {
   const appended = await appendDocument(deps, accountSequence(id), async (base) => {
-    const current = base.newest?.document.signed;
-    if (current === undefined) throw unknownAccount();
+    const { newest, number, skipped } = base;
+    // As `readAccount` has it: no change goes on from a state that cannot be read.
+    if (newest === undefined || isLongGone(newest.number, number - 1, skipped.length)) {
+      throw unknownAccount();
+    }
+    const current = newest.document.signed;
     const account = accountOf(current);
     await deps.guard?.(account);
     const edited = edit(account);
     if (edited === undefined) return undefined;
     return seal<AccountJson>({
       ...current,
-      number: base.number,
-      skipped: [...base.skipped],
+      number,
+      skipped: [...skipped],
       change_id: base.changeId,
       at: new Date(deps.clock.now()).toISOString(),
       change: edited.change,

@@ -20,6 +20,17 @@ export function neededBelow(number: number): number {
   return number + Math.max(lowestBit, NEWEST_KEPT);
 }
 
+/**
+ * Whether documents are missing between the newest sound one and the last number: with everything corrupt
+ * that trimming keeps at the end, the next sound one is of long ago, and must not count as the present
+ * state: what was withdrawn since then would be good again.
+ *
+ * @param corrupt how many documents above the newest sound one are corrupt
+ */
+export function isLongGone(newest: number, last: number, corrupt: number): boolean {
+  return last - newest > corrupt;
+}
+
 /** The documents of one sequence, as a listing names them. */
 export interface Listed {
   /** What `parse` named it. */
