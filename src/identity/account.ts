@@ -6,7 +6,7 @@ import { createRetrying } from '../sequence/create-settled.ts';
 import { isEnded } from '../sequence/end.ts';
 import { SCHEMA_VERSION } from '../sequence/envelope.ts';
 import { seal } from '../sequence/sealed.ts';
-import { findNewest, readDocument, type Sequence } from '../sequence/sequence.ts';
+import { findLast, findNewest, readDocument, type Sequence } from '../sequence/sequence.ts';
 import { isLongGone } from '../sequence/trim.ts';
 import {
   type Account,
@@ -120,6 +120,24 @@ export async function readAccountAfter(
 ): Promise<Account | undefined> {
   const document = await readDocument(store, accountSequence(id), revision + 1);
   return document === undefined ? undefined : accountOf(document.signed);
+}
+
+/**
+ * The account as it is now, from one of its documents that no session has seen: none after that was
+ * trimmed. One request when that is the newest document, and few more otherwise.
+ *
+ * @throws AppError `document_newer`, and the store's
+ */
+export async function readAccountFrom(
+  store: ObjectStore,
+  earlier: Account,
+): Promise<Account | undefined> {
+  const sequence = accountSequence(earlier.id);
+  const last = await findLast(store, sequence, earlier.revision);
+  if (last === earlier.revision) return earlier;
+  const newest = await readUnlessDamaged(store, sequence, last);
+  const isSound = newest !== undefined && newest !== 'damaged';
+  return isSound ? accountOf(newest.signed) : readAccount(store, earlier.id);
 }
 
 export interface NewAccount {

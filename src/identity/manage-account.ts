@@ -43,7 +43,10 @@ export async function lockAccount(
 ): Promise<Account> {
   const at = new Date(deps.clock.now()).toISOString();
   const account = await changeAccount(deps, id, ({ locked }) => {
-    if (locked === null) return { change: 'locked', locked: { at, reason } };
+    // A session that misses the lock because it was lifted soon is over all the same.
+    if (locked === null) {
+      return { change: 'locked', locked: { at, reason }, sessionsNotBefore: at };
+    }
     const isSame = reason === null || reason === locked.reason;
     return isSame ? undefined : { change: 'locked', locked: { at: locked.at, reason } };
   });
