@@ -13,7 +13,7 @@ import {
 import type { Account } from './account-document.ts';
 import { endAllSessions } from './account-sessions.ts';
 import { revokeAllDeveloperKeys } from './developer-keys.ts';
-import { endInvitationsOf } from './invitations.ts';
+import { endInvitations, endInvitationsOf } from './invitations.ts';
 import { ACCOUNTS_ROOT, accountPrefix, developerKeysPrefix, sessionsPrefix } from './keys.ts';
 import type { PasswordHasher } from './password.ts';
 import { checkPassword } from './password-rule.ts';
@@ -122,7 +122,11 @@ export async function setPassword(
  * @throws AppError the store's: run it again then
  */
 export async function eraseAccount(deps: AppendDeps, id: string): Promise<void> {
-  // The account ends first: nobody can sign in while the rest is being deleted.
+  const { email } = (await readAccount(deps.store, id)) ?? {};
+  // Named after its address, not after the account of another provider: once that is gone, a second try
+  // would not find them.
+  if (email !== undefined) await endInvitations(deps, email, 'erased');
+  // The account ends before the rest: nobody can sign in while the rest is being deleted.
   await eraseSequence(deps, accountPrefix(id), { reason: 'erased', keptMs: END_KEPT_MS_MIN });
   await eraseBelongings(deps, id);
 }

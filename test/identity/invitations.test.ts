@@ -1,8 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { accountIdOf, readAccount } from '../../src/identity/account.ts';
+import { accountIdOf, createAccount, readAccount } from '../../src/identity/account.ts';
 import { createEmbeddedProvider } from '../../src/identity/embedded.ts';
 import { createGotrueProvider } from '../../src/identity/gotrue.ts';
-import { endInvitations, invite, listInvitations } from '../../src/identity/invitations.ts';
+import {
+  endInvitations,
+  invite,
+  isInvited,
+  listInvitations,
+} from '../../src/identity/invitations.ts';
 import { eraseAccount } from '../../src/identity/manage-account.ts';
 import { type Registration, register } from '../../src/identity/register.ts';
 import { clearUpIdentity } from '../../src/identity/retention.ts';
@@ -202,6 +207,28 @@ describe('an invitation to a service whose accounts are in GoTrue', () => {
     expect(standIn.requests).toHaveLength(2);
     expect(await listInvitations(deps)).toEqual([]);
     await expect(standIn.register(deps, invitation.code)).rejects.toMatchObject(REFUSED);
+  });
+
+  it('goes when the account of its address is erased, also where that fails at any step', async () => {
+    let isDone = false;
+    for (let call = 1; !isDone; call++) {
+      const deps = setUp();
+      const { code } = await inviteAda(deps);
+      await createAccount(deps, {
+        ...{ provider: 'gotrue', subject: 'user-ada', email: EMAIL, emailVerified: true },
+        ...{ name: null, providerTier: null, password: null },
+      });
+      const id = accountIdOf('gotrue', 'user-ada');
+      deps.store.setPlan(failFrom(call, 'before'));
+      isDone = await eraseAccount(deps, id).then(
+        () => true,
+        () => false,
+      );
+      deps.store.setPlan(undefined);
+      if (!isDone) await eraseAccount(deps, id);
+      expect(await isInvited(deps, EMAIL, code)).toBe(false);
+      expect(await dump(deps.store), `failed at request ${call}`).not.toContain(EMAIL);
+    }
   });
 });
 
