@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { bearerOf, notSignedIn } from '../identity/access-token.ts';
 import { standingOf } from '../identity/account-sessions.ts';
 import type { Identity } from '../identity/identity.ts';
-import { endEverySessionOwnLast } from '../identity/manage-account.ts';
+import { endEverySession } from '../identity/manage-account.ts';
 import { SESSION_LIFE_MS } from '../identity/sessions.ts';
 import { isGone, tryAgainWhenUnknown, WRITING } from './account-route.ts';
 import type { AccountsDeps } from './accounts-deps.ts';
@@ -94,7 +94,7 @@ async function end(identity: Identity, holder: Holder, scope: 'local' | 'global'
   // A token found on an old disk must not sign its owner out everywhere.
   if (holder.isStale || standing === 'replaced') throw notSignedIn();
   const owner = asOwner(identity, { account, session }, { isSigningOut: true });
-  await endEverySessionOwnLast(owner, account, session).catch((error: unknown) => {
+  await endEverySession(owner, account, session).catch((error: unknown) => {
     // An account that was erased has no sessions left.
     if (!isGone(error)) tryAgainWhenUnknown(error);
   });

@@ -60,29 +60,15 @@ export function unlockAccount(deps: AppendDeps, id: string): Promise<Account> {
   );
 }
 
-/** Ends every session of an account, also one that is being begun at this moment. */
-export async function endEverySession(deps: ChangeDeps, id: string): Promise<void> {
-  await endSessionsBegun(deps, id);
-  await endAllSessions(deps, id, 'logged_out_everywhere');
-}
-
 /**
- * As {@link endEverySession}, and the session that asks ends last: with it over, a log-out that failed
- * half way could not be tried again.
+ * Ends every session of an account, also one that is being begun at this moment. The session that asks
+ * ends last: with it over, a log-out that failed half way could not be tried again.
  */
-export async function endEverySessionOwnLast(
-  deps: ChangeDeps,
-  id: string,
-  own: string,
-): Promise<void> {
-  await endSessionsBegun(deps, id);
-  await endAllSessions(deps, id, 'logged_out_everywhere', own);
-  await endSession(deps, id, own, 'logged_out_everywhere');
-}
-
-async function endSessionsBegun(deps: ChangeDeps, id: string): Promise<void> {
+export async function endEverySession(deps: ChangeDeps, id: string, own: string): Promise<void> {
   const sessionsNotBefore = new Date(deps.clock.now()).toISOString();
   await changeAccount(deps, id, () => ({ change: 'sessions ended', sessionsNotBefore }));
+  await endAllSessions(deps, id, 'logged_out_everywhere', own);
+  await endSession(deps, id, own, 'logged_out_everywhere');
 }
 
 /**

@@ -131,9 +131,9 @@ describe('a refresh', () => {
         setPassword({ ...deps, passwords: fastPasswords }, id, 'another password'),
     ],
   ])('of an account that was %s is refused', async (_, end) => {
-    const { sessions, token, deps, account, clock } = await signedIn();
+    const { sessions, token, deps, account, session, clock } = await signedIn();
     clock.advance(1);
-    await end(deps, account.id, null);
+    await end(deps, account.id, session.session);
     await expectEnded(sessions, token);
   });
 
@@ -175,10 +175,12 @@ describe('a refresh', () => {
   });
 
   it('sees a log-out of everywhere also where the listing of sessions failed', async () => {
-    const { sessions, token, deps, account, store, clock } = await signedIn();
+    const { sessions, token, deps, account, session, store, clock } = await signedIn();
     clock.advance(1);
     store.setPlan(({ method }) => (method === 'list' ? { when: 'before' } : undefined));
-    await expect(endEverySession(deps, account.id)).rejects.toMatchObject({ kind: 'unavailable' });
+    await expect(endEverySession(deps, account.id, session.session)).rejects.toMatchObject({
+      kind: 'unavailable',
+    });
     store.setPlan(undefined);
     await expectEnded(sessions, token);
   });

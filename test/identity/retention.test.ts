@@ -330,8 +330,9 @@ async function live(history: readonly Step[], clearsUp: boolean): Promise<string
     else if (one.what === 'refresh') await note(refresh(one.session, one.age));
     else if (one.what === 'log in') await note(logIn());
     else if (one.what === 'log out') await sessions.end(ID, held.at(-1)?.id ?? '', 'logged_out');
-    else if (one.what === 'log out everywhere') await endEverySession(deps, ID);
-    else if (one.what === 'lock') await lockAccount(deps, ID, null);
+    else if (one.what === 'log out everywhere') {
+      await endEverySession(deps, ID, held.at(-1)?.id ?? '');
+    } else if (one.what === 'lock') await lockAccount(deps, ID, null);
     else if (one.what === 'unlock') await unlockAccount(deps, ID);
     else if (one.what === 'tier') await setTier(deps, ID, `tier-${clock.now()}`);
     else if (clearsUp) await clearUpIdentity(deps);
