@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { endOneSession, listSessions } from '../identity/account-sessions.ts';
-import { endEverySessionOwnLast } from '../identity/manage-account.ts';
+import { endEverySession } from '../identity/manage-account.ts';
 import { CLIENT_PLATFORMS } from '../identity/session-document.ts';
 import {
   CHANGE_PROBLEMS,
@@ -94,9 +94,7 @@ export function registerAccountSessions(app: App, deps: AccountsDeps): void {
   app.delete(PATH, { schema: endAll }, async (request, reply) => {
     const principal = await requirePrincipal(deps, request);
     const owner = asOwner(openIdentity(deps), principal, { isSigningOut: true });
-    await endEverySessionOwnLast(owner, principal.account, principal.session).catch(
-      signedOutWhenGone,
-    );
+    await endEverySession(owner, principal.account, principal.session).catch(signedOutWhenGone);
     clearSessionCookie(reply as never, deps.cookies);
     return reply.code(204).send(null);
   });

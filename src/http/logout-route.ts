@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { bearerOf, notSignedIn } from '../identity/access-token.ts';
 import { standingOf } from '../identity/account-sessions.ts';
 import type { Identity } from '../identity/identity.ts';
-import { endEverySessionOwnLast } from '../identity/manage-account.ts';
+import { endEverySession } from '../identity/manage-account.ts';
 import { SESSION_LIFE_MS } from '../identity/sessions.ts';
 import { isGone, tryAgainWhenUnknown, WRITING } from './account-route.ts';
 import type { AccountsDeps } from './accounts-deps.ts';
@@ -69,25 +69,20 @@ async function holderOf(
   request: FastifyRequest,
   inBody: string | undefined,
 ): Promise<Holder | undefined> {
-  const bearer = bearerOf(request.headers.authorization);
-  if (bearer !== undefined) {
-    const { accessTokens } = identity;
-    const fresh = await accessTokens.verify(bearer, LATE_MS_MAX).catch(() => undefined);
-    if (fresh !== undefined) return { ...fresh, isStale: false };
-    // Whoever comes back later to sign out must not be told that it was done, and it was not.
-    const late = await accessTokens.verify(bearer, SESSION_LIFE_MS).catch(() => undefined);
-    if (late !== undefined) return { ...late, isStale: true };
-  }
-  const claimsOf = (token: string | undefined): Holder | undefined => {
-    const claims = identity.sessions.claimsOf(token ?? '');
-    return claims && { ...claims, isStale: false };
+  const { accessTokens, sessions } = identity;
+  const bearer = bearerOf(request.headers.authorization) ?? '';
+  const fresh = await accessTokens.verify(bearer, LATE_MS_MAX).catch(() => undefined);
+  if (fresh !== undefined) return { ...fresh, isStale: false };
+  const inCookie = (): string | undefined => {
+    const cookie = deps.cookies.enabled ? request.cookies[SESSION_COOKIE] : undefined;
+    if (cookie !== undefined && cookie !== '') requireOwnScript(request, deps.cookies);
+    return cookie;
   };
-  const holder = claimsOf(inBody);
-  if (holder !== undefined) return holder;
-  const cookie = deps.cookies.enabled ? request.cookies[SESSION_COOKIE] : undefined;
-  if (cookie === undefined || cookie === '') return undefined;
-  requireOwnScript(request, deps.cookies);
-  return claimsOf(cookie);
+  const claims = sessions.claimsOf(inBody ?? '') ?? sessions.claimsOf(inCookie() ?? '');
+  if (claims !== undefined) return { ...claims, isStale: false };
+  // Whoever comes back later to sign out must not be told that it was done, and it was not.
+  const late = await accessTokens.verify(bearer, SESSION_LIFE_MS).catch(() => undefined);
+  return late && { ...late, isStale: true };
 }
 
 async function end(identity: Identity, holder: Holder, scope: 'local' | 'global'): Promise<void> {
@@ -99,7 +94,7 @@ async function end(identity: Identity, holder: Holder, scope: 'local' | 'global'
   // A token found on an old disk must not sign its owner out everywhere.
   if (holder.isStale || standing === 'replaced') throw notSignedIn();
   const owner = asOwner(identity, { account, session }, { isSigningOut: true });
-  await endEverySessionOwnLast(owner, account, session).catch((error: unknown) => {
+  await endEverySession(owner, account, session).catch((error: unknown) => {
     // An account that was erased has no sessions left.
     if (!isGone(error)) tryAgainWhenUnknown(error);
   });

@@ -6,7 +6,8 @@ import { createRetrying } from '../sequence/create-settled.ts';
 import { isEnded } from '../sequence/end.ts';
 import { SCHEMA_VERSION } from '../sequence/envelope.ts';
 import { seal } from '../sequence/sealed.ts';
-import { findNewest, readDocument, type Sequence } from '../sequence/sequence.ts';
+import { findLast, findNewest, readDocument, type Sequence } from '../sequence/sequence.ts';
+import { isLongGone } from '../sequence/trim.ts';
 import {
   type Account,
   type AccountJson,
@@ -87,8 +88,7 @@ export async function readAccount(store: ObjectStore, id: string): Promise<Accou
   const isAll = second === undefined && first !== undefined && first !== 'damaged';
   if (isAll) return accountOf(first.signed);
   const { newest, last, damaged } = await findNewest(store, sequence);
-  // With nothing sound among what trimming keeps, the next is of long ago: it may have been unlocked.
-  if (newest === undefined || last - newest.number > damaged.length) return undefined;
+  if (newest === undefined || isLongGone(newest.number, last, damaged.length)) return undefined;
   // Past the damage: else each refresh would stumble over it again, and its owner sign in for ever.
   return { ...accountOf(newest.document.signed), revision: last };
 }
@@ -120,6 +120,24 @@ export async function readAccountAfter(
 ): Promise<Account | undefined> {
   const document = await readDocument(store, accountSequence(id), revision + 1);
   return document === undefined ? undefined : accountOf(document.signed);
+}
+
+/**
+ * The account as it is now, from one of its documents that no session has seen: none after that was
+ * trimmed. One request when that is the newest document, and few more otherwise.
+ *
+ * @throws AppError `document_newer`, and the store's
+ */
+export async function readAccountFrom(
+  store: ObjectStore,
+  earlier: Account,
+): Promise<Account | undefined> {
+  const sequence = accountSequence(earlier.id);
+  const last = await findLast(store, sequence, earlier.revision);
+  if (last === earlier.revision) return earlier;
+  const newest = await readUnlessDamaged(store, sequence, last);
+  const isSound = newest !== undefined && newest !== 'damaged';
+  return isSound ? accountOf(newest.signed) : readAccount(store, earlier.id);
 }
 
 export interface NewAccount {
@@ -185,16 +203,20 @@ export async function changeAccount(
   edit: (account: Account) => AccountEdit | undefined,
 ): Promise<Account> {
   const appended = await appendDocument(deps, accountSequence(id), async (base) => {
-    const current = base.newest?.document.signed;
-    if (current === undefined) throw unknownAccount();
+    const { newest, number, skipped } = base;
+    // As `readAccount` has it: no change goes on from a state that cannot be read.
+    if (newest === undefined || isLongGone(newest.number, number - 1, skipped.length)) {
+      throw unknownAccount();
+    }
+    const current = newest.document.signed;
     const account = accountOf(current);
     await deps.guard?.(account);
     const edited = edit(account);
     if (edited === undefined) return undefined;
     return seal<AccountJson>({
       ...current,
-      number: base.number,
-      skipped: [...base.skipped],
+      number,
+      skipped: [...skipped],
       change_id: base.changeId,
       at: new Date(deps.clock.now()).toISOString(),
       change: edited.change,

@@ -9,13 +9,14 @@ import { defineSequence, seal } from '../sequence/sealed.ts';
 import { readSoundDocument, type Sequence } from '../sequence/sequence.ts';
 import { notSignedIn } from './access-token.ts';
 import { type ChangeDeps, readAccount } from './account.ts';
-import { addToKeyList, readKeyList, removeFromKeyList, requireRoom } from './developer-key-list.ts';
 import {
-  developerKeyKey,
-  developerKeyPrefix,
-  developerKeysPrefix,
-  parseDeveloperKeyKey,
-} from './keys.ts';
+  addToKeyList,
+  readKeyList,
+  readKeyObjects,
+  removeFromKeyList,
+  requireRoom,
+} from './developer-key-list.ts';
+import { developerKeyKey, developerKeyPrefix } from './keys.ts';
 
 /** Keys for programs: shown once, stored hashed, good for what their scopes name, until they expire. */
 
@@ -142,22 +143,6 @@ export async function listDeveloperKeys(
       }),
   );
   return documents.flat().sort((a, b) => (a.createdAt < b.createdAt ? 1 : -1));
-}
-
-async function readKeyObjects(
-  store: ObjectStore,
-  account: string,
-): Promise<{ readonly usedOn: Map<string, string>; readonly revoked: Set<string> }> {
-  const usedOn = new Map<string, string>();
-  const revoked = new Set<string>();
-  for await (const { key } of store.list(developerKeysPrefix(account))) {
-    const object = parseDeveloperKeyKey(account, key);
-    if (object === undefined) continue;
-    if (object.isEnd) revoked.add(object.id);
-    const { id, usedOn: day = '' } = object;
-    if (day > (usedOn.get(id) ?? '')) usedOn.set(id, day);
-  }
-  return { usedOn, revoked };
 }
 
 /** @throws AppError `unknown_key`, `not_signed_in`, those of the guard, and the store's */

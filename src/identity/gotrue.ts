@@ -48,25 +48,25 @@ export function createGotrueProvider(options: GotrueOptions): IdentityProvider {
   const call = createCaller(options);
   const { clock, answerAfterMs = ANSWER_AFTER_MS } = options;
   /** Sending a mail takes long, and is done for some addresses alone: all of them take as long as that. */
-  const evenly = async (work: Promise<void>): Promise<void> => {
+  const evenly = async <T>(work: Promise<T>): Promise<T> => {
     const [outcome] = await Promise.allSettled([work, clock.sleep(answerAfterMs)]);
     if (outcome.status === 'rejected') throw outcome.reason;
+    return outcome.value;
   };
   return {
     name: 'gotrue',
     passwords: undefined,
-    register: async ({ email, password, name }) => {
-      await evenly(
+    register: ({ email, password, name }) =>
+      evenly(
         (async () => {
           // A known address is answered with 200 and a made-up user: nothing of the answer is told.
           const data = name === null ? {} : { name };
           const answer = await call('POST', '/signup', { email, password, data });
-          if (answer.ok || DEPENDS_ON_ADDRESS.has(answer.code)) return;
+          if (answer.ok) return 'accepted';
+          if (DEPENDS_ON_ADDRESS.has(answer.code)) return 'not accepted';
           throw refusal(answer);
         })(),
-      );
-      return 'untold';
-    },
+      ),
     verifyPassword: async ({ email, password }) => {
       const answer = await call('POST', '/token?grant_type=password', { email, password });
       if (!answer.ok) {

@@ -6,11 +6,12 @@ export interface IdentityProvider {
   /**
    * Makes an account for the address unless there is one; takes the same time either way.
    *
-   * @returns which of the two, where the provider tells: never for a stranger to know
+   * @returns which of the two; where the provider does not tell, whether it accepted the registration.
+   *   Never for a stranger to know
    * @throws AppError `weak_password`, `not_configured` when nobody may register,
    *   `identity_provider_unavailable`, `too_many_requests`, and the store's
    */
-  register(person: NewPerson): Promise<'created' | 'exists' | 'untold'>;
+  register(person: NewPerson): Promise<Registered>;
   /**
    * Undefined for an unknown address and for a wrong password, after the same time.
    *
@@ -29,6 +30,8 @@ export interface IdentityProvider {
   /** Whether it answers, for the status page. @throws AppError when it does not */
   probe(signal: AbortSignal): Promise<void>;
 }
+
+export type Registered = 'created' | 'exists' | 'accepted' | 'not accepted';
 
 export interface Credentials {
   /** Normalized. */

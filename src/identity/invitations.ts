@@ -134,7 +134,7 @@ export async function isInvited(
 export function endInvitations(
   deps: EndDeps,
   email: string,
-  reason: 'used' | 'withdrawn',
+  reason: 'used' | 'withdrawn' | 'erased',
 ): Promise<number> {
   return endInvitationsOf(deps, accountIdOf('embedded', email), reason);
 }

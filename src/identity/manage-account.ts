@@ -13,7 +13,7 @@ import {
 import type { Account } from './account-document.ts';
 import { endAllSessions } from './account-sessions.ts';
 import { revokeAllDeveloperKeys } from './developer-keys.ts';
-import { endInvitationsOf } from './invitations.ts';
+import { endInvitations, endInvitationsOf } from './invitations.ts';
 import { ACCOUNTS_ROOT, accountPrefix, developerKeysPrefix, sessionsPrefix } from './keys.ts';
 import type { PasswordHasher } from './password.ts';
 import { checkPassword } from './password-rule.ts';
@@ -43,7 +43,10 @@ export async function lockAccount(
 ): Promise<Account> {
   const at = new Date(deps.clock.now()).toISOString();
   const account = await changeAccount(deps, id, ({ locked }) => {
-    if (locked === null) return { change: 'locked', locked: { at, reason } };
+    // A session that misses the lock because it was lifted soon is over all the same.
+    if (locked === null) {
+      return { change: 'locked', locked: { at, reason }, sessionsNotBefore: at };
+    }
     const isSame = reason === null || reason === locked.reason;
     return isSame ? undefined : { change: 'locked', locked: { at: locked.at, reason } };
   });
@@ -57,29 +60,15 @@ export function unlockAccount(deps: AppendDeps, id: string): Promise<Account> {
   );
 }
 
-/** Ends every session of an account, also one that is being begun at this moment. */
-export async function endEverySession(deps: ChangeDeps, id: string): Promise<void> {
-  await endSessionsBegun(deps, id);
-  await endAllSessions(deps, id, 'logged_out_everywhere');
-}
-
 /**
- * As {@link endEverySession}, and the session that asks ends last: with it over, a log-out that failed
- * half way could not be tried again.
+ * Ends every session of an account, also one that is being begun at this moment. The session that asks
+ * ends last: with it over, a log-out that failed half way could not be tried again.
  */
-export async function endEverySessionOwnLast(
-  deps: ChangeDeps,
-  id: string,
-  own: string,
-): Promise<void> {
-  await endSessionsBegun(deps, id);
-  await endAllSessions(deps, id, 'logged_out_everywhere', own);
-  await endSession(deps, id, own, 'logged_out_everywhere');
-}
-
-async function endSessionsBegun(deps: ChangeDeps, id: string): Promise<void> {
+export async function endEverySession(deps: ChangeDeps, id: string, own: string): Promise<void> {
   const sessionsNotBefore = new Date(deps.clock.now()).toISOString();
   await changeAccount(deps, id, () => ({ change: 'sessions ended', sessionsNotBefore }));
+  await endAllSessions(deps, id, 'logged_out_everywhere', own);
+  await endSession(deps, id, own, 'logged_out_everywhere');
 }
 
 /**
@@ -119,7 +108,11 @@ export async function setPassword(
  * @throws AppError the store's: run it again then
  */
 export async function eraseAccount(deps: AppendDeps, id: string): Promise<void> {
-  // The account ends first: nobody can sign in while the rest is being deleted.
+  const { email } = (await readAccount(deps.store, id)) ?? {};
+  // Named after its address, not after the account of another provider: once that is gone, a second try
+  // would not find them.
+  if (email !== undefined) await endInvitations(deps, email, 'erased');
+  // The account ends before the rest: nobody can sign in while the rest is being deleted.
   await eraseSequence(deps, accountPrefix(id), { reason: 'erased', keptMs: END_KEPT_MS_MIN });
   await eraseBelongings(deps, id);
 }

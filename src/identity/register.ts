@@ -34,11 +34,13 @@ export async function register(
   }
   const due = clock.now() + REFUSAL_MS_MIN;
   const isAllowed = registration === 'invite' && (await isInvited(deps, person.email, invitation));
-  if (!isAllowed || (await provider.register(person)) === 'exists') {
+  const registered = isAllowed ? await provider.register(person) : undefined;
+  if (registered === undefined || registered === 'exists') {
     await clock.sleep(Math.max(0, due - clock.now()));
     throw refused(registration);
   }
-  await endInvitations(deps, person.email, 'used');
+  // After a registration that the provider did not accept there is no account: one can try again.
+  if (registered !== 'not accepted') await endInvitations(deps, person.email, 'used');
 }
 
 function refused(registration: 'invite' | 'closed'): AppError {

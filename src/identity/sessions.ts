@@ -6,7 +6,7 @@ import { type EndDeps, endSequence, isEnded } from '../sequence/end.ts';
 import { SCHEMA_VERSION } from '../sequence/envelope.ts';
 import { seal } from '../sequence/sealed.ts';
 import { readDocument } from '../sequence/sequence.ts';
-import { readAccount, readAccountAfter } from './account.ts';
+import { readAccount, readAccountAfter, readAccountFrom } from './account.ts';
 import type { Account } from './account-document.ts';
 import { sessionPrefix } from './keys.ts';
 import { createLostAnswers } from './lost-answers.ts';
@@ -87,7 +87,8 @@ export interface Sessions {
     provenAt?: number,
   ): Promise<OpenSession>;
   /**
-   * The next token of a session: at most five store requests in two round trips.
+   * The next token of a session: at most five store requests in two round trips, and more of them only
+   * when the account changed.
    *
    * @throws AppError `session_ended`: sign in again. The store's failures end nothing
    */
@@ -152,9 +153,13 @@ export function createSessions(deps: SessionDeps): Sessions {
     if (claims.device !== tokens.deviceDigest(deviceId) || state.platform !== platform) {
       return refuse(claims, 'other_device');
     }
-    if (changed?.locked) return refuse(claims, 'account_locked');
-    const isKept = changed?.sessionKept === session;
-    if ((changed?.sessionsNotBefore ?? '') > state.started_at && !isKept) {
+    // Not the next document, but the newest: else a tier that was withdrawn could be held for long, by
+    // changing one's name often.
+    const newest = changed && (await readAccountFrom(store, changed));
+    if (changed !== undefined && newest === undefined) throw sessionEnded();
+    if (newest?.locked) return refuse(claims, 'account_locked');
+    const isKept = newest?.sessionKept === session;
+    if ((newest?.sessionsNotBefore ?? '') > state.started_at && !isKept) {
       return refuse(claims, 'logged_out_everywhere');
     }
     if (successor !== undefined) {
@@ -175,7 +180,7 @@ export function createSessions(deps: SessionDeps): Sessions {
       counter: counter + 1,
       change_id: deps.randomness.id(),
       at: new Date(clock.now()).toISOString(),
-      ...(changed === undefined ? {} : copyOf(changed)),
+      ...(newest === undefined ? {} : copyOf(newest)),
     };
     // Whoever created it: the token of that state is the same.
     await create(next);

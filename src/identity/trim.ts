@@ -9,8 +9,8 @@ import {
 } from './keys.ts';
 
 /**
- * Deletes the documents of accounts that neither galloping nor a session needs: a session learns of
- * changes one document after the other, and must not miss the next.
+ * Deletes the documents of accounts that neither galloping nor a session needs: a session asks for
+ * the document after the last one that it has seen, and must not miss it.
  *
  * @returns how many objects were deleted
  * @throws AppError the store's; the rest is done the next time

@@ -2,6 +2,7 @@ import type { Clock, Randomness } from '../clock.ts';
 import { AppError, isAppError } from '../errors.ts';
 import type { ObjectStore } from '../object-store/object-store.ts';
 import { isPresent } from '../object-store/presence.ts';
+import { END_KEPT_MS_MIN } from './end.ts';
 import type { Skipped } from './envelope.ts';
 import {
   advance,
@@ -16,6 +17,11 @@ import {
 
 /** Changes are retried for this long, then given up with a definite or an explicitly unknown outcome. */
 export const APPEND_TIME_MAX_MS = 60_000;
+/**
+ * A document that was created later than this after the request was begun, by a machine that slept
+ * meanwhile, may have taken a number that trimming had freed.
+ */
+const CREATE_TIME_MAX_MS = END_KEPT_MS_MIN / 2;
 const PAUSE_FIRST_MS = 20;
 const PAUSE_MAX_MS = 2_000;
 
@@ -72,7 +78,9 @@ export async function appendDocument<T>(
   const deadline = deps.clock.now() + APPEND_TIME_MAX_MS;
   const changeId = deps.randomness.id();
   const isGuarded = sequence.corruptNewest === 'unknown' && !isUnreferenced;
-  let position = await (isGuarded ? findNewestListed : findNewest)(deps.store, sequence);
+  const find = () => (isGuarded ? findNewestListed : findNewest)(deps.store, sequence);
+  let foundAt = deps.clock.now();
+  let position = await find();
   for (let round = 0; ; round++) {
     const number = position.last + 1;
     const { newest, damaged } = position;
@@ -85,6 +93,11 @@ export async function appendDocument<T>(
     const document = await change({ newest, number, skipped, changeId });
     if (document === undefined) return { outcome: 'unchanged', newest };
     await refuseEnded(deps.store, sequence);
+    // After a sleep of the machine, or of a person at a question, the number may have been taken and
+    // trimmed away: to create it then would succeed, and change nothing.
+    const isOld = deps.clock.now() - foundAt >= APPEND_TIME_MAX_MS;
+    if (isOld && (await find()).last !== position.last) throw overtaken(sequence);
+    foundAt = deps.clock.now();
     const settled = await settle(
       deps,
       sequence,
@@ -94,12 +107,7 @@ export async function appendDocument<T>(
     );
     if ('mine' in settled) return { outcome: 'created', entry: settled.mine };
     position = settled.position;
-    if (deps.clock.now() >= deadline) {
-      throw new AppError(
-        'store_unavailable',
-        `Other writers kept changing the ${sequence.name} for ${APPEND_TIME_MAX_MS / 1000} s; nothing was changed. Try again.`,
-      );
-    }
+    if (deps.clock.now() >= deadline) throw overtaken(sequence);
     await pause(deps, round);
   }
 }
@@ -132,10 +140,14 @@ async function settle<T>(
   const key = sequence.key(number);
   const bytes = sequence.render(document);
   if (bytes.byteLength > sequence.documentBytesMax) throw tooLarge(sequence, bytes.byteLength);
-  let unclear = false;
+  let unclear: unknown;
   for (let attempt = 0; ; attempt++) {
+    const askedAt = deps.clock.now();
+    if (unclear !== undefined && askedAt >= deadline) throw unknownOutcome(sequence, key, unclear);
     try {
       if ((await deps.store.create(key, bytes)) === 'created') {
+        const tookMs = deps.clock.now() - askedAt;
+        if (tookMs > CREATE_TIME_MAX_MS) throw unknownOutcome(sequence, key, tooLate(tookMs));
         return { mine: { number, document } };
       }
       const newer = await readNewer(deps.store, sequence, position.last);
@@ -144,10 +156,9 @@ async function settle<T>(
     } catch (error) {
       // A refusal says nothing of the attempts before it, one of which may have been committed.
       if (!isAppError(error, 'store_unavailable')) {
-        throw unclear ? unknownOutcome(sequence, key, error) : error;
+        throw unclear === undefined ? error : unknownOutcome(sequence, key, error);
       }
-      unclear = true;
-      if (deps.clock.now() >= deadline) throw unknownOutcome(sequence, key, error);
+      unclear = error;
     }
     await pause(deps, attempt);
   }
@@ -162,6 +173,19 @@ function tooLarge<T>(sequence: Sequence<T>, size: number): AppError {
   return new AppError(
     'document_too_large',
     `The ${sequence.name} would be ${size} bytes, above the ${sequence.documentBytesMax} that a document may have. Retire old releases, or shorten the notes; nothing was changed.`,
+  );
+}
+
+function overtaken<T>(sequence: Sequence<T>): AppError {
+  return new AppError(
+    'store_unavailable',
+    `Other writers changed the ${sequence.name} while this change was tried for ${APPEND_TIME_MAX_MS / 1000} s or longer; nothing was changed. Try again.`,
+  );
+}
+
+function tooLate(tookMs: number): Error {
+  return new Error(
+    `The store's answer came ${Math.round(tookMs / 60_000)} minutes after the request.`,
   );
 }
 

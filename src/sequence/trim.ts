@@ -7,15 +7,28 @@ import { END_KEPT_MS_MIN, type EndDeps } from './end.ts';
 export const NEWEST_KEPT = 3;
 
 /**
- * Whether galloping still needs a number to find the newest: see `findLast`, which probes the powers of
- * two, and bisects then. The taken numbers that it meets on its way to `newest` are those of its leading
- * bits: a number is met as long as the newest one is below the next with as many trailing zeros.
+ * The lowest newest number from which on galloping does not need a number any more: see `findLast`, which
+ * probes the powers of two, and bisects then. The taken numbers that it meets on its way to the newest are
+ * those of its leading bits: a number is met as long as the newest one is below the next with as many
+ * trailing zeros. Infinite for powers of two.
  *
- * What is not needed now is not needed later either; of n documents fewer than 2 · log2(n) + 3 are.
+ * Of n documents fewer than 2 · log2(n) + 3 are needed.
  */
-export function isNeeded(number: number, newest: number): boolean {
+export function neededBelow(number: number): number {
   const lowestBit = number & -number;
-  return number === lowestBit || number + lowestBit > newest || number > newest - NEWEST_KEPT;
+  if (number === lowestBit) return Number.POSITIVE_INFINITY;
+  return number + Math.max(lowestBit, NEWEST_KEPT);
+}
+
+/**
+ * Whether documents are missing between the newest sound one and the last number: with everything corrupt
+ * that trimming keeps at the end, the next sound one is of long ago, and must not count as the present
+ * state: what was withdrawn since then would be good again.
+ *
+ * @param corrupt how many documents above the newest sound one are corrupt
+ */
+export function isLongGone(newest: number, last: number, corrupt: number): boolean {
+  return last - newest > corrupt;
 }
 
 /** The documents of one sequence, as a listing names them. */
@@ -55,15 +68,16 @@ export async function* listSequences(
 }
 
 /**
- * The keys of documents that can be deleted, the oldest first: not needed, and superseded for longer than
- * any reader or writer can be under way that has seen them as the newest.
+ * The keys of documents that can be deleted, the oldest first: those that galloping has not needed for
+ * longer than any reader or writer can be under way. A reader that found a number free a moment before
+ * another process wrote it still bisects down to the documents that were needed until then.
  */
 export function removableKeys({ clock }: EndDeps, { documents }: Listed): readonly Removable[] {
   const inOrder = [...documents].sort((a, b) => a.number - b.number);
-  const newest = inOrder.at(-1)?.number ?? 0;
-  return inOrder.filter(({ number }, index) => {
-    const supersededAt = inOrder[index + 1]?.writtenAt ?? Number.POSITIVE_INFINITY;
-    return !isNeeded(number, newest) && clock.now() - supersededAt > END_KEPT_MS_MIN;
+  return inOrder.filter(({ number }) => {
+    const unneededFrom = neededBelow(number);
+    const first = inOrder.find((other) => other.number >= unneededFrom);
+    return first !== undefined && clock.now() - first.writtenAt > END_KEPT_MS_MIN;
   });
 }
 

@@ -48,6 +48,24 @@ describe('signing out with an access token that has expired', () => {
     },
   );
 
+  it('global, with an access token of two hours ago beside the newest refresh token: everywhere', async () => {
+    const person = await signIn(service);
+    const other = await signIn(service, { email: person.email, deviceId: 'device-2' });
+    clock.advance(2 * HOUR);
+    const body = { refresh_token: person.refresh };
+    const answer = await logOut(service, { scope: 'global', bearer: person.access, body });
+    expect(answer.status, answer.text).toBe(204);
+    expect((await refresh(service, other, other.refresh)).status).toBe(401);
+  });
+
+  it('local, with an access token of two hours ago beside what is no refresh token: its own', async () => {
+    const person = await signIn(service);
+    clock.advance(2 * HOUR);
+    const asked = { bearer: person.access, body: { refresh_token: 'none' } };
+    expect((await logOut(service, asked)).status).toBe(204);
+    expect((await refresh(service, person, person.refresh)).status).toBe(401);
+  });
+
   it('global, with a refresh token that was used long ago: the same', async () => {
     const person = await signIn(service);
     const [own] = await keepOpen([person], 3 * DAY);

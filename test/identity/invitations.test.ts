@@ -1,12 +1,20 @@
 import { describe, expect, it } from 'vitest';
-import { accountIdOf, readAccount } from '../../src/identity/account.ts';
+import { accountIdOf, createAccount, readAccount } from '../../src/identity/account.ts';
 import { createEmbeddedProvider } from '../../src/identity/embedded.ts';
-import { endInvitations, invite, listInvitations } from '../../src/identity/invitations.ts';
+import { createGotrueProvider } from '../../src/identity/gotrue.ts';
+import {
+  endInvitations,
+  invite,
+  isInvited,
+  listInvitations,
+} from '../../src/identity/invitations.ts';
 import { eraseAccount } from '../../src/identity/manage-account.ts';
 import { type Registration, register } from '../../src/identity/register.ts';
 import { clearUpIdentity } from '../../src/identity/retention.ts';
+import { Secret } from '../../src/secret.ts';
 import type { AppendDeps } from '../../src/sequence/append.ts';
 import { failFrom } from '../support/faulty-store.ts';
+import { API_KEY, errorAnswer, startGotrueStandIn } from './gotrue-stand-in.ts';
 import {
   DAY,
   describeStores,
@@ -16,6 +24,7 @@ import {
   keysOf,
   MINUTE,
   PASSWORD,
+  type Parts,
   setUp,
 } from './support.ts';
 
@@ -180,3 +189,63 @@ describe('an invitation', () => {
     expect(await keysOf(deps.store, 'invitations/')).toEqual([]);
   });
 });
+
+describe('an invitation to a service whose accounts are in GoTrue', () => {
+  it.each([
+    ['over_email_send_rate_limit', 429],
+    ['user_already_exists', 422],
+    ['email_exists', 422],
+  ])('outlives a registration that GoTrue did not accept: %s', async (code, status) => {
+    await using standIn = await openGotrue();
+    const deps = setUp();
+    const invitation = await inviteAda(deps);
+    standIn.answer('/signup', errorAnswer(status, code));
+    const refused = await standIn.register(deps, invitation.code);
+    expect(await listInvitations(deps)).toHaveLength(1);
+    standIn.answer('/signup', undefined);
+    expect(await standIn.register(deps, invitation.code), 'told alike').toEqual(refused);
+    expect(standIn.requests).toHaveLength(2);
+    expect(await listInvitations(deps)).toEqual([]);
+    await expect(standIn.register(deps, invitation.code)).rejects.toMatchObject(REFUSED);
+  });
+
+  it('goes when the account of its address is erased, also where that fails at any step', async () => {
+    let isDone = false;
+    for (let call = 1; !isDone; call++) {
+      const deps = setUp();
+      const { code } = await inviteAda(deps);
+      await createAccount(deps, {
+        ...{ provider: 'gotrue', subject: 'user-ada', email: EMAIL, emailVerified: true },
+        ...{ name: null, providerTier: null, password: null },
+      });
+      const id = accountIdOf('gotrue', 'user-ada');
+      deps.store.setPlan(failFrom(call, 'before'));
+      isDone = await eraseAccount(deps, id).then(
+        () => true,
+        () => false,
+      );
+      deps.store.setPlan(undefined);
+      if (!isDone) await eraseAccount(deps, id);
+      expect(await isInvited(deps, EMAIL, code)).toBe(false);
+      expect(await dump(deps.store), `failed at request ${call}`).not.toContain(EMAIL);
+    }
+  });
+});
+
+async function openGotrue() {
+  const standIn = await startGotrueStandIn([]);
+  const person = { email: EMAIL, password: PASSWORD, name: null };
+  return {
+    ...standIn,
+    register: (deps: Parts, invitation: string) => {
+      const { url } = standIn;
+      const provider = createGotrueProvider({
+        url,
+        apiKey: new Secret(API_KEY),
+        clock: deps.clock,
+      });
+      return register({ ...deps, provider, registration: 'invite' }, { ...person, invitation });
+    },
+    [Symbol.asyncDispose]: standIn.close,
+  };
+}

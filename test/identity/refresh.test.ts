@@ -5,8 +5,10 @@ import {
   endEverySession,
   eraseAccount,
   lockAccount,
+  setName,
   setPassword,
   setTier,
+  unlockAccount,
 } from '../../src/identity/manage-account.ts';
 import { SESSION_IDLE_MS, SESSION_LIFE_MS } from '../../src/identity/sessions.ts';
 import {
@@ -129,9 +131,9 @@ describe('a refresh', () => {
         setPassword({ ...deps, passwords: fastPasswords }, id, 'another password'),
     ],
   ])('of an account that was %s is refused', async (_, end) => {
-    const { sessions, token, deps, account, clock } = await signedIn();
+    const { sessions, token, deps, account, session, clock } = await signedIn();
     clock.advance(1);
-    await end(deps, account.id, null);
+    await end(deps, account.id, session.session);
     await expectEnded(sessions, token);
   });
 
@@ -145,11 +147,40 @@ describe('a refresh', () => {
     await expectEnded(sessions, token);
   });
 
-  it('sees a log-out of everywhere also where the listing of sessions failed', async () => {
+  it('sees a lock that was lifted since, where the listing of sessions failed half way', async () => {
     const { sessions, token, deps, account, store, clock } = await signedIn();
     clock.advance(1);
     store.setPlan(({ method }) => (method === 'list' ? { when: 'before' } : undefined));
-    await expect(endEverySession(deps, account.id)).rejects.toMatchObject({ kind: 'unavailable' });
+    await expect(lockAccount(deps, account.id, null)).rejects.toMatchObject({
+      kind: 'unavailable',
+    });
+    store.setPlan(undefined);
+    await unlockAccount(deps, account.id);
+    await expectEnded(sessions, token);
+  });
+
+  it('brings the newest account, however many changes there were since the last one', async () => {
+    const { sessions, token, deps, account, store } = await signedIn();
+    await setTier(deps, account.id, 'pro');
+    const { refreshToken } = await refreshWith(sessions, token);
+    for (let change = 1; change <= 50; change++) await setName(deps, account.id, `name ${change}`);
+    await setTier(deps, account.id, null);
+    store.forgetCalls();
+    const next = await refreshWith(sessions, refreshToken);
+    expect(next.tier).toBeNull();
+    expect(store.total(), 'requests of a refresh after 51 changes').toBeLessThan(20);
+    store.forgetCalls();
+    await refreshWith(sessions, next.refreshToken);
+    expect(store.total(), 'requests when nothing changed').toBe(5);
+  });
+
+  it('sees a log-out of everywhere also where the listing of sessions failed', async () => {
+    const { sessions, token, deps, account, session, store, clock } = await signedIn();
+    clock.advance(1);
+    store.setPlan(({ method }) => (method === 'list' ? { when: 'before' } : undefined));
+    await expect(endEverySession(deps, account.id, session.session)).rejects.toMatchObject({
+      kind: 'unavailable',
+    });
     store.setPlan(undefined);
     await expectEnded(sessions, token);
   });

@@ -1,8 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { accountIdOf, readAccount } from '../../src/identity/account.ts';
-import { createDeveloperKey, revokeDeveloperKey } from '../../src/identity/developer-keys.ts';
-import { sessionKey } from '../../src/identity/keys.ts';
+import {
+  createDeveloperKey,
+  listDeveloperKeys,
+  revokeAllDeveloperKeys,
+  revokeDeveloperKey,
+} from '../../src/identity/developer-keys.ts';
+import { parseDeveloperKeyListKey, sessionKey } from '../../src/identity/keys.ts';
 import {
   endEverySession,
   eraseAccount,
@@ -139,6 +144,47 @@ describe('clearing up', () => {
       tiers.push((await readAccount(store, ID))?.tier);
     }
     expect(tiers).toEqual(['tier-20', 'tier-19', undefined]);
+    await expect(setTier(deps, ID, 'other')).rejects.toMatchObject({ code: 'unknown_account' });
+    expect(await readAccount(store, ID), 'and no change goes on from it').toBeUndefined();
+  });
+
+  it.each([1, 3])('loses no developer key when %d newest lists are corrupt', async (corrupt) => {
+    const { deps, store, clock } = await signedIn();
+    await createDeveloperKeys(deps, 10);
+    const request = { name: 'CI', scopes: [], expiresAt: new Date(clock.now() + DAY) };
+    const live = [];
+    for (let made = 1; made <= 4; made++) {
+      live.push((await createDeveloperKey(deps, ID, request)).id);
+    }
+    clock.advance(2 * HOUR);
+    await clearUpIdentity(deps);
+    const lists = (await keysOf(store, `developer-keys/${ID}/`)).filter(isKeyList).sort(byNumber);
+    for (const key of lists.slice(-corrupt)) {
+      await store.delete(key);
+      await store.create(key, Buffer.from('{'));
+    }
+    const idsOf = async () => (await listDeveloperKeys(store, ID)).map(({ id }) => id).sort();
+    expect(await idsOf()).toEqual([...live].sort());
+    await revokeDeveloperKey(deps, ID, live[3] ?? '');
+    expect(await idsOf()).toEqual(live.slice(0, 3).sort());
+    const { id } = await createDeveloperKey(deps, ID, request);
+    expect(await idsOf()).toEqual([...live.slice(0, 3), id].sort());
+    await revokeAllDeveloperKeys(deps, ID);
+    expect(await idsOf()).toEqual([]);
+    for (const each of [...live, id]) {
+      expect(await keysOf(store)).toContain(`developer-keys/${ID}/${each}/end.json`);
+    }
+  });
+
+  it('revokes every developer key when the newest lists are corrupt', async () => {
+    const { deps, store, clock } = await signedIn();
+    const request = { name: 'CI', scopes: [], expiresAt: new Date(clock.now() + DAY) };
+    const { id } = await createDeveloperKey(deps, ID, request);
+    const [list = ''] = (await keysOf(store, `developer-keys/${ID}/`)).filter(isKeyList);
+    await store.delete(list);
+    await store.create(list, Buffer.from('{'));
+    await revokeAllDeveloperKeys(deps, ID);
+    expect(await keysOf(store)).toContain(`developer-keys/${ID}/${id}/end.json`);
   });
 
   it('keeps what a session has not seen yet, and what was superseded a moment ago', async () => {
@@ -146,14 +192,9 @@ describe('clearing up', () => {
     for (let change = 1; change <= 20; change++) await setTier(deps, ID, `tier-${change}`);
     clock.advance(2 * HOUR);
     expect(await clearUpIdentity(deps)).toBe(0);
-    let next = token;
-    for (let change = 1; change <= 20; change++) {
-      clock.advance(10 * MINUTE);
-      await clearUpIdentity(deps);
-      const session = await refreshWith(sessions, next);
-      expect(session.tier).toBe(`tier-${change}`);
-      next = session.refreshToken;
-    }
+    const refreshed = await refreshWith(sessions, token);
+    expect(refreshed.tier, 'the newest, not the next').toBe('tier-20');
+    const next = refreshed.refreshToken;
     await clearUpIdentity(deps);
     expect((await keysOf(store, 'accounts/')).length).toBeLessThanOrEqual(10);
     for (let change = 1; change <= 20; change++) await setTier(deps, ID, `again-${change}`);
@@ -207,6 +248,10 @@ describe('clearing up', () => {
     expect(await keysOf(store)).toEqual(expect.arrayContaining(strange));
   });
 });
+
+const isKeyList = (key: string): boolean => parseDeveloperKeyListKey(key) !== undefined;
+const byNumber = (a: string, b: string): number =>
+  (parseDeveloperKeyListKey(a)?.number ?? 0) - (parseDeveloperKeyListKey(b)?.number ?? 0);
 
 /** Makes and revokes keys, one after the other. */
 async function createDeveloperKeys(deps: AppendDeps, count: number): Promise<void> {
@@ -285,8 +330,9 @@ async function live(history: readonly Step[], clearsUp: boolean): Promise<string
     else if (one.what === 'refresh') await note(refresh(one.session, one.age));
     else if (one.what === 'log in') await note(logIn());
     else if (one.what === 'log out') await sessions.end(ID, held.at(-1)?.id ?? '', 'logged_out');
-    else if (one.what === 'log out everywhere') await endEverySession(deps, ID);
-    else if (one.what === 'lock') await lockAccount(deps, ID, null);
+    else if (one.what === 'log out everywhere') {
+      await endEverySession(deps, ID, held.at(-1)?.id ?? '');
+    } else if (one.what === 'lock') await lockAccount(deps, ID, null);
     else if (one.what === 'unlock') await unlockAccount(deps, ID);
     else if (one.what === 'tier') await setTier(deps, ID, `tier-${clock.now()}`);
     else if (clearsUp) await clearUpIdentity(deps);

@@ -84,7 +84,8 @@ export async function raceSignIn(turns: Turns, name: string, end: Ending): Promi
   // Later than the log-in began, as any clock would say.
   deps.clock.advance(1);
   const ending = { ...setUp(deps.store, deps.clock), store: turns.process(deps.store, isStep) };
-  const ended = end(ending, account.id, '');
+  // Asked for by another session.
+  const ended = end(ending, account.id, ending.randomness.id());
   await turns.play([signingIn, ended]);
   await ended;
   const session: OpenSession | undefined = await signingIn;

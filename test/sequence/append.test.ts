@@ -137,6 +137,72 @@ describe('writers of one sequence', () => {
   });
 });
 
+describe('a writer that was asleep', () => {
+  const HOUR = 3_600_000;
+
+  /** Others write 20 documents and the one whose number the writer is about to use is trimmed. */
+  async function oversleep({ store, clock }: ReturnType<typeof setUp>): Promise<void> {
+    for (let number = 6; number <= 25; number++) await storePage(store, number);
+    clock.advance(2 * HOUR);
+    await store.delete(ledger.key(6));
+  }
+
+  async function setUpFive() {
+    const deps = setUp();
+    for (let number = 1; number <= 5; number++) await storePage(deps.store, number);
+    return deps;
+  }
+
+  it('before it wrote does not bring a deleted number back', async () => {
+    const deps = await setUpFive();
+    const append = appendDocument(deps, ledger, async (base) => {
+      await oversleep(deps);
+      return pageBy('me')(base);
+    });
+    await expect(append).rejects.toMatchObject({ code: 'store_unavailable' });
+    expect(await deps.store.head(ledger.key(6))).toBeUndefined();
+  });
+
+  it('while it wrote does not call done what no reader finds', async () => {
+    const deps = await setUpFive();
+    let isAsleep = false;
+    deps.store.setPlan(async ({ method }) => {
+      if (method !== 'create' || isAsleep) return undefined;
+      isAsleep = true;
+      await oversleep(deps);
+      return undefined;
+    });
+    const append = appendDocument(deps, ledger, pageBy('me'));
+    await expect(append).rejects.toMatchObject({ code: 'outcome_unknown' });
+  });
+
+  it('between two tries does not try again', async () => {
+    const deps = await setUpFive();
+    let tries = 0;
+    deps.store.setPlan(({ method }) => {
+      if (method !== 'create' || ++tries > 1) return undefined;
+      return { when: 'before' };
+    });
+    const sleep = () => oversleep(deps);
+    const append = appendDocument(
+      { ...deps, clock: { ...deps.clock, sleep } },
+      ledger,
+      pageBy('me'),
+    );
+    await expect(append).rejects.toMatchObject({ code: 'outcome_unknown' });
+    expect(await deps.store.head(ledger.key(6))).toBeUndefined();
+  });
+
+  it('writes when nothing changed meanwhile: a person may take long to answer', async () => {
+    const deps = await setUpFive();
+    const done = await appendDocument(deps, ledger, (base) => {
+      deps.clock.advance(2 * HOUR);
+      return pageBy('me')(base);
+    });
+    expect(done).toMatchObject({ outcome: 'created', entry: { number: 6 } });
+  });
+});
+
 describe('an append to a store that stops answering', () => {
   it('repeats the identical bytes at the same key for a minute, then says it does not know', async () => {
     const { store, ...deps } = setUp();
