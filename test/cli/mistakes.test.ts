@@ -49,6 +49,21 @@ const MISTAKES: readonly (readonly [string, number, RegExp])[] = [
   [`publish 1.1.0 ${FILE} --requires nonsense`, 2, /not a range of versions; write it like/],
   [`publish 1.1.0 ${FILE} --notes-file no.md`, 2, /The notes file no\.md cannot be read/],
   [`publish 1.1.0 ${FILE} --notes-file empty`, 2, /The notes file empty cannot be read/],
+  [
+    `publish 1.1.0 ${FILE} --notes-file de_DE=n.md`,
+    2,
+    /write the locale with a hyphen, de-DE=n\.md/,
+  ],
+  [
+    `publish 1.1.0 ${FILE} --notes-file en=one.AppImage --notes-file EN=one.AppImage`,
+    2,
+    /--notes-file for EN is given twice; give it once/,
+  ],
+  [
+    `publish 1.1.0 ${FILE} --notes-file one.AppImage --notes-file one.AppImage`,
+    2,
+    /--notes-file without a locale is given twice/,
+  ],
   ['history --limit -5', 2, /It must be a whole number from 1/],
   ['history --limit 0', 2, /It must be a whole number from 1/],
   ['history --limit', 2, /argument missing/],
