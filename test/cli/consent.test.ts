@@ -136,6 +136,27 @@ describe('what a publisher is told', () => {
     ]);
   });
 
+  it('counts universal builds for each architecture, and all architectures for a universal one', async () => {
+    const mac = (file: string, arch: string, format: string) =>
+      `${file},os=macos,arch=${arch},format=${format},name=${arch}.${format}`;
+    const besides = async (version: string, ...files: string[]) =>
+      json(await run('publish', version, ...files, '--channel', 'universal', '--create', '--json'))
+        .warnings;
+    expect(
+      await besides('3.0.0', mac('a.bin', 'arm64', 'dmg'), mac('b.bin', 'universal', 'zip')),
+    ).toEqual(['Note: no updater feed can serve dmg for macos-arm64; its updaters get the zip.']);
+    const dmg = mac('a.bin', 'universal', 'dmg');
+    const [x64, arm64] = [mac('b.bin', 'x64', 'zip'), mac('c.bin', 'arm64', 'zip')];
+    expect(await besides('3.0.1', dmg, x64, arm64)).toEqual([
+      'Note: no updater feed can serve dmg for macos-universal; its updaters get the zip.',
+    ]);
+    expect(await besides('3.0.2', dmg, x64)).toEqual([
+      expect.stringMatching(
+        /^Warning: .* dmg for macos-universal, .* nothing else for macos-arm64\./,
+      ),
+    ]);
+  });
+
   it('nothing of the kind where feeds serve all of it', async () => {
     const zip = 'd.bin,os=macos,arch=arm64,format=zip,name=App.zip';
     expect((await run('publish', '1.1.0', zip)).stdout).not.toMatch(/Warning|Note/);
