@@ -453,7 +453,7 @@ function refuse(issues: readonly FieldIssue[]): AppError {
   const lines = issues.map(({ pointer, detail }) => `  ${pointer.slice(1)}: ${detail}`);
   return new AppError(
     'invalid_configuration',
-    `These settings (environment variables) need mending; the README has a table of all of them.\n${lines.join('\n')}`,
+    `These settings are wrong (the README has a table of all of them):\n${lines.join('\n')}`,
     { issues },
   );
 }

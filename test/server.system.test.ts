@@ -231,7 +231,7 @@ describe('the service as a process', () => {
     const busy = start({ DATA_DIR: data, PORT: String(port) });
     const busyMetrics = start({ DATA_DIR: data, METRICS_PORT: String(port) });
     expect(await bad.exit).toBe(1);
-    expect(bad.errors()).toMatch(/^slipway: These settings .*need mending/);
+    expect(bad.errors()).toMatch(/^slipway: These settings are wrong/);
     for (const name of ['PORT', 'LOG_LEVEL', 'S3_BUCKET']) {
       expect(bad.errors()).toMatch(new RegExp(`^ {2}${name}: `, 'm'));
     }

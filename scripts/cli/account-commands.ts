@@ -83,7 +83,7 @@ function addInvitationCommands(accounts: Command, run: Runner): void {
   );
   const list = describeCommand(accounts.command('invitations'), {
     summary: 'list the invitations that can still be used',
-    does: 'Lists the invitations that are neither used, withdrawn nor over, and no codes.',
+    does: 'Lists open invitations. It never shows their codes.',
     effect: 'none; it only reads.',
     examples: ['accounts invitations'],
   });

@@ -76,8 +76,8 @@ export interface ChangeOptions {
 
 export function addChangeOptions(command: Command): Command {
   const skipCorrupt = new RepeatableOption(
-    '--skip-corrupt <number>',
-    'go on from before this document, which is proven corrupt and whose change is lost',
+    '--skip-corrupt <n>',
+    'ignore document n, which is corrupt; its change is lost',
     parseCount,
   );
   return addJsonOption(addDryRunOption(command.addOption(skipCorrupt)));

@@ -2,7 +2,6 @@ import { type Command, CommanderError } from 'commander';
 import { AppError, isAppError } from '../../src/errors.ts';
 import type { ChangeOptions } from './arguments.ts';
 import { EXIT, exitCodeOf, printableText } from './output.ts';
-import type { Place } from './place.ts';
 import { createProgram, readVersion } from './program.ts';
 import type { Session, Terminal } from './terminal.ts';
 
@@ -26,7 +25,7 @@ export async function runCommandLine(argv: readonly string[], terminal: Terminal
     await program.parseAsync(argv, { from: 'user' });
     return code;
   } catch (error) {
-    return reportFailure(terminal, error, { argv, place: session?.place });
+    return reportFailure(terminal, error, argv, session);
   }
 }
 
@@ -55,11 +54,13 @@ export type Runner = (load: () => Promise<Handler>) => (...given: unknown[]) => 
 async function reportFailure(
   { stderr }: Terminal,
   error: unknown,
-  { argv, place }: { readonly argv: readonly string[]; readonly place: Place | undefined },
+  argv: readonly string[],
+  session: Session | undefined,
 ): Promise<number> {
   // Commander has printed its own sentence.
   if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.done : EXIT.usage;
   const { sentenceOf } = await import('./failure.ts');
+  const place = session?.place;
   const message = sentenceOf(error, readVersion(), argv);
   const { code, issues } = isAppError(error) ? error : new AppError('internal', message);
   if (argv.includes('--json')) {
@@ -67,8 +68,10 @@ async function reportFailure(
     stderr.write(`${JSON.stringify({ error: { code, message, issues }, ...store })}\n`);
   } else {
     const isNamed = place === undefined || message.includes(place.text);
-    const where = isNamed ? '' : `\nThe store is ${place.text}.`;
-    stderr.write(`${printableText(`slipway: ${message}${where}`)}\n`);
+    const where = session?.lacksStore
+      ? `There is no store in ${place?.text} yet.`
+      : `The store is ${place?.text}.`;
+    stderr.write(`${printableText(`slipway: ${message}${isNamed ? '' : `\n${where}`}`)}\n`);
   }
   return isAppError(error) ? exitCodeOf(error) : EXIT.failed;
 }

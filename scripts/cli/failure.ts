@@ -71,6 +71,9 @@ export function sentenceOf(error: unknown, version: string, argv: readonly strin
 
 /** For `publish dist 1.4.0`: the version is there, and not where it belongs. */
 function orderHint([command, ...words]: readonly string[]): string {
+  const [first = ''] = words;
+  // `01.4.0` is where a version belongs, and is none.
+  if (/^v?\d+(\.\d+)*([-+]|$)/.test(first)) return '';
   const version = words.find((word) => /^v?\d+\.\d+\.\d+([-+][\w.+-]+)?$/.test(word));
   return version === undefined ? '' : ` The version comes first: slipway ${command} ${version} …`;
 }

@@ -54,11 +54,15 @@ function addPublish(program: Command, run: Runner): void {
       parseRangeArgument,
     )
     .option('--mandatory-for <range>', 'versions that must update', parseRangeArgument)
-    .option('--allow-stranded', 'allow --mandatory-for versions that cannot reach this one', false)
+    .option(
+      '--allow-stranded',
+      'publish even if clients that must update cannot reach this release',
+      false,
+    )
     .addOption(
       new RepeatableOption(
         '--end-native <target>',
-        'native builds end with this release: offer machines like windows-arm64 what else runs there',
+        'this release has no native build for this kind of machine (windows-arm64) and will not get one: offer such machines another build that they can run (x64 on arm64)',
         parseTarget,
       ),
     )
@@ -69,7 +73,7 @@ function addPublish(program: Command, run: Runner): void {
 function addPromote(program: Command, run: Runner): void {
   const promote = describeCommand(program.command('promote'), {
     summary: 'offer a release on another channel',
-    does: 'Offers a release that one channel lists on another one too: the same files, no upload.',
+    does: 'Also offers a release on a second channel. It uploads nothing.',
     effect:
       'clients of the other channel are offered the release within seconds. The first channel keeps it.',
     examples: ['promote 1.4.0 --to stable', 'promote 1.4.0 --to internal --create --dry-run'],
@@ -79,7 +83,11 @@ function addPromote(program: Command, run: Runner): void {
     .option('--create', 'create the channel when it is new', false)
     .option('--allow-prerelease', 'allow a pre-release on the stable channel', false)
     .option('--allow-older', 'allow a version older than what the channel offers', false)
-    .option('--allow-stranded', 'allow versions that must update and cannot reach this one', false)
+    .option(
+      '--allow-stranded',
+      'promote even if clients that must update cannot reach this release',
+      false,
+    )
     .action(run(async () => (await import('./run/promote.ts')).promote));
   addChangeOptions(promote);
 }

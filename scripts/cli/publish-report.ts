@@ -2,7 +2,7 @@ import type { BuildOutput } from '../../src/build-output/build-output.ts';
 import { DEFAULT_CHANNEL } from '../../src/domain/channel.ts';
 import { admittedArches } from '../../src/domain/machine.ts';
 import type { Platform } from '../../src/domain/platform.ts';
-import { type Artifact, type Release, targetName } from '../../src/domain/release.ts';
+import { type Artifact, type Release, type Target, targetName } from '../../src/domain/release.ts';
 import type { PublishResult } from '../../src/operations/publish-release.ts';
 import { isServed, PROTOCOLS } from '../../src/protocols/registry.ts';
 import { alignColumns, formatBytes, printWhenLive, staysPaused } from './output.ts';
@@ -113,18 +113,35 @@ function leftBehindSentences({ version, leftBehind, release }: PublishResult): r
 /** An updater gets what its feed can serve, and a publisher sees nothing of what it cannot. */
 function feedWarnings({ artifacts }: Release): readonly string[] {
   const unserved = artifacts.filter((artifact) => !isServed(artifact));
-  const nameOf = ({ platform, arch }: Artifact): string => `${platform}-${arch}`;
-  const targets = new Map(unserved.map((artifact) => [nameOf(artifact), artifact.platform]));
-  return [...targets].map(([target, platform]) => {
-    const formats = unserved.filter((a) => nameOf(a) === target).map(({ format }) => format);
-    const served = artifacts.filter((a) => nameOf(a) === target && isServed(a));
-    const beside = [...new Set(served.map(({ format }) => format))].join(', ');
-    const what = `no updater feed can serve ${formats.join(', ')} for ${target}`;
-    return beside === ''
-      ? `Warning: ${what}, and the release has nothing else there. ${needsOf(platform)} Downloads and check-update do offer it.`
-      : `Note: ${what}; its updaters get the ${beside}.`;
+  const served = artifacts.filter(isServed);
+  const targets = new Map(unserved.map((artifact) => [nameOf(artifact), artifact]));
+  return [...targets].map(([name, { platform, arch }]) => {
+    const formats = unserved.filter((a) => nameOf(a) === name).map(({ format }) => format);
+    const what = `no updater feed can serve ${formats.join(', ')} for ${name}`;
+    const machines = machinesOf({ platform, arch });
+    const lacking = machines.filter((machine) => !served.some((a) => isFor(a, machine)));
+    if (lacking.length === 0) {
+      const others = served.filter((a) => machines.some((machine) => isFor(a, machine)));
+      const beside = [...new Set(others.map(({ format }) => format))].join(', ');
+      return `Note: ${what}; its updaters get the ${beside}.`;
+    }
+    const where =
+      lacking.length === machines.length ? 'there' : `for ${lacking.map(targetName).join(', ')}`;
+    return `Warning: ${what}, and the release has nothing else ${where}. ${needsOf(platform)} Downloads and check-update do offer it.`;
   });
 }
+
+const nameOf = ({ platform, arch }: Build): string => `${platform}-${arch}`;
+type Build = Pick<Artifact, 'platform' | 'arch'>;
+
+/** A universal build is for both kinds of machine. */
+const machinesOf = ({ platform, arch }: Build): readonly Target[] =>
+  arch === 'universal' ? UNIVERSAL.map((each) => ({ platform, arch: each })) : [{ platform, arch }];
+const UNIVERSAL = ['x64', 'arm64'] as const;
+
+/** Not by emulation: a machine that had a native build is not moved to one that needs it. */
+const isFor = (artifact: Artifact, { platform, arch }: Target): boolean =>
+  artifact.platform === platform && (artifact.arch === arch || artifact.arch === 'universal');
 
 /** `electron-updater takes nsis.` for every dialect. */
 function needsOf(platform: Platform): string {

@@ -12,6 +12,8 @@ export interface Session {
   readonly printsJson: boolean;
   /** The store that the command works on, once it is known: answers and failures name it. */
   place: Place | undefined;
+  /** Whether no store is there and the command makes none: a failure then says so. */
+  lacksStore?: boolean;
 }
 
 /** What a command has of the process it runs in. It is handed in, so that tests run commands in their own process. */

@@ -64,7 +64,7 @@ export function parseRangeBelow(text: string, below: Version, pointer: string): 
     semver.minVersion(range) !== null &&
     semver.intersects(range, `<${below.version}`, { includePrerelease: true });
   if (!reachable) {
-    const detail = `No version older than ${below.version} is in the range ${quote(text)}, so no client that is to be updated could be in it.`;
+    const detail = `The range ${quote(text)} has no version older than ${below.version}, so it fits no client. Correct the range.`;
     throw new AppError('invalid_range', detail, { issues: [{ pointer, detail }] });
   }
   return range;

@@ -102,8 +102,12 @@ function refuseOlder(channels: Channels, channel: string, version: Version): voi
   const [first] = newer;
   if (first === undefined || newer.includes(undefined)) return;
   const text = versionText(first.version);
+  // A pre-release channel shows the offers of the stable one, too.
+  const isOwn = offersOf(channels, text).has(channel);
+  const offering = isOwn ? channel : (view?.alsoShows ?? channel);
+  const also = offering === channel ? '' : `, to clients of ${channel} too`;
   throw new AppError(
     'older_version',
-    `${channel} offers ${text}, which is newer than ${versionText(version)}: clients get that, and those who have it stay on it. To move them off ${text}, publish a newer release and yank ${text}. To list ${versionText(version)} all the same, add --allow-older.`,
+    `${offering} offers ${text}, which is newer than ${versionText(version)}${also}. Clients keep getting ${text}, and no client goes back to ${versionText(version)}. To move them off ${text}, publish a newer release and yank ${text}. To list ${versionText(version)} all the same, add --allow-older.`,
   );
 }

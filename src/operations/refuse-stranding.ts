@@ -1,5 +1,5 @@
 import type { Channels } from '../catalog/change.ts';
-import type { OfferJson } from '../catalog/revision-document.ts';
+import { channelEntries, type OfferJson } from '../catalog/revision-document.ts';
 import { viewsOf } from '../catalog/snapshot.ts';
 import type { ChannelView } from '../domain/channel.ts';
 import { decideUpdate } from '../domain/decide-update.ts';
@@ -55,7 +55,7 @@ export function refuseStranding(channels: Channels, channel: string, offer: Offe
   if (stranded.length === 0) return;
   throw new AppError(
     'clients_stranded',
-    `${offer.version} is mandatory for versions such as ${example(stranded)} (${offer.mandatory_for}), which may not update to it (it requires ${offer.requires}), and no other release on ${channel} leads them there. Publish one in between first, or correct --requires and --mandatory-for. To leave these clients where they are, add --allow-stranded.`,
+    `Clients on ${example(stranded, channels)} must update to ${offer.version} (--mandatory-for "${offer.mandatory_for}"), but ${offer.version} requires ${offer.requires}, and ${channel} has no release in between that leads there. Publish one in between first, or correct --requires and --mandatory-for. To leave these clients where they are, add --allow-stranded.`,
   );
 }
 
@@ -81,9 +81,13 @@ function rangesOf({ offers }: ChannelView): readonly VersionRange[] {
   return [...new Set(offers.map(({ requires }) => requires))].filter((range) => range !== null);
 }
 
-/** One that looks like a release, where there is one. */
-function example(stranded: readonly Version[]): string {
-  return versionText(
-    stranded.find((version) => !isPrerelease(version)) ?? (stranded[0] as Version),
+/** The newest published one, since clients do have it; else one that looks like a release. */
+function example(stranded: readonly Version[], channels: Channels): string {
+  const published = new Set(
+    channelEntries(channels).flatMap(([, { offers }]) => offers.map(({ version }) => version)),
   );
+  const found =
+    stranded.findLast((version) => published.has(versionText(version))) ??
+    stranded.find((version) => !isPrerelease(version));
+  return versionText(found ?? (stranded[0] as Version));
 }

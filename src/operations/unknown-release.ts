@@ -11,7 +11,7 @@ export async function unknownApplication(deps: ReaderDeps, application: string):
   const applications = await readApplications(deps);
   return new AppError(
     'unknown_application',
-    `Nothing is published of ${application}. ${known('Applications', applications, application)}`,
+    `There is no application ${application} in this store. ${known('Applications', applications, application)}`,
   );
 }
 

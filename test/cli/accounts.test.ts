@@ -37,7 +37,7 @@ describe('slipway accounts', () => {
     await service.store.create('probe/first', new Uint8Array(1));
     expect(await run('accounts', 'list')).toMatchObject({
       code: 0,
-      stdout: 'There are no accounts in ./data yet.\n',
+      stdout: 'There are no accounts in ./data.\n',
     });
     const unknown = await run('accounts', 'show', 'ada@example.com');
     expect(unknown).toMatchObject({ code: 3, stdout: '' });
@@ -113,7 +113,9 @@ describe('slipway accounts', () => {
   it('invites an address, lists its invitation, and withdraws it', async () => {
     const invited = await run('accounts', 'invite', 'Grace@Example.com', '--days', '3');
     expect(invited.stdout).toMatch(/^sli_[\w-]{32}\n/);
-    expect(invited.stdout).toMatch(/grace@example\.com register once in \.\/data, until 2/);
+    expect(invited.stdout).toMatch(
+      /^Send this code to grace@example\.com\. .*once, until 2.*, on a service of \.\/data /m,
+    );
     const { code, email } = json(await run('accounts', 'invite', 'joan@example.com', '--json'));
     expect(code).toMatch(/^sli_/);
     const listed = await run('accounts', 'invitations');

@@ -37,7 +37,9 @@ describe('what a person may overrule', () => {
     for (const words of [PROMOTE, [...PROMOTE, '--dry-run']]) {
       const { code, stderr } = await run(words);
       expect(code).toBe(3);
-      expect(stderr).toMatch(/^slipway: stable offers 1\.1\.0, which is newer than 1\.0\.0: /);
+      expect(stderr).toMatch(
+        /^slipway: stable offers 1\.1\.0, which is newer than 1\.0\.0\. Clients keep getting 1\.1\.0, and no client goes back/,
+      );
       expect(stderr).toMatch(/add --allow-older\./);
     }
     // JSON is for programs: they are not asked, whatever they run in.
@@ -58,6 +60,14 @@ describe('what a person may overrule', () => {
     expect(yes.stdout).toMatch(/^Promoted desktop 1\.0\.0 to stable /);
   });
 
+  it('the channel that offers the newer version is named, when it is another one', async () => {
+    const { code, stderr } = await run(['promote', '1.0.0', '--to', 'nightly', '--create']);
+    expect(code).toBe(3);
+    expect(stderr).toMatch(
+      /: stable offers 1\.1\.0, which is newer than 1\.0\.0, to clients of nightly too\./,
+    );
+  });
+
   it('--allow-older needs no answer', async () => {
     await run(['promote', '1.1.0', '--to', 'internal', '--create']);
     const words = ['promote', '1.0.0', '--to', 'internal'];
@@ -74,7 +84,7 @@ describe('what a person may overrule', () => {
   it('a release that strands the versions that must update is refused, or asked about', async () => {
     const { code, stderr } = await run(GATED);
     expect(code).toBe(3);
-    expect(stderr).toMatch(/2\.0\.0 is mandatory for versions such as 0\.0\.0 .*--allow-stranded/);
+    expect(stderr).toMatch(/Clients on 1\.1\.0 must update to 2\.0\.0 .*--allow-stranded/);
     expect((await run(GATED, 'no\n')).code).toBe(3);
     expect((await run([...GATED, '--allow-stranded', '--dry-run'])).code).toBe(0);
     expect((await run(GATED, 'yes\n')).code).toBe(0);
@@ -87,7 +97,7 @@ describe('what a person may overrule', () => {
 
   it('a promotion is held to the ranges of the channel it goes to', async () => {
     const words = ['promote', '2.0.0', '--to', 'internal'];
-    expect((await run(words)).stderr).toMatch(/no other release on internal leads them there/);
+    expect((await run(words)).stderr).toMatch(/internal has no release in between/);
     expect((await run([...words, '--allow-stranded'])).code).toBe(0);
   });
 });
@@ -123,6 +133,27 @@ describe('what a publisher is told', () => {
     expect(warnings).toEqual([
       expect.stringMatching(/^Warning: no updater feed can serve dmg for macos-arm64/),
       expect.stringMatching(/^Note: .* msi for windows-x64/),
+    ]);
+  });
+
+  it('counts universal builds for each architecture, and all architectures for a universal one', async () => {
+    const mac = (file: string, arch: string, format: string) =>
+      `${file},os=macos,arch=${arch},format=${format},name=${arch}.${format}`;
+    const besides = async (version: string, ...files: string[]) =>
+      json(await run('publish', version, ...files, '--channel', 'universal', '--create', '--json'))
+        .warnings;
+    expect(
+      await besides('3.0.0', mac('a.bin', 'arm64', 'dmg'), mac('b.bin', 'universal', 'zip')),
+    ).toEqual(['Note: no updater feed can serve dmg for macos-arm64; its updaters get the zip.']);
+    const dmg = mac('a.bin', 'universal', 'dmg');
+    const [x64, arm64] = [mac('b.bin', 'x64', 'zip'), mac('c.bin', 'arm64', 'zip')];
+    expect(await besides('3.0.1', dmg, x64, arm64)).toEqual([
+      'Note: no updater feed can serve dmg for macos-universal; its updaters get the zip.',
+    ]);
+    expect(await besides('3.0.2', dmg, x64)).toEqual([
+      expect.stringMatching(
+        /^Warning: .* dmg for macos-universal, .* nothing else for macos-arm64\./,
+      ),
     ]);
   });
 

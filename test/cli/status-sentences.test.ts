@@ -49,7 +49,7 @@ describe('what commands say about a release', () => {
       const { code, stderr } = await run(`${command} --app dektop`);
       expect(code).toBe(3);
       expect(stderr).toMatch(
-        /Nothing is published of dektop\. Did you mean desktop\? Applications/,
+        /There is no application dektop in this store\. Did you mean desktop\? Applications/,
       );
     }
     expect((await run(`publish 1.7.0 1.7.0.AppImage,${file} --app dektop`)).stderr).toMatch(

@@ -44,9 +44,14 @@ describe('a release that is mandatory for versions that may not take it', () => 
 
   it('is refused when nothing leads them there, with such a version and what to do', () => {
     expect(refusal(gated('>=1.0.0', '<1.5.0'))).toBe(
-      '2.0.0 is mandatory for versions such as 0.0.0 (<1.5.0), which may not update to it (it requires >=1.0.0), and no other release on stable leads them there. Publish one in between first, or correct --requires and --mandatory-for. To leave these clients where they are, add --allow-stranded.',
+      'Clients on 0.0.0 must update to 2.0.0 (--mandatory-for "<1.5.0"), but 2.0.0 requires >=1.0.0, and stable has no release in between that leads there. Publish one in between first, or correct --requires and --mandatory-for. To leave these clients where they are, add --allow-stranded.',
     );
-    expect(refusal(gated('>=1.6.0', '>=1.4.0 <1.5.0'))).toMatch(/such as 1\.4\.0 /);
+    expect(refusal(gated('>=1.6.0', '>=1.4.0 <1.5.0'))).toMatch(/^Clients on 1\.4\.0 must/);
+  });
+
+  it('is refused naming the newest version that was published, where one is concerned', () => {
+    const others = [offer('0.8.0'), offer('0.9.0'), offer('1.9.0', { status: 'paused' })];
+    expect(refusal(gated('>=1.0.0', '<1.5.0'), others)).toMatch(/^Clients on 0\.9\.0 must/);
   });
 
   it('is accepted when all of them may take it, or a chain of releases leads there', () => {
@@ -69,7 +74,9 @@ describe('a release that is mandatory for versions that may not take it', () => 
   });
 
   it('finds a gap of a single pre-release', () => {
-    expect(refusal(gated('>=1.0.0', '>=1.0.0-rc.2 <1.5.0'))).toMatch(/such as 1\.0\.0-rc\.2/);
+    expect(refusal(gated('>=1.0.0', '>=1.0.0-rc.2 <1.5.0'))).toMatch(
+      /^Clients on 1\.0\.0-rc\.2 must/,
+    );
   });
 
   it('counts a release that is paused for now as if it were offered', () => {

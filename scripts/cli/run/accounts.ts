@@ -43,8 +43,7 @@ export async function list(terminal: Terminal, { json }: Options): Promise<void>
   }
   found.sort((a, b) => (a.email < b.email ? -1 : 1));
   if (json) return printJson(terminal, { accounts: found });
-  if (found.length === 0)
-    return print(terminal, `There are no accounts in ${context.place.text} yet.`);
+  if (found.length === 0) return print(terminal, `There are no accounts in ${context.place.text}.`);
   print(terminal, `Accounts in ${context.place.text}:`);
   printTable(
     terminal,

@@ -31,7 +31,7 @@ export async function inviteAddress(
   if (shown !== null) print(terminal, shown);
   print(
     terminal,
-    `This code lets ${email} register once in ${context.place.text}, until ${formatTime(invitation.expiresAt)}, where the service has REGISTRATION=invite. It is not shown again: send it to them, for "invitation" in POST /api/v1/auth/register.`,
+    `Send this code to ${email}. To register, they put it into the field "invitation". It works once, until ${formatTime(invitation.expiresAt)}, on a service of ${context.place.text} with REGISTRATION=invite. Slipway will not show it again.`,
   );
 }
 

@@ -36,6 +36,7 @@ export async function publish(
   for (const argument of paths) refuseMistyped(argument);
   const context = await openContext(terminal, { mayBeNew: true });
   const isNew = !(await context.hasStore());
+  if (terminal.session !== undefined) terminal.session.lacksStore = isNew && !options.create;
   const build = await readBuildOutput({ paths, version });
   const progress = createProgress(terminal, options.json);
   const notes = options.notesFile === undefined ? undefined : await readNotes(options.notesFile);
@@ -94,10 +95,25 @@ async function readNotes(files: readonly string[]): Promise<Record<string, strin
   const notes: Record<string, string> = {};
   for (const argument of files) {
     const match = /^([A-Za-z]{2,3}(?:-[A-Za-z0-9]{2,8})*)=(.+)$/s.exec(argument);
+    if (match === null) refuseUnderscore(argument);
     const [locale, file] = match ? [match[1] ?? 'und', match[2] ?? ''] : ['und', argument];
+    // Language tags are compared without regard to case (RFC 5646 section 2.1.1).
+    if (Object.keys(notes).some((other) => other.toLowerCase() === locale.toLowerCase())) {
+      const what = locale === 'und' ? 'without a locale' : `for ${locale}`;
+      throw new AppError('invalid_request', `--notes-file ${what} is given twice; give it once.`);
+    }
     notes[locale] = await readText(file);
   }
   return notes;
+}
+
+/** @throws AppError `invalid_request` for `de_DE=notes.md`, which would be taken for the name of a file */
+function refuseUnderscore(argument: string): void {
+  const [, locale, file] = /^([A-Za-z]{2,3}(?:[-_][A-Za-z0-9]{2,8})+)=(.+)$/s.exec(argument) ?? [];
+  if (locale === undefined) return;
+  const right = locale.replaceAll('_', '-');
+  const why = `--notes-file ${argument}: write the locale with a hyphen, ${right}=${file}.`;
+  throw new AppError('invalid_request', why);
 }
 
 async function readText(file: string): Promise<string> {
