@@ -98,7 +98,7 @@ export function registerAccount(app: App, deps: AccountsDeps): void {
   const erase = {
     summary: 'Delete everything of yours',
     description:
-      'Asks for the password again. Ends every session and deletes the account, its sessions and developer keys, for good. Its address can register again after an hour. What an identity provider outside keeps stays there, and so do messages sent with the contact form.',
+      'Asks for the password again. Ends every session and deletes the account, its sessions and developer keys, for good. Its address can register again two hours later. What an identity provider outside keeps stays there, and so do messages sent with the contact form.',
     tags: ['account'],
     body: z.object({ password: passwordSchema }),
     response: {

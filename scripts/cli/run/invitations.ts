@@ -31,7 +31,7 @@ export async function inviteAddress(
   if (shown !== null) print(terminal, shown);
   print(
     terminal,
-    `Send this code to ${email}. To register, they put it into the field "invitation". It works once, until ${formatTime(invitation.expiresAt)}, on a service of ${context.place.text} with REGISTRATION=invite. Slipway will not show it again.`,
+    `Send this code to ${email}. To register, they put it into the field "invitation". The code works once, until ${formatTime(invitation.expiresAt)}, on a service of ${context.place.text} with REGISTRATION=invite. Slipway will not show it again.`,
   );
 }
 
