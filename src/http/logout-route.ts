@@ -15,7 +15,7 @@ import { problems } from './validation.ts';
 const schema = {
   summary: 'Sign out',
   description:
-    'Ends this session, or all of the account. Says who asks by an access token, a refresh token, or the cookie; nothing to end is no error. Ending all of them needs an access token that expired an hour ago at most, or the newest refresh token of its session.',
+    'Ends this session, or all of the account. Says who asks by an access token, a refresh token, or the cookie; nothing to end is no error. Ending all of them needs an access token that expired an hour ago at most, or one of the two newest refresh tokens of its session.',
   tags: ['auth'],
   body: z
     .object({
