@@ -73,7 +73,10 @@ async function openAccount(deps: SignInDeps, identity: VerifiedIdentity): Promis
   ).catch((error: unknown) => {
     // Erased a moment ago: until the last of it is gone, nobody signs in to it.
     if (isAppError(error, 'ended') || isAppError(error, 'unknown_account')) {
-      throw new AppError('invalid_credentials', 'This account was deleted. Try again in an hour.');
+      throw new AppError(
+        'invalid_credentials',
+        'This account was deleted. Try again in two hours.',
+      );
     }
     throw error;
   });

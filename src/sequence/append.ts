@@ -95,7 +95,7 @@ export async function appendDocument<T>(
     await refuseEnded(deps.store, sequence);
     // After a sleep of the machine, or of a person at a question, the number may have been taken and
     // trimmed away: to create it then would succeed, and change nothing.
-    const isOld = deps.clock.now() - foundAt >= APPEND_TIME_MAX_MS;
+    const isOld = isTrimmed(sequence) && deps.clock.now() - foundAt >= APPEND_TIME_MAX_MS;
     if (isOld && (await find()).last !== position.last) throw overtaken(sequence);
     foundAt = deps.clock.now();
     const settled = await settle(
@@ -110,6 +110,11 @@ export async function appendDocument<T>(
     if (deps.clock.now() >= deadline) throw overtaken(sequence);
     await pause(deps, round);
   }
+}
+
+/** Sequences that end are trimmed; of the others every number stays, and one that was created counts. */
+function isTrimmed<T>({ endKey }: Sequence<T>): boolean {
+  return endKey !== undefined;
 }
 
 async function refuseEnded<T>(store: ObjectStore, sequence: Sequence<T>): Promise<void> {
@@ -147,7 +152,8 @@ async function settle<T>(
     try {
       if ((await deps.store.create(key, bytes)) === 'created') {
         const tookMs = deps.clock.now() - askedAt;
-        if (tookMs > CREATE_TIME_MAX_MS) throw unknownOutcome(sequence, key, tooLate(tookMs));
+        if (isTrimmed(sequence) && tookMs > CREATE_TIME_MAX_MS)
+          throw unknownOutcome(sequence, key, tooLate(tookMs));
         return { mine: { number, document } };
       }
       const newer = await readNewer(deps.store, sequence, position.last);
