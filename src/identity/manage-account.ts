@@ -103,7 +103,7 @@ export async function setPassword(
 
 /**
  * Deletes everything of an account: sessions, developer keys, the account. Its address can register
- * again when the marker of the end is gone, after an hour.
+ * again when the marker of the end is gone, after an hour or two.
  *
  * @throws AppError the store's: run it again then
  */
