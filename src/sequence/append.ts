@@ -7,6 +7,7 @@ import type { Skipped } from './envelope.ts';
 import {
   advance,
   type Entry,
+  findLast,
   findNewest,
   findNewestListed,
   type Position,
@@ -19,7 +20,7 @@ import {
 export const APPEND_TIME_MAX_MS = 60_000;
 /**
  * A document that was created later than this after the request was begun, by a machine that slept
- * meanwhile, may have taken a number that trimming had freed.
+ * meanwhile, may have taken a number that trimming had freed: then it is not the newest.
  */
 const CREATE_TIME_MAX_MS = END_KEPT_MS_MIN / 2;
 const PAUSE_FIRST_MS = 20;
@@ -151,9 +152,8 @@ async function settle<T>(
     if (unclear !== undefined && askedAt >= deadline) throw unknownOutcome(sequence, key, unclear);
     try {
       if ((await deps.store.create(key, bytes)) === 'created') {
-        const tookMs = deps.clock.now() - askedAt;
-        if (isTrimmed(sequence) && tookMs > CREATE_TIME_MAX_MS)
-          throw unknownOutcome(sequence, key, tooLate(tookMs));
+        const isLate = isTrimmed(sequence) && deps.clock.now() - askedAt > CREATE_TIME_MAX_MS;
+        if (isLate) await requireNewest(deps.store, sequence, number);
         return { mine: { number, document } };
       }
       const newer = await readNewer(deps.store, sequence, position.last);
@@ -168,6 +168,20 @@ async function settle<T>(
     }
     await pause(deps, attempt);
   }
+}
+
+async function requireNewest<T>(
+  store: ObjectStore,
+  sequence: Sequence<T>,
+  number: number,
+): Promise<void> {
+  const key = sequence.key(number);
+  const last = await findLast(store, sequence).catch((error: unknown) => {
+    throw unknownOutcome(sequence, key, error);
+  });
+  if (last === number) return;
+  const why = new Error(`The answer came late, and number ${last} is there already.`);
+  throw unknownOutcome(sequence, key, why);
 }
 
 function pause(deps: AppendDeps, round: number): Promise<void> {
@@ -186,12 +200,6 @@ function overtaken<T>(sequence: Sequence<T>): AppError {
   return new AppError(
     'store_unavailable',
     `Other writers changed the ${sequence.name} while this change was tried for ${APPEND_TIME_MAX_MS / 1000} s or longer; nothing was changed. Try again.`,
-  );
-}
-
-function tooLate(tookMs: number): Error {
-  return new Error(
-    `The store's answer came ${Math.round(tookMs / 60_000)} minutes after the request.`,
   );
 }
 

@@ -178,6 +178,32 @@ describe('a writer that was asleep', () => {
     await expect(append).rejects.toMatchObject({ code: 'outcome_unknown' });
   });
 
+  it('while it wrote is done when its document is the newest', async () => {
+    const deps = await setUpFive();
+    deps.store.setPlan(({ method }) => {
+      if (method === 'create') deps.clock.advance(2 * HOUR);
+      return undefined;
+    });
+    const done = await appendDocument(deps, ledger, pageBy('me'));
+    expect(done).toMatchObject({ outcome: 'created', entry: { number: 6 } });
+  });
+
+  it('while it wrote, and cannot find out whether that is the newest, does not know', async () => {
+    for (const code of ['store_unavailable', 'store_denied'] as const) {
+      const deps = await setUpFive();
+      let isAsleep = false;
+      deps.store.setPlan(({ method }) => {
+        if (isAsleep) return { when: 'before', code };
+        if (method !== 'create') return undefined;
+        isAsleep = true;
+        deps.clock.advance(2 * HOUR);
+        return undefined;
+      });
+      const append = appendDocument(deps, ledger, pageBy('me'));
+      await expect(append).rejects.toMatchObject({ code: 'outcome_unknown' });
+    }
+  });
+
   it('between two tries does not try again', async () => {
     const deps = await setUpFive();
     let tries = 0;
