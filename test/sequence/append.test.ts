@@ -199,7 +199,7 @@ describe('a writer that was asleep', () => {
         deps.clock.advance(2 * HOUR);
         return undefined;
       });
-      const append = appendDocument(deps, ledger, pageBy('me'));
+      const append = appendDocument(deps, trimmed, pageBy('me'));
       await expect(append).rejects.toMatchObject({ code: 'outcome_unknown' });
     }
   });
