@@ -29,6 +29,9 @@ const UNCOUNTED_BYTES = 4 * 1024;
 /** A text is there twice for a while: as a string, and as the bytes of it. */
 const COPIES = 2;
 
+/** Sent on before their answers were read: more than any client sends that means it. */
+const UNANSWERED_MAX = 32;
+
 /** What is read ahead of a stream, in it and in the socket. */
 const STREAM_BYTES = 128 * 1024;
 
@@ -78,6 +81,16 @@ export class Connection implements Holder {
   }
 
   /**
+   * False for a request that this connection is to be cut for, before anything is made of it: one more than may
+   * wait; or one whose body would have to wait in chunks, of which one of a byte takes hundreds of bytes.
+   */
+  admits({ headers }: IncomingMessage): boolean {
+    if (this.socket.destroyed) return false;
+    if (this.#current === undefined) return true;
+    return this.#waiting.length + 1 < UNANSWERED_MAX && headers['transfer-encoding'] === undefined;
+  }
+
+  /**
    * Answers one request at a time. Those that were sent on before its answer was read (pipelined) wait, and
    * nothing more is read from the socket meanwhile; Node would begin to answer all of them at once.
    */
@@ -87,7 +100,7 @@ export class Connection implements Holder {
       return;
     }
     const waitingBytes = WAITING_BYTES + this.#bodyBytesOf(request);
-    if (!this.#deps.budget.reserve(this, waitingBytes)) {
+    if (!this.admits(request) || !this.#deps.budget.reserve(this, waitingBytes)) {
       this.cut('memory');
       return;
     }
