@@ -22,6 +22,9 @@ export interface ConnectionDeps {
   readonly onCut: (reason: CutReason) => void;
 }
 
+/** So much is read ahead of a client, of a body or of a file, in one place. */
+export const HIGH_WATER_MARK_BYTES = 32 * 1024;
+
 /** Of a request and its answer before anything is done for them, as measured. */
 const WAITING_BYTES = 6 * 1024;
 /** Less than this is part of what a connection costs anyway. */
@@ -32,8 +35,8 @@ const COPIES = 2;
 /** Sent on before their answers were read: more than any client sends that means it. */
 const UNANSWERED_MAX = 32;
 
-/** What is read ahead of a stream, in it and in the socket. */
-const STREAM_BYTES = 128 * 1024;
+/** What a stream holds whose client does not read: in it, and in the socket. */
+const STREAM_BYTES = 2 * HIGH_WATER_MARK_BYTES;
 
 /** Buffers are documents that all answers share. */
 function bytesOf(answer: unknown): number {
@@ -50,7 +53,8 @@ export class Connection implements Holder {
   /** Milliseconds since the Unix epoch. */
   readonly openedAt: number;
   heldBytes = 0;
-  heldSince = 0;
+  /** What looks for slow readers says so. */
+  isStalled = false;
   /** Requests that were answered: tells a connection that is idle from one that is used. */
   answeredCount = 0;
   /** No room is left for the body of the present request. */
@@ -123,6 +127,7 @@ export class Connection implements Holder {
 
   #begin(request: IncomingMessage, response: ServerResponse): void {
     this.#current = response;
+    this.isStalled = false;
     const bodyBytes = this.#bodyBytesOf(request);
     this.isRefused =
       this.isSurplus || (bodyBytes > 0 && !this.#deps.budget.reserve(this, bodyBytes));

@@ -8,7 +8,7 @@ import {
 import type { Socket } from 'node:net';
 import type { Clock } from '../clock.ts';
 import type { Log } from '../log.ts';
-import { Connection, type CutReason } from './connection.ts';
+import { Connection, type CutReason, HIGH_WATER_MARK_BYTES } from './connection.ts';
 import { createMemoryBudget } from './memory-budget.ts';
 import { createSlowReaders, READING_RULES, type ReadingRules } from './slow-reader.ts';
 
@@ -66,7 +66,7 @@ export function createConnections(deps: {
 }): Connections {
   const { limits, clock, log, bodyBytesMax } = deps;
   const { connectionsMax, reading = READING_RULES } = limits;
-  const budget = createMemoryBudget({ bytesMax: limits.heldBytesMax, clock });
+  const budget = createMemoryBudget({ bytesMax: limits.heldBytesMax });
   const connections = new Map<Socket, Connection>();
   const cut: Record<CutReason, number> = { memory: 0, slow_reader: 0, idle: 0, crowded: 0 };
   let refused = 0;
@@ -108,8 +108,9 @@ export function createConnections(deps: {
 
   return {
     createServer: (handler, options) => {
-      const server = createServer(options, (request, response) =>
-        connections.get(request.socket)?.take(request, response),
+      const server = createServer(
+        { ...options, highWaterMark: HIGH_WATER_MARK_BYTES },
+        (request, response) => connections.get(request.socket)?.take(request, response),
       );
       // Node leaves the others out, and `buildBase` refuses the request.
       server.maxHeadersCount = HEADERS_MAX;

@@ -15,6 +15,8 @@ const HEAP_MB = 256;
 const GROWTH_MAX_MB = 150;
 const GROWTH_MAX_BY_MANY_MB = 500;
 const NOTES_BYTES = 700 * 1024;
+/** Of a file: more than the buffers of both systems take. */
+const SIZE = 16 * 1024 * 1024;
 const CHECK = JSON.stringify({ current_version: '1.0.0', platform: 'windows', arch: 'x64' });
 const LOGIN = '/api/v1/auth/login';
 
@@ -32,8 +34,7 @@ describe('requests whose answers are not read', () => {
     const data = path.join(directory.path, 'data');
     env = { DATA_DIR: data, URL_SIGNING_SECRET: 'a-secret-of-thirty-two-characters' };
     const publisher = await createTestService({ env: { DATA_DIR: data }, start: false });
-    // More than the buffers of both systems take.
-    const content = Buffer.alloc(16 * 1024 * 1024, 7);
+    const content = Buffer.alloc(SIZE, 7);
     const artifacts = [
       await makeArtifact(directory.path, { content }),
       await makeArtifact(directory.path, {
@@ -170,5 +171,27 @@ describe('requests whose answers are not read', () => {
     for (const sockets of [50, 600]) {
       await flood('requests of 18 bytes', sockets, requestText('GET', file) + tiny);
     }
+  }, 120_000);
+
+  it('break no download off that is read, and others are refused until they are cut', async () => {
+    const honest = await openMany(port, 20, requestText('GET', file));
+    const pace = setInterval(() => {
+      for (const socket of honest) socket.read(Math.min(socket.readableLength, 16 * 1024));
+    }, 100);
+    const statusOf = async () => {
+      const answer = await fetch(url + file, { signal: AbortSignal.timeout(5_000) });
+      await answer.body?.cancel();
+      return answer.status;
+    };
+    await sleep(12_000);
+    const silent = await openMany(port, 1_500, requestText('GET', file));
+    await expect.poll(statusOf, { timeout: 15_000, interval: 100 }).toBe(503);
+    await expect.poll(statusOf, { timeout: 30_000, interval: 1_000 }).toBe(200);
+    clearInterval(pace);
+    for (const socket of honest) socket.resume();
+    const rest = () => honest.filter((socket) => socket.bytesRead < SIZE).length;
+    await expect.poll(rest, { timeout: 20_000 }).toBe(0);
+    closeAll(honest);
+    closeAll(silent);
   }, 120_000);
 });
