@@ -63,6 +63,7 @@ export class Connection implements Holder {
   readonly #waiting: Exchange[] = [];
   #waitingBytes = 0;
   #current: ServerResponse | undefined;
+  #afterAnswers: (() => void) | undefined;
 
   constructor(
     socket: Socket,
@@ -119,6 +120,21 @@ export class Connection implements Holder {
     return bytes === 0 || this.#deps.budget.reserve(this, bytes);
   }
 
+  /**
+   * Reads no more, and calls `end` once what was asked before is answered: what ends a connection must not stand in
+   * front of an answer. At once when the request itself is what is broken.
+   */
+  endAfterAnswers(end: () => void): void {
+    if (this.#afterAnswers !== undefined) return;
+    this.#afterAnswers = () => {
+      end();
+      // To notice when the client closes.
+      this.socket.resume();
+    };
+    this.socket.pause();
+    if (this.#current?.req.complete !== true) this.#afterAnswers();
+  }
+
   cut(reason: CutReason): void {
     if (this.socket.destroyed) return;
     this.socket.destroy();
@@ -142,8 +158,12 @@ export class Connection implements Holder {
     const next = this.#waiting.shift();
     this.#waitingBytes -= next?.waitingBytes ?? 0;
     if (this.heldBytes > 0) this.#deps.budget.release(this, this.heldBytes - this.#waitingBytes);
+    if (this.#afterAnswers !== undefined && next?.request.complete !== true) {
+      this.#afterAnswers();
+      return;
+    }
     if (next === undefined) return;
-    if (this.#waiting.length === 0) this.socket.resume();
+    if (this.#waiting.length === 0 && this.#afterAnswers === undefined) this.socket.resume();
     this.#current = next.response;
     // Others have their turn in between.
     setImmediate(() => {

@@ -114,6 +114,8 @@ export function createConnections(deps: {
       );
       // Node leaves the others out, and `buildBase` refuses the request.
       server.maxHeadersCount = HEADERS_MAX;
+      // Node documents it nowhere: without it, the end of what a client sends ends what it is answered.
+      Object.assign(server, { httpAllowHalfOpen: true });
       const deps = {
         budget,
         handler,
