@@ -21,6 +21,7 @@ import { registerFeeds } from './feed-route.ts';
 import { type FileRouteDeps, registerFiles } from './file-route.ts';
 import { normalizeForwardedFor } from './forwarded-for.ts';
 import { registerHealth } from './health-route.ts';
+import { acceptJson } from './json-body.ts';
 import { registerJwks } from './jwks-route.ts';
 import { registerLatestVersion } from './latest-version-route.ts';
 import { registerLiveMetrics, renderLiveMetrics } from './live-metrics-route.ts';
@@ -102,9 +103,7 @@ function registerSignedIn(app: App, deps: HttpDeps): void {
 export async function buildBase(settings: Settings, metrics: Registry): Promise<App> {
   const { connections } = settings;
   const app = fastify(serverOptions(settings)) as unknown as App;
-  // JSON is the only body there is.
-  app.removeContentTypeParser('text/plain');
-  acceptEmptyBodies(app);
+  acceptJson(app);
   app.setValidatorCompiler(compileValidator as never);
   app.setSerializerCompiler(compileSerializer as never);
   app.setErrorHandler((error: Error, request, reply) =>
@@ -137,20 +136,6 @@ export async function buildBase(settings: Settings, metrics: Registry): Promise<
     crossOriginResourcePolicy: { policy: 'cross-origin' },
   });
   return app;
-}
-
-/** Some clients call every request JSON, also one without a body: nothing is as good as none there. */
-function acceptEmptyBodies(app: App): void {
-  const parse = app.getDefaultJsonParser('error', 'error');
-  app.removeContentTypeParser('application/json');
-  app.addContentTypeParser(
-    'application/json',
-    { parseAs: 'string' },
-    (request, body: string, done) => {
-      if (body === '' && request.routeOptions.schema?.body === undefined) done(null, undefined);
-      else parse(request, body, done);
-    },
-  );
 }
 
 /** For routes that anybody may ask from anywhere: shed under pressure. */

@@ -22,6 +22,9 @@ export interface ConnectionDeps {
   readonly onCut: (reason: CutReason) => void;
 }
 
+/** So much is read ahead of a client, of a body or of a file, in one place. */
+export const HIGH_WATER_MARK_BYTES = 32 * 1024;
+
 /** Of a request and its answer before anything is done for them, as measured. */
 const WAITING_BYTES = 6 * 1024;
 /** Less than this is part of what a connection costs anyway. */
@@ -29,8 +32,11 @@ const UNCOUNTED_BYTES = 4 * 1024;
 /** A text is there twice for a while: as a string, and as the bytes of it. */
 const COPIES = 2;
 
-/** What is read ahead of a stream, in it and in the socket. */
-const STREAM_BYTES = 128 * 1024;
+/** Sent on before their answers were read: more than any client sends that means it. */
+const UNANSWERED_MAX = 32;
+
+/** What a stream holds whose client does not read: in it, and in the socket. */
+const STREAM_BYTES = 2 * HIGH_WATER_MARK_BYTES;
 
 /** Buffers are documents that all answers share. */
 function bytesOf(answer: unknown): number {
@@ -47,7 +53,8 @@ export class Connection implements Holder {
   /** Milliseconds since the Unix epoch. */
   readonly openedAt: number;
   heldBytes = 0;
-  heldSince = 0;
+  /** What looks for slow readers says so. */
+  isStalled = false;
   /** Requests that were answered: tells a connection that is idle from one that is used. */
   answeredCount = 0;
   /** No room is left for the body of the present request. */
@@ -56,6 +63,7 @@ export class Connection implements Holder {
   readonly #waiting: Exchange[] = [];
   #waitingBytes = 0;
   #current: ServerResponse | undefined;
+  #afterAnswers: (() => void) | undefined;
 
   constructor(
     socket: Socket,
@@ -78,6 +86,16 @@ export class Connection implements Holder {
   }
 
   /**
+   * False for a request that this connection is to be cut for, before anything is made of it: one more than may
+   * wait; or one whose body would have to wait in chunks, of which one of a byte takes hundreds of bytes.
+   */
+  admits({ headers }: IncomingMessage): boolean {
+    if (this.socket.destroyed) return false;
+    if (this.#current === undefined) return true;
+    return this.#waiting.length + 1 < UNANSWERED_MAX && headers['transfer-encoding'] === undefined;
+  }
+
+  /**
    * Answers one request at a time. Those that were sent on before its answer was read (pipelined) wait, and
    * nothing more is read from the socket meanwhile; Node would begin to answer all of them at once.
    */
@@ -87,7 +105,7 @@ export class Connection implements Holder {
       return;
     }
     const waitingBytes = WAITING_BYTES + this.#bodyBytesOf(request);
-    if (!this.#deps.budget.reserve(this, waitingBytes)) {
+    if (!this.admits(request) || !this.#deps.budget.reserve(this, waitingBytes)) {
       this.cut('memory');
       return;
     }
@@ -102,6 +120,21 @@ export class Connection implements Holder {
     return bytes === 0 || this.#deps.budget.reserve(this, bytes);
   }
 
+  /**
+   * Reads no more, and calls `end` once what was asked before is answered: what ends a connection must not stand in
+   * front of an answer. At once when the request itself is what is broken.
+   */
+  endAfterAnswers(end: () => void): void {
+    if (this.#afterAnswers !== undefined) return;
+    this.#afterAnswers = () => {
+      end();
+      // To notice when the client closes.
+      this.socket.resume();
+    };
+    this.socket.pause();
+    if (this.#current?.req.complete !== true) this.#afterAnswers();
+  }
+
   cut(reason: CutReason): void {
     if (this.socket.destroyed) return;
     this.socket.destroy();
@@ -110,6 +143,7 @@ export class Connection implements Holder {
 
   #begin(request: IncomingMessage, response: ServerResponse): void {
     this.#current = response;
+    this.isStalled = false;
     const bodyBytes = this.#bodyBytesOf(request);
     this.isRefused =
       this.isSurplus || (bodyBytes > 0 && !this.#deps.budget.reserve(this, bodyBytes));
@@ -124,8 +158,12 @@ export class Connection implements Holder {
     const next = this.#waiting.shift();
     this.#waitingBytes -= next?.waitingBytes ?? 0;
     if (this.heldBytes > 0) this.#deps.budget.release(this, this.heldBytes - this.#waitingBytes);
+    if (this.#afterAnswers !== undefined && next?.request.complete !== true) {
+      this.#afterAnswers();
+      return;
+    }
     if (next === undefined) return;
-    if (this.#waiting.length === 0) this.socket.resume();
+    if (this.#waiting.length === 0 && this.#afterAnswers === undefined) this.socket.resume();
     this.#current = next.response;
     // Others have their turn in between.
     setImmediate(() => {

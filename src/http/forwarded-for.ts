@@ -13,6 +13,8 @@ const WITH_PORT = /^"?(?:\[([^\]]+)\]|([\d.]+))(?::\d{1,5})?"?$/;
 export function normalizeForwardedFor(header: string): string {
   const addresses: string[] = [];
   for (const entry of header.split(',').reverse()) {
+    // Empty elements of a list are ignored (RFC 9110, section 5.6.1).
+    if (entry.trim() === '') continue;
     const address = addressOf(entry.trim());
     if (address === undefined) break;
     addresses.unshift(address);
@@ -21,8 +23,16 @@ export function normalizeForwardedFor(header: string): string {
 }
 
 function addressOf(entry: string): string | undefined {
-  if (isIP(entry) > 0) return entry;
+  if (isAddress(entry)) return entry;
   const [, bracketed, plain] = WITH_PORT.exec(entry) ?? [];
   const address = bracketed ?? plain ?? '';
-  return isIP(address) > 0 ? address : undefined;
+  return isAddress(address) ? address : undefined;
+}
+
+/** The name of a network interface, as long as systems allow. */
+const ZONE = /%[\w.-]{1,15}$/;
+
+/** Node takes a zone of any length and of any characters for a part of an address. */
+function isAddress(text: string): boolean {
+  return isIP(text) > 0 && !text.replace(ZONE, '').includes('%');
 }

@@ -1,33 +1,26 @@
-import type { Clock } from '../clock.ts';
-
 /** What clients can make this process hold: answers they do not read, and bodies they do not finish. */
 
 /** A connection, as far as the budget is concerned. */
 export interface Holder {
   /** Of the budget; only the budget changes it. */
   heldBytes: number;
-  heldSince: number;
+  /** Its client has stopped to read its answer. */
+  readonly isStalled: boolean;
   /** Gives everything up, at once. */
   cut(reason: 'memory'): void;
 }
 
 export interface MemoryBudget {
   /**
-   * False when there is no room: the request is to be refused. Holders that have held theirs for ten
-   * seconds are cut first: a client that reads has long read its answer by then.
+   * False when there is no room: the request is to be refused. Holders that are stalled are cut first; one that
+   * makes progress never is, however long it takes and however many others ask.
    */
   reserve(holder: Holder, bytes: number): boolean;
   release(holder: Holder, bytes?: number): void;
   heldBytes(): number;
 }
 
-const HELD_MIN_MS = 10_000;
-
-export function createMemoryBudget(options: {
-  readonly bytesMax: number;
-  readonly clock: Pick<Clock, 'now'>;
-}): MemoryBudget {
-  const { bytesMax, clock } = options;
+export function createMemoryBudget({ bytesMax }: { readonly bytesMax: number }): MemoryBudget {
   /** In the order in which they began to hold something. */
   const holders = new Set<Holder>();
   let total = 0;
@@ -40,10 +33,9 @@ export function createMemoryBudget(options: {
   };
 
   const makeRoom = (bytes: number, asking: Holder): void => {
-    const now = clock.now();
     for (const holder of holders) {
-      if (total + bytes <= bytesMax || now - holder.heldSince < HELD_MIN_MS) return;
-      if (holder === asking) continue;
+      if (total + bytes <= bytesMax) return;
+      if (holder === asking || !holder.isStalled) continue;
       release(holder);
       holder.cut('memory');
     }
@@ -53,10 +45,7 @@ export function createMemoryBudget(options: {
     reserve: (holder, bytes) => {
       if (total + bytes > bytesMax) makeRoom(bytes, holder);
       if (total + bytes > bytesMax) return false;
-      if (holder.heldBytes === 0) {
-        holder.heldSince = clock.now();
-        holders.add(holder);
-      }
+      holders.add(holder);
       holder.heldBytes += bytes;
       total += bytes;
       return true;

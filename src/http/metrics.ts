@@ -138,6 +138,8 @@ export async function startMetricsServer(
 ): Promise<Server> {
   collectDefaultMetrics({ register: registry });
   const answer = (request: IncomingMessage, response: ServerResponse): void => {
+    // No body is read: kept, it would take many times as much memory as the client sends.
+    request.resume();
     const [path] = request.url?.split('?') ?? [];
     if (path === '/readyz') {
       const type = { 'content-type': 'application/json; charset=utf-8' };

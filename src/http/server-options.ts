@@ -85,20 +85,24 @@ function answerBrokenRequest(
   socket: Socket,
   connections: Connections | undefined,
 ): void {
-  // What is written now would be taken for a part of the answer that is being sent.
-  const isAnswering = connections?.of(socket)?.current?.headersSent === true;
-  if (error.code === 'ECONNRESET' || !socket.writable || isAnswering) {
-    socket.destroy();
-    return;
-  }
+  const connection = connections?.of(socket);
+  const end = (): void => {
+    // What is written now would be taken for a part of the answer that is being sent.
+    if (!socket.writable || connection?.current?.headersSent === true) socket.destroy();
+    else socket.end(renderBrokenRequest(error));
+  };
+  if (error.code === 'ECONNRESET') socket.destroy();
+  else if (connection === undefined) end();
+  else connection.endAfterAnswers(end);
+}
+
+function renderBrokenRequest(error: NodeJS.ErrnoException): string {
   const problem =
     error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
       ? new AppError('request_timeout', 'The request took too long to arrive.')
       : new AppError('invalid_request', 'This is not a request that HTTP allows.');
   const body = JSON.stringify(problemOf(problem, randomUUID()));
-  socket.end(
-    `HTTP/1.1 ${statusOf(problem)} ${STATUS_CODES[statusOf(problem)]}\r\nContent-Type: ${PROBLEM_TYPE}\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
-  );
+  return `HTTP/1.1 ${statusOf(problem)} ${STATUS_CODES[statusOf(problem)]}\r\nContent-Type: ${PROBLEM_TYPE}\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`;
 }
 
 /** One line a request. */

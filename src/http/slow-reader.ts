@@ -15,6 +15,8 @@ export interface ReadingRules {
   readonly pauseMaxMs: number;
   /** The same where the kernel does not say what has arrived: its buffers of megabytes hide it. */
   readonly unseenPauseMaxMs: number;
+  /** A client that took less than it must for so long is cut when others need the memory. */
+  readonly stalledAfterMs: number;
   readonly idleMaxMs: number;
   readonly checkedEveryMs: number;
 }
@@ -25,7 +27,8 @@ export const READING_RULES: ReadingRules = {
   unseenPauseMaxMs: 900_000,
   // Longer than Node keeps a connection alive: this is for those that hold it open with blank lines.
   idleMaxMs: 75_000,
-  checkedEveryMs: 10_000,
+  stalledAfterMs: 10_000,
+  checkedEveryMs: 5_000,
 };
 
 /** What was seen of a connection the last time. */
@@ -34,6 +37,8 @@ interface Seen {
   readonly takenBytes: number;
   /** How much longer it may take nothing. */
   readonly creditMs: number;
+  /** For so long it has taken too little. */
+  readonly stalledMs: number;
 }
 
 export interface SlowReaders {
@@ -50,6 +55,7 @@ export function createSlowReaders(
 
   const checkOne = (connection: Connection, kernel: Unacknowledged | undefined): void => {
     const { answeredCount, socket, current } = connection;
+    if (socket.destroyed) return;
     const before = seen.get(connection);
     const takenBytes = takenBytesOf(connection, kernel);
     const isWaitedFor = current !== undefined && socket.writableLength > 0;
@@ -64,7 +70,12 @@ export function createSlowReaders(
         : 0;
     const creditMs =
       isSame && !isExempt ? Math.min(fullMs, before.creditMs + earnedMs) - checkedEveryMs : fullMs;
-    seen.set(connection, { answeredCount, takenBytes, creditMs });
+    const isTooLittle = isSame && isWaitedFor && earnedMs < checkedEveryMs;
+    const stalledMs = isTooLittle ? before.stalledMs + checkedEveryMs : 0;
+    seen.set(connection, { answeredCount, takenBytes, creditMs, stalledMs });
+    // Where the kernel does not say what has arrived, whole megabytes seem to be taken at once.
+    connection.isStalled =
+      stalledMs >= (kernel === undefined ? rules.pauseMaxMs : rules.stalledAfterMs);
     if (creditMs < 0) connection.cut(isWaitedFor ? 'slow_reader' : 'idle');
   };
 
@@ -84,7 +95,9 @@ function takenBytesOf({ socket }: Connection, kernel: Unacknowledged | undefined
   const handle = (socket as { _handle?: { bytesWritten?: number; writeQueueSize?: number } })
     ._handle;
   const handedOver = (handle?.bytesWritten ?? 0) - (handle?.writeQueueSize ?? 0);
-  const { localPort = 0, remoteAddress = '', remotePort = 0 } = socket;
+  const { localPort = 0, remoteAddress, remotePort = 0 } = socket;
+  // A connection that the client has reset has no address any more.
+  if (remoteAddress === undefined) return handedOver;
   return handedOver - (kernel?.get(connectionKey(localPort, remoteAddress, remotePort)) ?? 0);
 }
 

@@ -11,6 +11,9 @@ import { compareKeys, parseKey, parsePrefix } from './key.ts';
 import type { ObjectInfo, ObjectStore } from './object-store.ts';
 import { checkCeiling, resolveRange } from './range.ts';
 
+/** Each download that is not read holds so much of it. */
+const READ_AHEAD_BYTES = 32 * 1024;
+
 /**
  * The reading half of the directory store.
  *
@@ -55,7 +58,7 @@ export function createReader(
           const { start, end } = resolveRange(range, info.size);
           // An empty object has no last byte; its stream still has to end and close the file.
           const bounds = end < start ? {} : { start, end };
-          const stream = file.createReadStream({ ...bounds, highWaterMark: 256 * 1024 });
+          const stream = file.createReadStream({ ...bounds, highWaterMark: READ_AHEAD_BYTES });
           return { ...info, stream: signal ? addAbortSignal(signal, stream) : stream };
         } catch (error) {
           await file.close();

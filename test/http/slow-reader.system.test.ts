@@ -24,6 +24,7 @@ const LIMITS: ConnectionLimits = {
     bytesPerSecondMin: READING_RULES.bytesPerSecondMin * FASTER,
     pauseMaxMs: 2_000,
     unseenPauseMaxMs: 2_000,
+    stalledAfterMs: 1_000,
     idleMaxMs: 1_000,
     checkedEveryMs: 100,
   },
@@ -159,6 +160,38 @@ describe('what counts as progress', () => {
     expect(await isCut(turns(14 * MINUTE_TURNS, () => undefined))).toBeUndefined();
     expect(await isCut(turns(16 * MINUTE_TURNS, () => undefined))).toBe('slow_reader');
     expect(await isCut(turns(6 * MINUTE_TURNS, () => NONE))).toBe('slow_reader');
+  });
+
+  it('a client that has stopped is stalled, one that takes its share is not, and one that is gone is left alone', async () => {
+    const open = (remotePort: number, destroyed = false) => {
+      const address = destroyed ? {} : { remoteAddress: '10.0.0.9', remotePort };
+      const handle = { bytesWritten: 3_000_000, writeQueueSize: 0 };
+      const socket = { writableLength: 1, localPort: 8080, destroyed, ...address, _handle: handle };
+      const cut = (): void => undefined;
+      return {
+        answeredCount: 0,
+        current: {},
+        socket,
+        isStalled: false,
+        cut,
+      } as unknown as Connection;
+    };
+    const [stopped, reading, gone] = [open(1), open(2), open(3, true)];
+    let left = 2_000_000;
+    const readers = createSlowReaders(READING_RULES, async () => {
+      left -= READING_RULES.checkedEveryMs;
+      return new Map([
+        ['8080 10.0.0.9 1', 1_000_000],
+        ['8080 10.0.0.9 2', left],
+      ]);
+    });
+    const stalled = async () => {
+      await readers.check([stopped, gone, reading]);
+      return [stopped, reading, gone].map(({ isStalled }) => isStalled);
+    };
+    expect(await stalled()).toEqual([false, false, false]);
+    expect(await stalled()).toEqual([false, false, false]);
+    expect(await stalled()).toEqual([true, false, false]);
   });
 
   it('reads the tables of Linux', () => {
