@@ -6,6 +6,9 @@ import { startFakeS3 } from './fake-s3.ts';
 const body = Buffer.from('body');
 const unavailable = { code: 'store_unavailable' };
 
+/** Where nothing is to time out, also on a busy machine. */
+const PATIENT = { timeouts: { readMs: 10_000, writeMs: 10_000, stallMs: 10_000 } };
+
 describe('S3: a conditional write', () => {
   it('is sent once, and unknown when its answer is lost after it was stored', async () => {
     const s3 = await startFakeS3(({ answer, cut, method, response }) => {
@@ -14,7 +17,7 @@ describe('S3: a conditional write', () => {
       }
       answer();
     });
-    const created = s3.store().create('a', body);
+    const created = s3.store(PATIENT).create('a', body);
     await expect(created).rejects.toMatchObject({
       ...unavailable,
       message: expect.stringContaining(`PUT bucket/a at ${s3.endpoint}`),
@@ -36,7 +39,7 @@ describe('S3: a conditional write', () => {
     [404, 'NoSuchBucket', 'invalid_configuration'],
   ])('answered %i %s is %s', async (status, name, code) => {
     const s3 = await startFakeS3(({ fail }) => fail(status, name));
-    await expect(s3.store().create('a', body)).rejects.toMatchObject({ code });
+    await expect(s3.store(PATIENT).create('a', body)).rejects.toMatchObject({ code });
     expect(s3.requests).toHaveLength(1);
   });
 
