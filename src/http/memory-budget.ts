@@ -4,7 +4,7 @@
 export interface Holder {
   /** Of the budget; only the budget changes it. */
   heldBytes: number;
-  /** Its client has stopped to read its answer. */
+  /** Its client has stopped to read its answer, or to send the rest of its request. */
   readonly isStalled: boolean;
   /** Gives everything up, at once. */
   cut(reason: 'memory'): void;

@@ -70,12 +70,14 @@ export function createSlowReaders(
         : 0;
     const creditMs =
       isSame && !isExempt ? Math.min(fullMs, before.creditMs + earnedMs) - checkedEveryMs : fullMs;
-    const isTooLittle = isSame && isWaitedFor && earnedMs < checkedEveryMs;
+    // The rest of a body is waited for: nothing tells a client that sends slowly from one that sends no more.
+    const isUnfinished = current !== undefined && !current.req.complete;
+    const isTooLittle = isSame && (isUnfinished || (isWaitedFor && earnedMs < checkedEveryMs));
     const stalledMs = isTooLittle ? before.stalledMs + checkedEveryMs : 0;
     seen.set(connection, { answeredCount, takenBytes, creditMs, stalledMs });
     // Where the kernel does not say what has arrived, whole megabytes seem to be taken at once.
-    connection.isStalled =
-      stalledMs >= (kernel === undefined ? rules.pauseMaxMs : rules.stalledAfterMs);
+    const isUnseen = kernel === undefined && !isUnfinished;
+    connection.isStalled = stalledMs >= (isUnseen ? rules.pauseMaxMs : rules.stalledAfterMs);
     if (creditMs < 0) connection.cut(isWaitedFor ? 'slow_reader' : 'idle');
   };
 
