@@ -121,7 +121,7 @@ describe('what counts as progress', () => {
     let reason: string | undefined;
     const connection = {
       answeredCount: 0,
-      current: {},
+      current: { req: { complete: true } },
       socket: {
         writableLength: 1,
         localPort: 8080,
@@ -170,7 +170,7 @@ describe('what counts as progress', () => {
       const cut = (): void => undefined;
       return {
         answeredCount: 0,
-        current: {},
+        current: { req: { complete: true } },
         socket,
         isStalled: false,
         cut,
@@ -192,6 +192,21 @@ describe('what counts as progress', () => {
     expect(await stalled()).toEqual([false, false, false]);
     expect(await stalled()).toEqual([false, false, false]);
     expect(await stalled()).toEqual([true, false, false]);
+  });
+
+  it('a client that does not send the rest of its request is stalled, wherever it is', async () => {
+    const of = (complete: boolean) =>
+      ({
+        answeredCount: 0,
+        current: { req: { complete } },
+        socket: { writableLength: 0 },
+        isStalled: false,
+        cut: (): void => undefined,
+      }) as unknown as Connection;
+    const [unfinished, complete] = [of(false), of(true)];
+    const readers = createSlowReaders(READING_RULES, async () => undefined);
+    for (let turn = 0; turn < 3; turn++) await readers.check([unfinished, complete]);
+    expect([unfinished.isStalled, complete.isStalled]).toEqual([true, false]);
   });
 
   it('reads the tables of Linux', () => {
