@@ -29,6 +29,14 @@ export function parseTarget(text: string): Target {
   throw new AppError('unknown_arch', detail, { issues: [{ pointer: '/arch', detail }] });
 }
 
+/** The build that runs natively on machines of a kind; undefined when there is none. */
+export function findNativeBuild<B extends { readonly platform: Platform; readonly arch: Arch }>(
+  builds: readonly B[],
+  { platform, arch }: Target,
+): B | undefined {
+  return builds.find((build) => build.platform === platform && isNativeOn(arch, build));
+}
+
 /** Architectures of artifacts that run on a machine, best first; null: a machine that does not say. */
 export function admittedArches(platform: Platform, arch: Arch | null): readonly Arch[] {
   return ADMITTED.get(machineName(platform, arch)) ?? [];

@@ -1,4 +1,4 @@
-import { isNativeOn, SINGLE_ARCHES } from './machine.ts';
+import { findNativeBuild, SINGLE_ARCHES } from './machine.ts';
 import type { Offer, OfferedArtifact } from './offer.ts';
 import { type Arch, PLATFORMS, type Platform } from './platform.ts';
 import { type Target, targetName } from './release.ts';
@@ -17,23 +17,19 @@ export type Natives = ReadonlyMap<Arch, readonly OfferedArtifact[]>;
  */
 export function findLeftBehind(offers: readonly Offer[], version: Version): readonly Target[] {
   const natives = createNatives();
-  const upTo = offers
-    .filter((offer) => compareVersions(offer.version, version) <= 0)
-    .sort((a, b) => compareVersions(a.version, b.version));
+  const upTo = offersUpTo(offers, version);
   const own = upTo.at(-1);
   if (own === undefined) return [];
   for (const offer of upTo) {
     natives.end(offer);
     if (offer !== own) natives.add(offer);
   }
-  const isBuilt = ({ platform, arch }: Target): boolean =>
-    own.artifacts.some((build) => build.platform === platform && isNativeOn(arch, build));
   return PLATFORMS.flatMap((platform) =>
     SINGLE_ARCHES.filter((arch) => natives.of(platform).has(arch)).map((arch) => ({
       platform,
       arch,
     })),
-  ).filter((target) => !isBuilt(target));
+  ).filter((target) => findNativeBuild(own.artifacts, target) === undefined);
 }
 
 /**
@@ -44,20 +40,23 @@ export function findLeftBehind(offers: readonly Offer[], version: Version): read
  */
 export function findEnded(offers: readonly Offer[], version: Version): readonly Target[] {
   const ended = new Map<string, Target>();
-  const upTo = offers
-    .filter((offer) => offer.status === 'active' || compareVersions(offer.version, version) === 0)
-    .filter((offer) => compareVersions(offer.version, version) <= 0)
-    .sort((a, b) => compareVersions(a.version, b.version));
+  const upTo = offersUpTo(offers, version).filter(
+    (offer) => offer.status === 'active' || compareVersions(offer.version, version) === 0,
+  );
   for (const { endsNative, artifacts } of upTo) {
     for (const target of endsNative) ended.set(targetName(target), target);
-    for (const [name, { platform, arch }] of ended) {
-      const isBuilt = artifacts.some(
-        (build) => build.platform === platform && isNativeOn(arch, build),
-      );
-      if (isBuilt) ended.delete(name);
+    for (const [name, target] of ended) {
+      if (findNativeBuild(artifacts, target) !== undefined) ended.delete(name);
     }
   }
   return [...ended.values()];
+}
+
+/** Oldest first. */
+function offersUpTo(offers: readonly Offer[], version: Version): readonly Offer[] {
+  return offers
+    .filter((offer) => compareVersions(offer.version, version) <= 0)
+    .sort((a, b) => compareVersions(a.version, b.version));
 }
 
 /** What is out natively, as offers are gone through from the oldest on. */

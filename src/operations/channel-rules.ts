@@ -123,8 +123,13 @@ export function withOffer(
   offer: OfferJson,
 ): Channels {
   const others = channel.offers.filter((other) => other.version !== offer.version);
+  const offers = [...others, offer];
+  // Few channels end any: thousands of offers are not parsed for nothing.
+  if (!offers.some(({ ends_native: ended }) => ended !== undefined)) {
+    return { ...channels, [name]: { ...channel, offers } };
+  }
   const { ends_native: _own, ...rest } = offer;
-  const endsNative = findEnded(parseOffers([...others, offer]), parseVersion(offer.version));
+  const endsNative = findEnded(parseOffers(offers), parseVersion(offer.version));
   const added = { ...rest, ...endsNativeJsonOf({ endsNative }) };
   return { ...channels, [name]: { ...channel, offers: [...others, added] } };
 }

@@ -1,4 +1,4 @@
-import { isNativeOn } from '../domain/machine.ts';
+import { findNativeBuild } from '../domain/machine.ts';
 import {
   type Artifact,
   type Companion,
@@ -61,7 +61,7 @@ export function mergeRelease(
   const base = offered.at(-1) ?? newest;
   refuseEndedBuilds(mine, [...artifacts.values()]);
   const endsNative = mergeTargets(base?.endsNative ?? [], mine.endsNative).filter(
-    (target) => nativeBuild([...artifacts.values()], target) === undefined,
+    (target) => findNativeBuild([...artifacts.values()], target) === undefined,
   );
   return {
     application: mine.application,
@@ -162,15 +162,9 @@ function mergeTargets(existing: readonly Target[], added: readonly Target[]): re
   return [...targets.values()].sort((a, b) => (targetName(a) < targetName(b) ? -1 : 1));
 }
 
-function nativeBuild(artifacts: readonly Artifact[], target: Target): Artifact | undefined {
-  return artifacts.find(
-    (artifact) => artifact.platform === target.platform && isNativeOn(target.arch, artifact),
-  );
-}
-
 function refuseEndedBuilds(mine: Contribution, artifacts: readonly Artifact[]): void {
   for (const target of mine.endsNative) {
-    const native = nativeBuild(artifacts, target);
+    const native = findNativeBuild(artifacts, target);
     if (native === undefined) continue;
     throw new AppError(
       'release_differs',
