@@ -139,7 +139,8 @@ export function isAppError(error: unknown, code?: ErrorCode): error is AppError 
 
 /** The system's own code, such as `ENOENT`; undefined for anything that is not a system error. */
 export function systemCode(error: unknown): string | undefined {
-  return error instanceof Error && 'code' in error && typeof error.code === 'string'
-    ? error.code
-    : undefined;
+  if (!(error instanceof Error) || !('code' in error) || typeof error.code !== 'string') {
+    return undefined;
+  }
+  return /^E[A-Z0-9]+$/.test(error.code) ? error.code : undefined;
 }

@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { isAppError } from '../../src/errors.ts';
+import { isAppError, systemCode } from '../../src/errors.ts';
 
 /** Failures in plain sentences: what a person reads instead of a stack trace. */
 
@@ -32,12 +32,7 @@ interface SystemError extends Error {
 }
 
 function isSystemError(error: unknown): error is SystemError {
-  return (
-    error instanceof Error &&
-    'code' in error &&
-    typeof error.code === 'string' &&
-    /^E[A-Z0-9]+$/.test(error.code)
-  );
+  return systemCode(error) !== undefined;
 }
 
 /** `permission denied, EACCES` */

@@ -8,7 +8,7 @@ export function isMissing(error: unknown): boolean {
 /** Translates a failed file operation; an AppError, and the reason of an abort, pass through. */
 export function storeError(error: unknown, action: string, path: string): unknown {
   const code = systemCode(error);
-  if (error instanceof AppError || code === undefined || !/^E[A-Z0-9]+$/.test(code)) {
+  if (code === undefined) {
     return error;
   }
   const failed = `Could not ${action} ${path} (${code})`;

@@ -3,7 +3,7 @@ import { open } from 'node:fs/promises';
 import { Worker } from 'node:worker_threads';
 import type { BuiltFile } from '../build-output/build-output.ts';
 import type { DigestAlgorithm } from '../domain/release.ts';
-import { AppError } from '../errors.ts';
+import { AppError, systemCode } from '../errors.ts';
 
 /** Large enough that hashing, not reading, is what takes the time. */
 const CHUNK_BYTES = 1024 * 1024;
@@ -63,8 +63,8 @@ export async function hashFile(
 
 /** Only the system's own errors: any other is a mistake in this program. */
 function unreadable({ path }: BuiltFile, error: unknown): unknown {
-  const { code } = error as { code?: unknown };
-  if (typeof code !== 'string' || !/^E[A-Z]+$/.test(code)) return error;
+  const code = systemCode(error);
+  if (code === undefined) return error;
   return new AppError(
     'invalid_artifact',
     `${path} cannot be read (${code}). Let this user read it, or build again.`,
