@@ -21,7 +21,7 @@ export function registerHealth(app: App, deps: HealthDeps): void {
   });
 }
 
-/** For anybody: how many problems there are. What they are names keys and paths of the store. */
+/** For every client: how many problems there are. Their sentences name keys and paths of the store. */
 function readinessOf(deps: HealthDeps): { readonly isReady: boolean; readonly document: object } {
   const { isReady, document } = detailedReadiness(deps);
   const { problems, catalogs, ...rest } = document;

@@ -80,7 +80,7 @@ async function holderOf(
   };
   const claims = sessions.claimsOf(inBody ?? '') ?? sessions.claimsOf(inCookie() ?? '');
   if (claims !== undefined) return { ...claims, isStale: false };
-  // Whoever comes back later to sign out must not be told that it was done, and it was not.
+  // A person who comes back later to sign out must not be told that it was done when it was not.
   const late = await accessTokens.verify(bearer, SESSION_LIFE_MS).catch(() => undefined);
   return late && { ...late, isStale: true };
 }

@@ -77,10 +77,10 @@ export interface NewDeveloperKey {
 /**
  * Makes a key.
  *
- * Whoever sets a password or locks the account changes the account first and ends its keys then; a key
- * that is made in between is seen from one of the two sides.
+ * Setting a password and locking the account change the account first and end its keys then: one of the two
+ * sides sees a key that is made in between.
  *
- * @returns the key itself as well, which nobody can show again
+ * @returns the key itself as well, which is stored nowhere
  * @throws AppError `limit_reached`, `not_signed_in` when the account is locked or gone, those of the
  *   guard, and the store's
  */

@@ -68,7 +68,7 @@ const nameOf = (email: string, code: string): InvitationName => ({
  * Invites an address.
  *
  * @param email normalized
- * @returns the code as well, which nobody can show again
+ * @returns the code as well, which is stored nowhere
  * @throws AppError `account_exists`, `outcome_unknown`, and the store's
  */
 export async function invite(

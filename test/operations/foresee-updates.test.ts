@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { ChannelJson, OfferJson } from '../../src/catalog/revision-document.ts';
 import { type ForeseenUpdate, foreseeUpdates } from '../../src/operations/foresee-updates.ts';
+import { offerJson } from './offer-json.ts';
 
 type Machine = readonly ['windows' | 'macos' | 'linux', 'x64' | 'arm64', 'nsis' | 'zip' | 'deb'];
 const WINDOWS: Machine = ['windows', 'x64', 'nsis'];
@@ -11,17 +12,11 @@ function offer(
   over: Partial<OfferJson> = {},
   machines: readonly Machine[] = [LINUX],
 ): OfferJson {
-  return {
+  return offerJson(
     version,
-    status: 'active',
-    reason: null,
-    manifest: { number: 1, digest: `sha256:${'0'.repeat(64)}` },
-    released_at: '2026-11-21T09:00:00Z',
-    requires: null,
-    mandatory_for: null,
-    artifacts: machines.map(([os, arch, format]) => ({ os, arch, format })),
-    ...over,
-  };
+    machines.map(([os, arch, format]) => ({ os, arch, format })),
+    over,
+  );
 }
 
 const channel = (offers: OfferJson[], over: Partial<ChannelJson> = {}): ChannelJson => ({

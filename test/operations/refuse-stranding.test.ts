@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { OfferJson } from '../../src/catalog/revision-document.ts';
 import { inRange, parseRange, parseVersion, representatives } from '../../src/domain/version.ts';
 import { refuseStranding } from '../../src/operations/refuse-stranding.ts';
+import { offerJson } from './offer-json.ts';
 
 type Build = readonly ['windows' | 'linux', 'nsis' | 'deb'];
 const LINUX: Build = ['linux', 'deb'];
@@ -13,17 +14,11 @@ function offer(
   over: Partial<OfferJson> = {},
   builds: readonly Build[] = [LINUX],
 ): OfferJson {
-  return {
+  return offerJson(
     version,
-    status: 'active',
-    reason: null,
-    manifest: { number: 1, digest: `sha256:${'0'.repeat(64)}` },
-    released_at: '2026-11-21T09:00:00Z',
-    requires: null,
-    mandatory_for: null,
-    artifacts: builds.map(([os, format]) => ({ os, arch: 'x64', format })),
-    ...over,
-  };
+    builds.map(([os, format]) => ({ os, arch: 'x64', format })),
+    over,
+  );
 }
 
 /** What is said of a release on a channel with these other offers; undefined when it is accepted. */
