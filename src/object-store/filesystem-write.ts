@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type FileHandle, lstat, mkdir, open, rm, rmdir, unlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { AppError, systemCode } from '../errors.ts';
 import { createOwnDirectory } from '../own-directory.ts';
 import { isMissing } from './filesystem-errors.ts';
@@ -12,8 +13,11 @@ import {
 } from './filesystem-volume.ts';
 import { TEMPORARY_PREFIX } from './key.ts';
 
-/** How often a directory may be pruned under a writer's feet before it gives up. */
+/** How often another process may remove the directory before the write fails. */
 const ATTEMPTS_MAX = 20;
+
+/** 1.7 s in all: a FUSE volume may take a removed directory for present for one second. */
+const pauseBefore = (attempt: number): Promise<void> => setTimeout(attempt ** 2 * 0.7);
 
 /**
  * Fills a temporary file beside `path` and gives it that name unless the name is taken.
@@ -95,6 +99,7 @@ async function openTemporary(
       if (code !== 'ENOENT' || attempt === ATTEMPTS_MAX) {
         throw error;
       }
+      await pauseBefore(attempt);
     }
   }
 }
@@ -116,6 +121,7 @@ async function claimName(
       if ((await isTaken(path)) || attempt === ATTEMPTS_MAX) {
         return 'exists';
       }
+      await pauseBefore(attempt);
     }
   }
 }
