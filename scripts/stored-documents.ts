@@ -14,8 +14,8 @@ import { developerKeySchema } from '../src/identity/developer-keys.ts';
 import { invitationSchema } from '../src/identity/invitations.ts';
 import { sessionSchema } from '../src/identity/session-document.ts';
 import { renderSchema } from '../src/sequence/json-schema.ts';
-import { compactionSchema } from '../src/telemetry/compaction-document.ts';
-import { flushSchema } from '../src/telemetry/flush-document.ts';
+import { compactionSchema } from '../src/usage/compaction-document.ts';
+import { flushSchema } from '../src/usage/flush-document.ts';
 
 /** Every kind of stored document, of every room. */
 const DOCUMENTS = {

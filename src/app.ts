@@ -8,28 +8,28 @@ import { createKnownVersions } from './app/known-versions.ts';
 import { createSharedClock } from './app/shared-clock.ts';
 import { openStatus } from './app/status.ts';
 import { openPrivateStore, openSigner, openStore } from './app/stores.ts';
+import { createCaptcha } from './captcha/captcha.ts';
 import { type Catalog, createCatalog } from './catalog/catalog.ts';
 import type { Clock, Randomness } from './clock.ts';
 import type { Config } from './config.ts';
-import { createCaptcha } from './contact/captcha.ts';
 import { createMailer } from './contact/mail.ts';
 import { removeOldMessages } from './contact/retention.ts';
-import { createTierOf } from './http/authenticate.ts';
-import { buildServer } from './http/build-server.ts';
-import { connectionLimits } from './http/connection-limits.ts';
-import { type ConnectionLimits, createConnections } from './http/connections.ts';
+import { createTierOf } from './http/accounts/authenticate.ts';
 import type { App } from './http/deps.ts';
-import { createMetrics } from './http/metrics.ts';
-import { BODY_BYTES_MAX } from './http/server-options.ts';
+import { createMetrics } from './http/operations/metrics.ts';
+import { buildServer } from './http/server/build-server.ts';
+import { connectionLimits } from './http/server/connection-limits.ts';
+import { type ConnectionLimits, createConnections } from './http/server/connections.ts';
+import { BODY_BYTES_MAX } from './http/server/server-options.ts';
 import type { Identity } from './identity/identity.ts';
 import type { PasswordCost } from './identity/password.ts';
 import { clearUpIdentity } from './identity/retention.ts';
+import { createMonitoringUpstream } from './monitoring/upstream.ts';
 import type { ObjectStore } from './object-store/object-store.ts';
 import { createDownloadLinks } from './object-store/presigned-url-cache.ts';
+import type { Status } from './status/status.ts';
 import { readProcessLimits } from './system.ts';
-import { createMonitoringUpstream } from './telemetry/monitoring-upstream.ts';
-import type { Status } from './telemetry/status.ts';
-import { createTelemetry, type Telemetry } from './telemetry/telemetry.ts';
+import { createTelemetry, type Telemetry } from './usage/telemetry.ts';
 
 /** The composition root: what is used where is decided here and in `app/`, and nothing listens. */
 

@@ -34,7 +34,7 @@ export interface Config {
   readonly captcha: CaptchaConfig;
   readonly contact: ContactConfig;
   readonly countersFlushMs: number;
-  /** Public figures of fewer than this are not told apart from none. */
+  /** Public metrics of fewer than this are not told apart from none. */
   readonly publicGroupMin: number;
   /** Requests a minute from one address and process: to sign in or register, and to send a message. */
   readonly authPerAddress: number;

@@ -47,7 +47,7 @@ async function readSecret(file: string): Promise<Secret> {
   if (secret.length >= SECRET_LENGTH_MIN) return new Secret(secret);
   throw new AppError(
     'invalid_configuration',
-    `${file} is damaged: it has ${secret.length} characters, not ${SECRET_LENGTH_MIN} or more. Delete it, and a new one is made; links handed out before stop working.`,
+    `${file} is corrupt: it has ${secret.length} characters, not ${SECRET_LENGTH_MIN} or more. Delete it, and a new one is made; links handed out before stop working.`,
   );
 }
 

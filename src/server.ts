@@ -4,9 +4,9 @@ import { pino } from 'pino';
 import { type BuiltApp, buildApp } from './app.ts';
 import { type Config, loadConfig } from './config.ts';
 import { isAppError } from './errors.ts';
-import { detailedReadiness } from './http/health-route.ts';
-import { explainListenError } from './http/listen-error.ts';
-import { startMetricsServer } from './http/metrics.ts';
+import { detailedReadiness } from './http/operations/health.ts';
+import { startMetricsServer } from './http/operations/metrics.ts';
+import { explainListenError } from './http/server/listen-error.ts';
 import { readEnvironment, systemClock, systemRandomness } from './system.ts';
 
 /** The service's entry point: the only file of `src` that listens, handles signals and exits. */

@@ -67,6 +67,7 @@ const LEAVES = [
   'response-body',
   'rate-limit',
   'counted',
+  'polling',
 ];
 
 interface Rule {
@@ -83,6 +84,7 @@ const RULES: Readonly<Record<string, Rule>> = {
   log: { may: [], because: 'it is a role' },
   secret: { may: [], because: 'it is a value' },
   counted: { may: [], because: 'it is a phrase' },
+  polling: { may: ['clock'], because: 'it repeats any task and knows none' },
   steps: { may: [], because: 'it runs any work and knows none' },
   'rate-limit': { may: ['errors'], because: 'it counts by name and knows no names' },
   'response-body': { may: [], because: 'it reads what others answered and knows none of them' },
@@ -127,17 +129,40 @@ const RULES: Readonly<Record<string, Rule>> = {
     because: 'it knows accounts and sessions and how they are stored, and not who asks over what',
   },
   contact: {
-    may: [...STORE_INTERFACE, 'sequence', 'domain', ...LEAVES],
+    may: [...STORE_INTERFACE, 'sequence', 'domain', 'captcha', ...LEAVES],
     because: 'it takes messages in and delivers them, whatever the form was',
   },
-  telemetry: {
+  usage: {
     may: [...STORE_INTERFACE, 'sequence', 'domain', ...LEAVES],
-    because: 'it counts and observes what it is told of, and never asks the catalog itself',
+    because: 'it counts what it is told of, and never asks the catalog itself',
+  },
+  status: {
+    may: [...STORE_INTERFACE, ...LEAVES],
+    because: 'it observes the components that it is handed',
+  },
+  monitoring: {
+    may: [...LEAVES],
+    because: 'it passes requests on to one upstream',
+  },
+  captcha: {
+    may: [...LEAVES],
+    because: 'it asks one service whether a visitor is a person',
   },
   http: {
     // Signed files are named as a bucket's are: hence the disposition.
     may: [
-      ...['operations', 'protocols', 'domain', 'identity', 'contact', 'telemetry', ...LEAVES],
+      ...[
+        'operations',
+        'protocols',
+        'domain',
+        'identity',
+        'contact',
+        'usage',
+        'status',
+        'monitoring',
+        'captcha',
+        ...LEAVES,
+      ],
       'src/object-store/disposition.ts',
     ],
     mayName: [
@@ -168,9 +193,9 @@ const RULES: Readonly<Record<string, Rule>> = {
       'config',
       'system',
       'errors',
-      'src/http/metrics.ts',
-      'src/http/health-route.ts',
-      'src/http/listen-error.ts',
+      'src/http/operations/metrics.ts',
+      'src/http/operations/health.ts',
+      'src/http/server/listen-error.ts',
     ],
     because: 'it listens and stops; what is used where is the business of app.ts',
   },
@@ -180,13 +205,13 @@ const RULES: Readonly<Record<string, Rule>> = {
       ...LEAVES,
       ...['identity', 'contact', 'protocols'],
       'src/sequence/json-schema.ts',
-      'src/telemetry/compaction-document.ts',
-      'src/telemetry/flush-document.ts',
+      'src/usage/compaction-document.ts',
+      'src/usage/flush-document.ts',
       ...['applications', 'manifest', 'revision'].map((name) => `src/catalog/${name}-document.ts`),
       'src/catalog/hints.ts',
-      'src/http/check-update-route.ts',
-      'src/http/latest-version-route.ts',
-      'src/http/download-route.ts',
+      'src/http/desktop/check-update.ts',
+      'src/http/desktop/latest-version.ts',
+      'src/http/desktop/download.ts',
     ],
     because: 'a script parses arguments and prints; what it does is an operation',
   },
@@ -227,7 +252,7 @@ describe('which room may import which', () => {
   it('would notice', () => {
     const wrong = (from: string, to: string) => violationOf({ from, to, isTypeOnly: false });
     expect(wrong('src/domain/version.ts', 'src/catalog/keys.ts')).toMatch(/decisions are pure/);
-    expect(wrong('src/http/file-route.ts', 'src/object-store/s3.ts')).toMatch(/translates/);
+    expect(wrong('src/http/desktop/file.ts', 'src/object-store/s3.ts')).toMatch(/translates/);
     expect(wrong('src/operations/x.ts', 'src/http/problem.ts')).toMatch(/must not/);
     expect(wrong('src/http/x.ts', 'src/catalog/catalog.ts')).toMatch(/translates/);
     expect(wrong('src/newroom/x.ts', 'src/errors.ts')).toMatch(/without a rule/);

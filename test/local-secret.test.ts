@@ -23,9 +23,9 @@ describe('a secret of this machine', () => {
     expect(await readdir(path.dirname(file))).toEqual(['url-signing-secret']);
   });
 
-  it.each(['', 'short'])('is refused when it is %j: anybody could sign links', async (damaged) => {
+  it.each(['', 'short'])('is refused when it is %j: anybody could sign links', async (corrupt) => {
     await openLocalSecret(file);
-    await writeFile(file, damaged);
+    await writeFile(file, corrupt);
     await expect(openLocalSecret(file)).rejects.toMatchObject({ code: 'invalid_configuration' });
   });
 });

@@ -29,7 +29,7 @@ import { collectGarbage } from '../src/operations/collect-garbage.ts';
 import { promoteRelease } from '../src/operations/promote-release.ts';
 import { verifyCatalog } from '../src/operations/verify-catalog.ts';
 import { systemClock, systemRandomness } from '../src/system.ts';
-import { compactionKey, flushKey } from '../src/telemetry/keys.ts';
+import { compactionKey, flushKey } from '../src/usage/keys.ts';
 import {
   ACCOUNT,
   ask,
@@ -40,7 +40,7 @@ import {
   register,
   signIn,
   UNLIMITED,
-} from './http/account-support.ts';
+} from './http/accounts/account-support.ts';
 import { makeArtifact, makeTemporaryDirectory, publish } from './support/release.ts';
 import { createTestService } from './support/service.ts';
 

@@ -1,10 +1,10 @@
 import type { FastifyRequest } from 'fastify';
 import { jwtVerify } from 'jose';
-import { createCaptcha } from '../../src/contact/captcha.ts';
+import { createCaptcha } from '../../src/captcha/captcha.ts';
 import { DEFAULT_TIERS } from '../../src/domain/tier.ts';
-import type { AccountsDeps } from '../../src/http/accounts-deps.ts';
-import { createAddressLimit } from '../../src/http/address-limit.ts';
-import { requireFeature, requirePrincipal } from '../../src/http/authenticate.ts';
+import type { AccountsDeps } from '../../src/http/accounts/accounts-deps.ts';
+import { requireFeature, requirePrincipal } from '../../src/http/accounts/authenticate.ts';
+import { createAddressLimit } from '../../src/http/server/address-limit.ts';
 import { accountIdOf } from '../../src/identity/account.ts';
 import { createDeveloperKey } from '../../src/identity/developer-keys.ts';
 import { createEmbeddedProvider } from '../../src/identity/embedded.ts';

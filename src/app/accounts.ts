@@ -1,9 +1,9 @@
 import path from 'node:path';
+import type { Captcha } from '../captcha/captcha.ts';
 import type { Clock, Randomness } from '../clock.ts';
 import type { Config } from '../config.ts';
-import type { Captcha } from '../contact/captcha.ts';
-import type { AccountsDeps } from '../http/accounts-deps.ts';
-import { createAddressLimit } from '../http/address-limit.ts';
+import type { AccountsDeps } from '../http/accounts/accounts-deps.ts';
+import { createAddressLimit } from '../http/server/address-limit.ts';
 import { createEmbeddedProvider } from '../identity/embedded.ts';
 import { createGotrueProvider } from '../identity/gotrue.ts';
 import { createIdentity, type Identity } from '../identity/identity.ts';

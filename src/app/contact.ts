@@ -1,11 +1,11 @@
+import type { Captcha } from '../captcha/captcha.ts';
 import type { Clock, Randomness } from '../clock.ts';
 import type { Config } from '../config.ts';
-import type { Captcha } from '../contact/captcha.ts';
 import { createDelivery, type Delivery } from '../contact/delivery.ts';
 import { createIntake } from '../contact/intake.ts';
 import type { Mailer } from '../contact/mail.ts';
-import { createAddressLimit } from '../http/address-limit.ts';
-import type { ContactRouteDeps } from '../http/contact-route.ts';
+import { createAddressLimit } from '../http/server/address-limit.ts';
+import type { ContactRouteDeps } from '../http/website/contact.ts';
 import type { Log } from '../log.ts';
 import type { ObjectStore } from '../object-store/object-store.ts';
 

@@ -1,7 +1,7 @@
-import { startPolling } from '../catalog/poll.ts';
 import { CLOCK_DIFFERENCE_MAX_MS, type Clock, type Randomness } from '../clock.ts';
 import type { Log } from '../log.ts';
 import type { ObjectStore } from '../object-store/object-store.ts';
+import { startPolling } from '../polling.ts';
 
 /** Clearing up, once an hour, by whichever process comes first. */
 

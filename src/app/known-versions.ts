@@ -3,7 +3,7 @@ import { isAppError } from '../errors.ts';
 
 /**
  * Whether the catalog has a version of an application, as far as the channel may tell, from memory: what is
- * only on a restricted channel is unknown on an open one. Public figures would confirm it to those who make
+ * only on a restricted channel is unknown on an open one. Public metrics would confirm it to those who make
  * its name up.
  */
 export function createKnownVersions(

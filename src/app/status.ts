@@ -1,20 +1,20 @@
+import type { Captcha } from '../captcha/captcha.ts';
 import type { Catalog } from '../catalog/catalog.ts';
 import type { Clock, Randomness } from '../clock.ts';
 import type { Config } from '../config.ts';
-import type { Captcha } from '../contact/captcha.ts';
 import type { Mailer } from '../contact/mail.ts';
 import type { Identity } from '../identity/identity.ts';
 import type { Log } from '../log.ts';
+import type { MonitoringUpstream } from '../monitoring/upstream.ts';
 import type { ObjectStore } from '../object-store/object-store.ts';
-import type { MonitoringUpstream } from '../telemetry/monitoring-upstream.ts';
-import { createStatus, type Status } from '../telemetry/status.ts';
 import {
   type ComponentSource,
   catalogComponents,
   clockComponent,
   diskComponent,
   objectStoreComponent,
-} from '../telemetry/status-components.ts';
+} from '../status/components.ts';
+import { createStatus, type Status } from '../status/status.ts';
 
 /** What the status page watches here. */
 

@@ -19,7 +19,7 @@ const LOCAL_HEADER_BYTES = 30;
 
 /**
  * Calls `read` with the entries and a function for the first bytes of one; undefined when the file
- * is not a zip that can be read so (zip64 and damaged ones are not).
+ * is not a zip that can be read so (zip64 and corrupt ones are not).
  */
 export async function readZip<T>(
   path: string,

@@ -129,9 +129,9 @@ export function createApplicationCatalog(
     if (source === 'saved' && position.newest !== undefined) {
       await verifyStillThere(store, application, position.newest);
     }
-    // From the last readable one: a damaged document that was repaired counts again.
+    // From the last readable one: a corrupt document that was repaired counts again.
     const from = position.newest?.number ?? 0;
-    const newer = await readNewer(store, sequence, from, position.damaged);
+    const newer = await readNewer(store, sequence, from, position.corrupt);
     verifyChain(application, position.newest, newer.entries);
     return advance(position, newer);
   };
@@ -162,10 +162,10 @@ export function createApplicationCatalog(
       swap(revision, { snapshot: candidate, faults });
       log.info({ application, revision: next.newest?.number }, 'catalog revision is live');
     }
-    if (next.last > (position?.last ?? 0) && next.damaged.length > 0) {
+    if (next.last > (position?.last ?? 0) && next.corrupt.length > 0) {
       log.error(
-        { application, damaged: next.damaged },
-        'damaged catalog revision: serving the last good one',
+        { application, corrupt: next.corrupt },
+        'corrupt catalog revision: serving the last good one',
       );
     }
     position = next;
@@ -248,7 +248,7 @@ export function createApplicationCatalog(
       const number = state.revision.signed.revision;
       position = {
         newest: { number, document: state.revision },
-        damaged: [],
+        corrupt: [],
         last: number,
         holes: [],
       };
@@ -277,7 +277,7 @@ export function createApplicationCatalog(
       confirmedAt,
       problems: [
         ...(failure === undefined ? [] : [publicSentence(failure)]),
-        ...(position?.damaged ?? []).map((damage) => damage.reason),
+        ...(position?.corrupt ?? []).map((damage) => damage.reason),
         ...(loss === undefined ? [] : [loss]),
         ...(position?.holes ?? []).map((hole) => `${sequence.key(hole)} is missing.`),
         ...loader.faults().map((fault) => `${fault.version} is not offered: ${fault.detail}`),
@@ -305,11 +305,11 @@ async function verifyStillThere(
 ): Promise<void> {
   const sequence = revisionSequence(application);
   const stored = await readDocument(store, sequence, seen.number).catch((error: unknown) => {
-    if (isAppError(error, 'document_corrupt')) return 'damaged' as const;
+    if (isAppError(error, 'document_corrupt')) return 'corrupt' as const;
     throw error;
   });
   // Damage is no step back: the next revision names what it skips, and is checked against that.
-  if (stored === 'damaged' || stored?.digest === seen.document.digest) return;
+  if (stored === 'corrupt' || stored?.digest === seen.document.digest) return;
   throw new AppError(
     'document_corrupt',
     `The store's catalog of ${application} went backwards: revision ${seen.number}, seen before, is ${stored === undefined ? 'gone' : 'another one now'}. Serving the saved one. If this is meant (a new bucket under an old name), delete the saved state in DATA_DIR and start again.`,

@@ -2,6 +2,7 @@ import type { Clock, Randomness } from '../clock.ts';
 import { AppError, isAppError } from '../errors.ts';
 import type { Log } from '../log.ts';
 import type { ObjectStore } from '../object-store/object-store.ts';
+import { startPolling } from '../polling.ts';
 import {
   advance,
   findNewestListed,
@@ -17,7 +18,6 @@ import {
 } from './application-catalog.ts';
 import { findLastHint, readHints } from './hints.ts';
 import { APPLICATIONS_ROOT, isRevisionKey } from './keys.ts';
-import { startPolling } from './poll.ts';
 import { createSavedState } from './saved-state.ts';
 import { type Applications, applicationsSequence } from './sequences.ts';
 
@@ -148,9 +148,9 @@ export function createCatalog(deps: CatalogDeps): Catalog {
 
   const readOn = async (): Promise<Position<Applications>> => {
     if (position !== undefined) {
-      const { newest, damaged } = position;
+      const { newest, corrupt } = position;
       const from = newest?.number ?? 0;
-      return advance(position, await readNewer(store, applicationsSequence, from, damaged));
+      return advance(position, await readNewer(store, applicationsSequence, from, corrupt));
     }
     await refuseVanishedStore();
     const found = await findNewestListed(store, applicationsSequence);
@@ -246,11 +246,11 @@ export function createCatalog(deps: CatalogDeps): Catalog {
     application: (name) => {
       const catalog = applications.get(name);
       // A list whose newest state is unknown may have named it.
-      const isListed = known && (position?.damaged.length ?? 0) === 0;
+      const isListed = known && (position?.corrupt.length ?? 0) === 0;
       if (catalog === undefined) throw isListed ? unknownApplication(name) : unavailable(failure);
       const confirmedAt = catalog.confirmedAt();
       if (catalog.snapshot() === undefined) {
-        // One whose every revision is damaged is there; one that was only registered is not yet.
+        // One whose every revision is corrupt is there; one that was only registered is not yet.
         const isUnclear = confirmedAt === undefined || catalog.health().problems.length > 0;
         throw isUnclear ? unavailable(failure) : unknownApplication(name);
       }
@@ -279,7 +279,7 @@ export function createCatalog(deps: CatalogDeps): Catalog {
       );
       const problems = [
         ...(failure === undefined ? [] : [publicSentence(failure)]),
-        ...(position?.damaged ?? []).map((damage) => damage.reason),
+        ...(position?.corrupt ?? []).map((damage) => damage.reason),
         ...(position?.holes ?? []).map((hole) => `${applicationsSequence.key(hole)} is missing.`),
       ];
       const ready =

@@ -123,7 +123,7 @@ export function createDelivery(deps: DeliveryDeps): Delivery {
     try {
       return await consider(id, round);
     } catch (error) {
-      // Waiting mends an outage; a damaged document is looked at again, and told of, now and then.
+      // Waiting mends an outage; a corrupt document is looked at again, and told of, now and then.
       if (isAppError(error) && error.kind === 'corrupt') {
         postponed.set(id, clock.now() + RESTORE_EVERY_MS);
       }

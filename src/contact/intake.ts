@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import type { Captcha } from '../captcha/captcha.ts';
 import type { Randomness } from '../clock.ts';
 import { AppError, isAppError } from '../errors.ts';
 import { isPresent } from '../object-store/presence.ts';
@@ -6,7 +7,6 @@ import { type CreateDeps, createSettled } from '../sequence/create-settled.ts';
 import { isEnded } from '../sequence/end.ts';
 import { SCHEMA_VERSION } from '../sequence/envelope.ts';
 import { seal } from '../sequence/sealed.ts';
-import type { Captcha } from './captcha.ts';
 import { type Message, type MessageDocument, messageDocument, readMessage } from './documents.ts';
 import { attemptKey, messageKey, messagePrefix } from './keys.ts';
 import { markPending } from './pending.ts';

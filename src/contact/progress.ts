@@ -22,7 +22,7 @@ export interface Progress {
 
 export interface Attempt {
   readonly number: number;
-  /** ISO 8601; undefined where the document is damaged. */
+  /** ISO 8601; undefined where the document is corrupt. */
   readonly at: string | undefined;
   readonly outcome: Outcome | undefined;
 }
@@ -71,7 +71,7 @@ async function loadStart(store: ObjectStore, id: string, round: number) {
   );
 }
 
-/** Undefined when it has not been written. A damaged one counts as a failure: twice beats never. */
+/** Undefined when it has not been written. A corrupt one counts as a failure: twice beats never. */
 export async function readOutcome(
   store: ObjectStore,
   id: string,

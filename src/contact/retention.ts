@@ -51,7 +51,7 @@ export async function removeOldMessages(deps: RetentionDeps, keptMs: number): Pr
   await removeEnded(deps, CONTACT_ROOT);
   // What is erased while its marker is written leaves the marker behind, and no mail may be set up.
   for (const id of (await listPending(deps.store)).keys()) {
-    if (!present.has(id) && (await readMessageOrDamage(deps.store, id)) === undefined) {
+    if (!present.has(id) && (await readMessageOrCorrupt(deps.store, id)) === undefined) {
       await removePending(deps.store, id);
     }
   }
@@ -64,15 +64,15 @@ async function acceptedAtOf(
   { id, storedAt }: ScannedMessage,
 ): Promise<number | undefined> {
   if (storedAt === undefined) return undefined;
-  const message = await readMessageOrDamage(store, id);
-  return message === 'damaged' ? storedAt.getTime() : message && Date.parse(message.acceptedAt);
+  const message = await readMessageOrCorrupt(store, id);
+  return message === 'corrupt' ? storedAt.getTime() : message && Date.parse(message.acceptedAt);
 }
 
-async function readMessageOrDamage(store: ObjectStore, id: string) {
+async function readMessageOrCorrupt(store: ObjectStore, id: string) {
   try {
     return await readMessage(store, id);
   } catch (error) {
-    if (isAppError(error, 'document_corrupt')) return 'damaged';
+    if (isAppError(error, 'document_corrupt')) return 'corrupt';
     throw error;
   }
 }

@@ -60,7 +60,7 @@ export interface ChannelView {
   /** False: it is not for who asks, and shows nothing. */
   readonly isOpen: boolean;
   /** The channel whose offers it shows beside its own, if there is one. */
-  readonly alsoShows: string | null;
+  readonly inheritsFrom: string | null;
   /** Newest first; yanked ones are left out. */
   readonly offers: readonly Offer[];
   /** Those of `offers` with an artifact that runs on the machine. */
@@ -97,7 +97,7 @@ export function* createChannelViewInSteps(
   const view: ChannelView = {
     name: channel.name,
     isOpen: true,
-    alsoShows: seen?.name ?? null,
+    inheritsFrom: seen?.name ?? null,
     offers,
     offersFor,
     offerOf: (version) => byVersion.get(version),
@@ -116,7 +116,7 @@ export function createClosedView(name: string): ChannelView {
   const view: ChannelView = {
     name,
     isOpen: false,
-    alsoShows: null,
+    inheritsFrom: null,
     offers: [],
     offersFor: NO_OFFERS,
     offerOf: () => undefined,

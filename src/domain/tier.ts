@@ -128,14 +128,14 @@ export function viewFor(
 ): TieredView {
   // Asked on every check, and few tables name a channel.
   if (tiers.channels.length === 0) return { channel, isRestricted: false };
-  const { name, alsoShows } = channel;
+  const { name, inheritsFrom } = channel;
   const isRestricted =
     tiers.restricts(application, name) ||
-    (alsoShows !== null && tiers.restricts(application, alsoShows));
+    (inheritsFrom !== null && tiers.restricts(application, inheritsFrom));
   if (!tiers.opensChannel(tier, application, name)) {
     return { channel: createClosedView(name), isRestricted };
   }
-  const showsAll = alsoShows === null || tiers.opensChannel(tier, application, alsoShows);
+  const showsAll = inheritsFrom === null || tiers.opensChannel(tier, application, inheritsFrom);
   return { channel: showsAll ? channel : channel.own(), isRestricted };
 }
 

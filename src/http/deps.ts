@@ -4,7 +4,7 @@ import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import type { Clock } from '../clock.ts';
 import type { DownloadLinks } from '../object-store/presigned-url-cache.ts';
 import type { ServiceDeps } from '../operations/check-for-update.ts';
-import type { Usage } from '../telemetry/usage.ts';
+import type { Usage } from '../usage/usage.ts';
 
 /** What the routes use. */
 export interface RouteDeps extends ServiceDeps {

@@ -26,8 +26,8 @@ export const accountSchema = z.object({
   email: z.string(),
   email_verified: z.boolean(),
   name: z.string().nullable(),
-  tier: z.string().nullable().describe('As staff set it.'),
-  provider_tier: z.string().nullable().describe("The provider's claim, where staff set none."),
+  tier: z.string().nullable().describe('As admins set it.'),
+  provider_tier: z.string().nullable().describe("The provider's claim, where admins set none."),
   locked: z.object({ at: timeSchema, reason: z.string().nullable() }).nullable(),
   sessions_not_before: timeSchema.nullable().describe('Sessions begun earlier are over.'),
   session_kept: z
@@ -51,9 +51,9 @@ export interface Account {
   readonly email: string;
   readonly emailVerified: boolean;
   readonly name: string | null;
-  /** As staff set it, else the provider's claim; null for neither. */
+  /** As admins set it, else the provider's claim; null for neither. */
   readonly tier: string | null;
-  readonly staffTier: string | null;
+  readonly adminTier: string | null;
   readonly providerTier: string | null;
   readonly locked: { readonly at: string; readonly reason: string | null } | null;
   readonly sessionsNotBefore: string | null;
@@ -86,7 +86,7 @@ export function accountOf(json: AccountJson): Account {
     emailVerified: json.email_verified,
     name: json.name,
     tier: json.tier ?? json.provider_tier,
-    staffTier: json.tier,
+    adminTier: json.tier,
     providerTier: json.provider_tier,
     locked: json.locked,
     sessionsNotBefore: json.sessions_not_before,

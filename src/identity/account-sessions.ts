@@ -8,7 +8,7 @@ import { parseSessionKey, sessionsPrefix } from './keys.ts';
 import { type SessionJson, sessionSequence } from './session-document.ts';
 import { type EndReason, endSession, REFRESH_GRACE_MS, SESSION_IDLE_MS } from './sessions.ts';
 
-/** The sessions of one account, for its owner and for staff. Listings: never on the way of a refresh. */
+/** The sessions of one account, for its owner and for admins. Listings: never on the way of a refresh. */
 
 /** However many sessions somebody began: the store is asked for a few at a time. */
 const AT_ONCE = 8;

@@ -44,7 +44,7 @@ export interface AccountEdit {
 export type ChangeGuard = (account: Account) => Promise<void>;
 
 export interface ChangeDeps extends AppendDeps {
-  /** Undefined for what staff do. */
+  /** Undefined for what admins do. */
   readonly guard?: ChangeGuard;
 }
 
@@ -81,28 +81,28 @@ export async function readAccount(store: ObjectStore, id: string): Promise<Accou
   const sequence = accountSequence(id);
   const [ended, first, second] = await Promise.all([
     isEnded(store, accountPrefix(id)),
-    readUnlessDamaged(store, sequence, 1),
-    readUnlessDamaged(store, sequence, 2),
+    readUnlessCorrupt(store, sequence, 1),
+    readUnlessCorrupt(store, sequence, 2),
   ]);
   if (ended || (first === undefined && second === undefined)) return undefined;
-  const isAll = second === undefined && first !== undefined && first !== 'damaged';
+  const isAll = second === undefined && first !== undefined && first !== 'corrupt';
   if (isAll) return accountOf(first.signed);
-  const { newest, last, damaged } = await findNewest(store, sequence);
-  if (newest === undefined || isLongGone(newest.number, last, damaged.length)) return undefined;
+  const { newest, last, corrupt } = await findNewest(store, sequence);
+  if (newest === undefined || isLongGone(newest.number, last, corrupt.length)) return undefined;
   // Past the damage: else each refresh would stumble over it again, and its owner sign in for ever.
   return { ...accountOf(newest.document.signed), revision: last };
 }
 
-async function readUnlessDamaged<T>(
+async function readUnlessCorrupt<T>(
   store: ObjectStore,
   sequence: Sequence<T>,
   number: number,
-): Promise<T | 'damaged' | undefined> {
+): Promise<T | 'corrupt' | undefined> {
   try {
     return await readDocument(store, sequence, number);
   } catch (error) {
     if (!isAppError(error, 'document_corrupt')) throw error;
-    return 'damaged';
+    return 'corrupt';
   }
 }
 
@@ -135,8 +135,8 @@ export async function readAccountFrom(
   const sequence = accountSequence(earlier.id);
   const last = await findLast(store, sequence, earlier.revision);
   if (last === earlier.revision) return earlier;
-  const newest = await readUnlessDamaged(store, sequence, last);
-  const isSound = newest !== undefined && newest !== 'damaged';
+  const newest = await readUnlessCorrupt(store, sequence, last);
+  const isSound = newest !== undefined && newest !== 'corrupt';
   return isSound ? accountOf(newest.signed) : readAccount(store, earlier.id);
 }
 

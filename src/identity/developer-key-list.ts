@@ -43,8 +43,8 @@ function listSequence(account: string): Sequence<Sealed<ListJson>> {
 
 /** The ids of an account's keys. @throws AppError `document_newer`, and the store's */
 export async function readKeyList(store: ObjectStore, account: string): Promise<readonly string[]> {
-  const { newest, damaged } = await findNewest(store, listSequence(account));
-  if (damaged.length > 0) return readLiveKeys(store, account);
+  const { newest, corrupt } = await findNewest(store, listSequence(account));
+  if (corrupt.length > 0) return readLiveKeys(store, account);
   return newest?.document.signed.keys ?? [];
 }
 

@@ -8,7 +8,7 @@ import { checkPassword } from './password-rule.ts';
 /** What registering takes at the least, whatever the store has to do. */
 const REGISTER_MS_MIN = 200;
 
-/** Accounts in the store itself: no mail, active at once, passwords reset by staff. */
+/** Accounts in the store itself: no mail, active at once, passwords reset by admins. */
 export function createEmbeddedProvider(
   deps: AppendDeps & { readonly passwords: PasswordHasher },
 ): IdentityProvider {

@@ -48,7 +48,7 @@ export function createGotrueProvider(options: GotrueOptions): IdentityProvider {
   const call = createCaller(options);
   const { clock, answerAfterMs = ANSWER_AFTER_MS } = options;
   /** Sending a mail takes long, and is done for some addresses alone: all of them take as long as that. */
-  const evenly = async <T>(work: Promise<T>): Promise<T> => {
+  const padResponseTime = async <T>(work: Promise<T>): Promise<T> => {
     const [outcome] = await Promise.allSettled([work, clock.sleep(answerAfterMs)]);
     if (outcome.status === 'rejected') throw outcome.reason;
     return outcome.value;
@@ -57,7 +57,7 @@ export function createGotrueProvider(options: GotrueOptions): IdentityProvider {
     name: 'gotrue',
     passwords: undefined,
     register: ({ email, password, name }) =>
-      evenly(
+      padResponseTime(
         (async () => {
           // A known address is answered with 200 and a made-up user: nothing of the answer is told.
           const data = name === null ? {} : { name };
@@ -80,7 +80,7 @@ export function createGotrueProvider(options: GotrueOptions): IdentityProvider {
       return identityOf(parsed.data.user);
     },
     requestMail: (kind, email) =>
-      evenly(
+      padResponseTime(
         (async () => {
           const answer =
             kind === 'reset'

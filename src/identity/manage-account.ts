@@ -19,7 +19,7 @@ import type { PasswordHasher } from './password.ts';
 import { checkPassword } from './password-rule.ts';
 import { endSession } from './sessions.ts';
 
-/** What owners and staff do to accounts. A change comes first, the end of its sessions after it. */
+/** What owners and admins do to accounts. A change comes first, the end of its sessions after it. */
 
 /** @throws AppError `unknown_account`, and those of `changeAccount` */
 export function setName(deps: ChangeDeps, id: string, name: string | null): Promise<Account> {
@@ -31,7 +31,7 @@ export function setName(deps: ChangeDeps, id: string, name: string | null): Prom
 /** @param tier one of the table's, or null: what the provider says, else the first */
 export function setTier(deps: AppendDeps, id: string, tier: string | null): Promise<Account> {
   return changeAccount(deps, id, (account) =>
-    account.staffTier === tier ? undefined : { change: 'tier', tier },
+    account.adminTier === tier ? undefined : { change: 'tier', tier },
   );
 }
 
@@ -134,7 +134,7 @@ async function removeSessionDocuments(deps: AppendDeps, id: string): Promise<voi
 }
 
 /**
- * The account that staff mean: by its id, or by its address.
+ * The account that admins mean: by its id, or by its address.
  *
  * @throws AppError `unknown_account`, and the store's
  */

@@ -91,7 +91,7 @@ async function holdsGoodVerdict(store: ObjectStore, key: string): Promise<boolea
       verdict.schema_version === SCHEMA_VERSION
     );
   } catch {
-    // A damaged verdict says nothing; the probe will.
+    // A corrupt verdict says nothing; the probe will.
     return false;
   }
 }

@@ -73,7 +73,7 @@ function describeApplication(
     .filter(({ name }) => isPublic(application, name))
     // A pre-release channel shows the stable one's offers too, and those may not be for every visitor.
     .map((channel) =>
-      channel.alsoShows === null || isPublic(application, channel.alsoShows)
+      channel.inheritsFrom === null || isPublic(application, channel.inheritsFrom)
         ? channel
         : channel.own(),
     );

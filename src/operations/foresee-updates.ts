@@ -53,12 +53,12 @@ export function foreseeUpdates(
 
 /** A pre-release channel shows the stable one's offers. */
 function seesChange(view: ChannelView, changed: readonly string[]): boolean {
-  return view.alsoShows !== null && changed.includes(view.alsoShows);
+  return view.inheritsFrom !== null && changed.includes(view.inheritsFrom);
 }
 
 /** Newest first. */
 function versionsUpTo(channels: Channels, view: ChannelView, newest: Version): readonly Version[] {
-  const names = [view.name, ...(view.alsoShows === null ? [] : [view.alsoShows])];
+  const names = [view.name, ...(view.inheritsFrom === null ? [] : [view.inheritsFrom])];
   const texts = new Set([versionText(newest)]);
   for (const name of names) {
     const channel = channels[name];

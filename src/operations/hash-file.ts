@@ -32,7 +32,7 @@ export async function hashFile(
     [...algorithms].map((algorithm) => [algorithm, createHash(algorithm)]),
   );
   // The two that are always wanted take turns on one processor, or a processor each.
-  const apart = file.size >= APART_BYTES_MIN ? hashApart(file.path, 'sha256') : undefined;
+  const apart = file.size >= APART_BYTES_MIN ? hashInWorker(file.path, 'sha256') : undefined;
   if (apart !== undefined) hashes.delete('sha256');
   const size = await readThrough(file.path, (chunk, bytesDone) => {
     for (const hash of hashes.values()) hash.update(chunk);
@@ -87,7 +87,7 @@ parentPort.postMessage(hash.digest('hex'));
 `;
 
 /** Hashes a whole file on another thread. */
-function hashApart(path: string, algorithm: DigestAlgorithm) {
+function hashInWorker(path: string, algorithm: DigestAlgorithm) {
   const workerData = { algorithm, chunkBytes: CHUNK_BYTES, path };
   const worker = new Worker(WORKER, { eval: true, execArgv: [], workerData });
   const digest = new Promise<string>((resolve, reject) => {

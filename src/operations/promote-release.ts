@@ -104,7 +104,7 @@ function refuseOlder(channels: Channels, channel: string, version: Version): voi
   const text = versionText(first.version);
   // A pre-release channel shows the offers of the stable one, too.
   const isOwn = offersOf(channels, text).has(channel);
-  const offering = isOwn ? channel : (view?.alsoShows ?? channel);
+  const offering = isOwn ? channel : (view?.inheritsFrom ?? channel);
   const also = offering === channel ? '' : `, to clients of ${channel} too`;
   throw new AppError(
     'older_version',

@@ -84,9 +84,9 @@ export async function appendDocument<T>(
   let position = await find();
   for (let round = 0; ; round++) {
     const number = position.last + 1;
-    const { newest, damaged } = position;
+    const { newest, corrupt } = position;
     refuseUnknownState(sequence, position, deps.skipCorrupt);
-    const skipped = damaged.map(({ number: of, reason, sha256 }) => ({
+    const skipped = corrupt.map(({ number: of, reason, sha256 }) => ({
       number: of,
       reason,
       sha256,

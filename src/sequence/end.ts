@@ -133,7 +133,7 @@ function parentsOf(key: string): readonly string[] {
 /** Milliseconds since the epoch; a marker that cannot be read is kept for good. */
 async function keptUntil(store: ObjectStore, prefix: string): Promise<number> {
   const object = await store.get(endKey(prefix), { bytesMax: END_BYTES_MAX }).catch((error) => {
-    // One damaged marker must not keep everything else from being cleared away.
+    // One corrupt marker must not keep everything else from being cleared away.
     if (isAppError(error, 'document_too_large')) return undefined;
     throw error;
   });

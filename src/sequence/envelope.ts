@@ -8,7 +8,7 @@ import { parseJsonInSteps } from './json.ts';
 /**
  * What is stored of a document: `{signed, digest, signatures}`.
  *
- * The digest is the SHA-256 of the RFC 8785 canonical form of `signed`, in hex: it tells a damaged or
+ * The digest is the SHA-256 of the RFC 8785 canonical form of `signed`, in hex: it tells a corrupt or
  * hand-edited document from a whole one, and is what other documents refer to. It is no proof of
  * origin: until documents are signed, whoever can write the bucket can write a digest.
  */

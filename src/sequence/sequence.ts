@@ -47,7 +47,7 @@ export interface Damage {
 export interface Newer<T> {
   /** The readable documents above the starting number, oldest first. */
   readonly entries: readonly Entry<T>[];
-  readonly damaged: readonly Damage[];
+  readonly corrupt: readonly Damage[];
   /** The highest number that is taken, readable or not. */
   readonly last: number;
 }
@@ -55,7 +55,7 @@ export interface Newer<T> {
 export interface Position<T> {
   readonly newest: Entry<T> | undefined;
   /** Corrupt documents above `newest`. */
-  readonly damaged: readonly Damage[];
+  readonly corrupt: readonly Damage[];
   readonly last: number;
   /** Numbers below `last` that are known to be missing: someone deleted them. */
   readonly holes: readonly number[];
@@ -102,12 +102,12 @@ export async function readNewer<T>(
   known: readonly Damage[] = [],
 ): Promise<Newer<T>> {
   const entries: Entry<T>[] = [];
-  const damaged: Damage[] = [];
+  const corrupt: Damage[] = [];
   for (let number = after + 1; ; number++) {
     const before = known.find((damage) => damage.number === number);
     const read = await readChecked(store, sequence, number, before?.etag);
-    if (read === undefined) return { entries, damaged, last: number - 1 };
-    if ('corrupt' in read) damaged.push(before ?? damageOf(number, read.corrupt));
+    if (read === undefined) return { entries, corrupt, last: number - 1 };
+    if ('corrupt' in read) corrupt.push(before ?? damageOf(number, read.corrupt));
     else entries.push({ number, document: read.document });
   }
 }
@@ -195,19 +195,19 @@ async function stepBack<T>(
   last: number,
   holes: readonly number[],
 ): Promise<Position<T>> {
-  const damaged: Damage[] = [];
+  const corrupt: Damage[] = [];
   const missing = new Set(holes);
   for (let number = last; number > 0; number--) {
     if (missing.has(number)) continue;
     const read = await readChecked(store, sequence, number);
     if (read !== undefined && 'document' in read) {
       const newest = { number, document: read.document };
-      return { newest, damaged: damaged.reverse(), last, holes: sorted(missing) };
+      return { newest, corrupt: corrupt.reverse(), last, holes: sorted(missing) };
     }
     if (read === undefined) missing.add(number);
-    else damaged.push(damageOf(number, read.corrupt));
+    else corrupt.push(damageOf(number, read.corrupt));
   }
-  return { newest: undefined, damaged: damaged.reverse(), last, holes: sorted(missing) };
+  return { newest: undefined, corrupt: corrupt.reverse(), last, holes: sorted(missing) };
 }
 
 const sorted = (numbers: ReadonlySet<number>): number[] => [...numbers].sort((a, b) => a - b);
@@ -221,10 +221,10 @@ export function advance<T>(position: Position<T>, newer: Newer<T>): Position<T> 
   const newest = newer.entries.at(-1) ?? position.newest;
   // Reading on from the last readable document meets the same damage again.
   const known = new Map(
-    [...position.damaged, ...newer.damaged].map((damage) => [damage.number, damage]),
+    [...position.corrupt, ...newer.corrupt].map((damage) => [damage.number, damage]),
   );
-  const damaged = [...known.values()].filter((damage) => damage.number > (newest?.number ?? 0));
-  return { newest, damaged, last: newer.last, holes: position.holes };
+  const corrupt = [...known.values()].filter((damage) => damage.number > (newest?.number ?? 0));
+  return { newest, corrupt, last: newer.last, holes: position.holes };
 }
 
 /**
@@ -235,13 +235,13 @@ export function advance<T>(position: Position<T>, newer: Newer<T>): Position<T> 
  */
 export function refuseUnknownState<T>(
   sequence: Sequence<T>,
-  { damaged, newest }: Position<T>,
+  { corrupt, newest }: Position<T>,
   allowed: readonly number[] = [],
 ): void {
   if (sequence.corruptNewest === 'skipped') return;
-  const refused = damaged.filter(({ number }) => !allowed.includes(number));
+  const refused = corrupt.filter(({ number }) => !allowed.includes(number));
   if (refused.length === 0) return;
-  const numbers = damaged.map(({ number }) => number);
+  const numbers = corrupt.map(({ number }) => number);
   const before = newest === undefined ? 'an empty state' : `number ${newest.number}`;
   throw new AppError(
     'document_corrupt',

@@ -31,7 +31,7 @@ describe('the versions that counts tell apart', () => {
     expect(isKnown('desktop', '1.3.0')).toBe(true);
   });
 
-  it('are not confirmed by public figures when they are on a restricted channel', async () => {
+  it('are not confirmed by public metrics when they are on a restricted channel', async () => {
     const env = {
       TIERS: '{"free":[],"pro":["channel:desktop/insider"]}',
       PUBLIC_GROUP_MIN: '1',
@@ -42,7 +42,7 @@ describe('the versions that counts tell apart', () => {
     for (const current_version of ['2.0.0-insider.1', '2.0.0-insider.2', '1.0.0']) {
       expect(await check(restricted, { current_version })).toMatchObject({ status: 200 });
     }
-    const { versions } = restricted.app.telemetry.publicFigures('desktop').shares;
+    const { versions } = restricted.app.telemetry.publicMetrics('desktop').shares;
     expect(versions.map(({ name }) => name).sort()).toEqual(['1.0.0', 'other']);
     await restricted.close();
   });

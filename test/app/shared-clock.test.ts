@@ -7,7 +7,7 @@ import { createMemoryStore } from '../../src/object-store/memory.ts';
 import type { ObjectStore } from '../../src/object-store/object-store.ts';
 import { createDownloadLinks } from '../../src/object-store/presigned-url-cache.ts';
 import { createStoreTime } from '../../src/object-store/store-time.ts';
-import { clockComponent } from '../../src/telemetry/status-components.ts';
+import { clockComponent } from '../../src/status/components.ts';
 import { accept, keysOf } from '../contact/support.ts';
 import {
   beginSession,

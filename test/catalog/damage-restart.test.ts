@@ -9,7 +9,7 @@ afterEach(async () => {
   await Promise.all(opened.splice(0).map((catalog) => catalog.stop()));
 });
 
-it('a damaged newest revision does not outlive the next commit, even for a process that restarts', async () => {
+it('a corrupt newest revision does not outlive the next commit, even for a process that restarts', async () => {
   const temporary = await makeTemporaryDirectory();
   const world = createWorld();
   const stateDirectory = `${temporary.path}/state`;

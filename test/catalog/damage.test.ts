@@ -99,7 +99,7 @@ describe.each(Object.entries(DAMAGES))('a document that is %s', (_name, damage) 
   });
 });
 
-describe('a damaged newest revision', () => {
+describe('a corrupt newest revision', () => {
   it('is stepped over by the next commit only when a person allows it, and named', async () => {
     const { catalog, clock, tamper, parts, store } = await setUp();
     await publish(parts, { version: '2.0.0', artifacts: [next] });
@@ -129,7 +129,7 @@ describe('a damaged newest revision', () => {
   });
 });
 
-describe('an application whose only revision is damaged', () => {
+describe('an application whose only revision is corrupt', () => {
   it('is unavailable, not unknown', async () => {
     const world = createWorld();
     await publish(world.parts, { version: '1.0.0', artifacts: [setup] });
@@ -146,7 +146,7 @@ describe('an application whose only revision is damaged', () => {
   });
 });
 
-describe('the only revision, damaged after a service has read it', () => {
+describe('the only revision, corrupt after a service has read it', () => {
   it('is followed by the one that a person made in its place', async () => {
     const { catalog, clock, tamper, parts } = await setUp();
     expect(await offered(catalog)).toBe('1.0.0');

@@ -103,7 +103,7 @@ describe('a delivery', () => {
     expect((await showMessage(inner, id, true)).state).toBe('delivered');
   });
 
-  it('of a damaged message leaves the others alone', async () => {
+  it('of a corrupt message leaves the others alone', async () => {
     const { clock, inner } = setUp();
     const [first = '', second = ''] = await accept({ store: inner, clock }, 2);
     await inner.delete(`contact/${first}/message.json`);
@@ -164,15 +164,15 @@ describe('erasing', () => {
 });
 
 describe('retention', () => {
-  it('erases what is too old, by its own time, delivered or not, damaged or not', async () => {
+  it('erases what is too old, by its own time, delivered or not, corrupt or not', async () => {
     const { clock, inner } = setUp();
     const store = inner;
-    const [delivered = '', damaged = ''] = await accept({ store, clock }, 3);
+    const [delivered = '', corrupt = ''] = await accept({ store, clock }, 3);
     const mailer = createFakeMailer();
     deliveryOf({ store, clock }, mailer).wake(delivered);
     await expect.poll(() => keysOf(store).then((keys) => keys.join())).toMatch(/outcome/);
-    await store.delete(`contact/${damaged}/message.json`);
-    await store.create(`contact/${damaged}/message.json`, Buffer.from('damaged'));
+    await store.delete(`contact/${corrupt}/message.json`);
+    await store.create(`contact/${corrupt}/message.json`, Buffer.from('corrupt'));
     clock.advance(20 * 24 * HOUR);
     const [young = ''] = await accept({ store, clock }, 1);
     expect(await removeOldMessages({ store, clock }, 30 * 24 * HOUR)).toBe(0);

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { artifactKey } from '../../src/catalog/keys.ts';
 import { pathOf } from '../../src/object-store/filesystem-names.ts';
-import { signIn } from '../http/account-support.ts';
+import { signIn } from '../http/accounts/account-support.ts';
 import {
   createElectronClient,
   type ElectronClient,

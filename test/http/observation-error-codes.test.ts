@@ -9,7 +9,7 @@ import { createFaultyStore } from '../support/faulty-store.ts';
 import { createTestService, type TestService } from '../support/service.ts';
 import { createErrorLedger, get, overload } from './support.ts';
 
-/** As `error-codes.test.ts`, for status, figures, monitoring and the contact form. */
+/** As `error-codes.test.ts`, for status, metrics, monitoring and the contact form. */
 
 const LIVE = 'GET /api/v1/metrics/public/live';
 const STATUS = 'GET /api/v1/system/status';
@@ -19,7 +19,7 @@ const MESSAGE = { name: 'Ada', email: 'ada@example.org', subject: 'Hi', message:
 
 const ledger = createErrorLedger();
 
-describe('error codes of status, figures, monitoring and contact', () => {
+describe('error codes of status, metrics, monitoring and contact', () => {
   const store = createFaultyStore(createMemoryStore({ clock: systemClock }));
   const services: TestService[] = [];
   let service: TestService;
@@ -67,7 +67,7 @@ describe('error codes of status, figures, monitoring and contact', () => {
     captcha.close();
   });
 
-  it('figures', async () => {
+  it('metrics', async () => {
     const url = '/api/v1/metrics/public/live';
     await ledger.produce(service, LIVE, 404, 'unknown_application', { url: `${url}?app=nothing` });
     await ledger.produce(service, LIVE, 400, 'invalid_request', { url: `${url}?app=` });
@@ -107,7 +107,7 @@ describe('error codes of status, figures, monitoring and contact', () => {
     await post(409, 'idempotency_key_reused', { payload: { ...good, subject: 'Other' }, headers });
     const { id } = JSON.parse(body) as { id: string };
     await store.delete(`contact/${id}/message.json`);
-    await store.create(`contact/${id}/message.json`, Buffer.from('damaged'));
+    await store.create(`contact/${id}/message.json`, Buffer.from('corrupt'));
     await post(503, 'document_corrupt', { payload: good, headers });
     const settings = { CONTACT_PER_ADDRESS: '1' };
     const strict = await open({ env: settings });
@@ -145,6 +145,6 @@ describe('error codes of status, figures, monitoring and contact', () => {
 
   it('are exactly those that the document lists', async () => {
     const { body } = await get(service, '/openapi.json');
-    ledger.expectDocumented(body, ['status', 'figures', 'monitoring', 'contact']);
+    ledger.expectDocumented(body, ['status', 'metrics', 'monitoring', 'contact']);
   });
 });

@@ -3,7 +3,7 @@ import { setImmediate } from 'node:timers/promises';
 import { expect } from 'vitest';
 import type { Arch, Format, Platform } from '../../src/domain/platform.ts';
 import { AppError, type ErrorCode } from '../../src/errors.ts';
-import { problemSchema } from '../../src/http/validation.ts';
+import { problemSchema } from '../../src/http/server/validation.ts';
 import type { ObjectStore } from '../../src/object-store/object-store.ts';
 import { changeStatus, type StatusVerb } from '../../src/operations/change-status.ts';
 import type { PublishRequest } from '../../src/operations/publish-release.ts';

@@ -169,7 +169,7 @@ describe('an account', () => {
     for (let round = 0; round < 10; round++) {
       await Promise.all([setTier(one, ID, `tier-${round}`), setName(two, ID, `name ${round}`)]);
       expect(await readAccount(deps.store, ID)).toMatchObject({
-        staffTier: `tier-${round}`,
+        adminTier: `tier-${round}`,
         name: `name ${round}`,
         revision: 1 + 2 * (round + 1),
       });
@@ -206,7 +206,7 @@ describe('an account', () => {
     ['not text', '\xff\xfe'],
     ['huge', 'x'.repeat(20_000)],
   ])(
-    'whose newest document is damaged (%s) is as it was before, and can be changed',
+    'whose newest document is corrupt (%s) is as it was before, and can be changed',
     async (_, bytes) => {
       const deps = setUp();
       await register(deps);
@@ -291,7 +291,7 @@ describe('an account', () => {
   });
 });
 
-describe('a password set by staff', () => {
+describe('a password set by an admin', () => {
   it('replaces the old one', async () => {
     const deps = setUp();
     await register(deps);

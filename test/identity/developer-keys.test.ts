@@ -174,7 +174,7 @@ describe('a developer key', () => {
     });
   });
 
-  it('whose document is damaged is refused', async () => {
+  it('whose document is corrupt is refused', async () => {
     const { deps, created, store } = await withKey();
     const key = `developer-keys/${ID}/${created.id}/1.json`;
     await store.delete(key);

@@ -391,7 +391,7 @@ describe('signing in with GoTrue', () => {
     }
   });
 
-  it('follows what GoTrue says later: another address, another tier; staff have the last word', async () => {
+  it('follows what GoTrue says later: another address, another tier; admins have the last word', async () => {
     const { deps, login } = await signedUp();
     const { account } = await login('pro');
     const moved = { ...USERS[3], app_metadata: { tier: 'team' }, email: 'moved@example.org' };

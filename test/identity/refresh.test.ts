@@ -112,7 +112,7 @@ describe('a refresh', () => {
     expect(sessions.claimsOf(current), 'nor does it log anybody out').toBeUndefined();
   });
 
-  it('brings the tier that staff set', async () => {
+  it('brings the tier that an admin set', async () => {
     const { sessions, token, deps, account } = await signedIn();
     await setTier(deps, account.id, 'pro');
     const next = await refreshWith(sessions, token);
@@ -185,7 +185,7 @@ describe('a refresh', () => {
     await expectEnded(sessions, token);
   });
 
-  it('with a damaged session or account asks for a new log-in, which is then good for long', async () => {
+  it('with a corrupt session or account asks for a new log-in, which is then good for long', async () => {
     const { sessions, token, deps, account, session, store, clock } = await signedIn();
     await store.create(`accounts/${account.id}/2.json`, Buffer.from('{"signed":'));
     await expectEnded(sessions, token);

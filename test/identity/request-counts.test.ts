@@ -15,7 +15,7 @@ import {
   register,
   signIn,
   UNLIMITED,
-} from '../http/account-support.ts';
+} from '../http/accounts/account-support.ts';
 import { CHECK_UPDATE, release } from '../http/support.ts';
 import { createHastyClock } from '../support/clock.ts';
 import { createTestService, type TestService } from '../support/service.ts';

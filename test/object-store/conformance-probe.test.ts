@@ -46,7 +46,7 @@ it('believes a stored verdict unless asked for a fresh one', async () => {
   expect(writes).toBeGreaterThan(32);
 });
 
-it('probes again when the verdict is about another place or damaged', async () => {
+it('probes again when the verdict is about another place or corrupt', async () => {
   for (const text of ['{"schema_version":1,"location":"elsewhere"}', 'nonsense']) {
     const store = memory();
     await store.create(verdictKey('memory:'), Buffer.from(text));

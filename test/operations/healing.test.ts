@@ -4,7 +4,7 @@ import { verifyCatalog } from '../../src/operations/verify-catalog.ts';
 import { createWorld, offered, POLL_MS, type World } from '../catalog/live-catalog.ts';
 import { makeArtifact, makeTemporaryDirectory, publish } from '../support/release.ts';
 
-/** Publishing the same files again makes whole what was damaged in the store. */
+/** Publishing the same files again makes whole what was corrupt in the store. */
 
 const temporary = await makeTemporaryDirectory();
 afterAll(() => temporary.remove());

@@ -242,7 +242,7 @@ describe('publishing', () => {
     expect(await refused({ channel: 'beta' })).toBe('status_forbids');
   });
 
-  it('heals a damaged file when it is published again', async () => {
+  it('heals a corrupt file when it is published again', async () => {
     const request = { version: '1.0.0', artifacts: [await windows('a')] };
     await publish(parts, request);
     const before = (await showRelease(parts, 'desktop', '1.0.0')).release.artifacts[0];

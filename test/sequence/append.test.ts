@@ -282,7 +282,7 @@ describe('an append to a store that stops answering', () => {
   });
 });
 
-describe('an append to a damaged sequence', () => {
+describe('an append to a corrupt sequence', () => {
   it('names what it steps over, and everything works again', async () => {
     const { store, ...deps } = setUp();
     await storePage(store, 1);
@@ -294,7 +294,7 @@ describe('an append to a damaged sequence', () => {
       { number: 2, reason: expect.stringContaining('altered'), sha256: expect.any(String) },
       { number: 3, reason: expect.stringContaining('altered'), sha256: expect.any(String) },
     ]);
-    expect(await findNewest(store, ledger)).toMatchObject({ newest: { number: 4 }, damaged: [] });
+    expect(await findNewest(store, ledger)).toMatchObject({ newest: { number: 4 }, corrupt: [] });
     const next = await appendDocument({ store, ...deps }, ledger, pageBy('me'));
     expect(next).toMatchObject({ entry: { number: 5, document: { skipped: [] } } });
   });

@@ -153,7 +153,7 @@ describe.each(KINDS)('what has ended (%s)', (kind) => {
     ['without its time', '{"type":"end"}'],
     ['with no time', '{"kept_until":"soon"}'],
     ['huge', ' '.repeat(10_000)],
-  ])('keeps a damaged marker (%s) for good, and clears up the rest', async (_, bytes) => {
+  ])('keeps a corrupt marker (%s) for good, and clears up the rest', async (_, bytes) => {
     const deps = await setUp(kind);
     await deps.store.create(endKey(PREFIX), Buffer.from(bytes));
     await deps.put(`${PREFIX}1.json`, 'things/two/1.json');

@@ -31,8 +31,8 @@ describe('JSON in steps', () => {
     );
   });
 
-  it('refuses and accepts what JSON.parse does, also of damaged text', () => {
-    const damaged = fc
+  it('refuses and accepts what JSON.parse does, also of corrupt text', () => {
+    const corrupt = fc
       .tuple(fc.json(), fc.nat(), fc.constantFrom(...'{}[],:"\\0a-.ntrue'), fc.nat({ max: 2 }))
       .map(([json, seed, insert, removed]) => {
         const text = JSON.stringify(JSON.parse(json));
@@ -41,7 +41,7 @@ describe('JSON in steps', () => {
       })
       .filter((text) => !WHITE_SPACE.test(text) && !MISREAD.test(text));
     fc.assert(
-      fc.property(damaged, (text) => {
+      fc.property(corrupt, (text) => {
         const own = outcomeOf(() => runAtOnce(parseJsonInSteps(text)));
         expect(own).toStrictEqual(outcomeOf(() => JSON.parse(text)));
       }),

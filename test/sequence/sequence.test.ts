@@ -28,16 +28,16 @@ async function storeWith(conditions: readonly Condition[]) {
 /** What a reader must find, told from the conditions alone. */
 function expected(conditions: readonly Condition[]) {
   const newest = conditions.lastIndexOf('whole') + 1;
-  const damaged = conditions.slice(newest).map((_, index) => newest + index + 1);
-  return { newest: newest === 0 ? undefined : newest, damaged, last: conditions.length };
+  const corrupt = conditions.slice(newest).map((_, index) => newest + index + 1);
+  return { newest: newest === 0 ? undefined : newest, corrupt, last: conditions.length };
 }
 
-function summary({ newest, damaged, last }: Position<Page>) {
-  return { newest: newest?.number, damaged: damaged.map(({ number }) => number), last };
+function summary({ newest, corrupt, last }: Position<Page>) {
+  return { newest: newest?.number, corrupt: corrupt.map(({ number }) => number), last };
 }
 
 describe('the newest document of a sequence', () => {
-  it('is found whatever is damaged, in a logarithmic number of requests', async () => {
+  it('is found whatever is corrupt, in a logarithmic number of requests', async () => {
     let runs = 0;
     await fc.assert(
       fc.asyncProperty(pages, async (conditions) => {
@@ -46,7 +46,7 @@ describe('the newest document of a sequence', () => {
         expect(summary(found)).toEqual(expected(conditions));
         const steps = Math.ceil(Math.log2(conditions.length + 1));
         // One document is read; each corrupt one above it twice, and held against a listing.
-        const { length } = found.damaged;
+        const { length } = found.corrupt;
         expect(store.counts.get).toBeLessThanOrEqual(2 * steps + 1 + 2 * length + 1);
         expect(store.counts.list).toBe(length);
         expect(store.counts.head).toBe(0);
@@ -80,7 +80,7 @@ describe('the newest document of a sequence', () => {
     }
   });
 
-  it('that is larger than any of its kind is damaged, not read into memory', async () => {
+  it('that is larger than any of its kind is corrupt, not read into memory', async () => {
     const store = await storeWith(['too large']);
     await expect(readDocument(store, ledger, 1)).rejects.toMatchObject({
       code: 'document_corrupt',
@@ -98,19 +98,19 @@ describe('reading on', () => {
           await storePage(store, first.length + index + 1, page);
         }
         // From the last number, as writers do, or from the last readable one, as a catalog does to
-        // notice a repair. Twice: what is damaged still must not be counted again.
+        // notice a repair. Twice: what is corrupt still must not be counted again.
         for (let poll = 0; poll < 3; poll++) {
           const after = fromReadable ? (position.newest?.number ?? 0) : position.last;
           store.forgetCalls();
-          const known = position.damaged.map(({ number }) => number);
-          const newer = await readNewer(store, ledger, after, position.damaged);
+          const known = position.corrupt.map(({ number }) => number);
+          const newer = await readNewer(store, ledger, after, position.corrupt);
           const documents = first.length + second.length - after;
           // What is corrupt is read again and listed once; what is too large each time.
-          const proven = newer.damaged.filter(
+          const proven = newer.corrupt.filter(
             ({ number, sha256 }) => sha256 === null || !known.includes(number),
           );
           expect(store.total()).toBe(documents + 1 + 2 * proven.length);
-          expect(newer.entries.length + newer.damaged.length).toBe(documents);
+          expect(newer.entries.length + newer.corrupt.length).toBe(documents);
           position = advance(position, newer);
         }
         expect(summary(position)).toEqual(expected([...first, ...second]));

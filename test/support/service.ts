@@ -4,7 +4,7 @@ import { pino } from 'pino';
 import { type BuiltApp, buildApp, openStore } from '../../src/app.ts';
 import type { Clock, Randomness } from '../../src/clock.ts';
 import { type Config, loadConfig } from '../../src/config.ts';
-import type { ConnectionLimits } from '../../src/http/connections.ts';
+import type { ConnectionLimits } from '../../src/http/server/connections.ts';
 import { createMemoryStore } from '../../src/object-store/memory.ts';
 import type { ObjectStore } from '../../src/object-store/object-store.ts';
 import { systemRandomness } from '../../src/system.ts';

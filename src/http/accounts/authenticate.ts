@@ -1,0 +1,75 @@
+import type { FastifyRequest } from 'fastify';
+import type { Feature, TierTable } from '../../domain/tier.ts';
+import { AppError } from '../../errors.ts';
+import { bearerOf, notSignedIn, type Principal } from '../../identity/access-token.ts';
+import type { ChangeDeps } from '../../identity/account.ts';
+import type { Identity } from '../../identity/identity.ts';
+import { type GuardedSession, guardSession } from '../../identity/session-guard.ts';
+import type { AccountsDeps } from './accounts-deps.ts';
+
+/** Who is asking, and whether they may. */
+
+/** @throws AppError `not_configured` */
+export function openIdentity(deps: Pick<AccountsDeps, 'identity'>): Identity {
+  if (deps.identity !== undefined) return deps.identity;
+  throw new AppError('not_configured', 'There are no accounts here: IDENTITY_PROVIDER is off.');
+}
+
+/**
+ * Who holds the request's access token.
+ *
+ * @throws AppError `not_configured`, `too_many_requests`, `not_signed_in`
+ */
+export async function requirePrincipal(
+  deps: AccountsDeps,
+  request: FastifyRequest,
+): Promise<Principal> {
+  const { accessTokens } = openIdentity(deps);
+  // Before the token is looked at: most of what it opens costs store requests, some of them listings.
+  await deps.requestLimit.consume(request.ip);
+  const token = bearerOf(request.headers.authorization);
+  if (token === undefined) throw notSignedIn();
+  const principal = await accessTokens.verify(token);
+  return { ...principal, tier: deps.tiers.tierNamed(principal.tier) };
+}
+
+/**
+ * What changes are made with as the holder of an access token: each is refused once the session is over
+ * or the account is locked.
+ *
+ * @param options see `guardSession`
+ */
+export function asOwner(
+  identity: Identity,
+  principal: GuardedSession,
+  options?: Parameters<typeof guardSession>[2],
+): Identity & ChangeDeps {
+  return { ...identity, guard: guardSession(identity.store, principal, options) };
+}
+
+/** @throws AppError `not_entitled` */
+export function requireFeature(tiers: TierTable, tier: string, feature: Feature): void {
+  if (tiers.opensFeature(tier, feature)) return;
+  throw new AppError(
+    'not_entitled',
+    `The tier ${tier} does not include ${feature.replace('_', ' ')}. After a change of tier, refresh the session.`,
+  );
+}
+
+/**
+ * For routes that anybody may ask: the tier of whoever holds the token, null for nobody. A token that
+ * is not good counts as none.
+ */
+export function createTierOf(
+  deps: Pick<AccountsDeps, 'identity' | 'tiers'>,
+): (authorization: string | undefined) => string | null | Promise<string | null> {
+  const { identity, tiers } = deps;
+  return (authorization) => {
+    const token = bearerOf(authorization);
+    if (identity === undefined || token === undefined) return null;
+    return identity.accessTokens.verify(token).then(
+      ({ tier }) => tiers.tierNamed(tier),
+      () => null,
+    );
+  };
+}

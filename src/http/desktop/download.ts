@@ -1,0 +1,126 @@
+import { z } from 'zod';
+import { DEFAULT_CHANNEL } from '../../domain/channel.ts';
+import {
+  ARCHES,
+  FORMATS,
+  PLATFORMS,
+  parseArch,
+  parseFormat,
+  parsePlatformAndArch,
+} from '../../domain/platform.ts';
+import { visitorOn } from '../../domain/update-query.ts';
+import { parseClientVersion, versionText } from '../../domain/version.ts';
+import { findDownload } from '../../operations/find-download.ts';
+import { issueLink } from '../../operations/issue-link.ts';
+import { tierOfRequest } from '../accounts/tier-of-request.ts';
+import type { App, RouteDeps } from '../deps.ts';
+import { optional, parseAll, problems, word } from '../server/validation.ts';
+import { signatureSchema } from './check-update.ts';
+import { describeDownload } from './rendered-release.ts';
+
+const querySchema = z.object({
+  arch: word.optional().describe('Default: universal, else arm64 on macOS and x64 elsewhere.'),
+  format: word.optional().describe('Honoured or refused, never replaced.'),
+  version: word.optional().describe('Default: the newest.'),
+  channel: word.optional().describe('Default stable.'),
+  app: word.optional(),
+});
+
+export const downloadAnswerSchema = z.strictObject({
+  app: z.string(),
+  channel: z.string(),
+  version: z.string(),
+  platform: z.enum(PLATFORMS),
+  arch: z.enum(ARCHES),
+  format: z.enum(FORMATS),
+  url: z.string().describe('Presigned; good until expires_at.'),
+  expires_at: z.string(),
+  filename: z.string(),
+  size: z.int().describe('Bytes.'),
+  sha256: z.string().describe('Hex.'),
+  sha512: z.string().describe('Hex.'),
+  signatures: z.array(signatureSchema),
+});
+
+const schema = {
+  summary: 'The file for a download button',
+  description:
+    'Redirects to a presigned URL; with `Accept: application/json` it answers with the link and hashes instead.',
+  tags: ['desktop'],
+  params: z.object({
+    platform: word.meta({
+      description: 'windows, macos, linux or an alias, with or without -arch: darwin-arm64.',
+      example: 'windows',
+    }),
+  }),
+  querystring: querySchema,
+  response: {
+    200: downloadAnswerSchema,
+    302: z.null().describe('Location: a presigned URL.'),
+    ...problems({
+      400: 'invalid_request, invalid_version, unknown_platform, unknown_arch, unknown_format',
+      403: 'not_entitled',
+      404: 'unknown_application, unknown_channel, unknown_version, no_release, unsupported_platform, unsupported_format',
+      410: 'release_withdrawn',
+      503: 'catalog_unavailable, store_unavailable, store_denied, overloaded',
+    }),
+  },
+};
+
+export function registerDownload(app: App, deps: RouteDeps): void {
+  app.get('/api/v1/desktop/download/:platform', { schema }, async (request, reply) => {
+    const { query, params } = request;
+    const { machine, arch, formats, version } = parseAll({
+      machine: () => parsePlatformAndArch(params.platform),
+      arch: () => optional(query.arch, parseArch),
+      formats: () => optional(query.format, (text) => [parseFormat(text)]),
+      version: () =>
+        optional(query.version, (text) => versionText(parseClientVersion(text, '/version'))),
+    });
+    const application = query.app ?? deps.defaultApplication;
+    const channel = query.channel ?? DEFAULT_CHANNEL;
+    const found = await findDownload(
+      deps,
+      {
+        application,
+        channel,
+        currentVersion: null,
+        installationId: null,
+        ...visitorOn(machine.platform, arch ?? machine.arch ?? null),
+        formats,
+      },
+      await tierOfRequest(deps, request),
+      version,
+    );
+    const { release, artifact } = found;
+    const method = request.method === 'HEAD' ? 'HEAD' : 'GET';
+    const link = await issueLink(deps.links, application, artifact, method);
+    // A HEAD hands out nothing that a file could be fetched with.
+    if (method === 'GET') {
+      const { platform } = artifact;
+      deps.usage.countLink({
+        application,
+        channel: found.channel,
+        platform,
+        version: release.version,
+      });
+    }
+    reply.header('cache-control', 'no-store').header('vary', 'Accept');
+    if (!acceptsJson(request.headers.accept)) return reply.redirect(link.url, 302);
+    return reply.type('application/json; charset=utf-8').send({
+      app: application,
+      channel,
+      version: release.version,
+      platform: artifact.platform,
+      arch: artifact.arch,
+      ...describeDownload(artifact, link),
+    });
+  });
+}
+
+/** Asked for by name: a browser accepts everything and wants the file. */
+function acceptsJson(accept: string | undefined): boolean {
+  return (
+    accept !== undefined && /\bapplication\/json\b/i.test(accept) && !/\btext\/html\b/i.test(accept)
+  );
+}

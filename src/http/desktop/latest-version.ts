@@ -1,0 +1,103 @@
+import { z } from 'zod';
+import { DEFAULT_CHANNEL } from '../../domain/channel.ts';
+import { ARCHES, FORMATS, PLATFORMS, parseArch, parsePlatform } from '../../domain/platform.ts';
+import { notesFor } from '../../domain/release.ts';
+import { type Latest, listLatest } from '../../operations/list-latest.ts';
+import { tierOfRequest } from '../accounts/tier-of-request.ts';
+import { sendCacheable } from '../conditional.ts';
+import type { App, RouteDeps } from '../deps.ts';
+import { createOnce, type Rendered, rendered } from '../rendered-once.ts';
+import { optional, parseAll, problems, word } from '../server/validation.ts';
+
+const querySchema = z.object({
+  channel: word.optional().describe('Default stable.'),
+  platform: word.optional().describe('Only for this platform.'),
+  arch: word.optional().describe('Only what runs on this architecture.'),
+  app: word.optional(),
+});
+
+export const latestVersionAnswerSchema = z.strictObject({
+  app: z.string(),
+  channel: z.string(),
+  version: z.string().describe('The newest of the versions below.'),
+  released_at: z.string(),
+  notes: z.string().nullable().describe('Markdown.'),
+  mandatory_for: z.string().nullable().describe('Range of versions that must update.'),
+  catalog_revision: z.int(),
+  downloads: z.array(
+    z.strictObject({
+      platform: z.enum(PLATFORMS),
+      arch: z.enum(ARCHES),
+      format: z.enum(FORMATS),
+      version: z.string().describe('The newest for this platform and architecture.'),
+      url: z.string().describe('Stable; redirects to a presigned URL.'),
+      filename: z.string(),
+      size: z.int().describe('Bytes.'),
+      sha256: z.string().describe('Hex.'),
+      sha512: z.string().describe('Hex.'),
+    }),
+  ),
+});
+
+const schema = {
+  summary: 'The latest version, and a download for every platform',
+  tags: ['desktop'],
+  querystring: querySchema,
+  response: {
+    200: latestVersionAnswerSchema,
+    304: z.null().describe('Nothing new since the ETag in If-None-Match.'),
+    ...problems({
+      400: 'invalid_request, unknown_platform, unknown_arch',
+      403: 'not_entitled',
+      404: 'unknown_application, unknown_channel, no_release, unsupported_platform',
+      503: 'catalog_unavailable, store_unavailable, store_denied, overloaded',
+    }),
+  },
+};
+
+const CONTENT_TYPE = 'application/json; charset=utf-8';
+
+export function registerLatestVersion(app: App, deps: RouteDeps): void {
+  const once = createOnce<Rendered>();
+  app.get('/api/v1/desktop/latest-version', { schema }, async (request, reply) => {
+    const { query } = request;
+    const asked = {
+      application: query.app ?? deps.defaultApplication,
+      channel: query.channel ?? DEFAULT_CHANNEL,
+      ...parseAll({
+        platform: () => optional(query.platform, parsePlatform),
+        arch: () => optional(query.arch, parseArch),
+      }),
+    };
+    const latest = await listLatest(deps, asked, await tierOfRequest(deps, request));
+    const { isRestricted } = latest;
+    if (isRestricted) reply.header('vary', 'Authorization');
+    const key = JSON.stringify([asked.application, latest.channel, asked.platform, asked.arch]);
+    const document = once.get(key, partsOf(deps, latest), () => rendered(render(deps, latest)));
+    return sendCacheable(request, reply, CONTENT_TYPE, document, isRestricted);
+  });
+}
+
+/** All that the answer is made from. */
+function partsOf(deps: RouteDeps, { revision, release, downloads }: Latest): readonly unknown[] {
+  const files = downloads.flatMap((download) => [download.release, download.artifact]);
+  return [deps.publicUrl(), revision, release, ...files];
+}
+
+function render(deps: RouteDeps, { revision, channel, release, downloads }: Latest): string {
+  return JSON.stringify({
+    app: release.application,
+    channel,
+    version: release.version,
+    released_at: release.releasedAt,
+    notes: notesFor(release.notes, null),
+    mandatory_for: release.mandatoryFor,
+    catalog_revision: revision,
+    downloads: downloads.map(({ release: { application, version }, artifact }) => {
+      const { platform, arch, format, filename, size, sha256, sha512 } = artifact;
+      const query = new URLSearchParams({ arch, format, version, channel, app: application });
+      const url = `${deps.publicUrl()}/api/v1/desktop/download/${platform}?${query}`;
+      return { platform, arch, format, version, url, filename, size, sha256, sha512 };
+    }),
+  });
+}

@@ -1,0 +1,59 @@
+import type { Catalog } from '../../catalog/catalog.ts';
+import type { Clock } from '../../clock.ts';
+import type { App } from '../deps.ts';
+
+export interface HealthDeps {
+  readonly catalog: Pick<Catalog, 'health'>;
+  readonly clock: Pick<Clock, 'now'>;
+}
+
+/** For orchestrators. Liveness never looks at the store: restarting would not mend it. */
+export function registerHealth(app: App, deps: HealthDeps): void {
+  const schema = { hide: true } as object;
+  app.get('/livez', { schema }, (_request, reply) => {
+    reply.header('cache-control', 'no-store').send({ status: 'ok' });
+  });
+  app.get('/readyz', { schema }, (_request, reply) => {
+    const { isReady, document } = readinessOf(deps);
+    reply.header('cache-control', 'no-store').code(isReady ? 200 : 503);
+    if (!isReady) reply.header('retry-after', '5');
+    reply.send(document);
+  });
+}
+
+/** For every client: how many problems there are. Their sentences name keys and paths of the store. */
+function readinessOf(deps: HealthDeps): { readonly isReady: boolean; readonly document: object } {
+  const { isReady, document } = detailedReadiness(deps);
+  const { problems, catalogs, ...rest } = document;
+  const counted = Object.fromEntries(
+    Object.entries(catalogs).map(([name, { problems: own, ...catalog }]) => [
+      name,
+      { ...catalog, problems_count: own.length },
+    ]),
+  );
+  return {
+    isReady,
+    document: { ...rest, problems_count: problems.length, catalogs: counted },
+  };
+}
+
+/** For the operator. */
+export function detailedReadiness({ catalog, clock }: HealthDeps) {
+  const { ready, problems, applications } = catalog.health();
+  const catalogs = Object.fromEntries(
+    Object.entries(applications).map(([name, { revision, source, confirmedAt, problems }]) => [
+      name,
+      {
+        revision,
+        source,
+        age_seconds:
+          confirmedAt === undefined ? null : Math.round((clock.now() - confirmedAt) / 1000),
+        problems,
+      },
+    ]),
+  );
+  return {
+    isReady: ready,
+    document: { status: ready ? 'ready' : 'not_ready', problems, catalogs },
+  };
+}

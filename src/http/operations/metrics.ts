@@ -1,0 +1,169 @@
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import type { Catalog } from '../../catalog/catalog.ts';
+import type { Clock } from '../../clock.ts';
+import type { Log } from '../../log.ts';
+import type { App } from '../deps.ts';
+import {
+  type ConnectionLimits,
+  type Connections,
+  createConnections,
+} from '../server/connections.ts';
+
+/** For Prometheus, on an address of its own: counts of the process, nothing about a person. */
+
+export function createMetrics(deps: {
+  readonly catalog: Catalog;
+  readonly clock: Clock;
+  readonly connections: Pick<Connections, 'counts'>;
+}): Registry {
+  const registry = new Registry();
+  new Gauge({
+    name: 'slipway_catalog_revision',
+    help: 'The catalog revision that answers come from.',
+    labelNames: ['app'],
+    registers: [registry],
+    collect() {
+      for (const [app, { revision }] of Object.entries(deps.catalog.health().applications)) {
+        this.set({ app }, revision);
+      }
+    },
+  });
+  new Gauge({
+    name: 'slipway_catalog_age_seconds',
+    help: 'Since the store last confirmed the catalog.',
+    labelNames: ['app'],
+    registers: [registry],
+    collect() {
+      for (const [app, health] of Object.entries(deps.catalog.health().applications)) {
+        this.set({ app }, (deps.clock.now() - (health.confirmedAt ?? 0)) / 1000);
+      }
+    },
+  });
+  new Gauge({
+    name: 'slipway_catalog_problems',
+    help: 'Stored documents that cannot be used, and failures of the store; the log says which.',
+    labelNames: ['app'],
+    registers: [registry],
+    collect() {
+      for (const [app, { problems }] of Object.entries(deps.catalog.health().applications)) {
+        this.set({ app }, problems.length);
+      }
+    },
+  });
+  measureConnections(registry, deps.connections);
+  return registry;
+}
+
+function measureConnections(registry: Registry, connections: Pick<Connections, 'counts'>): void {
+  const registers = [registry];
+  new Gauge({
+    name: 'slipway_http_connections',
+    help: 'Connections of clients: open ones, and the most there may be.',
+    labelNames: ['kind'],
+    registers,
+    collect() {
+      const { open, max } = connections.counts();
+      this.set({ kind: 'open' }, open);
+      this.set({ kind: 'max' }, max);
+    },
+  });
+  new Gauge({
+    name: 'slipway_http_held_bytes',
+    help: 'Held for clients that do not read their answers or do not finish their requests.',
+    registers,
+    collect() {
+      this.set(connections.counts().heldBytes);
+    },
+  });
+  new Counter({
+    name: 'slipway_http_connections_refused_total',
+    help: 'Connections that were one too many; the log says which limit to raise.',
+    registers,
+    collect() {
+      this.reset();
+      this.inc(connections.counts().refused);
+    },
+  });
+  new Counter({
+    name: 'slipway_http_connections_cut_total',
+    help: 'Connections that were closed on clients: too little memory, read too slowly, or idle.',
+    labelNames: ['reason'],
+    registers,
+    collect() {
+      this.reset();
+      for (const [reason, count] of Object.entries(connections.counts().cut)) {
+        this.inc({ reason }, count);
+      }
+    },
+  });
+}
+
+/** Observes every request of the application by route and status. */
+export function countRequests(app: App, registry: Registry): void {
+  const duration = new Histogram({
+    name: 'slipway_http_request_duration_seconds',
+    help: 'From the first byte of a request to the last of its answer.',
+    labelNames: ['route', 'method', 'status'],
+    buckets: [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 1, 5],
+    registers: [registry],
+  });
+  app.addHook('onResponse', (request, reply, done) => {
+    // Routes, not addresses: strangers choose addresses, and every label costs memory.
+    const route = request.routeOptions.url ?? 'none';
+    const status = String(reply.statusCode);
+    duration.observe({ route, method: request.method, status }, reply.elapsedTime / 1000);
+    done();
+  });
+}
+
+/** Who scrapes needs one; descriptors and memory are for clients. */
+const METRICS_LIMITS: ConnectionLimits = {
+  connectionsMax: 16,
+  heldBytesMax: 1024 * 1024,
+  because: 'These are of the metrics: it is enough to ask for them from one place.',
+};
+const METRICS_REQUEST_TIMEOUT_MS = 5_000;
+
+export interface MetricsServerDeps {
+  readonly registry: Registry;
+  readonly readiness: () => object;
+  readonly clock: Pick<Clock, 'now'>;
+  readonly log: Log;
+}
+
+/**
+ * Serves `GET /metrics`, with the process's own metrics, and `GET /readyz`, with what is wrong in words that
+ * only the operator may read; resolves once it listens.
+ */
+export async function startMetricsServer(
+  { registry, readiness, clock, log }: MetricsServerDeps,
+  address: { readonly host: string; readonly port: number },
+): Promise<Server> {
+  collectDefaultMetrics({ register: registry });
+  const answer = (request: IncomingMessage, response: ServerResponse): void => {
+    // No body is read: kept, it would take many times as much memory as the client sends.
+    request.resume();
+    const [path] = request.url?.split('?') ?? [];
+    if (path === '/readyz') {
+      const type = { 'content-type': 'application/json; charset=utf-8' };
+      response.writeHead(200, type).end(JSON.stringify(readiness()));
+      return;
+    }
+    if (path !== '/metrics') {
+      response.writeHead(404).end();
+      return;
+    }
+    registry.metrics().then(
+      (text) => response.writeHead(200, { 'content-type': registry.contentType }).end(text),
+      () => response.writeHead(500).end(),
+    );
+  };
+  const connections = createConnections({ limits: METRICS_LIMITS, bodyBytesMax: 0, clock, log });
+  const server = connections.createServer(answer, { requestTimeout: METRICS_REQUEST_TIMEOUT_MS });
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(address.port, address.host, resolve);
+  });
+  return server;
+}

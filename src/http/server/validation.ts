@@ -1,0 +1,109 @@
+import type { FastifySchemaCompiler, FastifySerializerCompiler } from 'fastify';
+import { z } from 'zod';
+import { AppError, type FieldIssue, isAppError } from '../../errors.ts';
+import { describeIssue, summarizeIssues } from '../issue-sentence.ts';
+
+/** Requests are parsed by the zod schemas that the OpenAPI document is made from. */
+
+const PARTS: Readonly<Record<string, string>> = {
+  body: 'The body is',
+  headers: 'The headers are',
+  querystring: 'The query is',
+};
+
+/** For Fastify: reports every wrong field at once, by JSON Pointer. */
+export const compileValidator: FastifySchemaCompiler<z.ZodType> = ({ schema, httpPart }) => {
+  return (data) => {
+    const parsed = schema.safeParse(data, { error: describeIssue });
+    if (parsed.success) return { value: parsed.data };
+    const issues = parsed.error.issues.map((issue) => ({
+      pointer: issue.path.map((step) => `/${escapePointer(String(step))}`).join(''),
+      detail: issue.message,
+    }));
+    const sentence = summarizeIssues(PARTS[httpPart ?? ''] ?? 'The address is', issues);
+    return { error: new AppError('invalid_request', sentence, { issues }) };
+  };
+};
+
+/** Answers are built by typed code and held against their schemas in the tests, not on every request. */
+export const compileSerializer: FastifySerializerCompiler<unknown> = () => (data) =>
+  JSON.stringify(data);
+
+/** RFC 6901, section 3. */
+function escapePointer(step: string): string {
+  return step.replaceAll('~', '~0').replaceAll('/', '~1');
+}
+
+/**
+ * Runs several parsers and reports all their issues together; with only one, its own code is kept.
+ *
+ * @throws AppError
+ */
+export function parseAll<T extends Record<string, () => unknown>>(
+  parsers: T,
+): { [K in keyof T]: ReturnType<T[K]> } {
+  const parsed: Record<string, unknown> = {};
+  const errors: AppError[] = [];
+  for (const name in parsers) {
+    try {
+      parsed[name] = parsers[name]?.();
+    } catch (error) {
+      if (!isAppError(error)) throw error;
+      errors.push(error);
+    }
+  }
+  const [first, ...others] = errors;
+  if (first === undefined) return parsed as { [K in keyof T]: ReturnType<T[K]> };
+  if (others.length === 0) throw first;
+  const issues: FieldIssue[] = errors.flatMap((error) => error.issues);
+  // Each is a sentence of its own, and names what was given.
+  const sentences = issues.map(({ pointer, detail }) => `${pointer.slice(1)}: ${detail}`);
+  const detail = `Several fields are not valid. ${sentences.join(' ')}`;
+  throw new AppError('invalid_request', detail, { issues });
+}
+
+/** An optional field parsed when it is there. */
+export function optional<T>(text: string | undefined, parse: (text: string) => T): T | null {
+  return text === undefined ? null : parse(text);
+}
+
+const WORD_LENGTH_MAX = 128;
+
+/** A short text of a request: names, versions, words of a vocabulary. */
+export const word = z.string().min(1).max(WORD_LENGTH_MAX);
+
+/** What is said of a name that `isDisplayName` refuses. */
+export const NOT_A_NAME = 'must be one line, without control or invisible characters';
+
+export const problemSchema = z
+  .object({
+    type: z.string(),
+    title: z.string(),
+    status: z.int(),
+    detail: z.string(),
+    code: z.string().describe('Stable; branch on this.'),
+    request_id: z.string(),
+    errors: z
+      .array(
+        z.object({ pointer: z.string().describe('JSON Pointer (RFC 6901).'), detail: z.string() }),
+      )
+      .optional(),
+  })
+  .describe('RFC 9457 problem document (application/problem+json).');
+
+interface ProblemResponse {
+  readonly description: string;
+  readonly content: { readonly 'application/problem+json': { readonly schema: z.ZodType } };
+}
+
+/** For a route's `response`: its error statuses, each with the codes it comes with. */
+export function problems<const S extends Record<number, string>>(
+  codes: S,
+): { [K in keyof S]: ProblemResponse } {
+  return Object.fromEntries(
+    Object.entries(codes).map(([status, description]) => [
+      status,
+      { description, content: { 'application/problem+json': { schema: problemSchema } } },
+    ]),
+  ) as unknown as { [K in keyof S]: ProblemResponse };
+}

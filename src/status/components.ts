@@ -1,0 +1,217 @@
+import { CLOCK_DIFFERENCE_MAX_MS, type Clock, type Randomness } from '../clock.ts';
+import { counted } from '../counted.ts';
+import { AppError } from '../errors.ts';
+import type { ObjectStore } from '../object-store/object-store.ts';
+import type { CatalogReport, ComponentStatus, Indicator } from './report.ts';
+
+/** What the status page is made of: known in memory, or found out by asking. */
+export type ComponentSource = ReadComponents | ProbedComponent;
+
+/** Components whose state is in memory; they may come and go, as applications do. */
+export interface ReadComponents {
+  readonly kind: 'read';
+  /** Called for every report: from memory, and never throws. */
+  read(): readonly ComponentReading[];
+  catalogs?(): readonly CatalogReport[];
+}
+
+export interface ComponentReading {
+  readonly id: string;
+  readonly name: string;
+  readonly status: ComponentStatus;
+  /** For anybody: no host, bucket, key or secret. */
+  readonly description: string;
+  /** What this state means for the whole. */
+  readonly impact: Indicator;
+}
+
+/** One component that is asked in the background, and that real traffic may report on as well. */
+export interface ProbedComponent {
+  readonly kind: 'probed';
+  readonly id: string;
+  readonly name: string;
+  /** What its being out means for the whole; being slow is always `minor`. */
+  readonly outageImpact: 'minor' | 'major';
+  /**
+   * Resolves when the component works, throws when it does not; what is thrown goes to the log and not
+   * to the page. Must end when the signal aborts. Without a probe only real traffic tells.
+   */
+  readonly probe?: (signal: AbortSignal) => Promise<unknown>;
+  /** Default 5 s. */
+  readonly timeoutMs?: number;
+  /** Default 30 s, jittered. */
+  readonly intervalMs?: number;
+}
+
+/** The catalog's account of itself, as far as it is looked at here. */
+export interface ObservedCatalog {
+  readonly ready: boolean;
+  readonly applications: Readonly<Record<string, ObservedApplication>>;
+  readonly problems: readonly string[];
+}
+
+export interface ObservedApplication {
+  readonly revision: number;
+  readonly source: 'none' | 'saved' | 'live';
+  /** Milliseconds since the epoch. */
+  readonly confirmedAt: number | undefined;
+  readonly problems: readonly string[];
+  readonly storeFailing: boolean;
+}
+
+type State = Pick<ComponentReading, 'status' | 'description' | 'impact'>;
+
+/**
+ * `catalog` for all of them together, and `catalog:{application}` for each.
+ *
+ * @param deps.staleMaxMs how long an unconfirmed state answers, as the catalog itself was told
+ */
+export function catalogComponents(deps: {
+  readonly health: () => ObservedCatalog;
+  readonly clock: Clock;
+  readonly staleMaxMs: number;
+}): ReadComponents {
+  const { clock, staleMaxMs } = deps;
+  const ageOf = ({ confirmedAt }: ObservedApplication): number | null =>
+    // Zero is what a saved state without a confirmation comes with.
+    confirmedAt === undefined || confirmedAt === 0 ? null : clock.now() - confirmedAt;
+  return {
+    kind: 'read',
+    read: () => {
+      const health = deps.health();
+      const each = Object.entries(health.applications).map(
+        ([application, observed]): ComponentReading => ({
+          id: `catalog:${application}`,
+          name: `Catalog of ${application}`,
+          ...stateOf(observed, ageOf(observed), staleMaxMs),
+        }),
+      );
+      const isAllOut = each.length > 0 && each.every(({ status }) => status === 'major_outage');
+      const whole = stateOfAll(health, isAllOut, each.length);
+      return [{ id: 'catalog', name: 'Catalog', ...whole }, ...each];
+    },
+    catalogs: () =>
+      Object.entries(deps.health().applications).map(([application, observed]) => {
+        const age = ageOf(observed);
+        return {
+          application,
+          revision: observed.revision,
+          source: observed.source,
+          ageSeconds: age === null ? null : Math.max(0, Math.round(age / 1000)),
+          problemsCount: observed.problems.length,
+        };
+      }),
+  };
+}
+
+function stateOfAll(health: ObservedCatalog, isAllOut: boolean, count: number): State {
+  if (!health.ready || isAllOut) {
+    const description = 'No catalog is there to answer from.';
+    return { status: 'major_outage', description, impact: 'critical' };
+  }
+  if (health.problems.length > 0) {
+    const description = 'The list of applications cannot be read: new ones are not seen.';
+    return { status: 'degraded_performance', description, impact: 'minor' };
+  }
+  const description = `${counted(count, 'application')}.`;
+  return { status: 'operational', description, impact: 'none' };
+}
+
+function stateOf(observed: ObservedApplication, age: number | null, staleMaxMs: number): State {
+  const { revision, source, problems, storeFailing } = observed;
+  if (source === 'none') {
+    // One that was only registered is no outage; one whose every document is corrupt is.
+    return age === null || problems.length > 0
+      ? out('No catalog could be loaded: nothing is offered.')
+      : { status: 'operational', description: 'Nothing is published yet.', impact: 'none' };
+  }
+  if (age === null || age > staleMaxMs) {
+    return out(`Revision ${revision} was last confirmed too long ago: nothing is offered.`);
+  }
+  const confirmed = `revision ${revision}, confirmed ${spanText(age)} ago`;
+  if (source === 'saved') {
+    const description = `Answers come from the state saved on disk: ${confirmed}.`;
+    return { status: 'partial_outage', description, impact: 'major' };
+  }
+  if (storeFailing) {
+    const description = `The object store cannot be read. Answers come from ${confirmed}.`;
+    return { status: 'degraded_performance', description, impact: 'minor' };
+  }
+  if (problems.length > 0) {
+    // Not in their own words: those name keys.
+    const count = counted(problems.length, 'problem');
+    const description = `Answers come from ${confirmed}, with ${count} that the log names.`;
+    return { status: 'degraded_performance', description, impact: 'minor' };
+  }
+  return { status: 'operational', description: `Answers from ${confirmed}.`, impact: 'none' };
+}
+
+function out(description: string): State {
+  return { status: 'major_outage', description, impact: 'major' };
+}
+
+function spanText(ms: number): string {
+  const seconds = Math.max(0, Math.round(ms / 1000));
+  if (seconds < 120) return `${seconds} s`;
+  return seconds < 7_200 ? `${Math.round(seconds / 60)} min` : `${Math.round(seconds / 3_600)} h`;
+}
+
+/** Whether this machine's clock is that of the store. */
+export function clockComponent(offsetMs: () => number | undefined): ReadComponents {
+  return {
+    kind: 'read',
+    read: () => {
+      const offset = offsetMs() ?? 0;
+      const named = { id: 'clock', name: 'Clock' };
+      if (Math.abs(offset) <= CLOCK_DIFFERENCE_MAX_MS) {
+        const description = 'Agrees with the store.';
+        return [{ ...named, status: 'operational', description, impact: 'none' }];
+      }
+      const side = offset > 0 ? 'behind' : 'ahead of';
+      const description = `This server's clock is ${spanText(Math.abs(offset))} ${side} the store's. Answers go by the store's; nothing old is deleted.`;
+      return [{ ...named, status: 'degraded_performance', description, impact: 'minor' }];
+    },
+  };
+}
+
+/** Stores something small and deletes it: a disk that is full, or read-only, still answers reads. */
+export function diskComponent(deps: {
+  readonly store: ObjectStore;
+  readonly randomness: Randomness;
+}): ProbedComponent {
+  return {
+    kind: 'probed',
+    id: 'disk',
+    name: 'Storing on disk',
+    outageImpact: 'major',
+    probe: async (signal) => {
+      const key = `probe/status/${deps.randomness.id()}`;
+      await deps.store.create(key, Buffer.from('probe'), { signal });
+      await deps.store.delete(key, { signal });
+    },
+  };
+}
+
+/** Asks for an object that cannot be there: a store that denies it cannot tell what is missing either. */
+export function objectStoreComponent(deps: {
+  readonly store: ObjectStore;
+  readonly randomness: Randomness;
+  /** Which of several; default the one with the releases. */
+  readonly id?: string;
+  readonly name?: string;
+}): ProbedComponent {
+  return {
+    kind: 'probed',
+    id: deps.id ?? 'object_store',
+    name: deps.name ?? 'Object store',
+    outageImpact: 'major',
+    // Not HEAD, whose 404 is the same for a missing object and a missing bucket.
+    probe: async (signal) => {
+      const key = `probe/status/${deps.randomness.id()}`;
+      const found = await deps.store.get(key, { signal, bytesMax: 1024 });
+      if (found !== undefined) {
+        throw new AppError('store_nonconforming', 'The store has an object that nobody created.');
+      }
+    },
+  };
+}

@@ -1,0 +1,122 @@
+import { type Counts, DAY_MS, dayOf, MINUTE_MS, type MinuteRow, type Row } from './counts.ts';
+import { publicShares, type Share } from './shares.ts';
+
+/** What anybody may know of the service's use. */
+export interface PublicMetrics {
+  /** Milliseconds since the Unix epoch; metrics are made again every few seconds. */
+  readonly generatedAt: number;
+  readonly countedSince: number | null;
+  /** Links handed out, by UTC days; rounded down to a multiple of the smallest group. */
+  readonly links: {
+    readonly today: number;
+    readonly last30Days: number;
+    readonly allTime: number;
+  };
+  /** Means over the last five full minutes that every process has had the time to report. */
+  readonly checksPerMinute: number;
+  readonly offersPerMinute: number;
+  /** Of the checks of the last seven UTC days. */
+  readonly shares: {
+    readonly versions: readonly Share[];
+    readonly platforms: readonly Share[];
+    readonly channels: readonly Share[];
+  };
+}
+
+/** Everything that is known, of all applications. */
+export interface Known {
+  rows(): Iterable<Row>;
+  minutes(): Iterable<MinuteRow>;
+  /** By application: of days that have no rows any more. */
+  earlier(): Iterable<readonly [application: string, counts: Counts]>;
+  countedSince(): number | undefined;
+}
+
+export interface FigureOptions {
+  /** Null for all of them together. */
+  readonly application: string | null;
+  readonly now: number;
+  readonly groupMin: number;
+  /** False for a channel that only some may have: its name and versions are not told. */
+  isPublicChannel(application: string, channel: string): boolean;
+  /** How long it may take until what one process counts is known to every other. */
+  readonly reportLagMs: number;
+}
+
+const LINK_DAYS = 30;
+const SHARE_DAYS = 7;
+export const RATE_MINUTES = 5;
+
+export function makePublicMetrics(known: Known, options: FigureOptions): PublicMetrics {
+  const { now, groupMin } = options;
+  const isAsked = (name: string): boolean =>
+    options.application === null || options.application === name;
+  const today = dayOf(now);
+  const linksFrom = dayOf(now - (LINK_DAYS - 1) * DAY_MS);
+  const sharesFrom = dayOf(now - (SHARE_DAYS - 1) * DAY_MS);
+  const links = { today: 0, last30Days: 0, allTime: 0 };
+  const versions = new Map<string, number>();
+  const platforms = new Map<string, number>();
+  const channels = new Map<string, number>();
+  for (const row of known.rows()) {
+    if (!isAsked(row.application)) continue;
+    links.allTime += row.links;
+    if (row.day >= linksFrom) links.last30Days += row.links;
+    if (row.day === today) links.today += row.links;
+    if (row.day < sharesFrom || row.checks === 0) continue;
+    if (!options.isPublicChannel(row.application, row.channel)) continue;
+    count(versions, row.version, row.checks);
+    count(platforms, row.platform, row.checks);
+    count(channels, row.channel, row.checks);
+  }
+  for (const [application, counts] of known.earlier()) {
+    if (isAsked(application)) links.allTime += counts.links;
+  }
+  return {
+    generatedAt: now,
+    countedSince: known.countedSince() ?? null,
+    links: {
+      today: roundDown(links.today, groupMin),
+      last30Days: roundDown(links.last30Days, groupMin),
+      allTime: roundDown(links.allTime, groupMin),
+    },
+    ...makeRates(known.minutes(), isAsked, options),
+    shares: {
+      versions: publicShares(versions, groupMin),
+      platforms: publicShares(platforms, groupMin),
+      channels: publicShares(channels, groupMin),
+    },
+  };
+}
+
+function makeRates(
+  minutes: Iterable<MinuteRow>,
+  isAsked: (application: string) => boolean,
+  { now, groupMin, reportLagMs }: FigureOptions,
+): Pick<PublicMetrics, 'checksPerMinute' | 'offersPerMinute'> {
+  const end = Math.floor((now - reportLagMs) / MINUTE_MS);
+  let checks = 0;
+  let offers = 0;
+  for (const row of minutes) {
+    if (!isAsked(row.application) || row.minute >= end || row.minute < end - RATE_MINUTES) continue;
+    checks += row.checks;
+    offers += row.offers;
+  }
+  return {
+    checksPerMinute: Math.round(roundDown(checks, groupMin) / RATE_MINUTES),
+    offersPerMinute: Math.round(roundDown(offers, groupMin) / RATE_MINUTES),
+  };
+}
+
+/**
+ * Fewer than the smallest group shows as none. Multiples of it alone are shown, so that neither all time
+ * less 30 days, nor all applications less the known ones, nor this answer less the one before subtracts
+ * to somebody's download. Who adds downloads of their own can tell when there was another, and no more.
+ */
+function roundDown(total: number, groupMin: number): number {
+  return total - (total % groupMin);
+}
+
+function count(counts: Map<string, number>, name: string, by: number): void {
+  counts.set(name, (counts.get(name) ?? 0) + by);
+}

@@ -1,0 +1,169 @@
+import type { Clock } from '../clock.ts';
+import { PLATFORMS } from '../domain/platform.ts';
+import {
+  type Counted,
+  dayOf,
+  getOrCreate,
+  MINUTE_MS,
+  type MinuteRow,
+  OTHER,
+  type Row,
+  UNSTATED,
+  type Writable,
+} from './counts.ts';
+import type { Usage } from './usage.ts';
+
+/** What this process counted and has not flushed yet. Counting costs a few look-ups and no text. */
+export interface Tally extends Usage {
+  /** What was counted since the last `take`, forgotten here; undefined when that is nothing. */
+  take(): Counted | undefined;
+  /** What `take` would give. */
+  peek(): Counted | undefined;
+}
+
+export interface TallyDeps {
+  readonly clock: Clock;
+  /**
+   * Whether the catalog has the version, as far as the channel may tell. Strangers make up versions: only
+   * known ones get a group.
+   */
+  isKnownVersion(application: string, channel: string, version: string): boolean;
+  /** How long minutes are of use. */
+  readonly minutesKeptMs: number;
+}
+
+/** A store may be down for days, and an application have any number of versions. */
+export const TALLY_ROWS_MAX = 2_000;
+
+/** An application's counts of the current minute. */
+interface Pulse {
+  checks: number;
+  offers: number;
+}
+
+interface Group {
+  readonly row: Writable<Row>;
+  readonly pulse: Pulse;
+}
+
+/** By application, channel, platform and version: four short look-ups cost a fifth of joining a key. */
+type Groups = Map<string, Map<string, Map<string, Map<string, Group>>>>;
+
+export function createTally(deps: TallyDeps): Tally {
+  const { clock } = deps;
+  const pulses = new Map<string, Pulse>();
+  let groups: Groups = new Map();
+  let rows: Writable<Row>[] = [];
+  let minutes: MinuteRow[] = [];
+  let since = clock.now();
+  let day = '';
+  let minuteStart = 0;
+  let minuteEnd = 0;
+
+  const closeMinute = (): void => {
+    for (const [application, pulse] of pulses) {
+      if (pulse.checks + pulse.offers === 0) continue;
+      minutes.push({ minute: minuteStart / MINUTE_MS, application, ...pulse });
+      pulse.checks = 0;
+      pulse.offers = 0;
+    }
+  };
+
+  const turnClock = (now: number): void => {
+    closeMinute();
+    minuteStart = Math.floor(now / MINUTE_MS) * MINUTE_MS;
+    minuteEnd = minuteStart + MINUTE_MS;
+    const oldest = (now - deps.minutesKeptMs) / MINUTE_MS;
+    minutes = minutes.filter(({ minute }) => minute >= oldest);
+    const today = dayOf(now);
+    if (today !== day) groups = new Map();
+    day = today;
+  };
+
+  const addGroup = (
+    application: string,
+    channel: string,
+    platform: string,
+    version: string,
+  ): Group => {
+    const known = groups.get(application)?.get(channel)?.get(platform)?.get(version);
+    if (known !== undefined) return known;
+    const row = { day, application, channel, platform, version, checks: 0, offers: 0, links: 0 };
+    rows.push(row);
+    const group = { row, pulse: getOrCreate(pulses, application, newPulse) };
+    const channels = getOrCreate(groups, application, newMap<Map<string, Map<string, Group>>>);
+    const platforms = getOrCreate(channels, channel, newMap<Map<string, Group>>);
+    getOrCreate(platforms, platform, newMap<Group>).set(version, group);
+    return group;
+  };
+
+  /** A group that is new today, or that is not told apart. */
+  const openGroup = (
+    application: string,
+    channel: string,
+    platform: string,
+    version: string,
+  ): Group => {
+    // One row for each application and day is left for what comes after the ceiling.
+    if (rows.length >= TALLY_ROWS_MAX) return addGroup(application, OTHER, OTHER, OTHER);
+    return addGroup(
+      application,
+      channel,
+      (PLATFORMS as readonly string[]).includes(platform) ? platform : OTHER,
+      version === UNSTATED || isKnown(deps, application, channel, version) ? version : OTHER,
+    );
+  };
+
+  const keepTime = (): void => {
+    const now = clock.now();
+    if (now >= minuteEnd || now < minuteStart) turnClock(now);
+  };
+
+  const find = (application: string, channel: string, platform: string, version: string): Group =>
+    groups.get(application)?.get(channel)?.get(platform)?.get(version) ??
+    openGroup(application, channel, platform, version);
+
+  const peek = (): Counted | undefined => {
+    closeMinute();
+    return rows.length === 0 ? undefined : { from: since, to: clock.now(), rows, minutes };
+  };
+
+  return {
+    countCheck: ({ application, channel, platform, version, offered }) => {
+      keepTime();
+      const asked = find(application, channel, platform, version ?? UNSTATED);
+      asked.row.checks++;
+      asked.pulse.checks++;
+      if (offered === null) return;
+      const group = find(application, channel, platform, offered);
+      group.row.offers++;
+      group.pulse.offers++;
+    },
+    countLink: ({ application, channel, platform, version }) => {
+      keepTime();
+      find(application, channel, platform, version).row.links++;
+    },
+    peek,
+    take: () => {
+      const counted = peek();
+      groups = new Map();
+      rows = [];
+      minutes = [];
+      pulses.clear();
+      since = clock.now();
+      return counted;
+    },
+  };
+}
+
+/** Counting never fails: a catalog that cannot answer knows no version. */
+function isKnown(deps: TallyDeps, application: string, channel: string, version: string): boolean {
+  try {
+    return deps.isKnownVersion(application, channel, version);
+  } catch {
+    return false;
+  }
+}
+
+const newPulse = (): Pulse => ({ checks: 0, offers: 0 });
+const newMap = <T>(): Map<string, T> => new Map();

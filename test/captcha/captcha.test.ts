@@ -1,0 +1,165 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { type CaptchaService, createCaptcha } from '../../src/captcha/captcha.ts';
+import { Secret } from '../../src/secret.ts';
+
+/** A captcha service on loopback: it answers what a test wants it to. */
+let answer: (response: ServerResponse, request: IncomingMessage) => void;
+let forms: URLSearchParams[] = [];
+let server: Server;
+let url: string;
+
+beforeAll(async () => {
+  server = createServer(async (request, response) => {
+    forms.push(new URLSearchParams(await text(request)));
+    answer(response, request);
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/siteverify`;
+});
+beforeEach(() => {
+  forms = [];
+});
+afterAll(() => {
+  server.closeAllConnections();
+  server.close();
+});
+
+const json =
+  (verdict: object, status = 200) =>
+  (response: ServerResponse) =>
+    void response
+      .writeHead(status, { 'content-type': 'application/json' })
+      .end(JSON.stringify(verdict));
+
+const visitor = { token: 'token-1', remoteAddress: '192.0.2.7' };
+
+describe.each<CaptchaService>(['turnstile', 'hcaptcha', 'recaptcha'])('%s', (kind) => {
+  const outcomes: [boolean, string][] = [];
+  beforeEach(() => {
+    outcomes.length = 0;
+  });
+  const captchaFor = (hostnames: readonly string[] = []) =>
+    createCaptcha(
+      { kind, secret: new Secret('our-secret'), verifyUrl: url, hostnames },
+      { timeoutMs: 300, onOutcome: (ok, sentence) => void outcomes.push([ok, sentence]) },
+    );
+  const unavailable = { code: 'captcha_unavailable', kind: 'unavailable', retryAfterSeconds: 15 };
+
+  it('asks with secret, response and remoteip, and lets people in', async () => {
+    answer = json({ success: true, hostname: 'www.example.com', challenge_ts: '2026-11-21' });
+    const captcha = captchaFor(['www.example.com']);
+    expect(captcha).toMatchObject({ required: true, configured: true });
+    await captcha.verify(visitor);
+    expect(forms.map((form) => Object.fromEntries(form))).toEqual([
+      { secret: 'our-secret', response: 'token-1', remoteip: '192.0.2.7' },
+    ]);
+    expect(outcomes).toEqual([[true, `${kind} answers.`]]);
+  });
+
+  it.each([
+    ['invalid-input-response'],
+    ['missing-input-response'],
+    ['timeout-or-duplicate'],
+    ['already-seen-response'],
+    ['bad-request'],
+    ['sitekey-secret-mismatch'],
+  ])('%s is the visitor’s: refused', async (code) => {
+    for (const status of [200, 400]) {
+      answer = json({ success: false, 'error-codes': [code] }, status);
+      await expect(captchaFor().verify(visitor)).rejects.toMatchObject({ code: 'captcha_refused' });
+    }
+    // It did answer.
+    expect(outcomes.every(([ok]) => ok)).toBe(true);
+  });
+
+  it('another website, or none, is refused', async () => {
+    for (const hostname of ['evil.example', '', null, undefined, 'www.example.com.evil.example']) {
+      answer = json({ success: true, hostname });
+      await expect(captchaFor(['www.example.com']).verify(visitor)).rejects.toMatchObject({
+        code: 'captcha_refused',
+      });
+    }
+    answer = json({ success: true, hostname: 'anywhere.example' });
+    await captchaFor([]).verify(visitor);
+  });
+
+  it('nothing solved is refused without asking', async () => {
+    for (const token of [undefined, '']) {
+      await expect(captchaFor().verify({ ...visitor, token })).rejects.toMatchObject({
+        code: 'captcha_refused',
+      });
+    }
+    expect(forms).toEqual([]);
+  });
+
+  it.each(['invalid-input-secret', 'missing-input-secret', 'internal-error'])(
+    '%s is not the visitor’s: unavailable',
+    async (code) => {
+      answer = json({ success: false, 'error-codes': [code] });
+      const error = await captchaFor()
+        .verify(visitor)
+        .catch((caught: Error) => caught);
+      expect(error).toMatchObject(unavailable);
+      expect((error as Error).message).not.toContain(code);
+      expect(outcomes).toEqual([[false, expect.stringContaining(code)]]);
+    },
+  );
+
+  it.each<[string, (response: ServerResponse) => void]>([
+    ['500', json({ success: true }, 500)],
+    ['429', json({ success: true }, 429)],
+    ['a page', (response) => void response.end('<html>maintenance</html>')],
+    ['nothing', (response) => void response.end()],
+    ['another shape', json({ success: 'true' })],
+    ['a list', json([])],
+    [
+      'far too much',
+      (response) => void response.end(`{"success":true,"x":"${'x'.repeat(20_000)}"}`),
+    ],
+    ['a broken connection', (response) => void response.destroy()],
+    ['silence', () => {}],
+    ['half an answer', (response) => void response.writeHead(200).write('{"success":')],
+    [
+      'a redirect',
+      (response) => void response.writeHead(307, { location: `${url}/elsewhere` }).end(),
+    ],
+  ])('%s is an outage', async (_what, behaviour) => {
+    answer = behaviour;
+    await expect(captchaFor().verify(visitor)).rejects.toMatchObject(unavailable);
+    expect(forms).toHaveLength(1);
+    expect(outcomes).toHaveLength(1);
+    expect(outcomes[0]?.[0]).toBe(false);
+  });
+
+  it('an outage is in the log once, and so is its end', async () => {
+    const lines: string[] = [];
+    const log = {
+      info: (_facts: object, line: string) => void lines.push(line),
+      warn: () => {},
+      error: (facts: object, line: string) => void lines.push(JSON.stringify(facts) + line),
+    };
+    const captcha = createCaptcha(
+      { kind, secret: new Secret('our-secret'), verifyUrl: url, hostnames: [] },
+      { log, timeoutMs: 300 },
+    );
+    for (const status of [503, 503, 200, 200]) {
+      answer = json({ success: true }, status);
+      await captcha.verify(visitor).catch(() => {});
+    }
+    expect(lines).toHaveLength(2);
+    expect(lines.join()).not.toContain('our-secret');
+  });
+});
+
+it('none lets everybody in; where one is missing, nobody', async () => {
+  const none = createCaptcha({ kind: 'none' });
+  expect(none).toMatchObject({ required: false, configured: true });
+  await none.verify({ token: undefined, remoteAddress: '192.0.2.7' });
+  const missing = createCaptcha({ kind: 'missing' });
+  expect(missing.configured).toBe(false);
+  await expect(missing.verify(visitor)).rejects.toMatchObject({ code: 'not_configured' });
+});

@@ -1,0 +1,97 @@
+import { connect, type Socket } from 'node:net';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createTestService, type TestService } from '../../support/service.ts';
+import { AUTH, UNLIMITED } from '../accounts/account-support.ts';
+import { exchange } from './raw-client.ts';
+
+/** So that a test does not take as long as an attack may. */
+const REQUEST_TIMEOUT_MS = 300;
+const CHECKED_EVERY_MS = 50;
+
+describe('a client that is slow on purpose', () => {
+  let service: TestService;
+  let port: number;
+  let settings: { requestTimeout: number; headersTimeout: number; keepAliveTimeout: number };
+
+  beforeAll(async () => {
+    service = await createTestService({ env: UNLIMITED });
+    const { server } = service.app.http;
+    const { requestTimeout, headersTimeout, keepAliveTimeout } = server;
+    settings = { requestTimeout, headersTimeout, keepAliveTimeout };
+    server.requestTimeout = REQUEST_TIMEOUT_MS;
+    // Were it the longer of the two, Node would take each for the other.
+    server.headersTimeout = REQUEST_TIMEOUT_MS;
+    (server as { connectionsCheckingInterval?: number }).connectionsCheckingInterval =
+      CHECKED_EVERY_MS;
+    port = Number(new URL(await service.listen()).port);
+  });
+  afterAll(() => service.close());
+
+  const HEAD = `POST ${AUTH}/login HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Type: application/json\r\n`;
+
+  /** Sends a byte now and then until it is cut off; resolves to what came back. */
+  function trickle(start: string, byte: string): Promise<string> {
+    return new Promise((resolve) => {
+      let text = '';
+      const socket: Socket = connect(port, '127.0.0.1', () => socket.write(start));
+      const drip = setInterval(() => socket.write(byte), 20);
+      socket.on('data', (chunk) => {
+        text += chunk;
+      });
+      socket.on('error', () => {});
+      socket.on('close', () => {
+        clearInterval(drip);
+        resolve(text);
+      });
+    });
+  }
+
+  it('is given fifteen seconds for a request, and a minute of silence', () => {
+    expect(settings.requestTimeout).toBe(15_000);
+    expect(settings.keepAliveTimeout).toBe(60_000);
+    expect(settings.headersTimeout).toBeGreaterThan(0);
+  });
+
+  it('has no longer for its headers than for the whole', () => {
+    expect(settings.headersTimeout).toBeLessThanOrEqual(settings.requestTimeout);
+  });
+
+  it.each([
+    ['a body', `${HEAD}Content-Length: 60000\r\n\r\n{`, ' '],
+    ['a body in chunks', `${HEAD}Transfer-Encoding: chunked\r\n\r\n`, '1\r\n \r\n'],
+    ['headers', HEAD, 'X: y\r\n'],
+  ])(
+    '%s that trickles is cut off, and everybody else is answered meanwhile',
+    async (_what, start, byte) => {
+      const slow = Array.from({ length: 20 }, () => trickle(start, byte));
+      const answer = await fetch(`http://127.0.0.1:${port}/livez`);
+      expect(answer.status).toBe(200);
+      // Each would go on for twenty minutes.
+      for (const text of await Promise.all(slow)) {
+        // Nothing, or a problem document: never an answer to half a request.
+        expect(text).toMatch(/^$|^HTTP\/1\.1 4\d\d /);
+      }
+    },
+  );
+
+  it.each([
+    ['a header', `X: ${'x'.repeat(20_000)}`],
+    ['a token', `Authorization: Bearer ${'x'.repeat(20_000)}`],
+    ['a cookie', `Cookie: __Host-slipway_session=${'x'.repeat(20_000)}`],
+    [
+      'a hundred and thirty headers',
+      Array.from({ length: 130 }, (_, n) => `X${n}: y`).join('\r\n'),
+    ],
+    ['two thousand headers', Array.from({ length: 2_000 }, (_, n) => `X${n}: y`).join('\r\n')],
+  ])('%s too large is refused before anything is looked at', async (_what, lines) => {
+    const answer = await exchange(port, `${HEAD}${lines}\r\nContent-Length: 2\r\n\r\n{}`);
+    expect(answer?.status).toBeGreaterThanOrEqual(400);
+    expect(answer?.status).toBeLessThan(500);
+    expect(answer?.headers['content-type']).toBe('application/problem+json; charset=utf-8');
+  });
+
+  it('a body that is announced and never ends counts for nothing before it is there', async () => {
+    const answer = await exchange(port, `${HEAD}Content-Length: 999999999\r\n\r\n{}`);
+    expect(answer?.status).toBe(413);
+  });
+});

@@ -1,0 +1,51 @@
+import { describe, expect, it } from 'vitest';
+import { createMemoryBudget } from '../../../src/http/server/memory-budget.ts';
+
+describe('the memory that clients may hold', () => {
+  function setUp() {
+    const cut: string[] = [];
+    const holder = (name: string) => ({
+      heldBytes: 0,
+      isStalled: false,
+      cut: () => void cut.push(name),
+    });
+    return { budget: createMemoryBudget({ bytesMax: 100 }), holder, cut };
+  }
+
+  it('is refused when it is used up, and there again when it is released', () => {
+    const { budget, holder } = setUp();
+    const [a, b] = [holder('a'), holder('b')];
+    expect(budget.reserve(a, 60)).toBe(true);
+    expect(budget.reserve(b, 60)).toBe(false);
+    expect(budget.reserve(b, 40)).toBe(true);
+    budget.release(a, 20);
+    expect([budget.heldBytes(), a.heldBytes]).toEqual([80, 40]);
+    budget.release(a);
+    budget.release(a);
+    budget.release(b, 1_000);
+    expect(budget.heldBytes()).toBe(0);
+  });
+
+  it('is taken from those that have stopped to read, and from no other', () => {
+    const { budget, holder, cut } = setUp();
+    const [reading, stalled, asking] = [holder('reading'), holder('stalled'), holder('asking')];
+    budget.reserve(reading, 50);
+    budget.reserve(stalled, 50);
+    expect(budget.reserve(asking, 10)).toBe(false);
+    expect(cut).toEqual([]);
+    stalled.isStalled = true;
+    expect(budget.reserve(asking, 10)).toBe(true);
+    expect(cut).toEqual(['stalled']);
+    expect(budget.reserve(asking, 60)).toBe(false);
+    expect(budget.heldBytes()).toBe(60);
+  });
+
+  it('is never taken from the one that asks', () => {
+    const { budget, holder, cut } = setUp();
+    const only = holder('only');
+    budget.reserve(only, 90);
+    only.isStalled = true;
+    expect(budget.reserve(only, 20)).toBe(false);
+    expect(cut).toEqual([]);
+  });
+});

@@ -1,0 +1,153 @@
+import { pino } from 'pino';
+import { Registry } from 'prom-client';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { App } from '../../../src/http/deps.ts';
+import { registerOpenapi } from '../../../src/http/documentation/openapi.ts';
+import { buildBase, registerOpenRoutes } from '../../../src/http/server/build-server.ts';
+import { registerCors } from '../../../src/http/server/cors.ts';
+import {
+  registerStatus,
+  STATUS_PATH,
+  statusAnswerSchema,
+} from '../../../src/http/website/status.ts';
+import { catalogComponents, type ObservedCatalog } from '../../../src/status/components.ts';
+import { createStatus } from '../../../src/status/status.ts';
+import { createFixedClock } from '../../support/clock.ts';
+
+describe('the status page', () => {
+  const clock = createFixedClock();
+  let health: ObservedCatalog;
+  let app: App;
+  const status = createStatus({
+    clock,
+    randomness: { fraction: () => 0.5, id: () => 'unused' },
+    log: { info: () => {}, warn: () => {}, error: () => {} },
+    components: [
+      { kind: 'probed', id: 'object_store', name: 'Object store', outageImpact: 'major' },
+      catalogComponents({ health: () => health, clock, staleMaxMs: 3_600_000 }),
+    ],
+  });
+  const observed = (ageMs: number): ObservedCatalog => ({
+    ready: ageMs <= 3_600_000,
+    problems: [],
+    applications: {
+      desktop: {
+        revision: 4,
+        source: 'live',
+        confirmedAt: clock.now() - ageMs,
+        problems: ageMs > 10_000 ? ['The object store cannot be read (store_unavailable).'] : [],
+        storeFailing: ageMs > 10_000,
+      },
+    },
+  });
+
+  beforeAll(async () => {
+    app = await buildBase({ logger: pino({ level: 'silent' }), trustProxy: false }, new Registry());
+    await registerCors(app, { origins: [], ownOrigin: () => 'http://localhost' });
+    await registerOpenapi(app, '');
+    await registerOpenRoutes(app, (scope) =>
+      registerStatus(scope, { status, publicUrl: () => 'https://updates.example.com' }),
+    );
+  });
+  afterAll(() => app.close());
+
+  const get = async (headers = {}) => {
+    const response = await app.inject({ url: STATUS_PATH, headers });
+    return { code: response.statusCode, headers: response.headers, body: response.json() };
+  };
+
+  it('says how everything is, for anybody, and for five seconds', async () => {
+    health = observed(2_000);
+    const { code, headers, body } = await get({ origin: 'https://www.example.org' });
+    expect(code).toBe(200);
+    expect(headers).toMatchObject({
+      'cache-control': 'public, max-age=5',
+      'access-control-allow-origin': '*',
+      'content-type': expect.stringMatching(/^application\/json/),
+    });
+    expect(statusAnswerSchema.parse(body)).toEqual(body);
+    const at = '2026-11-21T09:00:00.000Z';
+    expect(body).toEqual({
+      page: {
+        name: 'Slipway',
+        url: 'https://updates.example.com/api/v1/system/status',
+        updated_at: at,
+      },
+      status: { indicator: 'none', description: 'All systems operational' },
+      components: [
+        {
+          id: 'object_store',
+          name: 'Object store',
+          status: 'operational',
+          description: 'Not checked yet.',
+          updated_at: at,
+          checked_at: null,
+        },
+        {
+          id: 'catalog',
+          name: 'Catalog',
+          status: 'operational',
+          description: '1 application.',
+          updated_at: at,
+          checked_at: at,
+        },
+        {
+          id: 'catalog:desktop',
+          name: 'Catalog of desktop',
+          status: 'operational',
+          description: 'Answers from revision 4, confirmed 2 s ago.',
+          updated_at: at,
+          checked_at: at,
+        },
+      ],
+      catalogs: [
+        { app: 'desktop', revision: 4, source: 'live', age_seconds: 2, problems_count: 0 },
+      ],
+    });
+  });
+
+  it('is answered 200 whatever it says', async () => {
+    health = observed(600_000);
+    status.noteFailure('object_store', 'Does not answer.');
+    expect(await get()).toMatchObject({
+      code: 200,
+      body: {
+        status: { indicator: 'major' },
+        components: [{ status: 'major_outage' }, {}, { status: 'degraded_performance' }],
+        catalogs: [{ age_seconds: 600, problems_count: 1 }],
+      },
+    });
+    health = observed(3_600_001);
+    const down = await get();
+    expect(down).toMatchObject({ code: 200, body: { status: { indicator: 'critical' } } });
+    expect(statusAnswerSchema.parse(down.body)).toEqual(down.body);
+    status.noteSuccess('object_store');
+  });
+
+  it('answers HEAD with the same headers and nothing else', async () => {
+    health = observed(0);
+    const { statusCode, headers, body } = await app.inject({ method: 'HEAD', url: STATUS_PATH });
+    expect([statusCode, body]).toEqual([200, '']);
+    expect(headers['cache-control']).toBe('public, max-age=5');
+    expect(Number(headers['content-length'])).toBeGreaterThan(100);
+  });
+
+  it('takes no other method, and ignores what it is asked with', async () => {
+    for (const method of ['POST', 'PUT', 'DELETE'] as const) {
+      expect((await app.inject({ method, url: STATUS_PATH })).statusCode).toBe(405);
+    }
+    const odd = await app.inject({ url: `${STATUS_PATH}?a=1&a=2&__proto__=x` });
+    expect(odd.statusCode).toBe(200);
+  });
+
+  it('is in the public OpenAPI document', () => {
+    const document = app.swagger() as { paths?: Record<string, { get?: { tags?: string[] } }> };
+    expect(document.paths?.[STATUS_PATH]?.get).toMatchObject({
+      tags: ['status'],
+      responses: {
+        200: { content: { 'application/json': { schema: { additionalProperties: false } } } },
+        503: { content: { 'application/problem+json': {} } },
+      },
+    });
+  });
+});

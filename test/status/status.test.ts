@@ -1,0 +1,350 @@
+import { describe, expect, it } from 'vitest';
+import { AppError } from '../../src/errors.ts';
+import type {
+  ComponentSource,
+  ProbedComponent,
+  ReadComponents,
+} from '../../src/status/components.ts';
+import type { ComponentStatus, Indicator } from '../../src/status/report.ts';
+import { createStatus } from '../../src/status/status.ts';
+import { createManualClock } from '../catalog/live-catalog.ts';
+
+const START = Date.parse('2026-11-21T09:00:00Z');
+const SECRET_MESSAGE = 'GET releases/probe/x at https://10.0.0.7:9000 failed: key AKIA123.';
+
+function open(...components: ComponentSource[]) {
+  const clock = createManualClock(START);
+  const log: { level: string; facts: Record<string, unknown> }[] = [];
+  const write = (level: string) => (facts: object) =>
+    void log.push({ level, facts: facts as Record<string, unknown> });
+  const status = createStatus({
+    clock,
+    randomness: { fraction: () => 0.5, id: () => 'unused' },
+    log: { info: write('info'), warn: write('warn'), error: write('error') },
+    components,
+  });
+  const component = (id: string) => status.report().components.find((one) => one.id === id);
+  const changes = () => log.map(({ level, facts }) => `${level} ${facts.from} ${facts.to}`);
+  return { clock, status, log, component, changes };
+}
+
+/** A component whose probe does what a test says, and counts. */
+function probed(options: Partial<ProbedComponent> = {}) {
+  const plan = { run: async (_signal: AbortSignal): Promise<void> => undefined, calls: 0 };
+  const component: ProbedComponent = {
+    kind: 'probed',
+    id: 'mail',
+    name: 'Mail',
+    outageImpact: 'minor',
+    probe: (signal) => {
+      plan.calls++;
+      return plan.run(signal);
+    },
+    ...options,
+  };
+  return { plan, component };
+}
+
+describe('a probed component', () => {
+  it('is not checked yet, counts as operational and says so', () => {
+    const { component, status } = open(probed().component);
+    expect(component('mail')).toEqual({
+      id: 'mail',
+      name: 'Mail',
+      status: 'operational',
+      description: 'Not checked yet.',
+      updatedAt: START,
+      checkedAt: null,
+    });
+    expect(status.report().indicator).toBe('none');
+  });
+
+  it('is asked at once and every 30 s, jittered, however often the report is asked for', async () => {
+    const { plan, component: mail } = probed();
+    const { clock, status, component } = open(mail);
+    status.start();
+    status.start();
+    await clock.advance(0);
+    expect(plan.calls).toBe(1);
+    for (let turn = 0; turn < 100; turn++) status.report();
+    await clock.advance(29_000);
+    expect(plan.calls).toBe(1);
+    await clock.advance(1_000);
+    expect(plan.calls).toBe(2);
+    expect(component('mail')).toMatchObject({
+      status: 'operational',
+      description: 'Answers.',
+      checkedAt: START + 30_000,
+      updatedAt: START,
+    });
+    await status.stop();
+    await clock.advance(300_000);
+    expect(plan.calls).toBe(2);
+  });
+
+  it('jitters by a fifth', async () => {
+    for (const [fraction, dueMs] of [
+      [0, 24_000],
+      [0.999, 35_988],
+    ] as const) {
+      const { plan, component } = probed();
+      const clock = createManualClock(START);
+      const silent = { info: () => {}, warn: () => {}, error: () => {} };
+      const randomness = { fraction: () => fraction, id: () => 'unused' };
+      const status = createStatus({ clock, randomness, log: silent, components: [component] });
+      status.start();
+      await clock.advance(0);
+      await clock.advance(dueMs - 10);
+      expect(plan.calls).toBe(1);
+      await clock.advance(20);
+      expect(plan.calls).toBe(2);
+      await status.stop();
+    }
+  });
+
+  it('goes out at the first failure, goes on being asked as often, and recovers at once', async () => {
+    const { plan, component: mail } = probed();
+    const { clock, status, component, changes, log } = open(mail);
+    plan.run = async () => {
+      throw new AppError('store_unavailable', SECRET_MESSAGE);
+    };
+    status.start();
+    await clock.advance(0);
+    await clock.advance(600_000);
+    expect(plan.calls).toBe(21);
+    expect(component('mail')).toMatchObject({
+      status: 'major_outage',
+      description: 'Does not answer.',
+      updatedAt: START,
+      checkedAt: START + 600_000,
+    });
+    expect(status.report().indicator).toBe('minor');
+    expect(changes()).toEqual(['warn operational major_outage']);
+    // The reason is in the log, and nowhere else.
+    expect(String(log[0]?.facts.err)).toContain('10.0.0.7');
+    expect(JSON.stringify(status.report())).not.toMatch(/10\.0\.0\.7|AKIA|releases/);
+    plan.run = async () => undefined;
+    await clock.advance(30_000);
+    expect(component('mail')).toMatchObject({ status: 'operational', updatedAt: START + 630_000 });
+    expect(status.report().indicator).toBe('none');
+    expect(changes()).toEqual(['warn operational major_outage', 'info major_outage operational']);
+    await status.stop();
+  });
+
+  it.each<[string, Error]>([
+    ['Does not answer.', new AppError('upstream_unavailable', SECRET_MESSAGE)],
+    ['Refuses this service', new AppError('store_denied', SECRET_MESSAGE)],
+    ['Refuses this service', new AppError('invalid_configuration', SECRET_MESSAGE)],
+    ['Does not work', new AppError('document_corrupt', SECRET_MESSAGE)],
+    ['Does not work', new TypeError(SECRET_MESSAGE)],
+  ])('says %s and never the message of what was thrown', async (sentence, error) => {
+    const { plan, component: mail } = probed();
+    const { clock, status, component } = open(mail);
+    // Thrown, not rejected: a probe need not be an async function.
+    plan.run = () => {
+      throw error;
+    };
+    status.start();
+    await clock.advance(0);
+    expect(component('mail')?.status).toBe('major_outage');
+    expect(component('mail')?.description).toContain(sentence);
+    expect(JSON.stringify(status.report())).not.toContain('AKIA');
+    await status.stop();
+  });
+
+  it('is out when it hangs, is told to end, and stopping does not wait for it', async () => {
+    const { plan, component: mail } = probed();
+    const { clock, status, component } = open(mail);
+    const signals: AbortSignal[] = [];
+    plan.run = (signal) => {
+      signals.push(signal);
+      return new Promise(() => undefined);
+    };
+    status.start();
+    await clock.advance(0);
+    await clock.advance(4_990);
+    expect(component('mail')?.status).toBe('operational');
+    await clock.advance(20);
+    expect(component('mail')).toMatchObject({
+      status: 'major_outage',
+      description: 'Does not answer.',
+    });
+    expect(signals.map(({ aborted }) => aborted)).toEqual([true]);
+    await clock.advance(30_000);
+    expect(signals).toHaveLength(2);
+    await status.stop();
+    expect(signals[1]?.aborted).toBe(true);
+  });
+
+  it('is degraded when it answers slowly, and that is minor', async () => {
+    const { plan, component: store } = probed({ id: 'store', outageImpact: 'major' });
+    const { clock, status, component } = open(store);
+    plan.run = (signal) => clock.sleep(2_001, signal);
+    status.start();
+    await clock.advance(0);
+    await clock.advance(2_100);
+    expect(component('store')).toMatchObject({
+      status: 'degraded_performance',
+      description: 'Answers slowly.',
+    });
+    expect(status.report().indicator).toBe('minor');
+    plan.run = (signal) => clock.sleep(1_999, signal);
+    await clock.advance(35_000);
+    expect(component('store')?.status).toBe('operational');
+    await status.stop();
+  });
+
+  it('stopped in the middle of a probe, it does not report an outage of its own making', async () => {
+    const { plan, component: mail } = probed();
+    const { clock, status, changes, component } = open(mail);
+    plan.run = (signal) => clock.sleep(4_000, signal);
+    status.start();
+    await clock.advance(0);
+    await clock.advance(1_000);
+    await status.stop();
+    expect(component('mail')?.status).toBe('operational');
+    expect(changes()).toEqual([]);
+  });
+});
+
+describe('real traffic', () => {
+  it('turns a component at once, both ways, without a probe', () => {
+    const { component: captcha } = probed({ id: 'captcha' });
+    const { probe: _none, ...noted } = captcha;
+    const { status, component, changes } = open(noted);
+    status.start();
+    status.noteFailure('captcha', 'The captcha service does not answer.');
+    expect(component('captcha')).toMatchObject({
+      status: 'major_outage',
+      description: 'The captcha service does not answer.',
+      checkedAt: START,
+    });
+    status.noteFailure('captcha', 'The captcha service does not answer.');
+    status.noteSuccess('captcha');
+    status.noteSuccess('captcha');
+    expect(component('captcha')?.status).toBe('operational');
+    expect(changes()).toEqual(['warn operational major_outage', 'info major_outage operational']);
+    return status.stop();
+  });
+
+  it('is followed by the next probe, which says how it is now', async () => {
+    const { component: mail } = probed();
+    const { clock, status, component } = open(mail);
+    status.start();
+    await clock.advance(0);
+    await clock.advance(1_000);
+    status.noteFailure('mail', 'A mail could not be sent.');
+    expect(component('mail')?.status).toBe('major_outage');
+    await clock.advance(30_000);
+    expect(component('mail')?.status).toBe('operational');
+    await status.stop();
+  });
+
+  it('does not put on the page what is not set up here', () => {
+    const { status, changes } = open(probed().component);
+    status.noteFailure('captcha', 'Out.');
+    status.noteSuccess('nothing');
+    expect(status.report().components.map(({ id }) => id)).toEqual(['mail']);
+    expect(changes()).toEqual([]);
+  });
+});
+
+describe('a component that is read', () => {
+  function reading() {
+    const state: { status: ComponentStatus; impact: Indicator; reads: number } = {
+      status: 'operational',
+      impact: 'none',
+      reads: 0,
+    };
+    const source: ReadComponents = {
+      kind: 'read',
+      read: () => {
+        state.reads++;
+        return [{ id: 'catalog', name: 'Catalog', description: 'So so.', ...state }];
+      },
+      catalogs: () => [
+        { application: 'desktop', revision: 7, source: 'live', ageSeconds: 3, problemsCount: 0 },
+      ],
+    };
+    return { state, source };
+  }
+
+  it('is as it is now in every report, before anything was started', () => {
+    const { state, source } = reading();
+    const { clock, status, component } = open(source);
+    state.status = 'partial_outage';
+    state.impact = 'major';
+    expect(status.report()).toEqual({
+      at: START,
+      indicator: 'major',
+      description: expect.stringMatching(/last good state/),
+      components: [
+        {
+          id: 'catalog',
+          name: 'Catalog',
+          status: 'partial_outage',
+          description: 'So so.',
+          updatedAt: START,
+          checkedAt: START,
+        },
+      ],
+      catalogs: [
+        { application: 'desktop', revision: 7, source: 'live', ageSeconds: 3, problemsCount: 0 },
+      ],
+    });
+    void clock.advance(5);
+    expect(component('catalog')?.status).toBe('partial_outage');
+  });
+
+  it('has its changes in the log within seconds, though nobody asks', async () => {
+    const { state, source } = reading();
+    const { clock, status, changes } = open(source);
+    status.start();
+    await clock.advance(0);
+    state.status = 'major_outage';
+    await clock.advance(6_000);
+    state.status = 'degraded_performance';
+    await clock.advance(60_000);
+    expect(changes()).toEqual([
+      'warn operational major_outage',
+      'info major_outage degraded_performance',
+    ]);
+    await status.stop();
+    const { reads } = state;
+    await clock.advance(60_000);
+    expect(state.reads).toBe(reads);
+  });
+});
+
+describe('the indicator', () => {
+  const read = (...impacts: Indicator[]): ReadComponents => ({
+    kind: 'read',
+    read: () =>
+      impacts.map((impact, index) => ({
+        id: `${index}`,
+        name: 'x',
+        status: 'operational',
+        description: 'x',
+        impact,
+      })),
+  });
+  const out = (outageImpact: 'minor' | 'major') => {
+    const id = `out-${outageImpact}`;
+    return { id, source: { ...probed({ id, outageImpact }).component } };
+  };
+
+  it.each<[Indicator, Indicator[], ('minor' | 'major')[]]>([
+    ['none', ['none', 'none'], []],
+    ['minor', ['none', 'minor', 'none'], []],
+    ['minor', ['none'], ['minor']],
+    ['major', ['none'], ['minor', 'major']],
+    ['major', ['minor', 'major'], []],
+    ['critical', ['major', 'critical', 'none'], ['major']],
+    ['none', [], []],
+  ])('%s', (expected, impacts, outages) => {
+    const failing = outages.map(out);
+    const { status } = open(read(...impacts), ...failing.map(({ source }) => source));
+    for (const { id } of failing) status.noteFailure(id, 'Out.');
+    expect(status.report().indicator).toBe(expected);
+  });
+});

@@ -1,0 +1,104 @@
+import { describe, expect, it } from 'vitest';
+import { createTally, TALLY_ROWS_MAX } from '../../src/usage/tally.ts';
+import { createFixedClock } from '../support/clock.ts';
+import { countChecks, countLinks, DAY, MINUTE } from './support.ts';
+
+function createCounting(isKnownVersion = (version: string) => version.startsWith('1.')) {
+  const clock = createFixedClock(Date.parse('2026-11-21T23:58:30Z'));
+  let asked = 0;
+  const usage = createTally({
+    clock,
+    isKnownVersion: (_application, _channel, version) => {
+      asked++;
+      return isKnownVersion(version);
+    },
+    minutesKeptMs: 10 * MINUTE,
+  });
+  return { clock, tally: usage, usage, asked: () => asked };
+}
+
+describe('what a process counts', () => {
+  it('is a check of the version that asks, an offer of the one offered, a link of the one linked', () => {
+    const { tally, usage } = createCounting();
+    countChecks({ usage }, 3, { offered: '1.1.0' });
+    countChecks({ usage }, 2, { version: null });
+    countLinks({ usage }, 4);
+    const group = {
+      day: '2026-11-21',
+      application: 'desktop',
+      channel: 'stable',
+      platform: 'windows',
+    };
+    expect(tally.take()?.rows).toEqual([
+      { ...group, version: '1.0.0', checks: 3, offers: 0, links: 0 },
+      { ...group, version: '1.1.0', checks: 0, offers: 3, links: 4 },
+      { ...group, version: 'unstated', checks: 2, offers: 0, links: 0 },
+    ]);
+    expect(tally.take()).toBeUndefined();
+  });
+
+  it('tells no version or platform apart that a stranger made up', () => {
+    const { tally, usage } = createCounting();
+    for (let i = 0; i < 50_000; i++)
+      countChecks({ usage }, 1, { version: `9.0.${i}`, platform: `p${i}` });
+    expect(tally.take()?.rows).toMatchObject([
+      { version: 'other', platform: 'other', checks: 50_000 },
+    ]);
+  });
+
+  it('asks the catalog once for a version it knows, and does not fail when it cannot answer', () => {
+    const counting = createCounting();
+    countChecks(counting, 1_000);
+    expect(counting.asked()).toBe(1);
+    const broken = createCounting(() => {
+      throw new Error('no catalog yet');
+    });
+    countChecks(broken, 2);
+    expect(broken.tally.take()?.rows).toMatchObject([{ version: 'other', checks: 2 }]);
+  });
+
+  it('stays in bounded memory, however many versions there are, and loses no count', () => {
+    const { tally, usage, clock } = createCounting();
+    for (let i = 0; i < 3 * TALLY_ROWS_MAX; i++) countChecks({ usage }, 1, { version: `1.0.${i}` });
+    clock.advance(DAY);
+    countChecks({ usage }, 5);
+    const rows = tally.take()?.rows ?? [];
+    expect(rows.length).toBe(TALLY_ROWS_MAX + 2);
+    expect(rows.reduce((sum, { checks }) => sum + checks, 0)).toBe(3 * TALLY_ROWS_MAX + 5);
+  });
+
+  it('belongs to its UTC day and minute, and minutes are forgotten when they are of no use', () => {
+    const { tally, usage, clock } = createCounting();
+    countChecks({ usage }, 1, { offered: '1.1.0' });
+    clock.advance(2 * MINUTE);
+    countChecks({ usage }, 2);
+    // Looking does not take away, and does not count again.
+    expect(tally.peek()?.rows.length).toBe(3);
+    countChecks({ usage }, 4);
+    const { rows = [], minutes = [] } = tally.peek() ?? {};
+    expect(rows.map(({ day, checks }) => [day, checks])).toEqual([
+      ['2026-11-21', 1],
+      ['2026-11-21', 0],
+      ['2026-11-22', 6],
+    ]);
+    const midnight = Date.parse('2026-11-22T00:00:00Z') / MINUTE;
+    expect(
+      minutes.map(({ minute, checks, offers }) => [minute - midnight, checks, offers]),
+    ).toEqual([
+      [-2, 1, 1],
+      [0, 2, 0],
+      [0, 4, 0],
+    ]);
+    clock.advance(12 * MINUTE);
+    countChecks({ usage }, 1);
+    expect(tally.take()?.minutes.map(({ checks }) => checks)).toEqual([1]);
+  });
+
+  it('survives a clock that is set back', () => {
+    const { tally, usage, clock } = createCounting();
+    countChecks({ usage }, 1);
+    clock.advance(-DAY);
+    countChecks({ usage }, 1);
+    expect(tally.take()?.rows.map(({ day }) => day)).toEqual(['2026-11-21', '2026-11-20']);
+  });
+});
