@@ -19,10 +19,12 @@ interface ProbeDeps {
 }
 
 /**
- * Tries on the store itself whether a key can be taken only once, in turn and by 32 writers at once.
+ * Tests on the store itself that only one writer can create a key: first in turn, then with 32 writers at once.
  *
- * The race decides what the sequential tries cannot: a versioned bucket on Ceph RGW passes those and
- * lets every racer win. Throws when the store cannot be reached; works below `probe/` and clears up.
+ * The race finds what the sequential tests do not: a versioned bucket on Ceph RGW passes those and lets
+ * every writer of the race win. Works below `probe/` and removes what it wrote.
+ *
+ * @throws AppError the store's, when it cannot be reached
  */
 export async function probeConformance({ store, randomness }: ProbeDeps): Promise<Verdict> {
   const directory = `probe/${randomness.id()}`;
@@ -39,9 +41,9 @@ export async function probeConformance({ store, randomness }: ProbeDeps): Promis
 }
 
 /**
- * Probes before the first write, unless the store already holds a good verdict about itself.
+ * Probes the store, unless a good verdict about it is stored. With `fresh` it always probes.
  *
- * `store_nonconforming` with what was wrong. With `fresh` a stored verdict is not believed.
+ * @throws AppError `store_nonconforming` with the findings
  */
 export async function ensureConforming(
   deps: ProbeDeps & { readonly clock: Clock; readonly fresh?: boolean },
@@ -69,7 +71,7 @@ export async function ensureConforming(
   });
 }
 
-/** Where the verdict about a store lies in it: by its address, so a copied bucket is probed again. */
+/** The key of the verdict. It depends on the store's address, so that a copied bucket is probed again. */
 export function verdictKey(location: string): string {
   const digest = createHash('sha256').update(location).digest('hex');
   return `probe/verdicts/${digest.slice(0, 16)}.json`;
@@ -91,7 +93,7 @@ async function holdsGoodVerdict(store: ObjectStore, key: string): Promise<boolea
       verdict.schema_version === SCHEMA_VERSION
     );
   } catch {
-    // A corrupt verdict says nothing; the probe will.
+    // Treats a corrupt verdict as none: the store is probed again.
     return false;
   }
 }
@@ -120,7 +122,7 @@ async function probeRace(store: ObjectStore, key: string): Promise<string[]> {
   const outcomes = await Promise.all(
     bodies.map((body) =>
       store.create(key, body).catch((error: unknown) => {
-        // A lost race is a server error on some stores: what is stored then tells who won.
+        // Some stores answer a lost race with a server error; the stored object then names the winner.
         if (isAppError(error, 'store_unavailable')) {
           return 'unclear' as const;
         }
@@ -149,7 +151,7 @@ async function probeRace(store: ObjectStore, key: string): Promise<string[]> {
   return [];
 }
 
-/** Creates; after an unclear answer, repeats it and reads what is stored. */
+/** Creates the object; after an unclear answer, repeats the write and reads what is stored. */
 async function createKnown(
   store: ObjectStore,
   key: string,

@@ -2,10 +2,10 @@ import type { Clock, Randomness } from '../clock.ts';
 import { ensureConforming } from './conformance-probe.ts';
 import type { ObjectStore } from './object-store.ts';
 
-/** A store that nothing is written to before it has shown that it keeps its word. */
+/** A store that is written to only after it has passed the conformance probe. */
 export interface ConformingStore extends ObjectStore {
   /**
-   * Probes now, unless it was done: the first write does not have to wait for it then.
+   * Probes now, unless this process has done so: the first write then does not wait for the probe.
    *
    * @throws AppError `store_nonconforming`, and the store's
    */
@@ -13,9 +13,9 @@ export interface ConformingStore extends ObjectStore {
 }
 
 /**
- * A store that is probed before this process's first write to it: a service that only reads never does.
+ * Probes the store before this process's first write; a process that only reads never probes.
  *
- * A refusal is final until the next attempt to write; nothing is written before the probe was passed.
+ * After a failed probe, the next write probes again. Nothing is written before the probe has passed.
  */
 export function createConformingStore(deps: {
   readonly store: ObjectStore;

@@ -5,11 +5,11 @@ import { createMemoryStore } from './memory.ts';
 import type { CallOptions, ObjectInfo, ObjectStore } from './object-store.ts';
 
 /**
- * A store that keeps to itself what is written: the reads are the real store's, with those writes on top.
+ * A store that reads from the real store and keeps every write in memory.
  *
- * A command that runs on it goes through every check and every step, reads back what it wrote, and leaves
- * the real store as it was: none of that store's writing methods is ever called. Of an upload it keeps
- * what a HEAD says, and no bytes.
+ * A command that runs on it goes through every check and every step and reads back what it wrote. The
+ * real store stays as it was: its writing methods are never called. Of an upload, this store keeps the
+ * metadata that a HEAD answers, and no bytes.
  */
 export function createDryRunStore({
   store,
@@ -19,7 +19,7 @@ export function createDryRunStore({
   readonly clock: Clock;
 }): ObjectStore {
   const { identify, clockOffsetMs } = store;
-  // Ages are told by the store's clock, and what is written now is compared with what is stored.
+  // Objects written here are compared by age with stored ones, so both need the store's clock.
   const storeNow = (): number => clock.now() + (clockOffsetMs?.() ?? 0);
   const written = createMemoryStore({ clock: { ...clock, now: storeNow } });
   const uploaded = new Map<string, ObjectInfo>();
@@ -59,19 +59,10 @@ export function createDryRunStore({
       return own ?? (deleted.has(key) ? undefined : store.read(key, options));
     },
     async *list(prefix, options) {
-      const own = await ownInfos(prefix);
-      const hidden = new Set([...deleted, ...own.map(({ key }) => key)]);
       const { after } = options ?? {};
-      let next = own.findIndex(({ key }) => after === undefined || compareKeys(key, after) > 0);
-      if (next < 0) next = own.length;
-      for await (const info of store.list(prefix, options)) {
-        if (hidden.has(info.key)) continue;
-        for (; next < own.length && compareKeys(own[next]?.key ?? '', info.key) < 0; next++) {
-          yield own[next] as ObjectInfo;
-        }
-        yield info;
-      }
-      yield* own.slice(next);
+      const own = await ownInfos(prefix);
+      const listed = own.filter(({ key }) => after === undefined || compareKeys(key, after) > 0);
+      yield* mergeByKey(listed, store.list(prefix, options), (key) => deleted.has(key));
     },
     async delete(key, options) {
       await written.delete(key, options);
@@ -86,6 +77,24 @@ export function createDryRunStore({
       return 'created';
     },
   };
+}
+
+/** Both in key order; of two with one key, only the own one. */
+async function* mergeByKey(
+  own: ObjectInfo[],
+  stored: AsyncIterable<ObjectInfo>,
+  isDeleted: (key: string) => boolean,
+): AsyncGenerator<ObjectInfo> {
+  const ownKeys = new Set(own.map(({ key }) => key));
+  const waiting = [...own];
+  for await (const info of stored) {
+    if (isDeleted(info.key) || ownKeys.has(info.key)) continue;
+    while (waiting[0] !== undefined && compareKeys(waiting[0].key, info.key) < 0) {
+      yield* waiting.splice(0, 1);
+    }
+    yield info;
+  }
+  yield* waiting;
 }
 
 function refuseUploaded(uploaded: ReadonlyMap<string, ObjectInfo>, key: string): void {

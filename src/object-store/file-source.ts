@@ -1,7 +1,7 @@
 import { open } from 'node:fs/promises';
 import type { UploadSource } from './object-store.ts';
 
-/** A file as an upload source; its size and hash are what the caller measured beforehand. */
+/** A file as an upload source; the caller has measured its size (bytes) and SHA-256 (hex) before. */
 export function createFileSource(file: {
   readonly path: string;
   readonly size: number;

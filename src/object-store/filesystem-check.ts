@@ -9,10 +9,9 @@ import { TEMPORARY_PREFIX } from './key.ts';
 const NO_LINKS = ['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK', 'EISDIR', 'EINVAL'];
 
 /**
- * Tries in the directory itself whether a name can be claimed by exactly one writer.
+ * Tests in the directory itself that only one writer can claim a name.
  *
- * `store_nonconforming` where it cannot: two writers could both win. Other failures are the
- * system's own errors.
+ * @throws AppError `store_nonconforming` when two writers could both win; otherwise the system's own errors
  */
 export async function checkDirectory({ root, operations }: Volume): Promise<void> {
   const name = join(root, `${TEMPORARY_PREFIX}${randomUUID()}`);

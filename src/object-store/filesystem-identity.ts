@@ -6,12 +6,13 @@ import { isMissing } from './filesystem-errors.ts';
 import type { Volume } from './filesystem-volume.ts';
 import { createFile } from './filesystem-write.ts';
 
-/** No key is spelled like this. */
+/** Cannot be the file of a key: `!` stands before a letter only. */
 const FILE = 'store!.json';
 
 /**
- * The id of the store in a directory, in a file of its own: a directory without it is no store, whatever
- * it holds. A volume that is not mounted shows as an empty directory, or none.
+ * The id of the store in a directory, from a file of its own; undefined when the directory holds no store.
+ *
+ * Tells an empty store from a volume that is not mounted, which shows as an empty directory or none.
  */
 export async function readIdentity(root: string): Promise<string | undefined> {
   let text: string;

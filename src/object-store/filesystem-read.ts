@@ -11,29 +11,38 @@ import { compareKeys, parseKey, parsePrefix } from './key.ts';
 import type { ObjectInfo, ObjectStore } from './object-store.ts';
 import { checkCeiling, resolveRange } from './range.ts';
 
-/** Each download that is not read holds so much of it. */
+/** Bytes that a download whose client does not read keeps in memory. */
 const READ_AHEAD_BYTES = 32 * 1024;
 
 /**
  * The reading half of the directory store.
  *
- * @param confirm throws when the whole store is gone: then nothing that is missing was deleted
+ * @param confirm called when an object is missing; throws when the whole store is gone, since the object
+ *   was not deleted then
  */
 export function createReader(
   root: string,
   confirm: () => Promise<void>,
 ): Pick<ObjectStore, 'get' | 'read' | 'head' | 'list'> {
+  /** Opens the object's file and hands it to `use`, which closes it. */
+  async function open<T>(
+    key: string,
+    signal: AbortSignal | undefined,
+    use: (file: FileHandle, info: ObjectInfo) => Promise<T>,
+  ): Promise<T | undefined> {
+    const path = pathOf(root, parseKey(key));
+    signal?.throwIfAborted();
+    return translate('read', path, async () => {
+      const opened = await openObject(root, path, key);
+      if (opened !== undefined) return use(opened.file, opened.info);
+      await confirm();
+      return undefined;
+    });
+  }
+
   return {
-    async get(key, { range, bytesMax, signal } = {}) {
-      const path = pathOf(root, parseKey(key));
-      signal?.throwIfAborted();
-      return translate('read', path, async () => {
-        const opened = await openObject(root, path, key);
-        if (opened === undefined) {
-          await confirm();
-          return undefined;
-        }
-        const { file, info } = opened;
+    get: (key, { range, bytesMax, signal } = {}) =>
+      open(key, signal, async (file, info) => {
         try {
           const { start, end } = resolveRange(range, info.size);
           checkCeiling(key, end - start + 1, bytesMax);
@@ -41,19 +50,10 @@ export function createReader(
         } finally {
           await file.close();
         }
-      });
-    },
+      }),
 
-    async read(key, { range, signal } = {}) {
-      const path = pathOf(root, parseKey(key));
-      signal?.throwIfAborted();
-      return translate('read', path, async () => {
-        const opened = await openObject(root, path, key);
-        if (opened === undefined) {
-          await confirm();
-          return undefined;
-        }
-        const { file, info } = opened;
+    read: (key, { range, signal } = {}) =>
+      open(key, signal, async (file, info) => {
         try {
           const { start, end } = resolveRange(range, info.size);
           // An empty object has no last byte; its stream still has to end and close the file.
@@ -64,8 +64,7 @@ export function createReader(
           await file.close();
           throw error;
         }
-      });
-    },
+      }),
 
     async head(key, options) {
       const path = pathOf(root, parseKey(key));
@@ -109,9 +108,9 @@ async function describeFile(path: string, key: string): Promise<ObjectInfo | und
 async function openObject(root: string, path: string, key: string) {
   let file: FileHandle | undefined;
   try {
-    // Not through a symbolic link, nor waiting for the other end of a named pipe.
+    // Must not follow a symbolic link, nor wait for the other end of a named pipe.
     const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
-    // Windows has no such flag.
+    // Windows does not have O_NOFOLLOW.
     if (O_NOFOLLOW === undefined && (await lstat(path)).isSymbolicLink()) throw symbolicLink(path);
     file = await open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
     await refuseLinkedDirectory(root, dirname(path));
@@ -127,7 +126,7 @@ async function openObject(root: string, path: string, key: string) {
 }
 
 function toInfo(key: string, stats: BigIntStats): ObjectInfo {
-  // Nothing is ever rewritten in place, so another file under the name is another inode or time.
+  // A file is never rewritten in place, so a new file under this name has another inode or time.
   const etag = `"${[stats.ino, stats.size, stats.mtimeNs].map((n) => n.toString(36)).join('-')}"`;
   return { key, size: Number(stats.size), etag, lastModified: stats.mtime };
 }

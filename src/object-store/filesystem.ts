@@ -8,7 +8,7 @@ import { ensureIdentity, readIdentity, refuseVanished } from './filesystem-ident
 import { listTemporaryFiles, statIfPresent } from './filesystem-list.ts';
 import { pathOf } from './filesystem-names.ts';
 import { createReader } from './filesystem-read.ts';
-import { systemOperations, type VolumeOperations } from './filesystem-volume.ts';
+import { systemOperations, type Volume, type VolumeOperations } from './filesystem-volume.ts';
 import { createDirectory, createFile, removeFile } from './filesystem-write.ts';
 import { parseKey } from './key.ts';
 import type { ObjectStore, PresignedUrl, PresignRequest } from './object-store.ts';
@@ -18,8 +18,8 @@ export interface FilesystemStoreDeps {
   /** Makes the link to this service's own file route. */
   readonly signUrl: (request: PresignRequest) => PresignedUrl;
   /**
-   * Whether opening an existing directory checks it, which writes there. False for a command, which may
-   * only read: the check then comes before the first write.
+   * Whether opening an existing directory checks it, which writes there; default true. A command that
+   * perhaps only reads says false: the check then runs before its first write.
    */
   readonly checksWhenOpened?: boolean;
   /** For tests of file systems that cannot be mounted where the tests run. */
@@ -30,44 +30,14 @@ export interface FilesystemStoreDeps {
  * A directory as a store, shared by any number of processes on one machine; keys are paths below it,
  * spelled as in `filesystem-names.ts`.
  *
- * `store_nonconforming` when its file system has no hard links. A directory that is missing, full or
- * read-only opens all the same, for readers, and is checked before the first write.
+ * A directory that is missing, full or read-only opens for readers and is checked before the first write.
+ *
+ * @throws AppError `store_nonconforming` when the file system has no hard links
  */
 export async function openFilesystemStore(deps: FilesystemStoreDeps): Promise<ObjectStore> {
   const root = resolve(deps.directory);
   const volume = { root, operations: deps.operations ?? systemOperations };
-  let prepared: Promise<void> | undefined;
-  /** Whether this process has seen the store: what is missing then may be all of it. */
-  let wasThere = false;
-
-  function prepare(): Promise<void> {
-    prepared ??= createDirectory(volume)
-      .then(() => checkDirectory(volume))
-      .then(() => ensureIdentity(volume))
-      .then(() => {
-        wasThere = true;
-      })
-      .catch((error: unknown) => {
-        prepared = undefined;
-        throw error;
-      });
-    return prepared;
-  }
-
-  if ((await translate('open', root, () => statIfPresent(root))) !== undefined) {
-    if (deps.checksWhenOpened !== false) {
-      await prepare().catch((error: unknown) => {
-        if (isAppError(error, 'store_nonconforming')) {
-          throw error;
-        }
-      });
-    }
-    wasThere ||= (await translate('open', root, () => readIdentity(root))) !== undefined;
-  }
-
-  async function refuseIfVanished(): Promise<void> {
-    if (wasThere) await refuseVanished(root);
-  }
+  const { prepare, refuseIfVanished } = await openDirectory(volume, deps.checksWhenOpened ?? true);
 
   async function write(
     key: string,
@@ -105,16 +75,59 @@ export async function openFilesystemStore(deps: FilesystemStoreDeps): Promise<Ob
     },
     keepsVersions: async () => false,
     removeAbandonedUploads: (before) =>
-      translate('clear unfinished files in', root, async () => {
-        let removed = 0;
-        for await (const path of listTemporaryFiles(root)) {
-          const stats = await statIfPresent(path);
-          if (stats !== undefined && stats.mtime < before) {
-            await removeFile(volume, path);
-            removed += 1;
-          }
-        }
-        return removed;
-      }),
+      translate('remove unfinished files in', root, () => removeAbandoned(volume, before)),
   };
+}
+
+interface OpenedDirectory {
+  /** Creates and checks the directory, once, before the first write. */
+  prepare(): Promise<void>;
+  /** @throws AppError `store_unavailable` when the store was there before and is gone, not only an object */
+  refuseIfVanished(): Promise<void>;
+}
+
+async function openDirectory(volume: Volume, checksNow: boolean): Promise<OpenedDirectory> {
+  const { root } = volume;
+  let prepared: Promise<void> | undefined;
+  let wasThere = false;
+  const prepareOnce = async (): Promise<void> => {
+    await createDirectory(volume);
+    await checkDirectory(volume);
+    await ensureIdentity(volume);
+    wasThere = true;
+  };
+  const prepare = (): Promise<void> => {
+    prepared ??= prepareOnce().catch((error: unknown) => {
+      prepared = undefined;
+      throw error;
+    });
+    return prepared;
+  };
+  if ((await translate('open', root, () => statIfPresent(root))) !== undefined) {
+    if (checksNow) {
+      await prepare().catch((error: unknown) => {
+        // Other failures, such as a full volume, must not keep readers out: the first write reports them.
+        if (isAppError(error, 'store_nonconforming')) throw error;
+      });
+    }
+    wasThere ||= (await translate('open', root, () => readIdentity(root))) !== undefined;
+  }
+  return {
+    prepare,
+    refuseIfVanished: async () => {
+      if (wasThere) await refuseVanished(root);
+    },
+  };
+}
+
+/** Removes the unfinished files that were last changed before the moment; returns how many. */
+async function removeAbandoned(volume: Volume, before: Date): Promise<number> {
+  let removed = 0;
+  for await (const path of listTemporaryFiles(volume.root)) {
+    const stats = await statIfPresent(path);
+    if (stats === undefined || stats.mtime >= before) continue;
+    await removeFile(volume, path);
+    removed += 1;
+  }
+  return removed;
 }

@@ -2,7 +2,14 @@ import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import type { Clock } from '../clock.ts';
 import { compareKeys, parseKey, parsePrefix } from './key.ts';
-import type { ObjectInfo, ObjectStore, ReadOptions, StoredObject } from './object-store.ts';
+import type {
+  ObjectInfo,
+  ObjectStore,
+  ReadOptions,
+  StoredObject,
+  UploadOptions,
+  UploadSource,
+} from './object-store.ts';
 import { checkCeiling, resolveRange } from './range.ts';
 import { readChunks } from './source-chunks.ts';
 import { createProgress, createUploadCheck } from './upload-check.ts';
@@ -48,12 +55,8 @@ export function createMemoryStore({ clock }: { clock: Clock }): ObjectStore {
     },
     async read(key, options) {
       const found = find(key, options);
-      return (
-        found && {
-          ...withoutBody(found),
-          stream: Readable.from([found.body], { objectMode: false }),
-        }
-      );
+      if (found === undefined) return undefined;
+      return { ...withoutBody(found), stream: Readable.from([found.body], { objectMode: false }) };
     },
     async head(key, options) {
       const found = find(key, options);
@@ -62,16 +65,13 @@ export function createMemoryStore({ clock }: { clock: Clock }): ObjectStore {
     async *list(prefix, options) {
       parsePrefix(prefix);
       const after = options?.after;
-      const keys = [...objects.keys()]
-        .filter((key) => key.startsWith(prefix))
-        .filter((key) => after === undefined || compareKeys(key, after) > 0)
-        .sort(compareKeys);
-      for (const key of keys) {
+      const found = [...objects.values()]
+        .filter(({ key }) => key.startsWith(prefix))
+        .filter(({ key }) => after === undefined || compareKeys(key, after) > 0)
+        .sort((a, b) => compareKeys(a.key, b.key));
+      for (const object of found) {
         options?.signal?.throwIfAborted();
-        const object = objects.get(key);
-        if (object !== undefined) {
-          yield withoutBody(object);
-        }
+        if (objects.has(object.key)) yield withoutBody(object);
       }
     },
     async delete(key, options) {
@@ -81,31 +81,35 @@ export function createMemoryStore({ clock }: { clock: Clock }): ObjectStore {
     },
     async upload(key, source, options = {}) {
       parseKey(key);
-      const check = createUploadCheck(key, source);
-      const progress = createProgress(source.size, options.onProgress);
-      const chunks: Uint8Array[] = [];
       options.signal?.throwIfAborted();
-      const take = () => new Uint8Array(CHUNK_BYTES);
-      for await (const chunk of readChunks(source, take, options.signal)) {
-        check.update(chunk);
-        chunks.push(chunk);
-        progress(chunk.length);
-      }
-      check.verify();
-      return put(key, Buffer.concat(chunks));
+      return put(key, await readSource(key, source, options));
     },
     async presign({ method, key, filename, expiresAt }) {
       parseKey(key);
       const query = new URLSearchParams({ method, filename, expires: expiresAt.toISOString() });
       return { url: `memory:${encodeURI(key)}?${query}`, expiresAt };
     },
-    async keepsVersions() {
-      return false;
-    },
-    async removeAbandonedUploads() {
-      return 0;
-    },
+    keepsVersions: async () => false,
+    removeAbandonedUploads: async () => 0,
   };
+}
+
+/** All bytes of the source. @throws AppError `upload_mismatch` */
+async function readSource(
+  key: string,
+  source: UploadSource,
+  { onProgress, signal }: UploadOptions,
+): Promise<Uint8Array> {
+  const check = createUploadCheck(key, source);
+  const progress = createProgress(source.size, onProgress);
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of readChunks(source, () => new Uint8Array(CHUNK_BYTES), signal)) {
+    check.update(chunk);
+    chunks.push(chunk);
+    progress(chunk.length);
+  }
+  check.verify();
+  return Buffer.concat(chunks);
 }
 
 function withoutBody({ key, size, etag, lastModified }: ObjectInfo): ObjectInfo {

@@ -53,7 +53,7 @@ const DEFAULT_TIMEOUTS: S3Timeouts = {
 const ATTEMPTS_MAX = 4;
 const BACKOFF_FIRST_MS = 50;
 const BACKOFF_MAX_MS = 1_000;
-/** Retries that may be outstanding beyond successes: an outage is not made worse by everyone's retries. */
+/** Retries beyond one for each success: retries must not make an outage worse. */
 const RETRY_BUDGET = 100;
 const CREDENTIALS_TIMEOUT_MS = 10_000;
 
@@ -105,35 +105,20 @@ export function createS3Connection(options: S3StoreOptions): S3Connection {
   const time = createStoreTime(options.clock);
   const client = createS3Client(options, options.endpoint, options.credentials);
   noteDates(client, time);
-  let freshClient: S3Client | undefined;
-  const takeFreshClient = (): S3Client => {
-    const { credentials } = client.config;
-    if (freshClient === undefined) {
-      freshClient = createS3Client(options, options.endpoint, credentials, { keepAlive: false });
-      noteDates(freshClient, time);
-    }
-    return freshClient;
-  };
+  const freshClient = createS3Client(options, options.endpoint, client.config.credentials, {
+    keepAlive: false,
+  });
+  noteDates(freshClient, time);
+  const resolveCredentials = createCredentialsCheck(client);
   let retriesLeft = RETRY_BUDGET;
-  let hadCredentials = false;
-
-  async function resolveCredentials(): Promise<void> {
-    try {
-      await client.config.credentials();
-      hadCredentials = true;
-    } catch (error) {
-      // Once there were some, it is their source that fails for now.
-      throw hadCredentials ? Object.assign(new Error(String(error)), { cause: error }) : error;
-    }
-  }
 
   async function once<T>(request: S3Request, send: Send<T>, isFresh = request.fresh === true) {
     const { signal, timeoutMs } = request;
     signal?.throwIfAborted();
     try {
-      // Not on the request's time: asking a machine for its role takes seconds the first time.
+      // Has its own time-out: the first question for a machine's role takes seconds.
       await withDeadline(CREDENTIALS_TIMEOUT_MS, signal, resolveCredentials);
-      const attempted = isFresh ? takeFreshClient() : client;
+      const attempted = isFresh ? freshClient : client;
       const result = await withDeadline(timeoutMs, signal, (abortSignal, answered) =>
         send(abortSignal, { client: attempted, answered }),
       );
@@ -182,7 +167,23 @@ export function createS3Connection(options: S3StoreOptions): S3Connection {
   };
 }
 
-/** Hears the store's clock from every answer that has the store's request id: a proxy's page has none. */
+/**
+ * Resolves when the client has credentials. A failure after it once had some is temporary: their source does
+ * not answer now. Before that, the configuration is wrong.
+ */
+function createCredentialsCheck(client: S3Client): () => Promise<void> {
+  let hadCredentials = false;
+  return async () => {
+    try {
+      await client.config.credentials();
+      hadCredentials = true;
+    } catch (error) {
+      throw hadCredentials ? new Error(String(error), { cause: error }) : error;
+    }
+  };
+}
+
+/** Notes the store's time from every answer that has the store's request id: a proxy's page has none. */
 function noteDates(client: S3Client, time: StoreTime): void {
   client.middlewareStack.add(
     (next) => async (args) => {
@@ -266,7 +267,7 @@ async function withDeadline<T>(
     return await Promise.race([run(controller.signal, () => clearTimeout(timer)), aborted]);
   } catch (error) {
     const reason: unknown = controller.signal.aborted ? controller.signal.reason : error;
-    // Ends what is still under way, such as a body that nobody will read.
+    // Ends what is still running, such as a body that will not be read.
     controller.abort(reason);
     throw reason;
   } finally {

@@ -105,7 +105,7 @@ export function createS3Store(options: S3StoreOptions): ObjectStore {
   };
 }
 
-/** After an answer to a PUT without the ETag of these bytes: what is stored says whether they were. */
+/** Reads back what is stored, because the answer to the PUT did not carry the ETag of these bytes. */
 async function settleCreated(
   reader: Pick<ObjectStore, 'get'>,
   key: string,
@@ -118,11 +118,11 @@ async function settleCreated(
   }
   throw new AppError(
     'store_unavailable',
-    `Something answered the PUT of ${key}, and nothing is stored: it was not the store.`,
+    `The PUT of ${key} was answered, but no object is stored: the answer did not come from the store. Check S3_ENDPOINT and the proxies on the way.`,
   );
 }
 
-/** Suspended versioning counts: what was stored before is kept. */
+/** True also when versioning is suspended, because older versions stay stored. */
 async function keepsVersions(connection: S3Connection): Promise<boolean | undefined> {
   const { place, timeouts, retrying } = connection;
   const permission = 's3:GetBucketVersioning';
@@ -134,7 +134,7 @@ async function keepsVersions(connection: S3Connection): Promise<boolean | undefi
     );
     return Status !== undefined;
   } catch (error) {
-    // A permission that nothing else needs, and a request that not every store knows.
+    // No other request needs this permission, and some stores do not implement this request.
     if (isAppError(error, 'store_denied') || isAppError(error, 'store_nonconforming')) {
       return undefined;
     }
@@ -144,29 +144,6 @@ async function keepsVersions(connection: S3Connection): Promise<boolean | undefi
 
 function createBodyReader(connection: S3Connection): Pick<ObjectStore, 'get' | 'read'> {
   const { place, timeouts } = connection;
-
-  async function open(
-    key: string,
-    range: ByteRange | undefined,
-    abortSignal: AbortSignal,
-    { client, answered }: Attempt,
-  ) {
-    const Key = connection.fullKey(key);
-    const Range = range && `bytes=${range.start}-${range.end ?? ''}`;
-    const command = new GetObjectCommand({ Bucket: place.bucket, Key, Range });
-    try {
-      const output = await client.send(command, { abortSignal });
-      answered();
-      return { output, info: toInfo(key, output, range) };
-    } catch (error) {
-      if (isMissingObject(error)) {
-        return undefined;
-      }
-      throw range !== undefined && isRefusal(error, 'InvalidRange')
-        ? unsatisfiableRange(range, undefined)
-        : error;
-    }
-  }
 
   function describe(key: string, { range, signal, fresh }: GetOptions) {
     if (range !== undefined) {
@@ -181,7 +158,7 @@ function createBodyReader(connection: S3Connection): Pick<ObjectStore, 'get' | '
     async get(key, options = {}) {
       let suspected: Uint8Array | undefined;
       return connection.retrying(describe(key, options), async (signal, attempt) => {
-        const opened = await open(key, options.range, signal, attempt);
+        const opened = await openBody(connection, key, options.range, signal, attempt);
         if (opened === undefined) {
           return undefined;
         }
@@ -189,7 +166,7 @@ function createBodyReader(connection: S3Connection): Pick<ObjectStore, 'get' | '
         const { ContentLength } = output;
         const { progressMs } = timeouts;
         const body = await readBody(output.Body, key, ContentLength, options.bytesMax, progressMs);
-        // The same bytes twice, over two connections: then the ETag is no MD5 here.
+        // When two connections deliver the same bytes, the ETag is not an MD5 on this store.
         const isSuspect = options.range === undefined && agreesWithEtag(body, output) === false;
         if (isSuspect && (suspected === undefined || Buffer.compare(suspected, body) !== 0)) {
           suspected = body;
@@ -201,10 +178,16 @@ function createBodyReader(connection: S3Connection): Pick<ObjectStore, 'get' | '
 
     async read(key, options = {}) {
       const request = describe(key, options);
-      // The caller's own signal, not the attempt's, whose time ends with the headers.
+      // The body needs a signal of its own: the attempt's time-out ends with the headers.
       const controller = new AbortController();
       const opened = await connection.retrying(request, (signal, attempt) =>
-        open(key, options.range, AbortSignal.any([signal, controller.signal]), attempt),
+        openBody(
+          connection,
+          key,
+          options.range,
+          AbortSignal.any([signal, controller.signal]),
+          attempt,
+        ),
       );
       if (opened === undefined) {
         return undefined;
@@ -221,6 +204,28 @@ function createBodyReader(connection: S3Connection): Pick<ObjectStore, 'get' | '
       return { ...opened.info, stream };
     },
   };
+}
+
+/** Sends the GET; resolves with the unread body, or undefined when the store has no such object. */
+async function openBody(
+  { fullKey, place }: S3Connection,
+  key: string,
+  range: ByteRange | undefined,
+  abortSignal: AbortSignal,
+  { client, answered }: Attempt,
+) {
+  const Range = range && `bytes=${range.start}-${range.end ?? ''}`;
+  const command = new GetObjectCommand({ Bucket: place.bucket, Key: fullKey(key), Range });
+  try {
+    const output = await client.send(command, { abortSignal });
+    answered();
+    return { output, info: toInfo(key, output, range) };
+  } catch (error) {
+    if (isMissingObject(error)) return undefined;
+    throw range !== undefined && isRefusal(error, 'InvalidRange')
+      ? unsatisfiableRange(range, undefined)
+      : error;
+  }
 }
 
 async function headObject(
@@ -261,12 +266,12 @@ async function* listObjects(
       if (answer.Name === place.bucket && (answer.Prefix ?? '') === Prefix) return answer;
       throw new AppError(
         'store_unavailable',
-        `Something answered the listing of ${place.bucket}/${Prefix} that was not the store.`,
+        `The answer to the listing of ${place.bucket}/${Prefix} names another bucket or prefix: it did not come from the store. Check S3_ENDPOINT and the proxies on the way.`,
       );
     });
     for (const { Key = '', Size = 0, ETag = '', LastModified } of page.Contents ?? []) {
       const key = ownKey(Key);
-      // Consoles leave keys such as `folder/` behind, which name no object of ours.
+      // Web consoles of stores create keys such as `folder/`, which are not objects of Slipway.
       if (isKey(key) && LastModified !== undefined) {
         yield { key, size: Size, etag: ETag, lastModified: LastModified };
       }
@@ -286,7 +291,7 @@ function toInfo(
   if (size === undefined || Number.isNaN(size) || !etag || lastModified === undefined) {
     throw new AppError(
       'store_unavailable',
-      `Something answered for ${key} without its size, date or ETag, or ignored the range: it was not the store.`,
+      `The answer for ${key} has no size, date or ETag, or ignores the range: it did not come from the store. Check S3_ENDPOINT and the proxies on the way.`,
     );
   }
   return { key, size, etag, lastModified };
