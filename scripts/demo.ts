@@ -13,8 +13,8 @@ import { isAppError } from '../src/errors.ts';
 import { systemClock, systemRandomness } from '../src/system.ts';
 
 /**
- * The whole story on one machine, with nothing to install: publish two versions of a real native
- * program (esbuild's, which is in node_modules anyway), serve them, and be the client on the old one.
+ * Demonstrates Slipway on one machine: publishes two versions of a real native program (esbuild's, which
+ * is in node_modules), serves them, and acts as the client that runs the old version.
  */
 
 const ROOT = path.join(import.meta.dirname, '..');
@@ -46,7 +46,7 @@ const env = {
   ...process.env,
   OBJECT_STORE: 'filesystem',
   DEFAULT_APP: 'desktop',
-  // Empty counts as unset, for the command line too, whatever a .env file says.
+  // An empty value counts as unset and takes precedence over a .env file.
   PUBLIC_URL: '',
   NODE_ENV: '',
 };
@@ -87,7 +87,7 @@ async function findProgram(packageName: string): Promise<Program> {
   return { version, file: path.join(directory, name) };
 }
 
-/** With the real command line, as it would be typed. */
+/** Publishes with the real command line, and prints the command. */
 async function publish({ version, file }: Program): Promise<void> {
   const os = OS_BY_NODE[process.platform] ?? process.platform;
   const descriptor = `${file},os=${os},arch=${process.arch},format=binary`;
@@ -101,7 +101,7 @@ async function publish({ version, file }: Program): Promise<void> {
     stdio: 'inherit',
   });
   const code = await new Promise((resolve) => child.once('close', resolve));
-  // It has said why.
+  // The command has printed the reason.
   if (code !== 0) process.exit(1);
 }
 
@@ -113,7 +113,7 @@ async function startService(): Promise<{ app: BuiltApp; url: string }> {
   const host = config.host;
   await app.http
     .listen({ host, port: config.port })
-    // The usual port may be taken by the real service.
+    // Another service may use the default port.
     .catch(() => app.http.listen({ host, port: 0 }));
   const { port } = app.http.server.address() as AddressInfo;
   const url = `http://${host}:${port}`;

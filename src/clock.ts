@@ -1,4 +1,4 @@
-/** Time and chance, passed in so that a test can fix both. Only `server.ts` and `scripts/` make real ones. */
+/** Time, passed in so that a test can set it. Only `server.ts` and `scripts/` pass the real clock. */
 export interface Clock {
   /** Milliseconds since the Unix epoch. */
   now(): number;
@@ -7,8 +7,8 @@ export interface Clock {
 }
 
 /**
- * In milliseconds: how far this machine's clock may be from the store's. Further apart, status and
- * `doctor` report it and nothing that is old is deleted.
+ * Milliseconds by which this machine's clock may differ from the store's. With a larger difference,
+ * status and `doctor` report it and no old object is deleted.
  */
 export const CLOCK_DIFFERENCE_MAX_MS = 5 * 60_000;
 

@@ -1,4 +1,4 @@
-/** Where a process says what happened; pino's loggers are ones. Never given a secret or a presigned URL. */
+/** The log of a process; pino's loggers implement it. Never pass it a secret or a presigned URL. */
 export interface Log {
   info(facts: object, message: string): void;
   warn(facts: object, message: string): void;

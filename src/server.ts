@@ -11,23 +11,23 @@ import { readEnvironment, systemClock, systemRandomness } from './system.ts';
 
 /** The service's entry point: the only file of `src` that listens, handles signals and exits. */
 
-/** A start waits this long for the store before it answers without it. */
+/** The start waits this long for the catalog; then the service listens without it. */
 const FIRST_LOAD_MAX_MS = 1_000;
 const STOP_MAX_MS = 10_000;
-/** For so long clients that keep connections alive are asked to close them, before the service does. */
+/** After the signal, answers ask clients to close their connections for this long; then the service closes them. */
 const DRAIN_MS = 1_500;
-/** Downloads that take longer than this after the signal are cut. */
+/** Answers that take longer than this after the signal are cut off. */
 const ANSWERS_MAX_MS = 9_000;
-/** Storing what was counted begins no later than this after the signal; what is counted later is lost. */
+/** The counts are stored at this time after the signal at the latest; later counts are lost. */
 const COUNTED_MAX_MS = 5_000;
 const DEFAULT_METRICS_PORT = 9464;
-/** What could not be written waits until it can; beyond this lines are dropped. */
+/** Log lines that cannot be written wait in memory up to this size; then lines are dropped. */
 const UNWRITTEN_LOG_BYTES_MAX = 1024 * 1024;
 
 const config = readConfig();
-// Synchronous: buffered lines would be flushed at the end, for ever where nobody reads them any more.
+// Synchronous: a flush at the end would never finish when the reader of the pipe has stopped reading.
 const output = pino.destination({ fd: 1, sync: true, maxLength: UNWRITTEN_LOG_BYTES_MAX });
-// A full disk costs lines of the log, and not the service.
+// A full disk must not stop the service: log lines are lost instead.
 output.on('error', () => {});
 const logger = pino({ level: config.logLevel }, output);
 
@@ -67,7 +67,7 @@ function readConfig(): Config {
   }
 }
 
-/** Two processes on one machine are common: only a port that was asked for by name must be free. */
+/** The default port may be taken, because two processes on one machine are common; METRICS_PORT must be free. */
 async function openMetrics(app: BuiltApp, { metricsHost, metricsPort }: Config) {
   const readiness = () => detailedReadiness({ catalog: app.catalog, clock: systemClock }).document;
   const deps = { registry: app.metrics, readiness, clock: systemClock, log: logger };
@@ -83,13 +83,13 @@ async function openMetrics(app: BuiltApp, { metricsHost, metricsPort }: Config) 
     app.metrics.clear();
     logger.warn(
       { port: DEFAULT_METRICS_PORT },
-      'the metrics port is taken: no metrics; set METRICS_PORT',
+      'the metrics port is taken, so no metrics are served; set METRICS_PORT to a free port',
     );
     return undefined;
   }
 }
 
-/** Finishes what is under way, then leaves; what hangs is left behind. */
+/** Stops the service on SIGTERM and SIGINT; exits with 1 when that takes longer than {@link STOP_MAX_MS}. */
 function stopOnSignals(app: BuiltApp, closeMetrics: () => void): void {
   let stopping = false;
   const stop = (signal: NodeJS.Signals): void => {
@@ -97,7 +97,7 @@ function stopOnSignals(app: BuiltApp, closeMetrics: () => void): void {
     stopping = true;
     logger.info({ signal }, 'stopping');
     setTimeout(() => {
-      logger.error({}, 'did not stop in time');
+      logger.error({}, 'the service did not stop in time');
       process.exit(1);
     }, STOP_MAX_MS).unref();
     closeMetrics();
@@ -113,12 +113,12 @@ function stopOnSignals(app: BuiltApp, closeMetrics: () => void): void {
   process.on('SIGINT', stop);
 }
 
-/** Completes what is being answered; a client that is too slow for that must not cost the last counts. */
+/** Completes running answers, then stores the counts. A slow client must not delay the counts. */
 async function finish(app: BuiltApp): Promise<void> {
   app.drain();
   await systemClock.sleep(DRAIN_MS);
   const late = setTimeout(() => {
-    logger.warn({}, 'some clients are too slow to wait for');
+    logger.warn({}, 'connections of slow clients are closed');
     app.http.server.closeAllConnections();
   }, ANSWERS_MAX_MS - DRAIN_MS);
   const answered = app.http.close().finally(() => clearTimeout(late));

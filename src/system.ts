@@ -4,7 +4,7 @@ import { setTimeout } from 'node:timers/promises';
 import { getHeapStatistics } from 'node:v8';
 import type { Clock, Randomness } from './clock.ts';
 
-/** The real clock and chance, for the programs' entry points; everything else is handed them. */
+/** The real clock and randomness. Only entry points import this file; other code receives both as parameters. */
 
 export const systemClock: Clock = {
   now: () => Date.now(),
@@ -16,7 +16,7 @@ export const systemRandomness: Randomness = {
   id: () => randomUUID(),
 };
 
-/** What the system lets this process use. */
+/** The limits that the operating system and Node set for this process. */
 export interface ProcessLimits {
   /** Open files and sockets; infinite where there is no such limit (Windows). */
   readonly descriptors: number;
@@ -24,7 +24,7 @@ export interface ProcessLimits {
 }
 
 export function readProcessLimits(): ProcessLimits {
-  // Without it, a report looks up the names of connections.
+  // Otherwise the report resolves the host names of all connections.
   (process.report as { excludeNetwork?: boolean }).excludeNetwork = true;
   const { userLimits } = process.report.getReport() as unknown as {
     userLimits?: { open_files?: { soft: number | 'unlimited' } };
@@ -38,9 +38,9 @@ export function readProcessLimits(): ProcessLimits {
 
 /** The environment, completed from a `.env` file in the working directory when there is one. */
 export function readEnvironment(): Readonly<Record<string, string | undefined>> {
-  // A directory of that name is a virtual environment of Python.
+  // Python's virtual environments are directories named .env.
   if (statSync('.env', { throwIfNoEntry: false })?.isFile()) {
-    // `loadEnvFile` says of a file that it may not read that there is none.
+    // `loadEnvFile` reports a file without read permission as missing.
     accessSync('.env', constants.R_OK);
     process.loadEnvFile('.env');
   }
