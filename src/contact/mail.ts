@@ -1,7 +1,7 @@
 import nodemailer, { type SMTPTransportOptions } from 'nodemailer';
 import { AppError } from '../errors.ts';
 import type { Secret } from '../secret.ts';
-import type { Message } from './documents.ts';
+import type { Message } from './transition.ts';
 
 /** Sends messages to the team by SMTP. The only file that knows how mail is made. */
 export interface Mailer {

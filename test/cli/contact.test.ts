@@ -142,8 +142,8 @@ describe('slipway contact', () => {
     expect(stdout).toMatch(/one\ntwo {2}2J \n\tthree/);
     expect(stdout + (await run('list')).stdout).not.toMatch(/(?![\n\t])\p{Cc}/u);
 
-    await context.app.privateStore.delete(`contact/${id}/message.json`);
-    await context.app.privateStore.create(`contact/${id}/message.json`, Buffer.from('corrupt'));
+    await context.app.privateStore.delete(`contact/${id}/1.json`);
+    await context.app.privateStore.create(`contact/${id}/1.json`, Buffer.from('corrupt'));
     expect((await run('list')).stdout).toMatch(/cannot be read: .*contact erase/);
     expect((await run('show', id)).code).toBe(EXIT.failed);
     expect((await run('erase', id)).code).toBe(0);

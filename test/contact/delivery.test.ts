@@ -1,7 +1,8 @@
 import { setTimeout } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { ABANDONED_AFTER_MS } from '../../src/contact/delivery.ts';
-import { listMessages, redeliverMessage, showMessage } from '../../src/contact/inspect.ts';
+import { ABANDONED_AFTER_MS } from '../../src/contact/history.ts';
+import { listMessages, showMessage } from '../../src/contact/inspect.ts';
+import { redeliverMessage } from '../../src/contact/redeliver.ts';
 import { openFilesystemStore } from '../../src/object-store/filesystem.ts';
 import { createMemoryStore } from '../../src/object-store/memory.ts';
 import { systemClock } from '../../src/system.ts';
@@ -45,9 +46,9 @@ describe('with a real mail server', () => {
     expect(server.mails).toHaveLength(1);
     expect(outcomes).toEqual([true]);
     expect(await keysOf(store)).toEqual([
-      `contact/${id}/attempt/1.json`,
-      `contact/${id}/message.json`,
-      `contact/${id}/outcome/1.json`,
+      `contact/${id}/1.json`,
+      `contact/${id}/2.json`,
+      `contact/${id}/3.json`,
     ]);
   });
 
@@ -60,8 +61,12 @@ describe('with a real mail server', () => {
     const shown = await showMessage(store, id, true);
     expect(shown).toMatchObject({
       state: 'pending',
-      attempts: [{ number: 1, outcome: { result: 'failed' } }],
-      detail: expect.stringContaining(`${code} not now`),
+      attempts: [
+        {
+          number: 1,
+          outcome: { state: 'failed', detail: expect.stringContaining(`${code} not now`) },
+        },
+      ],
     });
     server.behave(undefined);
     clock.advance(50_000);
@@ -124,7 +129,7 @@ describe('with a real mail server', () => {
       expect(await statesOf(store)).toEqual(Array(50).fill('delivered'));
       const sent = server.mails.map(({ parsed }) => parsed.messageId?.slice(1, 33) ?? '');
       expect(sent.sort()).toEqual([...ids].sort());
-      expect(await keysOf(store, 'contact/pending/')).toEqual([]);
+      expect(await keysOf(store, 'contact/open/')).toEqual([]);
       await directory.remove();
     },
   );
@@ -132,17 +137,17 @@ describe('with a real mail server', () => {
   it('a mail in flight may finish when the process stops; nothing new is begun', async () => {
     const clock = systemClock;
     const store = createMemoryStore({ clock });
-    await accept({ store, clock }, 8);
+    const ids = await accept({ store, clock }, 8);
     const delivery = deliveryOf({ store, clock }, mailerOf(server));
     server.behave({ kind: 'wait', ms: 300 });
     delivery.start();
-    await expect.poll(() => keysOf(store).then((keys) => keys.join())).toMatch(/attempt/);
+    await expect.poll(() => keysOf(store).then((keys) => keys.join())).toMatch(/\/2\.json/);
     await delivery.stop();
     const { length } = server.mails;
     expect(length).toBeGreaterThan(0);
     expect(length).toBeLessThan(8);
     expect((await statesOf(store)).filter((state) => state === 'delivered')).toHaveLength(length);
-    delivery.wake();
+    for (const id of ids) delivery.wake(id);
     await setTimeout(50);
     expect(server.mails).toHaveLength(length);
   });
@@ -158,7 +163,7 @@ describe('with a real mail server', () => {
     server.behave({ kind: 'wait', ms: 2_000 });
     const delivery = deliveryOf({ store, clock }, mailerOf(server, 30_000));
     delivery.wake(id);
-    await expect.poll(() => keysOf(store).then((keys) => keys.join())).toMatch(/attempt/);
+    await expect.poll(() => keysOf(store).then((keys) => keys.join())).toMatch(/\/2\.json/);
     await delivery.stop();
     expect(server.mails).toEqual([]);
     expect(await statesOf(store)).toEqual(['pending']);
@@ -189,9 +194,9 @@ describe('back-off and giving up', () => {
     expect(times.at(-1)).toBe(72 * HOUR);
     const shown = await showMessage(store, id, true);
     expect(shown.state).toBe('dead');
-    expect(shown.attempts.at(-1)?.outcome).toMatchObject({ result: 'dead', next_at: null });
+    expect(shown.attempts.at(-1)?.outcome).toMatchObject({ state: 'dead' });
     expect(await listMessages(store, { state: 'dead', limit: 10, hasMail: true })).toHaveLength(1);
-    expect(await keysOf(store, 'contact/pending/')).toEqual([]);
+    expect(await keysOf(store, 'contact/open/')).toEqual([]);
     console.log(`dead after ${times.length} attempts in 72 hours`);
   });
 
@@ -206,20 +211,23 @@ describe('back-off and giving up', () => {
     expect(await statesOf(store)).toEqual(['dead']);
 
     const deps = { ...parts, randomness: createSeededRandomness(5) };
-    expect(await redeliverMessage(deps, id, 'ada')).toEqual({ round: 1 });
+    expect(await redeliverMessage(deps, id, 'ada')).toEqual({ redelivery: 1 });
     expect(await statesOf(store)).toEqual(['pending']);
     await delivery.runOnce();
     // Failed again, and not given up at once.
-    expect(await showMessage(store, id, true)).toMatchObject({ state: 'pending', attemptCount: 2 });
+    expect(await showMessage(store, id, true)).toMatchObject({
+      state: 'pending',
+      attempts: [{}, {}],
+    });
     answer = 'sent';
     clock.advance(2 * MINUTE);
     await delivery.runOnce();
     expect(await showMessage(store, id, true)).toMatchObject({
       state: 'delivered',
-      attemptCount: 3,
+      attempts: [{}, {}, {}],
       redeliveries: 1,
     });
-    expect(await keysOf(store, 'contact/pending/')).toEqual([]);
+    expect(await keysOf(store, 'contact/open/')).toEqual([]);
     // The same again for one that was delivered.
     await redeliverMessage(deps, id, 'ada');
     await delivery.runOnce();
@@ -240,7 +248,7 @@ describe('back-off and giving up', () => {
     expect(mailer.sent).toEqual([id]);
     expect(await statesOf(store)).toEqual(['delivered']);
     await Promise.all(workers.map((worker) => worker.runOnce()));
-    expect(await keysOf(store, 'contact/pending/')).toEqual([]);
+    expect(await keysOf(store, 'contact/open/')).toEqual([]);
   });
 
   it('another machine’s clock, a year ahead, delays a message by hours and not by a year', async () => {
@@ -271,7 +279,7 @@ describe('a process that dies while sending', () => {
       createFakeMailer(() => new Promise(() => {})),
     );
     dying.wake(id);
-    await expect.poll(() => keysOf(store).then((keys) => keys.join())).toMatch(/attempt/);
+    await expect.poll(() => keysOf(store).then((keys) => keys.join())).toMatch(/\/2\.json/);
 
     const mailer = createFakeMailer();
     const delivery = deliveryOf(parts, mailer);

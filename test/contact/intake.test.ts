@@ -1,13 +1,16 @@
 import { describe, expect, it } from 'vitest';
+import { eraseMessage } from '../../src/contact/erase.ts';
 import { listMessages, showMessage } from '../../src/contact/inspect.ts';
 import { createIntake } from '../../src/contact/intake.ts';
-import { eraseMessage } from '../../src/contact/retention.ts';
+import { removeOldMessages } from '../../src/contact/retention.ts';
 import { AppError } from '../../src/errors.ts';
 import { createMemoryStore } from '../../src/object-store/memory.ts';
 import { systemClock } from '../../src/system.ts';
 import { createFixedClock, createSeededRandomness } from '../support/clock.ts';
 import { createFaultyStore, failOnce } from '../support/faulty-store.ts';
 import { createFakeMailer, deliveryOf, intakeOf, keysOf, submission } from './support.ts';
+
+const HOUR = 3_600_000;
 
 const setUp = () => {
   const clock = createFixedClock();
@@ -37,10 +40,7 @@ describe('what is sent', () => {
     const told: string[] = [];
     const { id } = await intakeOf(parts, (accepted) => told.push(accepted)).submit(submission());
     expect(told).toEqual([id]);
-    expect(await keysOf(store)).toEqual([
-      `contact/${id}/message.json`,
-      `contact/pending/${id}/0.json`,
-    ]);
+    expect(await keysOf(store)).toEqual([`contact/${id}/1.json`, `contact/open/${id}/1.json`]);
     expect(store.counts).toMatchObject({ list: 1, create: 2, get: 0, head: 0 });
     expect(await showMessage(store, id, true)).toMatchObject({
       id,
@@ -175,8 +175,8 @@ describe('when the store fails', () => {
             return send();
           });
           expect(await keysOf(inner)).toEqual([
-            `contact/${id}/message.json`,
-            `contact/pending/${id}/0.json`,
+            `contact/${id}/1.json`,
+            `contact/open/${id}/1.json`,
           ]);
           tried++;
         }
@@ -203,22 +203,58 @@ describe('when the store fails', () => {
     await expect(intakeOf(parts).submit(submission())).rejects.toMatchObject({ code });
   });
 
-  it('stopped between the message and its marker: sent again it is marked, and if not, restored', async () => {
-    const { parts, store, inner } = setUp();
-    store.setPlan(({ key }) => (key.includes('/pending/') ? { when: 'before' } : undefined));
+  it('stopped between the marker and the message: nothing is lost, and a later try is delivered', async () => {
+    const { parts, store, inner, clock } = setUp();
+    const isMarker = (key: string) => key.startsWith('contact/open/');
+    store.setPlan(({ key }) => (isMarker(key) ? undefined : { when: 'before' }));
+    await expect(intakeOf(parts).submit(submission())).rejects.toMatchObject({
+      code: 'outcome_unknown',
+    });
+    const [marker = ''] = await keysOf(inner);
+    expect(isMarker(marker)).toBe(true);
+
+    // Another process looks at the marker before the message is there.
+    const mailer = createFakeMailer();
+    const delivery = deliveryOf({ store: inner, clock }, mailer);
+    await delivery.runOnce();
+    expect(mailer.tried).toEqual([]);
     const key = submission({ idempotencyKey: 'a1' });
-    await expect(intakeOf(parts).submit(key)).rejects.toMatchObject({ code: 'outcome_unknown' });
-    await expect(intakeOf(parts).submit(submission())).rejects.toBeInstanceOf(AppError);
-    expect((await keysOf(inner)).filter((found) => found.includes('pending'))).toEqual([]);
+    store.setPlan(async (call) => {
+      if (isMarker(call.key)) return undefined;
+      await delivery.runOnce();
+      return { when: 'before' };
+    });
+    await expect(intakeOf(parts).submit(key)).rejects.toBeInstanceOf(AppError);
     store.setPlan(undefined);
     const { id } = await intakeOf(parts).submit(key);
-    expect(await keysOf(inner, 'contact/pending/')).toEqual([`contact/pending/${id}/0.json`]);
+    await delivery.runOnce();
+    expect(mailer.sent).toEqual([id]);
+    expect(await keysOf(inner, 'contact/open/')).toEqual([marker]);
+  });
 
+  it('suspended between the marker and the message until the marker is removed: it is marked again', async () => {
+    const { parts, store, inner, clock } = setUp();
+    store.setPlan(async ({ method, key }) => {
+      if (method !== 'create' || key.startsWith('contact/open/')) return undefined;
+      clock.advance(25 * HOUR);
+      await removeOldMessages({ store: inner, clock }, 365 * 24 * HOUR);
+      expect(await keysOf(inner)).toEqual([]);
+      return undefined;
+    });
+    const { id } = await intakeOf(parts).submit(submission());
     const mailer = createFakeMailer();
-    const delivery = deliveryOf({ store: inner, clock: systemClock }, mailer);
+    await deliveryOf({ store: inner, clock }, mailer).runOnce();
+    expect(mailer.sent).toEqual([id]);
+  });
+
+  it('starts delivering at once when the service starts', async () => {
+    const clock = systemClock;
+    const store = createMemoryStore({ clock });
+    const { id } = await intakeOf({ store, clock }).submit(submission());
+    const mailer = createFakeMailer();
+    const delivery = deliveryOf({ store, clock }, mailer);
     delivery.start();
-    await expect.poll(() => mailer.sent.length).toBe(2);
+    await expect.poll(() => mailer.sent).toEqual([id]);
     await delivery.stop();
-    expect(mailer.sent).toContain(id);
   });
 });

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { ABANDONED_AFTER_MS } from '../../src/contact/delivery.ts';
+import { eraseMessage } from '../../src/contact/erase.ts';
+import { ABANDONED_AFTER_MS } from '../../src/contact/history.ts';
 import { showMessage } from '../../src/contact/inspect.ts';
-import { eraseMessage, removeOldMessages } from '../../src/contact/retention.ts';
+import { removeOldMessages } from '../../src/contact/retention.ts';
 import { createMemoryStore } from '../../src/object-store/memory.ts';
 import { createFixedClock } from '../support/clock.ts';
 import { createFaultyStore, type Fault, failFrom, failOnce } from '../support/faulty-store.ts';
@@ -53,7 +54,7 @@ describe('a delivery', () => {
         await deliver(store, clock, mailer);
         expect(mailer.sent, `call ${call} fails ${when}`).toEqual([id]);
         expect((await showMessage(inner, id, true)).state).toBe('delivered');
-        expect(await keysOf(inner, 'contact/pending/')).toEqual([]);
+        expect(await keysOf(inner, 'contact/open/')).toEqual([]);
       }
     }
   });
@@ -77,7 +78,7 @@ describe('a delivery', () => {
         expect(mails).toBeGreaterThanOrEqual(1);
         expect(mails).toBeLessThanOrEqual(2);
         duplicates += mails - 1;
-        expect(await keysOf(inner, 'contact/pending/')).toEqual([]);
+        expect(await keysOf(inner, 'contact/open/')).toEqual([]);
       }
     }
     console.log(
@@ -106,12 +107,12 @@ describe('a delivery', () => {
   it('of a corrupt message leaves the others alone', async () => {
     const { clock, inner } = setUp();
     const [first = '', second = ''] = await accept({ store: inner, clock }, 2);
-    await inner.delete(`contact/${first}/message.json`);
-    await inner.create(`contact/${first}/message.json`, Buffer.from('{"signed":'));
+    await inner.delete(`contact/${first}/1.json`);
+    await inner.create(`contact/${first}/1.json`, Buffer.from('{"signed":'));
     const mailer = createFakeMailer();
     await deliver(inner, clock, mailer);
     expect(mailer.sent).toEqual([second]);
-    expect(await keysOf(inner, 'contact/pending/')).toEqual([`contact/pending/${first}/0.json`]);
+    expect(await keysOf(inner, 'contact/open/')).toEqual([`contact/open/${first}/1.json`]);
   });
 });
 
@@ -133,7 +134,7 @@ describe('erasing', () => {
       await deliver(store, clock, mailer);
       // It may have been past its last look at the marker.
       expect(mailer.tried.length - triedBefore, `erased at ${call}`).toBeLessThanOrEqual(1);
-      expect(await keysOf(inner, 'contact/pending/')).toEqual([]);
+      expect(await keysOf(inner, 'contact/open/')).toEqual([]);
       await expect(showMessage(inner, id, true)).rejects.toMatchObject({ code: 'unknown_message' });
       await removeOldMessages({ store: inner, clock }, 365 * 24 * HOUR);
       expect(await keysOf(inner)).toEqual([`contact/${id}/end.json`]);
@@ -170,33 +171,38 @@ describe('retention', () => {
     const [delivered = '', corrupt = ''] = await accept({ store, clock }, 3);
     const mailer = createFakeMailer();
     deliveryOf({ store, clock }, mailer).wake(delivered);
-    await expect.poll(() => keysOf(store).then((keys) => keys.join())).toMatch(/outcome/);
-    await store.delete(`contact/${corrupt}/message.json`);
-    await store.create(`contact/${corrupt}/message.json`, Buffer.from('corrupt'));
+    await expect.poll(() => keysOf(store).then((keys) => keys.join())).toMatch(/\/3\.json/);
+    await store.delete(`contact/${corrupt}/1.json`);
+    await store.create(`contact/${corrupt}/1.json`, Buffer.from('corrupt'));
     clock.advance(20 * 24 * HOUR);
     const [young = ''] = await accept({ store, clock }, 1);
     expect(await removeOldMessages({ store, clock }, 30 * 24 * HOUR)).toBe(0);
     clock.advance(11 * 24 * HOUR);
     expect(await removeOldMessages({ store, clock }, 30 * 24 * HOUR)).toBe(3);
     const left = (await keysOf(store)).filter((key) => !key.endsWith('/end.json'));
-    expect(left).toEqual([`contact/${young}/message.json`, `contact/pending/${young}/0.json`]);
+    expect(left).toEqual([`contact/${young}/1.json`, `contact/open/${young}/1.json`]);
     clock.advance(25 * HOUR);
     expect(await removeOldMessages({ store, clock }, 30 * 24 * HOUR)).toBe(0);
     expect(await keysOf(store)).toEqual([
-      `contact/${young}/message.json`,
-      `contact/pending/${young}/0.json`,
+      `contact/${young}/1.json`,
+      `contact/open/${young}/1.json`,
     ]);
   });
 
-  it('removes a marker whose message is gone, and touches nothing that is not its own', async () => {
+  it('removes a marker whose message never came, a day later, and no object that is not its own', async () => {
     const { clock, inner: store } = setUp();
     const [id = ''] = await accept({ store, clock }, 1);
-    await store.create(`contact/pending/${'0'.repeat(32)}/0.json`, Buffer.from('{}'));
+    const orphan = `contact/open/${'0'.repeat(32)}/1.json`;
+    await store.create(orphan, Buffer.from('{}'));
     await store.create('contact/readme.txt', Buffer.from('not ours'));
-    await removeOldMessages({ store, clock }, HOUR);
+    clock.advance(23 * HOUR);
+    await removeOldMessages({ store, clock }, 30 * 24 * HOUR);
+    expect(await keysOf(store)).toContain(orphan);
+    clock.advance(2 * HOUR);
+    await removeOldMessages({ store, clock }, 30 * 24 * HOUR);
     expect(await keysOf(store)).toEqual([
-      `contact/${id}/message.json`,
-      `contact/pending/${id}/0.json`,
+      `contact/${id}/1.json`,
+      `contact/open/${id}/1.json`,
       'contact/readme.txt',
     ]);
   });

@@ -1,5 +1,6 @@
 import type { Clock, Randomness } from '../../src/clock.ts';
-import { createDelivery, type Delivery, type DeliveryDeps } from '../../src/contact/delivery.ts';
+import type { DeliverDeps } from '../../src/contact/deliver-message.ts';
+import { createDelivery, type Delivery } from '../../src/contact/delivery.ts';
 import { listMessages } from '../../src/contact/inspect.ts';
 import { createIntake, type Intake, type Submission } from '../../src/contact/intake.ts';
 import { createMailer, type Mailer } from '../../src/contact/mail.ts';
@@ -51,7 +52,7 @@ export const intakeOf = (parts: Parts, onAccepted?: (id: string) => void): Intak
 export const deliveryOf = (
   parts: Parts,
   mailer: Mailer,
-  more: Partial<DeliveryDeps> = {},
+  more: Partial<DeliverDeps> = {},
 ): Delivery =>
   createDelivery({
     randomness: createSeededRandomness(seeds++),

@@ -1,12 +1,7 @@
-import {
-  eraseExisting,
-  type ListedMessage,
-  listMessages,
-  redeliverMessage,
-  type ShownMessage,
-  showMessage,
-} from '../../../src/contact/inspect.ts';
+import { eraseExisting } from '../../../src/contact/erase.ts';
+import { listMessages, type ShownMessage, showMessage } from '../../../src/contact/inspect.ts';
 import type { MessageState } from '../../../src/contact/message-state.ts';
+import { redeliverMessage } from '../../../src/contact/redeliver.ts';
 import { openContext } from '../context.ts';
 import { alignColumns, formatTime, printableText, printJson, printTable } from '../output.ts';
 import { print, type Terminal } from '../terminal.ts';
@@ -43,11 +38,11 @@ export async function list(
     printTable(
       terminal,
       ['id', 'accepted', 'state', 'attempts', 'from', 'subject'],
-      messages.map(({ id, acceptedAt, state, attemptCount, email, subject }) => [
+      messages.map(({ id, acceptedAt, state, attempts, email, subject }) => [
         id,
         formatTime(acceptedAt),
         state,
-        String(attemptCount),
+        String(attempts.length),
         email,
         subject,
       ]),
@@ -102,8 +97,8 @@ export async function show(
       ['attempt', 'at', 'result', 'detail'],
       message.attempts.map(({ number, at, outcome }) => [
         String(number),
-        at === undefined ? '' : formatTime(at),
-        outcome?.result ?? 'no outcome',
+        formatTime(at),
+        outcome?.state ?? 'no outcome',
         outcome?.detail ?? '',
       ]),
     );
@@ -123,12 +118,12 @@ export async function redeliver(
 ): Promise<void> {
   const context = await openContext(terminal, { subject: 'private data' });
   const { privateStore: store, clock, randomness, actor } = context;
-  const { round } = await redeliverMessage({ store, clock, randomness }, id, actor);
-  if (options.json) printJson(terminal, { id, redelivery: round, state: 'pending' });
+  const { redelivery } = await redeliverMessage({ store, clock, randomness }, id, actor);
+  if (options.json) printJson(terminal, { id, redelivery, state: 'pending' });
   else {
     print(
       terminal,
-      `${id} in ${context.place.text} is to be delivered again (redelivery ${round}).`,
+      `${id} in ${context.place.text} is to be delivered again (redelivery ${redelivery}).`,
     );
     print(terminal, 'A running service that has SMTP_URL set delivers it, within a minute.');
   }
@@ -139,13 +134,9 @@ export async function erase(
   id: string,
   options: { json: boolean },
 ): Promise<void> {
-  const {
-    privateStore: store,
-    clock,
-    randomness,
-    place,
-  } = await openContext(terminal, { subject: 'private data' });
-  await eraseExisting({ store, clock, randomness }, id);
+  const context = await openContext(terminal, { subject: 'private data' });
+  const { privateStore: store, clock, place } = context;
+  await eraseExisting({ store, clock }, id);
   if (options.json) printJson(terminal, { id, state: 'erased' });
   else
     print(
@@ -154,8 +145,8 @@ export async function erase(
     );
 }
 
-function listedJsonOf(message: ListedMessage): object {
-  const { id, acceptedAt, state, name, email, subject, attemptCount, detail, nextAt } = message;
+function listedJsonOf(message: ShownMessage): object {
+  const { id, acceptedAt, state, name, email, subject, attempts, nextAt } = message;
   return {
     id,
     accepted_at: acceptedAt,
@@ -163,8 +154,8 @@ function listedJsonOf(message: ListedMessage): object {
     name,
     email,
     subject,
-    attempt_count: attemptCount,
-    detail: detail ?? null,
+    attempt_count: attempts.length,
+    detail: attempts.at(-1)?.outcome?.detail ?? null,
     next_at: nextAt ?? null,
   };
 }
@@ -172,10 +163,10 @@ function listedJsonOf(message: ListedMessage): object {
 function attemptJsonOf({ number, at, outcome }: ShownMessage['attempts'][number]): object {
   return {
     number,
-    at: at ?? null,
-    result: outcome?.result ?? null,
+    at,
+    result: outcome?.state ?? null,
     detail: outcome?.detail ?? null,
     ended_at: outcome?.at ?? null,
-    next_at: outcome?.next_at ?? null,
+    next_at: outcome?.state === 'failed' ? outcome.next_at : null,
   };
 }

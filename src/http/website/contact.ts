@@ -5,7 +5,7 @@ import {
   MESSAGE_LENGTH_MAX,
   NAME_LENGTH_MAX,
   SUBJECT_LENGTH_MAX,
-} from '../../contact/documents.ts';
+} from '../../contact/transition.ts';
 import type { Intake } from '../../contact/intake.ts';
 import { isDisplayName } from '../../domain/display-name.ts';
 import { AppError } from '../../errors.ts';

@@ -242,8 +242,8 @@ describe('POST /api/v1/contact', () => {
     }
     store.setPlan(undefined);
     const { body } = await post(GOOD, key);
-    await store.delete(`contact/${body.id}/message.json`);
-    await store.create(`contact/${body.id}/message.json`, Buffer.from('corrupt'));
+    await store.delete(`contact/${body.id}/1.json`);
+    await store.create(`contact/${body.id}/1.json`, Buffer.from('corrupt'));
     await expectProblem(post(GOOD, key), 503, 'document_corrupt');
   });
 });
