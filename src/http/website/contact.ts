@@ -1,12 +1,12 @@
 import { z } from 'zod';
 import type { Captcha } from '../../captcha/captcha.ts';
+import type { Intake } from '../../contact/intake.ts';
 import {
   EMAIL_LENGTH_MAX,
   MESSAGE_LENGTH_MAX,
   NAME_LENGTH_MAX,
   SUBJECT_LENGTH_MAX,
 } from '../../contact/transition.ts';
-import type { Intake } from '../../contact/intake.ts';
 import { isDisplayName } from '../../domain/display-name.ts';
 import { AppError } from '../../errors.ts';
 import type { App } from '../deps.ts';
