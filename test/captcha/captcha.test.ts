@@ -3,7 +3,8 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { type CaptchaService, createCaptcha } from '../../src/captcha/captcha.ts';
+import { createCaptcha } from '../../src/captcha/captcha.ts';
+import type { CaptchaProvider } from '../../src/captcha/provider.ts';
 import { Secret } from '../../src/secret.ts';
 
 /** A captcha service on loopback: it answers what a test wants it to. */
@@ -37,7 +38,7 @@ const json =
 
 const visitor = { token: 'token-1', remoteAddress: '192.0.2.7' };
 
-describe.each<CaptchaService>(['turnstile', 'hcaptcha', 'recaptcha'])('%s', (kind) => {
+describe.each<CaptchaProvider>(['turnstile', 'hcaptcha', 'recaptcha'])('%s', (kind) => {
   const outcomes: [boolean, string][] = [];
   beforeEach(() => {
     outcomes.length = 0;
