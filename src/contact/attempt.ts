@@ -82,7 +82,12 @@ export async function storeOutcome(
   }
 }
 
-/** Of all processes that create a number, one succeeds. `taken`: what is there; undefined when it is corrupt. */
+/**
+ * Of all processes that create the same number, exactly one succeeds.
+ *
+ * @returns `taken`: the transition that has the number; undefined when it is corrupt
+ * @throws AppError `outcome_unknown` and the store's
+ */
 async function createTransition(
   deps: CreateDeps,
   id: string,
@@ -94,7 +99,7 @@ async function createTransition(
   const bytes = sequence.render(sealTransition(id, { number, changeId }, content));
   if ((await createSettled(deps, sequence.key(number), bytes)) === 'created') return 'created';
   const taken = (await readSoundDocument(deps.store, sequence, number))?.signed;
-  // The store's answer to this very call was lost.
+  // When it is this change, the call above created it and the store's answer was lost.
   return taken?.change_id === changeId ? 'created' : { taken };
 }
 
@@ -108,7 +113,7 @@ function logOutcome(log: Log, message: string, outcome: Outcome): void {
   } else {
     log.error(
       { message, claim, detail },
-      'a contact message was given up; "slipway contact redeliver" tries again',
+      'a contact message is dead after 72 hours of attempts; "slipway contact redeliver" sends it again',
     );
   }
 }

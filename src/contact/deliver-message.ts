@@ -17,7 +17,7 @@ interface Known {
   readonly history: History | undefined;
   /** When this process first saw the newest transition. */
   readonly firstSeenAt: number;
-  /** Nothing need be read before. */
+  /** The message need not be read again before. */
   readonly readAgainAt: number;
 }
 
@@ -47,7 +47,7 @@ export async function deliverMessage(
   if (memory.active.has(id)) return true;
   memory.active.add(id);
   try {
-    // First: nothing may be concluded from the absence of this process's own outcome.
+    // First: without its outcome, this process's own attempt would look abandoned.
     await storeUnstored(deps, memory, id);
     const history = await readDue(deps, memory, id);
     if (history === undefined) return true;
@@ -65,7 +65,10 @@ export async function deliverMessage(
       const readAgainAt = now + CORRUPT_READ_AGAIN_MS;
       memory.known.set(id, { history: undefined, firstSeenAt: now, readAgainAt });
     }
-    deps.log.warn({ message: id, err: error }, 'a contact message has to wait');
+    deps.log.warn(
+      { message: id, err: error },
+      'a contact message could not be processed; it is tried again',
+    );
     return true;
   } finally {
     memory.active.delete(id);
@@ -80,7 +83,7 @@ async function storeUnstored(deps: DeliverDeps, memory: Memory, id: string): Pro
   if (number !== undefined && outcome.state !== 'failed') await removeOpen(deps.store, id, number);
 }
 
-/** The message, if it may be sent now. Closes one whose delivery is over. */
+/** The message if it may be sent now. When its delivery is over, removes its open markers. */
 async function readDue(
   { store, clock }: DeliverDeps,
   { known }: Memory,
@@ -92,7 +95,7 @@ async function readDue(
   }
   const before = known.get(id);
   const history = await readHistory(store, id, before?.history);
-  // The marker is created before the message.
+  // The marker is created first. The message may still come.
   if (history === undefined) return undefined;
   const now = clock.now();
   const isSame = before?.history?.last === history.last;

@@ -78,7 +78,7 @@ export function createDelivery(deps: DeliverDeps): Delivery {
   };
 }
 
-/** The messages to be looked at now. One listing; forgets the messages that are not open any more. */
+/** The ids of the messages to read now, from one listing. Forgets messages that are no longer open. */
 async function findDue(
   { store, clock }: DeliverDeps,
   { known, unstored }: Memory,
@@ -91,7 +91,7 @@ async function findDue(
   const due = [...open].filter(([id, number]) => {
     const before = known.get(id);
     if (before === undefined || before.readAgainAt <= clock.now()) return true;
-    // An operator had it opened again.
+    // An operator asked for a redelivery.
     return number > (before.history?.last ?? number);
   });
   return [...new Set([...unstored.keys(), ...due.map(([id]) => id)])];

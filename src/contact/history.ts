@@ -43,7 +43,7 @@ export interface Attempt {
   readonly number: number;
   /** ISO 8601. */
   readonly at: string;
-  /** Undefined while it is under way, and for good when its process was stopped. */
+  /** Undefined while the attempt is under way, and when its process died. */
   readonly outcome: Extract<Transition, { claim: number }> | undefined;
 }
 
@@ -60,7 +60,7 @@ export function attemptsOf({ transitions }: History): readonly Attempt[] {
     }));
 }
 
-/** When the delivery began that is under way (milliseconds since the epoch), and how often it was tried. */
+/** When the latest delivery began (milliseconds since the epoch), and the number of its attempts. */
 export function deliveryOf({ transitions }: History): {
   readonly startedAt: number;
   readonly attempts: number;
@@ -77,7 +77,7 @@ export function redeliveriesOf({ transitions }: History): number {
   return transitions.filter(({ state }) => state === 'requeued').length;
 }
 
-/** A claim without an outcome may be superseded after this long by the clock of the process that waits. */
+/** Another process may supersede a claim that it has seen without an outcome for this long, by its own clock. */
 export const ABANDONED_AFTER_MS = 10 * 60_000;
 
 /**
@@ -89,6 +89,6 @@ export function decideSendAt({ newest }: History, firstSeenAt: number): number |
   if (newest.state === 'delivered' || newest.state === 'dead') return undefined;
   if (newest.state === 'sending') return firstSeenAt + ABANDONED_AFTER_MS;
   if (newest.state !== 'failed') return firstSeenAt;
-  // Another machine wrote it: if that clock is far ahead, the wait is still no longer than a pause can be.
+  // Another machine wrote `next_at`. A clock that is far ahead must not delay the mail for more than a pause.
   return Math.min(Date.parse(newest.next_at), firstSeenAt + PAUSE_MAX_MS);
 }

@@ -120,7 +120,7 @@ async function accept(deps: IntakeDeps, id: string, submission: Submission) {
       throw reused('was used for another message');
     }
   }
-  // This process was suspended meanwhile: its marker may have been removed as one without a message.
+  // When this process was suspended meanwhile, retention may have removed the marker as an orphan.
   if (deps.clock.now() - startedAt > ORPHAN_KEPT_MS / 2) await markOpen(deps, id, 1).catch(explain);
   deps.onAccepted?.(id);
   return { id };

@@ -28,7 +28,7 @@ export async function removeOldMessages(deps: RetentionDeps, keptMs: number): Pr
     if (documents.some(({ number }) => number === END_NUMBER)) continue;
     const storedAt = Math.min(...documents.map(({ writtenAt }) => writtenAt));
     if (storedAt >= clock.now() - keptMs) continue;
-    // One answer of the store is not enough to erase a message.
+    // A wrong date in the listing must not erase a message, so its own date has to be old too.
     if ((await acceptedAt(store, id, storedAt)) < clock.now() - keptMs) old.push(id);
   }
   for (const id of old) await eraseMessage(deps, id, 'retention');
@@ -37,7 +37,7 @@ export async function removeOldMessages(deps: RetentionDeps, keptMs: number): Pr
   return old.length;
 }
 
-/** Milliseconds since the epoch; the store's own time when the message is missing or corrupt. */
+/** Milliseconds since the epoch; the time from the listing when the message is missing or corrupt. */
 async function acceptedAt(store: ObjectStore, id: string, storedAt: number): Promise<number> {
   try {
     const message = await readMessage(store, id);

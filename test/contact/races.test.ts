@@ -42,7 +42,7 @@ async function runUntilOver(store: ObjectStore, clock: ReturnType<typeof createF
   return mailer;
 }
 
-describe('a process that was taken for dead', () => {
+describe('a superseded process', () => {
   /** Process A claims number 2 and pauses; process B supersedes it with number 3. */
   const supersede = async () => {
     const { clock, inner: store } = setUp();
@@ -59,7 +59,7 @@ describe('a process that was taken for dead', () => {
     return { clock, store, id, a, b, second };
   };
 
-  it('delivers late: the failure of its successor no longer counts', async () => {
+  it('that delivers late closes the message, whatever its successor reports', async () => {
     const { store, id, a, b, second, clock } = await supersede();
     a.end('sent');
     await expect.poll(() => statesIn(store, id)).toHaveLength(4);
@@ -74,7 +74,7 @@ describe('a process that was taken for dead', () => {
     expect(b.mailer.tried).toHaveLength(1);
   });
 
-  it('fails late: the delivery of its successor counts', async () => {
+  it('that fails late does not change a delivery of its successor', async () => {
     const { store, id, a, b } = await supersede();
     b.end('sent');
     await expect.poll(() => statesIn(store, id)).toHaveLength(4);
@@ -84,7 +84,7 @@ describe('a process that was taken for dead', () => {
     expect(await statesIn(store, id)).toHaveLength(4);
   });
 
-  it('delivers after its successor and after a redelivery was asked for: that is still sent', async () => {
+  it('that delivers late does not replace a redelivery that was requested since', async () => {
     const { store, id, a, b, clock } = await supersede();
     b.end('sent');
     await expect.poll(() => openKeys(store)).toEqual([]);
@@ -101,7 +101,7 @@ describe('a redelivery', () => {
   const redeliver = (store: ObjectStore, clock: ReturnType<typeof createFixedClock>, id: string) =>
     redeliverMessage({ store, clock, randomness: createSeededRandomness(9) }, id, 'ada');
 
-  it('asked for at each call of a delivery in turn: a delivery follows it', async () => {
+  it('that is requested at any call of a delivery is followed by a delivery', async () => {
     const quiet = setUp();
     await accept({ store: quiet.inner, clock: quiet.clock }, 1);
     await deliveryOf(quiet, createFakeMailer()).runOnce();
@@ -130,7 +130,7 @@ describe('a redelivery', () => {
     }
   });
 
-  it('whose process dies at each call in turn: delivered again, or as it was', async () => {
+  it('whose process dies at any call is either delivered or not requested', async () => {
     let redelivered = 0;
     for (const when of ['before', 'after'] as const) {
       for (let call = 1; call <= 14; call++) {
@@ -159,7 +159,7 @@ describe('corrupt transitions', () => {
     await store.create(key, Buffer.from('{"signed":'));
   };
 
-  it('each of a failed delivery in turn: the message is sent again, and not lost', async () => {
+  it('of a failed attempt do not lose the message', async () => {
     for (const number of [2, 3]) {
       const { clock, inner: store } = setUp();
       const [id = ''] = await accept({ store, clock }, 1);
@@ -172,7 +172,7 @@ describe('corrupt transitions', () => {
     }
   });
 
-  it('a corrupt outcome of a delivery that another process closes: sent twice at most', async () => {
+  it('that hide a delivery cause a second mail, and no third', async () => {
     const { clock, inner: store } = setUp();
     const [id = ''] = await accept({ store, clock }, 1);
     const kept = createFaultyStore(store);
@@ -187,7 +187,7 @@ describe('corrupt transitions', () => {
   });
 });
 
-it('looking costs one listing of what is open, however much was delivered', async () => {
+it('a look at waiting messages costs one request, however many were delivered', async () => {
   const { clock, inner, store } = setUp();
   await accept({ store: inner, clock }, 300);
   await deliveryOf({ store: inner, clock }, createFakeMailer()).runOnce();

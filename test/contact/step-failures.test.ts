@@ -8,7 +8,7 @@ import { createFixedClock } from '../support/clock.ts';
 import { createFaultyStore, type Fault, failFrom, failOnce } from '../support/faulty-store.ts';
 import { accept, createFakeMailer, deliveryOf, keysOf } from './support.ts';
 
-/** Each call of the store that a delivery makes fails once, and each is where the process dies once. */
+/** Makes each store call of a delivery fail in turn, and makes the process die at each call in turn. */
 
 const setUp = () => {
   const clock = createFixedClock();
@@ -17,7 +17,7 @@ const setUp = () => {
 };
 const HOUR = 3_600_000;
 
-/** How many calls a delivery makes that nothing disturbs: one that failed first, and one after it. */
+/** The number of store calls of an undisturbed delivery: a failed attempt, then a successful one. */
 async function countCalls(): Promise<number> {
   const { clock, inner, store } = setUp();
   await accept({ store: inner, clock }, 1);
@@ -42,7 +42,7 @@ async function deliver(
 const EFFECTS: readonly Fault['when'][] = ['before', 'after'];
 
 describe('a delivery', () => {
-  it('whose calls fail, each in turn: exactly one mail', async () => {
+  it('with one failed call sends exactly one mail, whichever call it is', async () => {
     const calls = await countCalls();
     expect(calls).toBeGreaterThan(15);
     for (const when of EFFECTS) {
@@ -59,7 +59,7 @@ describe('a delivery', () => {
     }
   });
 
-  it('whose process dies at each call in turn: another delivers, with at most one mail more', async () => {
+  it('whose process dies at any call is completed by another process, with at most one duplicate', async () => {
     const calls = await countCalls();
     let duplicates = 0;
     for (const when of EFFECTS) {
@@ -86,7 +86,7 @@ describe('a delivery', () => {
     );
   });
 
-  it('during which the store is down for a while, after the mail was sent: no second mail', async () => {
+  it('causes no second mail when the store is down for 20 minutes after the mail', async () => {
     const { clock, inner, store } = setUp();
     const [id = ''] = await accept({ store: inner, clock }, 1);
     const mailer = createFakeMailer(() => {
@@ -104,7 +104,7 @@ describe('a delivery', () => {
     expect((await showMessage(inner, id, true)).state).toBe('delivered');
   });
 
-  it('of a corrupt message leaves the others alone', async () => {
+  it('of a corrupt message does not disturb the other messages', async () => {
     const { clock, inner } = setUp();
     const [first = '', second = ''] = await accept({ store: inner, clock }, 2);
     await inner.delete(`contact/${first}/1.json`);
@@ -117,7 +117,7 @@ describe('a delivery', () => {
 });
 
 describe('erasing', () => {
-  it('at each call of a delivery in turn: nothing of it is left, and none is sent that had not begun', async () => {
+  it('at any call of a delivery leaves nothing of the message, and no further mail is begun', async () => {
     const calls = await countCalls();
     for (let call = 1; call <= calls; call++) {
       const { clock, inner, store } = setUp();
@@ -132,7 +132,7 @@ describe('erasing', () => {
         return undefined;
       });
       await deliver(store, clock, mailer);
-      // It may have been past its last look at the marker.
+      // The delivery may have checked for the end marker just before.
       expect(mailer.tried.length - triedBefore, `erased at ${call}`).toBeLessThanOrEqual(1);
       expect(await keysOf(inner, 'contact/open/')).toEqual([]);
       await expect(showMessage(inner, id, true)).rejects.toMatchObject({ code: 'unknown_message' });
@@ -144,7 +144,7 @@ describe('erasing', () => {
     }
   });
 
-  it('is done by the next try when the store fails in between', async () => {
+  it('is completed by a second try when the store fails during the first', async () => {
     for (const when of EFFECTS) {
       for (let call = 1; call <= 10; call++) {
         const { clock, inner, store } = setUp();
@@ -165,7 +165,7 @@ describe('erasing', () => {
 });
 
 describe('retention', () => {
-  it('erases what is too old, by its own time, delivered or not, corrupt or not', async () => {
+  it('erases messages that are too old, delivered or not, corrupt or not', async () => {
     const { clock, inner } = setUp();
     const store = inner;
     const [delivered = '', corrupt = ''] = await accept({ store, clock }, 3);
@@ -189,7 +189,7 @@ describe('retention', () => {
     ]);
   });
 
-  it('removes a marker whose message never came, a day later, and no object that is not its own', async () => {
+  it('removes an open marker without a message after a day, and no foreign object', async () => {
     const { clock, inner: store } = setUp();
     const [id = ''] = await accept({ store, clock }, 1);
     const orphan = `contact/open/${'0'.repeat(32)}/1.json`;

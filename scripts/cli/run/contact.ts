@@ -49,18 +49,21 @@ export async function list(
     );
   }
   if (messages.some(({ state }) => state === 'kept')) {
-    print(terminal, '\nKept ones are not sent by mail: SMTP_URL is not set here.');
+    print(
+      terminal,
+      '\nThe service does not send kept messages by mail, because SMTP_URL is not set.',
+    );
   }
   if (messages.some(({ state }) => state === 'dead')) {
     print(
       terminal,
-      '\nDead messages are not delivered any more: "slipway contact redeliver ID" tries again.',
+      '\nThe service has given up on dead messages. "slipway contact redeliver ID" tries again.',
     );
   }
   for (const { id, reason } of unreadable) {
     print(
       terminal,
-      printableText(`\n${id} cannot be read: ${reason} "slipway contact erase" removes it.`),
+      printableText(`\n${id} cannot be read: ${reason} "slipway contact erase ${id}" removes it.`),
     );
   }
 }
@@ -106,7 +109,7 @@ export async function show(
 }
 
 function stateSentence({ state, nextAt, id }: ShownMessage): string {
-  if (state === 'kept') return 'kept; SMTP_URL is not set here, so it is not sent by mail';
+  if (state === 'kept') return 'kept; not sent by mail, because SMTP_URL is not set';
   if (state === 'dead') return `dead; "slipway contact redeliver ${id}" tries again`;
   return nextAt === undefined ? state : `${state}; next attempt ${formatTime(nextAt)}`;
 }
@@ -123,9 +126,9 @@ export async function redeliver(
   else {
     print(
       terminal,
-      `${id} in ${context.place.text} is to be delivered again (redelivery ${redelivery}).`,
+      `${id} in ${context.place.text} is queued for delivery again (redelivery ${redelivery}).`,
     );
-    print(terminal, 'A running service that has SMTP_URL set delivers it, within a minute.');
+    print(terminal, 'A running service with SMTP_URL delivers it within a minute.');
   }
 }
 
@@ -141,7 +144,7 @@ export async function erase(
   else
     print(
       terminal,
-      `${id} in ${place.text} is erased. A mail that has been sent already is where it was sent.`,
+      `${id} in ${place.text} is erased. A mail that was sent already is not recalled.`,
     );
 }
 
