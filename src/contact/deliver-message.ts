@@ -13,8 +13,8 @@ export interface DeliverDeps extends AttemptDeps {
 
 /** What this process knows of an open message. Times are in milliseconds since the epoch. */
 interface Known {
-  /** Undefined when the message is corrupt. */
-  readonly history: History | undefined;
+  /** The number of the newest transition; infinite when the message is corrupt. */
+  readonly last: number;
   /** When this process first saw the newest transition. */
   readonly firstSeenAt: number;
   /** The message need not be read again before. */
@@ -63,7 +63,7 @@ export async function deliverMessage(
     if (isAppError(error) && error.kind === 'corrupt') {
       const now = deps.clock.now();
       const readAgainAt = now + CORRUPT_READ_AGAIN_MS;
-      memory.known.set(id, { history: undefined, firstSeenAt: now, readAgainAt });
+      memory.known.set(id, { last: Number.POSITIVE_INFINITY, firstSeenAt: now, readAgainAt });
     }
     deps.log.warn(
       { message: id, err: error },
@@ -93,20 +93,20 @@ async function readDue(
     await removeOpen(store, id);
     return undefined;
   }
-  const before = known.get(id);
-  const history = await readHistory(store, id, before?.history);
+  const history = await readHistory(store, id);
   // The marker is created first. The message may still come.
   if (history === undefined) return undefined;
   const now = clock.now();
-  const isSame = before?.history?.last === history.last;
-  const firstSeenAt = isSame ? before.firstSeenAt : now;
+  const { last, newest } = history;
+  const before = known.get(id);
+  const firstSeenAt = before?.last === last ? before.firstSeenAt : now;
   const sendAt = decideSendAt(history, firstSeenAt);
   if (sendAt === undefined) {
-    await removeOpen(store, id, history.last);
+    await removeOpen(store, id, last);
     return undefined;
   }
   // The outcome of another process may come at any time.
-  const readAgainAt = history.newest.state === 'sending' ? now : sendAt;
-  known.set(id, { history, firstSeenAt, readAgainAt });
+  const readAgainAt = newest.state === 'sending' ? now : sendAt;
+  known.set(id, { last, firstSeenAt, readAgainAt });
   return sendAt <= now ? history : undefined;
 }

@@ -92,7 +92,7 @@ async function findDue(
     const before = known.get(id);
     if (before === undefined || before.readAgainAt <= clock.now()) return true;
     // An operator asked for a redelivery.
-    return number > (before.history?.last ?? number);
+    return number > before.last;
   });
   return [...new Set([...unstored.keys(), ...due.map(([id]) => id)])];
 }

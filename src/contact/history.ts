@@ -15,24 +15,17 @@ export interface History {
 }
 
 /**
- * @param known what was read before: only newer transitions are read then
  * @returns undefined when there is no such message
  * @throws AppError `document_corrupt` when the message itself is corrupt; `document_newer`; the store's
  */
-export async function readHistory(
-  store: ObjectStore,
-  id: string,
-  known?: History,
-): Promise<History | undefined> {
-  const newer = await readNewer(store, messageSequence(id), known?.last ?? 0);
-  const read = newer.entries.map(({ document }) => document.signed);
-  const transitions = [...(known?.transitions ?? []), ...read];
-  const { last } = newer;
+export async function readHistory(store: ObjectStore, id: string): Promise<History | undefined> {
+  const { entries, corrupt, last } = await readNewer(store, messageSequence(id), 0);
   if (last === 0) return undefined;
+  const transitions = entries.map(({ document }) => document.signed);
   const [first] = transitions;
   const newest = transitions.at(-1);
   if (first === undefined || newest === undefined || first.number !== 1) {
-    throw new AppError('document_corrupt', newer.corrupt[0]?.reason ?? `${id} is corrupt.`);
+    throw new AppError('document_corrupt', corrupt[0]?.reason ?? `${id} is corrupt.`);
   }
   return { message: messageOf(first), transitions, newest, last };
 }
