@@ -2,12 +2,7 @@ import { applicationsSchema } from '../src/catalog/applications-document.ts';
 import { hintSchema } from '../src/catalog/hints.ts';
 import { manifestSchema } from '../src/catalog/manifest-document.ts';
 import { revisionSchema } from '../src/catalog/revision-document.ts';
-import {
-  attemptSchema,
-  messageSchema,
-  outcomeSchema,
-  redeliverySchema,
-} from '../src/contact/documents.ts';
+import { transitionSchema } from '../src/contact/transition.ts';
 import { accountSchema } from '../src/identity/account-document.ts';
 import { developerKeyListSchema } from '../src/identity/developer-key-list.ts';
 import { developerKeySchema } from '../src/identity/developer-keys.ts';
@@ -28,10 +23,7 @@ const DOCUMENTS = {
   'developer-key': ['Developer key', developerKeySchema],
   'developer-key-list': ['List of developer keys', developerKeyListSchema],
   invitation: ['Invitation', invitationSchema],
-  'contact-message': ['Message from the contact form', messageSchema],
-  'contact-attempt': ['Attempt to deliver a message', attemptSchema],
-  'contact-outcome': ['Outcome of an attempt', outcomeSchema],
-  'contact-redelivery': ['Redelivery of a message', redeliverySchema],
+  'contact-transition': ['Transition of a message from the contact form', transitionSchema],
   'usage-flush': ['Counts of one process', flushSchema],
   'usage-compaction': ['Counts of all processes', compactionSchema],
 } as const;

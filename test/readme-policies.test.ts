@@ -10,7 +10,7 @@ import {
   manifestKey,
   revisionKey,
 } from '../src/catalog/keys.ts';
-import { messageKey, pendingKey } from '../src/contact/keys.ts';
+import { openKey, transitionKey } from '../src/contact/keys.ts';
 import { AppError } from '../src/errors.ts';
 import { invite } from '../src/identity/invitations.ts';
 import {
@@ -130,8 +130,8 @@ const PRIVATE_KEYS = [
   developerKeyListKey(ID, 1),
   invitationKey({ account: ID, invitation: ID }),
   lockoutKey(ID, 1),
-  messageKey(ID),
-  pendingKey(ID, 0),
+  transitionKey(ID, 1),
+  openKey(ID, 1),
   flushKey(0, 'instance', 1),
   compactionKey(1),
   'housekeeping/2026-11-21T09.json',

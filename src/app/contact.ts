@@ -16,7 +16,7 @@ export interface ContactParts {
   readonly log: Log;
   readonly store: ObjectStore;
   readonly captcha: Captcha;
-  /** Undefined: messages are kept, and read with the command line. */
+  /** Undefined when no mail server is set up: then messages are only stored, and read on the command line. */
   readonly mailer: Mailer | undefined;
   readonly onMailOutcome: (ok: boolean, sentence: string) => void;
 }
@@ -26,7 +26,7 @@ export interface Contact {
   readonly delivery: Delivery | undefined;
 }
 
-/** The contact form and what delivers its messages. */
+/** Builds the contact form and the delivery of its messages. */
 export function createContact(parts: ContactParts): Contact {
   const { config, clock, randomness, log, store, captcha, mailer, onMailOutcome } = parts;
   const base = { store, clock, randomness };

@@ -1,133 +1,119 @@
-import { isAppError } from '../errors.ts';
 import type { Log } from '../log.ts';
-import { appendDocument } from '../sequence/append.ts';
 import { type CreateDeps, createSettled } from '../sequence/create-settled.ts';
 import { isEnded } from '../sequence/end.ts';
-import { SCHEMA_VERSION } from '../sequence/envelope.ts';
-import { seal } from '../sequence/sealed.ts';
-import {
-  type AttemptDocument,
-  attemptSequence,
-  DETAIL_LENGTH_MAX,
-  type Message,
-  type OutcomeDocument,
-  outcomeSequence,
-  readMessage,
-} from './documents.ts';
-import { messagePrefix, outcomeKey } from './keys.ts';
+import { readSoundDocument } from '../sequence/sequence.ts';
+import { nextAttemptAt } from './back-off.ts';
+import { deliveryOf, type History } from './history.ts';
+import { messagePrefix } from './keys.ts';
 import type { Mailer, SendResult } from './mail.ts';
-import { nextAttemptAt, type Progress, readOutcome } from './progress.ts';
+import {
+  type Content,
+  DETAIL_LENGTH_MAX,
+  messageSequence,
+  type Outcome,
+  sealTransition,
+  type Transition,
+} from './transition.ts';
 
-/** One attempt to deliver one message: claim it, send, say how it ended. */
+/** One attempt to deliver one message: claim it, send the mail, store the outcome. */
 
 export interface AttemptDeps extends CreateDeps {
   readonly log: Log;
   readonly mailer: Mailer;
 }
 
-export type Attempted =
-  /** Somebody else has this attempt. */
-  | { readonly step: 'taken' }
-  /** The message is gone, or has been erased meanwhile. */
-  | { readonly step: 'gone' }
-  | {
-      readonly step: 'over';
-      readonly outcome: OutcomeDocument;
-      readonly isReachable: boolean;
-    };
-
-/** @throws AppError `outcome_unknown` when it may or may not be ours: nothing was sent then; the store's */
+/**
+ * Sends the mail if this process is the one that creates the claim. The caller stores the outcome with
+ * {@link storeOutcome}.
+ *
+ * @returns undefined when nothing was sent: another process was first, or the message has been erased
+ * @throws AppError the store's; `outcome_unknown` when the claim may or may not exist. Nothing was sent then
+ */
 export async function attemptDelivery(
   deps: AttemptDeps,
-  id: string,
-  number: number,
-  progress: Progress,
+  history: History,
   signal: AbortSignal,
-): Promise<Attempted> {
-  const message = await readMessage(deps.store, id);
-  if (message === undefined) return { step: 'gone' };
-  const claim = await claimAttempt(deps, id, number);
-  if (claim !== 'claimed') return { step: claim };
-  // Claiming took time, and the message may have been erased in it.
-  if (await isEnded(deps.store, messagePrefix(id))) return { step: 'gone' };
-  const sent = await sendOnce(deps, message, { number, after: progress.after }, signal);
+): Promise<{ readonly outcome: Outcome; readonly isReachable: boolean } | undefined> {
+  const { message, last } = history;
+  const { id } = message;
+  const claim = last + 1;
+  const at = new Date(deps.clock.now()).toISOString();
+  const claimed = await createTransition(deps, id, claim, { state: 'sending', at });
+  if (claimed !== 'created') return undefined;
+  // The claim took time, in which the message may have been erased.
+  if (await isEnded(deps.store, messagePrefix(id))) return undefined;
+  const sent = await deps.mailer.send(message, signal);
+  const outcome = outcomeOf(deps, history, claim, sent);
+  logOutcome(deps.log, id, outcome);
+  return { outcome, isReachable: sent.outcome === 'sent' || sent.isReachable };
+}
+
+function outcomeOf(deps: AttemptDeps, history: History, claim: number, sent: SendResult): Outcome {
   const now = deps.clock.now();
-  const attempts = number - progress.after;
-  const next =
-    sent.outcome === 'sent'
-      ? undefined
-      : nextAttemptAt({ startedAt: progress.startedAt, attempts, now }, deps.randomness.fraction());
-  const failed = next === undefined ? 'dead' : 'failed';
-  const outcome: OutcomeDocument = {
-    schema_version: SCHEMA_VERSION,
-    type: 'contact_outcome',
-    id,
-    number,
-    change_id: deps.randomness.id(),
-    at: new Date(now).toISOString(),
-    result: sent.outcome === 'sent' ? 'delivered' : failed,
-    detail: sent.detail.slice(0, DETAIL_LENGTH_MAX),
-    next_at: next === undefined ? null : new Date(next).toISOString(),
-  };
-  tell(deps.log, outcome);
-  return { step: 'over', outcome, isReachable: sent.outcome === 'sent' || sent.isReachable };
-}
-
-/** Of all who want attempt n, one gets it. */
-async function claimAttempt(
-  deps: AttemptDeps,
-  id: string,
-  number: number,
-): Promise<'claimed' | 'taken' | 'gone'> {
-  const makeClaim = (base: { number: number; changeId: string }) => {
-    if (base.number !== number) return undefined;
-    return seal<AttemptDocument>({
-      schema_version: SCHEMA_VERSION,
-      type: 'contact_attempt',
-      id,
-      number,
-      change_id: base.changeId,
-      at: new Date(deps.clock.now()).toISOString(),
-    });
-  };
-  try {
-    const appended = await appendDocument(deps, attemptSequence(id), makeClaim);
-    return appended.outcome === 'created' ? 'claimed' : 'taken';
-  } catch (error) {
-    if (isAppError(error, 'ended')) return 'gone';
-    throw error;
-  }
-}
-
-/** Looks once more whether the attempt before this one, taken for dead, has come to a good end. */
-async function sendOnce(
-  { store, mailer }: AttemptDeps,
-  message: Message,
-  { number, after }: { readonly number: number; readonly after: number },
-  signal: AbortSignal,
-): Promise<SendResult> {
-  const isFirst = number === after + 1;
-  const before = isFirst ? undefined : await readOutcome(store, message.id, number - 1);
-  return before?.result === 'delivered'
-    ? { outcome: 'sent', detail: `Attempt ${number - 1} had delivered it.` }
-    : mailer.send(message, signal);
+  const detail = sent.detail.slice(0, DETAIL_LENGTH_MAX);
+  const common = { claim, at: new Date(now).toISOString(), detail };
+  if (sent.outcome === 'sent') return { ...common, state: 'delivered' };
+  const { startedAt, attempts } = deliveryOf(history);
+  const failure = { startedAt, attempts: attempts + 1, now };
+  const next = nextAttemptAt(failure, deps.randomness.fraction());
+  return next === undefined
+    ? { ...common, state: 'dead' }
+    : { ...common, state: 'failed', next_at: new Date(next).toISOString() };
 }
 
 /**
- * Writes down how an attempt ended; without that, others take it for abandoned and send again.
+ * Stores how an attempt ended. Without it, other processes take the attempt for abandoned and send again.
  *
- * @throws AppError `outcome_unknown` and the store's: write it again later
+ * @returns the number of the outcome; undefined when it is stored already, no longer counts, or the message has
+ *   been erased
+ * @throws AppError `outcome_unknown` and the store's: store it again later
  */
-export async function writeOutcome(deps: CreateDeps, outcome: OutcomeDocument): Promise<void> {
-  const { id, number } = outcome;
-  if (await isEnded(deps.store, messagePrefix(id))) return;
-  const bytes = outcomeSequence(id).render(seal(outcome));
-  await createSettled(deps, outcomeKey(id, number), bytes);
+export async function storeOutcome(
+  deps: CreateDeps,
+  id: string,
+  outcome: Outcome,
+): Promise<number | undefined> {
+  if (await isEnded(deps.store, messagePrefix(id))) return undefined;
+  for (let number = outcome.claim + 1; ; number++) {
+    const created = await createTransition(deps, id, number, outcome);
+    if (created === 'created') return number;
+    // Another process superseded the attempt. Then a failure no longer counts, and the first delivery does.
+    if (outcome.state !== 'delivered' || created.taken?.state === 'delivered') return undefined;
+  }
 }
 
-function tell(log: Log, { id, number, result, detail, next_at }: OutcomeDocument): void {
-  const facts = { message: id, attempt: number, detail, ...(next_at === null ? {} : { next_at }) };
-  if (result === 'delivered') log.info(facts, 'a contact message was delivered');
-  else if (result === 'failed') log.warn(facts, 'a contact message could not be delivered yet');
-  else log.error(facts, 'a contact message was given up; "slipway contact redeliver" tries again');
+/**
+ * Of all processes that create the same number, exactly one succeeds.
+ *
+ * @returns `taken`: the transition that has the number; undefined when it is corrupt
+ * @throws AppError `outcome_unknown` and the store's
+ */
+async function createTransition(
+  deps: CreateDeps,
+  id: string,
+  number: number,
+  content: Content,
+): Promise<'created' | { readonly taken: Transition | undefined }> {
+  const sequence = messageSequence(id);
+  const changeId = deps.randomness.id();
+  const bytes = sequence.render(sealTransition(id, { number, changeId }, content));
+  if ((await createSettled(deps, sequence.key(number), bytes)) === 'created') return 'created';
+  const taken = (await readSoundDocument(deps.store, sequence, number))?.signed;
+  // When it is this change, the call above created it and the store's answer was lost.
+  return taken?.change_id === changeId ? 'created' : { taken };
+}
+
+function logOutcome(log: Log, message: string, outcome: Outcome): void {
+  const { state, claim, detail } = outcome;
+  if (state === 'delivered') {
+    log.info({ message, claim, detail }, 'a contact message was delivered');
+  } else if (state === 'failed') {
+    const { next_at } = outcome;
+    log.warn({ message, claim, detail, next_at }, 'a contact message could not be delivered yet');
+  } else {
+    log.error(
+      { message, claim, detail },
+      'a contact message is dead after 72 hours of attempts; "slipway contact redeliver" sends it again',
+    );
+  }
 }

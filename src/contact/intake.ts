@@ -2,33 +2,30 @@ import { createHash } from 'node:crypto';
 import type { Captcha } from '../captcha/captcha.ts';
 import type { Randomness } from '../clock.ts';
 import { AppError, isAppError } from '../errors.ts';
-import { isPresent } from '../object-store/presence.ts';
 import { type CreateDeps, createSettled } from '../sequence/create-settled.ts';
 import { isEnded } from '../sequence/end.ts';
-import { SCHEMA_VERSION } from '../sequence/envelope.ts';
-import { seal } from '../sequence/sealed.ts';
-import { type Message, type MessageDocument, messageDocument, readMessage } from './documents.ts';
-import { attemptKey, messageKey, messagePrefix } from './keys.ts';
-import { markPending } from './pending.ts';
+import { messagePrefix, transitionKey } from './keys.ts';
+import { markOpen, ORPHAN_KEPT_MS } from './open-marker.ts';
+import { type Message, messageSequence, readMessage, sealTransition } from './transition.ts';
 
-/** What somebody sends: already trimmed, and within the limits of `documents.ts`. */
+/** What a visitor sends: already trimmed, and within the limits of `transition.ts`. */
 export interface Submission extends Pick<Message, 'name' | 'email' | 'subject' | 'message'> {
   readonly captchaToken: string | undefined;
   readonly remoteAddress: string;
   readonly idempotencyKey: string | undefined;
-  /** The field that people do not see; only programs fill it in. */
+  /** A form field that visitors do not see. Only spam programs fill it in. */
   readonly honeypot: string;
 }
 
 export interface IntakeDeps extends CreateDeps {
   readonly captcha: Pick<Captcha, 'verify'>;
-  /** Told once a message is stored, so that it need not wait for the next look. */
+  /** Called once a message is stored, so that it can be delivered at once. */
   readonly onAccepted?: (id: string) => void;
 }
 
 export interface Intake {
   /**
-   * Stores a message, once: with the same key and the same content it is the same message.
+   * Stores a message. With the same key and the same content it is stored once.
    *
    * @throws AppError `captcha_refused`, `captcha_unavailable`, `not_configured`;
    *   `idempotency_key_reused`; `outcome_unknown`: send it again; the store's
@@ -60,7 +57,7 @@ async function submitWithKey(deps: IntakeDeps, id: string, submission: Submissio
   try {
     await deps.captcha.verify(visitorOf(submission));
   } catch (error) {
-    // Another process may have had the same request, and the use of the token.
+    // Another process may have used the token for the same request.
     if (!isAppError(error, 'captcha_refused')) throw error;
     if (await isAccepted(deps, id, submission)) return { id };
     throw error;
@@ -73,14 +70,14 @@ const visitorOf = ({ captchaToken: token, remoteAddress }: Submission) => ({
   remoteAddress,
 });
 
-/** The key never leaves this function: what is stored does not tell it. */
+/** Hashes the key: it may be a secret of the client's, so it is not stored. */
 function messageIdOf(key: string | undefined, randomness: Randomness): string {
   if (key === undefined) return randomness.id().replaceAll('-', '');
   return createHash('sha256').update(`slipway contact\n${key}`).digest('hex').slice(0, 32);
 }
 
 /**
- * Whether this very message was stored before; then it is also made sure that it will be delivered.
+ * Whether this very message was stored before.
  *
  * @throws AppError `idempotency_key_reused`
  */
@@ -91,8 +88,6 @@ async function isAccepted(deps: IntakeDeps, id: string, submission: Submission):
   const stored = await readMessage(deps.store, id);
   if (stored === undefined) return false;
   if (!isSame(stored, submission)) throw reused('was used for another message');
-  // Its writer may have been stopped before the marker was there.
-  if (!(await isPresent(deps.store, attemptKey(id, 1)))) await mark(deps, id);
   return true;
 }
 
@@ -105,57 +100,48 @@ function isSame(stored: Message, submission: Submission): boolean {
 function reused(what: string): AppError {
   return new AppError(
     'idempotency_key_reused',
-    `This Idempotency-Key ${what}. Send the message with a key of its own.`,
+    `This Idempotency-Key ${what}. Send the message with another key.`,
   );
 }
 
-/** The message first, then its marker, then the answer: whoever got one has both. */
+/** The open marker comes first, then the message, then the answer: an accepted message is always delivered. */
 async function accept(deps: IntakeDeps, id: string, submission: Submission) {
   const { name, email, subject, message } = submission;
-  const document = seal<MessageDocument>({
-    schema_version: SCHEMA_VERSION,
-    type: 'contact_message',
-    id,
-    change_id: deps.randomness.id(),
-    accepted_at: new Date(deps.clock.now()).toISOString(),
-    name,
-    email,
-    subject,
-    message,
-  });
-  const bytes = messageDocument(id).render(document);
-  const outcome = await createSettled(deps, messageKey(id), bytes).catch(explain);
-  if (outcome === 'exists') {
+  const startedAt = deps.clock.now();
+  const at = new Date(startedAt).toISOString();
+  const first = { number: 1, changeId: deps.randomness.id() };
+  const content = { state: 'accepted', at, name, email, subject, message } as const;
+  const bytes = messageSequence(id).render(sealTransition(id, first, content));
+  await markOpen(deps, id, 1).catch(explain);
+  const created = await createSettled(deps, transitionKey(id, 1), bytes).catch(explain);
+  if (created === 'exists') {
     const stored = await readMessage(deps.store, id);
     if (stored === undefined || !isSame(stored, submission)) {
       throw reused('was used for another message');
     }
   }
-  await mark(deps, id);
+  // When this process was suspended meanwhile, retention may have removed the marker as an orphan.
+  if (deps.clock.now() - startedAt > ORPHAN_KEPT_MS / 2) await markOpen(deps, id, 1).catch(explain);
+  deps.onAccepted?.(id);
   return { id };
 }
 
-async function mark(deps: IntakeDeps, id: string): Promise<void> {
-  await markPending(deps, id, 0).catch(explain);
-  deps.onAccepted?.(id);
-}
-
-/** In words for strangers: the store's own name its keys. */
+/** For visitors: the store's own messages name its keys. */
 function explain(error: unknown): never {
   if (isAppError(error, 'store_full')) {
-    throw new AppError('store_full', 'There is no room for messages now. Send it again later.', {
+    throw new AppError('store_full', 'The storage is full. Send the message again later.', {
       cause: error,
     });
   }
   if (!isAppError(error, 'outcome_unknown')) throw error;
   throw new AppError(
     'outcome_unknown',
-    'It is not certain that the message was stored. Send it again; with the same Idempotency-Key it is stored once.',
+    'The message may or may not have been stored. Send it again; with the same Idempotency-Key it is stored once.',
     { cause: error, retryAfterSeconds: RETRY_AFTER_SECONDS },
   );
 }
 
-/** Runs what concerns one message one after the other: a double click is two requests at once. */
+/** Runs the requests with one message id one after the other: a double click is two requests at once. */
 function createTurns() {
   const last = new Map<string, Promise<unknown>>();
   return async <T>(id: string, task: () => Promise<T>): Promise<T> => {

@@ -1,65 +1,43 @@
-/** Every key this room stores under; nobody else builds them. */
+/** The keys of this room's objects. No other file builds them. */
 
 export const CONTACT_ROOT = 'contact/';
-/** What is still to be delivered, so that nobody has to look through everything to find out. */
-export const PENDING_ROOT = `${CONTACT_ROOT}pending/`;
+export const OPEN_ROOT = `${CONTACT_ROOT}open/`;
 
-/** Everything of a message but its pending markers. */
+/** The number that {@link parseMessageKey} gives to the marker of a message's end. */
+export const END_NUMBER = 0;
+
+/** Below it lies everything of a message except its open markers. */
 export function messagePrefix(id: string): string {
   return `${CONTACT_ROOT}${id}/`;
 }
 
-export function messageKey(id: string): string {
-  return `${messagePrefix(id)}message.json`;
+export function transitionKey(id: string, number: number): string {
+  return `${messagePrefix(id)}${number}.json`;
 }
 
-/** Creating it claims the attempt. */
-export function attemptKey(id: string, number: number): string {
-  return `${messagePrefix(id)}attempt/${number}.json`;
+export function openPrefix(id: string): string {
+  return `${OPEN_ROOT}${id}/`;
 }
 
-/** How that attempt ended. */
-export function outcomeKey(id: string, number: number): string {
-  return `${messagePrefix(id)}outcome/${number}.json`;
-}
-
-export function redeliveryKey(id: string, number: number): string {
-  return `${messagePrefix(id)}redelivery/${number}.json`;
-}
-
-export function pendingPrefix(id: string): string {
-  return `${PENDING_ROOT}${id}/`;
-}
-
-/** @param round 0 for the first delivery, then the number of the redelivery */
-export function pendingKey(id: string, round: number): string {
-  return `${pendingPrefix(id)}${round}.json`;
+/** @param number of the transition that opens the message */
+export function openKey(id: string, number: number): string {
+  return `${openPrefix(id)}${number}.json`;
 }
 
 export function isMessageId(text: string): boolean {
   return /^[0-9a-f]{32}$/.test(text);
 }
 
-/** What a pending marker's key names; undefined for any other key. */
-export function parsePendingKey(key: string): { id: string; round: number } | undefined {
-  const match = /^contact\/pending\/([0-9a-f]{32})\/(\d{1,9})\.json$/.exec(key);
-  return match === null ? undefined : { id: String(match[1]), round: Number(match[2]) };
+/** The message and the number of a transition's key or an end marker's; undefined for any other key. */
+export function parseMessageKey(key: string): { of: string; number: number } | undefined {
+  const match = /^contact\/([0-9a-f]{32})\/(?:(\d{1,9})|end)\.json$/.exec(key);
+  return match === null
+    ? undefined
+    : { of: String(match[1]), number: Number(match[2] ?? END_NUMBER) };
 }
 
-export interface MessageObject {
-  readonly id: string;
-  readonly kind: 'message' | 'attempt' | 'outcome' | 'redelivery' | 'end';
-  /** 0 where there is only one. */
-  readonly number: number;
-}
-
-/** What a key below a message's prefix names; undefined for one that is none of ours. */
-export function parseMessageKey(key: string): MessageObject | undefined {
-  const match =
-    /^contact\/([0-9a-f]{32})\/(?:(message|end)|(attempt|outcome|redelivery)\/(\d{1,9}))\.json$/.exec(
-      key,
-    );
-  if (match === null) return undefined;
-  const kind = (match[2] ?? match[3]) as MessageObject['kind'];
-  return { id: String(match[1]), kind, number: Number(match[4] ?? 0) };
+/** The message and the number of an open marker's key; undefined for any other key. */
+export function parseOpenKey(key: string): { id: string; number: number } | undefined {
+  const match = /^contact\/open\/([0-9a-f]{32})\/(\d{1,9})\.json$/.exec(key);
+  return match === null ? undefined : { id: String(match[1]), number: Number(match[2]) };
 }

@@ -1,16 +1,16 @@
 import nodemailer, { type SMTPTransportOptions } from 'nodemailer';
 import { AppError } from '../errors.ts';
 import type { Secret } from '../secret.ts';
-import type { Message } from './documents.ts';
+import type { Message } from './transition.ts';
 
-/** Sends messages to the team by SMTP. The only file that knows how mail is made. */
+/** Sends messages to the team by SMTP. No other file knows how a mail is composed. */
 export interface Mailer {
-  /** Never throws: that a mail could not be sent is to be expected. */
+  /** Never throws: a mail server that refuses a mail or is down is an expected result. */
   send(message: Message, signal?: AbortSignal): Promise<SendResult>;
   /**
-   * Connects and signs in, and sends nothing.
+   * Connects to the mail server and signs in, without sending a mail.
    *
-   * @throws AppError `upstream_unavailable`, with a sentence that says what failed
+   * @throws AppError `upstream_unavailable`, with a message that says what failed
    */
   verify(signal?: AbortSignal): Promise<void>;
 }
@@ -20,22 +20,22 @@ export type SendResult =
   | {
       readonly outcome: 'failed';
       readonly detail: string;
-      /** Whether the server let anybody in: if not, the next mail need not be tried now. */
+      /** False when no mail can be sent at the moment, because the server is down or refuses to sign in. */
       readonly isReachable: boolean;
     };
 
 export interface MailerOptions {
   /** `smtp://user:password@host:port` or `smtps://…`. */
   readonly smtpUrl: Secret;
-  /** One plain address each. */
+  /** A plain mail address, as in `to`. */
   readonly from: string;
   readonly to: string;
-  /** To connect, for the greeting and between two answers of the server. */
+  /** Limit for connecting, for the greeting, and for each reply of the server. */
   readonly timeoutMs?: number;
 }
 
 const TIMEOUT_MS = 10_000;
-/** For a server that answers, and ever so slowly. */
+/** A server could stay within the limit of each reply and still take forever. */
 const SEND_TIME_MAX_MS = 60_000;
 const SUBJECT_PREFIX = '[Contact]';
 const DETAIL_LENGTH_MAX = 250;
@@ -52,9 +52,12 @@ export function createMailer(options: MailerOptions): Mailer {
           ...renderMail(message, from, to),
           signal: signal === undefined ? limit : AbortSignal.any([signal, limit]),
         });
-        return { outcome: 'sent', detail: sentence(`The mail server took it: ${response}`) };
+        return {
+          outcome: 'sent',
+          detail: detailLine(`The mail server accepted the mail: ${response}`),
+        };
       } catch (error) {
-        return { outcome: 'failed', detail: detailOf(error), isReachable: wasReached(error) };
+        return { outcome: 'failed', detail: detailOf(error), isReachable: isRefusal(error) };
       }
     },
     verify: async (signal) => {
@@ -68,11 +71,12 @@ export function createMailer(options: MailerOptions): Mailer {
   };
 }
 
-/** Settings come from the address alone; what else an address can carry could switch checks off. */
+/** Refuses a URL with query parameters: nodemailer would take them as settings, which can switch checks off. */
 function transportOptions(smtpUrl: Secret, timeoutMs: number): SMTPTransportOptions {
   const url = new URL(smtpUrl.reveal());
   if (url.search !== '' || url.hash !== '' || url.pathname.length > 1) {
-    const why = 'SMTP_URL has more than user, password, host and port; take the rest away.';
+    const why =
+      'SMTP_URL may have only a user, a password, a host and a port. Remove everything else from it.';
     throw new AppError('invalid_configuration', why);
   }
   const host = url.hostname.replace(/^\[|\]$/g, '');
@@ -82,9 +86,9 @@ function transportOptions(smtpUrl: Secret, timeoutMs: number): SMTPTransportOpti
     host,
     port: url.port === '' ? (secure ? 465 : 587) : Number(url.port),
     secure,
-    // Else somebody in between could take the offer of encryption away and read what follows.
+    // Without this, an attacker on the network path could remove the offer of STARTTLS and read the mail.
     requireTLS: !secure && !isLoopback,
-    // Nobody is in between on this machine, and no certificate is made out to it.
+    // Connections within this machine cannot be intercepted, and no certificate names a loopback address.
     ...(isLoopback ? { opportunisticTLS: true, tls: { rejectUnauthorized: false } } : {}),
     ...(url.username === ''
       ? {}
@@ -95,7 +99,7 @@ function transportOptions(smtpUrl: Secret, timeoutMs: number): SMTPTransportOpti
     greetingTimeout: timeoutMs,
     socketTimeout: timeoutMs,
     dnsTimeout: timeoutMs,
-    // A message is text; nothing of it may ever make this process read a file or fetch an address.
+    // A message is text. Its content must never make this process read a file or fetch a URL.
     disableFileAccess: true,
     disableUrlAccess: true,
   };
@@ -105,12 +109,12 @@ function renderMail(message: Message, from: string, to: string) {
   const name = headerText(message.name);
   const subject = headerText(message.subject);
   return {
-    // The sender's address in From would be a forgery, and is treated as one by mail servers.
+    // Mail servers treat the visitor's address in From as a forgery.
     from,
     to,
     replyTo: { name, address: message.email },
     subject: `${SUBJECT_PREFIX} ${subject}`,
-    // The same at every attempt: mailboxes can tell a second copy.
+    // The same in every attempt, so that mailboxes recognize a second copy.
     messageId: `<${message.id}@${from.slice(from.lastIndexOf('@') + 1)}>`,
     date: new Date(message.acceptedAt),
     envelope: { from, to: [to] },
@@ -128,28 +132,29 @@ function renderMail(message: Message, from: string, to: string) {
   };
 }
 
-/** A line break would begin a header of the sender's choice; direction marks show a name as another. */
+/** Removes line breaks, which could add headers, and direction marks, which could disguise a name. */
 function headerText(text: string): string {
   return text
     .replace(/[\p{Cc}\p{Cs}\u2028\u2029\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]+/gu, ' ')
     .trim();
 }
 
-/** An answer with a number, and not to the password: signing in wrongly in a row locks accounts. */
-function wasReached(error: unknown): boolean {
-  const { code, responseCode } = error as { code?: unknown; responseCode?: unknown };
-  return typeof responseCode === 'number' && code !== 'EAUTH';
+/** Whether the server answered with a status code. Refused sign-ins do not count: repeating them locks accounts. */
+function isRefusal(error: unknown): boolean {
+  if (!(error instanceof Error) || ('code' in error && error.code === 'EAUTH')) return false;
+  return 'responseCode' in error && typeof error.responseCode === 'number';
 }
 
 function detailOf(error: unknown): string {
-  const { message, name } = error as Error;
+  if (!(error instanceof Error)) return detailLine(`The mail could not be sent: ${error}`);
+  const { message, name } = error;
   return name === 'AbortError' || name === 'TimeoutError'
     ? 'The mail server took too long, or this process was stopped.'
-    : sentence(`The mail server could not be given it: ${message}`);
+    : detailLine(`The mail could not be sent: ${message}`);
 }
 
-/** What a server answers is its own text: one line, and not a long one. */
-function sentence(text: string): string {
+/** One short line: the text may come from the mail server. */
+function detailLine(text: string): string {
   const line = headerText(text);
   return line.length > DETAIL_LENGTH_MAX ? `${line.slice(0, DETAIL_LENGTH_MAX)}…` : line;
 }

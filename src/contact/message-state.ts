@@ -1,8 +1,8 @@
 /**
- * How far a message has come. `kept`: there is no mail server to deliver it, and none has tried; `pending`: it is
- * about to be delivered, or tried again.
+ * The states of a message, as operators see them. `kept`: no mail server is set up, and delivery was never
+ * tried. `pending`: it is being delivered, or will be tried again. `dead`: delivery was given up.
  *
- * In a file of its own, so that naming the states loads nothing else.
+ * In a file of its own so that the command line's help loads no packages.
  */
 export const MESSAGE_STATES = ['kept', 'pending', 'delivered', 'dead'] as const;
 export type MessageState = (typeof MESSAGE_STATES)[number];

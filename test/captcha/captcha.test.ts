@@ -3,10 +3,11 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { type CaptchaService, createCaptcha } from '../../src/captcha/captcha.ts';
+import { createCaptcha } from '../../src/captcha/captcha.ts';
+import type { CaptchaProvider } from '../../src/captcha/provider.ts';
 import { Secret } from '../../src/secret.ts';
 
-/** A captcha service on loopback: it answers what a test wants it to. */
+/** A captcha service on loopback. The test chooses its answer. */
 let answer: (response: ServerResponse, request: IncomingMessage) => void;
 let forms: URLSearchParams[] = [];
 let server: Server;
@@ -37,7 +38,7 @@ const json =
 
 const visitor = { token: 'token-1', remoteAddress: '192.0.2.7' };
 
-describe.each<CaptchaService>(['turnstile', 'hcaptcha', 'recaptcha'])('%s', (kind) => {
+describe.each<CaptchaProvider>(['turnstile', 'hcaptcha', 'recaptcha'])('%s', (kind) => {
   const outcomes: [boolean, string][] = [];
   beforeEach(() => {
     outcomes.length = 0;
@@ -49,7 +50,7 @@ describe.each<CaptchaService>(['turnstile', 'hcaptcha', 'recaptcha'])('%s', (kin
     );
   const unavailable = { code: 'captcha_unavailable', kind: 'unavailable', retryAfterSeconds: 15 };
 
-  it('asks with secret, response and remoteip, and lets people in', async () => {
+  it('sends secret, response and remoteip, and accepts a solved captcha', async () => {
     answer = json({ success: true, hostname: 'www.example.com', challenge_ts: '2026-11-21' });
     const captcha = captchaFor(['www.example.com']);
     expect(captcha).toMatchObject({ required: true, configured: true });
@@ -67,16 +68,16 @@ describe.each<CaptchaService>(['turnstile', 'hcaptcha', 'recaptcha'])('%s', (kin
     ['already-seen-response'],
     ['bad-request'],
     ['sitekey-secret-mismatch'],
-  ])('%s is the visitor’s: refused', async (code) => {
+  ])('refuses the token when the service answers %s', async (code) => {
     for (const status of [200, 400]) {
       answer = json({ success: false, 'error-codes': [code] }, status);
       await expect(captchaFor().verify(visitor)).rejects.toMatchObject({ code: 'captcha_refused' });
     }
-    // It did answer.
+    // The service works.
     expect(outcomes.every(([ok]) => ok)).toBe(true);
   });
 
-  it('another website, or none, is refused', async () => {
+  it('refuses a token from another website, or without a host name', async () => {
     for (const hostname of ['evil.example', '', null, undefined, 'www.example.com.evil.example']) {
       answer = json({ success: true, hostname });
       await expect(captchaFor(['www.example.com']).verify(visitor)).rejects.toMatchObject({
@@ -87,7 +88,7 @@ describe.each<CaptchaService>(['turnstile', 'hcaptcha', 'recaptcha'])('%s', (kin
     await captchaFor([]).verify(visitor);
   });
 
-  it('nothing solved is refused without asking', async () => {
+  it('refuses a missing token without asking the service', async () => {
     for (const token of [undefined, '']) {
       await expect(captchaFor().verify({ ...visitor, token })).rejects.toMatchObject({
         code: 'captcha_refused',
@@ -97,7 +98,7 @@ describe.each<CaptchaService>(['turnstile', 'hcaptcha', 'recaptcha'])('%s', (kin
   });
 
   it.each(['invalid-input-secret', 'missing-input-secret', 'internal-error'])(
-    '%s is not the visitor’s: unavailable',
+    'is unavailable when the service answers %s, which no visitor can cause',
     async (code) => {
       answer = json({ success: false, 'error-codes': [code] });
       const error = await captchaFor()
@@ -112,12 +113,12 @@ describe.each<CaptchaService>(['turnstile', 'hcaptcha', 'recaptcha'])('%s', (kin
   it.each<[string, (response: ServerResponse) => void]>([
     ['500', json({ success: true }, 500)],
     ['429', json({ success: true }, 429)],
-    ['a page', (response) => void response.end('<html>maintenance</html>')],
+    ['an HTML page', (response) => void response.end('<html>maintenance</html>')],
     ['nothing', (response) => void response.end()],
     ['another shape', json({ success: 'true' })],
     ['a list', json([])],
     [
-      'far too much',
+      'too many bytes',
       (response) => void response.end(`{"success":true,"x":"${'x'.repeat(20_000)}"}`),
     ],
     ['a broken connection', (response) => void response.destroy()],
@@ -127,7 +128,7 @@ describe.each<CaptchaService>(['turnstile', 'hcaptcha', 'recaptcha'])('%s', (kin
       'a redirect',
       (response) => void response.writeHead(307, { location: `${url}/elsewhere` }).end(),
     ],
-  ])('%s is an outage', async (_what, behaviour) => {
+  ])('is unavailable when the service answers with %s', async (_what, behaviour) => {
     answer = behaviour;
     await expect(captchaFor().verify(visitor)).rejects.toMatchObject(unavailable);
     expect(forms).toHaveLength(1);
@@ -135,7 +136,7 @@ describe.each<CaptchaService>(['turnstile', 'hcaptcha', 'recaptcha'])('%s', (kin
     expect(outcomes[0]?.[0]).toBe(false);
   });
 
-  it('an outage is in the log once, and so is its end', async () => {
+  it('logs the beginning and the end of an outage once each', async () => {
     const lines: string[] = [];
     const log = {
       info: (_facts: object, line: string) => void lines.push(line),
@@ -155,7 +156,7 @@ describe.each<CaptchaService>(['turnstile', 'hcaptcha', 'recaptcha'])('%s', (kin
   });
 });
 
-it('none lets everybody in; where one is missing, nobody', async () => {
+it('every visitor passes when no captcha is needed, and no visitor when one is missing', async () => {
   const none = createCaptcha({ kind: 'none' });
   expect(none).toMatchObject({ required: false, configured: true });
   await none.verify({ token: undefined, remoteAddress: '192.0.2.7' });

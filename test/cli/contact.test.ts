@@ -9,7 +9,7 @@ import { makeTemporaryDirectory } from '../support/release.ts';
 import { createTestService, type TestService } from '../support/service.ts';
 import { slipway } from './support.ts';
 
-/** On a directory store: what the commands print, and the codes they end with. */
+/** What the commands print on a directory store, and their exit codes. */
 describe('slipway contact', () => {
   let directory: Awaited<ReturnType<typeof makeTemporaryDirectory>>;
   let context: TestService;
@@ -40,7 +40,7 @@ describe('slipway contact', () => {
   const deliver = (answer: 'sent' | 'failed') =>
     createDelivery({ ...parts(), log: silent, mailer: createFakeMailer(() => answer) }).runOnce();
 
-  it('from nothing to kept, delivered, dead, redelivered and erased', async () => {
+  it('follows messages from kept to delivered, dead, redelivered and erased', async () => {
     const stdout = 'There are no messages in ./data.';
     expect(await run('list')).toEqual({ code: 0, stdout, stderr: '' });
     const store = path.join(directory.path, 'data');
@@ -52,9 +52,11 @@ describe('slipway contact', () => {
     const listed = await run('list');
     expect(listed.stdout.split('\n').splice(-2)).toEqual([
       '',
-      'Kept ones are not sent by mail: SMTP_URL is not set here.',
+      'The service does not send kept messages by mail, because SMTP_URL is not set.',
     ]);
-    expect((await run('show', second)).stdout).toMatch(/state +kept; SMTP_URL is not set here/);
+    expect((await run('show', second)).stdout).toMatch(
+      /state +kept; not sent by mail, because SMTP_URL is not set/,
+    );
     expect((await json('list', '--state', 'kept')).messages).toMatchObject([{ id: second }]);
     expect(await run('list', '--state', 'pending')).toMatchObject({
       stdout: 'No message in ./data is pending.',
@@ -89,7 +91,7 @@ describe('slipway contact', () => {
     expect((await run('show', second)).stdout).toMatch(/dead; "slipway contact redeliver/);
 
     expect((await run('redeliver', second)).stdout).toMatch(
-      /to be delivered again \(redelivery 1\)\.\nA running service .* within a minute\./,
+      /queued for delivery again \(redelivery 1\)\.\nA running service .* within a minute\./,
     );
     expect((await json('show', second)).state).toBe('pending');
     await deliver('sent');
@@ -117,7 +119,7 @@ describe('slipway contact', () => {
     expect(left).toEqual([`contact/${second}/end.json`]);
   });
 
-  it('an id that is none', async () => {
+  it('refuses an unknown or malformed id', async () => {
     for (const id of ['0'.repeat(32), '../../etc/passwd', '\u001b[2J']) {
       for (const verb of ['show', 'redeliver', 'erase']) {
         const { code, stdout, stderr } = await run(verb, id);
@@ -130,20 +132,20 @@ describe('slipway contact', () => {
     expect([code, JSON.parse(stderr).error.code]).toEqual([EXIT.refused, 'unknown_message']);
   });
 
-  it('wrong usage', async () => {
+  it('refuses wrong options', async () => {
     for (const wrong of [['list', '--state', 'lost'], ['list', '--limit', '0'], ['show'], ['x']]) {
       expect((await run(...wrong)).code).toBe(EXIT.usage);
     }
   });
 
-  it('prints nothing that steers a terminal, and names what cannot be read', async () => {
+  it('prints no control characters, and names corrupt messages', async () => {
     const id = await send({ subject: 'A \u009b31m', message: 'one\ntwo \u009b2J\r\n\tthree' });
     const { stdout } = await run('show', id);
     expect(stdout).toMatch(/one\ntwo {2}2J \n\tthree/);
     expect(stdout + (await run('list')).stdout).not.toMatch(/(?![\n\t])\p{Cc}/u);
 
-    await context.app.privateStore.delete(`contact/${id}/message.json`);
-    await context.app.privateStore.create(`contact/${id}/message.json`, Buffer.from('corrupt'));
+    await context.app.privateStore.delete(`contact/${id}/1.json`);
+    await context.app.privateStore.create(`contact/${id}/1.json`, Buffer.from('corrupt'));
     expect((await run('list')).stdout).toMatch(/cannot be read: .*contact erase/);
     expect((await run('show', id)).code).toBe(EXIT.failed);
     expect((await run('erase', id)).code).toBe(0);

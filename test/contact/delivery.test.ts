@@ -1,7 +1,8 @@
 import { setTimeout } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { ABANDONED_AFTER_MS } from '../../src/contact/delivery.ts';
-import { listMessages, redeliverMessage, showMessage } from '../../src/contact/inspect.ts';
+import { ABANDONED_AFTER_MS } from '../../src/contact/history.ts';
+import { listMessages, showMessage } from '../../src/contact/inspect.ts';
+import { redeliverMessage } from '../../src/contact/redeliver.ts';
 import { openFilesystemStore } from '../../src/object-store/filesystem.ts';
 import { createMemoryStore } from '../../src/object-store/memory.ts';
 import { systemClock } from '../../src/system.ts';
@@ -34,7 +35,7 @@ describe('with a real mail server', () => {
   });
   afterAll(() => server.cutOff());
 
-  it('delivers at once, and once', async () => {
+  it('delivers a message at once, and only once', async () => {
     const { parts, store } = setUp();
     const outcomes: boolean[] = [];
     const delivery = deliveryOf(parts, mailerOf(server), { onOutcome: (ok) => outcomes.push(ok) });
@@ -45,13 +46,13 @@ describe('with a real mail server', () => {
     expect(server.mails).toHaveLength(1);
     expect(outcomes).toEqual([true]);
     expect(await keysOf(store)).toEqual([
-      `contact/${id}/attempt/1.json`,
-      `contact/${id}/message.json`,
-      `contact/${id}/outcome/1.json`,
+      `contact/${id}/1.json`,
+      `contact/${id}/2.json`,
+      `contact/${id}/3.json`,
     ]);
   });
 
-  it.each([450, 554])('is refused with %i, waits, and delivers later', async (code) => {
+  it.each([450, 554])('waits after a refusal with %i, and delivers later', async (code) => {
     const { parts, store, clock } = setUp();
     const [id = ''] = await accept(parts, 1);
     const delivery = deliveryOf(parts, mailerOf(server));
@@ -60,8 +61,12 @@ describe('with a real mail server', () => {
     const shown = await showMessage(store, id, true);
     expect(shown).toMatchObject({
       state: 'pending',
-      attempts: [{ number: 1, outcome: { result: 'failed' } }],
-      detail: expect.stringContaining(`${code} not now`),
+      attempts: [
+        {
+          number: 1,
+          outcome: { state: 'failed', detail: expect.stringContaining(`${code} not now`) },
+        },
+      ],
     });
     server.behave(undefined);
     clock.advance(50_000);
@@ -73,7 +78,7 @@ describe('with a real mail server', () => {
     expect(await statesOf(store)).toEqual(['delivered']);
   });
 
-  it('is cut off in between, and brought back', async () => {
+  it('delivers after the mail server was down', async () => {
     const { parts, store, clock } = setUp();
     await accept(parts, 5);
     await server.cutOff();
@@ -87,7 +92,7 @@ describe('with a real mail server', () => {
     expect(server.mails).toHaveLength(5);
   });
 
-  it('loses the reply after taking it: a second copy, told by its Message-ID', async () => {
+  it('sends a second copy with the same Message-ID when the reply of the mail server is lost', async () => {
     const { parts, store, clock } = setUp();
     await accept(parts, 1);
     const delivery = deliveryOf(parts, mailerOf(server));
@@ -104,7 +109,7 @@ describe('with a real mail server', () => {
   });
 
   it.each(['memory', 'directory'])(
-    '50 messages, two workers racing, %s: 50 mails',
+    'sends 50 mails for 50 messages that two workers race for, in a %s store',
     async (kind) => {
       const clock = systemClock;
       const directory = await makeTemporaryDirectory();
@@ -124,30 +129,30 @@ describe('with a real mail server', () => {
       expect(await statesOf(store)).toEqual(Array(50).fill('delivered'));
       const sent = server.mails.map(({ parsed }) => parsed.messageId?.slice(1, 33) ?? '');
       expect(sent.sort()).toEqual([...ids].sort());
-      expect(await keysOf(store, 'contact/pending/')).toEqual([]);
+      expect(await keysOf(store, 'contact/open/')).toEqual([]);
       await directory.remove();
     },
   );
 
-  it('a mail in flight may finish when the process stops; nothing new is begun', async () => {
+  it('finishes the mail that is being sent when the process stops, and begins no other', async () => {
     const clock = systemClock;
     const store = createMemoryStore({ clock });
-    await accept({ store, clock }, 8);
+    const ids = await accept({ store, clock }, 8);
     const delivery = deliveryOf({ store, clock }, mailerOf(server));
     server.behave({ kind: 'wait', ms: 300 });
     delivery.start();
-    await expect.poll(() => keysOf(store).then((keys) => keys.join())).toMatch(/attempt/);
+    await expect.poll(() => keysOf(store).then((keys) => keys.join())).toMatch(/\/2\.json/);
     await delivery.stop();
     const { length } = server.mails;
     expect(length).toBeGreaterThan(0);
     expect(length).toBeLessThan(8);
     expect((await statesOf(store)).filter((state) => state === 'delivered')).toHaveLength(length);
-    delivery.wake();
+    for (const id of ids) delivery.wake(id);
     await setTimeout(50);
     expect(server.mails).toHaveLength(length);
   });
 
-  it('a mail that does not finish is cut off', async () => {
+  it('aborts a mail that is still being sent after the time limit for stopping', async () => {
     const store = createMemoryStore({ clock: systemClock });
     // Five seconds are long in a test.
     const clock = {
@@ -158,15 +163,15 @@ describe('with a real mail server', () => {
     server.behave({ kind: 'wait', ms: 2_000 });
     const delivery = deliveryOf({ store, clock }, mailerOf(server, 30_000));
     delivery.wake(id);
-    await expect.poll(() => keysOf(store).then((keys) => keys.join())).toMatch(/attempt/);
+    await expect.poll(() => keysOf(store).then((keys) => keys.join())).toMatch(/\/2\.json/);
     await delivery.stop();
     expect(server.mails).toEqual([]);
     expect(await statesOf(store)).toEqual(['pending']);
   });
 });
 
-describe('back-off and giving up', () => {
-  it('from a minute, doubling, to six hours; dead at 72 hours, and stays in the store', async () => {
+describe('the pauses between attempts', () => {
+  it('double from one minute to six hours; after 72 hours the message is dead, and stays stored', async () => {
     const { parts, store, clock } = setUp();
     const [id = ''] = await accept(parts, 1);
     const mailer = createFakeMailer(() => 'failed');
@@ -189,13 +194,13 @@ describe('back-off and giving up', () => {
     expect(times.at(-1)).toBe(72 * HOUR);
     const shown = await showMessage(store, id, true);
     expect(shown.state).toBe('dead');
-    expect(shown.attempts.at(-1)?.outcome).toMatchObject({ result: 'dead', next_at: null });
+    expect(shown.attempts.at(-1)?.outcome).toMatchObject({ state: 'dead' });
     expect(await listMessages(store, { state: 'dead', limit: 10, hasMail: true })).toHaveLength(1);
-    expect(await keysOf(store, 'contact/pending/')).toEqual([]);
+    expect(await keysOf(store, 'contact/open/')).toEqual([]);
     console.log(`dead after ${times.length} attempts in 72 hours`);
   });
 
-  it('a dead one is redelivered: at once, with 72 hours of its own', async () => {
+  it('begin again for a redelivered message: it is sent at once, and dead after another 72 hours', async () => {
     const { parts, store, clock } = setUp();
     const [id = ''] = await accept(parts, 1);
     let answer: 'sent' | 'failed' = 'failed';
@@ -206,27 +211,30 @@ describe('back-off and giving up', () => {
     expect(await statesOf(store)).toEqual(['dead']);
 
     const deps = { ...parts, randomness: createSeededRandomness(5) };
-    expect(await redeliverMessage(deps, id, 'ada')).toEqual({ round: 1 });
+    expect(await redeliverMessage(deps, id, 'ada')).toEqual({ redelivery: 1 });
     expect(await statesOf(store)).toEqual(['pending']);
     await delivery.runOnce();
-    // Failed again, and not given up at once.
-    expect(await showMessage(store, id, true)).toMatchObject({ state: 'pending', attemptCount: 2 });
+    // It failed again. The 72 hours count from the redelivery, so it is not dead.
+    expect(await showMessage(store, id, true)).toMatchObject({
+      state: 'pending',
+      attempts: [{}, {}],
+    });
     answer = 'sent';
     clock.advance(2 * MINUTE);
     await delivery.runOnce();
     expect(await showMessage(store, id, true)).toMatchObject({
       state: 'delivered',
-      attemptCount: 3,
+      attempts: [{}, {}, {}],
       redeliveries: 1,
     });
-    expect(await keysOf(store, 'contact/pending/')).toEqual([]);
-    // The same again for one that was delivered.
+    expect(await keysOf(store, 'contact/open/')).toEqual([]);
+    // A delivered message can be redelivered too.
     await redeliverMessage(deps, id, 'ada');
     await delivery.runOnce();
     expect(mailer.sent).toEqual([id, id]);
   });
 
-  it('one that waits for hours is tried at once when redelivered', async () => {
+  it('end at once when the waiting message is redelivered', async () => {
     const { parts, store, clock } = setUp();
     const [id = ''] = await accept(parts, 1);
     const mailer = createFakeMailer((count) => (count <= 8 ? 'failed' : 'sent'));
@@ -240,14 +248,14 @@ describe('back-off and giving up', () => {
     expect(mailer.sent).toEqual([id]);
     expect(await statesOf(store)).toEqual(['delivered']);
     await Promise.all(workers.map((worker) => worker.runOnce()));
-    expect(await keysOf(store, 'contact/pending/')).toEqual([]);
+    expect(await keysOf(store, 'contact/open/')).toEqual([]);
   });
 
-  it('another machine’s clock, a year ahead, delays a message by hours and not by a year', async () => {
+  it('last hours and not a year after a process whose clock is a year ahead', async () => {
     const { store, clock } = setUp();
     await accept({ store, clock }, 1);
     const ahead = createFixedClock(clock.now() + 365 * 24 * HOUR);
-    // Accepted a year ago, as that one sees it: so it gives up, and people redeliver.
+    // For the process that is ahead, the first message was accepted a year ago: it gives up at once.
     await accept({ store, clock: ahead }, 1);
     const failing = createFakeMailer(() => 'failed');
     await deliveryOf({ store, clock: ahead }, failing).runOnce();
@@ -262,8 +270,8 @@ describe('back-off and giving up', () => {
   });
 });
 
-describe('a process that dies while sending', () => {
-  it('is superseded after ten minutes, and not before', async () => {
+describe('a process that stops responding while it sends a mail', () => {
+  it('is superseded after ten minutes, and not earlier', async () => {
     const { parts, store, clock } = setUp();
     const [id = ''] = await accept(parts, 1);
     const dying = deliveryOf(
@@ -271,11 +279,11 @@ describe('a process that dies while sending', () => {
       createFakeMailer(() => new Promise(() => {})),
     );
     dying.wake(id);
-    await expect.poll(() => keysOf(store).then((keys) => keys.join())).toMatch(/attempt/);
+    await expect.poll(() => keysOf(store).then((keys) => keys.join())).toMatch(/\/2\.json/);
 
     const mailer = createFakeMailer();
     const delivery = deliveryOf(parts, mailer);
-    // Its claim is old when this one first sees it: that counts for nothing.
+    // The age of the claim must not count: only the time since this process first saw it does.
     clock.advance(3 * HOUR);
     for (let passed = 0; passed < ABANDONED_AFTER_MS; passed += 30_000) {
       await delivery.runOnce();
@@ -290,7 +298,7 @@ describe('a process that dies while sending', () => {
     });
   });
 
-  it('comes back just before it is superseded: no second mail', async () => {
+  it('causes no second mail when it stores the outcome in time', async () => {
     const { parts, store, clock } = setUp();
     const [id = ''] = await accept(parts, 1);
     let finish: (outcome: 'sent') => void = () => {};

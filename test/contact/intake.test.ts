@@ -1,13 +1,16 @@
 import { describe, expect, it } from 'vitest';
+import { eraseMessage } from '../../src/contact/erase.ts';
 import { listMessages, showMessage } from '../../src/contact/inspect.ts';
 import { createIntake } from '../../src/contact/intake.ts';
-import { eraseMessage } from '../../src/contact/retention.ts';
+import { removeOldMessages } from '../../src/contact/retention.ts';
 import { AppError } from '../../src/errors.ts';
 import { createMemoryStore } from '../../src/object-store/memory.ts';
 import { systemClock } from '../../src/system.ts';
 import { createFixedClock, createSeededRandomness } from '../support/clock.ts';
 import { createFaultyStore, failOnce } from '../support/faulty-store.ts';
 import { createFakeMailer, deliveryOf, intakeOf, keysOf, submission } from './support.ts';
+
+const HOUR = 3_600_000;
 
 const setUp = () => {
   const clock = createFixedClock();
@@ -16,7 +19,7 @@ const setUp = () => {
   return { clock, inner, store, parts: { store, clock } };
 };
 
-/** As the real ones: every token works once. */
+/** Like the real services, it accepts every token once. */
 const createSingleUseCaptcha = () => {
   const used = new Set<string>();
   let asked = 0;
@@ -31,16 +34,13 @@ const createSingleUseCaptcha = () => {
   };
 };
 
-describe('what is sent', () => {
-  it('is stored, marked and told of before it is answered', async () => {
+describe('a message', () => {
+  it('is marked and stored before the visitor gets an answer', async () => {
     const { parts, store } = setUp();
     const told: string[] = [];
     const { id } = await intakeOf(parts, (accepted) => told.push(accepted)).submit(submission());
     expect(told).toEqual([id]);
-    expect(await keysOf(store)).toEqual([
-      `contact/${id}/message.json`,
-      `contact/pending/${id}/0.json`,
-    ]);
+    expect(await keysOf(store)).toEqual([`contact/${id}/1.json`, `contact/open/${id}/1.json`]);
     expect(store.counts).toMatchObject({ list: 1, create: 2, get: 0, head: 0 });
     expect(await showMessage(store, id, true)).toMatchObject({
       id,
@@ -50,7 +50,7 @@ describe('what is sent', () => {
     });
   });
 
-  it('needs the captcha, and nothing is stored without it', async () => {
+  it('is not stored without a solved captcha', async () => {
     const { parts, store } = setUp();
     const refused = new AppError('captcha_refused', 'no');
     const intake = createIntake({
@@ -64,7 +64,7 @@ describe('what is sent', () => {
     expect(await keysOf(store)).toEqual([]);
   });
 
-  it('a filled honeypot looks accepted, and is not stored; the captcha is not asked', async () => {
+  it('with a filled honeypot seems to be accepted, is not stored, and uses no captcha', async () => {
     const { parts, store } = setUp();
     const captcha = createSingleUseCaptcha();
     const intake = createIntake({ ...parts, randomness: createSeededRandomness(1), captcha });
@@ -79,7 +79,7 @@ describe('what is sent', () => {
 describe('Idempotency-Key', () => {
   const withKey = (over = {}) => submission({ idempotencyKey: 'a1', captchaToken: 't1', ...over });
 
-  it('the same again is the same message, and needs no second captcha', async () => {
+  it('stores a repeated message once, without a second captcha', async () => {
     const { parts, store } = setUp();
     const captcha = createSingleUseCaptcha();
     const intake = createIntake({ ...parts, randomness: createSeededRandomness(1), captcha });
@@ -88,7 +88,7 @@ describe('Idempotency-Key', () => {
     expect(second).toEqual(first);
     expect(captcha.asked()).toBe(1);
     expect(await keysOf(store)).toHaveLength(2);
-    // The key itself may be a secret of the sender's, and is not kept.
+    // The key may be a secret of the client's, so it is not stored.
     expect(first.id).not.toContain('a1');
   });
 
@@ -97,7 +97,7 @@ describe('Idempotency-Key', () => {
     [{ name: 'Bob' }],
     [{ email: 'bob@example.org' }],
     [{ subject: 'Other' }],
-  ])('with other content it is refused: %j', async (over) => {
+  ])('is refused with other content: %j', async (over) => {
     const { parts } = setUp();
     const intake = intakeOf(parts);
     await intake.submit(withKey());
@@ -106,7 +106,7 @@ describe('Idempotency-Key', () => {
     });
   });
 
-  it('of an erased message: nothing comes back', async () => {
+  it('of an erased message does not bring the message back', async () => {
     const { parts, store } = setUp();
     const intake = intakeOf(parts);
     const { id } = await intake.submit(withKey());
@@ -117,7 +117,7 @@ describe('Idempotency-Key', () => {
     expect(await keysOf(store)).toEqual([`contact/${id}/end.json`]);
   });
 
-  it('20 at once in 1 process and in 4: one message, all accepted', async () => {
+  it('stores one message for 20 requests at once, in one process and in four', async () => {
     for (const processes of [1, 4]) {
       const { parts, store } = setUp();
       const captcha = createSingleUseCaptcha();
@@ -130,7 +130,7 @@ describe('Idempotency-Key', () => {
       const ids = answers.map((answer) =>
         answer.status === 'fulfilled' ? answer.value?.id : answer.reason.code,
       );
-      // Of several processes, one may be refused while the other still stores: its client asks again.
+      // One process may refuse a used token while another process still stores the message. The client retries.
       const accepted = ids.filter((id) => id !== 'captcha_refused');
       expect(new Set(accepted).size).toBe(1);
       expect(accepted.length).toBeGreaterThanOrEqual(processes === 1 ? 20 : 5);
@@ -141,7 +141,7 @@ describe('Idempotency-Key', () => {
     }
   });
 
-  it('20 at once with other contents: one message, 19 refusals', async () => {
+  it('accepts one of 20 requests at once with different contents', async () => {
     const { parts, store } = setUp();
     const intakes = [intakeOf(parts), intakeOf(parts)];
     const answers = await Promise.allSettled(
@@ -159,8 +159,8 @@ describe('Idempotency-Key', () => {
   });
 });
 
-describe('when the store fails', () => {
-  it('one call at a time, before or after it took effect: the message is there, once', async () => {
+describe('a store that fails', () => {
+  it('in one call, before or after it took effect, the message is stored once', async () => {
     let tried = 0;
     for (const idempotencyKey of [undefined, 'a1']) {
       for (const when of ['before', 'after'] as const) {
@@ -169,14 +169,14 @@ describe('when the store fails', () => {
           store.setPlan(failOnce(call, when));
           const intake = intakeOf(parts);
           const send = () => intake.submit(submission({ idempotencyKey }));
-          // What is only read is not tried twice; whoever sent it does that.
+          // Intake does not repeat failed reads; the client sends the message again.
           const { id } = await send().catch((error) => {
             expect(error.code).toBe('store_unavailable');
             return send();
           });
           expect(await keysOf(inner)).toEqual([
-            `contact/${id}/message.json`,
-            `contact/pending/${id}/0.json`,
+            `contact/${id}/1.json`,
+            `contact/open/${id}/1.json`,
           ]);
           tried++;
         }
@@ -185,7 +185,7 @@ describe('when the store fails', () => {
     expect(tried).toBe(24);
   });
 
-  it('for good: says that it can be sent again, within seconds', async () => {
+  it('in every call, the visitor learns within seconds to send the message again', async () => {
     const { parts, store, clock } = setUp();
     store.goDown();
     const start = clock.now();
@@ -197,28 +197,67 @@ describe('when the store fails', () => {
     expect(clock.now() - start).toBeLessThan(6_000);
   });
 
-  it.each(['store_denied', 'store_full'] as const)('%s is said as it is', async (code) => {
-    const { parts, store } = setUp();
-    store.setPlan(() => ({ when: 'before', code }));
-    await expect(intakeOf(parts).submit(submission())).rejects.toMatchObject({ code });
-  });
+  it.each(['store_denied', 'store_full'] as const)(
+    'with %s, the error has that code',
+    async (code) => {
+      const { parts, store } = setUp();
+      store.setPlan(() => ({ when: 'before', code }));
+      await expect(intakeOf(parts).submit(submission())).rejects.toMatchObject({ code });
+    },
+  );
 
-  it('stopped between the message and its marker: sent again it is marked, and if not, restored', async () => {
-    const { parts, store, inner } = setUp();
-    store.setPlan(({ key }) => (key.includes('/pending/') ? { when: 'before' } : undefined));
+  it('between the marker and the message, a later try is accepted and delivered', async () => {
+    const { parts, store, inner, clock } = setUp();
+    const isMarker = (key: string) => key.startsWith('contact/open/');
+    store.setPlan(({ key }) => (isMarker(key) ? undefined : { when: 'before' }));
+    await expect(intakeOf(parts).submit(submission())).rejects.toMatchObject({
+      code: 'outcome_unknown',
+    });
+    const [marker = ''] = await keysOf(inner);
+    expect(isMarker(marker)).toBe(true);
+
+    // Another process looks at the marker before the message is there.
+    const mailer = createFakeMailer();
+    const delivery = deliveryOf({ store: inner, clock }, mailer);
+    await delivery.runOnce();
+    expect(mailer.tried).toEqual([]);
     const key = submission({ idempotencyKey: 'a1' });
-    await expect(intakeOf(parts).submit(key)).rejects.toMatchObject({ code: 'outcome_unknown' });
-    await expect(intakeOf(parts).submit(submission())).rejects.toBeInstanceOf(AppError);
-    expect((await keysOf(inner)).filter((found) => found.includes('pending'))).toEqual([]);
+    store.setPlan(async (call) => {
+      if (isMarker(call.key)) return undefined;
+      await delivery.runOnce();
+      return { when: 'before' };
+    });
+    await expect(intakeOf(parts).submit(key)).rejects.toBeInstanceOf(AppError);
     store.setPlan(undefined);
     const { id } = await intakeOf(parts).submit(key);
-    expect(await keysOf(inner, 'contact/pending/')).toEqual([`contact/pending/${id}/0.json`]);
+    await delivery.runOnce();
+    expect(mailer.sent).toEqual([id]);
+    expect(await keysOf(inner, 'contact/open/')).toEqual([marker]);
+  });
 
+  it('marks the message again when the process was suspended until the marker was removed', async () => {
+    const { parts, store, inner, clock } = setUp();
+    store.setPlan(async ({ method, key }) => {
+      if (method !== 'create' || key.startsWith('contact/open/')) return undefined;
+      clock.advance(25 * HOUR);
+      await removeOldMessages({ store: inner, clock }, 365 * 24 * HOUR);
+      expect(await keysOf(inner)).toEqual([]);
+      return undefined;
+    });
+    const { id } = await intakeOf(parts).submit(submission());
     const mailer = createFakeMailer();
-    const delivery = deliveryOf({ store: inner, clock: systemClock }, mailer);
+    await deliveryOf({ store: inner, clock }, mailer).runOnce();
+    expect(mailer.sent).toEqual([id]);
+  });
+
+  it('is delivered as soon as a service starts', async () => {
+    const clock = systemClock;
+    const store = createMemoryStore({ clock });
+    const { id } = await intakeOf({ store, clock }).submit(submission());
+    const mailer = createFakeMailer();
+    const delivery = deliveryOf({ store, clock }, mailer);
     delivery.start();
-    await expect.poll(() => mailer.sent.length).toBe(2);
+    await expect.poll(() => mailer.sent).toEqual([id]);
     await delivery.stop();
-    expect(mailer.sent).toContain(id);
   });
 });

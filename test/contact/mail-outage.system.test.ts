@@ -4,15 +4,15 @@ import { deliveryOf, intakeOf, mailerOf, setUp, statesOf, submission } from './s
 
 const MINUTE = 60_000;
 
-describe('the mail server down for a day', () => {
-  it('loses none of 100 messages', async () => {
+describe('a mail server that is down for a day', () => {
+  it('causes the loss of none of 100 messages', async () => {
     const { parts, store, clock } = setUp();
     const server = await startMailServer();
     await server.cutOff();
     const workers = [0, 1].map(() => deliveryOf(parts, mailerOf(server)));
     const intake = intakeOf(parts);
     const ids: string[] = [];
-    // Two processes look every minute; messages come in all day long.
+    // Two processes take turns every minute, and messages arrive all day.
     for (let minute = 0; minute < 24 * 60; minute++) {
       if (minute % 14 === 0 && ids.length < 100) {
         ids.push((await intake.submit(submission({ subject: `Message ${minute}` }))).id);
@@ -31,7 +31,7 @@ describe('the mail server down for a day', () => {
     const received = new Set(server.mails.map(({ parsed }) => parsed.messageId?.slice(1, 33)));
     const lost = ids.filter((id) => !received.has(id));
     console.log(
-      `SMTP down a day: ${ids.length} messages, ${lost.length} lost, ${server.mails.length - received.size} duplicates, all there ${minutes} minutes after it came back`,
+      `SMTP down a day: ${ids.length} messages, ${lost.length} lost, ${server.mails.length - received.size} duplicates, all delivered ${minutes} minutes after it was up again`,
     );
     expect(lost).toEqual([]);
     expect(server.mails).toHaveLength(100);

@@ -6,13 +6,13 @@ import { type ParsedMail, simpleParser } from 'mailparser';
 import { SMTPServer, type SMTPServerDataStream, type SMTPServerSession } from 'smtp-server';
 import { Secret } from '../../src/secret.ts';
 
-/** A real mail server on a loopback port of its own, which can be cut off and brought back. */
+/** A real mail server on a free loopback port, which the test can stop and start again. */
 export interface MailServer {
   readonly url: Secret;
   readonly mails: ReceivedMail[];
-  /** What it does with the next mails; undefined takes them. */
+  /** What the server does with the next mails; undefined: it accepts them. */
   behave(behaviour: Behaviour | undefined): void;
-  /** Nothing listens any more, and connections are cut. */
+  /** Stops listening and destroys the open connections. */
   cutOff(): Promise<void>;
   bringBack(): Promise<void>;
 }
@@ -27,7 +27,7 @@ export interface ReceivedMail {
 
 export type Behaviour =
   | { readonly kind: 'refuse'; readonly code: number; readonly text: string }
-  /** Takes the mail, and the connection breaks before it can say so. */
+  /** Accepts the mail, then breaks the connection before the reply. */
   | { readonly kind: 'lose reply' }
   | { readonly kind: 'wait'; readonly ms: number };
 

@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { createServer, type Socket } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { Message } from '../../src/contact/documents.ts';
 import { createMailer } from '../../src/contact/mail.ts';
+import type { Message } from '../../src/contact/transition.ts';
 import { Secret } from '../../src/secret.ts';
 import { type MailServer, startMailServer } from './mail-server.ts';
 import { FROM, mailerOf, TO } from './support.ts';
@@ -29,7 +29,7 @@ describe('mail', () => {
   });
   afterAll(() => server.cutOff());
 
-  it('arrives as text, from a fixed address, with the sender in Reply-To alone', async () => {
+  it('arrives as text from a fixed address, with the visitor only in Reply-To', async () => {
     const result = await mailerOf(server).send(message());
     expect(result).toMatchObject({ outcome: 'sent' });
     expect(server.mails).toHaveLength(1);
@@ -57,7 +57,7 @@ describe('mail', () => {
     ]);
   });
 
-  it('is the same mail the second time', async () => {
+  it('is the same mail in every attempt', async () => {
     const mailer = mailerOf(server);
     await mailer.send(message());
     await mailer.send(message());
@@ -65,7 +65,7 @@ describe('mail', () => {
     expect(first).toBe(second);
   });
 
-  it('carries any script and lines of any shape', async () => {
+  it('carries any script and lines of any length', async () => {
     const text = `Grüße 🚀 こんにちは\n.\n..dots\n${'long '.repeat(400)}\n<b>no markup</b>`;
     await mailerOf(server).send(message({ name: 'Zoë 李', subject: 'Ünïcode 🚀', message: text }));
     const parsed = server.mails[0]?.parsed;
@@ -99,7 +99,7 @@ describe('mail', () => {
   it.each([
     [450, 'mailbox busy'],
     [554, 'no'],
-  ])('%i is a failure that says so', async (code, text) => {
+  ])('reports a refusal with %i', async (code, text) => {
     server.behave({ kind: 'refuse', code, text });
     const result = await mailerOf(server).send(message());
     expect(result).toMatchObject({ outcome: 'failed', isReachable: true });
@@ -107,7 +107,7 @@ describe('mail', () => {
     expect(server.mails).toEqual([]);
   });
 
-  it('a server that is not there', async () => {
+  it('reports a server that is down', async () => {
     await server.cutOff();
     const mailer = mailerOf(server);
     expect(await mailer.send(message())).toMatchObject({ outcome: 'failed', isReachable: false });
@@ -117,13 +117,13 @@ describe('mail', () => {
     expect(await mailer.send(message())).toMatchObject({ outcome: 'sent' });
   });
 
-  it('signs in, says when it cannot, and never says the password', async () => {
+  it('signs in, reports a refused sign-in, and never contains the password', async () => {
     const guarded = await startMailServer({ user: 'relay', password: 'p%40ss' });
     const wrong = await startMailServer({ user: 'relay', password: 'other' });
     const url = wrong.url.reveal().replace('other', 'secret-word');
     const mailer = createMailer({ smtpUrl: new Secret(url), from: FROM, to: TO });
     try {
-      // The server wants what the address means, not how it is written.
+      // The password in the URL is percent-encoded; the server expects it decoded.
       expect(await mailerOf(guarded).send(message())).toMatchObject({ outcome: 'failed' });
       const result = await mailer.send(message());
       expect(result).toMatchObject({ outcome: 'failed', isReachable: false });
@@ -135,7 +135,7 @@ describe('mail', () => {
     }
   });
 
-  it('a password with signs that addresses give a meaning to', async () => {
+  it('accepts a password with percent-encoded characters', async () => {
     const guarded = await startMailServer({ user: 'relay', password: 'p@ss:w/rd' });
     const port = guarded.url.reveal().split(':').at(-1);
     const smtpUrl = new Secret(`smtp://relay:p%40ss%3Aw%2Frd@127.0.0.1:${port}`);
@@ -146,7 +146,7 @@ describe('mail', () => {
     await guarded.cutOff();
   });
 
-  it('does not wait for a server that says nothing, and can be stopped', async () => {
+  it('times out on a server that never replies, and can be aborted', async () => {
     const sockets: Socket[] = [];
     const mute = createServer((socket) => void sockets.push(socket)).listen(0, '127.0.0.1');
     await once(mute, 'listening');
@@ -167,8 +167,8 @@ describe('mail', () => {
     mute.close();
   });
 
-  it('gives no password to a server elsewhere that does not encrypt', async () => {
-    // Another name of this machine that is not one of the loopback names: what counts is the name.
+  it('sends no password over an unencrypted connection to another machine', async () => {
+    // An address of this machine that does not look like a loopback address.
     const guarded = await startMailServer({ user: 'relay', password: 'secret-word' });
     const port = guarded.url.reveal().split(':').at(-1);
     const smtpUrl = new Secret(`smtp://relay:secret-word@[::ffff:127.0.0.1]:${port}`);
@@ -179,8 +179,8 @@ describe('mail', () => {
     await guarded.cutOff();
   });
 
-  it('takes no settings from the address that could switch checks off', () => {
+  it('refuses query parameters in the URL, which could switch checks off', () => {
     const smtpUrl = new Secret('smtp://mail.example.com/?tls.rejectUnauthorized=false');
-    expect(() => createMailer({ smtpUrl, from: FROM, to: TO })).toThrow(/take the rest away/);
+    expect(() => createMailer({ smtpUrl, from: FROM, to: TO })).toThrow(/Remove everything else/);
   });
 });

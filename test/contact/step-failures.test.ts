@@ -1,13 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import { ABANDONED_AFTER_MS } from '../../src/contact/delivery.ts';
+import { eraseMessage } from '../../src/contact/erase.ts';
+import { ABANDONED_AFTER_MS } from '../../src/contact/history.ts';
 import { showMessage } from '../../src/contact/inspect.ts';
-import { eraseMessage, removeOldMessages } from '../../src/contact/retention.ts';
+import { removeOldMessages } from '../../src/contact/retention.ts';
 import { createMemoryStore } from '../../src/object-store/memory.ts';
 import { createFixedClock } from '../support/clock.ts';
 import { createFaultyStore, type Fault, failFrom, failOnce } from '../support/faulty-store.ts';
 import { accept, createFakeMailer, deliveryOf, keysOf } from './support.ts';
 
-/** Each call of the store that a delivery makes fails once, and each is where the process dies once. */
+/** Makes each store call of a delivery fail in turn, and makes the process die at each call in turn. */
 
 const setUp = () => {
   const clock = createFixedClock();
@@ -16,7 +17,7 @@ const setUp = () => {
 };
 const HOUR = 3_600_000;
 
-/** How many calls a delivery makes that nothing disturbs: one that failed first, and one after it. */
+/** The number of store calls of an undisturbed delivery: a failed attempt, then a successful one. */
 async function countCalls(): Promise<number> {
   const { clock, inner, store } = setUp();
   await accept({ store: inner, clock }, 1);
@@ -41,7 +42,7 @@ async function deliver(
 const EFFECTS: readonly Fault['when'][] = ['before', 'after'];
 
 describe('a delivery', () => {
-  it('whose calls fail, each in turn: exactly one mail', async () => {
+  it('with one failed call sends exactly one mail, whichever call it is', async () => {
     const calls = await countCalls();
     expect(calls).toBeGreaterThan(15);
     for (const when of EFFECTS) {
@@ -53,12 +54,12 @@ describe('a delivery', () => {
         await deliver(store, clock, mailer);
         expect(mailer.sent, `call ${call} fails ${when}`).toEqual([id]);
         expect((await showMessage(inner, id, true)).state).toBe('delivered');
-        expect(await keysOf(inner, 'contact/pending/')).toEqual([]);
+        expect(await keysOf(inner, 'contact/open/')).toEqual([]);
       }
     }
   });
 
-  it('whose process dies at each call in turn: another delivers, with at most one mail more', async () => {
+  it('whose process dies at any call is completed by another process, with at most one duplicate', async () => {
     const calls = await countCalls();
     let duplicates = 0;
     for (const when of EFFECTS) {
@@ -77,7 +78,7 @@ describe('a delivery', () => {
         expect(mails).toBeGreaterThanOrEqual(1);
         expect(mails).toBeLessThanOrEqual(2);
         duplicates += mails - 1;
-        expect(await keysOf(inner, 'contact/pending/')).toEqual([]);
+        expect(await keysOf(inner, 'contact/open/')).toEqual([]);
       }
     }
     console.log(
@@ -85,7 +86,7 @@ describe('a delivery', () => {
     );
   });
 
-  it('during which the store is down for a while, after the mail was sent: no second mail', async () => {
+  it('causes no second mail when the store is down for 20 minutes after the mail', async () => {
     const { clock, inner, store } = setUp();
     const [id = ''] = await accept({ store: inner, clock }, 1);
     const mailer = createFakeMailer(() => {
@@ -103,20 +104,20 @@ describe('a delivery', () => {
     expect((await showMessage(inner, id, true)).state).toBe('delivered');
   });
 
-  it('of a corrupt message leaves the others alone', async () => {
+  it('of a corrupt message does not disturb the other messages', async () => {
     const { clock, inner } = setUp();
     const [first = '', second = ''] = await accept({ store: inner, clock }, 2);
-    await inner.delete(`contact/${first}/message.json`);
-    await inner.create(`contact/${first}/message.json`, Buffer.from('{"signed":'));
+    await inner.delete(`contact/${first}/1.json`);
+    await inner.create(`contact/${first}/1.json`, Buffer.from('{"signed":'));
     const mailer = createFakeMailer();
     await deliver(inner, clock, mailer);
     expect(mailer.sent).toEqual([second]);
-    expect(await keysOf(inner, 'contact/pending/')).toEqual([`contact/pending/${first}/0.json`]);
+    expect(await keysOf(inner, 'contact/open/')).toEqual([`contact/open/${first}/1.json`]);
   });
 });
 
 describe('erasing', () => {
-  it('at each call of a delivery in turn: nothing of it is left, and none is sent that had not begun', async () => {
+  it('at any call of a delivery leaves nothing of the message, and no further mail is begun', async () => {
     const calls = await countCalls();
     for (let call = 1; call <= calls; call++) {
       const { clock, inner, store } = setUp();
@@ -131,9 +132,9 @@ describe('erasing', () => {
         return undefined;
       });
       await deliver(store, clock, mailer);
-      // It may have been past its last look at the marker.
+      // The delivery may have checked for the end marker just before.
       expect(mailer.tried.length - triedBefore, `erased at ${call}`).toBeLessThanOrEqual(1);
-      expect(await keysOf(inner, 'contact/pending/')).toEqual([]);
+      expect(await keysOf(inner, 'contact/open/')).toEqual([]);
       await expect(showMessage(inner, id, true)).rejects.toMatchObject({ code: 'unknown_message' });
       await removeOldMessages({ store: inner, clock }, 365 * 24 * HOUR);
       expect(await keysOf(inner)).toEqual([`contact/${id}/end.json`]);
@@ -143,7 +144,7 @@ describe('erasing', () => {
     }
   });
 
-  it('is done by the next try when the store fails in between', async () => {
+  it('is completed by a second try when the store fails during the first', async () => {
     for (const when of EFFECTS) {
       for (let call = 1; call <= 10; call++) {
         const { clock, inner, store } = setUp();
@@ -164,39 +165,44 @@ describe('erasing', () => {
 });
 
 describe('retention', () => {
-  it('erases what is too old, by its own time, delivered or not, corrupt or not', async () => {
+  it('erases messages that are too old, delivered or not, corrupt or not', async () => {
     const { clock, inner } = setUp();
     const store = inner;
     const [delivered = '', corrupt = ''] = await accept({ store, clock }, 3);
     const mailer = createFakeMailer();
     deliveryOf({ store, clock }, mailer).wake(delivered);
-    await expect.poll(() => keysOf(store).then((keys) => keys.join())).toMatch(/outcome/);
-    await store.delete(`contact/${corrupt}/message.json`);
-    await store.create(`contact/${corrupt}/message.json`, Buffer.from('corrupt'));
+    await expect.poll(() => keysOf(store).then((keys) => keys.join())).toMatch(/\/3\.json/);
+    await store.delete(`contact/${corrupt}/1.json`);
+    await store.create(`contact/${corrupt}/1.json`, Buffer.from('corrupt'));
     clock.advance(20 * 24 * HOUR);
     const [young = ''] = await accept({ store, clock }, 1);
     expect(await removeOldMessages({ store, clock }, 30 * 24 * HOUR)).toBe(0);
     clock.advance(11 * 24 * HOUR);
     expect(await removeOldMessages({ store, clock }, 30 * 24 * HOUR)).toBe(3);
     const left = (await keysOf(store)).filter((key) => !key.endsWith('/end.json'));
-    expect(left).toEqual([`contact/${young}/message.json`, `contact/pending/${young}/0.json`]);
+    expect(left).toEqual([`contact/${young}/1.json`, `contact/open/${young}/1.json`]);
     clock.advance(25 * HOUR);
     expect(await removeOldMessages({ store, clock }, 30 * 24 * HOUR)).toBe(0);
     expect(await keysOf(store)).toEqual([
-      `contact/${young}/message.json`,
-      `contact/pending/${young}/0.json`,
+      `contact/${young}/1.json`,
+      `contact/open/${young}/1.json`,
     ]);
   });
 
-  it('removes a marker whose message is gone, and touches nothing that is not its own', async () => {
+  it('removes an open marker without a message after a day, and no foreign object', async () => {
     const { clock, inner: store } = setUp();
     const [id = ''] = await accept({ store, clock }, 1);
-    await store.create(`contact/pending/${'0'.repeat(32)}/0.json`, Buffer.from('{}'));
+    const orphan = `contact/open/${'0'.repeat(32)}/1.json`;
+    await store.create(orphan, Buffer.from('{}'));
     await store.create('contact/readme.txt', Buffer.from('not ours'));
-    await removeOldMessages({ store, clock }, HOUR);
+    clock.advance(23 * HOUR);
+    await removeOldMessages({ store, clock }, 30 * 24 * HOUR);
+    expect(await keysOf(store)).toContain(orphan);
+    clock.advance(2 * HOUR);
+    await removeOldMessages({ store, clock }, 30 * 24 * HOUR);
     expect(await keysOf(store)).toEqual([
-      `contact/${id}/message.json`,
-      `contact/pending/${id}/0.json`,
+      `contact/${id}/1.json`,
+      `contact/open/${id}/1.json`,
       'contact/readme.txt',
     ]);
   });

@@ -1,5 +1,6 @@
 import type { Clock, Randomness } from '../../src/clock.ts';
-import { createDelivery, type Delivery, type DeliveryDeps } from '../../src/contact/delivery.ts';
+import type { DeliverDeps } from '../../src/contact/deliver-message.ts';
+import { createDelivery, type Delivery } from '../../src/contact/delivery.ts';
 import { listMessages } from '../../src/contact/inspect.ts';
 import { createIntake, type Intake, type Submission } from '../../src/contact/intake.ts';
 import { createMailer, type Mailer } from '../../src/contact/mail.ts';
@@ -8,7 +9,7 @@ import type { ObjectStore } from '../../src/object-store/object-store.ts';
 import { createFixedClock, createSeededRandomness } from '../support/clock.ts';
 import type { MailServer } from './mail-server.ts';
 
-/** What the tests of messages share. */
+/** Shared by the tests of contact messages. */
 
 export const FROM = 'noreply@example.com';
 export const TO = 'team@example.com';
@@ -35,10 +36,10 @@ interface Parts {
   readonly randomness?: Randomness;
 }
 
-/** Every process has chances of its own. */
+/** Every process gets another seed. */
 let seeds = 100;
 
-/** An intake that asks for no captcha. */
+/** An intake without a captcha. */
 export const intakeOf = (parts: Parts, onAccepted?: (id: string) => void): Intake =>
   createIntake({
     randomness: createSeededRandomness(seeds++),
@@ -47,11 +48,11 @@ export const intakeOf = (parts: Parts, onAccepted?: (id: string) => void): Intak
     ...(onAccepted === undefined ? {} : { onAccepted }),
   });
 
-/** One process's worker. */
+/** The worker of one process. */
 export const deliveryOf = (
   parts: Parts,
   mailer: Mailer,
-  more: Partial<DeliveryDeps> = {},
+  more: Partial<DeliverDeps> = {},
 ): Delivery =>
   createDelivery({
     randomness: createSeededRandomness(seeds++),
@@ -61,7 +62,7 @@ export const deliveryOf = (
     ...more,
   });
 
-/** Takes in so many messages; their ids. */
+/** Accepts `count` messages; returns their ids. */
 export async function accept(parts: Parts, count: number): Promise<string[]> {
   const intake = intakeOf(parts);
   const ids: string[] = [];
@@ -77,7 +78,7 @@ export async function keysOf(store: ObjectStore, prefix = ''): Promise<string[]>
   return keys;
 }
 
-/** A mailer without a network: what it was told to send, and answers that a test chooses. */
+/** A mailer without a network. It records what it is asked to send, and the test chooses the result. */
 export function createFakeMailer(
   answer: (count: number) => 'sent' | 'failed' | Promise<'sent' | 'failed'> = () => 'sent',
 ): Mailer & { readonly sent: string[]; readonly tried: string[] } {
@@ -97,14 +98,14 @@ export function createFakeMailer(
   };
 }
 
-/** A memory store and a clock that the test moves. */
+/** A store in memory and a clock that the test moves. */
 export const setUp = () => {
   const clock = createFixedClock();
   const store = createMemoryStore({ clock });
   return { clock, store, parts: { store, clock } };
 };
 
-/** Of every message, newest first. */
+/** The state of every message, newest first. */
 export const statesOf = async (store: ObjectStore) => {
   const messages = await listMessages(store, { state: undefined, limit: 10_000, hasMail: true });
   return messages.map(({ state }) => state);

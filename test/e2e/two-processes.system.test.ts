@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { BACKOFF_FIRST_MS } from '../../src/contact/back-off.ts';
 import { POLL_MS } from '../../src/contact/delivery.ts';
-import { BACKOFF_FIRST_MS, loadProgress } from '../../src/contact/progress.ts';
+import { readHistory } from '../../src/contact/history.ts';
 import type { ObjectStore } from '../../src/object-store/object-store.ts';
 import { type MailServer, startMailServer } from '../contact/mail-server.ts';
 import { killAll, type Running, startServer } from '../support/process.ts';
@@ -140,10 +141,10 @@ function define(settings: Settings, store?: () => ObjectStore): void {
       .toBe('major_outage');
     // An attempt without an outcome would stay claimed for ten minutes after its process is killed.
     await expect
-      .poll(async () => (await loadProgress(store(), accepted.body.id, 0))?.attempts[0]?.outcome, {
+      .poll(async () => (await readHistory(store(), accepted.body.id))?.newest.state, {
         timeout: 20_000,
       })
-      .toMatchObject({ result: 'failed' });
+      .toBe('failed');
     processes[0]?.process.kill('SIGKILL');
     await mails.bringBack();
     await expect

@@ -106,8 +106,8 @@ describe('error codes of status, metrics, monitoring and contact', () => {
     if (statusCode !== 202) throw new Error(body);
     await post(409, 'idempotency_key_reused', { payload: { ...good, subject: 'Other' }, headers });
     const { id } = JSON.parse(body) as { id: string };
-    await store.delete(`contact/${id}/message.json`);
-    await store.create(`contact/${id}/message.json`, Buffer.from('corrupt'));
+    await store.delete(`contact/${id}/1.json`);
+    await store.create(`contact/${id}/1.json`, Buffer.from('corrupt'));
     await post(503, 'document_corrupt', { payload: good, headers });
     const settings = { CONTACT_PER_ADDRESS: '1' };
     const strict = await open({ env: settings });

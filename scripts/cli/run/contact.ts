@@ -1,12 +1,7 @@
-import {
-  eraseExisting,
-  type ListedMessage,
-  listMessages,
-  redeliverMessage,
-  type ShownMessage,
-  showMessage,
-} from '../../../src/contact/inspect.ts';
+import { eraseExisting } from '../../../src/contact/erase.ts';
+import { listMessages, type ShownMessage, showMessage } from '../../../src/contact/inspect.ts';
 import type { MessageState } from '../../../src/contact/message-state.ts';
+import { redeliverMessage } from '../../../src/contact/redeliver.ts';
 import { openContext } from '../context.ts';
 import { alignColumns, formatTime, printableText, printJson, printTable } from '../output.ts';
 import { print, type Terminal } from '../terminal.ts';
@@ -43,29 +38,32 @@ export async function list(
     printTable(
       terminal,
       ['id', 'accepted', 'state', 'attempts', 'from', 'subject'],
-      messages.map(({ id, acceptedAt, state, attemptCount, email, subject }) => [
+      messages.map(({ id, acceptedAt, state, attempts, email, subject }) => [
         id,
         formatTime(acceptedAt),
         state,
-        String(attemptCount),
+        String(attempts.length),
         email,
         subject,
       ]),
     );
   }
   if (messages.some(({ state }) => state === 'kept')) {
-    print(terminal, '\nKept ones are not sent by mail: SMTP_URL is not set here.');
+    print(
+      terminal,
+      '\nThe service does not send kept messages by mail, because SMTP_URL is not set.',
+    );
   }
   if (messages.some(({ state }) => state === 'dead')) {
     print(
       terminal,
-      '\nDead messages are not delivered any more: "slipway contact redeliver ID" tries again.',
+      '\nThe service has given up on dead messages. "slipway contact redeliver ID" tries again.',
     );
   }
   for (const { id, reason } of unreadable) {
     print(
       terminal,
-      printableText(`\n${id} cannot be read: ${reason} "slipway contact erase" removes it.`),
+      printableText(`\n${id} cannot be read: ${reason} "slipway contact erase ${id}" removes it.`),
     );
   }
 }
@@ -102,8 +100,8 @@ export async function show(
       ['attempt', 'at', 'result', 'detail'],
       message.attempts.map(({ number, at, outcome }) => [
         String(number),
-        at === undefined ? '' : formatTime(at),
-        outcome?.result ?? 'no outcome',
+        formatTime(at),
+        outcome?.state ?? 'no outcome',
         outcome?.detail ?? '',
       ]),
     );
@@ -111,7 +109,7 @@ export async function show(
 }
 
 function stateSentence({ state, nextAt, id }: ShownMessage): string {
-  if (state === 'kept') return 'kept; SMTP_URL is not set here, so it is not sent by mail';
+  if (state === 'kept') return 'kept; not sent by mail, because SMTP_URL is not set';
   if (state === 'dead') return `dead; "slipway contact redeliver ${id}" tries again`;
   return nextAt === undefined ? state : `${state}; next attempt ${formatTime(nextAt)}`;
 }
@@ -123,14 +121,14 @@ export async function redeliver(
 ): Promise<void> {
   const context = await openContext(terminal, { subject: 'private data' });
   const { privateStore: store, clock, randomness, actor } = context;
-  const { round } = await redeliverMessage({ store, clock, randomness }, id, actor);
-  if (options.json) printJson(terminal, { id, redelivery: round, state: 'pending' });
+  const { redelivery } = await redeliverMessage({ store, clock, randomness }, id, actor);
+  if (options.json) printJson(terminal, { id, redelivery, state: 'pending' });
   else {
     print(
       terminal,
-      `${id} in ${context.place.text} is to be delivered again (redelivery ${round}).`,
+      `${id} in ${context.place.text} is queued for delivery again (redelivery ${redelivery}).`,
     );
-    print(terminal, 'A running service that has SMTP_URL set delivers it, within a minute.');
+    print(terminal, 'A running service with SMTP_URL delivers it within a minute.');
   }
 }
 
@@ -139,23 +137,19 @@ export async function erase(
   id: string,
   options: { json: boolean },
 ): Promise<void> {
-  const {
-    privateStore: store,
-    clock,
-    randomness,
-    place,
-  } = await openContext(terminal, { subject: 'private data' });
-  await eraseExisting({ store, clock, randomness }, id);
+  const context = await openContext(terminal, { subject: 'private data' });
+  const { privateStore: store, clock, place } = context;
+  await eraseExisting({ store, clock }, id);
   if (options.json) printJson(terminal, { id, state: 'erased' });
   else
     print(
       terminal,
-      `${id} in ${place.text} is erased. A mail that has been sent already is where it was sent.`,
+      `${id} in ${place.text} is erased. A mail that was sent already is not recalled.`,
     );
 }
 
-function listedJsonOf(message: ListedMessage): object {
-  const { id, acceptedAt, state, name, email, subject, attemptCount, detail, nextAt } = message;
+function listedJsonOf(message: ShownMessage): object {
+  const { id, acceptedAt, state, name, email, subject, attempts, nextAt } = message;
   return {
     id,
     accepted_at: acceptedAt,
@@ -163,8 +157,8 @@ function listedJsonOf(message: ListedMessage): object {
     name,
     email,
     subject,
-    attempt_count: attemptCount,
-    detail: detail ?? null,
+    attempt_count: attempts.length,
+    detail: attempts.at(-1)?.outcome?.detail ?? null,
     next_at: nextAt ?? null,
   };
 }
@@ -172,10 +166,10 @@ function listedJsonOf(message: ListedMessage): object {
 function attemptJsonOf({ number, at, outcome }: ShownMessage['attempts'][number]): object {
   return {
     number,
-    at: at ?? null,
-    result: outcome?.result ?? null,
+    at,
+    result: outcome?.state ?? null,
     detail: outcome?.detail ?? null,
     ended_at: outcome?.at ?? null,
-    next_at: outcome?.next_at ?? null,
+    next_at: outcome?.state === 'failed' ? outcome.next_at : null,
   };
 }

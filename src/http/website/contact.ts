@@ -1,18 +1,18 @@
 import { z } from 'zod';
 import type { Captcha } from '../../captcha/captcha.ts';
+import type { Intake } from '../../contact/intake.ts';
 import {
   EMAIL_LENGTH_MAX,
   MESSAGE_LENGTH_MAX,
   NAME_LENGTH_MAX,
   SUBJECT_LENGTH_MAX,
-} from '../../contact/documents.ts';
-import type { Intake } from '../../contact/intake.ts';
+} from '../../contact/transition.ts';
 import { isDisplayName } from '../../domain/display-name.ts';
 import { AppError } from '../../errors.ts';
 import type { App } from '../deps.ts';
 import { NOT_A_NAME, problems } from '../server/validation.ts';
 
-/** The contact form: stored before it is answered, and delivered by mail afterwards. */
+/** Takes a message from the contact form: stores it, then answers. The mail is sent afterwards. */
 
 export interface ContactRouteDeps {
   readonly submit: Intake['submit'];
@@ -27,7 +27,7 @@ const BODY_BYTES_MAX = 32 * 1024;
 const TOKEN_LENGTH_MAX = 8_192;
 const HONEYPOT_LENGTH_MAX = 2_000;
 
-/** Control characters and halves of characters; in a line, whatever ends one too. */
+/** Control characters and unpaired surrogates; in a single line, also line and paragraph separators. */
 const NOT_IN_LINE = /[\p{Cc}\p{Cs}\u2028\u2029]/u;
 const NOT_IN_TEXT = /(?![\n\r\t])[\p{Cc}\p{Cs}]/u;
 
@@ -44,12 +44,12 @@ const bodySchema = z.object({
     .string()
     .max(TOKEN_LENGTH_MAX)
     .optional()
-    .describe('What the captcha on the page gave; not needed where none is set up.'),
+    .describe('The token from the captcha on the page. Not needed when no captcha is set up.'),
   website: z
     .string()
     .max(HONEYPOT_LENGTH_MAX)
     .optional()
-    .describe('Leave it empty, and hide it from people: only programs fill it in.'),
+    .describe('Leave this field empty, and hide it from visitors. Only spam programs fill it in.'),
 });
 
 const EXAMPLE = {
@@ -59,13 +59,15 @@ const EXAMPLE = {
   message: 'Which release runs on my machine?',
 };
 
-// Loose: the other headers have to stay where they are.
+// Loose: a strict object would remove the other headers from the request.
 const headersSchema = z.looseObject({
   'idempotency-key': z
     .string()
     .regex(/^[\x21-\x7e]{1,128}$/, 'must be 1 to 128 visible ASCII characters')
     .optional()
-    .describe('A random text for each message: sent again with it, a message is stored once.'),
+    .describe(
+      'A random text for each message. A message that is sent again with the same key is stored once.',
+    ),
 });
 
 export const contactAnswerSchema = z.strictObject({
@@ -79,7 +81,7 @@ const schema = {
   headers: headersSchema,
   body: bodySchema.meta({ example: EXAMPLE }),
   response: {
-    202: contactAnswerSchema.describe('It is stored, and will be delivered.'),
+    202: contactAnswerSchema.describe('The message is stored, and will be delivered.'),
     ...problems({
       400: 'invalid_request, malformed_json',
       403: 'captcha_refused',
@@ -97,7 +99,10 @@ export function registerContact(app: App, deps: ContactRouteDeps): void {
   app.post('/api/v1/contact', { schema, bodyLimit: BODY_BYTES_MAX }, async (request, reply) => {
     reply.header('cache-control', 'no-store');
     if (!deps.captcha.configured) {
-      throw new AppError('not_configured', 'Messages cannot be sent here: no captcha is set up.');
+      throw new AppError(
+        'not_configured',
+        'This service accepts no messages: no captcha is set up.',
+      );
     }
     await deps.addressLimit.consume(request.ip);
     const { name, email, subject, message, captcha_token, website = '' } = request.body;

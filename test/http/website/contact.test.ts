@@ -89,7 +89,7 @@ async function expectProblem(
 }
 
 describe('POST /api/v1/contact', () => {
-  it('answers 202 once it is stored', async () => {
+  it('answers 202 once the message is stored', async () => {
     const { post, stored, visitors, addresses } = await open();
     const { status, headers, body } = await post({ ...GOOD, name: '  Ada Lovelace\t', extra: 1 });
     expect(status).toBe(202);
@@ -102,7 +102,7 @@ describe('POST /api/v1/contact', () => {
     expect(addresses).toEqual(['127.0.0.1']);
   });
 
-  it('takes what is as long as it may be, and line breaks and tabs in the text', async () => {
+  it('accepts fields of the maximum length, and line breaks and tabs in the text', async () => {
     const { post, stored } = await open();
     const longest = {
       ...GOOD,
@@ -139,14 +139,14 @@ describe('POST /api/v1/contact', () => {
     ['/message', 'message', ['a']],
     ['/captcha_token', 'captcha_token', 'c'.repeat(8_193)],
     ['/website', 'website', {}],
-  ])('400 points to %s', async (pointer, field, value) => {
+  ])('answers 400 with a pointer to %s', async (pointer, field, value) => {
     const { post, stored, visitors } = await open();
     const { body } = await expectProblem(post({ ...GOOD, [field]: value }), 400, 'invalid_request');
     expect(body.errors[0].pointer).toBe(pointer);
     expect([await stored(), visitors]).toEqual([[], []]);
   });
 
-  it('a filled honeypot gets the same 202; nothing is stored and no captcha asked', async () => {
+  it('answers a filled honeypot with the same 202, stores nothing and asks for no captcha', async () => {
     const { post, stored, visitors } = await open();
     const { status, body } = await post({ ...GOOD, website: 'http://spam.example' });
     expect(status).toBe(202);
@@ -156,7 +156,7 @@ describe('POST /api/v1/contact', () => {
     expect(await stored()).toHaveLength(1);
   });
 
-  it('Idempotency-Key: the same, another, and what is none', async () => {
+  it('checks the Idempotency-Key: the same one, another one, malformed ones', async () => {
     const { post, stored, visitors } = await open();
     const key = { 'idempotency-key': '0b7e6f0a-6b0d-4c0e-9d5e-1f2a3b4c5d6e' };
     const first = await post(GOOD, key);
@@ -178,7 +178,7 @@ describe('POST /api/v1/contact', () => {
     expect(await stored()).toHaveLength(2);
   });
 
-  it('20 posts at once with one key are one message', async () => {
+  it('stores one message for 20 requests at once with one key', async () => {
     const { post, stored } = await open();
     const answers = await Promise.all(
       Array.from({ length: 20 }, () => post(GOOD, { 'idempotency-key': 'once' })),
@@ -188,7 +188,7 @@ describe('POST /api/v1/contact', () => {
     expect(await stored()).toHaveLength(1);
   });
 
-  it('what is no JSON, too large, or of another kind', async () => {
+  it('refuses bodies that are not JSON, too large or of another media type', async () => {
     const { post } = await open();
     await expectProblem(post('{"name":'), 400, 'malformed_json');
     await expectProblem(post(''), 400, 'malformed_json');
@@ -198,7 +198,7 @@ describe('POST /api/v1/contact', () => {
     await expectProblem(post('name=Ada', form), 415, 'unsupported_media_type');
   });
 
-  it('the captcha refuses, or does not answer', async () => {
+  it('answers 403 when the captcha is refused, and 503 when the service is unavailable', async () => {
     const { post, stored } = await open();
     await expectProblem(post({ ...GOOD, captcha_token: 'bad' }), 403, 'captcha_refused');
     const { captcha_token: _token, ...without } = GOOD;
@@ -210,24 +210,24 @@ describe('POST /api/v1/contact', () => {
     expect(await stored()).toEqual([]);
   });
 
-  it('too many from one address', async () => {
+  it('answers 429 after too many requests from one address', async () => {
     const { post, stored } = await open({ perMinute: 1 });
     expect((await post(GOOD)).status).toBe(202);
     const { headers } = await expectProblem(post(GOOD), 429, 'too_many_requests');
     expect(headers['retry-after']).toBe('42');
-    // A program that fills in everything learns nothing from being let through.
+    // The limit counts requests with a filled honeypot too.
     await expectProblem(post({ ...GOOD, website: 'x' }), 429, 'too_many_requests');
     expect(await stored()).toHaveLength(1);
   });
 
-  it('where no captcha is set up, nothing is taken', async () => {
+  it('answers 501 when a captcha is needed and none is set up', async () => {
     const { post, stored } = await open({ configured: false });
     const { body } = await expectProblem(post(GOOD), 501, 'not_configured');
     expect(body.detail).toMatch(/no captcha is set up/);
     expect(await stored()).toEqual([]);
   });
 
-  it('when the store fails, it is not accepted', async () => {
+  it('does not accept a message when the store fails', async () => {
     const { post, store } = await open();
     const key = { 'idempotency-key': 'k1' };
     store.goDown();
@@ -242,8 +242,8 @@ describe('POST /api/v1/contact', () => {
     }
     store.setPlan(undefined);
     const { body } = await post(GOOD, key);
-    await store.delete(`contact/${body.id}/message.json`);
-    await store.create(`contact/${body.id}/message.json`, Buffer.from('corrupt'));
+    await store.delete(`contact/${body.id}/1.json`);
+    await store.create(`contact/${body.id}/1.json`, Buffer.from('corrupt'));
     await expectProblem(post(GOOD, key), 503, 'document_corrupt');
   });
 });

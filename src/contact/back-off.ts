@@ -1,0 +1,26 @@
+/** When a mail that could not be delivered is sent again. */
+
+export const BACKOFF_FIRST_MS = 60_000;
+export const BACKOFF_MAX_MS = 6 * 3_600_000;
+/** A failure later than this after acceptance or redelivery is the last one. */
+export const GIVE_UP_AFTER_MS = 72 * 3_600_000;
+const JITTER = 0.1;
+/** In milliseconds: no pause is longer, jitter included. */
+export const PAUSE_MAX_MS = BACKOFF_MAX_MS * (1 + JITTER);
+
+/**
+ * When to try again after a failure, in milliseconds since the epoch; undefined when it was the last try.
+ *
+ * @param delivery `startedAt`: of the acceptance or the redelivery. `attempts`: since then, with the failed one
+ * @param chance from 0 to 1, for the jitter
+ */
+export function nextAttemptAt(
+  delivery: { readonly startedAt: number; readonly attempts: number; readonly now: number },
+  chance: number,
+): number | undefined {
+  const { startedAt, attempts, now } = delivery;
+  const end = startedAt + GIVE_UP_AFTER_MS;
+  if (now >= end) return undefined;
+  const pause = Math.min(BACKOFF_FIRST_MS * 2 ** (attempts - 1), BACKOFF_MAX_MS);
+  return Math.min(now + pause * (1 - JITTER + 2 * JITTER * chance), end);
+}
