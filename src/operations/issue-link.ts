@@ -1,6 +1,6 @@
 import { artifactKey } from '../catalog/keys.ts';
+import type { DownloadLinks } from '../object-store/download-links.ts';
 import type { PresignedUrl } from '../object-store/object-store.ts';
-import type { DownloadLinks } from '../object-store/presigned-url-cache.ts';
 
 /**
  * A link to a file that a verified manifest names; there are links to nothing else.

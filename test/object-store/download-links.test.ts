@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
+import { createDownloadLinks } from '../../src/object-store/download-links.ts';
 import type { PresignRequest } from '../../src/object-store/object-store.ts';
-import { createDownloadLinks } from '../../src/object-store/presigned-url-cache.ts';
 
 const MINUTE = 60_000;
 const START = Math.floor(1_800_000_000_000 / (20 * MINUTE)) * 20 * MINUTE;
