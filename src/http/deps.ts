@@ -3,7 +3,7 @@ import type { FastifyBaseLogger, FastifyInstance, RawServerDefault } from 'fasti
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import type { Clock } from '../clock.ts';
 import type { DownloadLinks } from '../object-store/download-links.ts';
-import type { ServiceDeps } from '../operations/check-for-update.ts';
+import type { ServiceDeps } from '../operations/open-channel.ts';
 import type { Usage } from '../usage/usage.ts';
 
 /** What the routes use. */

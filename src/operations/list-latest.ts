@@ -7,7 +7,7 @@ import type { Artifact, Release } from '../domain/release.ts';
 import { visitorOn } from '../domain/update-query.ts';
 import { compareVersions } from '../domain/version.ts';
 import { AppError } from '../errors.ts';
-import { openChannel, type ServiceDeps } from './check-for-update.ts';
+import { openChannel, type ServiceDeps } from './open-channel.ts';
 
 export interface LatestQuery {
   readonly application: string;

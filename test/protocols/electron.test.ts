@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import type { Artifact, Release } from '../../src/domain/release.ts';
 import { versionText } from '../../src/domain/version.ts';
 import { electron } from '../../src/protocols/electron.ts';
-import type { FeedRequest } from '../../src/protocols/protocol.ts';
+import type { OlderReleases, ProtocolRequest, Question } from '../../src/protocols/protocol.ts';
 
 /** electron-updater's dialect as two pure functions. */
 
@@ -13,13 +13,14 @@ const { load } = createRequire(createRequire(import.meta.url).resolve('electron-
   'js-yaml',
 ) as { load(text: string): Record<string, unknown> };
 
-function request(file: string, more: Partial<FeedRequest> = {}): FeedRequest {
+function request(file: string, more: Partial<ProtocolRequest> = {}): ProtocolRequest {
   const path = file.split('/');
-  return { application: 'desktop', channel: 'stable', path, query: {}, headers: {}, ...more };
+  const asked = { application: 'desktop', channel: 'stable', path, body: undefined };
+  return { ...asked, query: {}, headers: {}, ...more };
 }
 
-function parse(file: string, more: Partial<FeedRequest> = {}) {
-  const query = electron.parseRequest(request(file, more));
+function parse(file: string, more: Partial<ProtocolRequest> = {}) {
+  const query = electron.parseRequest(request(file, more))?.query;
   if (query === undefined) throw new Error(`${file} is none of its documents`);
   const { currentVersion } = query;
   return { ...query, currentVersion: currentVersion && versionText(currentVersion) };
@@ -82,6 +83,15 @@ describe('parseRequest', () => {
     (file) => expect(electron.parseRequest(request(file))).toBeUndefined(),
   );
 
+  it('finds the package of a web installer by the name that electron-builder gave it', () => {
+    const find = (path: string) => electron.parseFilePath?.(path.split('/'));
+    const filename = 'app-1.0.0-beta.1-x64.nsis.7z';
+    expect(find(filename)).toEqual({ version: '1.0.0-beta.1', filename });
+    for (const other of ['app.nsis.7z', 'app-1.0.0-x64.exe', `more/${filename}`, '']) {
+      expect(find(other)).toBeUndefined();
+    }
+  });
+
   it('refuses words it does not know', () => {
     const code = (code: string) => expect.objectContaining({ code });
     expect(() => parse('latest-linux-mips.yml')).toThrow(code('unknown_arch'));
@@ -108,11 +118,25 @@ function artifact(filename: string, more: Partial<Artifact> = {}): Artifact {
   };
 }
 
-function render(file: string, release: Partial<Release>, more: Partial<FeedRequest> = {}) {
+const YAML = { 'content-type': 'text/yaml; charset=utf-8' };
+
+function listingOf({ query, document }: Question): OlderReleases {
+  const { platform, arch, formats } = query;
+  return {
+    document,
+    platform,
+    arch,
+    formats,
+    isRestricted: false,
+    olderReleases: [],
+    fileUrl: (version, filename) => `https://updates.example/${version}/${filename}`,
+  };
+}
+
+function render(file: string, release: Partial<Release>, more: Partial<ProtocolRequest> = {}) {
   const asked = request(file, more);
-  const query = electron.parseRequest(asked);
-  const [first] = release.artifacts ?? [];
-  if (query === undefined || first === undefined) throw new Error('nothing to render');
+  const question = electron.parseRequest(asked);
+  if (question === undefined) throw new Error('nothing to render');
   const whole: Release = {
     application: 'desktop',
     version: '2.0.0',
@@ -125,19 +149,15 @@ function render(file: string, release: Partial<Release>, more: Partial<FeedReque
     artifacts: [],
     ...release,
   };
-  const answer = electron.renderAnswer({
-    request: asked,
-    query,
-    decision: { reason: 'up_to_date', path: [] },
-    isRestricted: false,
-    offered: { release: whole, artifact: first },
-    fileUrl: (filename) => `https://updates.example/${filename}`,
+  const answer = electron.renderListing({
+    ...listingOf(question),
+    release: whole,
   });
-  expect(answer).toMatchObject({ status: 200, contentType: 'text/yaml; charset=utf-8' });
-  return load(answer.body) as Record<string, unknown> & { files: { url: string }[] };
+  expect(answer).toMatchObject({ status: 200, headers: YAML });
+  return load(String(answer.body)) as Record<string, unknown> & { files: { url: string }[] };
 }
 
-describe('renderAnswer with an offer', () => {
+describe('renderListing', () => {
   it('is what electron-builder would have written', () => {
     const companion = { kind: 'blockmap', filename: 'b', sha256: '', sha512: '', object: '' };
     const setup = artifact('App Setup+1 #2.exe', {
@@ -156,7 +176,7 @@ describe('renderAnswer with an offer', () => {
 
   it('gives files of another channel than the address by their whole address', () => {
     const { files } = render('beta.yml', { artifacts: [artifact('a.exe')] });
-    expect(files[0]?.url).toBe('https://updates.example/a.exe');
+    expect(files[0]?.url).toBe('https://updates.example/2.0.0/a.exe');
   });
 
   it('lists every architecture where the client chooses, the best for old clients first', () => {
@@ -238,23 +258,21 @@ describe('renderAnswer with an offer', () => {
   });
 });
 
-describe('renderAnswer without an offer', () => {
+describe('renderNoUpdate', () => {
   const answer = (headers: Record<string, string>) => {
     const asked = request('latest.yml', { headers });
-    const query = electron.parseRequest(asked);
-    if (query === undefined) throw new Error('not a document');
-    const decision = { reason: 'paused', path: [] } as const;
-    const said = { request: asked, query, decision, isRestricted: false };
-    return electron.renderAnswer({ ...said, fileUrl: () => '' });
+    const question = electron.parseRequest(asked);
+    if (question === undefined) throw new Error('not a document');
+    return electron.renderNoUpdate(question, 'paused', listingOf(question));
   };
 
   it('names the version that the client has, since a 404 would be an error to it', () => {
-    const { status, body } = answer({ 'x-current-version': 'v1.0.0' });
-    expect(status).toBe(200);
-    expect(load(body)).toEqual({ version: '1.0.0', files: [], reason: 'paused' });
+    const said = answer({ 'x-current-version': 'v1.0.0' });
+    expect(said).toMatchObject({ status: 200, headers: YAML });
+    expect(load(String(said?.body))).toEqual({ version: '1.0.0', files: [], reason: 'paused' });
   });
 
   it('has no document for a client that does not say', () => {
-    expect(answer({})).toEqual({ status: 404, contentType: '', body: '' });
+    expect(answer({})).toBeUndefined();
   });
 });
