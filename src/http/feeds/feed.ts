@@ -89,11 +89,12 @@ function registerPost(
     scope.addContentTypeParser('*', (_request, payload, done) =>
       readText(payload, BODY_BYTES_MAX, done),
     );
-    const body = z.string().default('');
+    // Null for a POST without a body.
+    const body = z.string().nullable();
     const schema = { summary: protocol.title, tags: ['feeds'], params: paramsSchema, body };
     const options = { schema, bodyLimit: BODY_BYTES_MAX };
     scope.post(`/feeds/:app/:channel/${protocol.name}/*`, options, async (request, reply) => {
-      const asked = requestOf(request.params, request, request.body);
+      const asked = requestOf(request.params, request, request.body ?? '');
       return answer({ deps, documents, protocol, asked }, request, reply);
     });
   });
