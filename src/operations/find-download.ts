@@ -124,5 +124,5 @@ function refusal(reason: string, query: UpdateQuery, version: string | null): Ap
   if (reason === 'unsupported_platform' || reason === 'unsupported_os_version') {
     return new AppError('unsupported_platform', `${sentence('run', 'runs')} on ${machine}.`);
   }
-  return new AppError('no_release', `Nothing is released on ${channel} of ${application}.`);
+  return new AppError('no_release', `${channel} of ${application} has no release.`);
 }

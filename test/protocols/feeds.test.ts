@@ -72,7 +72,7 @@ describe.each([
   });
 });
 
-describe('nothing newer', () => {
+describe('no update', () => {
   it('is 204 to Tauri, and no cache stores it', async () => {
     for (const method of ['GET', 'HEAD'] as const) {
       const { statusCode, headers, body } = await ask(TAURI.replace('1.0.0', '2.0.0'), {}, method);

@@ -29,8 +29,8 @@ const paramsSchema = z.object({
 });
 
 const schemaOf = (exampleApplication: string, protocols: readonly Protocol[]) => ({
-  summary: 'The updater dialects',
-  description: `Dialects: ${protocols.map(({ name, title }) => `${name} (${title})`).join(', ')}. Files of a release are at {version}/{filename} below each, and redirect to a presigned URL.`,
+  summary: 'A document or a file, in the dialect of an updater',
+  description: `Dialects: ${protocols.map(({ name, title }) => `${name} (${title})`).join(', ')}. Below each dialect, the files of a release are at {version}/{filename}; these addresses redirect to a presigned URL.`,
   tags: ['feeds'],
   params: z.object({
     app: word.meta({ example: exampleApplication }),
@@ -40,7 +40,7 @@ const schemaOf = (exampleApplication: string, protocols: readonly Protocol[]) =>
   }),
   response: {
     200: z.string().describe("The dialect's document."),
-    204: z.null().describe('No update, in dialects that say so this way.'),
+    204: z.null().describe('No update, in dialects that use this status.'),
     302: z.null().describe('A file: Location is a presigned URL.'),
     304: z.null().describe('Not changed since the ETag in If-None-Match.'),
     ...problems({
@@ -66,7 +66,8 @@ export function registerFeeds(
     const protocol = protocols.find(({ name }) => name === params.protocol);
     if (protocol === undefined) {
       const names = protocols.map(({ name }) => name).join(', ');
-      throw new AppError('unknown_file', `There is no such dialect here. There are: ${names}.`);
+      const unknown = JSON.stringify(params.protocol.slice(0, 80));
+      throw new AppError('unknown_file', `No updater dialect ${unknown}. Dialects: ${names}.`);
     }
     const asked = requestOf(params, request, undefined);
     return answer({ deps, documents, protocol, asked }, request, reply);
@@ -76,7 +77,7 @@ export function registerFeeds(
   }
 }
 
-/** In a scope of its own, whose bodies are text of any content type: each dialect parses its own. */
+/** Registers in a scope of its own, because here a body of any content type is text for the dialect to parse. */
 function registerPost(
   app: App,
   deps: RouteDeps,
