@@ -21,7 +21,7 @@ import { answerParent, readCpuMicros } from './child.ts';
 
 const PATH = '/api/v1/desktop/check-update';
 
-/** As the service logs by default, to where the lines cost no disk. */
+/** Logs as the service does by default, without writing to a disk. */
 const logger = pino({ level: 'info' }, pino.destination('/dev/null'));
 
 let service: BuiltApp | undefined;
@@ -35,7 +35,7 @@ answerParent({
   presign: async ({ calls }) => measurePresigning(Number(calls)),
 });
 
-/** @param onS3 links are presigned for a bucket, which needs no server; documents are the directory's */
+/** @param onS3 presigns links for a bucket, which needs no S3 server; documents are in the directory */
 async function openService(directory: string, onS3: boolean): Promise<string> {
   const config = loadConfig({ DATA_DIR: directory });
   const deps = { config, clock: systemClock, randomness: systemRandomness, logger };
@@ -44,7 +44,7 @@ async function openService(directory: string, onS3: boolean): Promise<string> {
   const app = await buildApp({ ...deps, ...store });
   service = app;
   await app.catalog.start();
-  // As in a service that is used: checks are counted, and the counts written beside the answers.
+  // As in production: checks are counted, and the counts are stored in the background.
   app.background.start();
   await app.http.listen({ host: '127.0.0.1', port: 0 });
   const url = addressOf(app.http.server);
@@ -52,7 +52,7 @@ async function openService(directory: string, onS3: boolean): Promise<string> {
   return `${url}${PATH}`;
 }
 
-/** How many checks have been counted, those of other processes that were stored here included. */
+/** How many checks were counted, including those that other processes stored here. */
 function countedChecks(): number {
   const days = { from: '2000-01-01', to: '9999-12-31' };
   const rows = service?.telemetry.analytics({ application: 'desktop', ...days }) ?? [];
@@ -70,7 +70,7 @@ function createBucket(): ObjectStore {
   });
 }
 
-/** The same plugins, hooks, log, limits and body schema as check-update, and then just a buffer. */
+/** Has the same plugins, hooks, log, limits and body schema as check-update, and sends a buffer. */
 async function openFixed(answer: Buffer): Promise<string> {
   const connections = createConnections({
     limits: connectionLimits(readProcessLimits()),
@@ -89,7 +89,7 @@ async function openFixed(answer: Buffer): Promise<string> {
   return `${addressOf(app.server)}${PATH}`;
 }
 
-/** What check-update registers itself with, overheard: no copy that could drift. */
+/** The options that check-update registers itself with: a copy could differ from them one day. */
 function checkUpdateOptions(): object {
   let options: object = {};
   const listener = {
@@ -101,7 +101,7 @@ function checkUpdateOptions(): object {
   return options;
 }
 
-/** As little as an HTTP server in Node can do with a body. */
+/** The least that an HTTP server in Node can do with a body. */
 async function openBare(answer: Buffer): Promise<string> {
   const headers = { 'content-type': 'application/json', 'content-length': answer.length };
   const server = createServer((request, response) => {
@@ -120,7 +120,7 @@ function addressOf(server: Server): string {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-/** Microseconds of processor time for one call, over several keys and instants, warm. */
+/** Microseconds of processor time for one warm call, over several keys and times. */
 async function measurePresigning(calls: number): Promise<number> {
   const { presign } = createBucket();
   const filename = 'Acme-Studio-Setup.exe';

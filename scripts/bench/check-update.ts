@@ -6,10 +6,10 @@ import { fillStore, versionAt } from './content.ts';
 import { median, medianRatio } from './statistic.ts';
 import { NOTHING, type Row, type Table, timesOf } from './table.ts';
 
-/** What a check costs above a route that does nothing. */
+/** Compares the cost of a check with that of a route that does nothing. */
 
 const REQUESTS_WARM = 6_000;
-/** The servers of a case take turns within a round as well: a busy neighbour hits all of them. */
+/** The servers of a case also take turns within a round, so that other load on the machine hits all of them. */
 const TURNS = 8;
 const REQUESTS_A_TURN = 1_000;
 const PRESIGN_CALLS = 2_000;
@@ -105,7 +105,7 @@ function report(
       `Medians of ${rounds} rounds, every server a new process in each: ${REQUESTS_WARM} requests to warm up, then ${TURNS} turns of ${REQUESTS_A_TURN}, in turn with its baselines.`,
       'Ratios are medians of the ratios within each round. CPU is process.cpuUsage() of the server alone; the load is another process, on 10 connections.',
       'The fixed route has the same plugins, hooks, log (pino, info, /dev/null), body limit and schema, and sends a buffer of the same size.',
-      'The service counts what it is asked, and writes the counts to its store beside, as it does by default; that they were counted is looked up.',
+      'The service counts checks and stores the counts in the background, as it does by default; the bench verifies the count.',
       'The presign call is ObjectStore.presign on S3: the SDK with a thin wrapper; the service pays it once per file and 20 minutes.',
     ],
   };
@@ -125,7 +125,7 @@ function bodyOf(name: Case): string {
   });
 }
 
-/** The answer that the baselines repeat; and the proof that the case is what it says. */
+/** The answer that the baselines repeat. @throws when the answer is not of this case */
 async function askOnce(context: BenchContext, directory: string, name: Case): Promise<string> {
   const child = await startServer(context);
   try {
@@ -175,7 +175,7 @@ async function measureCase(
       }
     }
     const counted = (await countedBy(service)) - before;
-    // Else the ratio would be that of something that is not shipped.
+    // A service that did not count would be faster than the real one.
     if (counted !== TURNS * REQUESTS_A_TURN) throw new Error(`${counted} checks were counted.`);
     return Object.fromEntries(
       servers.map(({ kind, cpu, rates }) => [

@@ -8,8 +8,8 @@ import type { AppError } from '../errors.ts';
  * An updater dialect: one file that parses its requests and renders its answers, and one line in
  * `registry.ts`. A dialect sees neither the store nor the HTTP framework.
  *
- * The shape says what its answers are made from: a poll answers one client with one release, a feed lists
- * the releases of a channel.
+ * The shape says what its answers are made from. A poll answers one client with one release. A feed lists
+ * releases of a channel.
  */
 export type Protocol = PollProtocol | FeedProtocol;
 
@@ -21,7 +21,7 @@ export interface PollProtocol extends Dialect {
   renderNoUpdate(asked: Question, reason: Reason): ProtocolResponse | undefined;
 }
 
-/** Channel listing → document: the client reads the document and decides as well. */
+/** Channel listing → document: the client reads the document, and decides as well. */
 export interface FeedProtocol extends Dialect {
   readonly shape: 'feed';
   /** How many releases a document lists beside the offered one, as bases of deltas or items of older versions. */
@@ -40,9 +40,9 @@ interface Dialect {
   readonly name: string;
   /** The updater's name in documentation. */
   readonly title: string;
-  /** Whether clients may POST their question. GET and HEAD are answered by every dialect. */
+  /** Whether clients may POST their question. Every dialect answers GET and HEAD. */
   readonly takesPost: boolean;
-  /** Request headers that the answer depends on, in lower case: they become `Vary`. Not the installation id. */
+  /** Request headers that the answer depends on, in lower case. They become `Vary`. */
   readonly varyHeaders: readonly string[];
   /** The formats that clients on a platform can be offered, best first. */
   formatsFor(platform: Platform): readonly Format[];
@@ -68,7 +68,7 @@ export interface ProtocolRequest {
   readonly query: Readonly<Record<string, string>>;
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Of a POST; undefined for GET and HEAD. */
+  /** The text of a POST; undefined for GET and HEAD. */
   readonly body: string | undefined;
 }
 
@@ -110,9 +110,7 @@ export interface OlderReleases extends DocumentInput {
   readonly olderReleases: readonly Release[];
 }
 
-export interface FeedListing extends OlderReleases {
-  readonly release: Release;
-}
+export interface FeedListing extends PollOffer, OlderReleases {}
 
 export interface ProtocolResponse {
   /** 302 redirects to the stable address of a file. */

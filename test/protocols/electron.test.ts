@@ -6,9 +6,9 @@ import { versionText } from '../../src/domain/version.ts';
 import { electron } from '../../src/protocols/electron.ts';
 import type { OlderReleases, ProtocolRequest, Question } from '../../src/protocols/protocol.ts';
 
-/** electron-updater's dialect as two pure functions. */
+/** electron-updater's dialect: its pure functions. */
 
-// The parser that the client reads answers with.
+// The parser that electron-updater reads answers with.
 const { load } = createRequire(createRequire(import.meta.url).resolve('electron-updater'))(
   'js-yaml',
 ) as { load(text: string): Record<string, unknown> };
@@ -43,19 +43,19 @@ describe('parseRequest', () => {
     expect(parse(file)).toMatchObject({ application: 'desktop', channel, platform, arch });
   });
 
-  it('takes latest for the channel of the address', () => {
+  it('reads latest as the channel of the address', () => {
     expect(parse('latest.yml', { channel: 'beta' }).channel).toBe('beta');
     expect(parse('alpha.yml', { channel: 'beta' }).channel).toBe('alpha');
   });
 
-  it('asks for what the client can install, and leaves the minimum of the system to it', () => {
+  it('asks for the formats that the client can install, and lets the client check the system version', () => {
     expect(parse('latest.yml')).toMatchObject({ formats: ['nsis', 'nsis-web'], osGate: 'client' });
     expect(parse('latest-mac.yml').formats).toEqual(['zip']);
     expect(parse('latest-linux.yml').formats).toEqual(['appimage', 'deb', 'rpm', 'pacman']);
     expect(parse('latest.yml')).toMatchObject({ purpose: 'update', signatureScheme: null });
   });
 
-  it('hears the version in the query or, else, as a header', () => {
+  it('reads the version from the query, else from a header', () => {
     const headers = { 'x-current-version': '1.0.0' };
     expect(parse('latest.yml').currentVersion).toBeNull();
     expect(parse('latest.yml', { headers }).currentVersion).toBe('1.0.0');
@@ -63,13 +63,13 @@ describe('parseRequest', () => {
     expect(parse('latest.yml', { headers, query }).currentVersion).toBe('1.5.0+7');
   });
 
-  it('hears the architecture in the query before the suffix', () => {
+  it('prefers the architecture in the query to the suffix', () => {
     expect(parse('latest.yml', { query: { arch: 'arm64' } }).arch).toBe('arm64');
     expect(parse('latest-mac.yml', { query: { arch: 'x86_64' } }).arch).toBe('x64');
     expect(parse('latest-linux-arm64.yml', { query: { arch: 'x64' } }).arch).toBe('x64');
   });
 
-  it("hears the client's own id before the common ones", () => {
+  it("prefers electron-updater's own id to the common ones", () => {
     const query = { installation_id: 'a', os_version: '10' };
     expect(parse('latest.yml')).toMatchObject({ installationId: null, osVersion: null });
     expect(parse('latest.yml', { query })).toMatchObject({ installationId: 'a', osVersion: '10' });
@@ -79,7 +79,7 @@ describe('parseRequest', () => {
   });
 
   it.each(['', 'latest.yaml', '.yml', 'latest.yml/more', '2.0.0/App.exe', '2.0.0/latest.yml'])(
-    'knows no document %j',
+    'has no document %j',
     (file) => expect(electron.parseRequest(request(file))).toBeUndefined(),
   );
 
@@ -92,7 +92,7 @@ describe('parseRequest', () => {
     }
   });
 
-  it('refuses words it does not know', () => {
+  it('refuses an unknown architecture and an invalid version', () => {
     const code = (code: string) => expect.objectContaining({ code });
     expect(() => parse('latest-linux-mips.yml')).toThrow(code('unknown_arch'));
     expect(() => parse('latest.yml', { query: { arch: 'mips' } })).toThrow(code('unknown_arch'));
@@ -136,7 +136,8 @@ function listingOf({ query, document }: Question): OlderReleases {
 function render(file: string, release: Partial<Release>, more: Partial<ProtocolRequest> = {}) {
   const asked = request(file, more);
   const question = electron.parseRequest(asked);
-  if (question === undefined) throw new Error('nothing to render');
+  const [first] = release.artifacts ?? [];
+  if (question === undefined || first === undefined) throw new Error('nothing to render');
   const whole: Release = {
     application: 'desktop',
     version: '2.0.0',
@@ -152,6 +153,7 @@ function render(file: string, release: Partial<Release>, more: Partial<ProtocolR
   const answer = electron.renderListing({
     ...listingOf(question),
     release: whole,
+    artifact: first,
   });
   expect(answer).toMatchObject({ status: 200, headers: YAML });
   return load(String(answer.body)) as Record<string, unknown> & { files: { url: string }[] };
@@ -174,7 +176,7 @@ describe('renderListing', () => {
     });
   });
 
-  it('gives files of another channel than the address by their whole address', () => {
+  it('names files of another channel by absolute addresses', () => {
     const { files } = render('beta.yml', { artifacts: [artifact('a.exe')] });
     expect(files[0]?.url).toBe('https://updates.example/2.0.0/a.exe');
   });
@@ -210,7 +212,7 @@ describe('renderListing', () => {
       });
     });
 
-    it('leaves it out beside an ordinary one: its package would go to whichever file is taken', () => {
+    it('leaves it out beside an ordinary installer, which the client would pass the packages to as well', () => {
       const { files, packages } = render('latest.yml', { artifacts: [web, artifact('a.exe')] });
       expect(files.map(({ url }) => url)).toEqual(['2.0.0/a.exe']);
       expect(packages).toBeUndefined();
@@ -247,7 +249,7 @@ describe('renderListing', () => {
     expect(render(file, { artifacts }).minimumSystemVersion).toBe(stated);
   });
 
-  it('reaches the client as text, whatever the text looks like', () => {
+  it('gets release notes to the client as text, also when they look like another type', () => {
     const odd = fc.constantFrom('2026-01-01', '1_000', 'yes', '0x1F', '~', '- a\n- b', '<<', '#');
     fc.assert(
       fc.property(fc.oneof(odd, fc.string({ unit: 'grapheme' })), (und) => {
@@ -266,13 +268,13 @@ describe('renderNoUpdate', () => {
     return electron.renderNoUpdate(question, 'paused', listingOf(question));
   };
 
-  it('names the version that the client has, since a 404 would be an error to it', () => {
+  it("is a document with the client's own version, because 404 is an error to the client", () => {
     const said = answer({ 'x-current-version': 'v1.0.0' });
     expect(said).toMatchObject({ status: 200, headers: YAML });
     expect(load(String(said?.body))).toEqual({ version: '1.0.0', files: [], reason: 'paused' });
   });
 
-  it('has no document for a client that does not say', () => {
+  it('has no document for a client that does not state its version', () => {
     expect(answer({})).toBeUndefined();
   });
 });

@@ -48,7 +48,7 @@ describe.each([
     expect(headers['access-control-allow-origin']).toBe('*');
   });
 
-  it('is not sent twice', async () => {
+  it('is answered 304 to its own entity tag', async () => {
     const first = await ask(url);
     const etag = String(first.headers.etag);
     expect(etag).toMatch(/^"[\w-]+"$/);
@@ -62,7 +62,7 @@ describe.each([
     expect((await ask(url, { 'if-none-match': '"other"' })).statusCode).toBe(200);
   });
 
-  it('is answered to HEAD as to GET', async () => {
+  it('has the same headers for HEAD as for GET', async () => {
     const get = await ask(url);
     const head = await ask(url, {}, 'HEAD');
     expect([head.statusCode, head.body]).toEqual([200, '']);
@@ -109,12 +109,12 @@ describe('a file', () => {
     },
   );
 
-  it('is found under its version as a Git tag has it', async () => {
+  it('is found under its version with a leading v', async () => {
     const { statusCode } = await ask(`${FEED}/electron/v2.0.0/App-Setup.exe`);
     expect(statusCode).toBe(302);
   });
 
-  it('is the one that a feed names', async () => {
+  it('is at the address that a feed names', async () => {
     const { url } = (await ask(TAURI)).json();
     expect(url).toBe('https://updates.example/base/feeds/desktop/stable/tauri/2.0.0/App-Setup.exe');
   });
@@ -155,7 +155,7 @@ describe('problems', () => {
   });
 
   it.each([YAML, TAURI, `${FEED}/electron/2.0.0/App-Setup.exe`])(
-    '503 while nothing is known of the catalog: %s',
+    '503 while the catalog is not loaded: %s',
     async (url) => {
       const blind = await createTestService({ start: false });
       try {

@@ -89,7 +89,7 @@ describe('a feed dialect', () => {
     ['5.0.0', '5.0.0\n4.0.0'],
     ['4.0.0', '5.0.0\n4.0.0\n3.0.0'],
     ['9.0.0', '5.0.0\n4.0.0'],
-  ])('lists for a client of %s what it may install', async (version, expected) => {
+  ])('lists what a client of %s may install', async (version, expected) => {
     const { body } = await get(`${LISTING}/RELEASES?localVersion=${version}`);
     expect(
       body
@@ -121,7 +121,7 @@ describe('a feed dialect', () => {
     expect(counted).toHaveLength(5);
   });
 
-  it('redirects a lasting address to the stable address of a file, and that to a presigned URL', async () => {
+  it('redirects an address without a version to the stable address of a file', async () => {
     const { statusCode, headers } = await get(`${LISTING}/newest`);
     const file = `${LISTING}/5.0.0/App-5.0.0-windows-x64.nsis`;
     expect([statusCode, headers.location]).toEqual([302, `https://updates.example${file}`]);
@@ -131,7 +131,7 @@ describe('a feed dialect', () => {
     expect(link.headers.location).toMatch(/^https:\/\/s3\.example\/apps\/desktop\/artifacts\//);
   });
 
-  it('finds files by names of its own', async () => {
+  it('finds a file by the version in its name', async () => {
     const { statusCode, headers } = await get(`${LISTING}/App-3.0.0-windows-x64.nsis`);
     expect([statusCode, headers['cache-control']]).toEqual([302, 'no-store']);
     expect(counted).toEqual([{ link: expect.objectContaining({ version: '3.0.0' }) }]);
@@ -164,7 +164,7 @@ describe('a poll dialect', () => {
     expect(renderedCount()).toBe(1);
   });
 
-  it('says no in its own way', async () => {
+  it('answers "no update" in its own format', async () => {
     expect((await send('<app version="5.0.0">')).body).toBe('<no up_to_date/>');
   });
 
@@ -173,7 +173,7 @@ describe('a poll dialect', () => {
     expect(body).toContain('version="5.0.0"');
   });
 
-  it('keeps an answer with words of the client out of every cache', async () => {
+  it('lets no cache store an answer with words of the client', async () => {
     for (const id of ['a', 'b']) {
       const { headers, body } = await send(`<app version="1.0.0" id="${id}">`);
       expect(body).toContain(`<update id="${id}"`);
@@ -182,7 +182,7 @@ describe('a poll dialect', () => {
     expect(renderedCount()).toBe(2);
   });
 
-  it('refuses what is not there in its own way, where it has one', async () => {
+  it('answers an unknown application in its own format, and other errors as problem documents', async () => {
     const unknown = POST.replace('desktop', 'other');
     const { statusCode, headers, body } = await send('', 'text/xml', unknown);
     expect([statusCode, body]).toEqual([200, '<error-unknownApplication/>']);
@@ -192,7 +192,7 @@ describe('a poll dialect', () => {
     expect(counted).toEqual([]);
   });
 
-  it('never makes an answer of an outage', async () => {
+  it('answers 503 in an outage', async () => {
     const unloaded = await createTestService({ start: false });
     const blind = await open(unloaded);
     const { statusCode, headers } = await blind.inject({ method: 'POST', url: POST });
@@ -202,19 +202,19 @@ describe('a poll dialect', () => {
     await unloaded.close();
   });
 
-  it('has no larger body than a question needs', async () => {
+  it('refuses a body above 16 KiB', async () => {
     const { body } = await send('x'.repeat(16 * 1024 + 1));
     expect(JSON.parse(body)).toMatchObject({ status: 413, code: 'body_too_large' });
   });
 
-  it('still answers GET for its files alone', async () => {
+  it('answers GET for its files', async () => {
     expect((await get(POST)).statusCode).toBe(400);
     const file = '/feeds/desktop/stable/post/3.0.0/App-3.0.0-windows-x64.nsis';
     expect((await get(file)).statusCode).toBe(302);
   });
 });
 
-it('the other routes still take JSON alone', async () => {
+it('a dialect without POST answers 405', async () => {
   const { statusCode, headers } = await send(
     '',
     'text/xml',

@@ -4,7 +4,7 @@ import { versionText } from '../../src/domain/version.ts';
 import type { ProtocolRequest } from '../../src/protocols/protocol.ts';
 import { tauri } from '../../src/protocols/tauri.ts';
 
-/** Tauri's dialect as two pure functions. */
+/** Tauri's dialect: its pure functions. */
 
 function request(path: string, more: Partial<ProtocolRequest> = {}): ProtocolRequest {
   const parts = path.split('/');
@@ -51,13 +51,13 @@ describe('parseRequest', () => {
     });
   });
 
-  it('hears the bundle type in the query as well; the path goes first', () => {
+  it('prefers the bundle type in the path to the query', () => {
     const query = { bundle_type: 'msi' };
     expect(parse('windows/x86_64/1.0.0', { query }).formats).toEqual(['msi']);
     expect(parse('windows/x86_64/1.0.0/nsis', { query }).formats).toEqual(['nsis']);
   });
 
-  it('hears what every dialect may say', () => {
+  it('reads the fields that are common to all dialects', () => {
     const query = { os_version: '12.3' };
     const headers = { 'x-installation-id': 'a' };
     const said = { installationId: 'a', osVersion: '12.3' };
@@ -69,7 +69,7 @@ describe('parseRequest', () => {
   });
 
   it.each(['', 'linux', 'linux/x86_64', 'linux/x86_64/1.0.0/deb/more'])(
-    'knows no document %j',
+    'has no document %j',
     (path) => expect(tauri.parseRequest(request(path))).toBeUndefined(),
   );
 

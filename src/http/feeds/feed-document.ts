@@ -58,7 +58,7 @@ export function createFeedDocuments(publicUrl: () => string): FeedDocuments {
       const make = (): FeedDocument =>
         render(
           protocol.shape === 'feed'
-            ? protocol.renderListing({ ...input, release })
+            ? protocol.renderListing({ ...input, release, artifact })
             : protocol.renderOffer({ ...input, release, artifact }),
         );
       if (question.isPersonal === true) return make();

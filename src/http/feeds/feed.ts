@@ -126,7 +126,7 @@ function stringsOf(record: unknown): Record<string, string> {
   return strings;
 }
 
-interface Asked {
+interface DialectRequest {
   readonly deps: RouteDeps;
   readonly documents: FeedDocuments;
   readonly protocol: Protocol;
@@ -134,7 +134,7 @@ interface Asked {
 }
 
 async function answer(
-  context: Asked,
+  context: DialectRequest,
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<FastifyReply> {
@@ -160,7 +160,7 @@ async function answer(
 }
 
 async function answerQuestion(
-  { deps, documents, protocol }: Asked,
+  { deps, documents, protocol }: DialectRequest,
   question: Question,
   request: FastifyRequest,
   reply: FastifyReply,

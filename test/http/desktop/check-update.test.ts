@@ -46,7 +46,7 @@ describe('POST /api/v1/desktop/check-update', () => {
     expect(await file.text()).toBe('version two');
   });
 
-  it('says no with a reason', async () => {
+  it('answers "no update" with a reason', async () => {
     await publish(service, {
       version: '1.0.0',
       artifacts: [await makeArtifact(service.directory)],
