@@ -1,13 +1,11 @@
 import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import cors from '@fastify/cors';
 import { pino } from 'pino';
 import { Registry } from 'prom-client';
 import { type BuiltApp, buildApp, openStore } from '../../src/app.ts';
 import { loadConfig } from '../../src/config.ts';
-import type { App, RouteDeps } from '../../src/http/deps.ts';
-import { registerCheckUpdate } from '../../src/http/desktop/check-update.ts';
+import { checkUpdateOptions } from '../../src/http/desktop/check-update.ts';
 import { buildBase, registerOpenRoutes } from '../../src/http/server/build-server.ts';
 import { connectionLimits } from '../../src/http/server/connection-limits.ts';
 import { createConnections } from '../../src/http/server/connections.ts';
@@ -81,24 +79,12 @@ async function openFixed(answer: Buffer): Promise<string> {
   const app = await buildBase({ logger, trustProxy: false, connections }, new Registry());
   await app.register(cors, { origin: '*', exposedHeaders: ['etag'], strictPreflight: false });
   await registerOpenRoutes(app, (scope) => {
-    scope.post(PATH, checkUpdateOptions(), (_request, reply) => {
-      reply.type('application/json; charset=utf-8').send(answer as never);
+    scope.post<{ Reply: Buffer }>(PATH, checkUpdateOptions, (_request, reply) => {
+      reply.type('application/json; charset=utf-8').send(answer);
     });
   });
   await app.listen({ host: '127.0.0.1', port: 0 });
   return `${addressOf(app.server)}${PATH}`;
-}
-
-/** The options that check-update registers itself with: a copy could differ from them one day. */
-function checkUpdateOptions(): object {
-  let options: object = {};
-  const listener = {
-    post: (_path: string, given: object) => {
-      options = given;
-    },
-  };
-  registerCheckUpdate(listener as unknown as App, {} as RouteDeps);
-  return options;
 }
 
 /** The least that an HTTP server in Node can do with a body. */
@@ -117,7 +103,10 @@ async function openBare(answer: Buffer): Promise<string> {
 }
 
 function addressOf(server: Server): string {
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const address = server.address();
+  if (typeof address !== 'object' || address === null)
+    throw new Error('The server does not listen.');
+  return `http://127.0.0.1:${address.port}`;
 }
 
 /** Microseconds of processor time for one warm call, over several keys and times. */

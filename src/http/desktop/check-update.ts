@@ -55,13 +55,16 @@ const schema = {
   },
 };
 
+/** The options of the route: exported for the bench, whose baseline has the same. */
+export const checkUpdateOptions = { schema, bodyLimit: BODY_BYTES_MAX };
+
 export function registerCheckUpdate(app: App, deps: RouteDeps): void {
   const renderer = createCheckUpdateRenderer();
   const { usage, checkAgainAfterSeconds } = deps;
   // The reply is the JSON text: the schema describes the document in it.
   app.post<{ Body: Body; Reply: string }>(
     '/api/v1/desktop/check-update',
-    { schema, bodyLimit: BODY_BYTES_MAX },
+    checkUpdateOptions,
     (request, reply) => {
       const { body } = request;
       const query = queryOf(body, deps.defaultApplication);
