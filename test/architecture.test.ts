@@ -113,7 +113,7 @@ const RULES: Readonly<Record<string, Rule>> = {
     may: ['domain', 'catalog', ...LEAVES],
     mayName: [
       ...STORE_INTERFACE,
-      'src/object-store/presigned-url-cache.ts',
+      'src/object-store/download-links.ts',
       'src/sequence/append.ts',
       'build-output',
     ],
@@ -165,11 +165,7 @@ const RULES: Readonly<Record<string, Rule>> = {
       ],
       'src/object-store/disposition.ts',
     ],
-    mayName: [
-      ...STORE_INTERFACE,
-      'src/object-store/presigned-url-cache.ts',
-      'src/catalog/catalog.ts',
-    ],
+    mayName: [...STORE_INTERFACE, 'src/object-store/download-links.ts', 'src/catalog/catalog.ts'],
     because:
       'a route translates: it asks operations, and never goes to the store behind their back',
   },

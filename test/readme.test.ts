@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { SETTING_NAMES } from '../src/config.ts';
-import { REASONS } from '../src/http/desktop/check-update.ts';
+import { REASONS } from '../src/http/desktop/check-update-answer.ts';
 import { slipway } from './cli/support.ts';
 import { createTestService } from './support/service.ts';
 

@@ -1,13 +1,11 @@
 import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import cors from '@fastify/cors';
 import { pino } from 'pino';
 import { Registry } from 'prom-client';
 import { type BuiltApp, buildApp, openStore } from '../../src/app.ts';
 import { loadConfig } from '../../src/config.ts';
-import type { App, RouteDeps } from '../../src/http/deps.ts';
-import { registerCheckUpdate } from '../../src/http/desktop/check-update.ts';
+import { checkUpdateOptions } from '../../src/http/desktop/check-update.ts';
 import { buildBase, registerOpenRoutes } from '../../src/http/server/build-server.ts';
 import { connectionLimits } from '../../src/http/server/connection-limits.ts';
 import { createConnections } from '../../src/http/server/connections.ts';
@@ -21,7 +19,7 @@ import { answerParent, readCpuMicros } from './child.ts';
 
 const PATH = '/api/v1/desktop/check-update';
 
-/** As the service logs by default, to where the lines cost no disk. */
+/** Logs as the service does by default, without writing to a disk. */
 const logger = pino({ level: 'info' }, pino.destination('/dev/null'));
 
 let service: BuiltApp | undefined;
@@ -35,7 +33,7 @@ answerParent({
   presign: async ({ calls }) => measurePresigning(Number(calls)),
 });
 
-/** @param onS3 links are presigned for a bucket, which needs no server; documents are the directory's */
+/** @param onS3 presigns links for a bucket, which needs no S3 server; documents are in the directory */
 async function openService(directory: string, onS3: boolean): Promise<string> {
   const config = loadConfig({ DATA_DIR: directory });
   const deps = { config, clock: systemClock, randomness: systemRandomness, logger };
@@ -44,7 +42,7 @@ async function openService(directory: string, onS3: boolean): Promise<string> {
   const app = await buildApp({ ...deps, ...store });
   service = app;
   await app.catalog.start();
-  // As in a service that is used: checks are counted, and the counts written beside the answers.
+  // As in production: checks are counted, and the counts are stored in the background.
   app.background.start();
   await app.http.listen({ host: '127.0.0.1', port: 0 });
   const url = addressOf(app.http.server);
@@ -52,7 +50,7 @@ async function openService(directory: string, onS3: boolean): Promise<string> {
   return `${url}${PATH}`;
 }
 
-/** How many checks have been counted, those of other processes that were stored here included. */
+/** How many checks were counted, including those that other processes stored here. */
 function countedChecks(): number {
   const days = { from: '2000-01-01', to: '9999-12-31' };
   const rows = service?.telemetry.analytics({ application: 'desktop', ...days }) ?? [];
@@ -70,7 +68,7 @@ function createBucket(): ObjectStore {
   });
 }
 
-/** The same plugins, hooks, log, limits and body schema as check-update, and then just a buffer. */
+/** Has the same plugins, hooks, log, limits and body schema as check-update, and sends a buffer. */
 async function openFixed(answer: Buffer): Promise<string> {
   const connections = createConnections({
     limits: connectionLimits(readProcessLimits()),
@@ -81,27 +79,15 @@ async function openFixed(answer: Buffer): Promise<string> {
   const app = await buildBase({ logger, trustProxy: false, connections }, new Registry());
   await app.register(cors, { origin: '*', exposedHeaders: ['etag'], strictPreflight: false });
   await registerOpenRoutes(app, (scope) => {
-    scope.post(PATH, checkUpdateOptions(), (_request, reply) => {
-      reply.type('application/json; charset=utf-8').send(answer as never);
+    scope.post<{ Reply: Buffer }>(PATH, checkUpdateOptions, (_request, reply) => {
+      reply.type('application/json; charset=utf-8').send(answer);
     });
   });
   await app.listen({ host: '127.0.0.1', port: 0 });
   return `${addressOf(app.server)}${PATH}`;
 }
 
-/** What check-update registers itself with, overheard: no copy that could drift. */
-function checkUpdateOptions(): object {
-  let options: object = {};
-  const listener = {
-    post: (_path: string, given: object) => {
-      options = given;
-    },
-  };
-  registerCheckUpdate(listener as unknown as App, {} as RouteDeps);
-  return options;
-}
-
-/** As little as an HTTP server in Node can do with a body. */
+/** The least that an HTTP server in Node can do with a body. */
 async function openBare(answer: Buffer): Promise<string> {
   const headers = { 'content-type': 'application/json', 'content-length': answer.length };
   const server = createServer((request, response) => {
@@ -117,10 +103,13 @@ async function openBare(answer: Buffer): Promise<string> {
 }
 
 function addressOf(server: Server): string {
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const address = server.address();
+  if (typeof address !== 'object' || address === null)
+    throw new Error('The server does not listen.');
+  return `http://127.0.0.1:${address.port}`;
 }
 
-/** Microseconds of processor time for one call, over several keys and instants, warm. */
+/** Microseconds of processor time for one warm call, over several keys and times. */
 async function measurePresigning(calls: number): Promise<number> {
   const { presign } = createBucket();
   const filename = 'Acme-Studio-Setup.exe';

@@ -4,7 +4,8 @@ import { DEFAULT_TIERS } from '../../src/domain/tier.ts';
 import type { UpdateQuery } from '../../src/domain/update-query.ts';
 import { parseVersion } from '../../src/domain/version.ts';
 import { createMemoryStore } from '../../src/object-store/memory.ts';
-import { checkForUpdate, type ServiceDeps } from '../../src/operations/check-for-update.ts';
+import { findUpdate } from '../../src/operations/find-update.ts';
+import type { ServiceDeps } from '../../src/operations/open-channel.ts';
 import { systemClock, systemRandomness } from '../../src/system.ts';
 import { answerParent, type Question } from './child.ts';
 import { type ContentPlan, fillStore, versionAt } from './content.ts';
@@ -65,7 +66,7 @@ function runChecks(deps: ServiceDeps, queries: readonly UpdateQuery[]) {
   return (calls: number): number => {
     let sum = 0;
     for (let call = 0; call < calls; call++) {
-      const answer = checkForUpdate(deps, queries[call % QUERIES] as UpdateQuery, null);
+      const answer = findUpdate(deps, queries[call % QUERIES] as UpdateQuery, null);
       if (answer instanceof Promise) throw new Error('A release was not in memory.');
       sum += answer.revision;
     }

@@ -23,7 +23,7 @@ const MIX = [
 
 /** With a target: the mix. Without one: each kind of client alone, to see where time goes. */
 const SUBJECTS = [
-  { text: 'checkForUpdate, mixed clients', how: 'checkForUpdate', clients: MIX, target: true },
+  { text: 'findUpdate, mixed clients', how: 'findUpdate', clients: MIX, target: true },
   { text: 'decideUpdate, mixed clients', how: 'decideUpdate', clients: MIX, target: true },
   ...[...new Set(MIX)].map((client) => ({
     text: `  decideUpdate, ${client}`,

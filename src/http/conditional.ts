@@ -9,7 +9,7 @@ export const PUBLIC_CACHE = 'public, max-age=60, stale-while-revalidate=300, sta
 export const PRIVATE_CACHE = 'private, no-store';
 
 /** A strong entity tag of a body. */
-export function etagOf(body: string): string {
+export function etagOf(body: string | Uint8Array): string {
   return `"${createHash('sha256').update(body).digest('base64url').slice(0, 27)}"`;
 }
 

@@ -2,8 +2,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { FastifyBaseLogger, FastifyInstance, RawServerDefault } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import type { Clock } from '../clock.ts';
-import type { DownloadLinks } from '../object-store/presigned-url-cache.ts';
-import type { ServiceDeps } from '../operations/check-for-update.ts';
+import type { DownloadLinks } from '../object-store/download-links.ts';
+import type { ServiceDeps } from '../operations/open-channel.ts';
 import type { Usage } from '../usage/usage.ts';
 
 /** What the routes use. */

@@ -6,8 +6,9 @@ export interface Rendered {
   readonly etag: string;
 }
 
-export function rendered(text: string): Rendered {
-  return { body: Buffer.from(text), etag: etagOf(text) };
+export function rendered(content: string | Uint8Array): Rendered {
+  const body = typeof content === 'string' ? Buffer.from(content) : Buffer.from(content);
+  return { body, etag: etagOf(body) };
 }
 
 /** What is made once from what it depends on, and not for every client that asks. */

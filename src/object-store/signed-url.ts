@@ -3,32 +3,32 @@ import { AppError } from '../errors.ts';
 import { parseKey } from './key.ts';
 import type { PresignedUrl, PresignRequest } from './object-store.ts';
 
-/** Signs and checks this service's own file links, which stand in for presigned URLs of a bucket. */
+/** Signs and verifies the links of a directory store, which this service answers itself. */
 export interface UrlSigner {
-  /** `{base}/files/{key}?expires={Unix seconds}&filename=…&signature={base64url}`. */
+  /** @returns `{base}/files/{key}?expires={Unix seconds}&filename=…&signature={base64url}` */
   sign(request: PresignRequest): PresignedUrl;
-  /** What the link allows; `invalid_link` when it was altered, is for the other method or has expired. */
+  /** @throws AppError `invalid_link` when the link was altered, is for another method or has expired */
   verify(request: SignedUrlRequest): { readonly filename: string; readonly expiresAt: Date };
 }
 
 export interface SignedUrlRequest {
   readonly method: string;
-  /** Decoded. */
+  /** Decoded from the path. */
   readonly key: string;
-  /** As parsed from the URL; a repeated parameter (an array) is refused. */
+  /** As parsed from the URL. A repeated parameter (an array) is refused. */
   readonly query: Readonly<Record<string, unknown>>;
   readonly now: Date;
 }
 
-/** `baseUrl` is asked each time: a development server learns its port only once it listens. */
+/** @param deps `baseUrl` is read for each link, because a server on a free port knows its address only when it listens */
 export function createUrlSigner(deps: {
   readonly secret: string;
   readonly baseUrl: () => string;
 }): UrlSigner {
   const sign = (method: string, key: string, expires: number, filename: string): Buffer =>
     createHmac('sha256', deps.secret)
-      // JSON keeps the fields apart whatever they contain; the first one, this use of the secret
-      // from any other.
+      // JSON separates the fields whatever they contain. The first field separates this use of the secret
+      // from any other use.
       .update(JSON.stringify(['slipway-file-link-1', method, key, expires, filename]))
       .digest();
 
@@ -61,7 +61,7 @@ export function createUrlSigner(deps: {
       }
       const expiresAt = new Date(expires * 1000);
       if (now >= expiresAt) {
-        throw new AppError('invalid_link', 'This download link has expired; ask for a new one.');
+        throw new AppError('invalid_link', 'This download link has expired. Request a new one.');
       }
       return { filename, expiresAt };
     },
@@ -69,5 +69,5 @@ export function createUrlSigner(deps: {
 }
 
 function invalidLink(): AppError {
-  return new AppError('invalid_link', 'This download link is not valid; ask for a new one.');
+  return new AppError('invalid_link', 'This download link is not valid. Request a new one.');
 }

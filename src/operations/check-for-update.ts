@@ -1,114 +1,77 @@
-import type { Catalog, ReadyApplication } from '../catalog/catalog.ts';
-import { type ChannelView, channelNamed } from '../domain/channel.ts';
-import { type Decision, decideUpdate } from '../domain/decide-update.ts';
-import type { Artifact, Release } from '../domain/release.ts';
-import { findArtifact, identityName } from '../domain/release.ts';
-import { type TierTable, viewFor } from '../domain/tier.ts';
+import { newestFor, type Reason } from '../domain/decide-update.ts';
 import type { UpdateQuery } from '../domain/update-query.ts';
-import { AppError } from '../errors.ts';
+import { versionText } from '../domain/version.ts';
+import type { PresignedUrl } from '../object-store/object-store.ts';
+import { type FoundUpdate, findUpdate, type OfferedUpdate } from './find-update.ts';
+import { issueLink, type LinkDeps } from './issue-link.ts';
 
-/** A decision with the release it names, verified. */
-export type UpdateAnswer = SeenChannel &
-  (
-    | {
-        readonly decision: Extract<Decision, { reason: 'offer' }>;
-        readonly release: Release;
-        readonly artifact: Artifact;
-      }
-    | { readonly decision: Exclude<Decision, { reason: 'offer' }> }
-  );
+/** The whole answer to a client that asks for an update. */
+export interface UpdateCheck {
+  /** The channel's own name, when the client used an alias. */
+  readonly channel: string;
+  /** The catalog revision that the answer comes from. */
+  readonly revision: number;
+  readonly reason: Reason;
+  /** The newest release for this kind of machine, whatever its format; null when there is none. */
+  readonly latestVersion: string | null;
+  /** Undefined unless the reason is `offer`. */
+  readonly offered: LinkedUpdate | undefined;
+}
 
-export interface ServiceDeps {
-  readonly catalog: Catalog;
-  readonly tiers: TierTable;
+export interface LinkedUpdate extends OfferedUpdate {
+  /** To the artifact, for GET. */
+  readonly link: PresignedUrl;
 }
 
 /**
- * Answers "is there something newer for me?" from memory.
+ * Answers "is there an update for this client?": the decision, the latest version and the link.
  *
- * Synchronous unless the winning release has not been read yet, which happens once per release and
- * process. A release that turns out not to be what the catalog says is not offered: the decision is
- * made again without it.
+ * Reads no store when the tier is known, the offered release is in memory and its link is cached. It is
+ * synchronous then, because clients ask this millions of times a day.
  *
- * @param tier of the account that asks; null: the client is not signed in
- * @throws AppError `unknown_application`, `unknown_channel`, `catalog_unavailable`, and the store's
+ * @param tier of the requesting account, or a promise of it; null when the client is not signed in
+ * @throws AppError those of {@link findUpdate} and {@link issueLink}; as a rejection when a promise is returned
  */
 export function checkForUpdate(
-  deps: ServiceDeps,
+  deps: LinkDeps,
   query: UpdateQuery,
-  tier: string | null,
-): UpdateAnswer | Promise<UpdateAnswer> {
-  const application = deps.catalog.application(query.application);
-  const seen = seeChannel(deps, application, query.channel, tier);
-  const { channel, isRestricted, revision } = seen;
-  const decision = decideUpdate(query, channel);
-  if (decision.reason !== 'offer') return { channel, isRestricted, revision, decision };
-  const release = application.release(decision.offer);
-  if (release instanceof Promise) {
-    return release.then((loaded) =>
-      loaded === undefined
-        ? checkForUpdate(deps, query, tier)
-        : { ...seen, decision, release: loaded, artifact: artifactOf(loaded, decision) },
-    );
-  }
-  const artifact = artifactOf(release, decision);
-  return { channel, isRestricted, revision, decision, release, artifact };
+  tier: string | null | Promise<string | null>,
+): UpdateCheck | Promise<UpdateCheck> {
+  if (tier instanceof Promise) return tier.then((known) => checkForUpdate(deps, query, known));
+  const found = findUpdate(deps, query, tier);
+  return found instanceof Promise
+    ? found.then((loaded) => withLink(deps, query, loaded))
+    : withLink(deps, query, found);
 }
 
-function artifactOf(release: Release, decision: Extract<Decision, { reason: 'offer' }>): Artifact {
-  const artifact = findArtifact(release, decision.artifact);
-  if (artifact !== undefined) return artifact;
-  // The offer copies its artifacts from the manifest whose digest it names: they cannot differ.
-  throw new AppError(
-    'document_corrupt',
-    `The manifest of ${release.version} has no ${identityName(decision.artifact)}.`,
-  );
+function withLink(
+  deps: LinkDeps,
+  query: UpdateQuery,
+  found: FoundUpdate,
+): UpdateCheck | Promise<UpdateCheck> {
+  const { offered } = found;
+  if (offered === undefined) return answerOf(query, found, undefined);
+  const link = issueLink(deps.links, query.application, offered.artifact, 'GET');
+  return link instanceof Promise
+    ? link.then((signed) => answerOf(query, found, linked(offered, signed)))
+    : answerOf(query, found, linked(offered, link));
 }
 
-export interface SeenChannel {
-  readonly channel: ChannelView;
-  /** Whether another account may get another answer: see {@link viewFor}. */
-  readonly isRestricted: boolean;
-  readonly revision: number;
+function linked({ release, artifact, mandatory }: OfferedUpdate, link: PresignedUrl): LinkedUpdate {
+  return { release, artifact, mandatory, link };
 }
 
-/** The channel as a tier sees it, which may be closed. @throws AppError `unknown_channel` */
-function seeChannel(
-  deps: ServiceDeps,
-  application: ReadyApplication,
-  name: string,
-  tier: string | null,
-): SeenChannel {
-  const snapshot = application.snapshot();
-  const known = snapshot.channels.get(channelNamed(name));
-  if (known === undefined) {
-    const detail = `${application.application} has no channel ${JSON.stringify(name.slice(0, 80))}.`;
-    throw new AppError('unknown_channel', detail, { issues: [{ pointer: '/channel', detail }] });
-  }
-  const { channel, isRestricted } = viewFor(deps.tiers, tier, application.application, known);
-  return { channel, isRestricted, revision: snapshot.revision.signed.revision };
-}
-
-/**
- * The channel as a tier sees it, for questions that have no other answer to those it is closed to.
- *
- * @throws AppError `unknown_channel`, `not_entitled`
- */
-export function openChannel(
-  deps: ServiceDeps,
-  application: ReadyApplication,
-  name: string,
-  tier: string | null,
-): SeenChannel {
-  const seen = seeChannel(deps, application, name, tier);
-  if (!seen.channel.isOpen) throw notEntitled(application.application, seen.channel.name);
-  return seen;
-}
-
-/** What is said where "not for you" is no answer but an error. */
-export function notEntitled(application: string, channel: string): AppError {
-  return new AppError(
-    'not_entitled',
-    `Channel ${channel} of ${application} is for some accounts only. Send the access token of one that it is open to.`,
-  );
+function answerOf(
+  query: UpdateQuery,
+  { channel, revision, decision }: FoundUpdate,
+  offered: LinkedUpdate | undefined,
+): UpdateCheck {
+  const latest = newestFor(channel, query);
+  return {
+    channel: channel.name,
+    revision,
+    reason: decision.reason,
+    latestVersion: latest === undefined ? null : versionText(latest.version),
+    offered,
+  };
 }

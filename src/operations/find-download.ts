@@ -6,29 +6,35 @@ import type { Offer } from '../domain/offer.ts';
 import { type Artifact, findArtifact, type Release } from '../domain/release.ts';
 import type { UpdateQuery } from '../domain/update-query.ts';
 import { AppError } from '../errors.ts';
-import { openChannel, type ServiceDeps } from './check-for-update.ts';
+import type { PresignedUrl } from '../object-store/object-store.ts';
+import { issueLink, type LinkDeps, type LinkMethod } from './issue-link.ts';
+import { openChannel, type ServiceDeps } from './open-channel.ts';
 
+/** What a download button gives: one file, and a link to it. */
 export interface FoundDownload {
-  /** The channel's own name, whatever it was called in the question. */
+  /** The channel's own name, when the client used an alias. */
   readonly channel: string;
   readonly release: Release;
   readonly artifact: Artifact;
+  readonly link: PresignedUrl;
 }
 
 /**
- * The file a person downloads: the newest release that runs on the machine, or one by its number.
+ * The file for a visitor to download: from the newest release that runs on the machine, or from a version.
  *
- * @param tier of the account that asks; null: the client is not signed in
- * @param version null for the newest
- * @throws AppError `not_entitled`, `unknown_version`, `release_withdrawn`, `no_release`,
- *   `unsupported_platform`, `unsupported_format`, and those of {@link checkForUpdate}
+ * @param request `version`: null for the newest; `method`: of the request that the link is for
+ * @param tier of the requesting account; null when the client is not signed in
+ * @throws AppError `unknown_application`, `unknown_channel`, `not_entitled`, `unknown_version`,
+ *   `release_withdrawn`, `no_release`, `unsupported_platform`, `unsupported_format`,
+ *   `catalog_unavailable`, and the store's
  */
 export async function findDownload(
-  deps: ServiceDeps,
+  deps: LinkDeps,
   query: UpdateQuery,
+  request: { readonly version: string | null; readonly method: LinkMethod },
   tier: string | null,
-  version: string | null,
 ): Promise<FoundDownload> {
+  const { version, method } = request;
   const application = deps.catalog.application(query.application);
   const { channel } = openChannel(deps, application, query.channel, tier);
   const offer =
@@ -37,15 +43,16 @@ export async function findDownload(
       : await offerByVersion(deps, application, { channel: query.channel, version, tier });
   const release = await application.release(offer);
   if (release === undefined) {
-    // Not what the catalog says: withdrawn by number, passed over otherwise.
-    if (version === null) return findDownload(deps, query, tier, null);
+    // The stored release does not match its digest. Another one may be the newest; a version has no other.
+    if (version === null) return findDownload(deps, query, request, tier);
     throw withdrawn(version);
   }
   const choice = chooseArtifact(offer.artifacts, query);
   if ('refused' in choice) throw refusal(choice.refused, query, version);
   const artifact = findArtifact(release, choice.artifact);
   if (artifact === undefined) throw refusal('unsupported_platform', query, version);
-  return { channel: channel.name, release, artifact };
+  const link = await issueLink(deps.links, query.application, artifact, method);
+  return { channel: channel.name, release, artifact, link };
 }
 
 function newestOffer(channel: ChannelView, query: UpdateQuery): Offer {
@@ -55,10 +62,13 @@ function newestOffer(channel: ChannelView, query: UpdateQuery): Offer {
 }
 
 /**
- * The offer of a version; knowing a number opens nothing that no channel lists.
+ * The offer of a version that the channel lists. A version that only other channels list stays unknown.
  *
- * A replica may not have heard of a version that was published a moment ago: it looks once more before
- * it says that there is none. Those the channel is closed to make it look at nothing.
+ * Another process may have published the version a moment ago, so the catalog is refreshed once before
+ * the version counts as unknown. A client that the channel is closed to causes no refresh.
+ *
+ * @throws AppError `unknown_channel`, `not_entitled`, `unknown_version`, `release_withdrawn`;
+ *   `catalog_unavailable` when the version is unknown and the store does not answer
  */
 export async function offerByVersion(
   deps: ServiceDeps,
@@ -74,7 +84,7 @@ export async function offerByVersion(
   const found = look();
   if (found !== undefined) return found;
   if (application.health().storeFailing) {
-    // It may well exist: an outage is never spelled as "there is none".
+    // The version may exist: an outage must not be answered as "unknown version".
     throw new AppError(
       'catalog_unavailable',
       `Version ${version} is not known here, and the object store does not answer.`,
@@ -98,8 +108,8 @@ function withdrawn(version: string): AppError {
 
 function refusal(reason: string, query: UpdateQuery, version: string | null): AppError {
   const { application, channel, platform, arch } = query;
-  // "No release … runs on", "Version … does not run on".
-  const of = (verb: string, verbs: string): string =>
+  // "No release … runs on …", or "Version … does not run on …".
+  const sentence = (verb: string, verbs: string): string =>
     version === null
       ? `No release on ${channel} of ${application} ${verbs}`
       : `Version ${version} does not ${verb}`;
@@ -108,11 +118,11 @@ function refusal(reason: string, query: UpdateQuery, version: string | null): Ap
     const wanted = query.formats?.join(' or ') ?? 'a known format';
     return new AppError(
       'unsupported_format',
-      `${of('come', 'comes')} as ${wanted} for ${machine}.`,
+      `${sentence('come', 'comes')} as ${wanted} for ${machine}.`,
     );
   }
   if (reason === 'unsupported_platform' || reason === 'unsupported_os_version') {
-    return new AppError('unsupported_platform', `${of('run', 'runs')} on ${machine}.`);
+    return new AppError('unsupported_platform', `${sentence('run', 'runs')} on ${machine}.`);
   }
-  return new AppError('no_release', `Nothing is released on ${channel} of ${application}.`);
+  return new AppError('no_release', `${channel} of ${application} has no release.`);
 }

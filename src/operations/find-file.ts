@@ -1,33 +1,38 @@
 import type { Artifact, Companion } from '../domain/release.ts';
 import { AppError } from '../errors.ts';
-import { openChannel, type ServiceDeps } from './check-for-update.ts';
+import type { PresignedUrl } from '../object-store/object-store.ts';
 import { offerByVersion } from './find-download.ts';
+import { issueLink, type LinkDeps, type LinkMethod } from './issue-link.ts';
+import { openChannel } from './open-channel.ts';
+
+export interface FileQuery {
+  readonly application: string;
+  readonly channel: string;
+  readonly version: string;
+  readonly filename: string;
+  /** Of the request that the link is for. */
+  readonly method: LinkMethod;
+}
 
 export interface FoundFile {
-  /** The channel's own name, whatever it was called in the question. */
+  /** The channel's own name, when the client used an alias. */
   readonly channel: string;
-  /** Whether the channel is for some accounts only. */
-  readonly isRestricted: boolean;
-  /** The artifact itself, or the one that the companion belongs to. */
+  /** The artifact itself, or the artifact that the companion belongs to. */
   readonly artifact: Artifact;
   readonly file: Artifact | Companion;
+  readonly link: PresignedUrl;
 }
 
 /**
- * A file of a listed release by its name: what the stable addresses inside feeds lead to.
+ * A file of a listed release by its name, and a link to it: the stable addresses inside feeds lead here.
  *
- * @param tier of the account that asks; null: the client is not signed in
- * @throws AppError `unknown_file`, `unknown_version`, `release_withdrawn`, `not_entitled`, and those of
- *   `checkForUpdate`
+ * @param tier of the requesting account; null when the client is not signed in
+ * @throws AppError `unknown_application`, `unknown_channel`, `not_entitled`, `unknown_version`,
+ *   `release_withdrawn`, `unknown_file`, `catalog_unavailable`, and the store's
  */
 export async function findFile(
-  deps: ServiceDeps,
-  query: {
-    readonly application: string;
-    readonly channel: string;
-    readonly version: string;
-    readonly filename: string;
-  },
+  deps: LinkDeps,
+  query: FileQuery,
   tier: string | null,
 ): Promise<FoundFile> {
   const application = deps.catalog.application(query.application);
@@ -37,10 +42,25 @@ export async function findFile(
   for (const artifact of release?.artifacts ?? []) {
     const files = [artifact, ...artifact.companions];
     const file = files.find(({ filename }) => filename === query.filename);
-    if (file !== undefined) return { channel: channel.name, isRestricted, artifact, file };
+    if (file === undefined) continue;
+    if (isRestricted) refuseBlockmap(file);
+    const link = await issueLink(deps.links, query.application, file, query.method);
+    return { channel: channel.name, artifact, file, link };
   }
   throw new AppError(
     'unknown_file',
     `Release ${query.version} has no file ${JSON.stringify(query.filename.slice(0, 80))}.`,
+  );
+}
+
+/**
+ * With a block map, electron-updater requests ranges, and sends its access token on to the address that it
+ * is redirected to: the store's.
+ */
+function refuseBlockmap(file: Artifact | Companion): void {
+  if (!('kind' in file) || file.kind !== 'blockmap') return;
+  throw new AppError(
+    'unknown_file',
+    'Channels that need an access token have no block maps: download the whole file.',
   );
 }

@@ -1,17 +1,26 @@
 import { artifactKey } from '../catalog/keys.ts';
+import type { DownloadLinks } from '../object-store/download-links.ts';
 import type { PresignedUrl } from '../object-store/object-store.ts';
-import type { DownloadLinks } from '../object-store/presigned-url-cache.ts';
+import type { ServiceDeps } from './open-channel.ts';
+
+/** What operations need that hand out links. */
+export interface LinkDeps extends ServiceDeps {
+  readonly links: DownloadLinks;
+}
+
+/** HEAD needs a link of its own: a presigned URL is valid for one method. */
+export type LinkMethod = 'GET' | 'HEAD';
 
 /**
- * A link to a file that a verified manifest names; there are links to nothing else.
+ * A presigned URL of a file that a verified manifest names. No other object gets a link.
  *
- * @throws AppError `store_unavailable` when the store's credentials cannot be had
+ * @throws AppError `store_unavailable` when the store's credentials cannot be read; as a rejection
  */
 export function issueLink(
   links: DownloadLinks,
   application: string,
   file: { readonly object: string; readonly filename: string },
-  method: 'GET' | 'HEAD',
+  method: LinkMethod,
 ): PresignedUrl | Promise<PresignedUrl> {
   return links.link({
     method,

@@ -7,32 +7,34 @@ import type { Artifact, Release } from '../domain/release.ts';
 import { visitorOn } from '../domain/update-query.ts';
 import { compareVersions } from '../domain/version.ts';
 import { AppError } from '../errors.ts';
-import { openChannel, type ServiceDeps } from './check-for-update.ts';
+import { openChannel, type ServiceDeps } from './open-channel.ts';
 
 export interface LatestQuery {
   readonly application: string;
   readonly channel: string;
-  /** Null: every platform. */
+  /** Null for every platform. */
   readonly platform: Platform | null;
-  /** Null: every architecture. */
+  /** Null for every architecture. */
   readonly arch: Arch | null;
 }
 
 export interface Latest {
+  /** The catalog revision that the answer comes from. */
   readonly revision: number;
+  /** The channel's own name, when the client used an alias. */
   readonly channel: string;
-  /** Whether another account may get another answer. */
+  /** Whether another account may get another answer: shared caches must not store it. */
   readonly isRestricted: boolean;
   /** The newest of the releases that `downloads` come from. */
   readonly release: Release;
-  /** By platform; the first of a platform is what a download button gives. */
+  /** Sorted by platform. The first download of a platform is the file that its download button gives. */
   readonly downloads: readonly { readonly release: Release; readonly artifact: Artifact }[];
 }
 
 /**
- * The newest release for each kind of machine, which need not be the same one.
+ * The newest release for each kind of machine. Two kinds may have different newest releases.
  *
- * @param tier of the account that asks; null: the client is not signed in
+ * @param tier of the requesting account; null when the client is not signed in
  * @throws AppError `unknown_application`, `unknown_channel`, `not_entitled`, `no_release`,
  *   `unsupported_platform`, `catalog_unavailable`, and the store's
  */
@@ -47,7 +49,7 @@ export async function listLatest(
   for (const platform of query.platform === null ? PLATFORMS : [query.platform]) {
     for (const [arch, offer] of newestByArch(channel, platform, query.arch)) {
       const release = await application.release(offer);
-      // Faulty: the catalog has dropped it by now; answer from what is left.
+      // The stored release does not match its digest, so the catalog has dropped it: list the others.
       if (release === undefined) return listLatest(deps, query, tier);
       for (const artifact of release.artifacts) {
         if (artifact.platform === platform && artifact.arch === arch) {
@@ -63,14 +65,14 @@ export async function listLatest(
   return { revision, channel: channel.name, isRestricted, release, downloads };
 }
 
-/** Per architecture of artifacts: the newest active offer that has one of it. */
+/** For each architecture, the newest active offer that has an artifact of it. */
 function newestByArch(
   channel: Parameters<typeof newestFor>[0],
   platform: Platform,
   wanted: Arch | null,
 ): readonly (readonly [Arch, Offer])[] {
   if (wanted !== null) {
-    // One machine asks: the newest release it can run, and in that, whatever it can run.
+    // For one machine: the newest release that it can run, and every artifact of it that it can run.
     const offer = newestFor(channel, visitorOn(platform, wanted));
     return offer === undefined
       ? []
@@ -91,7 +93,7 @@ interface Download {
   readonly offer: Offer;
 }
 
-/** By platform; then what the machine runs, the newest first, the most suitable file first. */
+/** Sorts by platform, then what the machine runs, then the newest version, then the most suitable file. */
 function compareForVisitor(a: Download, b: Download, arch: Arch | null): number {
   const { platform } = a.artifact;
   const visitor = visitorOn(platform, arch);
@@ -108,7 +110,7 @@ function compareForVisitor(a: Download, b: Download, arch: Arch | null): number 
 function nothingFor(query: LatestQuery, isEmpty: boolean): AppError {
   const { application, channel, platform, arch } = query;
   if (isEmpty || platform === null) {
-    return new AppError('no_release', `Nothing is released on ${channel} of ${application}.`);
+    return new AppError('no_release', `${channel} of ${application} has no release.`);
   }
   const machine = arch === null ? platform : `${platform}-${arch}`;
   return new AppError(

@@ -1,4 +1,5 @@
 import { stringify } from 'yaml';
+import type { Reason } from '../domain/decide-update.ts';
 import { admittedArches, isNativeOn } from '../domain/machine.ts';
 import { compareOsVersions, darwinVersionOfMacos, parseOsVersion } from '../domain/os-version.ts';
 import { type Arch, archOf, type Format, type Platform, parseArch } from '../domain/platform.ts';
@@ -7,45 +8,59 @@ import type { UpdateQuery } from '../domain/update-query.ts';
 import { parseClientVersion, versionText } from '../domain/version.ts';
 import {
   commonFields,
-  type FeedAnswer,
-  type FeedRequest,
-  type FeedResponse,
+  type FeedListing,
+  type FeedProtocol,
+  type FileAddress,
   filePath,
-  type Protocol,
+  type ProtocolRequest,
+  type ProtocolResponse,
+  type Question,
 } from './protocol.ts';
 
 /**
  * electron-updater 6, provider `generic`.
  *
  * `GET {base}/{channel}{suffix}.yml`; the suffix is empty on Windows, `-mac` on macOS, `-linux` on Linux,
- * with `-{arch}` behind it there unless x64. `latest` is the channel of the feed's own address; any other
- * name is a channel of the same application. Files follow at `{base}/{version}/{filename}` of their channel.
+ * followed there by `-{arch}` unless x64. `latest` is the channel of the feed's own address; any other name
+ * is a channel of the same application. Files are at `{base}/{version}/{filename}` of their channel.
  *
- * A release with a web installer alone is offered with its `packages`, which the client fetches itself and
- * hands to the installer; an ordinary installer goes first, since an application can turn web installers off.
+ * A release that has only a web installer is offered with its `packages`, which the client downloads and
+ * passes to the installer. An ordinary installer goes first, because an application can disable web
+ * installers.
  *
- * The client does not say which version it runs. An application whose releases have a `requires` range
- * sends it as `x-current-version` (electron-updater's `requestHeaders`), or gets only releases that
- * require nothing.
+ * The client does not state its version. An application whose releases have a `requires` range sends it as
+ * `x-current-version` (electron-updater's `requestHeaders`); else it is offered only releases that require
+ * nothing.
  */
-export const electron: Protocol = {
+export const electron: FeedProtocol = {
+  shape: 'feed',
   name: 'electron',
   title: 'electron-updater (generic provider)',
-  // For the zip alone: the feed lists the dmg beside it.
+  takesPost: false,
+  varyHeaders: ['x-current-version'],
+  olderReleasesMax: 0,
+  // The zip decides; the feed lists the dmg beside it.
   formatsFor: (platform) => (platform === 'macos' ? ['zip'] : FORMATS_BY_PLATFORM[platform]),
   signatureScheme: null,
   parseRequest,
-  renderAnswer,
+  parseFilePath,
+  renderListing,
+  renderNoUpdate,
 };
 
-/** What the client can install, best first; the AppImage leads because older clients take the first. */
+/** What the client can install, best first. The AppImage is first because older clients take the first file. */
 const FORMATS_BY_PLATFORM: Readonly<Record<Platform, readonly Format[]>> = {
   windows: ['nsis', 'nsis-web'],
   macos: ['zip', 'dmg'],
   linux: ['appimage', 'deb', 'rpm', 'pacman'],
 };
 
-function parseRequest(request: FeedRequest): UpdateQuery | undefined {
+/** Whether a document names its files relative to its own address. Files of another channel are elsewhere. */
+type Links = 'relative' | 'absolute';
+const RELATIVE: Links = 'relative';
+const ABSOLUTE: Links = 'absolute';
+
+function parseRequest(request: ProtocolRequest): Question | undefined {
   const [file, ...rest] = request.path;
   const match = /^(.+?)(?:-(mac)|-(linux)(?:-([a-z0-9_]+))?)?\.yml$/.exec(file ?? '');
   const name = match?.[1];
@@ -53,19 +68,36 @@ function parseRequest(request: FeedRequest): UpdateQuery | undefined {
   const { query, headers } = request;
   const platform = match?.[2] ? 'macos' : match?.[3] ? 'linux' : 'windows';
   const current = query.current_version ?? headers['x-current-version'];
+  const channel = name === 'latest' ? request.channel : name;
+  const common = commonFields(request);
   return {
-    application: request.application,
-    channel: name === 'latest' ? request.channel : name,
-    currentVersion: current === undefined ? null : parseClientVersion(current),
-    platform,
-    arch: archFrom(platform, match?.[4], query.arch),
-    formats: electron.formatsFor(platform),
-    osGate: 'client',
-    ...commonFields(request),
-    installationId: headers['x-user-staging-id'] ?? commonFields(request).installationId,
-    purpose: 'update',
-    signatureScheme: electron.signatureScheme,
+    document: channel === request.channel ? RELATIVE : ABSOLUTE,
+    query: {
+      application: request.application,
+      channel,
+      currentVersion: current === undefined ? null : parseClientVersion(current),
+      platform,
+      arch: archFrom(platform, match?.[4], query.arch),
+      formats: electron.formatsFor(platform),
+      osGate: 'client',
+      osVersion: common.osVersion,
+      installationId: headers['x-user-staging-id'] ?? common.installationId,
+      purpose: 'update',
+      signatureScheme: electron.signatureScheme,
+    },
   };
+}
+
+/** `app-1.0.0-x64.nsis.7z`: electron-builder's name for the package of a web installer. */
+const WEB_PACKAGE = /-(\d+\.\d+\.\d+.*)-[a-z0-9]+\.nsis\.7z$/;
+
+/**
+ * The web installer requests its package directly below the feed's address, which electron-builder has
+ * written into the installer.
+ */
+function parseFilePath([filename = '', ...rest]: readonly string[]): FileAddress | undefined {
+  const version = WEB_PACKAGE.exec(filename)?.[1];
+  return version === undefined || rest.length > 0 ? undefined : { version, filename };
 }
 
 function archFrom(
@@ -75,33 +107,30 @@ function archFrom(
 ): Arch | null {
   if (query !== undefined) {
     const arch = parseArch(query);
-    // How a build is packed, which says nothing of the machine.
+    // Universal is a way to pack builds, and no architecture that a machine has.
     return arch === 'universal' ? null : arch;
   }
   if (platform !== 'linux') return null;
   return suffix === undefined ? 'x64' : (archOf(suffix) ?? parseArch(suffix));
 }
 
-function renderAnswer(answer: FeedAnswer): FeedResponse {
-  const { request, query, decision, offered, isRestricted, fileUrl } = answer;
-  if (offered === undefined) {
-    // Both 404 and 204 are errors to the client: "nothing newer" is the version it has.
-    if (query.currentVersion === null) return { status: 404, contentType: '', body: '' };
-    return yaml({ version: versionText(query.currentVersion), files: [], reason: decision.reason });
-  }
-  const { release } = offered;
-  const artifacts = listFiles(release, query);
+function renderListing(listing: FeedListing): ProtocolResponse {
+  const { release } = listing;
+  const { version } = release;
+  const artifacts = listFiles(release, listing);
   const urlOf = (filename: string): string =>
-    request.channel === query.channel ? filePath(release.version, filename) : fileUrl(filename);
+    listing.document === RELATIVE
+      ? filePath(version, filename)
+      : listing.fileUrl(version, filename);
   const files = artifacts.map((artifact) =>
-    describeFile(artifact, urlOf(artifact.filename), isRestricted),
+    describeFile(artifact, urlOf(artifact.filename), listing.isRestricted),
   );
   const packages = describePackages(artifacts, urlOf);
   const minimum = minimumSystemVersion(artifacts);
   return yaml({
-    version: release.version,
+    version,
     files,
-    // Read by clients before 2.15, and by everything that imitates them.
+    // For clients before 2.15, and for other clients that imitate them.
     path: files[0]?.url,
     sha512: files[0]?.sha512,
     ...packages,
@@ -111,9 +140,18 @@ function renderAnswer(answer: FeedAnswer): FeedResponse {
   });
 }
 
-/** The files a client of this feed can choose from: the client knows its architecture, the feed may not. */
-function listFiles(release: Release, query: UpdateQuery): readonly Artifact[] {
-  const { platform, arch } = query;
+/** The client takes 404 and 204 for errors: "no update" is a document with the client's own version. */
+function renderNoUpdate({ query }: Question, reason: Reason): ProtocolResponse | undefined {
+  const { currentVersion } = query;
+  if (currentVersion === null) return undefined;
+  return yaml({ version: versionText(currentVersion), files: [], reason });
+}
+
+/** The files that a client can choose from: the client knows its architecture, and the feed may not. */
+function listFiles(
+  release: Release,
+  { platform, arch }: Pick<UpdateQuery, 'platform' | 'arch'>,
+): readonly Artifact[] {
   const formats = FORMATS_BY_PLATFORM[platform];
   const arches: readonly Arch[] =
     arch === null ? ['universal', 'x64', 'arm64', 'ia32', 'armv7'] : admittedArches(platform, arch);
@@ -126,15 +164,18 @@ function listFiles(release: Release, query: UpdateQuery): readonly Artifact[] {
         arches.indexOf(a.arch) - arches.indexOf(b.arch),
     );
   const [first] = files;
-  // The client hands what `packages` lists to whichever file it takes.
+  // The client passes what `packages` lists to any installer, so only a web installer may be listed with it.
   if (first?.format === 'nsis-web') return [first];
   const complete = files.filter(({ format }) => format !== 'nsis-web');
   const native = arch === null ? [] : complete.filter((file) => isNativeOn(arch, file));
-  // The client chooses by name, and names need not say the architecture.
+  // The client chooses by file name, and a name need not state the architecture.
   return native.length > 0 ? native : complete;
 }
 
-/** @param isRestricted then without its block map: for ranges the client sends its token to the store */
+/**
+ * @param isRestricted leaves the block map out: when the client requests ranges, it sends its access token on to
+ *   the store
+ */
 function describeFile(artifact: Artifact, url: string, isRestricted: boolean) {
   const blockmap = isRestricted
     ? undefined
@@ -147,7 +188,7 @@ function describeFile(artifact: Artifact, url: string, isRestricted: boolean) {
   };
 }
 
-/** What a web installer needs, by the client's `process.arch`. */
+/** The packages of a web installer, by the client's `process.arch`. */
 function describePackages(
   artifacts: readonly Artifact[],
   urlOf: (filename: string) => string,
@@ -171,10 +212,10 @@ function base64(hex: string): string {
 }
 
 /**
- * What the client holds against `os.release()`, the kernel's version: on macOS not the product's.
+ * The minimum that the client compares with `os.release()`: the kernel's version, on macOS not the product's.
  *
- * One for all files: the highest, since an update that cannot start breaks the application. Three
- * numbers, since the client lets everybody through when it cannot parse what it is given.
+ * The highest minimum of all files, because an update that cannot start breaks the application. Always three
+ * numbers, because the client installs the update when it cannot parse the minimum.
  */
 function minimumSystemVersion(artifacts: readonly Artifact[]): string | undefined {
   const [highest] = artifacts
@@ -187,14 +228,14 @@ function minimumSystemVersion(artifacts: readonly Artifact[]): string | undefine
   if (highest === undefined) return undefined;
   if (platform === 'macos') return darwinVersionOfMacos(highest.join('.'));
   const [major, minor = 0, patch = 0, ...finer] = highest;
-  // No kernel reports a fourth number: only the next third one is known to have it.
+  // No kernel reports a fourth number: only a higher third number is known to satisfy it.
   const three = [major, minor, finer.some((n) => n > 0) ? patch + 1 : patch].join('.');
-  // Distributions call theirs 6.1.0-18-amd64, which to the client is a pre-release of 6.1.0.
+  // Distributions name kernels like 6.1.0-18-amd64, which the client takes for a pre-release of 6.1.0.
   return platform === 'linux' ? `${three}-0` : three;
 }
 
-/** Quoted throughout: to the client's parser, a bare timestamp is a Date, and its API says text. */
-function yaml(document: object): FeedResponse {
+/** Every string is quoted: the client's parser makes a Date of a plain timestamp, and its API promises text. */
+function yaml(document: object): ProtocolResponse {
   const body = stringify(document, { defaultStringType: 'QUOTE_SINGLE', defaultKeyType: 'PLAIN' });
-  return { status: 200, contentType: 'text/yaml; charset=utf-8', body };
+  return { status: 200, headers: { 'content-type': 'text/yaml; charset=utf-8' }, body };
 }

@@ -1,32 +1,66 @@
-import type { Decision } from '../domain/decide-update.ts';
+import type { Reason } from '../domain/decide-update.ts';
 import type { Format, Platform } from '../domain/platform.ts';
 import type { Artifact, Release } from '../domain/release.ts';
 import type { UpdateQuery } from '../domain/update-query.ts';
+import type { AppError } from '../errors.ts';
 
 /**
  * An updater dialect: one file that parses its requests and renders its answers, and one line in
- * `registry.ts`. Dialects see neither the store nor the HTTP framework.
+ * `registry.ts`. A dialect sees neither the store nor the HTTP framework.
+ *
+ * The shape says what its answers are made from. A poll answers one client with one release. A feed lists
+ * releases of a channel.
  */
-export interface Protocol {
+export type Protocol = PollProtocol | FeedProtocol;
+
+/** Query → decision: the server decides, and the client installs what it is offered. */
+export interface PollProtocol extends Dialect {
+  readonly shape: 'poll';
+  renderOffer(offer: PollOffer): ProtocolResponse;
+  /** The answer to a client that is offered nothing; undefined when the dialect has none: 404. */
+  renderNoUpdate(asked: Question, reason: Reason): ProtocolResponse | undefined;
+}
+
+/** Channel listing → document: the client reads the document, and decides as well. */
+export interface FeedProtocol extends Dialect {
+  readonly shape: 'feed';
+  /** How many releases a document lists beside the offered one, as bases of deltas or items of older versions. */
+  readonly olderReleasesMax: number;
+  renderListing(listing: FeedListing): ProtocolResponse;
+  /** The document for a client that is offered nothing; undefined when the dialect has none: 404. */
+  renderNoUpdate(
+    asked: Question,
+    reason: Reason,
+    older: OlderReleases,
+  ): ProtocolResponse | undefined;
+}
+
+interface Dialect {
   /** In addresses: `/feeds/{application}/{channel}/{name}/…`. */
   readonly name: string;
-  /** For people. */
+  /** The updater's name in documentation. */
   readonly title: string;
-  /** What its clients on a platform can be offered, best first. */
+  /** Whether clients may POST their question. Every dialect answers GET and HEAD. */
+  readonly takesPost: boolean;
+  /** Request headers that the answer depends on, in lower case. They become `Vary`. */
+  readonly varyHeaders: readonly string[];
+  /** The formats that clients on a platform can be offered, best first. */
   formatsFor(platform: Platform): readonly Format[];
   /** A signature that an artifact must have; null: none. */
   readonly signatureScheme: UpdateQuery['signatureScheme'];
   /**
-   * What a request asks; undefined when its path is none of the dialect's documents.
+   * Parses a request for one of the dialect's documents; undefined when the path names none of them.
    *
-   * @throws AppError `invalid_version`, `unknown_platform`, `unknown_arch`
+   * @throws AppError `invalid_version`, `unknown_platform`, `unknown_arch`, `unknown_format`
    */
-  parseRequest(request: FeedRequest): UpdateQuery | undefined;
-  /** The document to answer with, or what the dialect says when there is nothing newer. */
-  renderAnswer(answer: FeedAnswer): FeedResponse;
+  parseRequest(request: ProtocolRequest): Question | undefined;
+  /** The file that a path names in the dialect's own way. `{version}/{filename}` works for every dialect. */
+  parseFilePath?(path: readonly string[]): FileAddress | undefined;
+  /** The dialect's own answer to an unknown application, channel or document; undefined: a problem document. */
+  renderNotFound?(request: ProtocolRequest, error: AppError): ProtocolResponse | undefined;
 }
 
-export interface FeedRequest {
+export interface ProtocolRequest {
   readonly application: string;
   readonly channel: string;
   /** What follows the dialect's name, decoded, without a leading slash. */
@@ -34,34 +68,77 @@ export interface FeedRequest {
   readonly query: Readonly<Record<string, string>>;
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
+  /** The text of a POST; undefined for GET and HEAD. */
+  readonly body: string | undefined;
 }
 
-export interface FeedAnswer {
-  readonly request: FeedRequest;
+/** What a request asks. */
+export interface Question {
   readonly query: UpdateQuery;
-  readonly decision: Decision;
-  /** With an offer: the release and the artifact that was chosen. */
-  readonly offered?: { readonly release: Release; readonly artifact: Artifact };
-  /** Whether the channel is for some accounts only, so that the client sends an access token. */
+  /**
+   * What the document depends on beside the offer and the machine, in the dialect's own words: documents are
+   * rendered once, and cached by this.
+   */
+  readonly document: string;
+  /** True when `document` holds words of this client alone, such as its id: no cache may store the answer. */
+  readonly isPersonal?: boolean;
+}
+
+/**
+ * What a document may be made from. Nothing here differs between two clients on the same kind of machine,
+ * so one rendered document serves all of them.
+ */
+interface DocumentInput extends Pick<UpdateQuery, 'platform' | 'arch' | 'formats'> {
+  readonly document: Question['document'];
+  /** Whether clients send an access token, because the channel is for some accounts only. */
   readonly isRestricted: boolean;
-  /** The stable, absolute address of one of the release's files. */
-  readonly fileUrl: (filename: string) => string;
+  /** The stable, absolute address of a release's file: see {@link filePath}. */
+  readonly fileUrl: (version: string, filename: string) => string;
 }
 
-export interface FeedResponse {
-  readonly status: 200 | 204 | 404;
-  /** Empty without a document. */
-  readonly contentType: string;
-  readonly body: string;
+export interface PollOffer extends DocumentInput {
+  readonly release: Release;
+  readonly artifact: Artifact;
 }
 
-/** The stable address of a file below its feed: the version is part of the path on purpose. */
+/** What a feed lists beside an offer. */
+export interface OlderReleases extends DocumentInput {
+  /**
+   * Older than the offered release; without an offer, not newer than the client's version. Newest first, at
+   * most `olderReleasesMax`, and all of them installable by the client.
+   */
+  readonly olderReleases: readonly Release[];
+}
+
+export interface FeedListing extends PollOffer, OlderReleases {}
+
+export interface ProtocolResponse {
+  /** 302 redirects to the stable address of a file. */
+  readonly status: 200 | 204 | 302;
+  /**
+   * Names in lower case: `content-type` with a body, `location` with a redirect. The route adds `cache-control`,
+   * `etag` and `vary`.
+   */
+  readonly headers: Readonly<Record<string, string>>;
+  /** Text, or bytes that are served as they are stored. */
+  readonly body: string | Uint8Array;
+}
+
+/** The answer without a document. */
+export const NO_CONTENT: ProtocolResponse = { status: 204, headers: {}, body: '' };
+
+export interface FileAddress {
+  readonly version: string;
+  readonly filename: string;
+}
+
+/** The address of a file below its feed. It contains the version: electron-updater finds old block maps by it. */
 export function filePath(version: string, filename: string): string {
   return `${encodeURIComponent(version)}/${encodeURIComponent(filename)}`;
 }
 
-/** What every dialect may say beside its own words, in the query or as a header. */
-export function commonFields(request: FeedRequest): {
+/** What a client of every dialect may state, in the query or as a header. */
+export function commonFields(request: ProtocolRequest): {
   readonly installationId: string | null;
   readonly osVersion: string | null;
 } {

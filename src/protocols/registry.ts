@@ -3,10 +3,10 @@ import { electron } from './electron.ts';
 import type { Protocol } from './protocol.ts';
 import { tauri } from './tauri.ts';
 
-/** Every updater dialect spoken here; a new one is a file of its own and a line in this list. */
+/** Every updater dialect that the service speaks. A new dialect is a file in this folder and a line in this list. */
 export const PROTOCOLS: readonly Protocol[] = [electron, tauri];
 
-/** Whether the clients of some dialect can be offered an artifact. */
+/** Whether the clients of at least one dialect can be offered an artifact. */
 export function isServed({
   platform,
   format,
@@ -17,8 +17,4 @@ export function isServed({
       formatsFor(platform).includes(format) &&
       (signatureScheme === null || signatures.some(({ scheme }) => scheme === signatureScheme)),
   );
-}
-
-export function protocolNamed(name: string): Protocol | undefined {
-  return PROTOCOLS.find((protocol) => protocol.name === name);
 }

@@ -4,32 +4,38 @@ import { parseClientVersion } from '../domain/version.ts';
 import { AppError } from '../errors.ts';
 import {
   commonFields,
-  type FeedAnswer,
-  type FeedRequest,
-  type FeedResponse,
-  type Protocol,
+  NO_CONTENT,
+  type PollOffer,
+  type PollProtocol,
+  type ProtocolRequest,
+  type ProtocolResponse,
+  type Question,
 } from './protocol.ts';
 
 /**
- * Tauri 2's updater, dynamic answer.
+ * Tauri 2's updater, dynamic server.
  *
- * `GET {base}/{target}/{arch}/{current_version}[/{bundle_type}]`: 204 for "nothing newer", else the JSON
- * below. A client that does not know its bundle type says `unknown`, and one that does not know the
- * variable sends it as it stands in the configuration. The signature is the build's own `.sig` file, carried verbatim; a build without one is never
- * offered, since the client would refuse it.
+ * `GET {base}/{target}/{arch}/{current_version}[/{bundle_type}]`: 204 for "no update", else the JSON below. A
+ * client that does not know its bundle type sends `unknown`; a client that does not know the variable sends
+ * it unreplaced. The signature is the build's own `.sig` file, served verbatim. A build without a signature
+ * is never offered, because the client would refuse it.
  */
-export const tauri: Protocol = {
+export const tauri: PollProtocol = {
+  shape: 'poll',
   name: 'tauri',
   title: 'Tauri 2 updater (dynamic server)',
+  takesPost: false,
+  varyHeaders: [],
   formatsFor: (platform) => FORMATS_BY_PLATFORM[platform],
   signatureScheme: 'minisign',
   parseRequest,
-  renderAnswer,
+  renderOffer,
+  renderNoUpdate: () => NO_CONTENT,
 };
 
 /**
- * What a client that does not state its bundle type can install. On Linux that is an AppImage: a client
- * installed from one refuses the others, and so it is the other way round.
+ * What a client can install that does not state its bundle type. On Linux only an AppImage: a client that
+ * was installed from an AppImage refuses other formats, and the others refuse an AppImage.
  */
 const FORMATS_BY_PLATFORM: Readonly<Record<UpdateQuery['platform'], readonly Format[]>> = {
   windows: ['nsis', 'msi'],
@@ -37,7 +43,7 @@ const FORMATS_BY_PLATFORM: Readonly<Record<UpdateQuery['platform'], readonly For
   linux: ['appimage'],
 };
 
-/** What Tauri calls its bundles. */
+/** Formats by Tauri's names of its bundle types. */
 const FORMATS_BY_BUNDLE: Readonly<Record<string, Format>> = {
   app: 'tar.gz',
   appimage: 'appimage',
@@ -48,7 +54,7 @@ const FORMATS_BY_BUNDLE: Readonly<Record<string, Format>> = {
 };
 const NOT_STATED = new Set(['', 'unknown', '{{bundle_type}}']);
 
-function parseRequest(request: FeedRequest): UpdateQuery | undefined {
+function parseRequest(request: ProtocolRequest): Question | undefined {
   const [target, arch, current, bundle, ...rest] = request.path;
   if (target === undefined || arch === undefined || current === undefined || rest.length > 0) {
     return undefined;
@@ -56,18 +62,21 @@ function parseRequest(request: FeedRequest): UpdateQuery | undefined {
   const platform = parsePlatform(target, '/target');
   const bundleType = bundle ?? request.query.bundle_type ?? '';
   return {
-    application: request.application,
-    channel: request.channel,
-    currentVersion: parseClientVersion(current),
-    platform,
-    arch: parseArch(arch),
-    formats: NOT_STATED.has(bundleType.toLowerCase())
-      ? FORMATS_BY_PLATFORM[platform]
-      : [parseBundle(bundleType)],
-    osGate: 'server',
-    ...commonFields(request),
-    purpose: 'update',
-    signatureScheme: tauri.signatureScheme,
+    document: '',
+    query: {
+      application: request.application,
+      channel: request.channel,
+      currentVersion: parseClientVersion(current),
+      platform,
+      arch: parseArch(arch),
+      formats: NOT_STATED.has(bundleType.toLowerCase())
+        ? FORMATS_BY_PLATFORM[platform]
+        : [parseBundle(bundleType)],
+      osGate: 'server',
+      ...commonFields(request),
+      purpose: 'update',
+      signatureScheme: tauri.signatureScheme,
+    },
   };
 }
 
@@ -77,22 +86,20 @@ function parseBundle(word: string): Format {
   const format = Object.hasOwn(FORMATS_BY_BUNDLE, name) ? FORMATS_BY_BUNDLE[name] : undefined;
   if (format !== undefined) return format;
   const known = Object.keys(FORMATS_BY_BUNDLE).join(', ');
-  const detail = `${JSON.stringify(word.slice(0, 64))} is no bundle type known here; use ${known}, or unknown.`;
+  const detail = `${JSON.stringify(word.slice(0, 64))} is not a known bundle type; use ${known}, or unknown.`;
   throw new AppError('unknown_format', detail, { issues: [{ pointer: '/bundle_type', detail }] });
 }
 
-function renderAnswer({ offered, fileUrl }: FeedAnswer): FeedResponse {
-  if (offered === undefined) return { status: 204, contentType: '', body: '' };
-  const { release, artifact } = offered;
+function renderOffer({ release, artifact, fileUrl }: PollOffer): ProtocolResponse {
   const signature = artifact.signatures.find(({ scheme }) => scheme === 'minisign');
   return {
     status: 200,
-    contentType: 'application/json; charset=utf-8',
+    headers: { 'content-type': 'application/json; charset=utf-8' },
     body: JSON.stringify({
       version: release.version,
       notes: release.notes.und ?? '',
       pub_date: release.releasedAt,
-      url: fileUrl(artifact.filename),
+      url: fileUrl(release.version, artifact.filename),
       signature: signature?.value ?? '',
     }),
   };

@@ -4,7 +4,7 @@ import { DEFAULT_TIERS } from '../../src/domain/tier.ts';
 import { parseVersion } from '../../src/domain/version.ts';
 import { createMemoryStore } from '../../src/object-store/memory.ts';
 import type { ObjectStore } from '../../src/object-store/object-store.ts';
-import { checkForUpdate } from '../../src/operations/check-for-update.ts';
+import { findUpdate } from '../../src/operations/find-update.ts';
 import { createSeededRandomness } from '../support/clock.ts';
 import { createFaultyStore, type FaultyStore } from '../support/faulty-store.ts';
 
@@ -130,12 +130,12 @@ const QUERY = {
 
 /** What a client on Windows is offered: a version, or why there is none. */
 export async function offered(catalog: Catalog, application = 'desktop'): Promise<string> {
-  const answer = await checkForUpdate(
+  const answer = await findUpdate(
     { catalog, tiers: DEFAULT_TIERS },
     { ...QUERY, application },
     null,
   );
-  return 'release' in answer ? answer.release.version : answer.decision.reason;
+  return answer.offered?.release.version ?? answer.decision.reason;
 }
 
 export function problemsOf(catalog: Catalog): string {

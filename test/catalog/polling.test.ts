@@ -5,6 +5,7 @@ import { artifactKey, artifactObject } from '../../src/catalog/keys.ts';
 import { type OfferJson, offerJsonOf } from '../../src/catalog/revision-document.ts';
 import type { Release } from '../../src/domain/release.ts';
 import { DEFAULT_TIERS } from '../../src/domain/tier.ts';
+import { createDownloadLinks } from '../../src/object-store/download-links.ts';
 import { findDownload } from '../../src/operations/find-download.ts';
 import { makeArtifact, makeTemporaryDirectory, publish } from '../support/release.ts';
 import { createWorld, offered, POLL_MS, type World } from './live-catalog.ts';
@@ -102,7 +103,7 @@ describe('a running catalog', () => {
     const catalog = await start(world);
     const download = (version: string) =>
       findDownload(
-        { catalog, tiers: DEFAULT_TIERS },
+        { catalog, tiers: DEFAULT_TIERS, links: createDownloadLinks(world.parts) },
         {
           application: 'desktop',
           channel: 'stable',
@@ -116,8 +117,8 @@ describe('a running catalog', () => {
           purpose: 'download',
           signatureScheme: null,
         },
+        { version, method: 'GET' },
         null,
-        version,
       );
     await publish(world.parts, { version: '2.0.0', artifacts: [setup] });
     const { release } = await download('2.0.0');

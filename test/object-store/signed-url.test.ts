@@ -37,7 +37,7 @@ it('accepts no other method, key, name, end, secret or shape', () => {
     expect(() => signer.verify(given)).toThrow(
       expect.objectContaining({
         code: 'invalid_link',
-        message: 'This download link is not valid; ask for a new one.',
+        message: 'This download link is not valid. Request a new one.',
       }),
     );
   }

@@ -4,22 +4,23 @@ import { describe, expect, it } from 'vitest';
 import type { Artifact, Release } from '../../src/domain/release.ts';
 import { versionText } from '../../src/domain/version.ts';
 import { electron } from '../../src/protocols/electron.ts';
-import type { FeedRequest } from '../../src/protocols/protocol.ts';
+import type { OlderReleases, ProtocolRequest, Question } from '../../src/protocols/protocol.ts';
 
-/** electron-updater's dialect as two pure functions. */
+/** electron-updater's dialect: its pure functions. */
 
-// The parser that the client reads answers with.
+// The parser that electron-updater reads answers with.
 const { load } = createRequire(createRequire(import.meta.url).resolve('electron-updater'))(
   'js-yaml',
 ) as { load(text: string): Record<string, unknown> };
 
-function request(file: string, more: Partial<FeedRequest> = {}): FeedRequest {
+function request(file: string, more: Partial<ProtocolRequest> = {}): ProtocolRequest {
   const path = file.split('/');
-  return { application: 'desktop', channel: 'stable', path, query: {}, headers: {}, ...more };
+  const asked = { application: 'desktop', channel: 'stable', path, body: undefined };
+  return { ...asked, query: {}, headers: {}, ...more };
 }
 
-function parse(file: string, more: Partial<FeedRequest> = {}) {
-  const query = electron.parseRequest(request(file, more));
+function parse(file: string, more: Partial<ProtocolRequest> = {}) {
+  const query = electron.parseRequest(request(file, more))?.query;
   if (query === undefined) throw new Error(`${file} is none of its documents`);
   const { currentVersion } = query;
   return { ...query, currentVersion: currentVersion && versionText(currentVersion) };
@@ -42,19 +43,19 @@ describe('parseRequest', () => {
     expect(parse(file)).toMatchObject({ application: 'desktop', channel, platform, arch });
   });
 
-  it('takes latest for the channel of the address', () => {
+  it('reads latest as the channel of the address', () => {
     expect(parse('latest.yml', { channel: 'beta' }).channel).toBe('beta');
     expect(parse('alpha.yml', { channel: 'beta' }).channel).toBe('alpha');
   });
 
-  it('asks for what the client can install, and leaves the minimum of the system to it', () => {
+  it('asks for the formats that the client can install, and lets the client check the system version', () => {
     expect(parse('latest.yml')).toMatchObject({ formats: ['nsis', 'nsis-web'], osGate: 'client' });
     expect(parse('latest-mac.yml').formats).toEqual(['zip']);
     expect(parse('latest-linux.yml').formats).toEqual(['appimage', 'deb', 'rpm', 'pacman']);
     expect(parse('latest.yml')).toMatchObject({ purpose: 'update', signatureScheme: null });
   });
 
-  it('hears the version in the query or, else, as a header', () => {
+  it('reads the version from the query, else from a header', () => {
     const headers = { 'x-current-version': '1.0.0' };
     expect(parse('latest.yml').currentVersion).toBeNull();
     expect(parse('latest.yml', { headers }).currentVersion).toBe('1.0.0');
@@ -62,13 +63,13 @@ describe('parseRequest', () => {
     expect(parse('latest.yml', { headers, query }).currentVersion).toBe('1.5.0+7');
   });
 
-  it('hears the architecture in the query before the suffix', () => {
+  it('prefers the architecture in the query to the suffix', () => {
     expect(parse('latest.yml', { query: { arch: 'arm64' } }).arch).toBe('arm64');
     expect(parse('latest-mac.yml', { query: { arch: 'x86_64' } }).arch).toBe('x64');
     expect(parse('latest-linux-arm64.yml', { query: { arch: 'x64' } }).arch).toBe('x64');
   });
 
-  it("hears the client's own id before the common ones", () => {
+  it("prefers electron-updater's own id to the common ones", () => {
     const query = { installation_id: 'a', os_version: '10' };
     expect(parse('latest.yml')).toMatchObject({ installationId: null, osVersion: null });
     expect(parse('latest.yml', { query })).toMatchObject({ installationId: 'a', osVersion: '10' });
@@ -78,11 +79,20 @@ describe('parseRequest', () => {
   });
 
   it.each(['', 'latest.yaml', '.yml', 'latest.yml/more', '2.0.0/App.exe', '2.0.0/latest.yml'])(
-    'knows no document %j',
+    'has no document %j',
     (file) => expect(electron.parseRequest(request(file))).toBeUndefined(),
   );
 
-  it('refuses words it does not know', () => {
+  it('finds the package of a web installer by the name that electron-builder gave it', () => {
+    const find = (path: string) => electron.parseFilePath?.(path.split('/'));
+    const filename = 'app-1.0.0-beta.1-x64.nsis.7z';
+    expect(find(filename)).toEqual({ version: '1.0.0-beta.1', filename });
+    for (const other of ['app.nsis.7z', 'app-1.0.0-x64.exe', `more/${filename}`, '']) {
+      expect(find(other)).toBeUndefined();
+    }
+  });
+
+  it('refuses an unknown architecture and an invalid version', () => {
     const code = (code: string) => expect.objectContaining({ code });
     expect(() => parse('latest-linux-mips.yml')).toThrow(code('unknown_arch'));
     expect(() => parse('latest.yml', { query: { arch: 'mips' } })).toThrow(code('unknown_arch'));
@@ -108,11 +118,26 @@ function artifact(filename: string, more: Partial<Artifact> = {}): Artifact {
   };
 }
 
-function render(file: string, release: Partial<Release>, more: Partial<FeedRequest> = {}) {
+const YAML = { 'content-type': 'text/yaml; charset=utf-8' };
+
+function listingOf({ query, document }: Question): OlderReleases {
+  const { platform, arch, formats } = query;
+  return {
+    document,
+    platform,
+    arch,
+    formats,
+    isRestricted: false,
+    olderReleases: [],
+    fileUrl: (version, filename) => `https://updates.example/${version}/${filename}`,
+  };
+}
+
+function render(file: string, release: Partial<Release>, more: Partial<ProtocolRequest> = {}) {
   const asked = request(file, more);
-  const query = electron.parseRequest(asked);
+  const question = electron.parseRequest(asked);
   const [first] = release.artifacts ?? [];
-  if (query === undefined || first === undefined) throw new Error('nothing to render');
+  if (question === undefined || first === undefined) throw new Error('nothing to render');
   const whole: Release = {
     application: 'desktop',
     version: '2.0.0',
@@ -125,19 +150,16 @@ function render(file: string, release: Partial<Release>, more: Partial<FeedReque
     artifacts: [],
     ...release,
   };
-  const answer = electron.renderAnswer({
-    request: asked,
-    query,
-    decision: { reason: 'up_to_date', path: [] },
-    isRestricted: false,
-    offered: { release: whole, artifact: first },
-    fileUrl: (filename) => `https://updates.example/${filename}`,
+  const answer = electron.renderListing({
+    ...listingOf(question),
+    release: whole,
+    artifact: first,
   });
-  expect(answer).toMatchObject({ status: 200, contentType: 'text/yaml; charset=utf-8' });
-  return load(answer.body) as Record<string, unknown> & { files: { url: string }[] };
+  expect(answer).toMatchObject({ status: 200, headers: YAML });
+  return load(String(answer.body)) as Record<string, unknown> & { files: { url: string }[] };
 }
 
-describe('renderAnswer with an offer', () => {
+describe('renderListing', () => {
   it('is what electron-builder would have written', () => {
     const companion = { kind: 'blockmap', filename: 'b', sha256: '', sha512: '', object: '' };
     const setup = artifact('App Setup+1 #2.exe', {
@@ -154,9 +176,9 @@ describe('renderAnswer with an offer', () => {
     });
   });
 
-  it('gives files of another channel than the address by their whole address', () => {
+  it('names files of another channel by absolute addresses', () => {
     const { files } = render('beta.yml', { artifacts: [artifact('a.exe')] });
-    expect(files[0]?.url).toBe('https://updates.example/a.exe');
+    expect(files[0]?.url).toBe('https://updates.example/2.0.0/a.exe');
   });
 
   it('lists every architecture where the client chooses, the best for old clients first', () => {
@@ -190,7 +212,7 @@ describe('renderAnswer with an offer', () => {
       });
     });
 
-    it('leaves it out beside an ordinary one: its package would go to whichever file is taken', () => {
+    it('leaves it out beside an ordinary installer, which the client would pass the packages to as well', () => {
       const { files, packages } = render('latest.yml', { artifacts: [web, artifact('a.exe')] });
       expect(files.map(({ url }) => url)).toEqual(['2.0.0/a.exe']);
       expect(packages).toBeUndefined();
@@ -227,7 +249,7 @@ describe('renderAnswer with an offer', () => {
     expect(render(file, { artifacts }).minimumSystemVersion).toBe(stated);
   });
 
-  it('reaches the client as text, whatever the text looks like', () => {
+  it('gets release notes to the client as text, also when they look like another type', () => {
     const odd = fc.constantFrom('2026-01-01', '1_000', 'yes', '0x1F', '~', '- a\n- b', '<<', '#');
     fc.assert(
       fc.property(fc.oneof(odd, fc.string({ unit: 'grapheme' })), (und) => {
@@ -238,23 +260,21 @@ describe('renderAnswer with an offer', () => {
   });
 });
 
-describe('renderAnswer without an offer', () => {
+describe('renderNoUpdate', () => {
   const answer = (headers: Record<string, string>) => {
     const asked = request('latest.yml', { headers });
-    const query = electron.parseRequest(asked);
-    if (query === undefined) throw new Error('not a document');
-    const decision = { reason: 'paused', path: [] } as const;
-    const said = { request: asked, query, decision, isRestricted: false };
-    return electron.renderAnswer({ ...said, fileUrl: () => '' });
+    const question = electron.parseRequest(asked);
+    if (question === undefined) throw new Error('not a document');
+    return electron.renderNoUpdate(question, 'paused', listingOf(question));
   };
 
-  it('names the version that the client has, since a 404 would be an error to it', () => {
-    const { status, body } = answer({ 'x-current-version': 'v1.0.0' });
-    expect(status).toBe(200);
-    expect(load(body)).toEqual({ version: '1.0.0', files: [], reason: 'paused' });
+  it("is a document with the client's own version, because 404 is an error to the client", () => {
+    const said = answer({ 'x-current-version': 'v1.0.0' });
+    expect(said).toMatchObject({ status: 200, headers: YAML });
+    expect(load(String(said?.body))).toEqual({ version: '1.0.0', files: [], reason: 'paused' });
   });
 
-  it('has no document for a client that does not say', () => {
-    expect(answer({})).toEqual({ status: 404, contentType: '', body: '' });
+  it('has no document for a client that does not state its version', () => {
+    expect(answer({})).toBeUndefined();
   });
 });

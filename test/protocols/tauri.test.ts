@@ -1,18 +1,19 @@
 import { describe, expect, it } from 'vitest';
 import type { Artifact, Release } from '../../src/domain/release.ts';
 import { versionText } from '../../src/domain/version.ts';
-import type { FeedRequest } from '../../src/protocols/protocol.ts';
+import type { ProtocolRequest } from '../../src/protocols/protocol.ts';
 import { tauri } from '../../src/protocols/tauri.ts';
 
-/** Tauri's dialect as two pure functions. */
+/** Tauri's dialect: its pure functions. */
 
-function request(path: string, more: Partial<FeedRequest> = {}): FeedRequest {
+function request(path: string, more: Partial<ProtocolRequest> = {}): ProtocolRequest {
   const parts = path.split('/');
-  return { application: 'desktop', channel: 'beta', path: parts, query: {}, headers: {}, ...more };
+  const asked = { application: 'desktop', channel: 'beta', path: parts, body: undefined };
+  return { ...asked, query: {}, headers: {}, ...more };
 }
 
-function parse(path: string, more: Partial<FeedRequest> = {}) {
-  const query = tauri.parseRequest(request(path, more));
+function parse(path: string, more: Partial<ProtocolRequest> = {}) {
+  const query = tauri.parseRequest(request(path, more))?.query;
   if (query === undefined) throw new Error(`${path} is none of its documents`);
   const { currentVersion } = query;
   return { ...query, currentVersion: currentVersion && versionText(currentVersion) };
@@ -50,13 +51,13 @@ describe('parseRequest', () => {
     });
   });
 
-  it('hears the bundle type in the query as well; the path goes first', () => {
+  it('prefers the bundle type in the path to the query', () => {
     const query = { bundle_type: 'msi' };
     expect(parse('windows/x86_64/1.0.0', { query }).formats).toEqual(['msi']);
     expect(parse('windows/x86_64/1.0.0/nsis', { query }).formats).toEqual(['nsis']);
   });
 
-  it('hears what every dialect may say', () => {
+  it('reads the fields that are common to all dialects', () => {
     const query = { os_version: '12.3' };
     const headers = { 'x-installation-id': 'a' };
     const said = { installationId: 'a', osVersion: '12.3' };
@@ -68,7 +69,7 @@ describe('parseRequest', () => {
   });
 
   it.each(['', 'linux', 'linux/x86_64', 'linux/x86_64/1.0.0/deb/more'])(
-    'knows no document %j',
+    'has no document %j',
     (path) => expect(tauri.parseRequest(request(path))).toBeUndefined(),
   );
 
@@ -85,10 +86,9 @@ describe('parseRequest', () => {
   });
 });
 
-describe('renderAnswer', () => {
-  const asked = request('linux/x86_64/1.0.0');
-  const query = tauri.parseRequest(asked);
-  if (query === undefined) throw new Error('not a document');
+describe('an answer', () => {
+  const question = tauri.parseRequest(request('linux/x86_64/1.0.0'));
+  if (question === undefined) throw new Error('not a document');
   const artifact: Artifact = {
     platform: 'linux',
     arch: 'x64',
@@ -113,50 +113,36 @@ describe('renderAnswer', () => {
     provenance: { commit: null, buildUrl: null },
     artifacts: [artifact],
   };
-  const decision = { reason: 'up_to_date', path: [] } as const;
-  const fileUrl = (name: string) => `https://updates.example/${name}`;
+  const { platform, arch, formats } = question.query;
+  const offer = {
+    ...{ document: question.document, platform, arch, formats, isRestricted: false },
+    ...{ release, artifact },
+    fileUrl: (version: string, name: string) => `https://updates.example/${version}/${name}`,
+  };
 
   it('is the document that the client wants', () => {
-    const offered = { release, artifact };
-    const answer = tauri.renderAnswer({
-      request: asked,
-      query,
-      decision,
-      offered,
-      isRestricted: false,
-      fileUrl,
-    });
-    expect(answer).toMatchObject({ status: 200, contentType: 'application/json; charset=utf-8' });
-    expect(JSON.parse(answer.body)).toEqual({
+    const answer = tauri.renderOffer(offer);
+    const headers = { 'content-type': 'application/json; charset=utf-8' };
+    expect(answer).toMatchObject({ status: 200, headers });
+    expect(JSON.parse(String(answer.body))).toEqual({
       version: '2.0.0',
       notes: 'New.',
       pub_date: '2026-11-21T09:00:00.000Z',
-      url: 'https://updates.example/App.AppImage',
+      url: 'https://updates.example/2.0.0/App.AppImage',
       signature: ' the .sig,\nuntouched ',
     });
   });
 
-  it('has notes, if empty ones, for a release without', () => {
-    const offered = { release: { ...release, notes: {} }, artifact };
-    const { body } = tauri.renderAnswer({
-      request: asked,
-      query,
-      decision,
-      offered,
-      isRestricted: false,
-      fileUrl,
-    });
-    expect(JSON.parse(body)).toMatchObject({ notes: '' });
+  it('has empty notes for a release without notes', () => {
+    const { body } = tauri.renderOffer({ ...offer, release: { ...release, notes: {} } });
+    expect(JSON.parse(String(body))).toMatchObject({ notes: '' });
   });
 
-  it('is nothing at all when there is nothing newer', () => {
-    const answer = tauri.renderAnswer({
-      request: asked,
-      query,
-      decision,
-      isRestricted: false,
-      fileUrl,
+  it('is 204 without a body when there is no update', () => {
+    expect(tauri.renderNoUpdate(question, 'up_to_date')).toEqual({
+      status: 204,
+      headers: {},
+      body: '',
     });
-    expect(answer).toEqual({ status: 204, contentType: '', body: '' });
   });
 });

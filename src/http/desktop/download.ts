@@ -2,7 +2,6 @@ import { z } from 'zod';
 import { DEFAULT_CHANNEL } from '../../domain/channel.ts';
 import {
   ARCHES,
-  FORMATS,
   PLATFORMS,
   parseArch,
   parseFormat,
@@ -11,17 +10,18 @@ import {
 import { visitorOn } from '../../domain/update-query.ts';
 import { parseClientVersion, versionText } from '../../domain/version.ts';
 import { findDownload } from '../../operations/find-download.ts';
-import { issueLink } from '../../operations/issue-link.ts';
 import { tierOfRequest } from '../accounts/tier-of-request.ts';
 import type { App, RouteDeps } from '../deps.ts';
 import { optional, parseAll, problems, word } from '../server/validation.ts';
-import { signatureSchema } from './check-update.ts';
-import { describeDownload } from './rendered-release.ts';
+import { countLink } from './count-usage.ts';
+import { describeLinkedFile, linkedFileSchema } from './linked-file.ts';
+
+/** The route behind a download button. */
 
 const querySchema = z.object({
   arch: word.optional().describe('Default: universal, else arm64 on macOS and x64 elsewhere.'),
-  format: word.optional().describe('Honoured or refused, never replaced.'),
-  version: word.optional().describe('Default: the newest.'),
+  format: word.optional().describe('The answer is this format, or an error.'),
+  version: word.optional().describe('Default: the newest version.'),
   channel: word.optional().describe('Default stable.'),
   app: word.optional(),
 });
@@ -32,20 +32,13 @@ export const downloadAnswerSchema = z.strictObject({
   version: z.string(),
   platform: z.enum(PLATFORMS),
   arch: z.enum(ARCHES),
-  format: z.enum(FORMATS),
-  url: z.string().describe('Presigned; good until expires_at.'),
-  expires_at: z.string(),
-  filename: z.string(),
-  size: z.int().describe('Bytes.'),
-  sha256: z.string().describe('Hex.'),
-  sha512: z.string().describe('Hex.'),
-  signatures: z.array(signatureSchema),
+  ...linkedFileSchema.shape,
 });
 
 const schema = {
-  summary: 'The file for a download button',
+  summary: 'The file behind a download button',
   description:
-    'Redirects to a presigned URL; with `Accept: application/json` it answers with the link and hashes instead.',
+    'Redirects to a presigned URL. With `Accept: application/json` it answers with the link and the hashes instead.',
   tags: ['desktop'],
   params: z.object({
     platform: word.meta({
@@ -79,6 +72,7 @@ export function registerDownload(app: App, deps: RouteDeps): void {
     });
     const application = query.app ?? deps.defaultApplication;
     const channel = query.channel ?? DEFAULT_CHANNEL;
+    const method = request.method === 'HEAD' ? 'HEAD' : 'GET';
     const found = await findDownload(
       deps,
       {
@@ -89,22 +83,16 @@ export function registerDownload(app: App, deps: RouteDeps): void {
         ...visitorOn(machine.platform, arch ?? machine.arch ?? null),
         formats,
       },
+      { version, method },
       await tierOfRequest(deps, request),
-      version,
     );
-    const { release, artifact } = found;
-    const method = request.method === 'HEAD' ? 'HEAD' : 'GET';
-    const link = await issueLink(deps.links, application, artifact, method);
-    // A HEAD hands out nothing that a file could be fetched with.
-    if (method === 'GET') {
-      const { platform } = artifact;
-      deps.usage.countLink({
-        application,
-        channel: found.channel,
-        platform,
-        version: release.version,
-      });
-    }
+    const { release, artifact, link } = found;
+    countLink(deps.usage, method, {
+      application,
+      channel: found.channel,
+      platform: artifact.platform,
+      version: release.version,
+    });
     reply.header('cache-control', 'no-store').header('vary', 'Accept');
     if (!acceptsJson(request.headers.accept)) return reply.redirect(link.url, 302);
     return reply.type('application/json; charset=utf-8').send({
@@ -113,12 +101,12 @@ export function registerDownload(app: App, deps: RouteDeps): void {
       version: release.version,
       platform: artifact.platform,
       arch: artifact.arch,
-      ...describeDownload(artifact, link),
+      ...describeLinkedFile(artifact, link),
     });
   });
 }
 
-/** Asked for by name: a browser accepts everything and wants the file. */
+/** Whether the client names JSON. A browser accepts every type as well, and gets the file. */
 function acceptsJson(accept: string | undefined): boolean {
   return (
     accept !== undefined && /\bapplication\/json\b/i.test(accept) && !/\btext\/html\b/i.test(accept)

@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import parseRange from 'range-parser';
+import { z } from 'zod';
 import type { Clock } from '../../clock.ts';
 import { AppError } from '../../errors.ts';
 import { renderDisposition } from '../../object-store/disposition.ts';
@@ -7,7 +8,7 @@ import type { ByteRange, ObjectInfo, ObjectStore } from '../../object-store/obje
 import { matchesEtag } from '../conditional.ts';
 import type { App } from '../deps.ts';
 
-/** The signed links of a directory store: what a bucket's presigned URLs are elsewhere. */
+/** Serves the files of a directory store, under signed links: a bucket serves its presigned URLs itself. */
 export interface FileRouteDeps {
   readonly store: ObjectStore;
   readonly clock: Clock;
@@ -20,27 +21,40 @@ export interface FileRouteDeps {
   }) => { readonly filename: string };
 }
 
+const schema = {
+  // Clients get these links from other answers, and never make one themselves.
+  hide: true,
+  params: z.object({ '*': z.string() }),
+  querystring: z.record(z.string(), z.unknown()),
+};
+
 export function registerFiles(app: App, deps: FileRouteDeps): void {
-  // In no document: these links are handed out, never made up.
-  // HEAD is a route of its own: the one Fastify derives from GET says Content-Length: 0.
-  const route = { method: ['GET', 'HEAD'], url: '/files/*', schema: { hide: true } as object };
-  const handler = async (request: FastifyRequest, reply: FastifyReply) => {
-    const key = String((request.params as Record<string, string>)['*']);
-    const query = request.query as Record<string, unknown>;
-    const now = new Date(deps.clock.now());
-    const { filename } = deps.verifyLink({ method: request.method, key, query, now });
-    const info = await deps.store.head(key);
-    if (info === undefined) throw new AppError('unknown_file', 'This file is not here any more.');
-    reply
-      .header('accept-ranges', 'bytes')
-      .header('etag', info.etag)
-      .header('last-modified', info.lastModified.toUTCString())
-      .header('cache-control', 'private, max-age=0, must-revalidate')
-      .header('content-disposition', renderDisposition(filename))
-      .type('application/octet-stream');
-    return send(deps, info, request, reply);
-  };
-  app.route({ ...route, handler: handler as never });
+  app.route({
+    // With HEAD: the HEAD route that Fastify derives from GET would say Content-Length: 0.
+    method: ['GET', 'HEAD'],
+    url: '/files/*',
+    schema,
+    handler: async (request, reply) => {
+      const { method, query } = request;
+      const key = request.params['*'];
+      const now = new Date(deps.clock.now());
+      const { filename } = deps.verifyLink({ method, key, query, now });
+      const info = await deps.store.head(key);
+      if (info === undefined) throw deleted();
+      reply
+        .header('accept-ranges', 'bytes')
+        .header('etag', info.etag)
+        .header('last-modified', info.lastModified.toUTCString())
+        .header('cache-control', 'private, max-age=0, must-revalidate')
+        .header('content-disposition', renderDisposition(filename))
+        .type('application/octet-stream');
+      return send(deps, info, request, reply);
+    },
+  });
+}
+
+function deleted(): AppError {
+  return new AppError('unknown_file', 'This file was deleted.');
 }
 
 async function send(
@@ -61,18 +75,18 @@ async function send(
   }
   if (request.method === 'HEAD') return reply.send();
   const object = await deps.store.read(info.key, range === undefined ? {} : { range });
-  if (object === undefined) throw new AppError('unknown_file', 'This file is not here any more.');
+  if (object === undefined) throw deleted();
   return reply.send(object.stream);
 }
 
-/** One satisfiable range; undefined sends everything, which is always allowed (RFC 9110, section 14.2). */
+/** One satisfiable range; undefined sends the whole file, which is always allowed (RFC 9110, section 14.2). */
 function rangeOf(
   request: FastifyRequest,
   info: ObjectInfo,
 ): Required<ByteRange> | 'unsatisfiable' | undefined {
   const header = request.headers.range;
   if (header === undefined || !isCurrent(request.headers['if-range'], info)) return undefined;
-  // The last bytes of a shorter file are all of it (section 14.1.2); the parser refuses that.
+  // More last bytes than the file has select the whole file (section 14.1.2). The parser refuses such a range.
   const suffix = /^bytes=-(\d+)$/.exec(header)?.[1];
   if (Number(suffix) > info.size && info.size > 0) return { start: 0, end: info.size - 1 };
   const ranges = parseRange(info.size, header);
@@ -81,7 +95,7 @@ function rangeOf(
   return ranges[0];
 }
 
-/** If-Range: part of a file must never be joined to part of another. */
+/** Whether If-Range names this version of the file: a client must not join parts of two versions. */
 function isCurrent(ifRange: string | string[] | undefined, info: ObjectInfo): boolean {
   if (ifRange === undefined) return true;
   if (typeof ifRange !== 'string') return false;

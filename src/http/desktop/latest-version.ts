@@ -9,28 +9,30 @@ import type { App, RouteDeps } from '../deps.ts';
 import { createOnce, type Rendered, rendered } from '../rendered-once.ts';
 import { optional, parseAll, problems, word } from '../server/validation.ts';
 
+/** The route from which a website gets the latest version and its downloads. */
+
 const querySchema = z.object({
   channel: word.optional().describe('Default stable.'),
-  platform: word.optional().describe('Only for this platform.'),
-  arch: word.optional().describe('Only what runs on this architecture.'),
+  platform: word.optional().describe('Lists this platform alone.'),
+  arch: word.optional().describe('Lists builds alone that run on this architecture.'),
   app: word.optional(),
 });
 
 export const latestVersionAnswerSchema = z.strictObject({
   app: z.string(),
   channel: z.string(),
-  version: z.string().describe('The newest of the versions below.'),
+  version: z.string().describe('The newest version in downloads.'),
   released_at: z.string(),
   notes: z.string().nullable().describe('Markdown.'),
-  mandatory_for: z.string().nullable().describe('Range of versions that must update.'),
+  mandatory_for: z.string().nullable().describe('The range of versions whose clients must update.'),
   catalog_revision: z.int(),
   downloads: z.array(
     z.strictObject({
       platform: z.enum(PLATFORMS),
       arch: z.enum(ARCHES),
       format: z.enum(FORMATS),
-      version: z.string().describe('The newest for this platform and architecture.'),
-      url: z.string().describe('Stable; redirects to a presigned URL.'),
+      version: z.string().describe('The newest version for this platform and architecture.'),
+      url: z.string().describe('A stable address that redirects to a presigned URL.'),
       filename: z.string(),
       size: z.int().describe('Bytes.'),
       sha256: z.string().describe('Hex.'),
@@ -45,7 +47,7 @@ const schema = {
   querystring: querySchema,
   response: {
     200: latestVersionAnswerSchema,
-    304: z.null().describe('Nothing new since the ETag in If-None-Match.'),
+    304: z.null().describe('Not changed since the ETag in If-None-Match.'),
     ...problems({
       400: 'invalid_request, unknown_platform, unknown_arch',
       403: 'not_entitled',
@@ -78,7 +80,7 @@ export function registerLatestVersion(app: App, deps: RouteDeps): void {
   });
 }
 
-/** All that the answer is made from. */
+/** Everything that the answer is rendered from. */
 function partsOf(deps: RouteDeps, { revision, release, downloads }: Latest): readonly unknown[] {
   const files = downloads.flatMap((download) => [download.release, download.artifact]);
   return [deps.publicUrl(), revision, release, ...files];

@@ -1,49 +1,48 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { DEFAULT_CHANNEL } from '../../domain/channel.ts';
-import type { UpdateQuery } from '../../domain/update-query.ts';
-import { parseClientVersion, versionText } from '../../domain/version.ts';
-import { AppError } from '../../errors.ts';
-import {
-  checkForUpdate,
-  notEntitled,
-  type UpdateAnswer,
-} from '../../operations/check-for-update.ts';
-import { findFile } from '../../operations/find-file.ts';
-import { issueLink } from '../../operations/issue-link.ts';
-import {
-  type FeedRequest,
-  type FeedResponse,
-  filePath,
-  type Protocol,
-} from '../../protocols/protocol.ts';
-import { PROTOCOLS, protocolNamed } from '../../protocols/registry.ts';
+import { AppError, isAppError } from '../../errors.ts';
+import { listChannel } from '../../operations/list-channel.ts';
+import type { Protocol, ProtocolRequest, Question } from '../../protocols/protocol.ts';
+import { PROTOCOLS } from '../../protocols/registry.ts';
 import { tierOfRequest } from '../accounts/tier-of-request.ts';
-import { PRIVATE_CACHE, sendCacheable } from '../conditional.ts';
 import type { App, RouteDeps } from '../deps.ts';
-import { countCheck } from '../desktop/count-check.ts';
-import { createOnce, type Once, type Rendered, rendered } from '../rendered-once.ts';
+import { countCheck } from '../desktop/count-usage.ts';
+import { readText } from '../server/json-body.ts';
 import { problems, word } from '../server/validation.ts';
+import { sendFeedDocument } from './cache-headers.ts';
+import { createFeedDocuments, type FeedDocuments, render } from './feed-document.ts';
+import { redirectToFile } from './file-redirect.ts';
 
-/** @param application of the example */
-const schemaOf = (application: string) => ({
-  summary: 'The updater dialects',
-  description: `Dialects: ${PROTOCOLS.map(({ name, title }) => `${name} (${title})`).join(', ')}. Files of a release are at {version}/{filename} below each, and redirect to a presigned URL.`,
+/** The route of every updater dialect: the dialects themselves are in `protocols/`. */
+
+const BODY_BYTES_MAX = 16 * 1024;
+
+const paramsSchema = z.object({
+  app: word,
+  channel: word.meta({ example: DEFAULT_CHANNEL }),
+  '*': z.string().max(1024).meta({
+    description: 'A document of the dialect, or {version}/{filename}.',
+    example: 'latest.yml',
+  }),
+});
+
+const schemaOf = (exampleApplication: string, protocols: readonly Protocol[]) => ({
+  summary: 'A document or a file, in the dialect of an updater',
+  description: `Dialects: ${protocols.map(({ name, title }) => `${name} (${title})`).join(', ')}. Below each dialect, the files of a release are at {version}/{filename}; these addresses redirect to a presigned URL.`,
   tags: ['feeds'],
   params: z.object({
-    app: word.meta({ example: application }),
-    channel: word.meta({ example: DEFAULT_CHANNEL }),
+    app: word.meta({ example: exampleApplication }),
+    channel: paramsSchema.shape.channel,
     protocol: word.meta({ example: 'electron' }),
-    '*': z
-      .string()
-      .max(1024)
-      .meta({ description: 'As the dialect has it.', example: 'latest.yml' }),
+    '*': paramsSchema.shape['*'],
   }),
   response: {
     200: z.string().describe("The dialect's document."),
-    204: z.null().describe('Nothing newer, in dialects that say so this way.'),
+    204: z.null().describe('No update, in dialects that use this status.'),
     302: z.null().describe('A file: Location is a presigned URL.'),
-    304: z.null(),
+    304: z.null().describe('Not changed since the ETag in If-None-Match.'),
     ...problems({
       400: 'invalid_request, invalid_version, unknown_platform, unknown_arch, unknown_format',
       403: 'not_entitled',
@@ -54,148 +53,131 @@ const schemaOf = (application: string) => ({
   },
 });
 
-/** What answers depend on beside the address. */
-const VARY = 'x-current-version, x-installation-id, x-user-staging-id';
-
-export function registerFeeds(app: App, deps: RouteDeps): void {
-  const once = createOnce<RenderedFeed>();
-  const schema = schemaOf(deps.defaultApplication);
+/** @param protocols the dialects to answer in */
+export function registerFeeds(
+  app: App,
+  deps: RouteDeps,
+  protocols: readonly Protocol[] = PROTOCOLS,
+): void {
+  const documents = createFeedDocuments(deps.publicUrl);
+  const schema = schemaOf(deps.defaultApplication, protocols);
   app.get('/feeds/:app/:channel/:protocol/*', { schema }, async (request, reply) => {
     const { params } = request;
-    const protocol = protocolNamed(params.protocol);
+    const protocol = protocols.find(({ name }) => name === params.protocol);
     if (protocol === undefined) {
-      const names = PROTOCOLS.map(({ name }) => name).join(', ');
-      throw new AppError('unknown_file', `There is no such dialect here. There are: ${names}.`);
+      const names = protocols.map(({ name }) => name).join(', ');
+      const unknown = JSON.stringify(params.protocol.slice(0, 80));
+      throw new AppError('unknown_file', `No updater dialect ${unknown}. Dialects: ${names}.`);
     }
-    const feed = {
-      application: params.app,
-      channel: params.channel,
-      path: params['*'].split('/'),
-      query: stringsOf(request.query),
-      headers: stringsOf(request.headers),
-    };
-    return sendDocument(deps, once, protocol, feed, request, reply);
+    const asked = requestOf(params, request, undefined);
+    return answer({ deps, documents, protocol, asked }, request, reply);
   });
+  for (const protocol of protocols) {
+    if (protocol.takesPost) registerPost(app, deps, documents, protocol);
+  }
 }
 
-async function sendDocument(
+/** Registers in a scope of its own, because here a body of any content type is text for the dialect to parse. */
+function registerPost(
+  app: App,
   deps: RouteDeps,
-  once: Once<RenderedFeed>,
+  documents: FeedDocuments,
   protocol: Protocol,
-  feed: FeedRequest,
-  request: FastifyRequest,
-  reply: FastifyReply,
-): Promise<FastifyReply> {
-  const query = protocol.parseRequest(feed);
-  if (query === undefined) return sendFile(deps, feed, request, reply);
-  const found = await checkForUpdate(deps, query, await tierOfRequest(deps, request));
-  // Some dialects say "nothing newer" with the version the client has: that must not pass for an answer.
-  if (found.decision.reason === 'not_entitled') {
-    throw notEntitled(query.application, found.channel.name);
-  }
-  const answer = answerOf(deps, once, { protocol, feed, query, found });
-  if (answer.status === 404) {
-    throw new AppError(
-      'no_release',
-      `Nothing for this client is released on ${query.channel} of ${query.application}.`,
+): void {
+  app.register(async (untyped) => {
+    const scope = untyped.withTypeProvider<ZodTypeProvider>();
+    scope.removeAllContentTypeParsers();
+    scope.addContentTypeParser('*', (_request, payload, done) =>
+      readText(payload, BODY_BYTES_MAX, done),
     );
-  }
-  if (request.method !== 'HEAD') countCheck(deps, query, found);
-  const { isRestricted } = found;
-  reply.header('vary', isRestricted ? `${VARY}, Authorization` : VARY);
-  if (answer.status === 204) {
-    return reply
-      .code(204)
-      .header('cache-control', isRestricted ? PRIVATE_CACHE : 'no-store')
-      .send();
-  }
-  return sendCacheable(request, reply, answer.contentType, answer.document, isRestricted);
-}
-
-type RenderedFeed = Pick<FeedResponse, 'status' | 'contentType'> & { readonly document: Rendered };
-
-interface Found {
-  readonly protocol: Protocol;
-  readonly feed: FeedRequest;
-  readonly query: UpdateQuery;
-  readonly found: UpdateAnswer;
-}
-
-/** An offer's document depends on what is offered and on what the address names, and on no client. */
-function answerOf(deps: RouteDeps, once: Once<RenderedFeed>, asked: Found): RenderedFeed {
-  const { protocol, feed, query, found } = asked;
-  if (!('release' in found)) return renderFeed(deps, asked);
-  const { application, platform, arch, formats } = query;
-  // The catalog's own name: the address may call the channel what it likes.
-  const channel = found.channel.name;
-  const isOwn = feed.channel === query.channel;
-  const key = [protocol.name, application, channel, isOwn, platform, arch, formats];
-  const parts = [found.release, found.artifact, found.isRestricted, deps.publicUrl()];
-  return once.get(JSON.stringify(key), parts, () => renderFeed(deps, asked));
-}
-
-function renderFeed(deps: RouteDeps, { protocol, feed, query, found }: Found): RenderedFeed {
-  const base = `${deps.publicUrl()}/feeds/${encodeURIComponent(feed.application)}/${encodeURIComponent(found.channel.name)}/${protocol.name}`;
-  const { status, contentType, body } = protocol.renderAnswer({
-    request: feed,
-    query,
-    decision: found.decision,
-    isRestricted: found.isRestricted,
-    ...('release' in found
-      ? { offered: { release: found.release, artifact: found.artifact } }
-      : {}),
-    fileUrl: (filename) =>
-      `${base}/${filePath('release' in found ? found.release.version : '', filename)}`,
+    // Null for a POST without a body.
+    const body = z.string().nullable();
+    const schema = { summary: protocol.title, tags: ['feeds'], params: paramsSchema, body };
+    const options = { schema, bodyLimit: BODY_BYTES_MAX };
+    scope.post(`/feeds/:app/:channel/${protocol.name}/*`, options, async (request, reply) => {
+      const asked = requestOf(request.params, request, request.body ?? '');
+      return answer({ deps, documents, protocol, asked }, request, reply);
+    });
   });
-  return { status, contentType, document: rendered(body) };
 }
 
-/**
- * `app-1.0.0-x64.nsis.7z`: the package of a web installer, which asks for it right below the feed's address,
- * as electron-builder has put it into the installer.
- */
-const WEB_PACKAGE = /-(\d+\.\d+\.\d+.*)-[a-z0-9]+\.nsis\.7z$/;
-
-/** The stable address of a file: what feeds carry in place of links that expire. */
-async function sendFile(
-  deps: RouteDeps,
-  feed: FeedRequest,
-  request: FastifyRequest,
-  reply: FastifyReply,
-): Promise<FastifyReply> {
-  const { application, channel } = feed;
-  const [first = '', second, ...rest] = feed.path;
-  const [asGiven, filename] =
-    second === undefined ? [WEB_PACKAGE.exec(first)?.[1], first] : [first, second];
-  if (asGiven === undefined || rest.length > 0) {
-    throw new AppError('unknown_file', 'This feed has no such document.');
-  }
-  const version = versionText(parseClientVersion(asGiven, '/version'));
-  const asked = { application, channel, version, filename };
-  const found = await findFile(deps, asked, await tierOfRequest(deps, request));
-  // With a block map electron-updater asks for ranges, and sends its token on to where it is redirected.
-  if (found.isRestricted && 'kind' in found.file && found.file.kind === 'blockmap') {
-    throw new AppError(
-      'unknown_file',
-      'Channels that need an access token have no block maps: download the whole file.',
-    );
-  }
-  const method = request.method === 'HEAD' ? 'HEAD' : 'GET';
-  const { url } = await issueLink(deps.links, application, found.file, method);
-  // One update is one link: its companions and a HEAD before it are no others.
-  if (method === 'GET' && found.file === found.artifact) {
-    const { platform } = found.artifact;
-    deps.usage.countLink({ application, channel: found.channel, platform, version });
-  }
-  return reply.header('cache-control', 'no-store').redirect(url, 302);
+function requestOf(
+  params: z.output<typeof paramsSchema>,
+  { query, headers }: Pick<FastifyRequest, 'query' | 'headers'>,
+  body: string | undefined,
+): ProtocolRequest {
+  return {
+    application: params.app,
+    channel: params.channel,
+    path: params['*'].split('/'),
+    query: stringsOf(query),
+    headers: stringsOf(headers),
+    body,
+  };
 }
 
-/** Repeated parameters and headers count once. */
+/** The first value of each query parameter or header. */
 function stringsOf(record: unknown): Record<string, string> {
   const strings: Record<string, string> = {};
-  for (const [name, value] of Object.entries(record as Record<string, unknown>)) {
-    const first = Array.isArray(value) ? value[0] : value;
+  for (const [name, value] of Object.entries(record ?? {})) {
+    const first: unknown = Array.isArray(value) ? value[0] : value;
     if (typeof first === 'string') strings[name] = first;
   }
   return strings;
+}
+
+interface DialectRequest {
+  readonly deps: RouteDeps;
+  readonly documents: FeedDocuments;
+  readonly protocol: Protocol;
+  readonly asked: ProtocolRequest;
+}
+
+async function answer(
+  context: DialectRequest,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
+  const { deps, protocol, asked } = context;
+  try {
+    const question = protocol.parseRequest(asked);
+    return question === undefined
+      ? await redirectToFile(deps, protocol, asked, request, reply)
+      : await answerQuestion(context, question, request, reply);
+  } catch (error) {
+    // An outage stays a 503 in every dialect: no client may take it for "no update".
+    if (!isAppError(error) || error.kind !== 'not_found') throw error;
+    const response = protocol.renderNotFound?.(asked, error);
+    if (response === undefined) throw error;
+    const document = render(response);
+    return sendFeedDocument(request, reply, {
+      protocol,
+      document,
+      isRestricted: false,
+      isPersonal: true,
+    });
+  }
+}
+
+async function answerQuestion(
+  { deps, documents, protocol }: DialectRequest,
+  question: Question,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
+  const { query, isPersonal = false } = question;
+  const olderMax = protocol.shape === 'feed' ? protocol.olderReleasesMax : 0;
+  const found = await listChannel(deps, query, olderMax, await tierOfRequest(deps, request));
+  const document = documents.documentFor(protocol, question, found);
+  if (document === undefined) {
+    throw new AppError(
+      'no_release',
+      `${query.channel} of ${query.application} has no release for this client.`,
+    );
+  }
+  if (request.method !== 'HEAD') {
+    countCheck(deps.usage, query, { channel: found.channel.name, offered: found.offered });
+  }
+  const { isRestricted } = found;
+  return sendFeedDocument(request, reply, { protocol, document, isRestricted, isPersonal });
 }

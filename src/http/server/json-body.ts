@@ -32,7 +32,7 @@ export function acceptJson(app: App): void {
 }
 
 /** The whole body as text; an error when it is larger than `bytesMax` or breaks off. */
-function readText(
+export function readText(
   payload: IncomingMessage,
   bytesMax: number,
   done: (error: Error | null, text: string) => void,

@@ -253,14 +253,14 @@ describe('a channel for some tiers', () => {
     expect(closed.called.lookAgain).toBe(1);
   });
 
-  it('keeps "nothing newer" of a dialect without a document to whom it was said', async () => {
+  it('lets no cache store the 204 of a restricted channel', async () => {
     const url = `${FEED}/insider/tauri/windows/x86_64/2.0.0`;
     const answer = await closed.get(url, PRO);
     expect([answer.statusCode, answer.headers['cache-control']]).toEqual([
       204,
       'private, no-store',
     ]);
-    expect(answer.headers.vary).toMatch(/, Authorization$/);
+    expect(answer.headers.vary).toBe('Authorization');
     expect((await closed.get(url)).statusCode).toBe(403);
   });
 

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { checkUpdateAnswerSchema, REASONS } from '../../../src/http/desktop/check-update.ts';
+import { checkUpdateAnswerSchema, REASONS } from '../../../src/http/desktop/check-update-answer.ts';
 import { createTestService, type TestService } from '../../support/service.ts';
 import { check, get, LATEST_VERSION, release, setStatus } from '../support.ts';
 
@@ -79,7 +79,7 @@ describe('POST /api/v1/desktop/check-update, reason by reason', () => {
     expect(await ask({})).toMatchObject({ reason: 'no_release', latest_version: null });
   });
 
-  it('paused: nobody is offered it, nobody is downgraded; resume undoes it', async () => {
+  it('paused: no client is offered it, and no client is downgraded; resume undoes it', async () => {
     await release(service, '1.0.0', ['windows x64 nsis']);
     await release(service, '2.0.0', ['windows x64 nsis']);
     await setStatus(service, 'pause', '2.0.0');
@@ -90,7 +90,7 @@ describe('POST /api/v1/desktop/check-update, reason by reason', () => {
     expect(await ask({})).toMatchObject({ reason: 'offer', version: '2.0.0' });
   });
 
-  it('yanked: falls back to the older release, and moves forward those who have it', async () => {
+  it('yanked: falls back to the older release, and offers the next release to clients that run it', async () => {
     await release(service, '1.5.0', ['windows x64 nsis']);
     await release(service, '2.0.0', ['windows x64 nsis']);
     await setStatus(service, 'yank', '2.0.0');
@@ -110,14 +110,14 @@ describe('POST /api/v1/desktop/check-update, reason by reason', () => {
     expect(mac).toMatchObject({ version: '1.5.0', arch: 'universal', latest_version: '1.5.0' });
   });
 
-  it('unsupported_format: a named format is honoured or refused, never replaced', async () => {
+  it('unsupported_format: a client that states its format is offered no other', async () => {
     await release(service, '2.0.0', ['windows x64 nsis', 'windows x64 zip']);
     expect(await ask({ format: 'msi' })).toMatchObject({ reason: 'unsupported_format' });
     expect(await ask({ format: 'zip' })).toMatchObject({ download: { format: 'zip' } });
     expect(await ask({})).toMatchObject({ download: { format: 'nsis' } });
   });
 
-  it('unsupported_os_version: a gate that is not met, or cannot be checked', async () => {
+  it('unsupported_os_version: the system is too old, or the client does not state it', async () => {
     await release(service, '2.0.0', [
       { machine: 'windows x64 nsis', minimumOsVersion: '10.0.19045' },
     ]);
@@ -127,7 +127,7 @@ describe('POST /api/v1/desktop/check-update, reason by reason', () => {
     expect(await ask({ os_version: '10.0.22631' })).toMatchObject({ reason: 'offer' });
   });
 
-  it('must_step_through: by way of the stepping stone, then on', async () => {
+  it('must_step_through: first the stepping stone, then the newest', async () => {
     await release(service, '3.0.0', ['windows x64 nsis'], { requires: '>=2.0.0' });
     expect(await ask({})).toMatchObject({ reason: 'must_step_through', latest_version: '3.0.0' });
     await release(service, '2.0.0', ['windows x64 nsis']);
@@ -135,7 +135,7 @@ describe('POST /api/v1/desktop/check-update, reason by reason', () => {
     expect(await ask({ current_version: '2.0.0' })).toMatchObject({ version: '3.0.0' });
   });
 
-  it('not_entitled: a channel for some tiers says nothing else to others, whatever they run', async () => {
+  it('not_entitled: other tiers learn nothing about a channel for some tiers, whatever version they run', async () => {
     await release(service, '1.0.0', ['windows x64 nsis']);
     await release(service, '2.0.0', ['windows x64 nsis'], { channel: 'insider' });
     for (const current_version of ['1.0.0', '2.0.0', '3.0.0']) {
@@ -174,7 +174,7 @@ describe('POST /api/v1/desktop/check-update, reason by reason', () => {
     expect(await ask({ platform: 'linux', arch: 'armv7l' })).toMatchObject({ arch: 'armv7' });
   });
 
-  it('x64 emulation on arm64 Windows and macOS is said; on Linux there is none', async () => {
+  it('offers x64 builds to arm64 Windows and macOS, which emulate x64, and not to Linux', async () => {
     await release(service, '2.0.0', ['windows x64 nsis', 'macos x64 zip', 'linux x64 appimage']);
     const arch = 'arm64';
     expect(await ask({ platform: 'windows', arch })).toMatchObject({ arch: 'x64' });
@@ -185,7 +185,7 @@ describe('POST /api/v1/desktop/check-update, reason by reason', () => {
     });
   });
 
-  it('notes in the language asked for', async () => {
+  it('notes in the language of the request', async () => {
     const notes = { und: 'News', de: 'Neues', 'pt-BR': 'Novidades' };
     await release(service, '2.0.0', ['windows x64 nsis'], { notes });
     for (const [locale, text] of [
@@ -199,7 +199,7 @@ describe('POST /api/v1/desktop/check-update, reason by reason', () => {
     }
   });
 
-  it('a pre-release channel also sees newer stable releases; stable sees none of its', async () => {
+  it('a pre-release channel also offers newer stable releases; stable offers no pre-release', async () => {
     await release(service, '1.0.0', ['windows x64 nsis']);
     await release(service, '2.0.0-beta.1', ['windows x64 nsis'], { channel: 'beta' });
     const beta = { channel: 'beta' };
@@ -217,7 +217,7 @@ describe('POST /api/v1/desktop/check-update, reason by reason', () => {
     expect(body).toMatchObject({ app: 'helper', version: '7.0.0' });
   });
 
-  it('ignores unknown fields, and a bearer token that means nothing', async () => {
+  it('ignores unknown fields and an invalid bearer token', async () => {
     await release(service, '2.0.0', ['windows x64 nsis']);
     expect(await ask({ colour: 'red', nested: { deep: [1] } })).toMatchObject({ reason: 'offer' });
     const response = await service.app.http.inject({

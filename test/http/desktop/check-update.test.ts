@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { checkUpdateAnswerSchema } from '../../../src/http/desktop/check-update.ts';
+import { checkUpdateAnswerSchema } from '../../../src/http/desktop/check-update-answer.ts';
 import { makeArtifact, publish } from '../../support/release.ts';
 import { createTestService, type TestService } from '../../support/service.ts';
 
@@ -46,7 +46,7 @@ describe('POST /api/v1/desktop/check-update', () => {
     expect(await file.text()).toBe('version two');
   });
 
-  it('says no with a reason', async () => {
+  it('answers "no update" with a reason', async () => {
     await publish(service, {
       version: '1.0.0',
       artifacts: [await makeArtifact(service.directory)],

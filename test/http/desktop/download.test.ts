@@ -34,7 +34,7 @@ describe('GET /api/v1/desktop/download/{platform}', () => {
     return [platform, arch, format, version].join(' ');
   };
 
-  it('redirects to a presigned URL that no cache keeps and that saves under the file name', async () => {
+  it('redirects to a presigned URL that no cache stores and that saves under the file name', async () => {
     const { status, headers } = await get(service, `${DOWNLOAD}/windows`);
     expect(status).toBe(302);
     expect(headers).toMatchObject({ 'cache-control': 'no-store', vary: 'Accept' });
@@ -76,7 +76,7 @@ describe('GET /api/v1/desktop/download/{platform}', () => {
     ['darwin-x86_64', 'macos x64 dmg 2.0.0'],
     ['linux-aarch64', 'linux arm64 appimage 2.0.0'],
     ['mac?arch=x64', 'macos x64 dmg 2.0.0'],
-    // A named format is honoured or refused.
+    // A stated format is never replaced by another.
     ['windows?format=msi', 'windows x64 msi 2.0.0'],
     ['macos?format=zip', 'macos arm64 zip 2.0.0'],
     ['linux?format=tgz', 'linux x64 tar.gz 1.0.0'],
@@ -89,7 +89,7 @@ describe('GET /api/v1/desktop/download/{platform}', () => {
     ['linux?version=v1.0.0', 'linux x64 deb 1.0.0'],
     ['macos?version=1.0.0', '404 unsupported_platform'],
     ['windows?channel=latest', 'windows x64 nsis 2.0.0'],
-    // Knowing a number opens nothing that the channel does not list.
+    // A version that the channel does not list stays unknown.
     ['macos?version=3.0.0-beta.1', '404 unknown_version'],
     ['macos?version=3.0.0-beta.1&channel=beta', 'macos universal pkg 3.0.0-beta.1'],
     ['macos?version=9.9.9', '404 unknown_version'],
@@ -120,7 +120,7 @@ describe('GET /api/v1/desktop/download/{platform}', () => {
   });
 });
 
-describe('a version downloaded by number, and its status', () => {
+describe('a download by version, and its status', () => {
   let service: TestService;
 
   beforeEach(async () => {
@@ -130,7 +130,7 @@ describe('a version downloaded by number, and its status', () => {
   });
   afterEach(() => service.close());
 
-  it('yanked and retired are 410, in whatever way they are asked for', async () => {
+  it('yanked and retired are 410 by version, and never the newest', async () => {
     await setStatus(service, 'yank', '2.0.0');
     const gone = { status: 410, body: { code: 'release_withdrawn' } };
     expect(await get(service, `${DOWNLOAD}/windows?version=2.0.0`)).toMatchObject(gone);
@@ -144,7 +144,7 @@ describe('a version downloaded by number, and its status', () => {
     });
   });
 
-  it('paused is still there by its number, though not the newest', async () => {
+  it('paused is available by version, and is not the newest', async () => {
     await setStatus(service, 'pause', '2.0.0');
     const pinned = await get(service, `${DOWNLOAD}/windows?version=2.0.0`, JSON_WANTED);
     expect(pinned.body).toMatchObject({ version: '2.0.0' });
@@ -152,8 +152,8 @@ describe('a version downloaded by number, and its status', () => {
     expect(newest.body).toMatchObject({ version: '1.0.0' });
   });
 
-  it('looks once more for a version published a moment ago', async () => {
-    // It looks for as long as the store takes to answer: that is real here.
+  it('refreshes the catalog once for a version published a moment ago', async () => {
+    // The service waits for the refresh on its clock, so the clock must be the real one.
     const env = { DATA_DIR: service.config.dataDirectory };
     const other = await createTestService({ env, clock: systemClock });
     await release(service, '3.0.0', ['windows x64 nsis']);

@@ -80,7 +80,7 @@ describe('the signed file route of a directory store', () => {
     },
   );
 
-  it('If-Range: a part only of the file the client has', async () => {
+  it('If-Range: sends a part only of the version that the client has', async () => {
     const { headers } = await fetchBytes();
     const part = { range: 'bytes=0-9' };
     const etag = headers.get('etag') ?? '';
@@ -94,7 +94,7 @@ describe('the signed file route of a directory store', () => {
     }
   });
 
-  it('If-None-Match: nothing that the client has already', async () => {
+  it('If-None-Match: 304 for the version that the client has', async () => {
     const etag = (await fetchBytes()).headers.get('etag') ?? '';
     const { status, bytes, headers } = await fetchBytes({ 'if-none-match': etag });
     expect(status).toBe(304);
@@ -103,7 +103,7 @@ describe('the signed file route of a directory store', () => {
     expect((await fetchBytes({ 'if-none-match': '"other"' })).status).toBe(200);
   });
 
-  it('HEAD says what GET would send, ranges included', async () => {
+  it('HEAD has the headers of GET, ranges included', async () => {
     const head = await service.app.http.inject({ method: 'HEAD', url: `${DOWNLOAD}/windows` });
     const url = String(head.headers.location);
     const whole = await fetch(url, { method: 'HEAD' });
@@ -115,7 +115,7 @@ describe('the signed file route of a directory store', () => {
     expect(part.headers.get('content-length')).toBe('10');
   });
 
-  it('refuses links that were altered, that are for another file or method, or that are over', async () => {
+  it('refuses links that were altered, are for another file or method, or have expired', async () => {
     const other = String((await get(service, `${DOWNLOAD}/linux`)).headers.location);
     const [good, foreign] = [new URL(link), new URL(other)];
     const altered = (name: string, value: string): string => {
@@ -153,7 +153,7 @@ describe('the signed file route of a directory store', () => {
     link = String((await get(service, `${DOWNLOAD}/windows`)).headers.location);
   });
 
-  it('says 404 for a file that is gone from the directory', async () => {
+  it('answers 404 for a file that was deleted from the directory', async () => {
     const url = (await get(service, `${DOWNLOAD}/linux`, { accept: 'application/json' })).body.url;
     const key = decodeURIComponent(new URL(url).pathname.replace('/files/', ''));
     await service.store.delete(key);

@@ -73,7 +73,7 @@ describe('GET /api/v1/desktop/latest-version', () => {
     ]);
   });
 
-  it('names first what the download button gives', async () => {
+  it('lists first the file that the download button gives', async () => {
     await release(service, '1.3.0', ['windows x64 msi', 'windows universal nsis'], {
       application: 'suite',
     });
@@ -106,7 +106,7 @@ describe('GET /api/v1/desktop/latest-version', () => {
     expect((await ask('?channel=latest')).channel).toBe('stable');
   });
 
-  it('says the same as check-update for every kind of machine', async () => {
+  it('agrees with check-update for every kind of machine', async () => {
     for (const platform of ['windows', 'macos', 'linux']) {
       for (const arch of ['x64', 'arm64', 'ia32', 'armv7', 'universal']) {
         for (const channel of ['stable', 'beta']) {
@@ -119,7 +119,7 @@ describe('GET /api/v1/desktop/latest-version', () => {
     }
   });
 
-  it('is cacheable by everybody, and holds no link that expires', async () => {
+  it('shared caches may store it, and it contains no link that expires', async () => {
     const { headers, body } = await get(service, LATEST_VERSION);
     expect(headers['cache-control']).toBe(
       'public, max-age=60, stale-while-revalidate=300, stale-if-error=600',
@@ -130,7 +130,7 @@ describe('GET /api/v1/desktop/latest-version', () => {
     }
   });
 
-  it('answers 304 to its own ETag, and makes another one when something changes', async () => {
+  it('answers 304 to its own ETag, and has another ETag after a change', async () => {
     const first = await get(service, LATEST_VERSION);
     const etag = String(first.headers.etag);
     expect(etag).toMatch(/^"[\w-]+"$/);
@@ -171,7 +171,7 @@ describe('latest-version and the store', () => {
   });
   afterEach(() => service.close());
 
-  it('hands out addresses that lead to the very bytes they describe', async () => {
+  it('contains addresses that lead to the bytes they describe', async () => {
     await release(service, '1.0.0+build-1', [
       { machine: 'windows x64 nsis', filename: 'Ünïcode & Setup (1).exe' },
       'macos universal dmg',

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
+import { createDownloadLinks } from '../../src/object-store/download-links.ts';
 import type { PresignRequest } from '../../src/object-store/object-store.ts';
-import { createDownloadLinks } from '../../src/object-store/presigned-url-cache.ts';
 
 const MINUTE = 60_000;
 const START = Math.floor(1_800_000_000_000 / (20 * MINUTE)) * 20 * MINUTE;
@@ -45,7 +45,7 @@ it('signs once per object, method, name and window, at equal times in every proc
   expect(signed).toHaveLength(4);
 });
 
-it('does not keep failures', async () => {
+it('does not cache failures', async () => {
   const { clock, presign } = setUp();
   let calls = 0;
   const links = createDownloadLinks({
@@ -62,7 +62,7 @@ it('does not keep failures', async () => {
 });
 
 it('signs again before the credentials leave less than ten minutes', async () => {
-  // Fresh credentials last 12 minutes from whenever they are asked for.
+  // Credentials are valid for 12 minutes from each request for them.
   const { at, links, signed } = setUp((now) => now + 12 * MINUTE);
   await links.link(file);
   at(4.9);
@@ -74,7 +74,7 @@ it('signs again before the credentials leave less than ten minutes', async () =>
   expect(expiresAt.getTime()).toBe(START + 17.1 * MINUTE);
 });
 
-it('signs at most once a minute when the credentials cannot be renewed, and hands out nothing expired', async () => {
+it('signs at most once a minute when the credentials cannot be renewed, and returns no expired link', async () => {
   const { at, links, signed } = setUp(() => START + 8 * MINUTE);
   await links.link(file);
   await links.link(file);
@@ -89,7 +89,7 @@ it('signs at most once a minute when the credentials cannot be renewed, and hand
   expect(signed).toHaveLength(3);
 });
 
-it('answers a known link at the price of a lookup', async () => {
+it('answers a cached link without signing', async () => {
   const { links, signed } = setUp();
   const link = await links.link(file);
   for (let call = 0; call < 1_000; call += 1) {

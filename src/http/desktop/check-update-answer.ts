@@ -1,0 +1,143 @@
+import { z } from 'zod';
+import type { Reason } from '../../domain/decide-update.ts';
+import { ARCHES, PLATFORMS } from '../../domain/platform.ts';
+import { notesFor } from '../../domain/release.ts';
+import { type Version, versionText } from '../../domain/version.ts';
+import type { PresignedUrl } from '../../object-store/object-store.ts';
+import type { LinkedUpdate, UpdateCheck } from '../../operations/check-for-update.ts';
+import { describeLinkedFile, linkedFileSchema } from './linked-file.ts';
+
+/** The answer of check-update: its schema, and its JSON text. */
+
+export const REASONS = [
+  'offer',
+  'up_to_date',
+  'no_release',
+  'paused',
+  'unsupported_platform',
+  'unsupported_format',
+  'unsupported_os_version',
+  'must_step_through',
+  'not_entitled',
+] as const satisfies readonly Reason[];
+
+const commonSchema = {
+  reason: z
+    .enum(REASONS)
+    .describe(
+      'not_entitled: the channel needs a tier that the account of the bearer token, if any, does not have.',
+    ),
+  app: z.string(),
+  channel: z.string(),
+  current_version: z.string(),
+  latest_version: z
+    .string()
+    .nullable()
+    .describe('The newest release for this kind of machine; null when the client can see none.'),
+  catalog_revision: z.int(),
+  check_again_after_seconds: z.int(),
+};
+
+export const checkUpdateAnswerSchema = z.discriminatedUnion('update_available', [
+  z.strictObject({ update_available: z.literal(false), ...commonSchema }),
+  z.strictObject({
+    update_available: z.literal(true),
+    ...commonSchema,
+    version: z.string(),
+    mandatory: z.boolean(),
+    released_at: z.string(),
+    notes: z.string().nullable().describe('Markdown.'),
+    platform: z.enum(PLATFORMS),
+    arch: z.enum(ARCHES).describe("The artifact's; x64 on arm64 machines that emulate it."),
+    download: linkedFileSchema,
+  }),
+]);
+
+/** What the answer repeats of the request and of the settings. */
+export interface AnswerContext {
+  readonly application: string;
+  readonly currentVersion: Version;
+  /** BCP 47; null when the client does not state one. */
+  readonly locale: string | null;
+  readonly checkAgainAfterSeconds: number;
+}
+
+export interface CheckUpdateRenderer {
+  /** @returns JSON text, as {@link checkUpdateAnswerSchema} describes it */
+  render(check: UpdateCheck, context: AnswerContext): string;
+}
+
+/**
+ * Renders answers as text. Most of an offer's text is the same for every client of an artifact, and several
+ * times as long as the rest: it is rendered once per artifact, link and language.
+ */
+export function createCheckUpdateRenderer(): CheckUpdateRenderer {
+  const offers = createOfferTexts();
+  return {
+    render: (check, { application, currentVersion, locale, checkAgainAfterSeconds }) => {
+      const { offered } = check;
+      const text = JSON.stringify({
+        update_available: offered !== undefined,
+        reason: check.reason,
+        app: application,
+        channel: check.channel,
+        current_version: versionText(currentVersion),
+        latest_version: check.latestVersion,
+        catalog_revision: check.revision,
+        check_again_after_seconds: checkAgainAfterSeconds,
+        mandatory: offered?.mandatory,
+      });
+      return offered === undefined ? text : mergeObjects(text, offers.textOf(offered, locale));
+    },
+  };
+}
+
+/** One JSON object with the members of both, which are objects that are not empty. */
+function mergeObjects(first: string, second: string): string {
+  return `${first.slice(0, -1)},${second.slice(1)}`;
+}
+
+interface OfferTexts {
+  textOf(offered: LinkedUpdate, locale: string | null): string;
+}
+
+/** The texts of one artifact, as long as it has this link. */
+interface ArtifactTexts {
+  readonly link: PresignedUrl;
+  /** At most as many as the release's notes have languages. */
+  readonly byNotes: Map<string | null, string>;
+}
+
+function createOfferTexts(): OfferTexts {
+  // By artifact and not by link, because releases with the same bytes share a link. Weak, so that the texts
+  // of a release are collected together with the release.
+  const byArtifact = new WeakMap<object, ArtifactTexts>();
+  return {
+    textOf: (offered, locale) => {
+      const { release, artifact, link } = offered;
+      const notes = notesFor(release.notes, locale);
+      let texts = byArtifact.get(artifact);
+      if (texts?.link !== link) {
+        texts = { link, byNotes: new Map() };
+        byArtifact.set(artifact, texts);
+      }
+      let text = texts.byNotes.get(notes);
+      if (text === undefined) {
+        text = renderOffer(offered, notes);
+        texts.byNotes.set(notes, text);
+      }
+      return text;
+    },
+  };
+}
+
+function renderOffer({ release, artifact, link }: LinkedUpdate, notes: string | null): string {
+  return JSON.stringify({
+    version: release.version,
+    released_at: release.releasedAt,
+    notes,
+    platform: artifact.platform,
+    arch: artifact.arch,
+    download: describeLinkedFile(artifact, link),
+  });
+}

@@ -1,0 +1,43 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { parseClientVersion, versionText } from '../../domain/version.ts';
+import { AppError } from '../../errors.ts';
+import { findFile } from '../../operations/find-file.ts';
+import type { FileAddress, Protocol, ProtocolRequest } from '../../protocols/protocol.ts';
+import { tierOfRequest } from '../accounts/tier-of-request.ts';
+import type { RouteDeps } from '../deps.ts';
+import { countLink } from '../desktop/count-usage.ts';
+
+/**
+ * Redirects the stable address of a file to a presigned URL. Feeds contain stable addresses, because a
+ * presigned URL would expire in a cached document.
+ *
+ * @throws AppError `invalid_version`, and those of {@link findFile}
+ */
+export async function redirectToFile(
+  deps: RouteDeps,
+  protocol: Protocol,
+  { application, channel, path }: ProtocolRequest,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
+  const address = protocol.parseFilePath?.(path) ?? parsePath(path);
+  if (address === undefined) {
+    throw new AppError('unknown_file', 'This feed has no such document.');
+  }
+  const version = versionText(parseClientVersion(address.version, '/version'));
+  const { filename } = address;
+  const method = request.method === 'HEAD' ? 'HEAD' : 'GET';
+  const asked = { application, channel, version, filename, method } as const;
+  const found = await findFile(deps, asked, await tierOfRequest(deps, request));
+  // An update is counted by its artifact: the companions that a client downloads with it are not counted.
+  if (found.file === found.artifact) {
+    const { platform } = found.artifact;
+    countLink(deps.usage, method, { application, channel: found.channel, platform, version });
+  }
+  return reply.header('cache-control', 'no-store').redirect(found.link.url, 302);
+}
+
+function parsePath([version, filename, ...rest]: readonly string[]): FileAddress | undefined {
+  if (version === undefined || filename === undefined || rest.length > 0) return undefined;
+  return { version, filename };
+}

@@ -1,0 +1,84 @@
+import type { Clock } from '../clock.ts';
+import {
+  LINK_REMAINING_MIN_MS,
+  LINK_WINDOW_MS,
+  linkLifetime,
+  windowStartAt,
+} from './link-lifetime.ts';
+import type { ObjectStore, PresignedUrl, PresignRequest } from './object-store.ts';
+
+/** How long a link that is shorter than {@link LINK_REMAINING_MIN_MS} is served before it is signed again. */
+const RESIGN_AFTER_MS = 60_000;
+/** Bounds the memory of one window. A catalog offers far fewer files at a time. */
+const LINKS_MAX = 100_000;
+
+/** Presigned URLs of the files in a store. */
+export interface DownloadLinks {
+  /**
+   * @returns the link itself when it is cached, else a promise of it
+   * @throws AppError the store's, as a rejected promise
+   */
+  link(request: LinkRequest): PresignedUrl | Promise<PresignedUrl>;
+}
+
+export type LinkRequest = Pick<PresignRequest, 'method' | 'key' | 'filename'>;
+
+interface CachedLink {
+  readonly link: PresignedUrl;
+  /** Milliseconds since the Unix epoch. */
+  readonly resignAt: number;
+}
+
+/**
+ * Caches presigned URLs: signs once per object, method, file name and window of {@link LINK_WINDOW_MS},
+ * because signing costs as much processor time as several requests.
+ */
+export function createDownloadLinks(deps: {
+  readonly store: Pick<ObjectStore, 'presign'>;
+  readonly clock: Clock;
+}): DownloadLinks {
+  let windowStart = Number.NaN;
+  let cached = new Map<string, CachedLink>();
+  let signing = new Map<string, Promise<PresignedUrl>>();
+
+  async function sign(id: string, request: LinkRequest): Promise<PresignedUrl> {
+    // The next window replaces these maps, perhaps before the store answers.
+    const [links, pending] = [cached, signing];
+    try {
+      const link = await deps.store.presign({ ...request, ...linkLifetime(windowStart) });
+      const now = deps.clock.now();
+      const resignAt = Math.max(
+        link.expiresAt.getTime() - LINK_REMAINING_MIN_MS,
+        now + RESIGN_AFTER_MS,
+      );
+      if (links.size >= LINKS_MAX) links.clear();
+      links.set(id, { link, resignAt });
+      return link;
+    } finally {
+      pending.delete(id);
+    }
+  }
+
+  return {
+    link(request) {
+      const now = deps.clock.now();
+      const start = windowStartAt(now);
+      if (start !== windowStart) {
+        windowStart = start;
+        cached = new Map();
+        signing = new Map();
+      }
+      // Keys and methods contain no newline, so two different requests never have the same id.
+      const id = `${request.method}\n${request.key}\n${request.filename}`;
+      const known = cached.get(id);
+      if (known !== undefined && now < known.resignAt && now < known.link.expiresAt.getTime()) {
+        return known.link;
+      }
+      const pending = signing.get(id);
+      if (pending !== undefined) return pending;
+      const promise = sign(id, request);
+      signing.set(id, promise);
+      return promise;
+    },
+  };
+}

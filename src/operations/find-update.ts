@@ -1,0 +1,69 @@
+import { type Decision, decideUpdate, type Reason } from '../domain/decide-update.ts';
+import { type Artifact, findArtifact, identityName, type Release } from '../domain/release.ts';
+import type { UpdateQuery } from '../domain/update-query.ts';
+import { AppError } from '../errors.ts';
+import { type SeenChannel, type ServiceDeps, seeChannel } from './open-channel.ts';
+
+/** A decision, with the verified release and artifact when it is an offer. */
+export interface FoundUpdate extends SeenChannel {
+  readonly decision: Decision;
+  /** Undefined unless the decision is an offer. */
+  readonly offered: OfferedUpdate | undefined;
+}
+
+export interface OfferedUpdate {
+  readonly release: Release;
+  readonly artifact: Artifact;
+  /** Whether the publisher wants every client of this version to update. */
+  readonly mandatory: boolean;
+}
+
+export type NoUpdateReason = Exclude<Reason, 'offer'>;
+
+type OfferDecision = Extract<Decision, { reason: 'offer' }>;
+
+/**
+ * Decides which update a client gets, from memory.
+ *
+ * Synchronous unless the offered release has not been read yet, which happens once per release and
+ * process. A release that does not match its digest is not offered: the decision is made again without it.
+ *
+ * @param tier of the requesting account; null when the client is not signed in
+ * @throws AppError `unknown_application`, `unknown_channel`, `catalog_unavailable`, and the store's
+ */
+export function findUpdate(
+  deps: ServiceDeps,
+  query: UpdateQuery,
+  tier: string | null,
+): FoundUpdate | Promise<FoundUpdate> {
+  const application = deps.catalog.application(query.application);
+  const seen = seeChannel(deps, application, query.channel, tier);
+  const decision = decideUpdate(query, seen.channel);
+  if (decision.reason !== 'offer') return join(seen, decision, undefined);
+  const release = application.release(decision.offer);
+  if (!(release instanceof Promise)) return join(seen, decision, offeredIn(release, decision));
+  return release.then((loaded) =>
+    loaded === undefined
+      ? findUpdate(deps, query, tier)
+      : join(seen, decision, offeredIn(loaded, decision)),
+  );
+}
+
+/** Field by field: object spread costs more than the decision. */
+function join(
+  { channel, isRestricted, revision }: SeenChannel,
+  decision: Decision,
+  offered: OfferedUpdate | undefined,
+): FoundUpdate {
+  return { channel, isRestricted, revision, decision, offered };
+}
+
+function offeredIn(release: Release, decision: OfferDecision): OfferedUpdate {
+  const artifact = findArtifact(release, decision.artifact);
+  if (artifact !== undefined) return { release, artifact, mandatory: decision.mandatory };
+  // An offer copies its artifacts from the manifest whose digest it names, so the two cannot differ.
+  throw new AppError(
+    'document_corrupt',
+    `The manifest of ${release.version} has no ${identityName(decision.artifact)}.`,
+  );
+}

@@ -1,0 +1,69 @@
+import { chooseArtifact } from '../domain/choose-artifact.ts';
+import type { Offer } from '../domain/offer.ts';
+import type { Release } from '../domain/release.ts';
+import type { UpdateQuery } from '../domain/update-query.ts';
+import { compareVersions, inRange } from '../domain/version.ts';
+import { type FoundUpdate, findUpdate } from './find-update.ts';
+import { notEntitled, type ServiceDeps } from './open-channel.ts';
+
+/** The update of a client, with the older releases that a feed lists beside it. */
+export interface ChannelListing extends FoundUpdate {
+  /** Active releases that the client can install, newest first. */
+  readonly olderReleases: readonly Release[];
+}
+
+/**
+ * Lists a channel for a feed.
+ *
+ * The decision is that of {@link findUpdate}, so every rule of an offer holds here as well. The older releases
+ * are older than the offered release. Without an offer, none is newer than the client's version.
+ *
+ * @param olderMax how many releases to list beside the offered one
+ * @param tier of the requesting account; null when the client is not signed in
+ * @throws AppError `not_entitled`, and those of {@link findUpdate}
+ */
+export async function listChannel(
+  deps: ServiceDeps,
+  query: UpdateQuery,
+  olderMax: number,
+  tier: string | null,
+): Promise<ChannelListing> {
+  const found = await findUpdate(deps, query, tier);
+  if (found.decision.reason === 'not_entitled') {
+    throw notEntitled(query.application, found.channel.name);
+  }
+  const application = deps.catalog.application(query.application);
+  const olderReleases: Release[] = [];
+  const offers = olderMax === 0 ? [] : olderOffers(found, query).slice(0, olderMax);
+  for (const offer of offers) {
+    const release = await application.release(offer);
+    // Undefined when the stored release does not match its digest: the catalog has dropped it.
+    if (release !== undefined) olderReleases.push(release);
+  }
+  return { ...found, olderReleases };
+}
+
+function olderOffers({ channel, decision }: FoundUpdate, query: UpdateQuery): readonly Offer[] {
+  const { platform, arch, currentVersion } = query;
+  const isOlder = (offer: Offer): boolean => {
+    if (decision.reason === 'offer') {
+      return compareVersions(offer.version, decision.offer.version) < 0;
+    }
+    return currentVersion !== null && compareVersions(offer.version, currentVersion) <= 0;
+  };
+  return channel
+    .offersFor(platform, arch)
+    .offers.filter((offer) => isOlder(offer) && isInstallable(offer, query));
+}
+
+function isInstallable(offer: Offer, query: UpdateQuery): boolean {
+  if (offer.status !== 'active') return false;
+  if ('refused' in chooseArtifact(offer.artifacts, query)) return false;
+  const { currentVersion } = query;
+  if (offer.requires === null) return true;
+  if (currentVersion === null) return false;
+  // What is not newer than the client's version is no update, so its requirement does not matter.
+  return (
+    compareVersions(offer.version, currentVersion) <= 0 || inRange(currentVersion, offer.requires)
+  );
+}
