@@ -1,6 +1,7 @@
 import type { FastifySchemaCompiler, FastifySerializerCompiler } from 'fastify';
 import { z } from 'zod';
-import { AppError, type FieldIssue, isAppError } from '../../errors.ts';
+import { AppError, type ErrorCode, type FieldIssue, isAppError } from '../../errors.ts';
+import { type ErrorResponses, errorResponses } from '../error-responses.ts';
 import { describeIssue, summarizeIssues } from '../issue-sentence.ts';
 
 /** Requests are parsed by the zod schemas that the OpenAPI document is made from. */
@@ -75,35 +76,10 @@ export const word = z.string().min(1).max(WORD_LENGTH_MAX);
 /** What is said of a name that `isDisplayName` refuses. */
 export const NOT_A_NAME = 'must be one line, without control or invisible characters';
 
-export const problemSchema = z
-  .object({
-    type: z.string(),
-    title: z.string(),
-    status: z.int(),
-    detail: z.string(),
-    code: z.string().describe('Stable; branch on this.'),
-    request_id: z.string(),
-    errors: z
-      .array(
-        z.object({ pointer: z.string().describe('JSON Pointer (RFC 6901).'), detail: z.string() }),
-      )
-      .optional(),
-  })
-  .describe('RFC 9457 problem document (application/problem+json).');
-
-interface ProblemResponse {
-  readonly description: string;
-  readonly content: { readonly 'application/problem+json': { readonly schema: z.ZodType } };
+/** For routes that name their codes in text. @deprecated use `errorResponses` */
+export function problems(codes: Readonly<Record<number, string>>): ErrorResponses {
+  const names = Object.values(codes).flatMap((text) => text.split(', '));
+  return errorResponses(...(names as ErrorCode[]));
 }
 
-/** For a route's `response`: its error statuses, each with the codes it comes with. */
-export function problems<const S extends Record<number, string>>(
-  codes: S,
-): { [K in keyof S]: ProblemResponse } {
-  return Object.fromEntries(
-    Object.entries(codes).map(([status, description]) => [
-      status,
-      { description, content: { 'application/problem+json': { schema: problemSchema } } },
-    ]),
-  ) as unknown as { [K in keyof S]: ProblemResponse };
-}
+export { problemSchema } from '../error-responses.ts';

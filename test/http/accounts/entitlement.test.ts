@@ -7,7 +7,7 @@ import { registerCheckUpdate } from '../../../src/http/desktop/check-update.ts';
 import { registerDownload } from '../../../src/http/desktop/download.ts';
 import { registerLatestVersion } from '../../../src/http/desktop/latest-version.ts';
 import { registerFeeds } from '../../../src/http/feeds/feed.ts';
-import { buildBase, registerOpenRoutes } from '../../../src/http/server/build-server.ts';
+import { buildBase } from '../../../src/http/server/build-server.ts';
 import type { Usage } from '../../../src/usage/usage.ts';
 import { makeArtifact, publish } from '../../support/release.ts';
 import { createTestService, type TestService } from '../../support/service.ts';
@@ -75,7 +75,7 @@ async function openRoutes(service: TestService, tiers: TierTable) {
   };
   const settings = { logger: pino({ level: 'silent' }), trustProxy: false };
   const app: App = await buildBase(settings, new Registry());
-  await registerOpenRoutes(app, (scope) => {
+  await app.register(async (scope) => {
     registerCheckUpdate(scope, deps);
     registerLatestVersion(scope, deps);
     registerDownload(scope, deps);

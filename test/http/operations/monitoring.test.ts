@@ -3,7 +3,8 @@ import { Registry } from 'prom-client';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Catalog } from '../../../src/catalog/catalog.ts';
 import type { App } from '../../../src/http/deps.ts';
-import { registerOpenapi } from '../../../src/http/documentation/openapi.ts';
+import { collectDocuments } from '../../../src/http/documentation/documents.ts';
+import { problemSchema } from '../../../src/http/error-responses.ts';
 import {
   type MonitoringRouteDeps,
   registerMonitoring,
@@ -11,10 +12,9 @@ import {
 import {
   healthAnswerSchema,
   overviewAnswerSchema,
-} from '../../../src/http/operations/rendered-monitoring.ts';
-import { buildBase, registerOpenRoutes } from '../../../src/http/server/build-server.ts';
+} from '../../../src/http/operations/monitoring-answer.ts';
+import { buildBase } from '../../../src/http/server/build-server.ts';
 import { registerCors } from '../../../src/http/server/cors.ts';
-import { problemSchema } from '../../../src/http/server/validation.ts';
 import { createMonitoringUpstream } from '../../../src/monitoring/upstream.ts';
 import { catalogComponents } from '../../../src/status/components.ts';
 import { createStatus } from '../../../src/status/status.ts';
@@ -60,8 +60,8 @@ describe('monitoring', () => {
     );
     apps.push(app);
     await registerCors(app, { origins: [], ownOrigin: () => 'http://localhost' });
-    await registerOpenapi(app, '');
-    await registerOpenRoutes(app, (scope) =>
+    await collectDocuments(app, { basePath: '', hasAccounts: true });
+    await app.register(async (scope) =>
       registerMonitoring(scope, {
         catalog,
         clock,

@@ -113,7 +113,7 @@ describe('headers that every answer has', () => {
     expect(headers['cache-control']).toBe('no-store');
     expect(body).toEqual({
       type: 'urn:slipway:problem:route_not_found',
-      title: 'Not found',
+      title: 'Not Found',
       status: 404,
       detail: 'There is nothing at this address.',
       code: 'route_not_found',

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { problemSchema } from '../../../src/http/server/validation.ts';
+import { problemSchema } from '../../../src/http/error-responses.ts';
 import { createTestService, type TestService } from '../../support/service.ts';
 import { CHECK_UPDATE } from '../support.ts';
 import { exchange } from './raw-client.ts';

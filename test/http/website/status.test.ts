@@ -2,14 +2,11 @@ import { pino } from 'pino';
 import { Registry } from 'prom-client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { App } from '../../../src/http/deps.ts';
-import { registerOpenapi } from '../../../src/http/documentation/openapi.ts';
-import { buildBase, registerOpenRoutes } from '../../../src/http/server/build-server.ts';
+import { collectDocuments } from '../../../src/http/documentation/documents.ts';
+import { buildBase } from '../../../src/http/server/build-server.ts';
 import { registerCors } from '../../../src/http/server/cors.ts';
-import {
-  registerStatus,
-  STATUS_PATH,
-  statusAnswerSchema,
-} from '../../../src/http/website/status.ts';
+import { registerStatus } from '../../../src/http/website/status.ts';
+import { STATUS_PATH, statusAnswerSchema } from '../../../src/http/website/status-answer.ts';
 import { catalogComponents, type ObservedCatalog } from '../../../src/status/components.ts';
 import { createStatus } from '../../../src/status/status.ts';
 import { createFixedClock } from '../../support/clock.ts';
@@ -44,8 +41,8 @@ describe('the status page', () => {
   beforeAll(async () => {
     app = await buildBase({ logger: pino({ level: 'silent' }), trustProxy: false }, new Registry());
     await registerCors(app, { origins: [], ownOrigin: () => 'http://localhost' });
-    await registerOpenapi(app, '');
-    await registerOpenRoutes(app, (scope) =>
+    await collectDocuments(app, { basePath: '', hasAccounts: true });
+    await app.register(async (scope) =>
       registerStatus(scope, { status, publicUrl: () => 'https://updates.example.com' }),
     );
   });
