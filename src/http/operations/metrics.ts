@@ -156,7 +156,10 @@ export async function startMetricsServer(
     }
     registry.metrics().then(
       (text) => response.writeHead(200, { 'content-type': registry.contentType }).end(text),
-      () => response.writeHead(500).end(),
+      (error: unknown) => {
+        log.error({ err: error }, 'metrics could not be rendered');
+        response.writeHead(500).end();
+      },
     );
   };
   const connections = createConnections({ limits: METRICS_LIMITS, bodyBytesMax: 0, clock, log });

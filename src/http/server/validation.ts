@@ -4,7 +4,7 @@ import { AppError, type ErrorCode, type FieldIssue, isAppError } from '../../err
 import { type ErrorResponses, errorResponses } from '../error-responses.ts';
 import { describeIssue, summarizeIssues } from '../issue-sentence.ts';
 
-/** Requests are parsed by the zod schemas that the OpenAPI document is made from. */
+/** Parsing of requests, with the zod schemas that the OpenAPI documents are made from. */
 
 const PARTS: Readonly<Record<string, string>> = {
   body: 'The body is',
@@ -12,7 +12,7 @@ const PARTS: Readonly<Record<string, string>> = {
   querystring: 'The query is',
 };
 
-/** For Fastify: reports every wrong field at once, by JSON Pointer. */
+/** For Fastify: reports all invalid fields at once, each with its JSON Pointer. */
 export const compileValidator: FastifySchemaCompiler<z.ZodType> = ({ schema, httpPart }) => {
   return (data) => {
     const parsed = schema.safeParse(data, { error: describeIssue });
@@ -26,7 +26,7 @@ export const compileValidator: FastifySchemaCompiler<z.ZodType> = ({ schema, htt
   };
 };
 
-/** Answers are built by typed code and held against their schemas in the tests, not on every request. */
+/** For Fastify: answers are type-checked, and tests compare them with their schemas; requests need not pay for it. */
 export const compileSerializer: FastifySerializerCompiler<unknown> = () => (data) =>
   JSON.stringify(data);
 
@@ -36,7 +36,7 @@ function escapePointer(step: string): string {
 }
 
 /**
- * Runs several parsers and reports all their issues together; with only one, its own code is kept.
+ * Runs several parsers and reports all their issues in one error. A single error keeps its own code.
  *
  * @throws AppError
  */
@@ -57,23 +57,23 @@ export function parseAll<T extends Record<string, () => unknown>>(
   if (first === undefined) return parsed as { [K in keyof T]: ReturnType<T[K]> };
   if (others.length === 0) throw first;
   const issues: FieldIssue[] = errors.flatMap((error) => error.issues);
-  // Each is a sentence of its own, and names what was given.
+  // Each detail is a whole sentence and contains the value.
   const sentences = issues.map(({ pointer, detail }) => `${pointer.slice(1)}: ${detail}`);
   const detail = `Several fields are not valid. ${sentences.join(' ')}`;
   throw new AppError('invalid_request', detail, { issues });
 }
 
-/** An optional field parsed when it is there. */
+/** Parses an optional field; null when it is absent. */
 export function optional<T>(text: string | undefined, parse: (text: string) => T): T | null {
   return text === undefined ? null : parse(text);
 }
 
 const WORD_LENGTH_MAX = 128;
 
-/** A short text of a request: names, versions, words of a vocabulary. */
+/** A short text in a request: a name, a version, a word of a vocabulary. */
 export const word = z.string().min(1).max(WORD_LENGTH_MAX);
 
-/** What is said of a name that `isDisplayName` refuses. */
+/** The message for a name that `isDisplayName` refuses. */
 export const NOT_A_NAME = 'must be one line, without control or invisible characters';
 
 /** For routes that name their codes in text. @deprecated use `errorResponses` */
