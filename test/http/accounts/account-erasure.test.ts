@@ -103,7 +103,7 @@ describe('deleting an account', () => {
     expect((await erase()).status).toBe(204);
   });
 
-  it('no session of it can be carried on, and nobody can sign in', async () => {
+  it('no session of it can be refreshed, and log-in fails', async () => {
     await erase();
     for (const session of [person, other]) {
       const answer = await refresh(service, session, session.refresh);
@@ -124,7 +124,7 @@ describe('deleting an account', () => {
     const again = await signIn(service, { email: person.email });
     const { body } = await ask(service, 'GET', ACCOUNT, { bearer: again.access });
     expect(body.name).toBeNull();
-    // What was somebody else's yesterday is not theirs again because the address is the same.
+    // A new account with the same address must not get the data of the erased one.
     for (const session of [person, other]) {
       expect((await refresh(service, session, session.refresh)).status).toBe(401);
     }

@@ -34,8 +34,8 @@ import {
 } from './account-support.ts';
 
 /**
- * Every error code of the routes about accounts is produced here, and held against both OpenAPI documents
- * in both directions: nothing undocumented, nothing promised in vain.
+ * Produces every error code of the routes about accounts, and compares the codes with both OpenAPI documents in
+ * both directions: every produced code is documented, every documented code is produced.
  */
 
 const REGISTER = `POST ${AUTH}/register`;
@@ -392,7 +392,7 @@ describe('error codes of accounts', () => {
     }
   });
 
-  it('what was written lost its answer: nobody is told "unknown"', async () => {
+  it('a write whose answer was lost is not reported as "unknown"', async () => {
     const lost = { when: 'after', reason: 'private' } as const;
     const requests = [`PATCH ${ACCOUNT}`, `DELETE ${SESSIONS}`, LOGOUT];
     for (const operation of requests) {
@@ -464,7 +464,7 @@ describe('error codes of accounts', () => {
           expect([operation, statusCode]).toEqual([operation, 200]);
         }
       }
-      // Who signs out everywhere is not kept from it by a session nobody can read.
+      // An unreadable session must not prevent its owner from ending all sessions.
       if (code === 'document_corrupt') {
         const body = { refresh_token: other.refresh };
         const { status } = await logOut(service, { scope: 'global', body });
@@ -504,7 +504,7 @@ describe('error codes of accounts', () => {
     expect((await ask(mailed, 'GET', ACCOUNT, { bearer: access })).status).toBe(401);
   });
 
-  it('overloaded: more passwords to hash than anybody waits for', async () => {
+  it('overloaded: too many passwords wait to be hashed', async () => {
     const people = Array.from({ length: 80 }, newEmail);
     const owners = await Promise.all(Array.from({ length: 8 }, () => signIn(service)));
     const storm = people.map((email) => logIn(service, { email }));

@@ -99,7 +99,7 @@ describe('without accounts', () => {
       expect((await get(off, url)).status, url).toBeLessThan(400);
       expect((await get(off, url, headers)).status, url).toBeLessThan(400);
     }
-    // A channel for a tier is for nobody then.
+    // No client can use a channel that requires a tier then.
     const insider = `${LATEST_VERSION}?channel=insider`;
     expect((await get(off, insider, headers)).body.code).toBe('not_entitled');
     expect((await check(off, { channel: 'insider' })).body.reason).toBe('not_entitled');

@@ -108,7 +108,7 @@ describe('the tier of an account', () => {
       file: 403,
     };
 
-    it('to its access tokens, everywhere, and to nobody else', async () => {
+    it('to its access tokens, on every route, and to no other client', async () => {
       expect(await answersTo()).toEqual(CLOSED);
       expect(await answersTo(`Bearer ${person.access}`)).toEqual(CLOSED);
       await setTier(service, person.id, 'team');

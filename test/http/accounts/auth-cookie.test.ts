@@ -81,7 +81,7 @@ describe('a website that signs in with a cookie', () => {
     const answer = await refresh(service, person, person.refresh);
     expect(answer).toMatchObject({ status: 200, setCookie: undefined });
     expect(answer.body.refresh_token).toMatch(/^slr1\./);
-    // And it needs no origin, whatever page it may be embedded in.
+    // And it needs no origin, whichever page it is embedded in.
     const headers = { origin: 'https://evil.example' };
     const embedded = await logIn(service, { email: person.email, platform: 'windows', headers });
     expect(embedded.status).toBe(200);
@@ -144,7 +144,7 @@ describe('a website that signs in with a cookie', () => {
       expect((await refreshByCookie(service, person, person.refresh)).status).toBe(200);
     });
 
-    it('does not clear it on a forged request: that would be a log-out by anybody', async () => {
+    it('does not clear it on a forged request, with which any page could log the visitor out', async () => {
       const person = await signIn(service, WEB);
       const headers = { ...OWN_SCRIPT, origin: 'https://evil.example' };
       const answer = await refreshByCookie(service, person, person.refresh, headers);
@@ -193,7 +193,7 @@ describe('a website that signs in with a cookie', () => {
       expect((await refreshByCookie(service, person, person.refresh)).status).toBe(200);
     });
 
-    it('with nothing to end is no error, and clears whatever is there', async () => {
+    it('without a session to end succeeds, and clears the cookie', async () => {
       for (const cookie of [undefined, '', 'invented']) {
         const asked = cookie === undefined ? {} : { cookie };
         const answer = await logOut(service, { headers: OWN_SCRIPT, ...asked });
@@ -222,7 +222,7 @@ describe('a website that signs in with a cookie', () => {
       expect(victim.refresh).not.toBe(attacker.refresh);
       const sessionOf = (token: string) => JSON.parse(atob(token.split('.')[1] ?? ''))[1];
       expect(sessionOf(victim.refresh)).not.toBe(sessionOf(attacker.refresh));
-      // What the cookie stood for before is over: nobody could end it any more.
+      // The session of the replaced cookie has ended: no client could end it later.
       expect((await refreshByCookie(service, attacker, attacker.refresh)).status).toBe(401);
       const { body } = await ask(service, 'GET', SESSIONS, { bearer: victim.access });
       expect(body.sessions).toHaveLength(1);

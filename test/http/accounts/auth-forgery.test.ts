@@ -63,7 +63,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-describe('a page of somebody else', () => {
+describe('a page of another site', () => {
   const script = { 'x-slipway-request': '1' };
 
   it.each([WEBSITE, SECOND])('the website itself, at %s, may', async (origin) => {

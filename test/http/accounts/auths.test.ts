@@ -24,7 +24,7 @@ import {
 
 const DAY_MS = 86_400_000;
 
-/** Cookie mode makes no difference to whoever is no browser. */
+/** Cookie mode makes no difference to clients other than browsers. */
 describe.each([
   ['with tokens in bodies', UNLIMITED],
   ['beside a website with cookies', COOKIE_ENV],
@@ -181,7 +181,7 @@ describe.each([
       }
     });
 
-    it('a token that is over signs nobody else out', async () => {
+    it('an expired token ends no other session', async () => {
       await logOut(service, { body: { refresh_token: person.refresh } });
       clock.advance(1_000);
       const later = await signIn(service, { email: person.email, deviceId: 'device-2' });
@@ -205,7 +205,7 @@ describe.each([
       expect((await refresh(service, other, other.refresh)).status).toBe(401);
     });
 
-    it('a failing store signs nobody out', async () => {
+    it('a failing store ends no session', async () => {
       for (const code of ['store_unavailable', 'store_denied'] as const) {
         store.setPlan(() => ({ when: 'before', code }));
         const failed = await refresh(service, person, person.refresh);
@@ -228,7 +228,7 @@ describe.each([
       const [theirs] = body.sessions.filter(({ current }: { current: boolean }) => !current);
       expect(mine).toMatchObject({ platform: 'linux', device_name: 'A laptop', os_version: null });
       expect(theirs).toMatchObject({ platform: 'macos', current: false });
-      // The device's id is a part of what a refresh proves: it is told to nobody.
+      // A refresh proves the device by its id: no answer contains it.
       expect(JSON.stringify(body)).not.toMatch(/device-[12]|digest|slr1/);
       const end = (bearer: string) =>
         ask(service, 'DELETE', `${SESSIONS}/${theirs.id}`, { bearer });
@@ -254,7 +254,7 @@ describe.each([
       expect((await change({ name: 'Zoë 🦊 עברית' })).body.name).toBe('Zoë 🦊 עברית');
     });
 
-    it('gets the document of the signed-in routes, and nobody else does', async () => {
+    it('gets the document of the signed-in routes, which a visitor does not', async () => {
       const { status } = await ask(service, 'GET', SIGNED_IN_DOCUMENT);
       expect(status).toBe(401);
       const { body, headers } = await ask(service, 'GET', SIGNED_IN_DOCUMENT, {
@@ -289,7 +289,7 @@ describe.each([
     }
   });
 
-  it('logs neither passwords nor tokens, whatever goes wrong', async () => {
+  it('logs neither passwords nor tokens, in any error', async () => {
     const log: string[] = [];
     const logging = await createTestService({ env, log, clock, store });
     const person = await signIn(logging);
@@ -320,7 +320,7 @@ describe.each([
   });
 });
 
-/** In cookie mode, signing out clears the cookie of whoever has one. */
+/** In cookie mode, logging out clears the client's cookie. */
 function expectedCookie(env: object): unknown {
   return 'COOKIE_MODE' in env ? expect.stringMatching(/=; Max-Age=0;/) : undefined;
 }

@@ -92,7 +92,7 @@ describe('developer keys', () => {
     expect((await revoke(id)).body.code).toBe('unknown_key');
   });
 
-  it('are of their owner alone: nobody else lists or revokes them', async () => {
+  it('belong to their owner: no other account lists or revokes them', async () => {
     const { id, key } = (await make()).body;
     const stranger = await signIn(service);
     expect(await list(stranger.access)).toEqual([]);
@@ -116,7 +116,7 @@ describe('developer keys', () => {
       const answer = await revoke(name);
       expect(answer.status, name).toBe(400);
       expect(answer.body).toMatchObject({ code: 'invalid_request', errors: [{ pointer: '/key' }] });
-      // Where keys are kept is nobody's business.
+      // The answer must not name the keys of the store.
       expect(answer.text).not.toContain(person.id);
     }
     expect(await use(key)).toBe(200);

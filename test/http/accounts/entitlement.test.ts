@@ -144,7 +144,7 @@ describe('a channel for some tiers', () => {
   afterAll(() => service.close());
 
   describe.each([
-    ['nobody', {}],
+    ['a visitor', {}],
     ['a token that means nothing', { authorization: 'Bearer nonsense' }],
     ['another scheme', { authorization: 'Basic cHJvOnBybw==' }],
     ['a tier that does not open it', { authorization: 'Bearer free' }],
@@ -189,7 +189,7 @@ describe('a channel for some tiers', () => {
           const answer = await closed.get(url, headers);
           expect(answer.json()).toMatchObject({ status: 403, code: 'not_entitled' });
         }
-        // A stranger's made-up number makes nobody ask the store.
+        // An invented version must cost no store request.
         expect(closed.called.lookAgain).toBe(0);
       },
     );
@@ -201,7 +201,7 @@ describe('a channel for some tiers', () => {
     });
 
     it.each(QUESTIONS.filter(([what]) => !DIFFERENT.includes(what)))(
-      'answers %s as if it were for everybody, and is kept by nobody',
+      'answers %s as a public channel does, and forbids caching',
       async (_what, url) => {
         for (const method of ['GET', 'HEAD'] as const) {
           const answer = comparable(await closed.get(url, PRO, method));
@@ -243,7 +243,7 @@ describe('a channel for some tiers', () => {
     }
   });
 
-  it('says to those it is open to what was withdrawn, and what nobody has heard of', async () => {
+  it('tells entitled clients which version was withdrawn and which is unknown', async () => {
     const download = (version: string) =>
       closed.get(`${DOWNLOAD}/windows?channel=insider&version=${version}`, PRO);
     expect((await download('1.7.0')).statusCode).toBe(410);
@@ -264,7 +264,7 @@ describe('a channel for some tiers', () => {
     expect((await closed.get(url)).statusCode).toBe(403);
   });
 
-  it("tells nobody else that their entity tag is the one of the entitled's answer", async () => {
+  it('does not tell other clients that their entity tag matches the answer of an entitled client', async () => {
     for (const url of [
       `${LATEST_VERSION}?channel=insider`,
       `${FEED}/insider/electron/latest.yml`,
@@ -281,7 +281,7 @@ describe('a channel for some tiers', () => {
     }
   });
 
-  it('opens no version of it through another channel, to anybody', async () => {
+  it('offers no version of it through another channel, to any client', async () => {
     for (const headers of [{}, PRO]) {
       for (const url of [
         `${DOWNLOAD}/windows?version=2.0.0`,
@@ -330,7 +330,7 @@ describe('a channel for some tiers', () => {
   describe('when that is the stable channel, seen by an open pre-release channel as well', () => {
     const beta = { channel: 'beta', current_version: '0.5.0' };
 
-    it('shows through it to those it is open to, and to nobody else', async () => {
+    it('is visible through it to entitled clients only', async () => {
       expect(await stableToo.check(beta)).toMatchObject({ version: '1.5.0-beta.1' });
       const download = `${DOWNLOAD}/windows?channel=beta&version=1.0.0`;
       const file = `${FEED}/beta/electron/1.0.0/App-1.0.0-windows-x64.nsis`;

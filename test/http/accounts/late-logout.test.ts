@@ -26,7 +26,7 @@ describe('signing out with an access token that has expired', () => {
     expect((await refresh(service, person, person.refresh)).status).toBe(401);
   });
 
-  it('global, with its own session over: somebody else’s old token ends nothing', async () => {
+  it('global, after its own session ended: the token ends no other session', async () => {
     const person = await signIn(service);
     await logOut(service, { scope: 'local', bearer: person.access });
     const other = await signIn(service, { email: person.email });
@@ -36,7 +36,7 @@ describe('signing out with an access token that has expired', () => {
   });
 
   it.each([2 * HOUR, 80 * DAY])(
-    'global, after %d ms: a token found on an old disk signs nobody out, and is told so',
+    'global, after %d ms: a token found on an old disk ends nothing, and the answer says so',
     async (late) => {
       const person = await signIn(service);
       const other = await signIn(service, { email: person.email, deviceId: 'device-2' });

@@ -80,7 +80,7 @@ describe('what should not be sent', () => {
       const answer = await post(path, body);
       expect(answer.status, path).toBe(400);
       expect(pointersOf(answer as never), path).toEqual(pointers);
-      // What was sent is not sent back: it may be a secret, or meant for somebody's browser.
+      // The answer must not repeat the input: it may be a secret, or a script for the browser of a visitor.
       expect(answer.text).not.toContain(PASSWORD);
     }
   });
@@ -262,7 +262,7 @@ describe('what should not be sent', () => {
     }
   });
 
-  it('a new account has the tier it is given, whatever it asks for', async () => {
+  it('a new account has the default tier, also when the request names another one', async () => {
     const email = await register(service);
     const body = { email: newEmail(), password: PASSWORD, tier: 'pro', email_verified: true };
     await post('register', { ...body, email_verified: true, locked: null, id: 'x' });

@@ -84,7 +84,7 @@ describe('behind a proxy', () => {
     return ips;
   };
 
-  it('clients are told apart whatever way the proxy writes their addresses', async () => {
+  it('clients are told apart in every format that proxies write addresses in', async () => {
     const headers = [
       '203.0.113.9:5678',
       '[2001:db8::1]:443',

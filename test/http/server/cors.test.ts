@@ -14,7 +14,7 @@ import { CHECK_UPDATE, DOWNLOAD, LATEST_VERSION, release } from '../support.ts';
 const SECOND = 'http://localhost:5173';
 const FOREIGN = 'https://evil.example';
 
-/** For anybody: method and address. */
+/** Open to every origin: method and address. */
 const OPEN = [
   ['POST', CHECK_UPDATE],
   ['GET', LATEST_VERSION],
@@ -90,7 +90,7 @@ describe('which pages may read what', () => {
   const ALLOWED = 'access-control-allow-origin';
   const CREDENTIALS = 'access-control-allow-credentials';
 
-  it.each(OPEN)('anybody, without credentials: %s %s', async (method, url) => {
+  it.each(OPEN)('every origin, without credentials: %s %s', async (method, url) => {
     for (const origin of [WEBSITE, FOREIGN, 'null']) {
       for (const answer of [
         await ask(service, method, url, { headers: { origin } }),
@@ -148,7 +148,7 @@ describe('which pages may read what', () => {
     }
   });
 
-  it.each(CLOSED)('nobody: %s %s', async (method, url) => {
+  it.each(CLOSED)('no origin: %s %s', async (method, url) => {
     for (const origin of [WEBSITE, FOREIGN]) {
       for (const answer of [
         await ask(service, method, url, { headers: { origin } }),

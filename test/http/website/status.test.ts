@@ -53,7 +53,7 @@ describe('the status page', () => {
     return { code: response.statusCode, headers: response.headers, body: response.json() };
   };
 
-  it('says how everything is, for anybody, and for five seconds', async () => {
+  it('reports every component, to every origin, cacheable for five seconds', async () => {
     health = observed(2_000);
     const { code, headers, body } = await get({ origin: 'https://www.example.org' });
     expect(code).toBe(200);
@@ -103,7 +103,7 @@ describe('the status page', () => {
     });
   });
 
-  it('is answered 200 whatever it says', async () => {
+  it('is answered 200 also during an outage', async () => {
     health = observed(600_000);
     status.noteFailure('object_store', 'Does not answer.');
     expect(await get()).toMatchObject({
