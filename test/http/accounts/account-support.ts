@@ -1,7 +1,7 @@
 import type { ClientPlatform } from '../../../src/identity/session-document.ts';
 import type { TestService } from '../../support/service.ts';
 
-/** What the tests about accounts share: people, and short ways to ask as one of them. */
+/** Shared by the tests about accounts: users, and short ways to send requests as one of them. */
 
 export const AUTH = '/api/v1/auth';
 export const ACCOUNT = '/api/v1/account';

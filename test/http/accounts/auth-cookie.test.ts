@@ -31,7 +31,7 @@ function attributesOf(setCookie: string | undefined): readonly string[] {
   return (setCookie ?? '').split('; ').slice(1).sort();
 }
 
-describe('a website that signs in with a cookie', () => {
+describe('a website in cookie mode', () => {
   const clock = createHastyClock();
   const store = createFaultyStore(createMemoryStore({ clock: systemClock }));
   let service: TestService;
@@ -64,7 +64,7 @@ describe('a website that signs in with a cookie', () => {
     await other.close();
   });
 
-  it('refreshes by the cookie, and its body never has the token', async () => {
+  it('refreshes with the cookie, and the body never contains the token', async () => {
     const person = await signIn(service, WEB);
     const answer = await refreshByCookie(service, person, person.refresh);
     expect(answer.status).toBe(200);
@@ -88,7 +88,7 @@ describe('a website that signs in with a cookie', () => {
     expect(embedded.headers['access-control-allow-origin']).toBeUndefined();
   });
 
-  it('without cookie mode, a website has its token in the body like everybody', async () => {
+  it('without cookie mode, a website gets its token in the body like other clients', async () => {
     const plain = await createTestService({ env: UNLIMITED });
     const { answer, device, refresh: token } = await signIn(plain, { platform: 'web' });
     expect(answer.setCookie).toBeUndefined();
@@ -118,7 +118,7 @@ describe('a website that signs in with a cookie', () => {
       expectCleared(await refreshByCookie(service, elsewhere, person.refresh));
     });
 
-    it('clears it when it was signed out, ended elsewhere or used twice', async () => {
+    it('clears it when the session was logged out, ended elsewhere or its token was reused', async () => {
       const person = await signIn(service, WEB);
       const next = await refreshByCookie(service, person, person.refresh);
       clock.advance(61_000);
@@ -129,7 +129,7 @@ describe('a website that signs in with a cookie', () => {
       expectCleared(await refreshByCookie(service, other, other.refresh));
     });
 
-    it('does not clear it when only the store failed: 503, and the cookie is good later', async () => {
+    it('does not clear it when the store fails: 503, and the cookie works later', async () => {
       const person = await signIn(service, WEB);
       for (const code of ['store_unavailable', 'store_denied', 'store_full'] as const) {
         for (const method of ['get', 'create'] as const) {
@@ -175,7 +175,7 @@ describe('a website that signs in with a cookie', () => {
       expect((await refresh(service, desktop, desktop.refresh)).status).toBe(401);
     });
 
-    it('a token in the body that means nothing does not save the session of the cookie', async () => {
+    it('an invalid token in the body does not protect the session of the cookie', async () => {
       for (const refresh_token of ['', 'invented', 'slr1.e30.e30']) {
         const person = await signIn(service, WEB);
         const answer = await out(person, { body: { refresh_token } });
@@ -184,7 +184,7 @@ describe('a website that signs in with a cookie', () => {
       }
     });
 
-    it('keeps the cookie while the store fails: the session is not over', async () => {
+    it('keeps the cookie while the store fails: the session has not ended', async () => {
       const person = await signIn(service, WEB);
       store.setPlan(() => ({ when: 'before' }));
       const answer = await out(person);

@@ -21,7 +21,7 @@ const STABLE_TOO = parseTierTable({
   pro: ['channel:desktop/stable', 'channel:desktop/insider'],
 });
 
-/** Everything that asks a channel for something, and what the entitled get. */
+/** Every request about a channel, and the answer for entitled clients. */
 const QUESTIONS: readonly (readonly [string, string])[] = [
   ['latest-version', `${LATEST_VERSION}?channel=insider`],
   ['latest-version for a machine', `${LATEST_VERSION}?channel=insider&platform=windows&arch=x64`],
@@ -109,7 +109,7 @@ function comparable({ statusCode, headers, body }: Awaited<ReturnType<Routes['ge
   return { statusCode, headers: kept, body };
 }
 
-describe('a channel for some tiers', () => {
+describe('a channel that requires a tier', () => {
   let service: TestService;
   let closed: Routes;
   let plain: Routes;
@@ -162,7 +162,7 @@ describe('a channel for some tiers', () => {
       expect(closed.called).toMatchObject({ links: 0, lookAgain: 0 });
     });
 
-    it('is "no" in check-update, and tells nothing of what is in it', async () => {
+    it('is "no" in check-update, and reveals nothing of its releases', async () => {
       for (const current_version of ['1.0.0', '2.0.0', '9.0.0']) {
         expect(await closed.check({ channel: 'insider', current_version }, headers)).toEqual({
           update_available: false,
@@ -220,7 +220,7 @@ describe('a channel for some tiers', () => {
       },
     );
 
-    it('answers check-update as if it were for everybody', async () => {
+    it('answers check-update as a public channel does', async () => {
       for (const current_version of ['1.0.0', '2.0.0', '9.0.0']) {
         const body = { channel: 'insider', current_version };
         expect(await closed.check(body, PRO)).toEqual(await plain.check(body));
@@ -253,7 +253,7 @@ describe('a channel for some tiers', () => {
     expect(closed.called.lookAgain).toBe(1);
   });
 
-  it('keeps "nothing newer" of a dialect without a document to whom it was said', async () => {
+  it('forbids caching of a "nothing newer" without a document', async () => {
     const url = `${FEED}/insider/tauri/windows/x86_64/2.0.0`;
     const answer = await closed.get(url, PRO);
     expect([answer.statusCode, answer.headers['cache-control']]).toEqual([
@@ -295,7 +295,7 @@ describe('a channel for some tiers', () => {
     }
   });
 
-  it('changes not a byte of any other channel', async () => {
+  it('changes no byte in the answers of other channels', async () => {
     const addresses = QUESTIONS.map(([, url]) =>
       url.replaceAll('insider', 'stable').replaceAll('2.0.0', '1.0.0'),
     );
@@ -314,7 +314,7 @@ describe('a channel for some tiers', () => {
     expect(headers.vary).toBeUndefined();
   });
 
-  it('looks at a token only where there is one, and something depends on it', async () => {
+  it('verifies a token only when one is sent and some channel requires a tier', async () => {
     const everything = QUESTIONS.map(([, url]) => url);
     for (const url of everything) await closed.get(url);
     await closed.check({ channel: 'insider' });
@@ -344,7 +344,7 @@ describe('a channel for some tiers', () => {
       expect((await stableToo.get(yanked, PRO)).statusCode).toBe(410);
     });
 
-    it('is found in no answer to the others', async () => {
+    it('appears in no answer to other clients', async () => {
       await setStatus(service, 'pause', '1.5.0-beta.1');
       try {
         expect(await stableToo.check(beta, PRO)).toMatchObject({ version: '1.0.0' });
@@ -361,7 +361,7 @@ describe('a channel for some tiers', () => {
       }
     });
 
-    it('makes the answers of the open channel differ by who asks: no cache keeps them', async () => {
+    it('makes the answers of the open channel depend on the account: no cache stores them', async () => {
       for (const url of [`${LATEST_VERSION}?channel=beta`, `${FEED}/beta/electron/latest.yml`]) {
         for (const headers of [{}, PRO]) {
           const answer = await stableToo.get(url, headers);
@@ -419,7 +419,7 @@ describe('a channel for some tiers', () => {
       ]);
     });
 
-    it('nothing of what was refused: names that strangers make up reach no counter', async () => {
+    it('no refused request: invented names reach no counter', async () => {
       for (const url of [
         ...QUESTIONS.map(([, address]) => address),
         `${DOWNLOAD}/windows?app=made-up`,

@@ -6,7 +6,7 @@ import { ask, logOut, type Person, refresh, signIn, UNLIMITED } from './account-
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 
-describe('signing out with an access token that has expired', () => {
+describe('logging out with an expired access token', () => {
   const clock = createHastyClock();
   const log: string[] = [];
   let service: TestService;
@@ -107,7 +107,7 @@ describe('signing out with an access token that has expired', () => {
     return tokens;
   }
 
-  it('leaves no query in the log: clients put there what they should not', async () => {
+  it('leaves no query in the log: clients may put secrets there', async () => {
     await ask(service, 'GET', '/api/v1/account?access_token=not-for-the-log', {});
     expect(log.join('\n')).toContain('"url":"/api/v1/account"');
     expect(log.join('\n')).not.toContain('not-for-the-log');

@@ -53,7 +53,7 @@ describe('registration', () => {
     }
   });
 
-  it('hears the same of every invitation that is not good', async () => {
+  it('is refused in the same way for every invalid invitation', async () => {
     const [known, other] = [newEmail(), newEmail()];
     const used = await codeFor(invited, known);
     await register(invited, { email: known, invitation: used });

@@ -4,7 +4,7 @@ import { createTestService, type TestService } from '../../support/service.ts';
 import { CHECK_UPDATE } from '../support.ts';
 import { exchange } from './raw-client.ts';
 
-describe('what is hardly HTTP', () => {
+describe('malformed HTTP', () => {
   let service: TestService;
   let port: number;
 
@@ -48,7 +48,7 @@ describe('what is hardly HTTP', () => {
     expect(await exchange(port, `${head}Expect: miracles\r\n\r\n`)).toMatchObject({ status: 200 });
   });
 
-  it('an attempt to upgrade or to tunnel leads nowhere', async () => {
+  it('upgrades and tunnels are refused', async () => {
     const upgrade = 'GET /livez HTTP/1.1\r\nHost: x\r\nConnection: Upgrade, close\r\n';
     const answer = await exchange(port, `${upgrade}Upgrade: websocket\r\n\r\n`);
     expect(answer?.status).toBe(200);
@@ -57,7 +57,7 @@ describe('what is hardly HTTP', () => {
     );
   });
 
-  it('still answers everybody else', async () => {
+  it('does not affect other clients', async () => {
     const address = `http://127.0.0.1:${port}/livez`;
     expect((await fetch(address)).status).toBe(200);
   });
