@@ -5,9 +5,9 @@ import { CLIENT_PLATFORMS } from '../../identity/session-document.ts';
 import type { App } from '../deps.ts';
 import { errorResponses } from '../error-responses.ts';
 import { word } from '../server/validation.ts';
+import { signedOutWhenErased } from './account-error.ts';
 import type { AccountsDeps } from './accounts-deps.ts';
 import { asOwner, openIdentity, requirePrincipal } from './authenticate.ts';
-import { signedOutWhenErased } from './erased-account.ts';
 import { SIGNED_IN, SIGNED_IN_CHANGE } from './error-codes.ts';
 import { clearSessionCookie } from './session-cookie.ts';
 

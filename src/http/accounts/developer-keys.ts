@@ -10,9 +10,9 @@ import {
 } from '../../identity/developer-keys.ts';
 import type { App } from '../deps.ts';
 import { errorResponses } from '../error-responses.ts';
+import { signedOutWhenErased } from './account-error.ts';
 import type { AccountsDeps } from './accounts-deps.ts';
 import { asOwner, openIdentity, requireFeature, requirePrincipal } from './authenticate.ts';
-import { signedOutWhenErased } from './erased-account.ts';
 import { SIGNED_IN, SIGNED_IN_CHANGE } from './error-codes.ts';
 import { nameSchema } from './request-field.ts';
 

@@ -4,9 +4,9 @@ import type { Identity } from '../../identity/identity.ts';
 import { signIn } from '../../identity/sign-in.ts';
 import type { App } from '../deps.ts';
 import { errorResponses } from '../error-responses.ts';
+import { tryAgainWhenUnknown } from './account-error.ts';
 import type { AccountsDeps } from './accounts-deps.ts';
 import { openIdentity } from './authenticate.ts';
-import { tryAgainWhenUnknown } from './erased-account.ts';
 import { ACCOUNTS, WITH_BODY, WRITING } from './error-codes.ts';
 import {
   deviceIdSchema,

@@ -7,9 +7,9 @@ import { endEverySession } from '../../identity/manage-account.ts';
 import { SESSION_LIFE_MS } from '../../identity/sessions.ts';
 import type { App } from '../deps.ts';
 import { errorResponses } from '../error-responses.ts';
+import { isErased, tryAgainWhenUnknown } from './account-error.ts';
 import type { AccountsDeps } from './accounts-deps.ts';
 import { asOwner, openIdentity } from './authenticate.ts';
-import { isErased, tryAgainWhenUnknown } from './erased-account.ts';
 import { ACCOUNTS, WITH_BODY, WRITING } from './error-codes.ts';
 import { clearSessionCookie, requireOwnScript, sessionCookieOf } from './session-cookie.ts';
 

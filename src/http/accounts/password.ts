@@ -2,9 +2,9 @@ import { z } from 'zod';
 import { changeOwnPassword } from '../../identity/change-own-password.ts';
 import type { App } from '../deps.ts';
 import { errorResponses } from '../error-responses.ts';
+import { signedOutWhenErased } from './account-error.ts';
 import type { AccountsDeps } from './accounts-deps.ts';
 import { asOwner, openIdentity, requirePrincipal } from './authenticate.ts';
-import { signedOutWhenErased } from './erased-account.ts';
 import { SIGNED_IN_CHANGE } from './error-codes.ts';
 import { newPasswordSchema, passwordSchema } from './request-field.ts';
 

@@ -1,3 +1,4 @@
+import { Script } from 'node:vm';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createTestService, type TestService } from '../../support/service.ts';
 import { ACCOUNT, AUTH, ask, signIn } from '../accounts/account-support.ts';
@@ -32,6 +33,10 @@ describe('the page of the signed-in document', () => {
     );
     expect(loaded.length).toBeGreaterThan(5);
     for (const path of loaded) expect((await get(service, path)).status, path).toBe(200);
+    // It contains the source of a function of this project.
+    const initializer = await get(service, `${PAGE}/static/swagger-initializer.js`);
+    expect(initializer.body).toContain('authorize');
+    expect(() => new Script(String(initializer.body))).not.toThrow();
   });
 
   it('and the public page lead to each other', async () => {

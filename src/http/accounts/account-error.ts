@@ -1,7 +1,7 @@
 import { AppError, isAppError } from '../../errors.ts';
 import { notSignedIn } from '../../identity/access-token.ts';
 
-/** What errors of a changed or erased account become for the client that holds a token of it. */
+/** What errors of `identity/` become for a client: its account may have been erased, or its change be uncertain. */
 
 /** Whether the account was erased. */
 export function isErased(error: unknown): boolean {
