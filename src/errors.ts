@@ -102,6 +102,11 @@ const KIND_BY_CODE = {
 /** Stable: clients and scripts may branch on it. Messages are for people and may change. */
 export type ErrorCode = keyof typeof KIND_BY_CODE;
 
+/** What an error with this code asks its caller to do. */
+export function kindOf(code: ErrorCode): ErrorKind {
+  return KIND_BY_CODE[code];
+}
+
 /** One thing wrong with one field; `pointer` is a JSON Pointer (RFC 6901). */
 export interface FieldIssue {
   readonly pointer: string;
@@ -126,7 +131,7 @@ export class AppError extends Error {
     super(message, details.cause === undefined ? undefined : { cause: details.cause });
     this.name = 'AppError';
     this.code = code;
-    this.kind = KIND_BY_CODE[code];
+    this.kind = kindOf(code);
     this.issues = details.issues ?? [];
     this.retryAfterSeconds = details.retryAfterSeconds;
   }

@@ -6,9 +6,10 @@ import { Registry } from 'prom-client';
 import { type BuiltApp, buildApp, openStore } from '../../src/app.ts';
 import { loadConfig } from '../../src/config.ts';
 import { checkUpdateOptions } from '../../src/http/desktop/check-update.ts';
-import { buildBase, registerOpenRoutes } from '../../src/http/server/build-server.ts';
+import { buildBase } from '../../src/http/server/build-server.ts';
 import { connectionLimits } from '../../src/http/server/connection-limits.ts';
 import { createConnections } from '../../src/http/server/connections.ts';
+import { createLoad, shedLoad } from '../../src/http/server/load.ts';
 import { BODY_BYTES_MAX } from '../../src/http/server/server-options.ts';
 import type { ObjectStore } from '../../src/object-store/object-store.ts';
 import { createS3Store } from '../../src/object-store/s3.ts';
@@ -78,7 +79,8 @@ async function openFixed(answer: Buffer): Promise<string> {
   });
   const app = await buildBase({ logger, trustProxy: false, connections }, new Registry());
   await app.register(cors, { origin: '*', exposedHeaders: ['etag'], strictPreflight: false });
-  await registerOpenRoutes(app, (scope) => {
+  await app.register(async (scope) => {
+    shedLoad(scope, createLoad());
     scope.post<{ Reply: Buffer }>(PATH, checkUpdateOptions, (_request, reply) => {
       reply.type('application/json; charset=utf-8').send(answer);
     });

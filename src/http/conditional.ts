@@ -1,19 +1,20 @@
 import { createHash } from 'node:crypto';
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyReply, FastifyRequest, onSendHookHandler } from 'fastify';
+import type { App } from './deps.ts';
 import type { Rendered } from './rendered-once.ts';
 
-/** For answers that are the same for everybody: short-lived, and good for a while when we are down. */
+/** For answers that are the same for every client. Caches may serve them for some minutes during an outage. */
 export const PUBLIC_CACHE = 'public, max-age=60, stale-while-revalidate=300, stale-if-error=600';
 
-/** For answers that depend on who asks: a cache that kept one would give it to somebody else. */
+/** For answers that depend on the account: a shared cache would serve them to other clients. */
 export const PRIVATE_CACHE = 'private, no-store';
 
-/** A strong entity tag of a body. */
+/** A strong entity tag of a body (RFC 9110, section 8.8.3). */
 export function etagOf(body: string | Uint8Array): string {
   return `"${createHash('sha256').update(body).digest('base64url').slice(0, 27)}"`;
 }
 
-/** Whether an If-None-Match header names the tag (RFC 9110, section 13.1.2: compared weakly). */
+/** Whether an If-None-Match header contains the tag (RFC 9110, section 13.1.2: weak comparison). */
 export function matchesEtag(header: string | undefined, etag: string): boolean {
   if (header === undefined) return false;
   if (header.trim() === '*') return true;
@@ -21,9 +22,9 @@ export function matchesEtag(header: string | undefined, etag: string): boolean {
 }
 
 /**
- * Sends a body, or 304 when the client has it.
+ * Sends a body, or 304 when the client already has it.
  *
- * @param isRestricted whether somebody else may get another answer; anybody's may be kept by caches
+ * @param isRestricted whether other accounts may get another answer: if so, no cache may store it
  */
 export function sendCacheable(
   request: FastifyRequest,
@@ -35,4 +36,22 @@ export function sendCacheable(
   reply.header('cache-control', isRestricted ? PRIVATE_CACHE : PUBLIC_CACHE).header('etag', etag);
   if (matchesEtag(request.headers['if-none-match'], etag)) return reply.code(304).send();
   return reply.type(contentType).send(body);
+}
+
+/** For a route's `onSend`: adds an entity tag, and sends 304 when the client already has the body. */
+export const revalidate: onSendHookHandler<unknown> = (request, reply, payload, done) => {
+  if (reply.statusCode !== 200 || typeof payload !== 'string') return done(null, payload);
+  const etag = etagOf(payload);
+  reply.header('etag', etag);
+  if (!matchesEtag(request.headers['if-none-match'], etag)) return done(null, payload);
+  reply.code(304).removeHeader('content-type');
+  done(null, null);
+};
+
+/** For all routes of a scope whose answers depend on the session. */
+export function forbidCaching(scope: App): void {
+  scope.addHook('onRequest', (_request, reply, done) => {
+    reply.header('cache-control', 'no-store');
+    done();
+  });
 }

@@ -6,22 +6,23 @@ import type { DownloadLinks } from '../object-store/download-links.ts';
 import type { ServiceDeps } from '../operations/open-channel.ts';
 import type { Usage } from '../usage/usage.ts';
 
-/** What the routes use. */
+/** What the routes of applications and updaters use. */
 export interface RouteDeps extends ServiceDeps {
   readonly links: DownloadLinks;
   readonly clock: Clock;
   readonly defaultApplication: string;
   readonly checkAgainAfterSeconds: number;
-  /** Absolute, without a trailing slash. Addresses are made from this alone, never from a Host header. */
+  /** Absolute, without a trailing slash. Addresses in answers use it, and never the Host header. */
   readonly publicUrl: () => string;
   /**
-   * The tier of the account whose access token an Authorization header carries; null when it carries
-   * none that is good. Never throws, nor rejects. Ask {@link tierOfRequest}, which knows when to.
+   * The tier of the account whose access token the Authorization header carries; null for an invalid token.
+   * Never throws or rejects. Routes call `tierOfRequest`, which calls it only when necessary.
    */
   readonly tierOf: (authorization: string) => string | null | Promise<string | null>;
   readonly usage: Usage;
 }
 
+/** Where routes register themselves: the request and the answer of a route have the types of its schema. */
 export type App = FastifyInstance<
   RawServerDefault,
   IncomingMessage,

@@ -1,16 +1,16 @@
 import type { z } from 'zod';
 import type { FieldIssue } from '../errors.ts';
 
-/** What is wrong with a field, in words that say what is expected of it; the library's are for programmers. */
+/** Says what is wrong with a field in terms of HTTP and JSON; zod's messages are for TypeScript programmers. */
 
 type RawIssue = Parameters<z.core.$ZodErrorMap>[0];
 
-/** Continues the field's name: `is required`, `must be a string`. A schema's own sentence goes before it. */
+/** A phrase after the field's name: `is required`, `must be a string`. A message in the schema takes precedence. */
 export function describeIssue(issue: RawIssue): string {
   switch (issue.code) {
     case 'invalid_type':
       if (issue.input === undefined) return 'is required';
-      // A list in a body, or a parameter that was given twice.
+      // A list in a body, or a repeated query parameter.
       if (issue.expected === 'string' && Array.isArray(issue.input))
         return 'must be a single string';
       return `must be ${KINDS[issue.expected] ?? `of type ${issue.expected}`}`;
@@ -49,7 +49,7 @@ const FORMATS: Readonly<Record<string, string>> = {
 
 const NAMED_MAX = 3;
 
-/** One sentence for people: `The body is not valid: device.name is required.` */
+/** One sentence: `The body is not valid: device.name is required.` @param what `The body is` */
 export function summarizeIssues(what: string, issues: readonly FieldIssue[]): string {
   const named = issues.slice(0, NAMED_MAX).map(({ pointer, detail }) => {
     const name = pointer.slice(1).replaceAll('/', '.');

@@ -1,9 +1,14 @@
+import { STATUS_CODES } from 'node:http';
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
-import { AppError, type ErrorCode, type ErrorKind, isAppError } from '../errors.ts';
+import { AppError, type ErrorCode, type ErrorKind, isAppError, kindOf } from '../errors.ts';
 
-/** Errors as RFC 9457 problem documents. The only place that knows HTTP status codes. */
+/** Errors as RFC 9457 problem documents. The only file that knows the HTTP status codes of errors. */
 
-const STATUS_BY_KIND: Readonly<Record<ErrorKind, number>> = {
+export type ErrorStatus =
+  | (400 | 401 | 403 | 404 | 405 | 408 | 409 | 410 | 413 | 415 | 429)
+  | (500 | 501 | 502 | 503);
+
+const STATUS_BY_KIND: Readonly<Record<ErrorKind, ErrorStatus>> = {
   invalid: 400,
   unauthenticated: 401,
   forbidden: 403,
@@ -18,8 +23,8 @@ const STATUS_BY_KIND: Readonly<Record<ErrorKind, number>> = {
   internal: 500,
 };
 
-/** What the store refuses this service is no fault of the client's, and passes. */
-const STATUS_BY_CODE: Partial<Readonly<Record<ErrorCode, number>>> = {
+/** A store that refuses this service is not the client's fault, and the operator can repair it: 503. */
+const STATUS_BY_CODE: Partial<Readonly<Record<ErrorCode, ErrorStatus>>> = {
   body_too_large: 413,
   method_not_allowed: 405,
   request_timeout: 408,
@@ -31,30 +36,13 @@ const STATUS_BY_CODE: Partial<Readonly<Record<ErrorCode, number>>> = {
   upstream_unavailable: 502,
 };
 
-const TITLES: Readonly<Record<number, string>> = {
-  400: 'The request is not valid',
-  401: 'Sign in first',
-  403: 'Not allowed',
-  404: 'Not found',
-  405: 'Method not allowed',
-  408: 'Too slow',
-  409: 'Conflict',
-  410: 'Gone',
-  413: 'Too large',
-  415: 'Unsupported media type',
-  429: 'Too many requests',
-  500: 'Internal error',
-  501: 'Not set up here',
-  502: 'Bad answer from upstream',
-  503: 'Temporarily unavailable',
-};
-
 const RETRY_AFTER_SECONDS = 5;
 
 export const PROBLEM_TYPE = 'application/problem+json; charset=utf-8';
 
 export interface Problem {
   readonly type: string;
+  /** The reason phrase of the status. */
   readonly title: string;
   readonly status: number;
   readonly detail: string;
@@ -63,54 +51,62 @@ export interface Problem {
   readonly errors?: readonly { readonly pointer: string; readonly detail: string }[];
 }
 
-export function statusOf(error: AppError): number {
-  return STATUS_BY_CODE[error.code] ?? STATUS_BY_KIND[error.kind];
+export function statusOf(code: ErrorCode): ErrorStatus {
+  return STATUS_BY_CODE[code] ?? STATUS_BY_KIND[kindOf(code)];
 }
 
+/** @param requestId the operator finds the request in the log by it */
 export function problemOf(error: AppError, requestId: string): Problem {
-  const status = statusOf(error);
+  const { code, issues } = error;
+  const status = statusOf(code);
   return {
-    type: `urn:slipway:problem:${error.code}`,
-    title: TITLES[status] ?? 'Error',
+    type: `urn:slipway:problem:${code}`,
+    title: STATUS_CODES[status] ?? 'Error',
     status,
-    // What is wrong inside is for the log: it may name hosts, buckets and keys.
-    detail:
-      status >= 500 && error.kind !== 'unavailable' && error.kind !== 'not_configured'
-        ? 'Something is wrong on the server; the log says what, under this request id.'
-        : publicDetail(error),
-    code: error.code,
+    detail: publicDetail(error),
+    code,
     request_id: requestId,
-    ...(error.issues.length > 0 ? { errors: error.issues } : {}),
+    ...(issues.length > 0 ? { errors: issues } : {}),
   };
 }
 
-/** Errors of the store name keys and places, which are nobody's business outside. */
-const PUBLIC_SENTENCES: Partial<Readonly<Record<ErrorCode, string>>> = {
+/** Messages of store errors name keys and hosts, which clients must not learn. */
+const PUBLIC_DETAILS: Partial<Readonly<Record<ErrorCode, string>>> = {
   store_unavailable: 'The object store does not answer. Try again shortly.',
-  store_full: 'There is no room left to store this. Try again later.',
-  outcome_unknown: 'The object store did not say whether this was done. Send it again.',
+  store_full: 'The object store is full. Try again later.',
+  outcome_unknown: 'The object store did not confirm that this was done. Send it again.',
 };
 
 function publicDetail(error: AppError): string {
-  return PUBLIC_SENTENCES[error.code] ?? error.message;
+  if (isForLogOnly(error)) {
+    return 'The server failed. Its log has the reason under this request id.';
+  }
+  return PUBLIC_DETAILS[error.code] ?? error.message;
 }
 
-/** Answers any error as a problem document, and puts into the log what the client is not told. */
+/**
+ * Whether the message may name hosts, buckets and keys. Outages are excluded: the part that notices an outage
+ * logs it once, and here it would be logged for every client.
+ */
+function isForLogOnly({ code, kind }: AppError): boolean {
+  return statusOf(code) >= 500 && kind !== 'unavailable' && kind !== 'not_configured';
+}
+
+/** Sends any error as a problem document, and logs what the client is not told. */
 export function sendProblem(
   error: FastifyError | Error,
   request: FastifyRequest,
   reply: FastifyReply,
 ): FastifyReply {
   const known = toAppError(error);
-  const status = statusOf(known);
-  // An outage is in the log once, from where it is noticed; here it would be there for every client.
-  if (status >= 500 && known.kind !== 'unavailable' && known.kind !== 'not_configured') {
+  const status = statusOf(known.code);
+  if (isForLogOnly(known)) {
     request.log.error({ err: error, code: known.code }, 'request failed');
   }
   if (status === 502 || status === 503 || status === 429) {
     reply.header('retry-after', String(known.retryAfterSeconds ?? RETRY_AFTER_SECONDS));
   }
-  // RFC 9110, section 15.5.2: a 401 says how to sign in.
+  // RFC 9110, section 15.5.2: a 401 response must name the authentication scheme.
   if (status === 401) reply.header('www-authenticate', 'Bearer');
   return reply
     .code(status)
@@ -128,17 +124,18 @@ const CODE_BY_FASTIFY_CODE: Readonly<Record<string, ErrorCode>> = {
 
 function toAppError(error: FastifyError | Error): AppError {
   if (isAppError(error)) return error;
-  const { code = '', statusCode = 500 } = error as Partial<FastifyError>;
-  const ours =
-    CODE_BY_FASTIFY_CODE[code] ?? (error instanceof SyntaxError ? 'malformed_json' : undefined);
-  if (ours !== undefined) return new AppError(ours, sentence(ours), { cause: error });
-  return statusCode >= 400 && statusCode < 500
-    ? new AppError('invalid_request', error.message, { cause: error })
-    : new AppError('internal', error.message, { cause: error });
+  const cause = error;
+  const code =
+    ('code' in error ? CODE_BY_FASTIFY_CODE[error.code] : undefined) ??
+    (error instanceof SyntaxError ? 'malformed_json' : undefined);
+  if (code !== undefined) return new AppError(code, detailOf(code), { cause });
+  const status = 'statusCode' in error ? (error.statusCode ?? 500) : 500;
+  const isClientError = status >= 400 && status < 500;
+  return new AppError(isClientError ? 'invalid_request' : 'internal', error.message, { cause });
 }
 
-function sentence(code: ErrorCode): string {
-  if (code === 'body_too_large') return 'The body is larger than this address takes.';
+function detailOf(code: ErrorCode): string {
+  if (code === 'body_too_large') return 'The body is larger than this address accepts.';
   if (code === 'unsupported_media_type') return 'Send the body as application/json.';
   return 'The body is not valid JSON.';
 }

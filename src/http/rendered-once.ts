@@ -1,6 +1,6 @@
 import { etagOf } from './conditional.ts';
 
-/** A document as it is sent: its bytes are shared by every answer that is on its way. */
+/** A rendered document. Answers that are sent at the same time share its bytes. */
 export interface Rendered {
   readonly body: Buffer;
   readonly etag: string;
@@ -11,18 +11,21 @@ export function rendered(content: string | Uint8Array): Rendered {
   return { body, etag: etagOf(body) };
 }
 
-/** What is made once from what it depends on, and not for every client that asks. */
+/**
+ * A cache of rendered documents: rendering one for every client would cost more time and memory than everything
+ * else that its route does.
+ */
 export interface Once<T> {
   /**
-   * @param key what is asked for, out of what there is: a word that clients choose would only fill it
-   * @param parts what it is made from, compared by identity
+   * @param key must not contain free text of clients, which could fill the cache
+   * @param parts what the document is made from; it is made again when one of them is another object
    */
   get(key: string, parts: readonly unknown[], make: () => T): T;
 }
 
 const ENTRIES_MAX = 1_000;
 
-/** Forgets what was made first when there are too many: memory must not depend on what clients ask. */
+/** @param entriesMax above it, the oldest entry is dropped: clients must not decide how much memory it takes */
 export function createOnce<T>(entriesMax = ENTRIES_MAX): Once<T> {
   const entries = new Map<string, { readonly parts: readonly unknown[]; readonly made: T }>();
   return {

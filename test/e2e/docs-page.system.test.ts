@@ -1,8 +1,15 @@
-import type { Browser } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { makeArtifact, publish } from '../support/release.ts';
 import { createTestService, type TestService } from '../support/service.ts';
-import { launchBrowser, skipsBrowser } from './website-page.ts';
+import {
+  DESKTOP,
+  launchBrowser,
+  overflowOf,
+  PHONE,
+  skipsBrowser,
+  watchErrors,
+} from './website-page.ts';
 
 describe.skipIf(skipsBrowser)('the page to try the interface', () => {
   let service: TestService;
@@ -84,6 +91,102 @@ describe.skipIf(skipsBrowser)('the page to try the interface', () => {
       '/api/v1/auth/resend-verification': '501',
       '/api/v1/auth/request-reset': '501',
     });
+    await page.close();
+  });
+});
+
+describe.skipIf(skipsBrowser)('the page to try the interface with an account', () => {
+  const email = 'grace@example.com';
+  const password = 'a long enough password';
+  let service: TestService;
+  let browser: Browser;
+  let url: string;
+
+  beforeAll(async () => {
+    // The origin of the page is not one of the website, and need not be.
+    const env = { COOKIE_MODE: 'true', WEBSITE_ORIGINS: 'https://www.example.com' };
+    service = await createTestService({ env });
+    url = await service.listen();
+    await service.app.http.inject({
+      method: 'POST',
+      url: '/api/v1/auth/register',
+      payload: { email, password },
+    });
+    browser = await launchBrowser();
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await service?.close();
+  });
+
+  const LOGIN = '#operations-auth-post_api_v1_auth_login';
+  const ACCOUNT = '#operations-account-get_api_v1_account';
+
+  /** Opens an operation, executes it, and resolves to the text of its answer. */
+  const execute = async (page: Page, selector: string, body?: object): Promise<string> => {
+    const operation = page.locator(selector);
+    await operation.locator('.opblock-summary-control').focus();
+    await page.keyboard.press('Enter');
+    if (body !== undefined) {
+      await operation.locator('textarea.body-param__text').fill(JSON.stringify(body));
+    }
+    await operation.locator('button.execute').focus();
+    await page.keyboard.press('Enter');
+    const answer = operation.locator('.live-responses-table .response-col_description').nth(1);
+    await answer.waitFor();
+    return String(await answer.locator('.highlight-code pre').first().textContent());
+  };
+  const authorize = async (page: Page, token: string): Promise<void> => {
+    await page.locator('.auth-wrapper .authorize').first().focus();
+    await page.keyboard.press('Enter');
+    const dialog = page.locator('.modal-ux');
+    await dialog.locator('input').fill(token);
+    await page.keyboard.press('Enter');
+    await dialog.locator('.btn-done').press('Enter');
+  };
+
+  it.each([
+    ['a desktop', DESKTOP],
+    ['a phone', PHONE],
+  ])(
+    'lets a visitor log in, authorize and try a signed-in route on %s, by keyboard, within its security policy',
+    async (_name, viewport) => {
+      const page = await (await browser.newContext({ viewport })).newPage();
+      const errors = watchErrors(page);
+      await page.goto(`${url}/docs/account`);
+      await page.locator(LOGIN).waitFor();
+      expect(await page.locator(ACCOUNT).count()).toBe(0);
+      const device = { id: 'docs', name: 'A browser' };
+      const answer = await execute(page, LOGIN, { email, password, platform: 'linux', device });
+      const { access_token: token } = JSON.parse(answer) as { access_token: string };
+
+      await authorize(page, token);
+      await page.locator(ACCOUNT).waitFor();
+      expect(JSON.parse(await execute(page, ACCOUNT))).toMatchObject({ email });
+      expect(await overflowOf(page)).toBeLessThanOrEqual(0);
+      const kept = await page.evaluate(
+        'JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie])',
+      );
+      expect(kept).toBe('[{},{},""]');
+      expect(await page.context().cookies()).toEqual([]);
+
+      await page.locator('.auth-wrapper .authorize').first().press('Enter');
+      await page
+        .locator('.modal-ux')
+        .getByRole('button', { name: 'Remove authorization' })
+        .press('Enter');
+      await page.locator(ACCOUNT).waitFor({ state: 'detached' });
+      expect(errors).toEqual([]);
+      await page.context().close();
+    },
+  );
+
+  it('says that a token is not valid', async () => {
+    const page = await browser.newPage({ viewport: DESKTOP });
+    await page.goto(`${url}/docs/account`);
+    await authorize(page, 'invented');
+    await page.locator('.errors-wrapper').getByText(/token/).first().waitFor();
+    expect(await page.locator(ACCOUNT).count()).toBe(0);
     await page.close();
   });
 });

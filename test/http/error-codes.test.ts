@@ -17,9 +17,8 @@ import {
 } from './support.ts';
 
 /**
- * Every error code that the routes of updaters and downloads can answer is produced here, and what is
- * produced is held against the OpenAPI document in both directions: nothing undocumented, nothing
- * promised in vain.
+ * Produces every error code that the routes of updaters and downloads can answer, and compares the codes with
+ * the OpenAPI document in both directions: every produced code is documented, every documented code is produced.
  */
 
 const FEED = '/feeds/{app}/{channel}/{protocol}/{*}';
@@ -200,7 +199,7 @@ describe('error codes', () => {
   });
 
   it('the store in trouble, when something has to be read or signed', async () => {
-    // More offers than are read at once: the old ones are read when somebody asks for them.
+    // More offers than are read at once: the old ones are read when a client needs them.
     await releaseUnread(service);
     const ask = async (status: number, code: ErrorCode) => {
       await produce(CHECK_UPDATE, status, code, {

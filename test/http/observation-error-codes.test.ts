@@ -74,10 +74,10 @@ describe('error codes of status, metrics, monitoring and contact', () => {
   });
 
   it('monitoring, with nothing behind it that answers', async () => {
-    const nobody = createServer().listen(0, '127.0.0.1');
-    await once(nobody, 'listening');
-    const { port } = nobody.address() as AddressInfo;
-    await new Promise((resolve) => nobody.close(resolve));
+    const closed = createServer().listen(0, '127.0.0.1');
+    await once(closed, 'listening');
+    const { port } = closed.address() as AddressInfo;
+    await new Promise((resolve) => closed.close(resolve));
     const proxy = await open({ env: { MONITORING_UPSTREAM: `http://127.0.0.1:${port}` } });
     for (const operation of MONITORING) {
       await ledger.produce(proxy, operation, 502, 'upstream_unavailable');

@@ -3,7 +3,7 @@ import { setImmediate } from 'node:timers/promises';
 import { expect } from 'vitest';
 import type { Arch, Format, Platform } from '../../src/domain/platform.ts';
 import { AppError, type ErrorCode } from '../../src/errors.ts';
-import { problemSchema } from '../../src/http/server/validation.ts';
+import { problemSchema } from '../../src/http/error-responses.ts';
 import type { ObjectStore } from '../../src/object-store/object-store.ts';
 import { changeStatus, type StatusVerb } from '../../src/operations/change-status.ts';
 import type { PublishRequest } from '../../src/operations/publish-release.ts';
@@ -109,24 +109,32 @@ export async function overload(): Promise<void> {
   }
 }
 
-interface OpenapiDocument {
-  readonly paths: Readonly<
-    Record<
-      string,
-      Readonly<
-        Record<
-          string,
-          {
-            readonly tags?: readonly string[];
-            readonly responses: Readonly<Record<string, { readonly description: string }>>;
-          }
-        >
-      >
-    >
-  >;
+interface Operation {
+  readonly tags?: readonly string[];
+  readonly responses: Readonly<Record<string, { readonly content?: ProblemContent }>>;
 }
 
-/** Produces errors and remembers them, to be held against an OpenAPI document in both directions. */
+interface ProblemContent {
+  readonly 'application/problem+json'?: {
+    readonly schema: { readonly properties: { readonly code: { readonly enum: string[] } } };
+  };
+}
+
+interface OpenapiDocument {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+}
+
+/** Every `status code` that the document lists for an operation. */
+function documentedErrors({ responses }: Operation): string[] {
+  return Object.entries(responses)
+    .filter(([status]) => Number(status) >= 400)
+    .flatMap(([status, { content }]) => {
+      const codes = content?.['application/problem+json']?.schema.properties.code.enum ?? [];
+      return codes.map((code) => `${status} ${code}`);
+    });
+}
+
+/** Produces errors and records them, to compare them with an OpenAPI document in both directions. */
 export function createErrorLedger() {
   /** `GET /path` → `status code`s. */
   const produced = new Map<string, Set<string>>();
@@ -161,18 +169,14 @@ export function createErrorLedger() {
       produced.set(operation, codes.add(`${status} ${code}`));
     },
 
-    /** That exactly these were produced of every operation with one of the tags. */
+    /** Expects that every operation with one of the tags documents exactly the errors that were produced. */
     expectDocumented: (document: OpenapiDocument, tags: readonly string[]): void => {
       const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
         Object.entries(methods)
           .filter(([, operation]) => operation.tags?.some((tag) => tags.includes(tag)))
-          .map(([method, { responses }]) => ({
+          .map(([method, operation]) => ({
             name: `${method.toUpperCase()} ${path}`,
-            documented: Object.entries(responses)
-              .filter(([status]) => Number(status) >= 400)
-              .flatMap(([status, { description }]) =>
-                description.split(', ').map((code) => `${status} ${code}`),
-              ),
+            documented: documentedErrors(operation),
           })),
       );
       expect(operations.length).toBeGreaterThan(0);

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { DEFAULT_TIERS } from '../../src/domain/tier.ts';
 import type { App } from '../../src/http/deps.ts';
 import { registerFeeds } from '../../src/http/feeds/feed.ts';
-import { buildBase, registerOpenRoutes } from '../../src/http/server/build-server.ts';
+import { buildBase } from '../../src/http/server/build-server.ts';
 import { PROTOCOLS } from '../../src/protocols/registry.ts';
 import { release, setStatus } from '../http/support.ts';
 import { createTestService, type TestService } from '../support/service.ts';
@@ -53,9 +53,7 @@ async function open(from: TestService): Promise<App> {
     checkAgainAfterSeconds: 60,
     publicUrl: () => 'https://updates.example',
   };
-  await registerOpenRoutes(opened, (scope) => {
-    registerFeeds(scope, deps, [...PROTOCOLS, listing, post]);
-  });
+  registerFeeds(opened, deps, [...PROTOCOLS, listing, post]);
   await opened.ready();
   return opened;
 }

@@ -3,49 +3,55 @@ import { endOneSession, listSessions } from '../../identity/account-sessions.ts'
 import { endEverySession } from '../../identity/manage-account.ts';
 import { CLIENT_PLATFORMS } from '../../identity/session-document.ts';
 import type { App } from '../deps.ts';
-import { problems, word } from '../server/validation.ts';
-import {
-  CHANGE_PROBLEMS,
-  READING,
-  SIGNED_IN_PROBLEMS,
-  signedOutWhenGone,
-  WRITING,
-} from './account.ts';
+import { errorResponses } from '../error-responses.ts';
+import { word } from '../server/validation.ts';
+import { signedOutWhenErased } from './account-error.ts';
 import type { AccountsDeps } from './accounts-deps.ts';
 import { asOwner, openIdentity, requirePrincipal } from './authenticate.ts';
-import { clearSessionCookie } from './session-answer.ts';
+import { SIGNED_IN, SIGNED_IN_CHANGE } from './error-codes.ts';
+import { clearSessionCookie } from './session-cookie.ts';
 
 const PATH = '/api/v1/account/sessions';
 
-const answerSchema = z.strictObject({
-  sessions: z.array(
-    z.strictObject({
-      id: z.string(),
-      current: z.boolean().describe('The one that asks.'),
-      platform: z.enum(CLIENT_PLATFORMS),
-      device_name: z.string(),
-      os_version: z.string().nullable(),
-      app_version: z.string().nullable(),
-      started_at: z.string(),
-      refreshed_at: z.string(),
-      expires_at: z.string(),
-    }),
-  ),
+const sessionSchema = z.strictObject({
+  id: z.string(),
+  current: z.boolean().describe('Whether this request belongs to it.'),
+  platform: z.enum(CLIENT_PLATFORMS),
+  device_name: z.string(),
+  os_version: z.string().nullable(),
+  app_version: z.string().nullable(),
+  started_at: z.string(),
+  refreshed_at: z.string(),
+  expires_at: z.string(),
 });
 
+const listSchema = {
+  summary: 'List your sessions',
+  tags: ['account'],
+  response: {
+    200: z.strictObject({ sessions: z.array(sessionSchema) }),
+    ...errorResponses(...SIGNED_IN, 'document_newer'),
+  },
+};
+
+const endOneSchema = {
+  summary: 'End one of your sessions',
+  tags: ['account'],
+  params: z.object({ session: word }),
+  response: {
+    204: z.null(),
+    ...errorResponses(...SIGNED_IN_CHANGE, 'invalid_request', 'unknown_session'),
+  },
+};
+
+const endAllSchema = {
+  summary: 'End all your sessions, this one included',
+  tags: ['account'],
+  response: { 204: z.null(), ...errorResponses(...SIGNED_IN_CHANGE) },
+};
+
 export function registerAccountSessions(app: App, deps: AccountsDeps): void {
-  const list = {
-    summary: 'Where you are signed in',
-    tags: ['account'],
-    response: {
-      200: answerSchema,
-      ...problems({
-        ...SIGNED_IN_PROBLEMS,
-        503: `${READING}, document_newer`,
-      }),
-    },
-  };
-  app.get(PATH, { schema: list }, async (request) => {
+  app.get(PATH, { schema: listSchema }, async (request) => {
     const { account, session: current } = await requirePrincipal(deps, request);
     const sessions = await listSessions(openIdentity(deps), account);
     return {
@@ -63,39 +69,20 @@ export function registerAccountSessions(app: App, deps: AccountsDeps): void {
     };
   });
 
-  const endOne = {
-    summary: 'Sign out somewhere else',
-    tags: ['account'],
-    params: z.object({ session: word }),
-    response: {
-      204: z.null(),
-      ...problems({
-        ...CHANGE_PROBLEMS,
-        400: 'invalid_request, malformed_json',
-        404: 'unknown_session',
-      }),
-    },
-  };
-  app.delete(`${PATH}/:session`, { schema: endOne }, async (request, reply) => {
+  app.delete(`${PATH}/:session`, { schema: endOneSchema }, async (request, reply) => {
     const principal = await requirePrincipal(deps, request);
     const owner = asOwner(openIdentity(deps), principal);
-    await endOneSession(owner, principal.account, request.params.session).catch(signedOutWhenGone);
+    const { session } = request.params;
+    await endOneSession(owner, principal.account, session).catch(signedOutWhenErased);
     return reply.code(204).send(null);
   });
 
-  const endAll = {
-    summary: 'Sign out everywhere, here included',
-    tags: ['account'],
-    response: {
-      204: z.null(),
-      ...problems({ ...CHANGE_PROBLEMS, 503: `${WRITING}, document_newer` }),
-    },
-  };
-  app.delete(PATH, { schema: endAll }, async (request, reply) => {
+  app.delete(PATH, { schema: endAllSchema }, async (request, reply) => {
     const principal = await requirePrincipal(deps, request);
+    const { account, session } = principal;
     const owner = asOwner(openIdentity(deps), principal, { isSigningOut: true });
-    await endEverySession(owner, principal.account, principal.session).catch(signedOutWhenGone);
-    clearSessionCookie(reply as never, deps.cookies);
+    await endEverySession(owner, account, session).catch(signedOutWhenErased);
+    clearSessionCookie(reply, deps.cookies);
     return reply.code(204).send(null);
   });
 }

@@ -1,15 +1,20 @@
 import { z } from 'zod';
-import { AppError, isAppError } from '../../errors.ts';
+import type { TierTable } from '../../domain/tier.ts';
 import { notSignedIn } from '../../identity/access-token.ts';
 import { readAccount } from '../../identity/account.ts';
 import type { Account } from '../../identity/account-document.ts';
 import { eraseOwnAccount } from '../../identity/erase-own.ts';
 import { setName } from '../../identity/manage-account.ts';
 import type { App } from '../deps.ts';
-import { problems } from '../server/validation.ts';
+import { errorResponses } from '../error-responses.ts';
+import { signedOutWhenErased } from './account-error.ts';
 import type { AccountsDeps } from './accounts-deps.ts';
 import { asOwner, openIdentity, requirePrincipal } from './authenticate.ts';
-import { clearSessionCookie, lineSchema, passwordSchema } from './session-answer.ts';
+import { SIGNED_IN, SIGNED_IN_CHANGE } from './error-codes.ts';
+import { nameSchema, passwordSchema } from './request-field.ts';
+import { clearSessionCookie } from './session-cookie.ts';
+
+const PATH = '/api/v1/account';
 
 const answerSchema = z.strictObject({
   id: z.string(),
@@ -20,120 +25,73 @@ const answerSchema = z.strictObject({
   registered_at: z.string(),
 });
 
-/** What every route can answer that reads from the store, and every one that writes to it. */
-export const READING = 'store_unavailable, store_denied';
-export const WRITING = `${READING}, store_full, store_nonconforming` as const;
+const readSchema = {
+  summary: 'Read your account',
+  tags: ['account'],
+  response: { 200: answerSchema, ...errorResponses(...SIGNED_IN, 'document_newer') },
+};
 
-/** What every signed-in route can answer beside its own. */
-export const SIGNED_IN_PROBLEMS = {
-  401: 'not_signed_in',
-  429: 'too_many_requests',
-  501: 'not_configured',
-  503: READING,
-} as const;
-/** Of a route that is sent a body, whether or not it wants one. */
-export const BODY_PROBLEMS = {
-  413: 'body_too_large',
-  415: 'unsupported_media_type',
-} as const;
-/** Of a route that changes something and wants no body. */
-export const CHANGE_PROBLEMS = {
-  400: 'malformed_json',
-  ...SIGNED_IN_PROBLEMS,
-  ...BODY_PROBLEMS,
-  503: `${WRITING}, document_newer`,
-} as const;
+const changeSchema = {
+  summary: 'Change your name',
+  tags: ['account'],
+  body: z.object({ name: nameSchema.nullable() }),
+  response: { 200: answerSchema, ...errorResponses(...SIGNED_IN_CHANGE, 'invalid_request') },
+};
 
-const PATH = '/api/v1/account';
+const eraseSchema = {
+  summary: 'Delete your account',
+  description:
+    'Requires the password. Ends every session and deletes the account, its sessions and its developer keys permanently. The mail address can register again after two hours. Data at an external identity provider is not deleted, nor are messages sent with the contact form.',
+  tags: ['account'],
+  body: z.object({ password: passwordSchema }),
+  response: {
+    204: z.null(),
+    ...errorResponses(
+      ...SIGNED_IN_CHANGE,
+      'invalid_request',
+      'invalid_credentials',
+      'email_not_verified',
+      'identity_provider_unavailable',
+      'overloaded',
+    ),
+  },
+};
 
 export function registerAccount(app: App, deps: AccountsDeps): void {
-  const answerOf = (account: Account): z.output<typeof answerSchema> => ({
-    id: account.id,
-    email: account.email,
-    email_verified: account.emailVerified,
-    name: account.name,
-    tier: deps.tiers.tierNamed(account.tier),
-    registered_at: account.registeredAt,
-  });
-
-  const read = {
-    summary: 'Your account',
-    tags: ['account'],
-    response: {
-      200: answerSchema,
-      ...problems({ ...SIGNED_IN_PROBLEMS, 503: `${READING}, document_newer` }),
-    },
-  };
-  app.get(PATH, { schema: read }, async (request) => {
+  app.get(PATH, { schema: readSchema }, async (request) => {
     const { account: id } = await requirePrincipal(deps, request);
     const account = await readAccount(openIdentity(deps).store, id);
-    // Erased while its last access token is still good.
+    // An access token outlives an erased account by some minutes.
     if (account === undefined) throw notSignedIn();
-    return answerOf(account);
+    return answerOf(account, deps.tiers);
   });
 
-  const change = {
-    summary: 'Change your name',
-    tags: ['account'],
-    body: z.object({ name: lineSchema(100).nullable() }),
-    response: {
-      200: answerSchema,
-      ...problems({
-        400: 'invalid_request, malformed_json',
-        ...SIGNED_IN_PROBLEMS,
-        ...BODY_PROBLEMS,
-        503: `${WRITING}, document_newer`,
-      }),
-    },
-  };
-  app.patch(PATH, { schema: change }, async (request) => {
+  app.patch(PATH, { schema: changeSchema }, async (request) => {
     const principal = await requirePrincipal(deps, request);
     const owner = asOwner(openIdentity(deps), principal);
-    const account = await setName(owner, principal.account, request.body.name).catch(
-      signedOutWhenGone,
-    );
-    return answerOf(account);
+    const { name } = request.body;
+    const account = await setName(owner, principal.account, name).catch(signedOutWhenErased);
+    return answerOf(account, deps.tiers);
   });
 
-  const erase = {
-    summary: 'Delete everything of yours',
-    description:
-      'Asks for the password again. Ends every session and deletes the account, its sessions and developer keys, for good. Its address can register again two hours later. What an identity provider outside keeps stays there, and so do messages sent with the contact form.',
-    tags: ['account'],
-    body: z.object({ password: passwordSchema }),
-    response: {
-      204: z.null(),
-      ...problems({
-        ...CHANGE_PROBLEMS,
-        400: 'invalid_request, malformed_json',
-        401: 'not_signed_in, invalid_credentials',
-        403: 'email_not_verified',
-        503: `identity_provider_unavailable, overloaded, ${WRITING}, document_newer`,
-      }),
-    },
-  };
-  app.delete(PATH, { schema: erase }, async (request, reply) => {
+  app.delete(PATH, { schema: eraseSchema }, async (request, reply) => {
     const principal = await requirePrincipal(deps, request);
     await deps.tryLimit.consume(request.ip);
     const owner = asOwner(openIdentity(deps), principal);
-    await eraseOwnAccount(owner, principal.account, request.body.password).catch(signedOutWhenGone);
-    clearSessionCookie(reply as never, deps.cookies);
+    const { password } = request.body;
+    await eraseOwnAccount(owner, principal.account, password).catch(signedOutWhenErased);
+    clearSessionCookie(reply, deps.cookies);
     return reply.code(204).send(null);
   });
 }
 
-export function signedOutWhenGone(error: unknown): never {
-  if (isGone(error)) throw notSignedIn(error);
-  return tryAgainWhenUnknown(error);
-}
-
-/** Whether an account was erased. */
-export function isGone(error: unknown): boolean {
-  return isAppError(error, 'unknown_account') || isAppError(error, 'ended');
-}
-
-/** A person reads "try again" where a script reads "unknown". */
-export function tryAgainWhenUnknown(error: unknown): never {
-  if (!isAppError(error, 'outcome_unknown')) throw error;
-  throw new AppError('store_unavailable', error.message, { cause: error });
+function answerOf(account: Account, tiers: TierTable): z.output<typeof answerSchema> {
+  return {
+    id: account.id,
+    email: account.email,
+    email_verified: account.emailVerified,
+    name: account.name,
+    tier: tiers.tierNamed(account.tier),
+    registered_at: account.registeredAt,
+  };
 }

@@ -3,15 +3,15 @@ import type { TierTable } from '../../domain/tier.ts';
 import type { Identity } from '../../identity/identity.ts';
 import type { AddressLimit } from '../server/address-limit.ts';
 
-/** What the routes about accounts use. */
+/** What all routes about accounts use. */
 export interface AccountsDeps {
-  /** Undefined where there are no accounts: every one of these routes answers 501 then. */
+  /** Undefined when accounts are off: the routes then answer 501. */
   readonly identity: Identity | undefined;
   readonly tiers: TierTable;
   readonly captcha: Captcha;
-  /** For trying passwords and addresses. */
+  /** Limits how often an address can try passwords and mail addresses. */
   readonly tryLimit: AddressLimit;
-  /** For what needs a good token anyway. */
+  /** Limits the requests of an address that need a valid token. */
   readonly requestLimit: AddressLimit;
   readonly cookies: CookieSettings;
 }
@@ -20,6 +20,6 @@ export interface CookieSettings {
   /** Whether clients of platform `web` get their refresh token as a cookie. */
   readonly enabled: boolean;
   readonly sameSite: 'Strict' | 'Lax' | 'None';
-  /** Exact origins that may use it. */
+  /** The exact origins whose pages may use the cookie. */
   readonly origins: readonly string[];
 }

@@ -4,27 +4,40 @@ import { AppError } from '../../errors.ts';
 import { bearerOf, notSignedIn } from '../../identity/access-token.ts';
 import type { Telemetry } from '../../usage/telemetry.ts';
 import type { App } from '../deps.ts';
-import { problems, word } from '../server/validation.ts';
-import { SIGNED_IN_PROBLEMS } from './account.ts';
+import { errorResponses } from '../error-responses.ts';
+import { word } from '../server/validation.ts';
 import type { AccountsDeps } from './accounts-deps.ts';
 import { openIdentity, requireFeature, requirePrincipal } from './authenticate.ts';
+import { SIGNED_IN } from './error-codes.ts';
 
 const DAY_MS = 86_400_000;
 const DAYS_DEFAULT = 30;
-/** What is kept in detail, and a little more. */
+/** A little longer than detailed counts are kept. */
 const DAYS_MAX = 400;
 
 const day = z.iso.date().describe('A day, UTC: 2026-11-21.');
 
+const rowSchema = z.strictObject({
+  day: z.string(),
+  version: z
+    .string()
+    .describe('For checks the version that the client has; for offers and links the one offered.'),
+  platform: z.string(),
+  channel: z.string(),
+  checks: z.int(),
+  offers: z.int(),
+  links: z.int().describe('Download links issued.'),
+});
+
 const schema = {
-  summary: 'How releases are doing',
+  summary: 'Read release analytics',
   description:
-    'For accounts whose tier includes analytics, and for their developer keys with access to the application. What another process counted comes with its next flush.',
+    'For accounts whose tier includes analytics, and for their developer keys with access to the application. Counts of other processes appear after their next flush.',
   tags: ['analytics'],
   querystring: z.object({
-    app: word.optional().describe('Default: the application this service is set up for.'),
-    from: day.optional().describe('Default: 30 days back.'),
-    to: day.optional().describe('Default: today.'),
+    app: word.optional().describe('Default: the default application of this service.'),
+    from: day.optional().describe('Default: 30 days, including the last one.'),
+    to: day.optional().describe('The last day. Default: today.'),
   }),
   response: {
     200: z.strictObject({
@@ -32,52 +45,41 @@ const schema = {
       from: z.string(),
       to: z.string(),
       flush_interval_seconds: z.number(),
-      rows: z.array(
-        z.strictObject({
-          day: z.string(),
-          version: z
-            .string()
-            .describe('For checks the version that asked, for the others the one handed out.'),
-          platform: z.string(),
-          channel: z.string(),
-          checks: z.int(),
-          offers: z.int(),
-          links: z.int().describe('Download links handed out.'),
-        }),
-      ),
+      rows: z.array(rowSchema),
     }),
-    ...problems({
-      400: 'invalid_request',
-      ...SIGNED_IN_PROBLEMS,
-      403: 'not_entitled, scope_missing',
-      404: 'unknown_application',
-    }),
+    ...errorResponses(
+      ...SIGNED_IN,
+      'invalid_request',
+      'not_entitled',
+      'scope_missing',
+      'unknown_application',
+    ),
   },
 };
 
 export interface AnalyticsDeps extends AccountsDeps {
   readonly telemetry: Pick<Telemetry, 'analytics' | 'flushIntervalMs'>;
   readonly defaultApplication: string;
-  /** From memory. */
-  hasApplication(name: string): boolean;
+  /** Answers from memory. */
+  readonly hasApplication: (name: string) => boolean;
 }
 
 export function registerAnalytics(app: App, deps: AnalyticsDeps): void {
+  const { telemetry } = deps;
   app.get('/api/v1/analytics/releases', { schema }, async (request) => {
     const application = request.query.app ?? deps.defaultApplication;
     await authorize(deps, request, application);
     if (!deps.hasApplication(application)) {
-      const detail = `There is no application ${JSON.stringify(application)} here.`;
+      const detail = `There is no application ${JSON.stringify(application)}.`;
       throw new AppError('unknown_application', detail, { issues: [{ pointer: '/app', detail }] });
     }
     const { from, to } = rangeOf(request.query, openIdentity(deps).clock.now());
-    const rows = deps.telemetry.analytics({ application, from, to });
     return {
       app: application,
       from,
       to,
-      flush_interval_seconds: deps.telemetry.flushIntervalMs / 1000,
-      rows: rows.map((row) => ({
+      flush_interval_seconds: telemetry.flushIntervalMs / 1000,
+      rows: telemetry.analytics({ application, from, to }).map((row) => ({
         day: row.day,
         version: row.version,
         platform: row.platform,
@@ -90,7 +92,7 @@ export function registerAnalytics(app: App, deps: AnalyticsDeps): void {
   });
 }
 
-/** A person with the tier, or a key of one whose scope names the application. */
+/** Accepts an access token of an account with the tier, or a developer key of one with a fitting scope. */
 async function authorize(
   deps: AnalyticsDeps,
   request: FastifyRequest,
@@ -104,7 +106,7 @@ async function authorize(
     requireFeature(deps.tiers, tier, 'analytics');
     return;
   }
-  // An invented key costs store requests: not as many as somebody likes.
+  // Verifying a key costs store requests, also for an invented one.
   await deps.requestLimit.consume(request.ip);
   const { account, scopes } = await developerKeys.verify(token);
   requireFeature(deps.tiers, deps.tiers.tierNamed(account.tier), 'analytics');
@@ -113,6 +115,7 @@ async function authorize(
   }
 }
 
+/** @param now in milliseconds. @throws AppError `invalid_request` */
 function rangeOf(
   query: { readonly from?: string | undefined; readonly to?: string | undefined },
   now: number,
@@ -122,6 +125,6 @@ function rangeOf(
   const from = query.from ?? dayOf(Date.parse(to) - (DAYS_DEFAULT - 1) * DAY_MS);
   const days = (Date.parse(to) - Date.parse(from)) / DAY_MS + 1;
   if (days >= 1 && days <= DAYS_MAX) return { from, to };
-  const detail = `from must not be after to, and at most ${DAYS_MAX} days before it.`;
+  const detail = `from must not be after to, and the range may have at most ${DAYS_MAX} days.`;
   throw new AppError('invalid_request', detail, { issues: [{ pointer: '/from', detail }] });
 }

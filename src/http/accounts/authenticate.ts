@@ -7,25 +7,25 @@ import type { Identity } from '../../identity/identity.ts';
 import { type GuardedSession, guardSession } from '../../identity/session-guard.ts';
 import type { AccountsDeps } from './accounts-deps.ts';
 
-/** Who is asking, and whether they may. */
+/** Which account sends a request, and what its tier allows. */
 
 /** @throws AppError `not_configured` */
 export function openIdentity(deps: Pick<AccountsDeps, 'identity'>): Identity {
   if (deps.identity !== undefined) return deps.identity;
-  throw new AppError('not_configured', 'There are no accounts here: IDENTITY_PROVIDER is off.');
+  throw new AppError('not_configured', 'This service has no accounts: IDENTITY_PROVIDER is off.');
 }
 
 /**
- * Who holds the request's access token.
+ * The account and session of the request's access token.
  *
  * @throws AppError `not_configured`, `too_many_requests`, `not_signed_in`
  */
 export async function requirePrincipal(
-  deps: AccountsDeps,
-  request: FastifyRequest,
+  deps: Pick<AccountsDeps, 'identity' | 'tiers' | 'requestLimit'>,
+  request: Pick<FastifyRequest, 'ip' | 'headers'>,
 ): Promise<Principal> {
   const { accessTokens } = openIdentity(deps);
-  // Before the token is looked at: most of what it opens costs store requests, some of them listings.
+  // Before the token is verified: most routes that require one cost store requests, some of them listings.
   await deps.requestLimit.consume(request.ip);
   const token = bearerOf(request.headers.authorization);
   if (token === undefined) throw notSignedIn();
@@ -34,8 +34,8 @@ export async function requirePrincipal(
 }
 
 /**
- * What changes are made with as the holder of an access token: each is refused once the session is over
- * or the account is locked.
+ * What the holder of an access token changes an account with: every change is refused once the session is
+ * over or the account is locked.
  *
  * @param options see `guardSession`
  */
@@ -52,13 +52,13 @@ export function requireFeature(tiers: TierTable, tier: string, feature: Feature)
   if (tiers.opensFeature(tier, feature)) return;
   throw new AppError(
     'not_entitled',
-    `The tier ${tier} does not include ${feature.replace('_', ' ')}. After a change of tier, refresh the session.`,
+    `Tier ${tier} does not include ${feature.replace('_', ' ')}. After a change of tier, refresh the session.`,
   );
 }
 
 /**
- * For routes that anybody may ask: the tier of whoever holds the token, null for nobody. A token that
- * is not good counts as none.
+ * For public routes: the tier of the account whose access token the header carries. Null without a token,
+ * and for an invalid one.
  */
 export function createTierOf(
   deps: Pick<AccountsDeps, 'identity' | 'tiers'>,

@@ -4,35 +4,50 @@ import { notSignedIn } from '../../identity/access-token.ts';
 import { readAccount } from '../../identity/account.ts';
 import { guardSession } from '../../identity/session-guard.ts';
 import type { App } from '../deps.ts';
-import { problems } from '../server/validation.ts';
-import { BODY_PROBLEMS, READING, SIGNED_IN_PROBLEMS } from './account.ts';
+import { errorResponses } from '../error-responses.ts';
 import type { AccountsDeps } from './accounts-deps.ts';
 import { openIdentity, requirePrincipal } from './authenticate.ts';
+import { SIGNED_IN, WITH_BODY } from './error-codes.ts';
 
-/** What the account's tier opens, and the way to whoever sells another one. */
-export function registerBilling(
-  app: App,
-  deps: AccountsDeps & { readonly billingPortalUrl: string | undefined },
-): void {
-  const { tiers } = deps;
-  const billing = {
-    summary: 'Your tier and what it opens',
-    tags: ['billing'],
-    response: {
-      200: z.strictObject({
-        tier: z.string(),
-        opens: z
-          .array(z.string())
-          .describe('`developer_keys`, `analytics`, `channel:{app}/{channel}`.'),
-        tiers: z.array(z.strictObject({ tier: z.string(), opens: z.array(z.string()) })),
-        portal: z.boolean().describe('Whether there is a portal to change it.'),
-      }),
-      ...problems({ ...SIGNED_IN_PROBLEMS, 503: `${READING}, document_newer` }),
-    },
-  };
-  app.get('/api/v1/billing', { schema: billing }, async (request) => {
+export interface BillingDeps extends AccountsDeps {
+  /** Undefined where there is no billing portal. */
+  readonly billingPortalUrl: string | undefined;
+}
+
+const opensSchema = z
+  .array(z.string())
+  .describe('`developer_keys`, `analytics`, `channel:{app}/{channel}`.');
+
+const billingSchema = {
+  summary: 'Read your tier and what it includes',
+  tags: ['billing'],
+  response: {
+    200: z.strictObject({
+      tier: z.string(),
+      opens: opensSchema,
+      tiers: z.array(z.strictObject({ tier: z.string(), opens: opensSchema })),
+      portal: z.boolean().describe('Whether there is a billing portal to change the tier.'),
+    }),
+    ...errorResponses(...SIGNED_IN, 'document_newer'),
+  },
+};
+
+const portalSchema = {
+  summary: 'Open the billing portal',
+  description:
+    'Answers with an address that contains a token for the portal. The token identifies the account and is signed with the keys of /.well-known/jwks.json: `typ` is portal+jwt, `aud` is the portal. It is valid for one minute. The portal must accept each `jti` only once.',
+  tags: ['billing'],
+  response: {
+    201: z.strictObject({ url: z.string(), expires_in: z.int().describe('Seconds.') }),
+    ...errorResponses(...SIGNED_IN, ...WITH_BODY, 'document_newer'),
+  },
+};
+
+export function registerBilling(app: App, deps: BillingDeps): void {
+  const { tiers, billingPortalUrl } = deps;
+  app.get('/api/v1/billing', { schema: billingSchema }, async (request) => {
     const { account: id } = await requirePrincipal(deps, request);
-    // As it is now: the token may be older than what was bought.
+    // From the store: the access token may be older than the last change of the tier.
     const account = await readAccount(openIdentity(deps).store, id);
     if (account === undefined) throw notSignedIn();
     const tier = tiers.tierNamed(account.tier);
@@ -40,39 +55,21 @@ export function registerBilling(
       tier,
       opens: [...tiers.opens(tier)],
       tiers: tiers.names.map((name) => ({ tier: name, opens: [...tiers.opens(name)] })),
-      portal: deps.billingPortalUrl !== undefined,
+      portal: billingPortalUrl !== undefined,
     };
   });
 
-  const portal = {
-    summary: 'Go to the billing portal',
-    description:
-      'An address with a token that says who comes, signed with the keys of /.well-known/jwks.json: `typ` portal+jwt, `aud` the portal, good for a minute. The portal must take each `jti` only once.',
-    tags: ['billing'],
-    response: {
-      201: z.strictObject({ url: z.string(), expires_in: z.int().describe('Seconds.') }),
-      ...problems({
-        400: 'malformed_json',
-        ...SIGNED_IN_PROBLEMS,
-        ...BODY_PROBLEMS,
-        503: `${READING}, document_newer`,
-      }),
-    },
-  };
-  app.post('/api/v1/portal/session', { schema: portal }, async (request, reply) => {
+  app.post('/api/v1/portal/session', { schema: portalSchema }, async (request, reply) => {
     const principal = await requirePrincipal(deps, request);
     const { account: id } = principal;
-    const { billingPortalUrl } = deps;
     if (billingPortalUrl === undefined) {
-      throw new AppError(
-        'not_configured',
-        'There is no billing portal: BILLING_PORTAL_URL is not set.',
-      );
+      const detail = 'There is no billing portal: BILLING_PORTAL_URL is not set.';
+      throw new AppError('not_configured', detail);
     }
     const { store, accessTokens } = openIdentity(deps);
     const account = await readAccount(store, id);
     if (account === undefined) throw notSignedIn();
-    // The portal changes what the account may do: it is no place for a session that is over.
+    // The portal can change what the account may do: an ended session must not open it.
     await guardSession(store, principal)(account);
     const { token, seconds } = await accessTokens.issueForPortal({
       account: id,

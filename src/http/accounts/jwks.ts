@@ -4,9 +4,9 @@ import { openIdentity } from './authenticate.ts';
 
 const MAX_AGE_SECONDS = 300;
 
-/** The public keys of access tokens, for services that check them by themselves (RFC 7517). */
-export function registerJwks(app: App, deps: AccountsDeps): void {
-  app.get('/.well-known/jwks.json', { schema: { hide: true } as object }, (_request, reply) => {
+/** The public keys of access tokens, for services that verify them themselves (RFC 7517). */
+export function registerJwks(app: App, deps: Pick<AccountsDeps, 'identity'>): void {
+  app.get('/.well-known/jwks.json', { schema: { hide: true } }, (_request, reply) => {
     const { keys } = openIdentity(deps);
     reply
       .header('cache-control', `public, max-age=${MAX_AGE_SECONDS}`)

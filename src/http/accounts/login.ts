@@ -1,27 +1,25 @@
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { Identity } from '../../identity/identity.ts';
-import type { ClientPlatform } from '../../identity/session-document.ts';
 import { signIn } from '../../identity/sign-in.ts';
 import type { App } from '../deps.ts';
-import { problems } from '../server/validation.ts';
-import { tryAgainWhenUnknown, WRITING } from './account.ts';
+import { errorResponses } from '../error-responses.ts';
+import { tryAgainWhenUnknown } from './account-error.ts';
 import type { AccountsDeps } from './accounts-deps.ts';
 import { openIdentity } from './authenticate.ts';
+import { ACCOUNTS, WITH_BODY, WRITING } from './error-codes.ts';
 import {
   deviceIdSchema,
   EXAMPLE_DEVICE,
   EXAMPLE_EMAIL,
   EXAMPLE_PASSWORD,
   emailSchema,
-  lineSchema,
+  nameSchema,
   passwordSchema,
   platformSchema,
-  requireOwnOrigin,
-  SESSION_COOKIE,
-  sendSession,
-  sessionAnswerSchema,
-} from './session-answer.ts';
+} from './request-field.ts';
+import { sessionAnswer, sessionAnswerSchema } from './session-answer.ts';
+import { requireOwnOrigin, sessionCookieOf, usesCookie } from './session-cookie.ts';
 
 const EXAMPLE = {
   email: EXAMPLE_EMAIL,
@@ -31,7 +29,7 @@ const EXAMPLE = {
 };
 
 const schema = {
-  summary: 'Sign in',
+  summary: 'Log in',
   tags: ['auth'],
   body: z
     .object({
@@ -40,48 +38,37 @@ const schema = {
       platform: platformSchema,
       device: z.object({
         id: deviceIdSchema,
-        name: lineSchema(100).describe('As people know it: "Ada\'s laptop".'),
-        os_version: lineSchema(100).optional(),
-        app_version: lineSchema(100).optional(),
+        name: nameSchema.describe('A name that the user recognizes, such as "Ada\'s laptop".'),
+        os_version: nameSchema.optional(),
+        app_version: nameSchema.optional(),
       }),
     })
     .meta({ example: EXAMPLE }),
   response: {
     200: sessionAnswerSchema,
-    ...problems({
-      400: 'invalid_request, malformed_json',
-      401: 'invalid_credentials, session_ended',
-      403: 'account_locked, email_not_verified, request_forgery',
-      413: 'body_too_large',
-      415: 'unsupported_media_type',
-      429: 'too_many_requests',
-      501: 'not_configured',
-      503: `identity_provider_unavailable, overloaded, ${WRITING}, document_newer`,
-    }),
+    ...errorResponses(
+      ...ACCOUNTS,
+      ...WITH_BODY,
+      ...WRITING,
+      'invalid_request',
+      'invalid_credentials',
+      'session_ended',
+      'account_locked',
+      'email_not_verified',
+      'request_forgery',
+      'identity_provider_unavailable',
+      'overloaded',
+    ),
   },
 };
-
-/** The session whose cookie is about to be replaced: nobody could end it any more. */
-async function endReplacedSession(
-  deps: AccountsDeps,
-  { sessions }: Identity,
-  request: FastifyRequest,
-  platform: ClientPlatform,
-): Promise<void> {
-  if (!deps.cookies.enabled || platform !== 'web') return;
-  const replaced = sessions.claimsOf(request.cookies[SESSION_COOKIE] ?? '');
-  if (replaced === undefined) return;
-  await sessions.end(replaced.account, replaced.session, 'logged_out').catch((error: unknown) => {
-    request.log.warn({ err: error }, 'the session before could not be ended');
-  });
-}
 
 export function registerLogin(app: App, deps: AccountsDeps): void {
   app.post('/api/v1/auth/login', { schema }, async (request, reply) => {
     const identity = openIdentity(deps);
     const { email, password, platform, device } = request.body;
-    // Else a page elsewhere could sign a visitor in to somebody else's account.
-    if (deps.cookies.enabled && platform === 'web') requireOwnOrigin(request, deps.cookies);
+    const isInCookie = usesCookie(deps.cookies, platform);
+    // Otherwise a page of another site could sign a visitor in to an attacker's account.
+    if (isInCookie) requireOwnOrigin(request, deps.cookies);
     await deps.tryLimit.consume(request.ip);
     const session = await signIn(identity, {
       email,
@@ -94,7 +81,20 @@ export function registerLogin(app: App, deps: AccountsDeps): void {
         appVersion: device.app_version ?? null,
       },
     }).catch(tryAgainWhenUnknown);
-    await endReplacedSession(deps, identity, request, platform);
-    return sendSession(deps, reply as never, session, platform);
+    if (isInCookie) await endReplacedSession(deps, identity, request);
+    return sessionAnswer(deps, reply, session, platform);
+  });
+}
+
+/** Ends the session of the cookie that is replaced: no client could end it afterwards. Never rejects. */
+async function endReplacedSession(
+  { cookies }: AccountsDeps,
+  { sessions }: Identity,
+  request: Pick<FastifyRequest, 'cookies' | 'log'>,
+): Promise<void> {
+  const replaced = sessions.claimsOf(sessionCookieOf(request, cookies) ?? '');
+  if (replaced === undefined) return;
+  await sessions.end(replaced.account, replaced.session, 'logged_out').catch((error: unknown) => {
+    request.log.warn({ err: error }, 'the session of the replaced cookie could not be ended');
   });
 }

@@ -6,16 +6,17 @@ import type { Identity } from '../../identity/identity.ts';
 import { endEverySession } from '../../identity/manage-account.ts';
 import { SESSION_LIFE_MS } from '../../identity/sessions.ts';
 import type { App } from '../deps.ts';
-import { problems } from '../server/validation.ts';
-import { isGone, tryAgainWhenUnknown, WRITING } from './account.ts';
+import { errorResponses } from '../error-responses.ts';
+import { isErased, tryAgainWhenUnknown } from './account-error.ts';
 import type { AccountsDeps } from './accounts-deps.ts';
 import { asOwner, openIdentity } from './authenticate.ts';
-import { clearSessionCookie, requireOwnScript, SESSION_COOKIE } from './session-answer.ts';
+import { ACCOUNTS, WITH_BODY, WRITING } from './error-codes.ts';
+import { clearSessionCookie, requireOwnScript, sessionCookieOf } from './session-cookie.ts';
 
 const schema = {
-  summary: 'Sign out',
+  summary: 'Log out',
   description:
-    'Ends this session, or all of the account. Says who asks by an access token, a refresh token, or the cookie; nothing to end is no error. Ending all of them needs an access token that expired an hour ago at most, or one of the two newest refresh tokens of its session.',
+    'Ends this session, or every session of the account. The client proves the session with an access token, a refresh token or the cookie; a request without any of them succeeds and ends nothing. Scope `global` requires an access token that expired at most an hour ago, or one of the two newest refresh tokens of the session.',
   tags: ['auth'],
   body: z
     .object({
@@ -24,29 +25,28 @@ const schema = {
     })
     .meta({ example: { scope: 'local' } }),
   response: {
-    204: z.null().describe('Over. Access tokens of it are good for ten minutes at the most.'),
-    ...problems({
-      400: 'invalid_request, malformed_json',
-      401: 'not_signed_in',
-      403: 'request_forgery',
-      413: 'body_too_large',
-      415: 'unsupported_media_type',
-      429: 'too_many_requests',
-      501: 'not_configured',
-      503: `${WRITING}, document_newer`,
-    }),
+    204: z.null().describe('Ended. Its access tokens stay valid for ten minutes at most.'),
+    ...errorResponses(
+      ...ACCOUNTS,
+      ...WITH_BODY,
+      ...WRITING,
+      'invalid_request',
+      'not_signed_in',
+      'request_forgery',
+    ),
   },
 };
 
-/** How long after its end an access token still signs out everywhere: a page that was left open. */
+/** For how long an expired access token still ends every session: a page may have been left open. */
 const LATE_MS_MAX = 3_600_000;
 
-interface Holder {
+/** The session that a request proves. */
+interface ProvenSession {
   readonly account: string;
   readonly session: string;
-  /** The state of the session that a refresh token stands for; undefined for an access token. */
+  /** The number of the refresh token in its session; undefined for an access token. */
   readonly counter?: number;
-  /** Whether what it holds is too old to say more than that its own session is over. */
+  /** Whether the proof is too old to end more than its own session. */
   readonly isStale: boolean;
 }
 
@@ -55,47 +55,56 @@ export function registerLogout(app: App, deps: AccountsDeps): void {
     const identity = openIdentity(deps);
     await deps.requestLimit.consume(request.ip);
     const { scope, refresh_token: inBody } = request.body;
-    const holder = await holderOf(deps, identity, request, inBody);
-    if (holder !== undefined) await end(identity, holder, scope);
-    clearSessionCookie(reply as never, deps.cookies);
+    const proven = await proveSession(deps, identity, request, inBody);
+    if (proven !== undefined) {
+      await (scope === 'local' ? endLocally(identity, proven) : endGlobally(identity, proven));
+    }
+    clearSessionCookie(reply, deps.cookies);
     return reply.code(204).send(null);
   });
 }
 
-/** Whose session it is, by whatever the request proves it with. @throws AppError `request_forgery` */
-async function holderOf(
-  deps: AccountsDeps,
-  identity: Identity,
-  request: FastifyRequest,
+/**
+ * @param inBody the refresh token of the body
+ * @returns undefined when the request proves no session
+ * @throws AppError `request_forgery`
+ */
+async function proveSession(
+  { cookies }: AccountsDeps,
+  { accessTokens, sessions }: Identity,
+  request: Pick<FastifyRequest, 'headers' | 'cookies'>,
   inBody: string | undefined,
-): Promise<Holder | undefined> {
-  const { accessTokens, sessions } = identity;
+): Promise<ProvenSession | undefined> {
   const bearer = bearerOf(request.headers.authorization) ?? '';
   const fresh = await accessTokens.verify(bearer, LATE_MS_MAX).catch(() => undefined);
   if (fresh !== undefined) return { ...fresh, isStale: false };
-  const inCookie = (): string | undefined => {
-    const cookie = deps.cookies.enabled ? request.cookies[SESSION_COOKIE] : undefined;
-    if (cookie !== undefined && cookie !== '') requireOwnScript(request, deps.cookies);
-    return cookie;
+  const inCookie = (): string => {
+    const token = sessionCookieOf(request, cookies);
+    if (token !== undefined) requireOwnScript(request, cookies);
+    return token ?? '';
   };
-  const claims = sessions.claimsOf(inBody ?? '') ?? sessions.claimsOf(inCookie() ?? '');
+  const claims = sessions.claimsOf(inBody ?? '') ?? sessions.claimsOf(inCookie());
   if (claims !== undefined) return { ...claims, isStale: false };
-  // A person who comes back later to sign out must not be told that it was done when it was not.
+  // A user who logs out late must not be told that every session ended when none did.
   const late = await accessTokens.verify(bearer, SESSION_LIFE_MS).catch(() => undefined);
   return late && { ...late, isStale: true };
 }
 
-async function end(identity: Identity, holder: Holder, scope: 'local' | 'global'): Promise<void> {
-  const { account, session } = holder;
-  if (scope === 'local') return identity.sessions.end(account, session, 'logged_out');
-  const standing = await standingOf(identity, account, session, holder.counter);
-  // There is nothing that a session that is over may end.
+function endLocally({ sessions }: Identity, { account, session }: ProvenSession): Promise<void> {
+  return sessions.end(account, session, 'logged_out');
+}
+
+/** @throws AppError `not_signed_in` */
+async function endGlobally(identity: Identity, proven: ProvenSession): Promise<void> {
+  const { account, session, counter, isStale } = proven;
+  const standing = await standingOf(identity, account, session, counter);
+  // A session that is over ends no other one.
   if (standing === 'over') return;
-  // A token found on an old disk must not sign its owner out everywhere.
-  if (holder.isStale || standing === 'replaced') throw notSignedIn();
+  // An old token, found on a discarded disk, must not end every session of its owner.
+  if (isStale || standing === 'replaced') throw notSignedIn();
   const owner = asOwner(identity, { account, session }, { isSigningOut: true });
   await endEverySession(owner, account, session).catch((error: unknown) => {
-    // An account that was erased has no sessions left.
-    if (!isGone(error)) tryAgainWhenUnknown(error);
+    // An erased account has no sessions left.
+    if (!isErased(error)) tryAgainWhenUnknown(error);
   });
 }

@@ -1,25 +1,25 @@
 import { z } from 'zod';
 import { normalizeEmail } from '../../identity/account.ts';
 import type { App } from '../deps.ts';
-import { problems } from '../server/validation.ts';
+import { errorResponses } from '../error-responses.ts';
 import type { AccountsDeps } from './accounts-deps.ts';
 import { openIdentity } from './authenticate.ts';
-import { EXAMPLE_EMAIL, emailSchema } from './session-answer.ts';
+import { ACCOUNTS, WITH_BODY } from './error-codes.ts';
+import { EXAMPLE_EMAIL, emailSchema } from './request-field.ts';
 
-const common = {
-  description: 'Has the identity provider send a mail, and answers alike for every address.',
+const schema = {
+  description:
+    'The identity provider sends the mail. The answer is the same for every mail address, with an account or without.',
   tags: ['auth'],
   body: z.object({ email: emailSchema }).meta({ example: { email: EXAMPLE_EMAIL } }),
   response: {
     202: z.strictObject({ status: z.literal('accepted') }),
-    ...problems({
-      400: 'invalid_request, malformed_json',
-      413: 'body_too_large',
-      415: 'unsupported_media_type',
-      429: 'too_many_requests',
-      501: 'not_configured',
-      503: 'identity_provider_unavailable',
-    }),
+    ...errorResponses(
+      ...ACCOUNTS,
+      ...WITH_BODY,
+      'invalid_request',
+      'identity_provider_unavailable',
+    ),
   },
 };
 
@@ -34,11 +34,11 @@ const ROUTES = [
 
 export function registerMailRequests(app: App, deps: AccountsDeps): void {
   for (const { path, kind, summary } of ROUTES) {
-    app.post(`/api/v1/auth/${path}`, { schema: { ...common, summary } }, async (request, reply) => {
+    app.post(`/api/v1/auth/${path}`, { schema: { ...schema, summary } }, async (request, reply) => {
       const { provider } = openIdentity(deps);
       await deps.tryLimit.consume(request.ip);
       await provider.requestMail(kind, normalizeEmail(request.body.email));
-      return reply.code(202).send({ status: 'accepted' as const });
+      return reply.code(202).send({ status: 'accepted' });
     });
   }
 }

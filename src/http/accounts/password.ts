@@ -1,31 +1,31 @@
 import { z } from 'zod';
 import { changeOwnPassword } from '../../identity/change-own-password.ts';
 import type { App } from '../deps.ts';
-import { problems } from '../server/validation.ts';
-import { CHANGE_PROBLEMS, signedOutWhenGone, WRITING } from './account.ts';
+import { errorResponses } from '../error-responses.ts';
+import { signedOutWhenErased } from './account-error.ts';
 import type { AccountsDeps } from './accounts-deps.ts';
 import { asOwner, openIdentity, requirePrincipal } from './authenticate.ts';
-import { passwordSchema } from './session-answer.ts';
+import { SIGNED_IN_CHANGE } from './error-codes.ts';
+import { newPasswordSchema, passwordSchema } from './request-field.ts';
 
 const schema = {
   summary: 'Change your password',
   description:
-    'Asks for the present one. Ends every other session and every developer key; the session that asks goes on. After a 503 the new password may be in force already.',
+    'Requires the current password. Ends every other session and revokes every developer key; this session continues. After a 503 the new password may already be in force.',
   tags: ['account'],
   body: z.object({
-    password: passwordSchema.describe('The present one.'),
-    new_password: passwordSchema.describe(
-      'At least 8 characters; no common password, and not the address.',
-    ),
+    password: passwordSchema.describe('The current password.'),
+    new_password: newPasswordSchema,
   }),
   response: {
     204: z.null(),
-    ...problems({
-      ...CHANGE_PROBLEMS,
-      400: 'invalid_request, malformed_json, weak_password',
-      401: 'not_signed_in, invalid_credentials',
-      503: `overloaded, ${WRITING}, document_newer`,
-    }),
+    ...errorResponses(
+      ...SIGNED_IN_CHANGE,
+      'invalid_request',
+      'weak_password',
+      'invalid_credentials',
+      'overloaded',
+    ),
   },
 };
 
@@ -36,9 +36,8 @@ export function registerPassword(app: App, deps: AccountsDeps): void {
     const { password, new_password: newPassword } = request.body;
     const { account, session } = principal;
     const owner = asOwner(openIdentity(deps), principal);
-    await changeOwnPassword(owner, { account, session, password, newPassword }).catch(
-      signedOutWhenGone,
-    );
+    const change = { account, session, password, newPassword };
+    await changeOwnPassword(owner, change).catch(signedOutWhenErased);
     return reply.code(204).send(null);
   });
 }

@@ -2,28 +2,26 @@ import { z } from 'zod';
 import { isAppError } from '../../errors.ts';
 import { sessionEnded } from '../../identity/sessions.ts';
 import type { App } from '../deps.ts';
-import { problems } from '../server/validation.ts';
-import { WRITING } from './account.ts';
+import { errorResponses } from '../error-responses.ts';
 import type { AccountsDeps } from './accounts-deps.ts';
 import { openIdentity } from './authenticate.ts';
+import { ACCOUNTS, WITH_BODY, WRITING } from './error-codes.ts';
+import { deviceIdSchema, EXAMPLE_DEVICE, platformSchema } from './request-field.ts';
+import { sessionAnswer, sessionAnswerSchema } from './session-answer.ts';
 import {
   clearSessionCookie,
-  deviceIdSchema,
-  EXAMPLE_DEVICE,
   FORGERY_HEADER,
-  platformSchema,
   requireOwnScript,
-  SESSION_COOKIE,
-  sendSession,
-  sessionAnswerSchema,
-} from './session-answer.ts';
+  sessionCookieOf,
+  usesCookie,
+} from './session-cookie.ts';
 
-/** The token is what log-in answered. */
+/** The client replaces the token by the one that log-in answered. */
 const EXAMPLE = { refresh_token: '…', platform: 'linux', device: { id: EXAMPLE_DEVICE } };
 
 const schema = {
-  summary: 'Carry a session on',
-  description: `Answers with the next refresh token; the one sent is answered again for a minute, and after that its use ends the session. A web client in cookie mode sends its cookie and the header ${FORGERY_HEADER}.`,
+  summary: 'Refresh a session',
+  description: `Answers with the next refresh token. A client that did not get the answer can repeat the request for one minute and gets the same token; later use of a replaced token ends the session. A web client in cookie mode sends its cookie and the header ${FORGERY_HEADER}.`,
   tags: ['auth'],
   body: z
     .object({
@@ -34,36 +32,33 @@ const schema = {
     .meta({ example: EXAMPLE }),
   response: {
     200: sessionAnswerSchema,
-    ...problems({
-      400: 'invalid_request, malformed_json',
-      401: 'session_ended',
-      403: 'request_forgery',
-      413: 'body_too_large',
-      415: 'unsupported_media_type',
-      429: 'too_many_requests',
-      501: 'not_configured',
-      503: `${WRITING}, document_newer`,
-    }),
+    ...errorResponses(
+      ...ACCOUNTS,
+      ...WITH_BODY,
+      ...WRITING,
+      'invalid_request',
+      'session_ended',
+      'request_forgery',
+    ),
   },
 };
 
 export function registerRefresh(app: App, deps: AccountsDeps): void {
+  const { cookies } = deps;
   app.post('/api/v1/auth/refresh', { schema }, async (request, reply) => {
     const { sessions } = openIdentity(deps);
     await deps.requestLimit.consume(request.ip);
     const { refresh_token: inBody, platform, device } = request.body;
-    const usesCookie = deps.cookies.enabled && platform === 'web';
-    if (usesCookie) requireOwnScript(request, deps.cookies);
-    const token = usesCookie ? request.cookies[SESSION_COOKIE] : inBody;
+    const isInCookie = usesCookie(cookies, platform);
+    if (isInCookie) requireOwnScript(request, cookies);
+    const token = isInCookie ? sessionCookieOf(request, cookies) : inBody;
     try {
       if (token === undefined || token === '') throw sessionEnded();
       const session = await sessions.refresh({ token, platform, deviceId: device.id });
-      return await sendSession(deps, reply as never, session, platform);
+      return await sessionAnswer(deps, reply, session, platform);
     } catch (error) {
-      // Only what is over: a store that does not answer says nothing about the session.
-      if (usesCookie && isAppError(error, 'session_ended')) {
-        clearSessionCookie(reply as never, deps.cookies);
-      }
+      // On no other error: a store that does not answer says nothing about the session.
+      if (isInCookie && isAppError(error, 'session_ended')) clearSessionCookie(reply, cookies);
       throw error;
     }
   });

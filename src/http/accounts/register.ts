@@ -2,56 +2,60 @@ import { z } from 'zod';
 import { normalizeEmail } from '../../identity/account.ts';
 import { register as registerPerson } from '../../identity/register.ts';
 import type { App } from '../deps.ts';
-import { problems } from '../server/validation.ts';
-import { WRITING } from './account.ts';
+import { errorResponses } from '../error-responses.ts';
 import type { AccountsDeps } from './accounts-deps.ts';
 import { openIdentity } from './authenticate.ts';
+import { ACCOUNTS, WITH_BODY, WRITING } from './error-codes.ts';
 import {
   EXAMPLE_EMAIL,
   EXAMPLE_PASSWORD,
   emailSchema,
-  lineSchema,
-  passwordSchema,
-} from './session-answer.ts';
+  nameSchema,
+  newPasswordSchema,
+} from './request-field.ts';
 
-/** As the contact form's. */
+const INVITATION_LENGTH_MAX = 128;
+/** The same as in the contact form. */
 const TOKEN_LENGTH_MAX = 8_192;
+
+const bodySchema = z
+  .object({
+    email: emailSchema,
+    password: newPasswordSchema,
+    name: nameSchema.optional(),
+    invitation: z
+      .string()
+      .max(INVITATION_LENGTH_MAX)
+      .optional()
+      .describe('The code of an invitation, if this service requires one.'),
+    captcha_token: z
+      .string()
+      .max(TOKEN_LENGTH_MAX)
+      .optional()
+      .describe('The token of the captcha, if this service has one.'),
+  })
+  .meta({ example: { email: EXAMPLE_EMAIL, password: EXAMPLE_PASSWORD } });
 
 const schema = {
   summary: 'Register',
   description:
-    'Answers alike whether or not the address has an account already; sign in afterwards to find out. Where an invitation is needed, every one that is not good for the address is refused alike.',
+    'The answer does not tell whether the mail address already has an account: log in to find out. Invalid invitations are all refused with the same error.',
   tags: ['auth'],
-  body: z
-    .object({
-      email: emailSchema,
-      password: passwordSchema.describe(
-        'At least 8 characters; no common password, and not the address.',
-      ),
-      name: lineSchema(100).optional(),
-      invitation: z
-        .string()
-        .max(128)
-        .optional()
-        .describe('The code of an invitation, where one is needed.'),
-      captcha_token: z
-        .string()
-        .max(TOKEN_LENGTH_MAX)
-        .optional()
-        .describe('Where a captcha is set up.'),
-    })
-    .meta({ example: { email: EXAMPLE_EMAIL, password: EXAMPLE_PASSWORD } }),
+  body: bodySchema,
   response: {
     202: z.strictObject({ status: z.literal('accepted') }),
-    ...problems({
-      400: 'invalid_request, malformed_json, weak_password',
-      403: 'captcha_refused, registration_refused',
-      413: 'body_too_large',
-      415: 'unsupported_media_type',
-      429: 'too_many_requests',
-      501: 'not_configured',
-      503: `captcha_unavailable, identity_provider_unavailable, overloaded, ${WRITING}, document_newer`,
-    }),
+    ...errorResponses(
+      ...ACCOUNTS,
+      ...WITH_BODY,
+      ...WRITING,
+      'invalid_request',
+      'weak_password',
+      'registration_refused',
+      'captcha_refused',
+      'captcha_unavailable',
+      'identity_provider_unavailable',
+      'overloaded',
+    ),
   },
 };
 
@@ -69,6 +73,6 @@ export function registerRegister(app: App, deps: AccountsDeps): void {
       name: name ?? null,
       ...(invitation === undefined ? {} : { invitation }),
     });
-    return reply.code(202).send({ status: 'accepted' as const });
+    return reply.code(202).send({ status: 'accepted' });
   });
 }

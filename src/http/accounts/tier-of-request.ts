@@ -1,12 +1,12 @@
 import type { FastifyRequest } from 'fastify';
 import type { RouteDeps } from '../deps.ts';
 
-/** Who asks, as far as channels care: the tier of the account, null for anybody without one. */
+/** The tier of the account that sends a request; null without an account. */
 export type AskingTier = string | null;
 
 /**
- * Looks at a bearer token only when there is one and some channel depends on it: millions of checks come
- * without, and must not pay for it. One that means nothing counts as none.
+ * Verifies a bearer token only when some channel requires a tier: most checks carry none, and must not pay
+ * for verification. An invalid token counts as none.
  */
 export function tierOfRequest(
   deps: Pick<RouteDeps, 'tiers' | 'tierOf'>,

@@ -6,7 +6,8 @@ import { parseClientVersion } from '../../domain/version.ts';
 import { checkForUpdate, type UpdateCheck } from '../../operations/check-for-update.ts';
 import { tierOfRequest } from '../accounts/tier-of-request.ts';
 import type { App, RouteDeps } from '../deps.ts';
-import { optional, parseAll, problems, word } from '../server/validation.ts';
+import { errorResponses } from '../error-responses.ts';
+import { optional, parseAll, word } from '../server/validation.ts';
 import { checkUpdateAnswerSchema, createCheckUpdateRenderer } from './check-update-answer.ts';
 import { countCheck } from './count-usage.ts';
 
@@ -45,13 +46,22 @@ const schema = {
   body: bodySchema.meta({ example: EXAMPLE }),
   response: {
     200: checkUpdateAnswerSchema,
-    ...problems({
-      400: 'invalid_request, malformed_json, invalid_version, unknown_platform, unknown_arch, unknown_format',
-      404: 'unknown_application, unknown_channel',
-      413: 'body_too_large',
-      415: 'unsupported_media_type',
-      503: 'catalog_unavailable, store_unavailable, store_denied, overloaded',
-    }),
+    ...errorResponses(
+      'invalid_request',
+      'malformed_json',
+      'invalid_version',
+      'unknown_platform',
+      'unknown_arch',
+      'unknown_format',
+      'unknown_application',
+      'unknown_channel',
+      'body_too_large',
+      'unsupported_media_type',
+      'catalog_unavailable',
+      'store_unavailable',
+      'store_denied',
+      'overloaded',
+    ),
   },
 };
 

@@ -12,7 +12,8 @@ import { parseClientVersion, versionText } from '../../domain/version.ts';
 import { findDownload } from '../../operations/find-download.ts';
 import { tierOfRequest } from '../accounts/tier-of-request.ts';
 import type { App, RouteDeps } from '../deps.ts';
-import { optional, parseAll, problems, word } from '../server/validation.ts';
+import { errorResponses } from '../error-responses.ts';
+import { optional, parseAll, word } from '../server/validation.ts';
 import { countLink } from './count-usage.ts';
 import { describeLinkedFile, linkedFileSchema } from './linked-file.ts';
 
@@ -50,13 +51,25 @@ const schema = {
   response: {
     200: downloadAnswerSchema,
     302: z.null().describe('Location: a presigned URL.'),
-    ...problems({
-      400: 'invalid_request, invalid_version, unknown_platform, unknown_arch, unknown_format',
-      403: 'not_entitled',
-      404: 'unknown_application, unknown_channel, unknown_version, no_release, unsupported_platform, unsupported_format',
-      410: 'release_withdrawn',
-      503: 'catalog_unavailable, store_unavailable, store_denied, overloaded',
-    }),
+    ...errorResponses(
+      'invalid_request',
+      'invalid_version',
+      'unknown_platform',
+      'unknown_arch',
+      'unknown_format',
+      'not_entitled',
+      'unknown_application',
+      'unknown_channel',
+      'unknown_version',
+      'no_release',
+      'unsupported_platform',
+      'unsupported_format',
+      'release_withdrawn',
+      'catalog_unavailable',
+      'store_unavailable',
+      'store_denied',
+      'overloaded',
+    ),
   },
 };
 

@@ -6,8 +6,9 @@ import { type Latest, listLatest } from '../../operations/list-latest.ts';
 import { tierOfRequest } from '../accounts/tier-of-request.ts';
 import { sendCacheable } from '../conditional.ts';
 import type { App, RouteDeps } from '../deps.ts';
+import { errorResponses } from '../error-responses.ts';
 import { createOnce, type Rendered, rendered } from '../rendered-once.ts';
-import { optional, parseAll, problems, word } from '../server/validation.ts';
+import { optional, parseAll, word } from '../server/validation.ts';
 
 /** The route from which a website gets the latest version and its downloads. */
 
@@ -48,12 +49,20 @@ const schema = {
   response: {
     200: latestVersionAnswerSchema,
     304: z.null().describe('Not changed since the ETag in If-None-Match.'),
-    ...problems({
-      400: 'invalid_request, unknown_platform, unknown_arch',
-      403: 'not_entitled',
-      404: 'unknown_application, unknown_channel, no_release, unsupported_platform',
-      503: 'catalog_unavailable, store_unavailable, store_denied, overloaded',
-    }),
+    ...errorResponses(
+      'invalid_request',
+      'unknown_platform',
+      'unknown_arch',
+      'not_entitled',
+      'unknown_application',
+      'unknown_channel',
+      'no_release',
+      'unsupported_platform',
+      'catalog_unavailable',
+      'store_unavailable',
+      'store_denied',
+      'overloaded',
+    ),
   },
 };
 

@@ -9,8 +9,9 @@ import { PROTOCOLS } from '../../protocols/registry.ts';
 import { tierOfRequest } from '../accounts/tier-of-request.ts';
 import type { App, RouteDeps } from '../deps.ts';
 import { countCheck } from '../desktop/count-usage.ts';
+import { errorResponses } from '../error-responses.ts';
 import { readText } from '../server/json-body.ts';
-import { problems, word } from '../server/validation.ts';
+import { word } from '../server/validation.ts';
 import { sendFeedDocument } from './cache-headers.ts';
 import { createFeedDocuments, type FeedDocuments, render } from './feed-document.ts';
 import { redirectToFile } from './file-redirect.ts';
@@ -43,13 +44,24 @@ const schemaOf = (exampleApplication: string, protocols: readonly Protocol[]) =>
     204: z.null().describe('No update, in dialects that use this status.'),
     302: z.null().describe('A file: Location is a presigned URL.'),
     304: z.null().describe('Not changed since the ETag in If-None-Match.'),
-    ...problems({
-      400: 'invalid_request, invalid_version, unknown_platform, unknown_arch, unknown_format',
-      403: 'not_entitled',
-      404: 'unknown_application, unknown_channel, unknown_version, unknown_file, no_release',
-      410: 'release_withdrawn',
-      503: 'catalog_unavailable, store_unavailable, store_denied, overloaded',
-    }),
+    ...errorResponses(
+      'invalid_request',
+      'invalid_version',
+      'unknown_platform',
+      'unknown_arch',
+      'unknown_format',
+      'not_entitled',
+      'unknown_application',
+      'unknown_channel',
+      'unknown_version',
+      'unknown_file',
+      'no_release',
+      'release_withdrawn',
+      'catalog_unavailable',
+      'store_unavailable',
+      'store_denied',
+      'overloaded',
+    ),
   },
 });
 

@@ -7,22 +7,27 @@ export interface HealthDeps {
   readonly clock: Pick<Clock, 'now'>;
 }
 
-/** For orchestrators. Liveness never looks at the store: restarting would not mend it. */
+const RETRY_AFTER_SECONDS = 5;
+
+/** For orchestrators. Liveness ignores the store: a restart would not repair it. */
 export function registerHealth(app: App, deps: HealthDeps): void {
-  const schema = { hide: true } as object;
+  const schema = { hide: true };
   app.get('/livez', { schema }, (_request, reply) => {
     reply.header('cache-control', 'no-store').send({ status: 'ok' });
   });
   app.get('/readyz', { schema }, (_request, reply) => {
-    const { isReady, document } = readinessOf(deps);
+    const { isReady, document } = publicReadiness(deps);
     reply.header('cache-control', 'no-store').code(isReady ? 200 : 503);
-    if (!isReady) reply.header('retry-after', '5');
+    if (!isReady) reply.header('retry-after', String(RETRY_AFTER_SECONDS));
     reply.send(document);
   });
 }
 
-/** For every client: how many problems there are. Their sentences name keys and paths of the store. */
-function readinessOf(deps: HealthDeps): { readonly isReady: boolean; readonly document: object } {
+/** Counts problems in place of describing them: descriptions name keys and paths of the store. */
+function publicReadiness(deps: HealthDeps): {
+  readonly isReady: boolean;
+  readonly document: object;
+} {
   const { isReady, document } = detailedReadiness(deps);
   const { problems, catalogs, ...rest } = document;
   const counted = Object.fromEntries(
@@ -37,7 +42,7 @@ function readinessOf(deps: HealthDeps): { readonly isReady: boolean; readonly do
   };
 }
 
-/** For the operator. */
+/** For the operator only: its problems name keys and paths of the store. */
 export function detailedReadiness({ catalog, clock }: HealthDeps) {
   const { ready, problems, applications } = catalog.health();
   const catalogs = Object.fromEntries(

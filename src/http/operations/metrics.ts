@@ -1,16 +1,16 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { FastifyInstance } from 'fastify';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { Catalog } from '../../catalog/catalog.ts';
 import type { Clock } from '../../clock.ts';
 import type { Log } from '../../log.ts';
-import type { App } from '../deps.ts';
 import {
   type ConnectionLimits,
   type Connections,
   createConnections,
 } from '../server/connections.ts';
 
-/** For Prometheus, on an address of its own: counts of the process, nothing about a person. */
+/** Metrics of this process for Prometheus, on an address of its own. They contain nothing about users. */
 
 export function createMetrics(deps: {
   readonly catalog: Catalog;
@@ -20,7 +20,7 @@ export function createMetrics(deps: {
   const registry = new Registry();
   new Gauge({
     name: 'slipway_catalog_revision',
-    help: 'The catalog revision that answers come from.',
+    help: 'The catalog revision that answers are based on.',
     labelNames: ['app'],
     registers: [registry],
     collect() {
@@ -31,7 +31,7 @@ export function createMetrics(deps: {
   });
   new Gauge({
     name: 'slipway_catalog_age_seconds',
-    help: 'Since the store last confirmed the catalog.',
+    help: 'Time since the store last confirmed the catalog.',
     labelNames: ['app'],
     registers: [registry],
     collect() {
@@ -42,7 +42,7 @@ export function createMetrics(deps: {
   });
   new Gauge({
     name: 'slipway_catalog_problems',
-    help: 'Stored documents that cannot be used, and failures of the store; the log says which.',
+    help: 'Unusable stored documents and failures of the store. The log names them.',
     labelNames: ['app'],
     registers: [registry],
     collect() {
@@ -59,7 +59,7 @@ function measureConnections(registry: Registry, connections: Pick<Connections, '
   const registers = [registry];
   new Gauge({
     name: 'slipway_http_connections',
-    help: 'Connections of clients: open ones, and the most there may be.',
+    help: 'Client connections: open, and the maximum.',
     labelNames: ['kind'],
     registers,
     collect() {
@@ -70,7 +70,7 @@ function measureConnections(registry: Registry, connections: Pick<Connections, '
   });
   new Gauge({
     name: 'slipway_http_held_bytes',
-    help: 'Held for clients that do not read their answers or do not finish their requests.',
+    help: 'Memory held for clients that do not read their answers or do not finish their requests.',
     registers,
     collect() {
       this.set(connections.counts().heldBytes);
@@ -78,7 +78,7 @@ function measureConnections(registry: Registry, connections: Pick<Connections, '
   });
   new Counter({
     name: 'slipway_http_connections_refused_total',
-    help: 'Connections that were one too many; the log says which limit to raise.',
+    help: 'Connections refused because of the limit. The log says how to raise it.',
     registers,
     collect() {
       this.reset();
@@ -87,7 +87,7 @@ function measureConnections(registry: Registry, connections: Pick<Connections, '
   });
   new Counter({
     name: 'slipway_http_connections_cut_total',
-    help: 'Connections that were closed on clients: too little memory, read too slowly, or idle.',
+    help: 'Connections that the server closed: out of memory, read too slowly, or idle.',
     labelNames: ['reason'],
     registers,
     collect() {
@@ -99,17 +99,17 @@ function measureConnections(registry: Registry, connections: Pick<Connections, '
   });
 }
 
-/** Observes every request of the application by route and status. */
-export function countRequests(app: App, registry: Registry): void {
+/** Measures every request by route and status. */
+export function countRequests(app: FastifyInstance, registry: Registry): void {
   const duration = new Histogram({
     name: 'slipway_http_request_duration_seconds',
-    help: 'From the first byte of a request to the last of its answer.',
+    help: 'From the first byte of a request to the last byte of its answer.',
     labelNames: ['route', 'method', 'status'],
     buckets: [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 1, 5],
     registers: [registry],
   });
   app.addHook('onResponse', (request, reply, done) => {
-    // Routes, not addresses: strangers choose addresses, and every label costs memory.
+    // By route and not by address: clients choose addresses, and every label value costs memory.
     const route = request.routeOptions.url ?? 'none';
     const status = String(reply.statusCode);
     duration.observe({ route, method: request.method, status }, reply.elapsedTime / 1000);
@@ -117,11 +117,11 @@ export function countRequests(app: App, registry: Registry): void {
   });
 }
 
-/** Who scrapes needs one; descriptors and memory are for clients. */
+/** A scraper needs one connection; descriptors and memory are for clients. */
 const METRICS_LIMITS: ConnectionLimits = {
   connectionsMax: 16,
   heldBytesMax: 1024 * 1024,
-  because: 'These are of the metrics: it is enough to ask for them from one place.',
+  because: 'These are connections for metrics: one scraper is enough.',
 };
 const METRICS_REQUEST_TIMEOUT_MS = 5_000;
 
@@ -133,8 +133,8 @@ export interface MetricsServerDeps {
 }
 
 /**
- * Serves `GET /metrics`, with the process's own metrics, and `GET /readyz`, with what is wrong in words that
- * only the operator may read; resolves once it listens.
+ * Serves `GET /metrics`, and `GET /readyz` with descriptions that only the operator may read. Resolves when it
+ * listens.
  */
 export async function startMetricsServer(
   { registry, readiness, clock, log }: MetricsServerDeps,
@@ -142,7 +142,7 @@ export async function startMetricsServer(
 ): Promise<Server> {
   collectDefaultMetrics({ register: registry });
   const answer = (request: IncomingMessage, response: ServerResponse): void => {
-    // No body is read: kept, it would take many times as much memory as the client sends.
+    // Discards the body: its chunks would take many times as much memory as the client sends.
     request.resume();
     const [path] = request.url?.split('?') ?? [];
     if (path === '/readyz') {
@@ -156,7 +156,10 @@ export async function startMetricsServer(
     }
     registry.metrics().then(
       (text) => response.writeHead(200, { 'content-type': registry.contentType }).end(text),
-      () => response.writeHead(500).end(),
+      (error: unknown) => {
+        log.error({ err: error }, 'metrics could not be rendered');
+        response.writeHead(500).end();
+      },
     );
   };
   const connections = createConnections({ limits: METRICS_LIMITS, bodyBytesMax: 0, clock, log });

@@ -1,78 +1,92 @@
-import type { FastifyReply } from 'fastify';
-import type { z } from 'zod';
+import { z } from 'zod';
 import type { Clock } from '../../clock.ts';
-import type { MonitoringUpstream, MonitoringView } from '../../monitoring/upstream.ts';
+import type { MonitoringUpstream } from '../../monitoring/upstream.ts';
 import {
   type DescribeCatalogDeps,
   type DescribedApplication,
   describeCatalog,
 } from '../../operations/describe-catalog.ts';
+import type { Status } from '../../status/status.ts';
 import type { App } from '../deps.ts';
-import { problems } from '../server/validation.ts';
-import { STATUS_CACHE, type StatusRouteDeps } from '../website/status.ts';
+import { errorResponses } from '../error-responses.ts';
+import { STATUS_CACHE } from '../website/status-answer.ts';
 import {
   healthAnswerSchema,
   overviewAnswerSchema,
   renderHealth,
   renderOverview,
-} from './rendered-monitoring.ts';
+} from './monitoring-answer.ts';
 
-export interface MonitoringRouteDeps extends StatusRouteDeps, DescribeCatalogDeps {
+export interface MonitoringRouteDeps extends DescribeCatalogDeps {
+  readonly status: Pick<Status, 'report'>;
+  /** Absolute, without a trailing slash. */
+  readonly publicUrl: () => string;
   readonly clock: Clock;
-  /** Live activity, as anybody may see it, in snake_case; from memory. */
+  /** The public metrics in snake_case; from memory. */
   readonly pulse: () => object;
   /** Undefined: this process answers itself. */
   readonly upstream: MonitoringUpstream | undefined;
 }
 
-/** Describing a catalog costs more than any answer from it: not for every stranger who asks. */
+/** Describing a catalog costs more than any other answer from it: once per interval for all clients. */
 const DESCRIBED_EVERY_MS = 1_000;
 
-function schemaOf(summary: string, answer: z.ZodType) {
+/** Bytes, which all clients share: they are documented as the text that they are. */
+const passedOnSchema = z
+  .custom<Buffer>()
+  .meta({ type: 'string', description: 'The text of an upstream that does not answer with JSON.' });
+
+function schemaOf<T extends z.ZodType>(summary: string, answer: T) {
   return {
     summary,
     description:
-      'When another monitoring stands behind this address, its JSON or text is passed on as it is, and when it does not answer, its last good answer, with its Age.',
+      'With an upstream monitoring service, its JSON or text is passed on unchanged. While the upstream does not answer, its last good answer is sent with its Age.',
     tags: ['monitoring'],
     response: {
-      200: answer,
-      ...problems({ 502: 'upstream_unavailable', 503: 'overloaded' }),
+      200: {
+        content: {
+          'application/json': { schema: answer },
+          'text/plain': { schema: passedOnSchema },
+        },
+      },
+      ...errorResponses('upstream_unavailable', 'overloaded'),
     },
   };
 }
 
+const healthSchema = schemaOf('Read whether the service is healthy', healthAnswerSchema);
+const overviewSchema = schemaOf(
+  'Read status, live activity and the published applications',
+  overviewAnswerSchema,
+);
+
+/** Addresses are matched whole and queries are ignored: clients cannot send anything else to the upstream. */
 export function registerMonitoring(app: App, deps: MonitoringRouteDeps): void {
   const { upstream, status } = deps;
   const describe = createDescriber(deps);
-  // Addresses are matched whole and queries are not looked at: nothing else reaches the upstream.
-  const register = (
-    view: MonitoringView,
-    schema: ReturnType<typeof schemaOf>,
-    cacheControl: string,
-    answer: () => object,
-  ): void => {
-    app.get(`/monitoring/${view}`, { schema }, async (request, reply) => {
-      reply.header('cache-control', cacheControl);
-      if (upstream === undefined) return reply.send(answer());
-      return sendUpstream(upstream, view, request.id, reply as never);
-    });
-  };
-  const health = schemaOf('Whether all is well', healthAnswerSchema);
-  register('health', health, 'no-store', () => renderHealth(status.report()));
-  const overview = schemaOf('Status, live activity, and what there is', overviewAnswerSchema);
-  register('overview', overview, STATUS_CACHE, () =>
-    renderOverview(status.report(), deps.publicUrl(), deps.pulse(), describe()),
-  );
+  app.get('/monitoring/health', { schema: healthSchema }, async (request, reply) => {
+    reply.header('cache-control', 'no-store');
+    if (upstream !== undefined) return passOn(upstream, 'health', request, reply);
+    return renderHealth(status.report());
+  });
+  app.get('/monitoring/overview', { schema: overviewSchema }, async (request, reply) => {
+    reply.header('cache-control', STATUS_CACHE);
+    if (upstream !== undefined) return passOn(upstream, 'overview', request, reply);
+    return renderOverview(status.report(), deps.publicUrl(), deps.pulse(), describe());
+  });
 }
 
-async function sendUpstream(
+/** The upstream's body, unchanged. Sets its headers on the reply. */
+async function passOn(
   upstream: MonitoringUpstream,
-  view: MonitoringView,
-  requestId: string,
-  reply: FastifyReply,
-): Promise<FastifyReply> {
-  const { contentType, body, ageSeconds } = await upstream.view(view, requestId);
-  return reply.header('age', String(ageSeconds)).type(contentType).send(body);
+  view: Parameters<MonitoringUpstream['view']>[0],
+  request: { readonly id: string },
+  reply: { header(name: string, value: string): unknown },
+): Promise<Buffer> {
+  const { contentType, body, ageSeconds } = await upstream.view(view, request.id);
+  reply.header('age', String(ageSeconds));
+  reply.header('content-type', contentType);
+  return body;
 }
 
 function createDescriber(deps: MonitoringRouteDeps): () => readonly DescribedApplication[] {

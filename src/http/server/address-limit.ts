@@ -1,7 +1,7 @@
 import ipaddr from 'ipaddr.js';
 import { createRateLimit } from '../../rate-limit.ts';
 
-/** How much one address may ask of this process. */
+/** How many requests a client address may send to this process per minute. */
 export interface AddressLimit {
   /** @throws AppError `too_many_requests` */
   consume(address: string): Promise<void>;
@@ -13,13 +13,11 @@ export function createAddressLimit(options: { readonly perMinute: number }): Add
   return { consume: (address) => limit.consume(networkOf(address)) };
 }
 
-/** An IPv4 address; of an IPv6 one its /64, which is what one subscriber has at the least. */
+/** An IPv4 address itself; the /64 of an IPv6 address, because a subscriber has at least a /64. */
 export function networkOf(address: string): string {
   if (!ipaddr.isValid(address)) return 'unknown';
   const parsed = ipaddr.process(address);
-  if (parsed.kind() === 'ipv4') return parsed.toString();
-  return `${(parsed as ipaddr.IPv6).parts
-    .slice(0, 4)
-    .map((part) => part.toString(16))
-    .join(':')}::/64`;
+  if (parsed instanceof ipaddr.IPv4) return parsed.toString();
+  const network = parsed.parts.slice(0, 4).map((part) => part.toString(16));
+  return `${network.join(':')}::/64`;
 }

@@ -1,13 +1,13 @@
 import { Readable } from 'node:stream';
+import type { FastifyInstance } from 'fastify';
 import { AppError } from '../../errors.ts';
-import type { App } from '../deps.ts';
 import { type Connections, HEADERS_MAX } from './connections.ts';
 import { overloaded } from './load.ts';
 
-/** What routes have to do with the connection that a request came over. */
+/** Hooks of every route that deal with the connection of the request. */
 
-/** Refuses requests that the process has no room for, and what Node lets through. */
-export function refuseRequests(app: App, connections: Connections | undefined): void {
+/** Refuses requests that the process has no memory for, and invalid ones that Node accepts. */
+export function refuseRequests(app: FastifyInstance, connections: Connections | undefined): void {
   app.addHook('onRequest', (request, reply, done) => {
     const { httpVersion, headers, rawHeaders, socket } = request.raw;
     if (connections?.of(socket)?.isRefused === true) {
@@ -15,7 +15,7 @@ export function refuseRequests(app: App, connections: Connections | undefined): 
       return done(overloaded());
     }
     if (rawHeaders.length >= 2 * HEADERS_MAX) {
-      const detail = `A request may have less than ${HEADERS_MAX} headers.`;
+      const detail = `A request may have at most ${HEADERS_MAX - 1} headers.`;
       return done(new AppError('invalid_request', detail));
     }
     const lacksHost = httpVersion === '1.1' && headers.host === undefined;
@@ -23,26 +23,30 @@ export function refuseRequests(app: App, connections: Connections | undefined): 
   });
 }
 
-const OF_THE_ANSWER = ['etag', 'content-length', 'content-range', 'content-disposition'];
+/** Headers that describe the body, and not an error sent in its place. */
+const BODY_HEADERS = ['etag', 'content-length', 'content-range', 'content-disposition'];
 
-/** Counts what is sent until the client has read it: see `connection.ts`. */
-export function holdAnswers(app: App, connections: Connections | undefined): void {
+/** Counts the memory of an answer until the client has read it: see `connection.ts`. */
+export function holdAnswers(app: FastifyInstance, connections: Connections | undefined): void {
   if (connections === undefined) return;
   app.addHook('onSend', (request, reply, payload, done) => {
     const connection = connections.of(request.raw.socket);
     if (connection === undefined || connection.holdAnswer(payload)) return done(null, payload);
     if (payload instanceof Readable) payload.destroy();
-    for (const name of OF_THE_ANSWER) reply.removeHeader(name);
+    for (const name of BODY_HEADERS) reply.removeHeader(name);
     done(overloaded());
   });
 }
 
 /**
- * Once the process begins to stop, every answer asks its client to close the connection: a client that keeps
- * connections alive must not send a request on one that is about to be cut. And once the server closes, a
- * connection is closed after its last answer: it would be kept alive for longer than the process has.
+ * From the abort of `draining` on, every answer asks its client to close the connection: otherwise a client could
+ * send its next request on a connection that is about to be cut. Once the server closes, it also closes each
+ * connection after its last answer: keep-alive would outlast the time that the process has left.
  */
-export function closeAfterLastAnswer(app: App, draining: AbortSignal | undefined): void {
+export function closeAfterLastAnswer(
+  app: FastifyInstance,
+  draining: AbortSignal | undefined,
+): void {
   let stopping = false;
   app.addHook('preClose', (done) => {
     stopping = true;
@@ -56,4 +60,9 @@ export function closeAfterLastAnswer(app: App, draining: AbortSignal | undefined
     if (stopping) setImmediate(() => app.server.closeIdleConnections());
     done();
   });
+}
+
+/** Node answers 417 to an unknown Expect, which may be ignored (RFC 9110, section 10.1.1). */
+export function acceptExpectations({ server }: FastifyInstance): void {
+  server.on('checkExpectation', (request, response) => server.emit('request', request, response));
 }

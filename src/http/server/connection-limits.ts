@@ -1,17 +1,17 @@
 import type { ConnectionLimits } from './connections.ts';
 
-/** How many connections a process can afford, from what the system lets it use. */
+/** How many connections a process can afford, by the limits that the system sets it. */
 
-/** A connection with its headers takes 24 KiB, as measured; half of the heap is left for the catalog. */
+/** A connection with its headers takes 24 KiB, as measured. Half of the heap is left for the catalog. */
 const HEAP_BYTES_EACH = 32 * 1024;
-/** The socket, and the file that it may be sending. */
+/** The socket, and the file that it may send. */
 const DESCRIPTORS_EACH = 2;
 /** For the store, the log, the disk and the metrics. */
 const DESCRIPTORS_RESERVED_MAX = 256;
 const RESERVED_SHARE = 0.25;
 const HELD_SHARE = 0.125;
 
-/** @param process what the system lets it use: open files and sockets (may be infinite), and heap */
+/** @param process its limits: open files and sockets (may be infinite), and bytes of heap */
 export function connectionLimits(process: {
   readonly descriptors: number;
   readonly heapBytes: number;

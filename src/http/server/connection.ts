@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Holder, MemoryBudget } from './memory-budget.ts';
 
-/** One client's connection: its requests are answered in turn, and what it makes us hold is counted. */
+/** One client's connection. It answers requests one at a time and counts the memory that they hold. */
 
 export type CutReason = 'memory' | 'slow_reader' | 'idle' | 'crowded';
 
@@ -11,7 +11,7 @@ type Handler = (request: IncomingMessage, response: ServerResponse) => void;
 interface Exchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
-  /** Reserved while it waits for its turn. */
+  /** Reserved while the request waits for its turn. */
   readonly waitingBytes: number;
 }
 
@@ -22,23 +22,23 @@ export interface ConnectionDeps {
   readonly onCut: (reason: CutReason) => void;
 }
 
-/** So much is read ahead of a client, of a body or of a file, in one place. */
+/** How much a stream reads ahead of a client, of a body or of a file. */
 export const HIGH_WATER_MARK_BYTES = 32 * 1024;
 
-/** Of a request and its answer before anything is done for them, as measured. */
+/** Memory of a waiting request and its response object, as measured. */
 const WAITING_BYTES = 6 * 1024;
-/** Less than this is part of what a connection costs anyway. */
+/** Smaller amounts count as part of the connection itself. */
 const UNCOUNTED_BYTES = 4 * 1024;
-/** A text is there twice for a while: as a string, and as the bytes of it. */
+/** A text is held twice for a while: as a string and as its bytes. */
 const COPIES = 2;
 
-/** Sent on before their answers were read: more than any client sends that means it. */
+/** Pipelined requests that may wait; legitimate clients send fewer. */
 const UNANSWERED_MAX = 32;
 
-/** What a stream holds whose client does not read: in it, and in the socket. */
+/** What a stream and its socket hold for a client that does not read. */
 const STREAM_BYTES = 2 * HIGH_WATER_MARK_BYTES;
 
-/** Buffers are documents that all answers share. */
+/** Buffers cost nothing: they are documents that all answers share. */
 function bytesOf(answer: unknown): number {
   if (typeof answer === 'string') {
     return answer.length < UNCOUNTED_BYTES ? 0 : answer.length * COPIES;
@@ -48,16 +48,16 @@ function bytesOf(answer: unknown): number {
 
 export class Connection implements Holder {
   readonly socket: Socket;
-  /** Its requests are answered 503: it is one too many. */
+  /** Whether its requests are answered 503 because there are too many connections. */
   readonly isSurplus: boolean;
   /** Milliseconds since the Unix epoch. */
   readonly openedAt: number;
   heldBytes = 0;
-  /** What looks for slow readers says so. */
+  /** Set by the check for slow readers. */
   isStalled = false;
-  /** Requests that were answered: tells a connection that is idle from one that is used. */
+  /** The number of answered requests; tells an idle connection from a used one. */
   answeredCount = 0;
-  /** No room is left for the body of the present request. */
+  /** Whether there is no memory left for the body of the current request. */
   isRefused = false;
   readonly #deps: ConnectionDeps;
   readonly #waiting: Exchange[] = [];
@@ -80,14 +80,14 @@ export class Connection implements Holder {
     });
   }
 
-  /** What is being answered; undefined between requests. */
+  /** The response that is being sent; undefined between requests. */
   get current(): ServerResponse | undefined {
     return this.#current;
   }
 
   /**
-   * False for a request that this connection is to be cut for, before anything is made of it: one more than may
-   * wait; or one whose body would have to wait in chunks, of which one of a byte takes hundreds of bytes.
+   * False for a request that the connection must be cut for before it is parsed further: one more than may wait,
+   * or one whose body would wait in chunks, of which a chunk of one byte takes hundreds of bytes.
    */
   admits({ headers }: IncomingMessage): boolean {
     if (this.socket.destroyed) return false;
@@ -96,8 +96,8 @@ export class Connection implements Holder {
   }
 
   /**
-   * Answers one request at a time. Those that were sent on before its answer was read (pipelined) wait, and
-   * nothing more is read from the socket meanwhile; Node would begin to answer all of them at once.
+   * Answers one request at a time. Pipelined requests wait, and nothing more is read from the socket meanwhile;
+   * Node itself would start to answer all of them at once.
    */
   take(request: IncomingMessage, response: ServerResponse): void {
     if (this.#current === undefined) {
@@ -114,21 +114,21 @@ export class Connection implements Holder {
     this.socket.pause();
   }
 
-  /** Counts an answer until it is sent: a text, or a stream. False: there is no room for it. */
+  /** Counts an answer, a text or a stream, until it is sent. False when there is no memory left for it. */
   holdAnswer(answer: unknown): boolean {
     const bytes = bytesOf(answer);
     return bytes === 0 || this.#deps.budget.reserve(this, bytes);
   }
 
   /**
-   * Reads no more, and calls `end` once what was asked before is answered: what ends a connection must not stand in
-   * front of an answer. At once when the request itself is what is broken.
+   * Stops reading, and calls `end` after the answers to all earlier requests: the client must not receive the error
+   * before them. Calls it at once when the current request is the invalid one.
    */
   endAfterAnswers(end: () => void): void {
     if (this.#afterAnswers !== undefined) return;
     this.#afterAnswers = () => {
       end();
-      // To notice when the client closes.
+      // A paused socket does not notice that the client closes the connection.
       this.socket.resume();
     };
     this.socket.pause();
@@ -165,13 +165,13 @@ export class Connection implements Holder {
     if (next === undefined) return;
     if (this.#waiting.length === 0 && this.#afterAnswers === undefined) this.socket.resume();
     this.#current = next.response;
-    // Others have their turn in between.
+    // Lets other connections take their turn.
     setImmediate(() => {
       if (!this.socket.destroyed) this.#begin(next.request, next.response);
     });
   }
 
-  /** What its body takes when all of it is here: what it says, or the most that any route reads. */
+  /** The memory of a complete body, by its Content-Length, or else the most that any route reads. */
   #bodyBytesOf({ headers }: IncomingMessage): number {
     const length = headers['content-length'];
     if (length === undefined) {

@@ -12,16 +12,16 @@ import { Connection, type CutReason, HIGH_WATER_MARK_BYTES } from './connection.
 import { createMemoryBudget } from './memory-budget.ts';
 import { createSlowReaders, READING_RULES, type ReadingRules } from './slow-reader.ts';
 
-/** All connections of the service: how many, what they hold, and how long. */
+/** All connections of a server: their number, the memory that they hold, and how long they may stay open. */
 
-/** What the process can afford. */
+/** What the process can afford; see `connectionLimits`. */
 export interface ConnectionLimits {
   readonly connectionsMax: number;
-  /** For bodies that are incomplete and answers that were not read. */
+  /** For incomplete bodies and unread answers. */
   readonly heldBytesMax: number;
-  /** Why there may be no more connections, for the operator. */
+  /** Tells the operator what the limit results from, and how to raise it. */
   readonly because: string;
-  /** Others in tests. */
+  /** Tests use other rules. */
   readonly reading?: ReadingRules;
 }
 
@@ -29,118 +29,78 @@ export interface ConnectionCounts {
   readonly open: number;
   readonly max: number;
   readonly heldBytes: number;
-  /** Closed at once, or answered 503, because there were too many. */
+  /** Connections that were closed at once, or whose requests are answered 503. */
   readonly refused: number;
   readonly cut: Readonly<Record<CutReason, number>>;
 }
 
 export interface Connections {
-  /** A server whose connections are these. */
+  /** Creates a server that adds its connections to these. It does not listen yet. */
   createServer(
     handler: (request: IncomingMessage, response: ServerResponse) => void,
     options: ServerOptions,
   ): Server;
-  /** Undefined for a request that came over none, in tests. */
+  /** Undefined for the simulated requests of tests. */
   of(socket: Socket): Connection | undefined;
   counts(): ConnectionCounts;
 }
 
-/** Names and values of a few bytes each cost ten times as much memory as they send. */
+/** Headers of a few bytes cost ten times as much memory as the client sends for them. */
 export const HEADERS_MAX = 128;
 
-/** From this share of the most on, idle connections are closed until the next share is left. */
+/** From this share of `connectionsMax` on, idle connections are closed, down to `ROOMY_SHARE`. */
 const CROWDED_SHARE = 0.9;
 const ROOMY_SHARE = 0.8;
 /** From this share on, requests of new connections are answered 503. */
 const SURPLUS_SHARE = 0.95;
 const FIRST_REQUEST_MS = 1_000;
-const NOTICED_EVERY_MS = 60_000;
-/** Not to look through all connections for each new one when none of them is idle. */
+const WARNED_EVERY_MS = 60_000;
+/** Bounds the cost of new connections when none of the open ones is idle. */
 const FRUITLESS_AGAIN_MS = 1_000;
 
-export function createConnections(deps: {
+export interface ConnectionsDeps {
   readonly limits: ConnectionLimits;
   readonly bodyBytesMax: number;
   readonly clock: Pick<Clock, 'now'>;
   readonly log: Log;
-}): Connections {
-  const { limits, clock, log, bodyBytesMax } = deps;
-  const { connectionsMax, reading = READING_RULES } = limits;
+}
+
+export function createConnections(deps: ConnectionsDeps): Connections {
+  const { limits, log, bodyBytesMax, clock } = deps;
   const budget = createMemoryBudget({ bytesMax: limits.heldBytesMax });
   const connections = new Map<Socket, Connection>();
+  const admission = createAdmission(deps, connections);
   const cut: Record<CutReason, number> = { memory: 0, slow_reader: 0, idle: 0, crowded: 0 };
-  let refused = 0;
-  let noticedAt = Number.NEGATIVE_INFINITY;
-  let fruitlessAt = Number.NEGATIVE_INFINITY;
-
-  const notice = (): void => {
-    if (clock.now() - noticedAt < NOTICED_EVERY_MS) return;
-    noticedAt = clock.now();
-    log.warn(
-      { connections: connections.size, connections_max: connectionsMax, refused },
-      `too many connections: idle ones are closed, and new ones refused. ${limits.because}`,
-    );
-  };
-
-  const refuse = (): void => {
-    refused += 1;
-    notice();
-  };
-
-  /** A request may be on its way to a connection that was just opened. */
-  const isOnItsWay = ({ answeredCount, openedAt }: Connection): boolean =>
-    answeredCount === 0 && Math.abs(clock.now() - openedAt) < FIRST_REQUEST_MS;
-
-  /** Closes idle connections, the oldest first: who holds many open must not keep others out. */
-  const makeRoom = (): void => {
-    if (Math.abs(clock.now() - fruitlessAt) < FRUITLESS_AGAIN_MS) return;
-    notice();
-    let excess = connections.size - connectionsMax * ROOMY_SHARE;
-    for (const connection of connections.values()) {
-      if (excess <= 0) return;
-      if (connection.current !== undefined || isOnItsWay(connection)) continue;
-      connection.cut('crowded');
-      connections.delete(connection.socket);
-      excess -= 1;
-    }
-    fruitlessAt = clock.now();
-  };
-
+  const onCut = (reason: CutReason) => (cut[reason] += 1);
   return {
     createServer: (handler, options) => {
       const server = createServer(
         { ...options, highWaterMark: HIGH_WATER_MARK_BYTES },
         (request, response) => connections.get(request.socket)?.take(request, response),
       );
-      // Node leaves the others out, and `buildBase` refuses the request.
+      const shared = { budget, handler, bodyBytesMax, onCut };
+      // Node drops the headers above the limit; `refuseRequests` then refuses the request.
       server.maxHeadersCount = HEADERS_MAX;
-      // Node documents it nowhere: without it, the end of what a client sends ends what it is answered.
+      // Undocumented in Node: otherwise a client that ends its side of the connection gets no answer.
       Object.assign(server, { httpAllowHalfOpen: true });
-      const deps = {
-        budget,
-        handler,
-        bodyBytesMax,
-        onCut: (reason: CutReason) => (cut[reason] += 1),
-      };
-      // Not by `maxConnections`, which closes new ones before idle ones can make room for them.
+      // Node's `maxConnections` would close a new connection before idle ones can make room for it.
       server.on('connection', (socket: Socket) => {
-        if (connections.size >= connectionsMax * CROWDED_SHARE) makeRoom();
-        const isSurplus = connections.size >= connectionsMax * SURPLUS_SHARE;
-        if (isSurplus) refuse();
-        if (connections.size >= connectionsMax) {
+        const verdict = admission.decide();
+        if (verdict === 'closed') {
           socket.destroy();
           return;
         }
-        const facts = { isSurplus, openedAt: clock.now() };
-        const connection = new Connection(socket, facts, deps);
+        const facts = { isSurplus: verdict === 'refused', openedAt: clock.now() };
+        const connection = new Connection(socket, facts, shared);
         connections.set(socket, connection);
         cutWithinRead(connection);
         socket.once('close', () => connections.delete(socket));
       });
+      const { reading = READING_RULES } = limits;
       const readers = createSlowReaders(reading);
       const timer = setInterval(() => {
         readers.check(connections.values()).catch((error: unknown) => {
-          log.error({ err: error }, 'slow connections could not be looked for');
+          log.error({ err: error }, 'the check for slow connections failed');
         });
       }, reading.checkedEveryMs);
       timer.unref();
@@ -150,21 +110,79 @@ export function createConnections(deps: {
     of: (socket) => connections.get(socket),
     counts: () => ({
       open: connections.size,
-      max: connectionsMax,
+      max: limits.connectionsMax,
       heldBytes: budget.heldBytes(),
-      refused,
+      refused: admission.refusedCount(),
       cut: { ...cut },
     }),
   };
 }
 
-/** What makes Node's parser take the rest for another protocol, and leave it alone. */
+interface Admission {
+  /**
+   * What becomes of a new connection: it is served, its requests are answered 503, or it is closed at once.
+   * Closes idle connections first when there are many.
+   */
+  decide(): 'served' | 'refused' | 'closed';
+  refusedCount(): number;
+}
+
+function createAdmission(
+  { limits, clock, log }: ConnectionsDeps,
+  connections: Map<Socket, Connection>,
+): Admission {
+  const { connectionsMax, because } = limits;
+  let refused = 0;
+  let warnedAt = Number.NEGATIVE_INFINITY;
+  let fruitlessAt = Number.NEGATIVE_INFINITY;
+
+  const warn = (): void => {
+    if (clock.now() - warnedAt < WARNED_EVERY_MS) return;
+    warnedAt = clock.now();
+    log.warn(
+      { connections: connections.size, connections_max: connectionsMax, refused },
+      `too many connections: the server closes idle ones and refuses new ones. ${because}`,
+    );
+  };
+
+  /** The first request of a connection that was just opened may still be on its way. */
+  const isNew = ({ answeredCount, openedAt }: Connection): boolean =>
+    answeredCount === 0 && Math.abs(clock.now() - openedAt) < FIRST_REQUEST_MS;
+
+  /** Closes idle connections, the oldest first: a client with many of them must not keep others out. */
+  const makeRoom = (): void => {
+    if (Math.abs(clock.now() - fruitlessAt) < FRUITLESS_AGAIN_MS) return;
+    warn();
+    let excess = connections.size - connectionsMax * ROOMY_SHARE;
+    for (const connection of connections.values()) {
+      if (excess <= 0) return;
+      if (connection.current !== undefined || isNew(connection)) continue;
+      connection.cut('crowded');
+      connections.delete(connection.socket);
+      excess -= 1;
+    }
+    fruitlessAt = clock.now();
+  };
+
+  return {
+    decide: () => {
+      if (connections.size >= connectionsMax * CROWDED_SHARE) makeRoom();
+      if (connections.size < connectionsMax * SURPLUS_SHARE) return 'served';
+      refused += 1;
+      warn();
+      return connections.size < connectionsMax ? 'refused' : 'closed';
+    },
+    refusedCount: () => refused,
+  };
+}
+
+/** Tells Node's parser that the rest of the bytes belongs to another protocol, so that it ignores them. */
 const NO_MORE_REQUESTS = 2;
 
 /**
- * Stops Node's parser at a request that is not admitted. Node says this nowhere, and nothing that it documents
- * does it: one read of 64 KiB holds thousands of requests, and all of them become objects of kilobytes before
- * the socket can be paused, or notices that it was destroyed. Without that parser they are only cut later.
+ * Stops Node's parser at a request that is not admitted. One read of 64 KiB can contain thousands of pipelined
+ * requests, and Node makes objects of kilobytes of all of them before the socket can be paused or destroyed. This
+ * uses an undocumented part of Node, since no documented one does it; without that part, the connection is cut later.
  */
 function cutWithinRead(connection: Connection): void {
   type OnIncoming = (this: unknown, request: IncomingMessage, keepAlive: boolean) => unknown;

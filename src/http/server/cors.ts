@@ -1,9 +1,8 @@
 import cors, { type FastifyCorsOptions } from '@fastify/cors';
-import type { FastifyReply, FastifyRequest } from 'fastify';
-import { FORGERY_HEADER } from '../accounts/session-answer.ts';
-import type { App } from '../deps.ts';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { FORGERY_HEADER } from '../accounts/session-cookie.ts';
 
-/** Which pages of which origins may ask what from a browser. */
+/** CORS: which pages may send which requests from a browser, by the origin of the page. */
 
 const OPEN_PATHS =
   /^\/(?:feeds\/|monitoring\/|api\/v1\/(?:desktop|system|metrics)\/|openapi\.json|\.well-known\/)/;
@@ -11,20 +10,20 @@ const OPEN_EXPOSED = 'age, etag, retry-after, x-request-id';
 const WEBSITE_PATHS = /^\/api\/v1\//;
 const WEBSITE_EXPOSED = 'retry-after, x-request-id';
 
-/** For anybody, from anywhere, without credentials. */
+/** For pages of any origin, without credentials. */
 const OPEN: FastifyCorsOptions = {
   origin: '*',
   methods: ['GET', 'HEAD', 'POST'],
   maxAge: 86_400,
-  // An OPTIONS that is no preflight would get an error that is no problem document.
+  // Otherwise the plugin answers an OPTIONS that is not a preflight with an error that is not a problem document.
   strictPreflight: false,
 };
 
-/** What a browser may be kept from by an origin that the operator forgot; clients choose what they send. */
+/** Bounded: clients choose the origins that they send. */
 const REPORTED_ORIGINS_MAX = 20;
 const ORIGIN_LENGTH_MAX = 200;
 
-/** For the website's own pages, with what signs in. */
+/** For the pages of the website, with cookies and access tokens. */
 const websiteOf = (origins: readonly string[]): FastifyCorsOptions => ({
   origin: origins.length === 0 ? false : [...origins],
   credentials: true,
@@ -37,13 +36,14 @@ const websiteOf = (origins: readonly string[]): FastifyCorsOptions => ({
 const CLOSED: FastifyCorsOptions = { origin: false };
 
 /**
- * Preflights are the plugin's. Answers get their headers here: the plugin works its options out anew for
- * each request where they depend on the path, which costs millions of checks more than their answers.
+ * The plugin answers preflights. This function adds the headers of other answers: with options that depend on
+ * the path, the plugin would compute them for every request, which costs more than answering a check.
  *
- * @param website `origins`: exact ones of the website; `ownOrigin`: of PUBLIC_URL, whose pages need no leave
+ * @param website `origins`: the exact origins of the website; `ownOrigin`: that of PUBLIC_URL, which browsers
+ *   do not restrict
  */
 export async function registerCors(
-  app: App,
+  app: FastifyInstance,
   { origins, ownOrigin }: { readonly origins: readonly string[]; readonly ownOrigin: () => string },
 ): Promise<void> {
   const website = websiteOf(origins);
@@ -56,7 +56,7 @@ export async function registerCors(
     reported.add(origin);
     request.log.warn(
       { origin: origin.slice(0, ORIGIN_LENGTH_MAX) },
-      'a page of this origin was refused: if it is one of your website, add its origin to WEBSITE_ORIGINS',
+      'a page of this origin was refused: if it is a page of your website, add its origin to WEBSITE_ORIGINS',
     );
   };
   app.addHook('onRequest', (request, reply, done) => {
@@ -64,7 +64,7 @@ export async function registerCors(
     if (request.headers.origin !== undefined && WEBSITE_PATHS.test(url) && !OPEN_PATHS.test(url)) {
       report(request);
     }
-    if (request.method !== 'OPTIONS') permit(request, reply as never, allowed);
+    if (request.method !== 'OPTIONS') permit(request, reply, allowed);
     done();
   });
   await app.register(async (scope) => {

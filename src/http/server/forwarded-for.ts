@@ -1,19 +1,29 @@
 import { isIP } from 'node:net';
+import type { FastifyInstance } from 'fastify';
 
-/** `X-Forwarded-For`, as proxies write it. */
+/** `X-Forwarded-For`: the list of addresses that a request came through, as proxies write it. */
 
-/** An address, with a port: `203.0.113.9:5678`, `[2001:db8::1]:443`; with quotes in some proxies. */
+/** Normalizes the header before Fastify takes the client's address from it, which needs `trustProxy`. */
+export function trustForwardedFor(app: FastifyInstance): void {
+  app.addHook('onRequest', ({ raw: { headers } }, _reply, done) => {
+    const header = headers['x-forwarded-for'];
+    if (header !== undefined) headers['x-forwarded-for'] = normalizeForwardedFor(String(header));
+    done();
+  });
+}
+
+/** An address with a port: `203.0.113.9:5678`, `[2001:db8::1]:443`. Some proxies add quotes. */
 const WITH_PORT = /^"?(?:\[([^\]]+)\]|([\d.]+))(?::\d{1,5})?"?$/;
 
 /**
- * The same list with bare addresses: ports would make every request one of an address of its own, or of
- * none. What stands left of an entry that is no address is left out: it was not written by a proxy that
- * can be trusted with it, and the client counts as the last proxy then.
+ * The same list with bare addresses: a port would give every request an address of its own in rate limits.
+ * Entries to the left of an invalid one are dropped: no trustworthy proxy wrote them. The last proxy then counts
+ * as the client.
  */
 export function normalizeForwardedFor(header: string): string {
   const addresses: string[] = [];
   for (const entry of header.split(',').reverse()) {
-    // Empty elements of a list are ignored (RFC 9110, section 5.6.1).
+    // A recipient ignores empty list elements (RFC 9110, section 5.6.1).
     if (entry.trim() === '') continue;
     const address = addressOf(entry.trim());
     if (address === undefined) break;
@@ -29,10 +39,10 @@ function addressOf(entry: string): string | undefined {
   return isAddress(address) ? address : undefined;
 }
 
-/** The name of a network interface, as long as systems allow. */
+/** A zone: the name of a network interface, of at most 15 characters (Linux's IFNAMSIZ). */
 const ZONE = /%[\w.-]{1,15}$/;
 
-/** Node takes a zone of any length and of any characters for a part of an address. */
+/** Node accepts a zone of any length and any characters as part of an address. */
 function isAddress(text: string): boolean {
   return isIP(text) > 0 && !text.replace(ZONE, '').includes('%');
 }

@@ -1,37 +1,36 @@
 import type { IncomingMessage } from 'node:http';
-import { errorCodes } from 'fastify';
-import type { App } from '../deps.ts';
+import { errorCodes, type FastifyInstance } from 'fastify';
 
-/** Bodies of requests: JSON is the only kind there is. */
+/** Request bodies: the service accepts JSON only. */
 
-/** Fastify reads no body for these. */
+/** Fastify does not read the body of these methods. */
 const BODYLESS_METHODS = new Set(['GET', 'HEAD', 'TRACE']);
 const FIRST_BYTES = 1024;
 
 /**
- * Reads bodies itself: Fastify keeps every chunk until the body is complete, and a chunk of one byte takes
- * more than a hundred times as much memory as its client sent.
+ * Replaces Fastify's reading of bodies, which keeps every chunk until the body is complete: a client that sends
+ * chunks of one byte would make the process hold a hundred times as much memory as it sent.
  */
-export function acceptJson(app: App): void {
+export function acceptJson(app: FastifyInstance): void {
   const parse = app.getDefaultJsonParser('error', 'error');
   app.removeContentTypeParser(['text/plain', 'application/json']);
   app.addContentTypeParser('application/json', (request, payload, done) => {
     const { bodyLimit, schema } = request.routeOptions;
-    readText(payload as IncomingMessage, bodyLimit, (error, text) => {
+    readText(payload, bodyLimit, (error, text) => {
       if (error !== null) done(error);
-      // Some clients call every request JSON, also one without a body: nothing is as good as none there.
+      // Treats an empty body as absent on routes without a body schema: some clients label every request JSON.
       else if (text === '' && schema?.body === undefined) done(null, undefined);
       else parse(request, text, done);
     });
   });
-  // What no route reads would be kept, chunk by chunk, until the answer is sent.
+  // Discards bodies that no route reads; Node would hold their chunks until the answer is sent.
   app.addHook('onRequest', ({ raw }, _reply, done) => {
     if (BODYLESS_METHODS.has(raw.method ?? '')) raw.resume();
     done();
   });
 }
 
-/** The whole body as text; an error when it is larger than `bytesMax` or breaks off. */
+/** Calls back with the whole body as text, or with an error when it exceeds `bytesMax` or breaks off. */
 export function readText(
   payload: IncomingMessage,
   bytesMax: number,

@@ -1,33 +1,34 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { AppError } from '../../errors.ts';
+import type { App } from '../deps.ts';
 
-/** Whether this process has more to do than it can. */
+/** Load shedding: refusing requests while this process has more work than it can do. */
 export interface Load {
   isTooMuch(): boolean;
   stop(): void;
 }
 
-/** When work waits this long for its turn, on the average of a second, there is too much of it. */
+/** The event loop's mean delay over one second from which on requests are refused. */
 const DELAY_MAX_MS = 250;
 const MEASURED_EVERY_MS = 1_000;
 const RESOLUTION_MS = 10;
 const RETRY_AFTER_SECONDS = 10;
 
 export const overloaded = (): AppError =>
-  new AppError('overloaded', 'This server has too much to do. Try again shortly.', {
+  new AppError('overloaded', 'This server is overloaded. Try again shortly.', {
     retryAfterSeconds: RETRY_AFTER_SECONDS,
   });
 
 /**
- * Measures how late the event loop is. Nothing in it can throw: memory, which @fastify/under-pressure reads
- * as well, is in a file that cannot be opened when there is no descriptor left.
+ * Measures the delay of the event loop. It cannot throw, unlike @fastify/under-pressure, which also reads
+ * memory from a file and fails when the process has no file descriptor left.
  */
 export function createLoad(): Load {
   const histogram = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
   histogram.enable();
   let delayMs = 0;
   const timer = setTimeout(() => {
-    // Without a sample the loop never turned.
+    // Without a sample the event loop was blocked for the whole interval.
     delayMs =
       histogram.count === 0 ? Number.POSITIVE_INFINITY : histogram.mean / 1e6 - RESOLUTION_MS;
     histogram.reset();
@@ -41,4 +42,11 @@ export function createLoad(): Load {
       histogram.disable();
     },
   };
+}
+
+/** Refuses the requests of a scope with 503 `overloaded` while there is too much load. */
+export function shedLoad(scope: App, load: Pick<Load, 'isTooMuch'>): void {
+  scope.addHook('onRequest', (_request, _reply, done) => {
+    done(load.isTooMuch() ? overloaded() : undefined);
+  });
 }

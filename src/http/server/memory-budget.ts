@@ -1,19 +1,19 @@
-/** What clients can make this process hold: answers they do not read, and bodies they do not finish. */
+/** Limits the memory that clients make this process hold: unread answers and unfinished bodies. */
 
-/** A connection, as far as the budget is concerned. */
+/** A connection, as the budget sees it. */
 export interface Holder {
-  /** Of the budget; only the budget changes it. */
+  /** Changed by the budget only. */
   heldBytes: number;
-  /** Its client has stopped to read its answer, or to send the rest of its request. */
+  /** Whether its client stopped reading the answer, or sending the rest of the request. */
   readonly isStalled: boolean;
-  /** Gives everything up, at once. */
+  /** Closes the connection at once. */
   cut(reason: 'memory'): void;
 }
 
 export interface MemoryBudget {
   /**
-   * False when there is no room: the request is to be refused. Holders that are stalled are cut first; one that
-   * makes progress never is, however long it takes and however many others ask.
+   * Cuts stalled holders when memory runs out, and never one that makes progress. False when that is not enough:
+   * the caller must refuse the request.
    */
   reserve(holder: Holder, bytes: number): boolean;
   release(holder: Holder, bytes?: number): void;
@@ -21,7 +21,7 @@ export interface MemoryBudget {
 }
 
 export function createMemoryBudget({ bytesMax }: { readonly bytesMax: number }): MemoryBudget {
-  /** In the order in which they began to hold something. */
+  /** In the order in which they started to hold memory. */
   const holders = new Set<Holder>();
   let total = 0;
 

@@ -3,19 +3,19 @@ import ipaddr from 'ipaddr.js';
 import type { Connection } from './connection.ts';
 
 /**
- * The least that a client must take of an answer, and the longest that a connection may be idle.
+ * Cuts clients that read an answer too slowly, and connections that are idle for too long.
  *
- * Socket time-outs do neither: every byte that moves in either direction starts them anew.
+ * Socket time-outs do neither: any byte in either direction restarts them.
  */
 
 export interface ReadingRules {
-  /** Bytes a second, on the average; a bad mobile line has twice as much. */
+  /** The average rate that a client must reach. A bad mobile connection has twice as much. */
   readonly bytesPerSecondMin: number;
-  /** For so long a client that took enough before may take nothing. Kernels report progress in steps. */
+  /** For how long a client that kept the rate may read nothing. Kernels report progress in steps. */
   readonly pauseMaxMs: number;
-  /** The same where the kernel does not say what has arrived: its buffers of megabytes hide it. */
+  /** The same on systems that do not tell what has arrived: kernel buffers of megabytes hide it. */
   readonly unseenPauseMaxMs: number;
-  /** A client that took less than it must for so long is cut when others need the memory. */
+  /** A client below the rate for this long is cut when other clients need the memory. */
   readonly stalledAfterMs: number;
   readonly idleMaxMs: number;
   readonly checkedEveryMs: number;
@@ -25,24 +25,24 @@ export const READING_RULES: ReadingRules = {
   bytesPerSecondMin: 1_000,
   pauseMaxMs: 240_000,
   unseenPauseMaxMs: 900_000,
-  // Longer than Node keeps a connection alive: this is for those that hold it open with blank lines.
+  // Longer than Node's keep-alive: for clients that keep a connection open with blank lines.
   idleMaxMs: 75_000,
   stalledAfterMs: 10_000,
   checkedEveryMs: 5_000,
 };
 
-/** What was seen of a connection the last time. */
+/** The state of a connection at the last check. */
 interface Seen {
   readonly answeredCount: number;
   readonly takenBytes: number;
-  /** How much longer it may take nothing. */
+  /** How much longer the client may read nothing. */
   readonly creditMs: number;
-  /** For so long it has taken too little. */
+  /** For how long the client has been below the rate. */
   readonly stalledMs: number;
 }
 
 export interface SlowReaders {
-  /** Cuts connections that take too little or are idle for too long. Never rejects. */
+  /** Cuts connections that are too slow or idle for too long. Never rejects. */
   check(connections: Iterable<Connection>): Promise<void>;
 }
 
@@ -62,7 +62,7 @@ export function createSlowReaders(
     const pauseMaxMs = kernel === undefined ? rules.unseenPauseMaxMs : rules.pauseMaxMs;
     const fullMs = isWaitedFor ? pauseMaxMs : rules.idleMaxMs;
     const isSame = before !== undefined && before.answeredCount === answeredCount;
-    // Working on an answer is no fault of the client's.
+    // The client does not have to read before the server has written.
     const isExempt = current !== undefined && !isWaitedFor;
     const earnedMs =
       isSame && isWaitedFor
@@ -70,12 +70,12 @@ export function createSlowReaders(
         : 0;
     const creditMs =
       isSame && !isExempt ? Math.min(fullMs, before.creditMs + earnedMs) - checkedEveryMs : fullMs;
-    // The rest of a body is waited for: nothing tells a client that sends slowly from one that sends no more.
+    // Waiting for the rest of a body: a slow client cannot be told from one that stopped sending.
     const isUnfinished = current !== undefined && !current.req.complete;
     const isTooLittle = isSame && (isUnfinished || (isWaitedFor && earnedMs < checkedEveryMs));
     const stalledMs = isTooLittle ? before.stalledMs + checkedEveryMs : 0;
     seen.set(connection, { answeredCount, takenBytes, creditMs, stalledMs });
-    // Where the kernel does not say what has arrived, whole megabytes seem to be taken at once.
+    // Without the kernel's numbers, a client seems to read whole megabytes at once.
     const isUnseen = kernel === undefined && !isUnfinished;
     connection.isStalled = stalledMs >= (isUnseen ? rules.pauseMaxMs : rules.stalledAfterMs);
     if (creditMs < 0) connection.cut(isWaitedFor ? 'slow_reader' : 'idle');
@@ -91,25 +91,25 @@ export function createSlowReaders(
   };
 }
 
-/** What the client's machine has acknowledged of all that was written. */
+/** How many of the written bytes the client's machine has acknowledged. */
 function takenBytesOf({ socket }: Connection, kernel: Unacknowledged | undefined): number {
-  // Node says what it has handed to the kernel nowhere else.
+  // Undocumented: Node tells nowhere else what it has handed to the kernel.
   const handle = (socket as { _handle?: { bytesWritten?: number; writeQueueSize?: number } })
     ._handle;
   const handedOver = (handle?.bytesWritten ?? 0) - (handle?.writeQueueSize ?? 0);
   const { localPort = 0, remoteAddress, remotePort = 0 } = socket;
-  // A connection that the client has reset has no address any more.
+  // A connection that the client reset has no address.
   if (remoteAddress === undefined) return handedOver;
   return handedOver - (kernel?.get(connectionKey(localPort, remoteAddress, remotePort)) ?? 0);
 }
 
-/** Bytes in the kernel's send buffer that were not acknowledged yet, by connection. */
+/** Bytes in the kernel's send buffer that are not acknowledged yet, by connection. */
 export type Unacknowledged = ReadonlyMap<string, number>;
 
 const connectionKey = (localPort: number, address: string, port: number): string =>
   `${localPort} ${ipaddr.process(address).toString()} ${port}`;
 
-/** From Linux's tables of connections; undefined on other systems, which have none to read. */
+/** From Linux's tables of connections; undefined on other systems, which do not have them. */
 async function readKernel(): Promise<Unacknowledged | undefined> {
   if (process.platform !== 'linux') return undefined;
   const tables = ['/proc/self/net/tcp', '/proc/self/net/tcp6'].map((file) =>
@@ -131,7 +131,7 @@ export function parseConnections(text: string): Unacknowledged {
   return unacknowledged;
 }
 
-/** Four bytes at a time, each group in the order of a little-endian machine. */
+/** Groups of four bytes, each in the order of a little-endian machine. */
 function addressOf(hex: string): string {
   const bytes = (hex.match(/.{8}/g) ?? []).flatMap((group) =>
     [...Buffer.from(group, 'hex')].reverse(),

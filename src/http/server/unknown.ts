@@ -1,10 +1,10 @@
+import type { FastifyInstance } from 'fastify';
 import { AppError } from '../../errors.ts';
-import type { App } from '../deps.ts';
 import { sendProblem } from '../problem.ts';
 
-/** What is answered where there is no route: 405 at an address that takes other methods, else 404. */
-export function answerUnknown(app: App): void {
-  /** By the address's pattern. */
+/** Answers 405 at an address that has routes for other methods only, and 404 at any other without a route. */
+export function answerUnknown(app: FastifyInstance): void {
+  /** By the address of the route, such as `/files/*`. */
   const routes = new Map<string, { readonly pattern: RegExp; readonly methods: Set<string> }>();
   app.addHook('onRoute', ({ url, method }) => {
     const known = routes.get(url) ?? { pattern: patternOf(url), methods: new Set() };
@@ -16,20 +16,20 @@ export function answerUnknown(app: App): void {
     const methods = [...routes.values()].flatMap(({ pattern, methods }) =>
       pattern.test(path) ? [...methods] : [],
     );
-    // The plugin's route for preflights is everywhere.
+    // The CORS plugin has a route for preflights at every address.
     const allowed = [...new Set(methods)].filter((method) => method !== 'OPTIONS').sort();
     if (allowed.length === 0) {
-      const nothing = new AppError('route_not_found', 'There is nothing at this address.');
-      return sendProblem(nothing, request, reply as never);
+      const error = new AppError('route_not_found', 'There is nothing at this address.');
+      return sendProblem(error, request, reply);
     }
     const allow = allowed.join(', ');
-    const detail = `This address takes ${allow}, and not ${request.method}.`;
+    const detail = `This address accepts ${allow}, not ${request.method}.`;
     const error = new AppError('method_not_allowed', detail);
-    return sendProblem(error, request, reply.header('allow', allow) as never);
+    return sendProblem(error, request, reply.header('allow', allow));
   });
 }
 
-/** `:name` is one segment, `*` whatever follows. */
+/** `:name` matches one segment, `*` the rest of the address. */
 function patternOf(url: string): RegExp {
   const source = url
     .split('/')

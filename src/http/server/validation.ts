@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { AppError, type FieldIssue, isAppError } from '../../errors.ts';
 import { describeIssue, summarizeIssues } from '../issue-sentence.ts';
 
-/** Requests are parsed by the zod schemas that the OpenAPI document is made from. */
+/** Parsing of requests, with the zod schemas that the OpenAPI documents are made from. */
 
 const PARTS: Readonly<Record<string, string>> = {
   body: 'The body is',
@@ -11,7 +11,7 @@ const PARTS: Readonly<Record<string, string>> = {
   querystring: 'The query is',
 };
 
-/** For Fastify: reports every wrong field at once, by JSON Pointer. */
+/** For Fastify: reports all invalid fields at once, each with its JSON Pointer. */
 export const compileValidator: FastifySchemaCompiler<z.ZodType> = ({ schema, httpPart }) => {
   return (data) => {
     const parsed = schema.safeParse(data, { error: describeIssue });
@@ -25,7 +25,7 @@ export const compileValidator: FastifySchemaCompiler<z.ZodType> = ({ schema, htt
   };
 };
 
-/** Answers are built by typed code and held against their schemas in the tests, not on every request. */
+/** For Fastify: answers are type-checked, and tests compare them with their schemas; requests need not pay for it. */
 export const compileSerializer: FastifySerializerCompiler<unknown> = () => (data) =>
   JSON.stringify(data);
 
@@ -35,7 +35,7 @@ function escapePointer(step: string): string {
 }
 
 /**
- * Runs several parsers and reports all their issues together; with only one, its own code is kept.
+ * Runs several parsers and reports all their issues in one error. A single error keeps its own code.
  *
  * @throws AppError
  */
@@ -56,54 +56,21 @@ export function parseAll<T extends Record<string, () => unknown>>(
   if (first === undefined) return parsed as { [K in keyof T]: ReturnType<T[K]> };
   if (others.length === 0) throw first;
   const issues: FieldIssue[] = errors.flatMap((error) => error.issues);
-  // Each is a sentence of its own, and names what was given.
+  // Each detail is a whole sentence and contains the value.
   const sentences = issues.map(({ pointer, detail }) => `${pointer.slice(1)}: ${detail}`);
   const detail = `Several fields are not valid. ${sentences.join(' ')}`;
   throw new AppError('invalid_request', detail, { issues });
 }
 
-/** An optional field parsed when it is there. */
+/** Parses an optional field; null when it is absent. */
 export function optional<T>(text: string | undefined, parse: (text: string) => T): T | null {
   return text === undefined ? null : parse(text);
 }
 
 const WORD_LENGTH_MAX = 128;
 
-/** A short text of a request: names, versions, words of a vocabulary. */
+/** A short text in a request: a name, a version, a word of a vocabulary. */
 export const word = z.string().min(1).max(WORD_LENGTH_MAX);
 
-/** What is said of a name that `isDisplayName` refuses. */
+/** The message for a name that `isDisplayName` refuses. */
 export const NOT_A_NAME = 'must be one line, without control or invisible characters';
-
-export const problemSchema = z
-  .object({
-    type: z.string(),
-    title: z.string(),
-    status: z.int(),
-    detail: z.string(),
-    code: z.string().describe('Stable; branch on this.'),
-    request_id: z.string(),
-    errors: z
-      .array(
-        z.object({ pointer: z.string().describe('JSON Pointer (RFC 6901).'), detail: z.string() }),
-      )
-      .optional(),
-  })
-  .describe('RFC 9457 problem document (application/problem+json).');
-
-interface ProblemResponse {
-  readonly description: string;
-  readonly content: { readonly 'application/problem+json': { readonly schema: z.ZodType } };
-}
-
-/** For a route's `response`: its error statuses, each with the codes it comes with. */
-export function problems<const S extends Record<number, string>>(
-  codes: S,
-): { [K in keyof S]: ProblemResponse } {
-  return Object.fromEntries(
-    Object.entries(codes).map(([status, description]) => [
-      status,
-      { description, content: { 'application/problem+json': { schema: problemSchema } } },
-    ]),
-  ) as unknown as { [K in keyof S]: ProblemResponse };
-}

@@ -10,7 +10,8 @@ import {
 import { isDisplayName } from '../../domain/display-name.ts';
 import { AppError } from '../../errors.ts';
 import type { App } from '../deps.ts';
-import { NOT_A_NAME, problems } from '../server/validation.ts';
+import { errorResponses } from '../error-responses.ts';
+import { NOT_A_NAME } from '../server/validation.ts';
 
 /** Takes a message from the contact form: stores it, then answers. The mail is sent afterwards. */
 
@@ -82,16 +83,23 @@ const schema = {
   body: bodySchema.meta({ example: EXAMPLE }),
   response: {
     202: contactAnswerSchema.describe('The message is stored, and will be delivered.'),
-    ...problems({
-      400: 'invalid_request, malformed_json',
-      403: 'captcha_refused',
-      409: 'idempotency_key_reused',
-      413: 'body_too_large',
-      415: 'unsupported_media_type',
-      429: 'too_many_requests',
-      501: 'not_configured',
-      503: 'captcha_unavailable, store_unavailable, store_denied, store_full, store_nonconforming, outcome_unknown, document_corrupt',
-    }),
+    ...errorResponses(
+      'invalid_request',
+      'malformed_json',
+      'captcha_refused',
+      'idempotency_key_reused',
+      'body_too_large',
+      'unsupported_media_type',
+      'too_many_requests',
+      'not_configured',
+      'captcha_unavailable',
+      'store_unavailable',
+      'store_denied',
+      'store_full',
+      'store_nonconforming',
+      'outcome_unknown',
+      'document_corrupt',
+    ),
   },
 };
 

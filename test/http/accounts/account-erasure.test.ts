@@ -51,7 +51,7 @@ describe('deleting an account', () => {
   const asMe = (method: string, url: string, body?: unknown) =>
     ask(service, method, url, { bearer: person.access, body });
 
-  it('leaves nothing of the person in the store', async () => {
+  it('leaves no personal data in the store', async () => {
     expect(await erase()).toMatchObject({ status: 204, text: '' });
     const left: string[] = [];
     for await (const { key: stored } of inner.list('')) {
@@ -66,7 +66,7 @@ describe('deleting an account', () => {
     ).toBe(true);
   });
 
-  it('asks for the password, and counts wrong ones as signing in does', async () => {
+  it('requires the password, and counts wrong ones as log-in does', async () => {
     const without = await asMe('DELETE', ACCOUNT, {});
     expect(without).toMatchObject({ status: 400, body: { errors: [{ pointer: '/password' }] } });
     const codes = [];
@@ -81,7 +81,7 @@ describe('deleting an account', () => {
     expect((await asMe('GET', ACCOUNT)).body.name).toBe('Ada');
   });
 
-  it('the access token that is still alive opens nothing of it any more', async () => {
+  it('an access token that has not expired gives no access to it', async () => {
     await erase();
     for (const [method, url, body] of [
       ['GET', ACCOUNT],
@@ -103,7 +103,7 @@ describe('deleting an account', () => {
     expect((await erase()).status).toBe(204);
   });
 
-  it('no session of it can be carried on, and nobody can sign in', async () => {
+  it('no session of it can be refreshed, and log-in fails', async () => {
     await erase();
     for (const session of [person, other]) {
       const answer = await refresh(service, session, session.refresh);
@@ -113,7 +113,7 @@ describe('deleting an account', () => {
     expect(answer).toMatchObject({ status: 401, body: { code: 'invalid_credentials' } });
   });
 
-  it('registering within the hour does not bring it back; afterwards it is a new one', async () => {
+  it('registering within the hour does not restore it; afterwards it creates a new account', async () => {
     await erase();
     await register(service, person.email);
     expect((await logIn(service, { email: person.email })).status).toBe(401);
@@ -124,7 +124,7 @@ describe('deleting an account', () => {
     const again = await signIn(service, { email: person.email });
     const { body } = await ask(service, 'GET', ACCOUNT, { bearer: again.access });
     expect(body.name).toBeNull();
-    // What was somebody else's yesterday is not theirs again because the address is the same.
+    // A new account with the same address must not get the data of the erased one.
     for (const session of [person, other]) {
       expect((await refresh(service, session, session.refresh)).status).toBe(401);
     }
@@ -133,7 +133,7 @@ describe('deleting an account', () => {
     expect((await ask(service, 'GET', ANALYTICS, { bearer: key })).status).toBe(401);
   });
 
-  it('a key made while it was being deleted does not outlive it', async () => {
+  it('a key created during the deletion does not outlive it', async () => {
     let made: Promise<unknown> = Promise.resolve();
     let isFirst = true;
     store.setPlan(({ method, key: written }) => {
@@ -153,7 +153,7 @@ describe('deleting an account', () => {
     expect((await ask(service, 'GET', KEYS, { bearer: again.access })).body.keys).toEqual([]);
   });
 
-  it('a failing store is 503, and trying again finishes it', async () => {
+  it('a failing store is 503, and a second try completes the deletion', async () => {
     store.setPlan(({ method, key: removed }) =>
       method === 'delete' && removed.startsWith('accounts/') ? { when: 'before' } : undefined,
     );

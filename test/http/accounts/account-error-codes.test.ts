@@ -34,8 +34,8 @@ import {
 } from './account-support.ts';
 
 /**
- * Every error code of the routes about accounts is produced here, and held against both OpenAPI documents
- * in both directions: nothing undocumented, nothing promised in vain.
+ * Produces every error code of the routes about accounts, and compares the codes with both OpenAPI documents in
+ * both directions: every produced code is documented, every documented code is produced.
  */
 
 const REGISTER = `POST ${AUTH}/register`;
@@ -145,7 +145,7 @@ describe('error codes of accounts', () => {
     ),
   );
 
-  /** What makes an operation succeed, were it not for what a test does to it. */
+  /** A request that succeeds unless the test makes it fail. */
   async function good(operation: string, person: Person): Promise<Record<string, unknown>> {
     const [, url = ''] = operation.split(' ');
     const headers = { authorization: `Bearer ${person.access}` };
@@ -177,7 +177,7 @@ describe('error codes of accounts', () => {
     return (await ask(service, 'POST', KEYS, { bearer: person.access, body })).body;
   }
 
-  /** Faults every call of some methods below some key while it asks. */
+  /** Makes every call of some store methods below a key fail during the request. */
   async function underFault(
     code: ErrorCode,
     methods: readonly StoreMethod[] | 'all',
@@ -195,7 +195,7 @@ describe('error codes of accounts', () => {
     }
   }
 
-  it('not_configured: without accounts, everywhere', async () => {
+  it('not_configured: on every route without accounts', async () => {
     for (const operation of OPERATIONS) {
       const url = operation.split(' ')[1]?.replace('{key}', '0123456789abcdef') ?? '';
       const payload = BODIES[operation];
@@ -221,7 +221,7 @@ describe('error codes of accounts', () => {
     }
   });
 
-  it('bodies that cannot be read', async () => {
+  it('bodies that cannot be parsed', async () => {
     const json = { 'content-type': 'application/json' };
     for (const operation of OPERATIONS.filter((name) => !name.startsWith('GET '))) {
       const url = operation.split(' ')[1]?.replace('{key}', '0123456789abcdef');
@@ -255,7 +255,7 @@ describe('error codes of accounts', () => {
     }
   });
 
-  it('register: an invitation that is not good, or that a newer Slipway made', async () => {
+  it('register: an invalid invitation, or one of a newer Slipway', async () => {
     const payload = BODIES[REGISTER];
     await ledger.produce(invited, REGISTER, 403, 'registration_refused', { payload });
     const { email } = payload as { email: string };
@@ -292,7 +292,7 @@ describe('error codes of accounts', () => {
     await change(401, 'invalid_credentials', { password: 'wrong password' });
   });
 
-  it('login: who may not', async () => {
+  it('login: refused accounts', async () => {
     const email = await register(service);
     const payload = { ...BODIES[LOGIN], email };
     const wrong = { ...payload, password: 'wrong password' };
@@ -324,7 +324,7 @@ describe('error codes of accounts', () => {
     }
   });
 
-  it('refresh and logout: what is over, and forgeries', async () => {
+  it('refresh and logout: ended sessions and forged requests', async () => {
     await ledger.produce(service, REFRESH, 401, 'session_ended', { payload: BODIES[REFRESH] });
     const web = { ...BODIES[REFRESH], platform: 'web' };
     const headers = { origin: WEBSITE, cookie: `${COOKIE}=x` };
@@ -337,7 +337,7 @@ describe('error codes of accounts', () => {
     await ledger.produce(service, LOGOUT, 401, 'not_signed_in', late);
   });
 
-  it('signed in: what is not there, and what the tier does not open', async () => {
+  it('signed in: unknown resources, and features outside the tier', async () => {
     const person = await signIn(service);
     const headers = { authorization: `Bearer ${person.access}` };
     const send = (operation: string, status: number, code: ErrorCode, request: object) =>
@@ -365,7 +365,7 @@ describe('error codes of accounts', () => {
     await send(`GET ${ANALYTICS}`, 403, 'not_entitled', { headers: poor });
   });
 
-  it('the store in trouble: out of reach or refusing, everywhere', async () => {
+  it('the store is down or refuses: on every route', async () => {
     for (const code of ['store_unavailable', 'store_denied'] as const) {
       for (const operation of OPERATIONS.filter((name) => !MAILS.includes(name))) {
         const person = await signIn(service);
@@ -376,7 +376,7 @@ describe('error codes of accounts', () => {
     }
   });
 
-  it('the store in trouble: full, or not keeping its word', async () => {
+  it('the store is full or does not conform', async () => {
     for (const code of ['store_unavailable', 'store_full', 'store_nonconforming'] as const) {
       for (const operation of WRITING) {
         const request = await good(operation, await signIn(service));
@@ -392,7 +392,7 @@ describe('error codes of accounts', () => {
     }
   });
 
-  it('what was written lost its answer: nobody is told "unknown"', async () => {
+  it('a write whose answer was lost is not reported as "unknown"', async () => {
     const lost = { when: 'after', reason: 'private' } as const;
     const requests = [`PATCH ${ACCOUNT}`, `DELETE ${SESSIONS}`, LOGOUT];
     for (const operation of requests) {
@@ -464,7 +464,7 @@ describe('error codes of accounts', () => {
           expect([operation, statusCode]).toEqual([operation, 200]);
         }
       }
-      // Who signs out everywhere is not kept from it by a session nobody can read.
+      // An unreadable session must not prevent its owner from ending all sessions.
       if (code === 'document_corrupt') {
         const body = { refresh_token: other.refresh };
         const { status } = await logOut(service, { scope: 'global', body });
@@ -473,7 +473,7 @@ describe('error codes of accounts', () => {
     }
   });
 
-  it('the identity provider in trouble', async () => {
+  it('the identity provider fails', async () => {
     gotrue.answerWith((_request, response) => response.writeHead(500).end());
     for (const operation of [REGISTER, LOGIN, ...MAILS]) {
       const payload = BODIES[operation];
@@ -504,7 +504,7 @@ describe('error codes of accounts', () => {
     expect((await ask(mailed, 'GET', ACCOUNT, { bearer: access })).status).toBe(401);
   });
 
-  it('overloaded: more passwords to hash than anybody waits for', async () => {
+  it('overloaded: too many passwords wait to be hashed', async () => {
     const people = Array.from({ length: 80 }, newEmail);
     const owners = await Promise.all(Array.from({ length: 8 }, () => signIn(service)));
     const storm = people.map((email) => logIn(service, { email }));
@@ -533,7 +533,7 @@ describe('error codes of accounts', () => {
     await Promise.all(storm);
   });
 
-  it('too_many_requests: each operation, from an address that asked too much', async () => {
+  it('too_many_requests: each operation, from an address above its limit', async () => {
     const strict = await createTestService({ env: { AUTH_PER_ADDRESS: '1' } });
     for (let asked = 0; asked < 600; asked++) await ask(strict, 'GET', ACCOUNT);
     await ask(strict, 'POST', `${AUTH}/login`, { body: BODIES[LOGIN] });

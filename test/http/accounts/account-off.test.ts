@@ -82,7 +82,7 @@ describe('without accounts', () => {
     },
   );
 
-  it('everything else works, with a token and without', async () => {
+  it('all other routes work, with and without a token', async () => {
     expect(await check(off, {})).toMatchObject({
       status: 200,
       body: { update_available: true, version: '2.0.0' },
@@ -99,19 +99,19 @@ describe('without accounts', () => {
       expect((await get(off, url)).status, url).toBeLessThan(400);
       expect((await get(off, url, headers)).status, url).toBeLessThan(400);
     }
-    // A channel for a tier is for nobody then.
+    // No client can use a channel that requires a tier then.
     const insider = `${LATEST_VERSION}?channel=insider`;
     expect((await get(off, insider, headers)).body.code).toBe('not_entitled');
     expect((await check(off, { channel: 'insider' })).body.reason).toBe('not_entitled');
   });
 
-  it('writes nothing that accounts would need', async () => {
+  it('writes no document of accounts', async () => {
     const names = await readdir(`${off.config.dataDirectory}/secrets`);
     expect(names).toEqual(['url-signing-secret']);
   });
 });
 
-describe('what is not there', () => {
+describe('an unknown address', () => {
   let service: TestService;
   let off: TestService;
 
@@ -123,7 +123,7 @@ describe('what is not there', () => {
   });
   afterAll(() => Promise.all([service.close(), off.close()]));
 
-  it('is the same plain 404 to everybody, signed in or not', async () => {
+  it('is the same plain 404 with and without a session', async () => {
     const { access } = await signIn(service);
     const paths = [
       '/api/v1/trading',

@@ -1,7 +1,7 @@
 import type { ClientPlatform } from '../../../src/identity/session-document.ts';
 import type { TestService } from '../../support/service.ts';
 
-/** What the tests about accounts share: people, and short ways to ask as one of them. */
+/** Shared by the tests about accounts: users, and short ways to send requests as one of them. */
 
 export const AUTH = '/api/v1/auth';
 export const ACCOUNT = '/api/v1/account';
@@ -104,7 +104,7 @@ export async function register(service: TestService, email = newEmail()): Promis
   return email;
 }
 
-/** Signs in, whatever comes of it. */
+/** Tries to log in. */
 export function logIn(service: TestService, options: SignInOptions = {}): Promise<Answer> {
   const { platform = 'linux', deviceId = 'device-1', password = PASSWORD, ...asked } = options;
   const { email = newEmail(), ...rest } = asked;
@@ -115,7 +115,7 @@ export function logIn(service: TestService, options: SignInOptions = {}): Promis
   });
 }
 
-/** Somebody who is signed in; registered before unless an address is given. */
+/** A user who is logged in; registers first unless an address is given. */
 export async function signIn(service: TestService, options: SignInOptions = {}): Promise<Person> {
   const { platform = 'linux', deviceId = 'device-1' } = options;
   const email = options.email ?? (await register(service));

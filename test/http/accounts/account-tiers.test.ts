@@ -46,7 +46,7 @@ describe('the tier of an account', () => {
   };
   const billingOf = async (bearer: string) => (await ask(service, 'GET', BILLING, { bearer })).body;
 
-  it('is the first of the table until an admin says otherwise, and there at the next refresh', async () => {
+  it('is the first of the table until an admin sets another one, which the next refresh returns', async () => {
     expect(person.answer.body.account.tier).toBe('free');
     await setTier(service, person.id, 'pro');
     // Money was paid: the page about it does not wait for the token.
@@ -71,7 +71,7 @@ describe('the tier of an account', () => {
     expect((await tierAfterRefresh()).tier).toBe('free');
   });
 
-  it('a tier that the table does not have (any more) counts as the first', async () => {
+  it('a tier that is not (or no longer) in the table counts as the first', async () => {
     await setTier(service, person.id, 'platinum');
     expect((await tierAfterRefresh()).tier).toBe('free');
     expect((await billingOf(person.access)).tier).toBe('free');
@@ -108,7 +108,7 @@ describe('the tier of an account', () => {
       file: 403,
     };
 
-    it('to its access tokens, everywhere, and to nobody else', async () => {
+    it('to its access tokens, on every route, and to no other client', async () => {
       expect(await answersTo()).toEqual(CLOSED);
       expect(await answersTo(`Bearer ${person.access}`)).toEqual(CLOSED);
       await setTier(service, person.id, 'team');
@@ -120,7 +120,7 @@ describe('the tier of an account', () => {
       expect(await answersTo(`Bearer ${person.access}`)).toEqual(CLOSED);
     });
 
-    it('not to an expired or forged token: it counts as none, and is no error', async () => {
+    it('not to an expired or forged token, which counts as none and is not an error', async () => {
       await setTier(service, person.id, 'pro');
       const { access } = await tierAfterRefresh();
       const [header = '', payload = '', signature = ''] = access.split('.');

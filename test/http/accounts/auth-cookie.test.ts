@@ -31,7 +31,7 @@ function attributesOf(setCookie: string | undefined): readonly string[] {
   return (setCookie ?? '').split('; ').slice(1).sort();
 }
 
-describe('a website that signs in with a cookie', () => {
+describe('a website in cookie mode', () => {
   const clock = createHastyClock();
   const store = createFaultyStore(createMemoryStore({ clock: systemClock }));
   let service: TestService;
@@ -64,7 +64,7 @@ describe('a website that signs in with a cookie', () => {
     await other.close();
   });
 
-  it('refreshes by the cookie, and its body never has the token', async () => {
+  it('refreshes with the cookie, and the body never contains the token', async () => {
     const person = await signIn(service, WEB);
     const answer = await refreshByCookie(service, person, person.refresh);
     expect(answer.status).toBe(200);
@@ -81,14 +81,14 @@ describe('a website that signs in with a cookie', () => {
     const answer = await refresh(service, person, person.refresh);
     expect(answer).toMatchObject({ status: 200, setCookie: undefined });
     expect(answer.body.refresh_token).toMatch(/^slr1\./);
-    // And it needs no origin, whatever page it may be embedded in.
+    // And it needs no origin, whichever page it is embedded in.
     const headers = { origin: 'https://evil.example' };
     const embedded = await logIn(service, { email: person.email, platform: 'windows', headers });
     expect(embedded.status).toBe(200);
     expect(embedded.headers['access-control-allow-origin']).toBeUndefined();
   });
 
-  it('without cookie mode, a website has its token in the body like everybody', async () => {
+  it('without cookie mode, a website gets its token in the body like other clients', async () => {
     const plain = await createTestService({ env: UNLIMITED });
     const { answer, device, refresh: token } = await signIn(plain, { platform: 'web' });
     expect(answer.setCookie).toBeUndefined();
@@ -118,7 +118,7 @@ describe('a website that signs in with a cookie', () => {
       expectCleared(await refreshByCookie(service, elsewhere, person.refresh));
     });
 
-    it('clears it when it was signed out, ended elsewhere or used twice', async () => {
+    it('clears it when the session was logged out, ended elsewhere or its token was reused', async () => {
       const person = await signIn(service, WEB);
       const next = await refreshByCookie(service, person, person.refresh);
       clock.advance(61_000);
@@ -129,7 +129,7 @@ describe('a website that signs in with a cookie', () => {
       expectCleared(await refreshByCookie(service, other, other.refresh));
     });
 
-    it('does not clear it when only the store failed: 503, and the cookie is good later', async () => {
+    it('does not clear it when the store fails: 503, and the cookie works later', async () => {
       const person = await signIn(service, WEB);
       for (const code of ['store_unavailable', 'store_denied', 'store_full'] as const) {
         for (const method of ['get', 'create'] as const) {
@@ -144,7 +144,7 @@ describe('a website that signs in with a cookie', () => {
       expect((await refreshByCookie(service, person, person.refresh)).status).toBe(200);
     });
 
-    it('does not clear it on a forged request: that would be a log-out by anybody', async () => {
+    it('does not clear it on a forged request, with which any page could log the visitor out', async () => {
       const person = await signIn(service, WEB);
       const headers = { ...OWN_SCRIPT, origin: 'https://evil.example' };
       const answer = await refreshByCookie(service, person, person.refresh, headers);
@@ -175,7 +175,7 @@ describe('a website that signs in with a cookie', () => {
       expect((await refresh(service, desktop, desktop.refresh)).status).toBe(401);
     });
 
-    it('a token in the body that means nothing does not save the session of the cookie', async () => {
+    it('an invalid token in the body does not protect the session of the cookie', async () => {
       for (const refresh_token of ['', 'invented', 'slr1.e30.e30']) {
         const person = await signIn(service, WEB);
         const answer = await out(person, { body: { refresh_token } });
@@ -184,7 +184,7 @@ describe('a website that signs in with a cookie', () => {
       }
     });
 
-    it('keeps the cookie while the store fails: the session is not over', async () => {
+    it('keeps the cookie while the store fails: the session has not ended', async () => {
       const person = await signIn(service, WEB);
       store.setPlan(() => ({ when: 'before' }));
       const answer = await out(person);
@@ -193,7 +193,7 @@ describe('a website that signs in with a cookie', () => {
       expect((await refreshByCookie(service, person, person.refresh)).status).toBe(200);
     });
 
-    it('with nothing to end is no error, and clears whatever is there', async () => {
+    it('without a session to end succeeds, and clears the cookie', async () => {
       for (const cookie of [undefined, '', 'invented']) {
         const asked = cookie === undefined ? {} : { cookie };
         const answer = await logOut(service, { headers: OWN_SCRIPT, ...asked });
@@ -222,7 +222,7 @@ describe('a website that signs in with a cookie', () => {
       expect(victim.refresh).not.toBe(attacker.refresh);
       const sessionOf = (token: string) => JSON.parse(atob(token.split('.')[1] ?? ''))[1];
       expect(sessionOf(victim.refresh)).not.toBe(sessionOf(attacker.refresh));
-      // What the cookie stood for before is over: nobody could end it any more.
+      // The session of the replaced cookie has ended: no client could end it later.
       expect((await refreshByCookie(service, attacker, attacker.refresh)).status).toBe(401);
       const { body } = await ask(service, 'GET', SESSIONS, { bearer: victim.access });
       expect(body.sessions).toHaveLength(1);

@@ -60,7 +60,7 @@ describe('whether an address has an account', () => {
     expect(answers[0]?.status).toBe(202);
   });
 
-  it('is not in the answer to a wrong password, whatever the account is like', async () => {
+  it('is not in the answer to a wrong password, for any kind of account', async () => {
     const known = await register(service);
     const { email: locked, id } = await signIn(service);
     await lockAccount(service, id, 'spam');
@@ -81,7 +81,7 @@ describe('whether an address has an account', () => {
     expect((await logIn(service, { email: locked })).body.code).toBe('account_locked');
   });
 
-  it('is not in the answer when a mail is asked for, whatever the provider says', async () => {
+  it('is not in the answer to a mail request, for any answer of the provider', async () => {
     const said = [
       [200, {}],
       [400, { error_code: 'user_not_found' }],

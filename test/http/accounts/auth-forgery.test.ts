@@ -63,7 +63,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-describe('a page of somebody else', () => {
+describe('a page of another site', () => {
   const script = { 'x-slipway-request': '1' };
 
   it.each([WEBSITE, SECOND])('the website itself, at %s, may', async (origin) => {
@@ -111,7 +111,7 @@ describe('a page of somebody else', () => {
     expect((await logIn(service, { email: person.email, platform: 'web' })).status).toBe(403);
   });
 
-  it('is told so before the password is looked at, or counted', async () => {
+  it('is refused before the password is checked or counted', async () => {
     const email = await register(service);
     const headers = { origin: 'https://evil.example' };
     for (let guess = 0; guess < 10; guess++) {
@@ -121,7 +121,7 @@ describe('a page of somebody else', () => {
     expect((await logIn(service, { email })).status).toBe(200);
   });
 
-  it('cannot send what a form can: only JSON is taken', async () => {
+  it('cannot use a form: the routes accept JSON only', async () => {
     const person = await signIn(service, { platform: 'web', headers: { origin: WEBSITE } });
     const body = JSON.stringify({ scope: 'global' });
     for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data']) {
@@ -134,7 +134,7 @@ describe('a page of somebody else', () => {
     }
   });
 
-  it('gains nothing by the cookie anywhere else: it signs in to no route', async () => {
+  it('gains nothing from the cookie on other routes: none of them accepts it', async () => {
     const person = await signIn(service, { platform: 'web', headers: { origin: WEBSITE } });
     const headers = { origin: WEBSITE, ...script };
     for (const [method, url] of SIGNED_IN_ROUTES) {
@@ -218,7 +218,7 @@ describe('a token in the wrong place', () => {
     expect((await refresh(service, person, person.refresh)).status).toBe(200);
   });
 
-  it('one that says of itself how it is to be checked is not believed', async () => {
+  it('the algorithm in the header of a token is not trusted', async () => {
     const [header = '', payload = '', signature = ''] = person.access.split('.');
     const json = JSON.parse(atob(header));
     const encode = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
@@ -249,7 +249,7 @@ describe('a token in the wrong place', () => {
     }
   });
 
-  it('one that this service signed for something else is not taken', async () => {
+  it('a token that this service signed for another purpose is refused', async () => {
     const { keys } = service.app.identity as Identity;
     const claims = JSON.parse(
       Buffer.from(person.access.split('.')[1] ?? '', 'base64url').toString(),
@@ -282,7 +282,7 @@ describe('a token in the wrong place', () => {
     }
   });
 
-  it('one of another service is not taken, though it is made alike', async () => {
+  it('a token of another service with the same format is refused', async () => {
     const other = await createTestService({ env: ENV });
     const stranger = await signIn(other);
     await expectNowhere(stranger.access);
@@ -290,7 +290,7 @@ describe('a token in the wrong place', () => {
     await other.close();
   });
 
-  it('one of this service for another address is not taken', async () => {
+  it('a token of this service for another address is refused', async () => {
     const keys = JSON.stringify({
       keys: [
         {
@@ -315,7 +315,7 @@ describe('a token in the wrong place', () => {
     await Promise.all([one.close(), two.close()]);
   });
 
-  it('Authorization is read as RFC 6750 has it, and in no other way', async () => {
+  it('Authorization is parsed exactly as RFC 6750 says', async () => {
     const { access } = person;
     const send = async (authorization: string) =>
       (await ask(service, 'GET', KEYS, { headers: { authorization } })).status;

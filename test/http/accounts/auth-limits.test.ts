@@ -45,7 +45,7 @@ const tryOnce = (service: TestService, asked: Asked = {}) =>
   ask(service, 'POST', `${AUTH}/request-reset`, { body: { email: newEmail() }, ...asked });
 
 describe('tries from one address', () => {
-  it('are counted over everything that tries passwords and addresses', async () => {
+  it('are counted over all routes that try passwords and mail addresses', async () => {
     const service = await open({ env: { AUTH_PER_ADDRESS: '6' } });
     const body = { email: newEmail(), password: PASSWORD };
     const device = { id: 'd', name: 'n' };
@@ -58,11 +58,11 @@ describe('tries from one address', () => {
     for (const path of paths) expectTooMany(await send(path));
   });
 
-  it('are twenty unless something else is set', async () => {
+  it('are limited to twenty by default', async () => {
     const service = await open({});
     for (let n = 0; n < 20; n++) expect((await tryOnce(service)).status).toBe(501);
     expectTooMany(await tryOnce(service));
-    // Nothing else of the service is limited by it, least of all updates.
+    // Other routes are not limited by it, above all not updates.
     for (const url of ['/livez', LATEST_VERSION, '/api/v1/system/status']) {
       expect((await ask(service, 'GET', url)).status).not.toBe(429);
     }
@@ -71,7 +71,7 @@ describe('tries from one address', () => {
     ).toBe(204);
   });
 
-  it('are of the address alone: another one, and another /64, are not concerned', async () => {
+  it('are counted per address: another address, and another /64, has its own limit', async () => {
     const service = await open({ env: { AUTH_PER_ADDRESS: '2' } });
     const spend = async (address: string) => {
       for (let n = 0; n < 2; n++) await tryOnce(service, { address });
@@ -84,7 +84,7 @@ describe('tries from one address', () => {
     expect((await tryOnce(service, { address: '2001:db8:1:3::1' })).status).toBe(501);
   });
 
-  it('X-Forwarded-For does not change the address, unless it is a proxy that says so', async () => {
+  it('X-Forwarded-For changes the address only when a trusted proxy sends it', async () => {
     const [direct, proxied] = await Promise.all([
       open({ env: { AUTH_PER_ADDRESS: '2' } }),
       open({ env: { AUTH_PER_ADDRESS: '2', TRUST_PROXY: '10.0.0.0/8' } }),
@@ -120,7 +120,7 @@ describe('tries from one address', () => {
 });
 
 describe('tries for one account', () => {
-  it('are five a minute, from wherever they come, right or wrong', async () => {
+  it('are limited to five a minute, from all addresses together, right or wrong', async () => {
     const service = await open({ env: UNLIMITED });
     const email = await register(service);
     for (let n = 0; n < 5; n++) {
@@ -132,14 +132,14 @@ describe('tries for one account', () => {
     expect((await signIn(service)).answer.status).toBe(200);
   });
 
-  it('an account that does not exist is guarded alike', async () => {
+  it('an unknown account has the same limit', async () => {
     const service = await open({ env: UNLIMITED });
     const email = newEmail();
     for (let n = 0; n < 5; n++) expect((await logIn(service, { email })).status).toBe(401);
     expectTooMany(await logIn(service, { email }));
   });
 
-  it('does not keep out who is signed in already', async () => {
+  it('does not end sessions that exist', async () => {
     const service = await open({ env: UNLIMITED });
     const person = await signIn(service);
     for (let n = 0; n < 6; n++) await logIn(service, { email: person.email, password: 'wrong' });

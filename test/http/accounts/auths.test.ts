@@ -24,7 +24,7 @@ import {
 
 const DAY_MS = 86_400_000;
 
-/** Cookie mode makes no difference to whoever is no browser. */
+/** Cookie mode makes no difference to clients other than browsers. */
 describe.each([
   ['with tokens in bodies', UNLIMITED],
   ['beside a website with cookies', COOKIE_ENV],
@@ -47,7 +47,7 @@ describe.each([
     expect(answer.setCookie).toBeUndefined();
   });
 
-  it('signs in, and is told everything it needs', async () => {
+  it('logs in, and gets everything that it needs', async () => {
     const email = newEmail();
     const body = { email: email.toUpperCase(), password: PASSWORD, name: '  Ada Lovelace ' };
     await ask(service, 'POST', `${AUTH}/register`, { body });
@@ -80,7 +80,7 @@ describe.each([
       person = await signIn(service);
     });
 
-    it('carries the session on, and gets the same answer when one was lost', async () => {
+    it('refreshes the session, and gets the same answer when one was lost', async () => {
       const first = await refresh(service, person, person.refresh);
       expect(first).toMatchObject({ status: 200, setCookie: undefined });
       expect(first.body).toMatchObject({
@@ -97,7 +97,7 @@ describe.each([
       expect(status).toBe(200);
     });
 
-    it('is signed out by reuse after a minute, and everybody with that session', async () => {
+    it('loses its session when a token is reused after a minute', async () => {
       const first = await refresh(service, person, person.refresh);
       clock.advance(60_001);
       const reused = await refresh(service, person, person.refresh);
@@ -107,7 +107,7 @@ describe.each([
       expect((await signIn(service, { email: person.email })).answer.status).toBe(200);
     });
 
-    it('fifty refreshes at once are one', async () => {
+    it('fifty simultaneous refreshes count as one', async () => {
       const answers = await Promise.all(
         Array.from({ length: 50 }, () => refresh(service, person, person.refresh)),
       );
@@ -115,7 +115,7 @@ describe.each([
       expect(new Set(answers.map(({ body }) => body.refresh_token)).size).toBe(1);
     });
 
-    it('the access token is good for ten minutes', async () => {
+    it('the access token is valid for ten minutes', async () => {
       clock.advance(599_000);
       expect((await ask(service, 'GET', ACCOUNT, { bearer: person.access })).status).toBe(200);
       clock.advance(10_000);
@@ -123,7 +123,7 @@ describe.each([
       expect(late).toMatchObject({ status: 401, body: { code: 'not_signed_in' } });
     });
 
-    it('the refresh token is good for thirty days, and ninety in all', async () => {
+    it('the refresh token is valid for thirty days, and the session for ninety', async () => {
       let token = person.refresh;
       for (const days of [29, 29, 29]) {
         clock.advance(days * DAY_MS);
@@ -140,7 +140,7 @@ describe.each([
       expect((await refresh(service, idle, idle.refresh)).status).toBe(401);
     });
 
-    it('the token is of no use on another device or platform, and ends with the try', async () => {
+    it('the token does not work on another device or platform, and the attempt ends the session', async () => {
       const other = { device: { id: 'stolen', name: 'x' }, platform: person.platform };
       expect((await refresh(service, other, person.refresh)).body.code).toBe('session_ended');
       expect((await refresh(service, person, person.refresh)).status).toBe(401);
@@ -149,7 +149,7 @@ describe.each([
       expect((await refresh(service, mac, second.refresh)).status).toBe(401);
     });
 
-    it('signs out by either token, of this session alone', async () => {
+    it('logs out with either token, of this session only', async () => {
       const other = await signIn(service, { email: person.email, deviceId: 'device-2' });
       const third = await signIn(service, { email: person.email, deviceId: 'device-3' });
       const byRefresh = await logOut(service, { body: { refresh_token: person.refresh } });
@@ -160,7 +160,7 @@ describe.each([
       expect((await refresh(service, third, third.refresh)).status).toBe(200);
     });
 
-    it('signs out everywhere by either token', async () => {
+    it('ends all sessions with either token', async () => {
       for (const by of ['access', 'refresh'] as const) {
         const first = await signIn(service);
         const { email } = first;
@@ -174,14 +174,14 @@ describe.each([
         for (const session of sessions) {
           expect((await refresh(service, session, session.refresh)).status).toBe(401);
         }
-        // Who signs in afterwards is not concerned.
+        // Later sessions are not affected.
         clock.advance(1);
         const later = await signIn(service, { email });
         expect((await refresh(service, later, later.refresh)).status).toBe(200);
       }
     });
 
-    it('a token that is over signs nobody else out', async () => {
+    it('an expired token ends no other session', async () => {
       await logOut(service, { body: { refresh_token: person.refresh } });
       clock.advance(1_000);
       const later = await signIn(service, { email: person.email, deviceId: 'device-2' });
@@ -193,7 +193,7 @@ describe.each([
       expect((await refresh(service, later, later.refresh)).status).toBe(200);
     });
 
-    it('signing out everywhere can be tried again when the store failed half way', async () => {
+    it('ending all sessions can be repeated when the store failed half way', async () => {
       const other = await signIn(service, { email: person.email, deviceId: 'device-2' });
       const body = { refresh_token: person.refresh };
       store.setPlan(({ method, key }) =>
@@ -205,7 +205,7 @@ describe.each([
       expect((await refresh(service, other, other.refresh)).status).toBe(401);
     });
 
-    it('a failing store signs nobody out', async () => {
+    it('a failing store ends no session', async () => {
       for (const code of ['store_unavailable', 'store_denied'] as const) {
         store.setPlan(() => ({ when: 'before', code }));
         const failed = await refresh(service, person, person.refresh);
@@ -216,7 +216,7 @@ describe.each([
       expect((await refresh(service, person, person.refresh)).status).toBe(200);
     });
 
-    it('sees where it is signed in, and ends a session elsewhere', async () => {
+    it('lists its sessions, and ends another one', async () => {
       const other = await signIn(service, {
         email: person.email,
         deviceId: 'device-2',
@@ -228,7 +228,7 @@ describe.each([
       const [theirs] = body.sessions.filter(({ current }: { current: boolean }) => !current);
       expect(mine).toMatchObject({ platform: 'linux', device_name: 'A laptop', os_version: null });
       expect(theirs).toMatchObject({ platform: 'macos', current: false });
-      // The device's id is a part of what a refresh proves: it is told to nobody.
+      // A refresh proves the device by its id: no answer contains it.
       expect(JSON.stringify(body)).not.toMatch(/device-[12]|digest|slr1/);
       const end = (bearer: string) =>
         ask(service, 'DELETE', `${SESSIONS}/${theirs.id}`, { bearer });
@@ -239,7 +239,7 @@ describe.each([
       expect((await refresh(service, person, person.refresh)).status).toBe(200);
     });
 
-    it('signs out everywhere from its account page, here included', async () => {
+    it('ends all sessions through its account, the current one included', async () => {
       const { status } = await ask(service, 'DELETE', SESSIONS, { bearer: person.access });
       expect(status).toBe(204);
       expect((await refresh(service, person, person.refresh)).status).toBe(401);
@@ -254,7 +254,7 @@ describe.each([
       expect((await change({ name: 'Zoë 🦊 עברית' })).body.name).toBe('Zoë 🦊 עברית');
     });
 
-    it('gets the document of the signed-in routes, and nobody else does', async () => {
+    it('gets the document of the signed-in routes, which a visitor does not', async () => {
       const { status } = await ask(service, 'GET', SIGNED_IN_DOCUMENT);
       expect(status).toBe(401);
       const { body, headers } = await ask(service, 'GET', SIGNED_IN_DOCUMENT, {
@@ -271,7 +271,7 @@ describe.each([
     });
   });
 
-  it('signing out with nothing to end is no error', async () => {
+  it('logging out without a session to end succeeds', async () => {
     const over = await signIn(service);
     await logOut(service, { bearer: over.access });
     for (const scope of ['local', 'global'] as const) {
@@ -289,7 +289,7 @@ describe.each([
     }
   });
 
-  it('logs neither passwords nor tokens, whatever goes wrong', async () => {
+  it('logs neither passwords nor tokens, in any error', async () => {
     const log: string[] = [];
     const logging = await createTestService({ env, log, clock, store });
     const person = await signIn(logging);
@@ -311,7 +311,7 @@ describe.each([
     for (const secret of secrets) expect(log.join('')).not.toContain(secret);
   });
 
-  it('a name is taken once, and the one who was first keeps it', async () => {
+  it('an address is registered once, and the first account keeps it', async () => {
     const email = await register(service);
     const body = { email, password: 'another password' };
     expect((await ask(service, 'POST', `${AUTH}/register`, { body })).status).toBe(202);
@@ -320,7 +320,7 @@ describe.each([
   });
 });
 
-/** In cookie mode, signing out clears the cookie of whoever has one. */
+/** In cookie mode, logging out clears the client's cookie. */
 function expectedCookie(env: object): unknown {
   return 'COOKIE_MODE' in env ? expect.stringMatching(/=; Max-Age=0;/) : undefined;
 }

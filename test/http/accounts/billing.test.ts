@@ -27,7 +27,7 @@ describe('the billing portal', () => {
     expect(answer.body.expires_in).toBe(60);
     return new URL(answer.body.url);
   };
-  /** As the portal would check who comes. */
+  /** Verifies a token as the portal would. */
   const verify = async (url: URL, atMs = clock.now()) => {
     const { body } = await ask(service, 'GET', JWKS);
     return jwtVerify(url.searchParams.get('token') ?? '', createLocalJWKSet(body), {
@@ -40,7 +40,7 @@ describe('the billing portal', () => {
     });
   };
 
-  it('is told who comes, by a token that it can check', async () => {
+  it('gets a token that identifies the account and that it can verify', async () => {
     const url = await enter();
     expect(`${url.origin}${url.pathname}`).toBe(BILLING_PORTAL_URL);
     expect([...url.searchParams.keys()]).toEqual(['token']);
@@ -62,7 +62,7 @@ describe('the billing portal', () => {
     });
   });
 
-  it('is told another name of the token each time, and the tier of this moment', async () => {
+  it('gets a new token id each time, and the current tier', async () => {
     await setTier(service, person.id, 'pro');
     const [first, second] = [await verify(await enter()), await verify(await enter())];
     expect(first.payload.jti).not.toBe(second.payload.jti);
@@ -70,7 +70,7 @@ describe('the billing portal', () => {
     await setTier(service, person.id, null);
   });
 
-  it('must not take it after a minute, nor an access token in its place', async () => {
+  it('must refuse it after a minute, and an access token in its place', async () => {
     const url = await enter();
     await verify(url, clock.now() + 58_000);
     await expect(verify(url, clock.now() + 61_000)).rejects.toThrow(/exp/);
@@ -78,7 +78,7 @@ describe('the billing portal', () => {
     await expect(verify(access)).rejects.toThrow();
   });
 
-  it('finds the public keys where everybody does, and nothing private among them', async () => {
+  it('finds the public keys in the key set, which contains no private key', async () => {
     const { status, headers, body } = await ask(service, 'GET', JWKS);
     expect(status).toBe(200);
     expect(headers).toMatchObject({

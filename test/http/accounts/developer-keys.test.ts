@@ -63,13 +63,13 @@ describe('developer keys', () => {
     expect(log.join('')).not.toContain(secret);
   });
 
-  it('are good for ninety days unless something else is said', async () => {
+  it('are valid for ninety days by default', async () => {
     const { body } = await make();
     const days = (Date.parse(body.expires_at) - Date.parse(body.created_at)) / DAY_MS;
     expect(days).toBeCloseTo(90, 3);
   });
 
-  it('open what their scopes name, say when they were used, and expire', async () => {
+  it('give access to what their scopes name, record their last use, and expire', async () => {
     const { key } = (await make({ expires_in_days: 2 })).body;
     expect(await use(key)).toBe(200);
     expect(await use(key, 'other')).toBe(403);
@@ -80,7 +80,7 @@ describe('developer keys', () => {
     expect(await use(key)).toBe(401);
   });
 
-  it('are refused within half a minute of being revoked, and gone from the list at once', async () => {
+  it('are refused within half a minute after revocation, and leave the list at once', async () => {
     const { id, key } = (await make()).body;
     const kept = (await make({ name: 'kept' })).body;
     expect(await use(key)).toBe(200);
@@ -92,7 +92,7 @@ describe('developer keys', () => {
     expect((await revoke(id)).body.code).toBe('unknown_key');
   });
 
-  it('are of their owner alone: nobody else lists or revokes them', async () => {
+  it('belong to their owner: no other account lists or revokes them', async () => {
     const { id, key } = (await make()).body;
     const stranger = await signIn(service);
     expect(await list(stranger.access)).toEqual([]);
@@ -116,13 +116,13 @@ describe('developer keys', () => {
       const answer = await revoke(name);
       expect(answer.status, name).toBe(400);
       expect(answer.body).toMatchObject({ code: 'invalid_request', errors: [{ pointer: '/key' }] });
-      // Where keys are kept is nobody's business.
+      // The answer must not name the keys of the store.
       expect(answer.text).not.toContain(person.id);
     }
     expect(await use(key)).toBe(200);
   });
 
-  it('are not made, and stop working, when the account is locked', async () => {
+  it('cannot be created, and stop working, when the account is locked', async () => {
     const { key } = (await make()).body;
     await lockAccount(service, person.id, null);
     expect((await make()).status).toBe(401);

@@ -22,7 +22,7 @@ import {
   UNLIMITED,
 } from './account-support.ts';
 
-/** Access tokens outlive their session by ten minutes. Nothing can be changed with one then. */
+/** Access tokens outlive their session by up to ten minutes, and can change nothing in that time. */
 
 const KEY = { name: 'CI', scopes: [{ application: 'desktop', access: 'publish' }] };
 const BODIES: Readonly<Record<string, object>> = {
@@ -33,7 +33,7 @@ const BODIES: Readonly<Record<string, object>> = {
 };
 const cheap = createPasswordHasher({ cost: { memoryCost: 8, timeCost: 1 } });
 
-describe('with the access token of a session that is over', () => {
+describe('with the access token of an ended session', () => {
   const store = createFaultyStore(createMemoryStore({ clock: systemClock }));
   const clock = createHastyClock();
   let service: TestService;
@@ -110,7 +110,7 @@ describe('with the access token of a session that is over', () => {
     }
   });
 
-  it('an erased account is not brought back, and a second erasure finishes the first', async () => {
+  it('an erased account is not restored, and a second erasure completes the first', async () => {
     await eraseAccount(deps(), person.id);
     for (const change of changes.filter((name) => name !== `DELETE ${ACCOUNT}`)) {
       expect((await send(change)).status, change).toBe(401);

@@ -7,7 +7,7 @@ import { registerCheckUpdate } from '../../../src/http/desktop/check-update.ts';
 import { registerDownload } from '../../../src/http/desktop/download.ts';
 import { registerLatestVersion } from '../../../src/http/desktop/latest-version.ts';
 import { registerFeeds } from '../../../src/http/feeds/feed.ts';
-import { buildBase, registerOpenRoutes } from '../../../src/http/server/build-server.ts';
+import { buildBase } from '../../../src/http/server/build-server.ts';
 import type { Usage } from '../../../src/usage/usage.ts';
 import { makeArtifact, publish } from '../../support/release.ts';
 import { createTestService, type TestService } from '../../support/service.ts';
@@ -21,7 +21,7 @@ const STABLE_TOO = parseTierTable({
   pro: ['channel:desktop/stable', 'channel:desktop/insider'],
 });
 
-/** Everything that asks a channel for something, and what the entitled get. */
+/** Every request about a channel, and the answer for entitled clients. */
 const QUESTIONS: readonly (readonly [string, string])[] = [
   ['latest-version', `${LATEST_VERSION}?channel=insider`],
   ['latest-version for a machine', `${LATEST_VERSION}?channel=insider&platform=windows&arch=x64`],
@@ -75,7 +75,7 @@ async function openRoutes(service: TestService, tiers: TierTable) {
   };
   const settings = { logger: pino({ level: 'silent' }), trustProxy: false };
   const app: App = await buildBase(settings, new Registry());
-  await registerOpenRoutes(app, (scope) => {
+  await app.register(async (scope) => {
     registerCheckUpdate(scope, deps);
     registerLatestVersion(scope, deps);
     registerDownload(scope, deps);
@@ -109,7 +109,7 @@ function comparable({ statusCode, headers, body }: Awaited<ReturnType<Routes['ge
   return { statusCode, headers: kept, body };
 }
 
-describe('a channel for some tiers', () => {
+describe('a channel that requires a tier', () => {
   let service: TestService;
   let closed: Routes;
   let plain: Routes;
@@ -144,7 +144,7 @@ describe('a channel for some tiers', () => {
   afterAll(() => service.close());
 
   describe.each([
-    ['nobody', {}],
+    ['a visitor', {}],
     ['a token that means nothing', { authorization: 'Bearer nonsense' }],
     ['another scheme', { authorization: 'Basic cHJvOnBybw==' }],
     ['a tier that does not open it', { authorization: 'Bearer free' }],
@@ -162,7 +162,7 @@ describe('a channel for some tiers', () => {
       expect(closed.called).toMatchObject({ links: 0, lookAgain: 0 });
     });
 
-    it('is "no" in check-update, and tells nothing of what is in it', async () => {
+    it('is "no" in check-update, and reveals nothing of its releases', async () => {
       for (const current_version of ['1.0.0', '2.0.0', '9.0.0']) {
         expect(await closed.check({ channel: 'insider', current_version }, headers)).toEqual({
           update_available: false,
@@ -189,7 +189,7 @@ describe('a channel for some tiers', () => {
           const answer = await closed.get(url, headers);
           expect(answer.json()).toMatchObject({ status: 403, code: 'not_entitled' });
         }
-        // A stranger's made-up number makes nobody ask the store.
+        // An invented version must cost no store request.
         expect(closed.called.lookAgain).toBe(0);
       },
     );
@@ -201,7 +201,7 @@ describe('a channel for some tiers', () => {
     });
 
     it.each(QUESTIONS.filter(([what]) => !DIFFERENT.includes(what)))(
-      'answers %s as if it were for everybody, and is kept by nobody',
+      'answers %s as a public channel does, and forbids caching',
       async (_what, url) => {
         for (const method of ['GET', 'HEAD'] as const) {
           const answer = comparable(await closed.get(url, PRO, method));
@@ -220,7 +220,7 @@ describe('a channel for some tiers', () => {
       },
     );
 
-    it('answers check-update as if it were for everybody', async () => {
+    it('answers check-update as a public channel does', async () => {
       for (const current_version of ['1.0.0', '2.0.0', '9.0.0']) {
         const body = { channel: 'insider', current_version };
         expect(await closed.check(body, PRO)).toEqual(await plain.check(body));
@@ -243,7 +243,7 @@ describe('a channel for some tiers', () => {
     }
   });
 
-  it('says to those it is open to what was withdrawn, and what nobody has heard of', async () => {
+  it('tells entitled clients which version was withdrawn and which is unknown', async () => {
     const download = (version: string) =>
       closed.get(`${DOWNLOAD}/windows?channel=insider&version=${version}`, PRO);
     expect((await download('1.7.0')).statusCode).toBe(410);
@@ -264,7 +264,7 @@ describe('a channel for some tiers', () => {
     expect((await closed.get(url)).statusCode).toBe(403);
   });
 
-  it("tells nobody else that their entity tag is the one of the entitled's answer", async () => {
+  it('does not tell other clients that their entity tag matches the answer of an entitled client', async () => {
     for (const url of [
       `${LATEST_VERSION}?channel=insider`,
       `${FEED}/insider/electron/latest.yml`,
@@ -281,7 +281,7 @@ describe('a channel for some tiers', () => {
     }
   });
 
-  it('opens no version of it through another channel, to anybody', async () => {
+  it('offers no version of it through another channel, to any client', async () => {
     for (const headers of [{}, PRO]) {
       for (const url of [
         `${DOWNLOAD}/windows?version=2.0.0`,
@@ -295,7 +295,7 @@ describe('a channel for some tiers', () => {
     }
   });
 
-  it('changes not a byte of any other channel', async () => {
+  it('changes no byte in the answers of other channels', async () => {
     const addresses = QUESTIONS.map(([, url]) =>
       url.replaceAll('insider', 'stable').replaceAll('2.0.0', '1.0.0'),
     );
@@ -314,7 +314,7 @@ describe('a channel for some tiers', () => {
     expect(headers.vary).toBeUndefined();
   });
 
-  it('looks at a token only where there is one, and something depends on it', async () => {
+  it('verifies a token only when one is sent and some channel requires a tier', async () => {
     const everything = QUESTIONS.map(([, url]) => url);
     for (const url of everything) await closed.get(url);
     await closed.check({ channel: 'insider' });
@@ -330,7 +330,7 @@ describe('a channel for some tiers', () => {
   describe('when that is the stable channel, seen by an open pre-release channel as well', () => {
     const beta = { channel: 'beta', current_version: '0.5.0' };
 
-    it('shows through it to those it is open to, and to nobody else', async () => {
+    it('is visible through it to entitled clients only', async () => {
       expect(await stableToo.check(beta)).toMatchObject({ version: '1.5.0-beta.1' });
       const download = `${DOWNLOAD}/windows?channel=beta&version=1.0.0`;
       const file = `${FEED}/beta/electron/1.0.0/App-1.0.0-windows-x64.nsis`;
@@ -344,7 +344,7 @@ describe('a channel for some tiers', () => {
       expect((await stableToo.get(yanked, PRO)).statusCode).toBe(410);
     });
 
-    it('is found in no answer to the others', async () => {
+    it('appears in no answer to other clients', async () => {
       await setStatus(service, 'pause', '1.5.0-beta.1');
       try {
         expect(await stableToo.check(beta, PRO)).toMatchObject({ version: '1.0.0' });
@@ -361,7 +361,7 @@ describe('a channel for some tiers', () => {
       }
     });
 
-    it('makes the answers of the open channel differ by who asks: no cache keeps them', async () => {
+    it('makes the answers of the open channel depend on the account: no cache stores them', async () => {
       for (const url of [`${LATEST_VERSION}?channel=beta`, `${FEED}/beta/electron/latest.yml`]) {
         for (const headers of [{}, PRO]) {
           const answer = await stableToo.get(url, headers);
@@ -419,7 +419,7 @@ describe('a channel for some tiers', () => {
       ]);
     });
 
-    it('nothing of what was refused: names that strangers make up reach no counter', async () => {
+    it('no refused request: invented names reach no counter', async () => {
       for (const url of [
         ...QUESTIONS.map(([, address]) => address),
         `${DOWNLOAD}/windows?app=made-up`,

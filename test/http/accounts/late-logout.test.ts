@@ -6,7 +6,7 @@ import { ask, logOut, type Person, refresh, signIn, UNLIMITED } from './account-
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 
-describe('signing out with an access token that has expired', () => {
+describe('logging out with an expired access token', () => {
   const clock = createHastyClock();
   const log: string[] = [];
   let service: TestService;
@@ -26,7 +26,7 @@ describe('signing out with an access token that has expired', () => {
     expect((await refresh(service, person, person.refresh)).status).toBe(401);
   });
 
-  it('global, with its own session over: somebody else’s old token ends nothing', async () => {
+  it('global, after its own session ended: the token ends no other session', async () => {
     const person = await signIn(service);
     await logOut(service, { scope: 'local', bearer: person.access });
     const other = await signIn(service, { email: person.email });
@@ -36,7 +36,7 @@ describe('signing out with an access token that has expired', () => {
   });
 
   it.each([2 * HOUR, 80 * DAY])(
-    'global, after %d ms: a token found on an old disk signs nobody out, and is told so',
+    'global, after %d ms: a token found on an old disk ends nothing, and the answer says so',
     async (late) => {
       const person = await signIn(service);
       const other = await signIn(service, { email: person.email, deviceId: 'device-2' });
@@ -107,7 +107,7 @@ describe('signing out with an access token that has expired', () => {
     return tokens;
   }
 
-  it('leaves no query in the log: clients put there what they should not', async () => {
+  it('leaves no query in the log: clients may put secrets there', async () => {
     await ask(service, 'GET', '/api/v1/account?access_token=not-for-the-log', {});
     expect(log.join('\n')).toContain('"url":"/api/v1/account"');
     expect(log.join('\n')).not.toContain('not-for-the-log');

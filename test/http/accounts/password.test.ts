@@ -48,7 +48,7 @@ describe('changing the password', () => {
   const signInWith = async (password: string) =>
     (await logIn(service, { email: person.email, password })).status;
 
-  it('ends every other session and every developer key, and leaves its own', async () => {
+  it('ends every other session and every developer key, and keeps the current session', async () => {
     const made = await ask(service, 'POST', KEYS, { bearer: person.access, body: KEY });
     expect(await change()).toMatchObject({ status: 204, text: '' });
     expect(await signInWith(PASSWORD)).toBe(401);
@@ -82,7 +82,7 @@ describe('changing the password', () => {
     expect(await signInWith(NEW)).toBe(200);
   });
 
-  it('needs the old one, and counts wrong ones as signing in does', async () => {
+  it('requires the current one, and counts wrong ones as log-in does', async () => {
     const codes = [];
     for (let guess = 0; guess < 7; guess++) {
       codes.push((await change({ password: `guess ${guess}` })).body.code);
@@ -93,7 +93,7 @@ describe('changing the password', () => {
     expect((await refresh(service, other, other.refresh)).status).toBe(200);
   });
 
-  it('counts towards the lock-out of signing in, and is refused in one', async () => {
+  it('counts towards the lockout of log-in, and is refused during one', async () => {
     const { lockout } = service.app.identity ?? {};
     const guarded = accountIdOf('embedded', person.email);
     for (let n = 0; n < 19; n++) await lockout?.noteFailure(guarded);
@@ -102,7 +102,7 @@ describe('changing the password', () => {
     expect(await signInWith(PASSWORD)).toBe(429);
   });
 
-  it('says which field is weak, before the old one is looked at', async () => {
+  it('reports a weak new password before it checks the current one', async () => {
     for (const weak of ['short', 'password123', person.email]) {
       const answer = await change({ new_password: weak, password: 'wrong' });
       expect(answer).toMatchObject({
@@ -113,7 +113,7 @@ describe('changing the password', () => {
     expect(await signInWith(PASSWORD)).toBe(200);
   });
 
-  it('of two at once with the same old one, one wins', async () => {
+  it('succeeds once when two changes are sent at the same time', async () => {
     const answers = await Promise.all([
       change({ new_password: 'the first new password' }),
       change({ new_password: 'the second new password' }, other.access),

@@ -3,7 +3,7 @@ import { invite } from '../../../src/identity/invitations.ts';
 import { createTestService, type TestService } from '../../support/service.ts';
 import { AUTH, ask, comparable, logIn, newEmail, PASSWORD, UNLIMITED } from './account-support.ts';
 
-describe('who may register', () => {
+describe('registration', () => {
   let open: TestService;
   let invited: TestService;
   let closed: TestService;
@@ -32,7 +32,7 @@ describe('who may register', () => {
   const codeFor = async (service: TestService, email: string) =>
     (await invite(service, email, 7)).code;
 
-  it('is anybody in development, and only who was invited in production', async () => {
+  it('is open in development, and needs an invitation in production', async () => {
     expect((await register(open, { email: newEmail() })).status).toBe(202);
     for (const service of [invited, production]) {
       const email = newEmail();
@@ -45,7 +45,7 @@ describe('who may register', () => {
     }
   });
 
-  it('is nobody where it is closed, whatever they have', async () => {
+  it('is refused where it is closed, also with an invitation', async () => {
     const email = newEmail();
     const invitation = await codeFor(closed, email);
     for (const body of [{ email }, { email, invitation }]) {
@@ -53,7 +53,7 @@ describe('who may register', () => {
     }
   });
 
-  it('hears the same of every invitation that is not good', async () => {
+  it('is refused in the same way for every invalid invitation', async () => {
     const [known, other] = [newEmail(), newEmail()];
     const used = await codeFor(invited, known);
     await register(invited, { email: known, invitation: used });

@@ -45,17 +45,17 @@ describe('the public OpenAPI document', () => {
       'get /api/v1/desktop/latest-version',
       'get /api/v1/desktop/download/{platform}',
       'get /feeds/{app}/{channel}/{protocol}/{*}',
+      'post /api/v1/contact',
       'get /api/v1/system/status',
       'get /api/v1/metrics/public/live',
-      'get /monitoring/health',
-      'get /monitoring/overview',
-      'post /api/v1/contact',
       'post /api/v1/auth/register',
       'post /api/v1/auth/login',
       'post /api/v1/auth/refresh',
       'post /api/v1/auth/logout',
       'post /api/v1/auth/resend-verification',
       'post /api/v1/auth/request-reset',
+      'get /monitoring/health',
+      'get /monitoring/overview',
     ]);
     expect(JSON.stringify(document)).not.toMatch(/"security|\/files\//);
   });

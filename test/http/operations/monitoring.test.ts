@@ -3,7 +3,8 @@ import { Registry } from 'prom-client';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Catalog } from '../../../src/catalog/catalog.ts';
 import type { App } from '../../../src/http/deps.ts';
-import { registerOpenapi } from '../../../src/http/documentation/openapi.ts';
+import { collectDocuments } from '../../../src/http/documentation/documents.ts';
+import { problemSchema } from '../../../src/http/error-responses.ts';
 import {
   type MonitoringRouteDeps,
   registerMonitoring,
@@ -11,10 +12,9 @@ import {
 import {
   healthAnswerSchema,
   overviewAnswerSchema,
-} from '../../../src/http/operations/rendered-monitoring.ts';
-import { buildBase, registerOpenRoutes } from '../../../src/http/server/build-server.ts';
+} from '../../../src/http/operations/monitoring-answer.ts';
+import { buildBase } from '../../../src/http/server/build-server.ts';
 import { registerCors } from '../../../src/http/server/cors.ts';
-import { problemSchema } from '../../../src/http/server/validation.ts';
 import { createMonitoringUpstream } from '../../../src/monitoring/upstream.ts';
 import { catalogComponents } from '../../../src/status/components.ts';
 import { createStatus } from '../../../src/status/status.ts';
@@ -60,8 +60,8 @@ describe('monitoring', () => {
     );
     apps.push(app);
     await registerCors(app, { origins: [], ownOrigin: () => 'http://localhost' });
-    await registerOpenapi(app, '');
-    await registerOpenRoutes(app, (scope) =>
+    await collectDocuments(app, { basePath: '', hasAccounts: true });
+    await app.register(async (scope) =>
       registerMonitoring(scope, {
         catalog,
         clock,
@@ -90,7 +90,7 @@ describe('monitoring', () => {
   };
 
   describe('without another monitoring behind it', () => {
-    it('health says ok, degraded or down, always 200 and never kept', async () => {
+    it('health reports ok, degraded or down, always with 200 and no-store', async () => {
       const app = await open();
       const read = async () => {
         const response = await app.inject(HEALTH);
@@ -152,11 +152,11 @@ describe('monitoring', () => {
           dialects: expect.arrayContaining([{ name: 'tauri', title: expect.any(String) }]),
         },
       });
-      // A channel that only some may have.
+      // A channel that requires a tier.
       expect(response.body).not.toMatch(/insider|2\.0\.0/);
     });
 
-    it('overview lists what cannot be answered for, and describes at most once a second', async () => {
+    it('overview lists unavailable applications, and describes the catalog at most once a second', async () => {
       let calls = 0;
       const counted = {
         health: () => {
@@ -178,7 +178,7 @@ describe('monitoring', () => {
       expect(body.status.status.indicator).toBe('critical');
     });
 
-    it('asks the store nothing', async () => {
+    it('sends no store request', async () => {
       const app = await open();
       await catalog.stop();
       world.store.forgetCalls();
@@ -263,7 +263,7 @@ describe('monitoring', () => {
       expect([head.statusCode, head.body, head.headers['content-length']]).toEqual([200, '', '11']);
     });
 
-    it('sends on nothing that says who asks', async () => {
+    it('does not pass on headers that identify the client', async () => {
       const app = await openProxy();
       stub.answerJson({});
       const { statusCode } = await app.inject({
@@ -297,7 +297,7 @@ describe('monitoring', () => {
       expect(seen).not.toMatch(/secret|203\.0\.113|abc|Someone|image|trailers|h2c|bytes=|"de"/);
     });
 
-    it('a HEAD asks the same question', async () => {
+    it('a HEAD sends the same request upstream', async () => {
       const app = await openProxy();
       stub.answerJson({ up: true });
       await app.inject({ method: 'HEAD', url: HEALTH });
@@ -305,7 +305,7 @@ describe('monitoring', () => {
       expect(stub.requests.map(({ method }) => method)).toEqual(['GET']);
     });
 
-    it('reaches two addresses and no other, however they are written', async () => {
+    it('reaches two addresses and no other, in any spelling', async () => {
       const app = await openProxy();
       stub.answerJson({ up: true });
       await app.listen({ host: '127.0.0.1', port: 0 });

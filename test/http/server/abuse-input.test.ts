@@ -19,7 +19,7 @@ import {
 const DEVICE = { id: 'device-1', name: 'A laptop' };
 const JSON_TYPE = { 'content-type': 'application/json' };
 
-describe('what should not be sent', () => {
+describe('hostile bodies', () => {
   let service: TestService;
   let person: Person;
 
@@ -45,7 +45,7 @@ describe('what should not be sent', () => {
   const pointersOf = ({ body }: { body: { errors: { pointer: string }[] } }) =>
     body.errors.map(({ pointer }) => pointer);
 
-  it('names every wrong field by its pointer', async () => {
+  it('are answered with the pointer of every invalid field', async () => {
     const cases = [
       ['register', {}, ['/email', '/password']],
       [
@@ -80,7 +80,7 @@ describe('what should not be sent', () => {
       const answer = await post(path, body);
       expect(answer.status, path).toBe(400);
       expect(pointersOf(answer as never), path).toEqual(pointers);
-      // What was sent is not sent back: it may be a secret, or meant for somebody's browser.
+      // The answer must not repeat the input: it may be a secret, or a script for the browser of a visitor.
       expect(answer.text).not.toContain(PASSWORD);
     }
   });
@@ -115,7 +115,7 @@ describe('what should not be sent', () => {
     expect(pointersOf((await post('login', login({ email }))) as never)).toEqual(['/email']);
   });
 
-  it('passwords of ten thousand characters, at once and without a hash', async () => {
+  it('passwords of ten thousand characters are refused at once, without a hash', async () => {
     const password = 'x'.repeat(10_000);
     for (const path of ['register', 'login']) {
       const answer = await post(path, login({ password }));
@@ -125,8 +125,8 @@ describe('what should not be sent', () => {
     }
   });
 
-  it('passwords that hash to the same are not taken for one another', async () => {
-    // 256 bytes are looked at, NUL and everything: nothing is cut off.
+  it('similar passwords are told apart', async () => {
+    // All 256 bytes count, NUL included: no byte is cut off.
     const cases = [
       ['eight\u0000one', 'eight\u0000two'],
       ['x'.repeat(256), 'x'.repeat(255)],
@@ -176,7 +176,7 @@ describe('what should not be sent', () => {
     ]);
   });
 
-  it('keys of prototypes, at any depth', async () => {
+  it('keys such as __proto__ have no effect, at any depth', async () => {
     const good = JSON.stringify(login({})).slice(1);
     for (const [body, code] of [
       [`{"__proto__":{"platform":"web"},${good}`, 'malformed_json'],
@@ -200,7 +200,7 @@ describe('what should not be sent', () => {
     expect(({} as { polluted?: unknown }).polluted).toBeUndefined();
   });
 
-  it('JSON a thousand levels deep, and bodies that are hardly JSON', async () => {
+  it('JSON a thousand levels deep, and malformed JSON, is refused', async () => {
     for (const [body, code] of [
       [`${'['.repeat(10_000)}${']'.repeat(10_000)}`, 'invalid_request'],
       [`${'{"a":'.repeat(5_000)}1${'}'.repeat(5_000)}`, 'invalid_request'],
@@ -218,7 +218,7 @@ describe('what should not be sent', () => {
     }
   });
 
-  it('too much of anything', async () => {
+  it('values that are too long are refused', async () => {
     for (const path of ['register', 'login', 'refresh', 'logout', 'request-reset', KEYS]) {
       const answer = await post(path, JSON.stringify({ email: 'x'.repeat(66_000) }));
       expect([answer.status, answer.body.code]).toEqual([413, 'body_too_large']);
@@ -237,7 +237,7 @@ describe('what should not be sent', () => {
     expect(pointersOf((await post('login', login({ device }))) as never)).toEqual(['/device/id']);
   });
 
-  it('texts made to keep a pattern busy are answered as fast as others', async () => {
+  it('texts that make regular expressions backtrack are answered as fast as others', async () => {
     const texts = [
       `${'a.'.repeat(15_000)}@`,
       `a@${'a.'.repeat(15_000)}`,
@@ -246,7 +246,7 @@ describe('what should not be sent', () => {
       `${' '.repeat(60_000)}x`,
       `x${' '.repeat(60_000)}x`,
     ];
-    // Processor time: what else the machine does costs this process none.
+    // Processor time does not depend on the load of the machine.
     const costOf = async (text: string): Promise<number> => {
       const before = process.cpuUsage();
       await post('register', { email: text, password: PASSWORD, name: text });
@@ -256,13 +256,13 @@ describe('what should not be sent', () => {
     };
     await costOf('warm up');
     const usual = Math.max(await costOf('x'.repeat(60_000)), 5);
-    // A pattern that goes back and forth costs thousands of times as much.
+    // Backtracking would cost thousands of times as much.
     for (const text of texts) {
       expect(await costOf(text), text.slice(0, 20)).toBeLessThan(100 * usual);
     }
   });
 
-  it('a new account has the tier it is given, whatever it asks for', async () => {
+  it('a new account has the default tier, also when the request names another one', async () => {
     const email = await register(service);
     const body = { email: newEmail(), password: PASSWORD, tier: 'pro', email_verified: true };
     await post('register', { ...body, email_verified: true, locked: null, id: 'x' });

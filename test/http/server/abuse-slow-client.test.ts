@@ -4,11 +4,11 @@ import { createTestService, type TestService } from '../../support/service.ts';
 import { AUTH, UNLIMITED } from '../accounts/account-support.ts';
 import { exchange } from './raw-client.ts';
 
-/** So that a test does not take as long as an attack may. */
+/** Shorter than in production, so that the tests are quick. */
 const REQUEST_TIMEOUT_MS = 300;
 const CHECKED_EVERY_MS = 50;
 
-describe('a client that is slow on purpose', () => {
+describe('a slow client', () => {
   let service: TestService;
   let port: number;
   let settings: { requestTimeout: number; headersTimeout: number; keepAliveTimeout: number };
@@ -19,7 +19,7 @@ describe('a client that is slow on purpose', () => {
     const { requestTimeout, headersTimeout, keepAliveTimeout } = server;
     settings = { requestTimeout, headersTimeout, keepAliveTimeout };
     server.requestTimeout = REQUEST_TIMEOUT_MS;
-    // Were it the longer of the two, Node would take each for the other.
+    // Must not exceed requestTimeout: Node swaps the two otherwise.
     server.headersTimeout = REQUEST_TIMEOUT_MS;
     (server as { connectionsCheckingInterval?: number }).connectionsCheckingInterval =
       CHECKED_EVERY_MS;
@@ -29,7 +29,7 @@ describe('a client that is slow on purpose', () => {
 
   const HEAD = `POST ${AUTH}/login HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Type: application/json\r\n`;
 
-  /** Sends a byte now and then until it is cut off; resolves to what came back. */
+  /** Sends a byte from time to time until the server closes the connection; resolves to the answer. */
   function trickle(start: string, byte: string): Promise<string> {
     return new Promise((resolve) => {
       let text = '';
@@ -46,13 +46,13 @@ describe('a client that is slow on purpose', () => {
     });
   }
 
-  it('is given fifteen seconds for a request, and a minute of silence', () => {
+  it('has fifteen seconds for a request, and a minute between requests', () => {
     expect(settings.requestTimeout).toBe(15_000);
     expect(settings.keepAliveTimeout).toBe(60_000);
     expect(settings.headersTimeout).toBeGreaterThan(0);
   });
 
-  it('has no longer for its headers than for the whole', () => {
+  it('has no more time for its headers than for the whole request', () => {
     expect(settings.headersTimeout).toBeLessThanOrEqual(settings.requestTimeout);
   });
 
@@ -61,12 +61,12 @@ describe('a client that is slow on purpose', () => {
     ['a body in chunks', `${HEAD}Transfer-Encoding: chunked\r\n\r\n`, '1\r\n \r\n'],
     ['headers', HEAD, 'X: y\r\n'],
   ])(
-    '%s that trickles is cut off, and everybody else is answered meanwhile',
+    '%s that arrives slowly is cut off, and other clients are answered meanwhile',
     async (_what, start, byte) => {
       const slow = Array.from({ length: 20 }, () => trickle(start, byte));
       const answer = await fetch(`http://127.0.0.1:${port}/livez`);
       expect(answer.status).toBe(200);
-      // Each would go on for twenty minutes.
+      // Without the limit, each would take twenty minutes.
       for (const text of await Promise.all(slow)) {
         // Nothing, or a problem document: never an answer to half a request.
         expect(text).toMatch(/^$|^HTTP\/1\.1 4\d\d /);
@@ -90,7 +90,7 @@ describe('a client that is slow on purpose', () => {
     expect(answer?.headers['content-type']).toBe('application/problem+json; charset=utf-8');
   });
 
-  it('a body that is announced and never ends counts for nothing before it is there', async () => {
+  it('an announced body takes no memory before it arrives', async () => {
     const answer = await exchange(port, `${HEAD}Content-Length: 999999999\r\n\r\n{}`);
     expect(answer?.status).toBe(413);
   });

@@ -7,10 +7,10 @@ import { createAddressLimit, networkOf } from '../../../src/http/server/address-
 import { buildBase } from '../../../src/http/server/build-server.ts';
 import { normalizeForwardedFor } from '../../../src/http/server/forwarded-for.ts';
 
-describe('what counts as one address', () => {
+describe('the network of an address', () => {
   it.each([
     ['198.51.100.7', '198.51.100.7'],
-    // The same, as a socket that takes both families has it.
+    // An IPv4 address as a dual-stack socket reports it.
     ['::ffff:198.51.100.7', '198.51.100.7'],
     ['::FFFF:c633:6407', '198.51.100.7'],
     ['2001:db8:1:2::1', '2001:db8:1:2::/64'],
@@ -27,11 +27,11 @@ describe('what counts as one address', () => {
     expect(networkOf(address)).toBe(network);
   });
 
-  it('never throws, and never tells two addresses of one subscriber apart', () => {
+  it('never throws, and is the same for all addresses of a subscriber', () => {
     const group = fc.integer({ min: 0, max: 0xffff }).map((part) => part.toString(16));
     const groups = (length: number) => fc.array(group, { minLength: length, maxLength: length });
     fc.assert(
-      // 1 keeps clear of what stands for IPv4.
+      // 1 avoids the prefixes of IPv4-mapped addresses.
       fc.property(groups(3), groups(4), groups(4), (network, one, other) => {
         const prefix = ['2001', ...network].join(':');
         expect(networkOf(`${prefix}:${one.join(':')}`)).toBe(
@@ -52,10 +52,10 @@ describe('X-Forwarded-For', () => {
     ['[2001:db8::1]', '2001:db8::1'],
     ['2001:db8::1', '2001:db8::1'],
     ['203.0.113.9:1, 10.0.0.5:2,10.0.0.6', '203.0.113.9, 10.0.0.5, 10.0.0.6'],
-    // What a client made up, before what a proxy added.
+    // An entry that the client invented, before the one that a proxy added.
     ['nonsense, 203.0.113.9:1', '203.0.113.9'],
     ['10.0.0.5, unknown, 203.0.113.9', '203.0.113.9'],
-    // Empty elements count for nothing (RFC 9110, section 5.6.1).
+    // Empty elements are ignored (RFC 9110, section 5.6.1).
     ['203.0.113.9, ', '203.0.113.9'],
     ['203.0.113.9,, 10.0.0.1,', '203.0.113.9, 10.0.0.1'],
     [',,', ''],
@@ -84,7 +84,7 @@ describe('behind a proxy', () => {
     return ips;
   };
 
-  it('clients are told apart whatever way the proxy writes their addresses', async () => {
+  it('clients are told apart in every format that proxies write addresses in', async () => {
     const headers = [
       '203.0.113.9:5678',
       '[2001:db8::1]:443',
@@ -110,7 +110,7 @@ describe('a limit per address', () => {
       (error: unknown) => (isAppError(error, 'too_many_requests') ? error : Promise.reject(error)),
     );
 
-  it('lets so many through, and says when there are more', async () => {
+  it('allows so many requests, and refuses more with 429', async () => {
     const limit = createAddressLimit({ perMinute: 3 });
     for (let n = 0; n < 3; n++) expect(await refusalOf(limit, '198.51.100.7')).toBeUndefined();
     const refused = await refusalOf(limit, '::ffff:198.51.100.7');
@@ -119,7 +119,7 @@ describe('a limit per address', () => {
     expect(await refusalOf(limit, '198.51.100.8')).toBeUndefined();
   });
 
-  it('counts a whole /64 together, and the next one for itself', async () => {
+  it('counts a /64 as one address, and the next /64 as another', async () => {
     const limit = createAddressLimit({ perMinute: 2 });
     const answers = [];
     for (const host of ['1', '2', 'ffff', 'dead:beef']) {
@@ -134,7 +134,7 @@ describe('a limit per address', () => {
     expect(await refusalOf(limit, '2001:db8:0:1::1')).toBeUndefined();
   });
 
-  it('is exact when everybody asks at once', async () => {
+  it('is exact for simultaneous requests', async () => {
     const limit = createAddressLimit({ perMinute: 20 });
     const answers = await Promise.all(
       Array.from({ length: 200 }, () => refusalOf(limit, '198.51.100.7')),

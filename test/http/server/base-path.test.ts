@@ -18,7 +18,7 @@ describe.each([
   beforeAll(async () => {
     proxy = createServer((request, response) => {
       const url = request.url ?? '/';
-      // What is not below the path is another service's.
+      // Addresses outside the path belong to another service.
       if (!url.startsWith(`${BASE}/`) && url !== BASE) {
         response.writeHead(418).end();
         return;
@@ -66,7 +66,7 @@ describe.each([
     }
   });
 
-  it('redirects lead below it', async () => {
+  it('redirects stay below the path', async () => {
     for (const path of ['', '/', '/docs/static/index.html']) {
       const { url, status } = await load(BASE + path);
       expect([new URL(url).pathname, status], path).toEqual([`${BASE}/docs`, 200]);
@@ -96,7 +96,7 @@ describe.each([
     expect((await load(status.page.url)).status).toBe(200);
   });
 
-  it('a session goes on in its cookie', async () => {
+  it('a session is refreshed with its cookie', async () => {
     const account = { email: 'ada@example.com', password: 'correct horse battery staple' };
     const ask = (path: string, body: object, headers: Record<string, string> = {}) =>
       fetch(`${origin}${BASE}/api/v1/auth/${path}`, {
@@ -108,7 +108,7 @@ describe.each([
     const client = { platform: 'web', device: { id: 'browser', name: 'A browser' } };
     const signedIn = await ask('login', { ...account, ...client });
     const [cookie = ''] = signedIn.headers.getSetCookie();
-    // The prefix __Host- allows no other.
+    // The prefix __Host- requires this path.
     expect(cookie).toMatch(/^__Host-slipway_session=.*; Path=\/;/);
     const headers = { cookie: cookie.split(';')[0] ?? '', 'x-slipway-request': '1' };
     expect((await ask('refresh', client, headers)).status).toBe(200);

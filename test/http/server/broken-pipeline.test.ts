@@ -13,7 +13,7 @@ const CHECK = requestText(
 );
 const GARBAGE = 'NOT HTTP\r\n\r\n';
 
-describe('requests in front of the end of a connection', () => {
+describe('requests before the end of a connection', () => {
   let service: TestService;
   let port: number;
 
@@ -50,7 +50,7 @@ describe('requests in front of the end of a connection', () => {
     ['several', LIVEZ.repeat(3), ['200', '200', '200', '400']],
     ['one that takes a while', CHECK, ['404', '400']],
     ['none', '', ['400']],
-  ])('are answered before what is not HTTP: %s', async (_what, bytes, statuses) => {
+  ])('are answered before an invalid request: %s', async (_what, bytes, statuses) => {
     expect(await statusesOf(bytes + GARBAGE, false)).toEqual(statuses);
   });
 });

@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { problemSchema } from '../../../src/http/error-responses.ts';
 import { connectionLimits } from '../../../src/http/server/connection-limits.ts';
-import { problemSchema } from '../../../src/http/server/validation.ts';
 import { systemClock } from '../../../src/system.ts';
 import { createTestService, type TestService } from '../../support/service.ts';
 import { DOWNLOAD, get, release } from '../support.ts';
@@ -11,7 +11,7 @@ import { closeAll, openMany, openSilent, requestText } from './flood.ts';
 
 const MAX = 40;
 
-describe('when there may be no more connections', () => {
+describe('at the limit of connections', () => {
   const log: string[] = [];
   let service: TestService;
   let port: number;
@@ -45,7 +45,7 @@ describe('when there may be no more connections', () => {
   };
   const warnings = () => log.filter((line) => line.includes('too many connections'));
 
-  it('a request on one too many is answered 503, and a connection beyond it closed', async () => {
+  it('requests of a surplus connection are answered 503, and further connections are closed', async () => {
     const busy = await openBusy(MAX * 0.95);
     expect(warnings()).toHaveLength(1);
     expect(warnings()[0]).toContain('Raise it.');
@@ -61,12 +61,12 @@ describe('when there may be no more connections', () => {
     const metrics = await service.app.metrics.metrics();
     expect(metrics).toMatch(/^slipway_http_connections\{kind="open"\} 40$/m);
     expect(metrics).toMatch(/^slipway_http_connections_refused_total [3-9]$/m);
-    // Said once, not for each of them.
+    // The log warns once, not for each connection.
     expect(warnings()).toHaveLength(1);
     closeAll([...busy, ...waiting]);
   });
 
-  it('idle connections make room, and not one whose request may be on its way', async () => {
+  it('idle connections are closed to make room, except one that was just opened', async () => {
     await expect
       .poll(() => service.app.metrics.metrics())
       .toMatch(/^slipway_http_connections\{kind="open"\} 0$/m);
@@ -84,7 +84,7 @@ describe('when there may be no more connections', () => {
   });
 });
 
-describe('how many connections there may be', () => {
+describe('the limit of connections', () => {
   const MIB = 2 ** 20;
 
   it.each([

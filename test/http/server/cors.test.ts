@@ -14,7 +14,7 @@ import { CHECK_UPDATE, DOWNLOAD, LATEST_VERSION, release } from '../support.ts';
 const SECOND = 'http://localhost:5173';
 const FOREIGN = 'https://evil.example';
 
-/** For anybody: method and address. */
+/** Open to every origin: method and address. */
 const OPEN = [
   ['POST', CHECK_UPDATE],
   ['GET', LATEST_VERSION],
@@ -29,7 +29,7 @@ const OPEN = [
   ['GET', '/openapi.json'],
   ['GET', '/.well-known/jwks.json'],
 ] as const;
-/** For the website. */
+/** Open to the website only. */
 const OURS = [
   ['POST', `${AUTH}/register`],
   ['POST', `${AUTH}/login`],
@@ -50,7 +50,7 @@ const OURS = [
   ['POST', '/api/v1/contact'],
   ['GET', '/api/v1/nothing'],
 ] as const;
-/** For no page at all. */
+/** Closed to every page. */
 const CLOSED = [
   ['GET', '/files/apps/desktop/x'],
   ['GET', '/livez'],
@@ -59,13 +59,13 @@ const CLOSED = [
   ['GET', '/'],
   ['GET', '/metrics'],
   ['GET', '/nothing'],
-  // However else an address can be written, it is not wide open.
+  // Other spellings of an address must not open it.
   ['GET', '/%61pi/v1/account'],
   ['GET', '//api/v1/account'],
   ['GET', '/API/v1/account'],
 ] as const;
 
-describe('which pages may read what', () => {
+describe('routes that a page may call from a browser', () => {
   let service: TestService;
   let plain: TestService;
 
@@ -90,7 +90,7 @@ describe('which pages may read what', () => {
   const ALLOWED = 'access-control-allow-origin';
   const CREDENTIALS = 'access-control-allow-credentials';
 
-  it.each(OPEN)('anybody, without credentials: %s %s', async (method, url) => {
+  it.each(OPEN)('every origin, without credentials: %s %s', async (method, url) => {
     for (const origin of [WEBSITE, FOREIGN, 'null']) {
       for (const answer of [
         await ask(service, method, url, { headers: { origin } }),
@@ -111,7 +111,7 @@ describe('which pages may read what', () => {
       expect(headers[ALLOWED]).toBe(origin);
       expect(headers[CREDENTIALS]).toBe('true');
       expect(headers['access-control-expose-headers']).toMatch(/retry-after.*x-request-id/);
-      // Else a cache could hand one origin's answer to another.
+      // Otherwise a cache could send the answer for one origin to another.
       expect(headers.vary).toMatch(/Origin/);
       const asked = await preflight(url, origin, method, 'authorization,x-slipway-request');
       expect(asked.status).toBe(204);
@@ -148,7 +148,7 @@ describe('which pages may read what', () => {
     }
   });
 
-  it.each(CLOSED)('nobody: %s %s', async (method, url) => {
+  it.each(CLOSED)('no origin: %s %s', async (method, url) => {
     for (const origin of [WEBSITE, FOREIGN]) {
       for (const answer of [
         await ask(service, method, url, { headers: { origin } }),
@@ -160,7 +160,7 @@ describe('which pages may read what', () => {
     }
   });
 
-  it('without WEBSITE_ORIGINS, no page may sign in', async () => {
+  it('without WEBSITE_ORIGINS, no page may log in', async () => {
     for (const [method, url] of OURS) {
       const { headers } = await ask(plain, method, url, { headers: { origin: WEBSITE } });
       expect(headers[ALLOWED]).toBeUndefined();
@@ -170,7 +170,7 @@ describe('which pages may read what', () => {
     expect(open.headers[ALLOWED]).toBe('*');
   });
 
-  it('an OPTIONS that is no preflight gets a problem document or nothing, never an error', async () => {
+  it('an OPTIONS that is not a preflight gets a problem document or an empty answer', async () => {
     for (const [, url] of [...OPEN, ...OURS, ...CLOSED]) {
       for (const headers of [{}, { origin: WEBSITE }, { 'access-control-request-method': 'GET' }]) {
         const answer = await ask(service, 'OPTIONS', url, { headers: headers as never });
@@ -181,8 +181,8 @@ describe('which pages may read what', () => {
   });
 });
 
-describe('a page of an origin that is not among the website', () => {
-  it('is in the log once, with what to do about it', async () => {
+describe('a page of an origin outside WEBSITE_ORIGINS', () => {
+  it('is logged once, with a remedy', async () => {
     const log: string[] = [];
     const env = { ...COOKIE_ENV, PUBLIC_URL: 'https://updates.example.com' };
     const service = await createTestService({ env, log });
@@ -192,7 +192,7 @@ describe('a page of an origin that is not among the website', () => {
       await visit(FOREIGN, `${AUTH}/login`);
       await visit(FOREIGN, '/api/v1/contact', 'OPTIONS');
     }
-    // Their own, and what is open to every page.
+    // Allowed origins, and routes open to every page.
     await visit(WEBSITE, `${AUTH}/login`);
     await visit('https://updates.example.com', `${AUTH}/login`);
     await visit('https://elsewhere.example', CHECK_UPDATE);

@@ -13,7 +13,7 @@ export async function openSilent(port: number, bytes: string | Buffer = ''): Pro
   return socket;
 }
 
-/** As many of them, opened a hundred at a time. */
+/** Opens `count` of them, a hundred at a time. */
 export async function openMany(
   port: number,
   count: number,

@@ -23,7 +23,7 @@ describe('headers that every answer has', () => {
     '/%zz',
   ];
 
-  it.each(ADDRESSES)('x-request-id on %s: kept when sane, replaced when hostile', async (url) => {
+  it.each(ADDRESSES)('x-request-id on %s: kept when plain, replaced when hostile', async (url) => {
     for (const sane of ['a', 'req-1', '0f.a:B_9', 'x'.repeat(64)]) {
       expect((await get(service, url, { 'x-request-id': sane })).headers['x-request-id']).toBe(
         sane,
@@ -47,7 +47,7 @@ describe('headers that every answer has', () => {
     );
   });
 
-  it('no client can write a long line into the log', async () => {
+  it('a client cannot write long lines into the log', async () => {
     log.length = 0;
     const long = '\u0000\u001f"'.repeat(2_000);
     const url = `/${encodeURIComponent(long)}${'"'.repeat(10_000)}?${'x'.repeat(1_000)}`;
@@ -75,7 +75,7 @@ describe('headers that every answer has', () => {
     expect(headers.server).toBeUndefined();
   });
 
-  it('any website may read the open routes, without credentials, errors included', async () => {
+  it('pages of any origin may read the open routes and their errors, without credentials', async () => {
     for (const url of [LATEST_VERSION, `${LATEST_VERSION}?platform=amiga`, `${DOWNLOAD}/linux`]) {
       const { headers } = await get(service, url, { origin: 'https://example.org' });
       expect(headers['access-control-allow-origin']).toBe('*');
@@ -106,14 +106,14 @@ describe('headers that every answer has', () => {
     expect(headers['access-control-allow-credentials']).toBeUndefined();
   });
 
-  it('an unknown address is a problem that nothing caches', async () => {
+  it('an unknown address is answered with a problem document that no cache stores', async () => {
     const { status, headers, body } = await get(service, '/nothing?here=1');
     expect(status).toBe(404);
     expect(headers['content-type']).toBe('application/problem+json; charset=utf-8');
     expect(headers['cache-control']).toBe('no-store');
     expect(body).toEqual({
       type: 'urn:slipway:problem:route_not_found',
-      title: 'Not found',
+      title: 'Not Found',
       status: 404,
       detail: 'There is nothing at this address.',
       code: 'route_not_found',
@@ -121,7 +121,7 @@ describe('headers that every answer has', () => {
     });
   });
 
-  it('addresses come from PUBLIC_URL, never from Host', async () => {
+  it('addresses in answers come from PUBLIC_URL, never from Host', async () => {
     const { body } = await get(service, LATEST_VERSION, {
       host: 'evil.example',
       'x-forwarded-host': 'evil.example',

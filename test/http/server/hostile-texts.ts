@@ -1,4 +1,4 @@
-/** What somebody might put where a name, a version or a path belongs. */
+/** Texts that an attacker might send in place of a name, a version or a path. */
 export const HOSTILE = [
   '..',
   '../../etc/passwd',

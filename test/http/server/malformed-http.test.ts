@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { problemSchema } from '../../../src/http/server/validation.ts';
+import { problemSchema } from '../../../src/http/error-responses.ts';
 import { createTestService, type TestService } from '../../support/service.ts';
 import { CHECK_UPDATE } from '../support.ts';
 import { exchange } from './raw-client.ts';
 
-describe('what is hardly HTTP', () => {
+describe('malformed HTTP', () => {
   let service: TestService;
   let port: number;
 
@@ -43,12 +43,12 @@ describe('what is hardly HTTP', () => {
     });
   });
 
-  it('an expectation that nobody knows is no reason to refuse', async () => {
+  it('an unknown expectation is ignored', async () => {
     const head = 'GET /livez HTTP/1.1\r\nHost: x\r\nConnection: close\r\n';
     expect(await exchange(port, `${head}Expect: miracles\r\n\r\n`)).toMatchObject({ status: 200 });
   });
 
-  it('an attempt to upgrade or to tunnel leads nowhere', async () => {
+  it('upgrades and tunnels are refused', async () => {
     const upgrade = 'GET /livez HTTP/1.1\r\nHost: x\r\nConnection: Upgrade, close\r\n';
     const answer = await exchange(port, `${upgrade}Upgrade: websocket\r\n\r\n`);
     expect(answer?.status).toBe(200);
@@ -57,7 +57,7 @@ describe('what is hardly HTTP', () => {
     );
   });
 
-  it('still answers everybody else', async () => {
+  it('does not affect other clients', async () => {
     const address = `http://127.0.0.1:${port}/livez`;
     expect((await fetch(address)).status).toBe(200);
   });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createMemoryBudget } from '../../../src/http/server/memory-budget.ts';
 
-describe('the memory that clients may hold', () => {
+describe('the memory budget', () => {
   function setUp() {
     const cut: string[] = [];
     const holder = (name: string) => ({
@@ -12,7 +12,7 @@ describe('the memory that clients may hold', () => {
     return { budget: createMemoryBudget({ bytesMax: 100 }), holder, cut };
   }
 
-  it('is refused when it is used up, and there again when it is released', () => {
+  it('refuses when it is used up, and accepts again after a release', () => {
     const { budget, holder } = setUp();
     const [a, b] = [holder('a'), holder('b')];
     expect(budget.reserve(a, 60)).toBe(true);
@@ -26,7 +26,7 @@ describe('the memory that clients may hold', () => {
     expect(budget.heldBytes()).toBe(0);
   });
 
-  it('is taken from those that have stopped to read, and from no other', () => {
+  it('takes memory from stalled holders only', () => {
     const { budget, holder, cut } = setUp();
     const [reading, stalled, asking] = [holder('reading'), holder('stalled'), holder('asking')];
     budget.reserve(reading, 50);
@@ -40,7 +40,7 @@ describe('the memory that clients may hold', () => {
     expect(budget.heldBytes()).toBe(60);
   });
 
-  it('is never taken from the one that asks', () => {
+  it('never cuts the holder that asks', () => {
     const { budget, holder, cut } = setUp();
     const only = holder('only');
     budget.reserve(only, 90);

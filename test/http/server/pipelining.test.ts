@@ -8,7 +8,7 @@ import { openSilent, requestText } from './flood.ts';
 const HEADERS_TIMEOUT_MS = 300;
 const FILE = Buffer.alloc(12 * 1024 * 1024, 'a');
 
-describe('requests that are sent before the answer to the one before is read', () => {
+describe('pipelined requests', () => {
   let service: TestService;
   let port: number;
 
@@ -23,7 +23,7 @@ describe('requests that are sent before the answer to the one before is read', (
   });
   afterAll(() => service.close());
 
-  it('are all answered, in their order, up to 32', async () => {
+  it('are all answered in order, up to 32', async () => {
     const check = (version: number) =>
       requestText(
         'POST',
@@ -46,7 +46,7 @@ describe('requests that are sent before the answer to the one before is read', (
     expect(text.endsWith('{"status":"ok"}')).toBe(true);
   });
 
-  it('cost the connection when they are more', async () => {
+  it('close the connection when there are more', async () => {
     const socket = await openSilent(port, requestText('GET', '/livez').repeat(33));
     socket.resume();
     await once(socket, 'close');
@@ -59,7 +59,7 @@ describe('requests that are sent before the answer to the one before is read', (
     expect(behind.bytesRead).toBeLessThan(FILE.length);
   });
 
-  it('and are broken off are no part of the answer before', async () => {
+  it('that break off do not change the answer before them', async () => {
     const { headers } = await get(service, `${DOWNLOAD}/windows`);
     const { pathname, search } = new URL(String(headers.location));
     const half = `GET ${LATEST_VERSION} HTTP/1.1\r\nHo`;

@@ -1,6 +1,6 @@
 import { connect } from 'node:net';
 
-/** What came back over a bare socket: for requests that no HTTP client would send. */
+/** The answer on a bare socket: for requests that HTTP clients do not send. */
 export interface RawAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
@@ -9,7 +9,7 @@ export interface RawAnswer {
 
 const TIMEOUT_MS = 5_000;
 
-/** Sends bytes as they are and reads until the server closes; undefined when it says nothing at all. */
+/** Sends bytes unchanged and reads until the server closes; undefined without an answer. */
 export function exchange(port: number, bytes: string | Buffer): Promise<RawAnswer | undefined> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];

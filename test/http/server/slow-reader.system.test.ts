@@ -14,7 +14,7 @@ import { createTestService, type TestService } from '../../support/service.ts';
 import { DOWNLOAD, get, release } from '../support.ts';
 import { openSilent, requestText } from './flood.ts';
 
-/** The real rules, a thousand times as fast. */
+/** The production rules, a thousand times as fast. */
 const FASTER = 1_000;
 const LIMITS: ConnectionLimits = {
   connectionsMax: 100,
@@ -71,7 +71,7 @@ describe('a client that reads slowly', () => {
     return size;
   }
 
-  it('is cut when it reads nothing, whatever it sends to look alive', async () => {
+  it('is cut when it reads nothing, even if it keeps sending', async () => {
     const before = await cutCount('slow_reader');
     const silent = await openSilent(port, requestText('GET', file));
     const busy = await openSilent(port, requestText('GET', file));
@@ -84,7 +84,7 @@ describe('a client that reads slowly', () => {
     for (const socket of [silent, busy]) socket.destroy();
   });
 
-  it('is cut when it reads a little now and then', async () => {
+  it('is cut when it reads below the minimum rate', async () => {
     const before = await cutCount('slow_reader');
     const socket = await openSilent(port, requestText('GET', file));
     const isCut = async () => (await cutCount('slow_reader')) > before;
@@ -93,14 +93,14 @@ describe('a client that reads slowly', () => {
     socket.destroy();
   });
 
-  it('gets the whole of its file when it reads twice as much as it must', async () => {
+  it('gets the whole file when it reads at twice the minimum rate', async () => {
     const socket = await openSilent(port, requestText('GET', file));
     // 64 KiB each time.
     expect(await readSlowly(socket, 25)).toBeGreaterThanOrEqual(SIZE);
     socket.destroy();
   });
 
-  it('may not hold a connection open without a request', async () => {
+  it('is cut when it keeps a connection open without a request', async () => {
     const before = await cutCount('idle');
     const socket = await openSilent(port, requestText('GET', '/livez'));
     socket.resume();
@@ -111,7 +111,7 @@ describe('a client that reads slowly', () => {
   });
 });
 
-describe('what counts as progress', () => {
+describe('the progress of a reader', () => {
   const NONE: Unacknowledged = new Map();
 
   /** A connection whose kernel takes all at once, and what the rules make of what is acknowledged. */
@@ -144,25 +144,25 @@ describe('what counts as progress', () => {
     Array.from({ length }, (_, turn) => make(turn));
   const MINUTE_TURNS = 60_000 / READING_RULES.checkedEveryMs;
 
-  it('what a client of 2 kB/s acknowledges, in the steps of 375 kB that a kernel makes of it', async () => {
+  it('a client of 2 kB/s is not cut, though the kernel reports it in steps of 375 kB', async () => {
     const steps = turns(20 * MINUTE_TURNS, (turn) =>
       queued(2_500_000 - 375_000 * Math.floor((turn * READING_RULES.checkedEveryMs) / 187_000)),
     );
     expect(await isCut(steps)).toBeUndefined();
   });
 
-  it('not a few bytes a minute', async () => {
+  it('a few bytes a minute are too little', async () => {
     const trickle = turns(6 * MINUTE_TURNS, (turn) => queued(2_500_000 - 10 * turn));
     expect(await isCut(trickle)).toBe('slow_reader');
   });
 
-  it('where the kernel says nothing, a pause that buffers of megabytes may hide', async () => {
+  it('without numbers from the kernel, a longer pause is allowed: its buffers may hide progress', async () => {
     expect(await isCut(turns(14 * MINUTE_TURNS, () => undefined))).toBeUndefined();
     expect(await isCut(turns(16 * MINUTE_TURNS, () => undefined))).toBe('slow_reader');
     expect(await isCut(turns(6 * MINUTE_TURNS, () => NONE))).toBe('slow_reader');
   });
 
-  it('a client that has stopped is stalled, one that takes its share is not, and one that is gone is left alone', async () => {
+  it('a client that stopped reading is stalled; one that keeps the rate is not; a closed one is ignored', async () => {
     const open = (remotePort: number, destroyed = false) => {
       const address = destroyed ? {} : { remoteAddress: '10.0.0.9', remotePort };
       const handle = { bytesWritten: 3_000_000, writeQueueSize: 0 };
@@ -194,7 +194,7 @@ describe('what counts as progress', () => {
     expect(await stalled()).toEqual([true, false, false]);
   });
 
-  it('a client that does not send the rest of its request is stalled, wherever it is', async () => {
+  it('a client that does not send the rest of its request is stalled, on every system', async () => {
     const of = (complete: boolean) =>
       ({
         answeredCount: 0,
@@ -209,7 +209,7 @@ describe('what counts as progress', () => {
     expect([unfinished.isStalled, complete.isStalled]).toEqual([true, false]);
   });
 
-  it('reads the tables of Linux', () => {
+  it('is read from the tables of Linux', () => {
     const text = [
       '  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode',
       '   0: 0100007F:1F90 00000000:0000 0A 00000000:00000000 00:00000000 00000000  1000        0 7 1 0 100 0 0 10 0',

@@ -10,10 +10,10 @@ const LOGIN = {
   platform: 'web',
   device: { id: 'browser', name: 'A browser' },
 };
-/** Zod's. */
+/** Words of zod's own messages. */
 const LIBRARY = /invalid input|expected|received|too small|too big|>=|<=|undefined|NaN/i;
 
-describe('what is said of a request that is not valid', () => {
+describe('the message about an invalid request', () => {
   let service: TestService;
   beforeAll(async () => {
     service = await createTestService({ env: UNLIMITED });
@@ -77,7 +77,7 @@ describe('what is said of a request that is not valid', () => {
     expect(answer.body).not.toMatch(LIBRARY);
   });
 
-  it('in addresses and headers, too', async () => {
+  it('covers addresses and headers too', async () => {
     const ask = async (url: string, more = {}) =>
       (await service.app.http.inject({ url, ...more })).json().detail;
     expect(await ask(`${LATEST_VERSION}?channel=&channel=stable`)).toBe(
@@ -92,7 +92,7 @@ describe('what is said of a request that is not valid', () => {
     );
   });
 
-  it('names each of several fields that no schema can judge', async () => {
+  it('names every field whose parser refuses it', async () => {
     const payload = { current_version: 'one', platform: 'amiga', arch: 'z80' };
     const url = CHECK_UPDATE;
     const { detail } = (await service.app.http.inject({ method: 'POST', url, payload })).json();

@@ -2,14 +2,11 @@ import { pino } from 'pino';
 import { Registry } from 'prom-client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { App } from '../../../src/http/deps.ts';
-import { registerOpenapi } from '../../../src/http/documentation/openapi.ts';
-import { buildBase, registerOpenRoutes } from '../../../src/http/server/build-server.ts';
+import { collectDocuments } from '../../../src/http/documentation/documents.ts';
+import { buildBase } from '../../../src/http/server/build-server.ts';
 import { registerCors } from '../../../src/http/server/cors.ts';
-import {
-  registerStatus,
-  STATUS_PATH,
-  statusAnswerSchema,
-} from '../../../src/http/website/status.ts';
+import { registerStatus } from '../../../src/http/website/status.ts';
+import { STATUS_PATH, statusAnswerSchema } from '../../../src/http/website/status-answer.ts';
 import { catalogComponents, type ObservedCatalog } from '../../../src/status/components.ts';
 import { createStatus } from '../../../src/status/status.ts';
 import { createFixedClock } from '../../support/clock.ts';
@@ -44,8 +41,8 @@ describe('the status page', () => {
   beforeAll(async () => {
     app = await buildBase({ logger: pino({ level: 'silent' }), trustProxy: false }, new Registry());
     await registerCors(app, { origins: [], ownOrigin: () => 'http://localhost' });
-    await registerOpenapi(app, '');
-    await registerOpenRoutes(app, (scope) =>
+    await collectDocuments(app, { basePath: '', hasAccounts: true });
+    await app.register(async (scope) =>
       registerStatus(scope, { status, publicUrl: () => 'https://updates.example.com' }),
     );
   });
@@ -56,7 +53,7 @@ describe('the status page', () => {
     return { code: response.statusCode, headers: response.headers, body: response.json() };
   };
 
-  it('says how everything is, for anybody, and for five seconds', async () => {
+  it('reports every component, to every origin, cacheable for five seconds', async () => {
     health = observed(2_000);
     const { code, headers, body } = await get({ origin: 'https://www.example.org' });
     expect(code).toBe(200);
@@ -106,7 +103,7 @@ describe('the status page', () => {
     });
   });
 
-  it('is answered 200 whatever it says', async () => {
+  it('is answered 200 also during an outage', async () => {
     health = observed(600_000);
     status.noteFailure('object_store', 'Does not answer.');
     expect(await get()).toMatchObject({

@@ -3,9 +3,9 @@ import { ARCHES, FORMATS, PLATFORMS } from '../../domain/platform.ts';
 import type { DescribedApplication } from '../../operations/describe-catalog.ts';
 import { PROTOCOLS } from '../../protocols/registry.ts';
 import { COMPONENT_STATUSES, INDICATORS, type StatusReport } from '../../status/report.ts';
-import { renderStatus, statusAnswerSchema, timeText } from '../website/status.ts';
+import { renderStatus, statusAnswerSchema, timeText } from '../website/status-answer.ts';
 
-/** What this process says under `/monitoring` when no other monitoring stands there. */
+/** The answers under `/monitoring` of a process without an upstream monitoring service. */
 
 const HEALTH_BY_INDICATOR = {
   none: 'ok',
@@ -25,7 +25,7 @@ export const healthAnswerSchema = z.strictObject({
 const newest = z
   .strictObject({ version: z.string(), released_at: z.string() })
   .nullable()
-  .describe('Null when nothing is offered on it.');
+  .describe('Null when the channel offers no release.');
 
 export const overviewAnswerSchema = z.strictObject({
   status: statusAnswerSchema,
@@ -43,7 +43,7 @@ export const overviewAnswerSchema = z.strictObject({
     applications: z.array(
       z.strictObject({
         app: z.string(),
-        available: z.boolean().describe('False: it cannot be answered for at the moment.'),
+        available: z.boolean().describe('False: its catalog cannot be read at the moment.'),
         catalog_revision: z.int().nullable(),
         channels: z.array(z.string()),
         machines: z.array(

@@ -1,0 +1,41 @@
+import cookie from '@fastify/cookie';
+import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
+import { forbidCaching } from '../conditional.ts';
+import { registerAccount } from './account.ts';
+import { registerAccountSessions } from './account-sessions.ts';
+import { type AnalyticsDeps, registerAnalytics } from './analytics.ts';
+import { type BillingDeps, registerBilling } from './billing.ts';
+import { registerDeveloperKeys } from './developer-keys.ts';
+import { registerJwks } from './jwks.ts';
+import { registerLogin } from './login.ts';
+import { registerLogout } from './logout.ts';
+import { registerMailRequests } from './mail-request.ts';
+import { registerPassword } from './password.ts';
+import { registerRefresh } from './refresh.ts';
+import { registerRegister } from './register.ts';
+
+export type AccountRouteDeps = AnalyticsDeps & BillingDeps;
+
+/** Registration, log-in and sessions; and what an account can do. Without accounts, all answer 501. */
+export function accountRoutes(deps: AccountRouteDeps): FastifyPluginAsyncZod {
+  return async (app) => {
+    registerJwks(app, deps);
+    await app.register(async (scope) => {
+      await scope.register(cookie);
+      forbidCaching(scope);
+
+      registerRegister(scope, deps);
+      registerLogin(scope, deps);
+      registerRefresh(scope, deps);
+      registerLogout(scope, deps);
+      registerMailRequests(scope, deps);
+
+      registerAccount(scope, deps);
+      registerPassword(scope, deps);
+      registerAccountSessions(scope, deps);
+      registerDeveloperKeys(scope, deps);
+      registerAnalytics(scope, deps);
+      registerBilling(scope, deps);
+    });
+  };
+}

@@ -1,0 +1,152 @@
+import swagger, { type SwaggerTransform } from '@fastify/swagger';
+import type { FastifyInstance } from 'fastify';
+import { jsonSchemaTransform } from 'fastify-type-provider-zod';
+
+/** The OpenAPI 3.1 documents, made from the schemas of the routes. A route's tag selects its document. */
+
+interface Tag {
+  readonly name: string;
+  readonly description: string;
+}
+
+const AUTH: Tag = { name: 'auth', description: 'Register, log in, refresh and log out.' };
+const PUBLIC: readonly Tag[] = [
+  { name: 'desktop', description: 'Checks for updates, and downloads.' },
+  { name: 'feeds', description: 'Updater dialects.' },
+  { name: 'status', description: 'The status of the service.' },
+  { name: 'metrics', description: 'Public metrics, aggregated.' },
+  { name: 'monitoring', description: 'For dashboards.' },
+  { name: 'contact', description: 'The contact form.' },
+  AUTH,
+];
+const SIGNED_IN: readonly Tag[] = [
+  { name: 'account', description: 'Your account and its sessions.' },
+  { name: 'developer keys', description: 'Keys for your programs.' },
+  { name: 'analytics', description: 'How your releases are used.' },
+  { name: 'billing', description: 'Your tier, and the billing portal.' },
+];
+
+interface Definition {
+  readonly tags: readonly Tag[];
+  readonly title: string;
+  readonly description: string;
+  readonly needsToken: boolean;
+}
+
+const HOW_TO_SIGN_IN =
+  'Execute `POST /api/v1/auth/login` with your mail address and password, and copy `access_token` from the answer. Press **Authorize** and paste the token: the routes of your account appear. The token is valid for ten minutes; then log in or refresh, and authorize again. `POST /api/v1/auth/logout` ends the session.';
+
+/** `signIn` and `account` are for the page at /docs/account, before and after Authorize. */
+function definitions(basePath: string, hasAccounts: boolean) {
+  const publicLink = `The other routes are in [the public document](${basePath}/docs).`;
+  return {
+    public: {
+      tags: PUBLIC,
+      title: 'Slipway',
+      description: `Desktop updates and downloads. Errors are problem documents (RFC 9457) with a stable code. Every route can also answer 408 \`request_timeout\` when a request takes too long to arrive, and 503 \`overloaded\` when the server has too many clients. A method that an address does not accept is answered with 405 \`method_not_allowed\`, and an unknown address with 404 \`route_not_found\`. The routes of an account are in [a document of their own](${basePath}/docs/account).`,
+      needsToken: false,
+    },
+    signedIn: {
+      tags: SIGNED_IN,
+      title: 'Slipway, signed in',
+      description: `The routes of an account. Every request carries an access token. ${publicLink}`,
+      needsToken: true,
+    },
+    signIn: {
+      tags: hasAccounts ? [AUTH] : [],
+      title: 'Slipway for your account',
+      description: hasAccounts
+        ? `${HOW_TO_SIGN_IN} ${publicLink}`
+        : `This service has no accounts: \`IDENTITY_PROVIDER\` is \`off\`. ${publicLink}`,
+      needsToken: hasAccounts,
+    },
+    account: {
+      tags: [AUTH, ...SIGNED_IN],
+      title: 'Slipway for your account',
+      description: `${HOW_TO_SIGN_IN} ${publicLink}`,
+      needsToken: true,
+    },
+  } as const satisfies Record<string, Definition>;
+}
+
+export type DocumentName = keyof ReturnType<typeof definitions>;
+
+/** Collects the routes that are registered afterwards, on the whole server. */
+export async function collectDocuments(
+  app: FastifyInstance,
+  settings: { readonly basePath: string; readonly hasAccounts: boolean },
+): Promise<void> {
+  const { basePath, hasAccounts } = settings;
+  for (const [name, { tags, title, description, needsToken }] of Object.entries<Definition>(
+    definitions(basePath, hasAccounts),
+  )) {
+    await app.register(swagger, {
+      decorator: decoratorOf(name),
+      // The path of PUBLIC_URL is not a part of any route, even of one that begins with the same letters.
+      stripBasePath: false,
+      openapi: {
+        openapi: '3.1.0',
+        info: {
+          title,
+          description,
+          version: '1',
+          license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+        },
+        servers: [{ url: basePath === '' ? '/' : basePath }],
+        tags: [...tags],
+        ...(needsToken ? REQUIRES_TOKEN : {}),
+      },
+      transform: only(tags, needsToken),
+    });
+  }
+}
+
+const REQUIRES_TOKEN = {
+  components: {
+    securitySchemes: { session: { type: 'http' as const, scheme: 'bearer', bearerFormat: 'JWT' } },
+  },
+  security: [{ session: [] }],
+};
+
+/** The pages' plugin finds the public document under its default name. */
+const decoratorOf = (name: string): string => (name === 'public' ? 'swagger' : `${name}Document`);
+
+/** Leaves out routes without one of the tags. In a document that needs a token, log-in still needs none. */
+function only(tags: readonly Tag[], needsToken: boolean): SwaggerTransform {
+  const names = new Set(tags.map(({ name }) => name));
+  return (route) => {
+    const own = route.schema?.tags ?? [];
+    if (!own.some((tag) => names.has(tag))) return { schema: { hide: true }, url: route.url };
+    const { schema, url } = jsonSchemaTransform(route);
+    return {
+      schema: needsToken && own.includes(AUTH.name) ? { ...schema, security: [] } : schema,
+      url,
+    };
+  };
+}
+
+export const DOCUMENT_TYPES = {
+  json: 'application/json; charset=utf-8',
+  yaml: 'application/x-yaml',
+} as const;
+
+export interface Documents {
+  /** Bytes that all answers share. */
+  render(name: DocumentName, format: keyof typeof DOCUMENT_TYPES): Buffer;
+}
+
+/** Renders each document on first use, when all routes are registered. */
+export function createDocuments(app: FastifyInstance): Documents {
+  const rendered = new Map<string, Buffer>();
+  return {
+    render: (name, format) => {
+      const key = `${name}.${format}`;
+      const known = rendered.get(key);
+      if (known !== undefined) return known;
+      const make = app.getDecorator<FastifyInstance['swagger']>(decoratorOf(name));
+      const bytes = Buffer.from(format === 'yaml' ? make({ yaml: true }) : JSON.stringify(make()));
+      rendered.set(key, bytes);
+      return bytes;
+    },
+  };
+}

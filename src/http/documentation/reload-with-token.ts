@@ -1,0 +1,46 @@
+/** Of Swagger UI: what a plugin of it is handed. */
+interface System {
+  readonly specSelectors: { url(): string };
+  readonly specActions: { updateSpec(text: string): void };
+  readonly errActions: { newThrownErr(error: Error): void };
+}
+
+type Authorize = (given: { readonly session?: { readonly value: string } }) => void;
+type Logout = (names: readonly string[]) => void;
+
+declare const SwaggerUIBundle: { readonly plugins: { readonly DownloadUrl: object } };
+
+/**
+ * A plugin of Swagger UI for a document that needs an access token: loads it again with the token that was
+ * entered under Authorize, and without one after Logout.
+ *
+ * It runs in the browser: the page contains its source, so it uses nothing of this module.
+ */
+function reloadWithToken(system: System) {
+  const load = async (token?: string): Promise<void> => {
+    const headers = new Headers();
+    if (token !== undefined) headers.set('authorization', `Bearer ${token}`);
+    const response = await fetch(system.specSelectors.url(), { headers });
+    const text = await response.text();
+    if (response.ok) system.specActions.updateSpec(text);
+    else system.errActions.newThrownErr(new Error(JSON.parse(text).detail));
+  };
+  const wrapActions = {
+    authorize: (authorize: Authorize): Authorize => {
+      return (given) => {
+        authorize(given);
+        load(given.session?.value.trim()).catch(system.errActions.newThrownErr);
+      };
+    },
+    logout: (logout: Logout): Logout => {
+      return (names) => {
+        logout(names);
+        load().catch(system.errActions.newThrownErr);
+      };
+    },
+  };
+  return { statePlugins: { auth: { wrapActions } } };
+}
+
+/** A list of plugins replaces the default one, which loads the document. */
+export const RELOAD_WITH_TOKEN = [() => SwaggerUIBundle.plugins.DownloadUrl, reloadWithToken];
