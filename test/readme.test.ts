@@ -1,13 +1,15 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { SETTING_NAMES } from '../src/config.ts';
+import { SETTING_GROUPS } from '../src/config.ts';
 import { REASONS } from '../src/http/desktop/check-update.ts';
 import { slipway } from './cli/support.ts';
 import { createTestService } from './support/service.ts';
 
 const ROOT = path.join(import.meta.dirname, '..');
 const read = (file: string) => readFileSync(path.join(ROOT, file), 'utf8');
+
+const SETTING_NAMES = SETTING_GROUPS.flatMap(({ settings }) => settings.map(({ name }) => name));
 
 describe('the documents', () => {
   it.each(SETTING_NAMES)('%s is in the README table and in .env.example', (name) => {
