@@ -46,15 +46,21 @@ function durationMs(value: string): number | undefined {
   return Number(value.slice(0, -1)) * (SECONDS_BY_UNIT[value.slice(-1)] ?? 1) * 1000;
 }
 
-/** Without a trailing slash. */
-export const httpUrl = defineKind('an http:// or https:// address', (value) => {
+export const httpUrl = defineKind('an http:// or https:// address', parseHttpUrl);
+
+/**
+ * Without a trailing slash; undefined for text that is no such address.
+ *
+ * @throws AppError for an address with a query or a fragment
+ */
+export function parseHttpUrl(value: string): string | undefined {
   const url = URL.parse(value);
   if (url === null || !/^https?:$/.test(url.protocol)) return undefined;
   if (url.search !== '' || url.hash !== '') {
     throw refuseValue('must be an address without a query (?…) and without a fragment (#…)');
   }
   return value.trim().replace(/\/+$/, '');
-});
+}
 
 /** A secret that Slipway itself signs with, and so must be hard to guess. */
 export const signingSecret = defineKind(

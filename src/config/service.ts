@@ -1,6 +1,6 @@
 import { parseApplicationName } from '../domain/channel.ts';
 import type { FieldIssue } from '../errors.ts';
-import { duration, httpUrl, oneOf, port, text, trustedProxies } from './kinds.ts';
+import { duration, httpUrl, oneOf, parseHttpUrl, port, text, trustedProxies } from './kinds.ts';
 import { type GivenSettings, isProduction, requireSettings } from './rules.ts';
 import { defineKind, optional, refuseValue, withDefault } from './setting.ts';
 
@@ -15,14 +15,14 @@ const OWN_PATHS = 'api docs feeds files monitoring .well-known openapi.json live
 );
 
 const publicUrl = defineKind(httpUrl.accepts, (value) => {
-  const address = httpUrl.schema.safeParse(value);
-  if (!address.success) throw refuseValue(address.error.issues[0]?.message ?? '');
-  if (OWN_PATHS.includes(new URL(address.data).pathname.split('/')[1] ?? '')) {
+  const address = parseHttpUrl(value);
+  if (address === undefined) return undefined;
+  if (OWN_PATHS.includes(new URL(address).pathname.split('/')[1] ?? '')) {
     throw refuseValue(
       `must not have a path that begins with one of the service's own: ${OWN_PATHS.join(', ')}`,
     );
   }
-  return address.data;
+  return address;
 });
 
 const applicationName = defineKind('the name of an application', parseApplicationName);
