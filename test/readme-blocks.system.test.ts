@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { chmod, mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -23,6 +23,15 @@ const EXPECTED: Readonly<Record<string, string>> = {
   'yank 1.4.0': 'Yanked desktop 1.4.0',
 };
 
+const missing = ['bash', 'curl', 'npm'].filter(
+  (program) => spawnSync(program, ['--version']).status !== 0,
+);
+if (missing.length > 0) {
+  console.log(`skipped: the shell blocks of the documents; there is no ${missing.join(', no ')}`);
+}
+/** In CI they must be there. */
+const skipsShell = missing.length > 0 && process.env.CI === undefined;
+
 interface Block {
   readonly line: number;
   readonly text: string;
@@ -43,7 +52,7 @@ const pages = await Promise.all(
   })),
 );
 
-describe.each(pages)('the shell blocks of $file', ({ file, blocks }) => {
+describe.skipIf(skipsShell).each(pages)('the shell blocks of $file', ({ file, blocks }) => {
   let directory: Awaited<ReturnType<typeof makeTemporaryDirectory>>;
   let checkout: string;
   let port: number;

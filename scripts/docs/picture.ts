@@ -9,7 +9,7 @@ import { type Line, renderTerminal } from './terminal-svg.ts';
 
 /**
  * Writes `docs/picture.svg`: runs the command line and the service in a temporary directory, and draws what
- * they printed. Every line of the picture is a line of that run.
+ * they printed. Every command and every answer in the picture is from that run.
  */
 
 const ROOT = path.join(import.meta.dirname, '../..');
@@ -17,6 +17,7 @@ const PICTURE = path.join(ROOT, 'docs/picture.svg');
 const TITLE =
   'A terminal: two releases are published, an updater is offered 1.1.0, 1.1.0 is yanked, and the updater is offered 1.0.0.';
 const FEED = 'curl -s $SERVICE/feeds/desktop/stable/electron/latest.yml | head -3';
+const EMPTY: Line = { kind: 'output', text: '' };
 /** Longer than a service takes to see a change. */
 const LIVE_MAX_MS = 20_000;
 
@@ -78,16 +79,16 @@ async function build(version: string): Promise<void> {
 
 /** Runs a line in a shell, and keeps it and what it prints. */
 async function type(command: string): Promise<void> {
+  if (lines.length > 0 && lines.at(-1)?.kind !== 'comment') lines.push(EMPTY);
   lines.push({ kind: 'command', text: command });
   const { stdout, stderr } = await promisify(execFile)('bash', ['-c', command], { cwd: home, env });
   for (const text of `${stdout}${stderr}`.trimEnd().split('\n')) {
     lines.push({ kind: 'output', text });
   }
-  lines.push({ kind: 'output', text: '' });
 }
 
 function say(text: string): void {
-  lines.push({ kind: 'comment', text });
+  lines.push(EMPTY, { kind: 'comment', text });
 }
 
 async function startService(): Promise<{ readonly url: string; readonly stop: () => void }> {
