@@ -518,7 +518,7 @@ describe('configuration', () => {
     });
   });
 
-  describe('limits and figures', () => {
+  describe('limits and metrics', () => {
     it.each([
       ['AUTH_PER_ADDRESS', 'authPerAddress', 20],
       ['CONTACT_PER_ADDRESS', 'contactPerAddress', 5],

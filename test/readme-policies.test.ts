@@ -44,7 +44,7 @@ import {
 import { makeArtifact, makeTemporaryDirectory, publish } from './support/release.ts';
 import { createTestService } from './support/service.ts';
 
-/** The README's S3 policies: enough for what each of them is for, and no more. */
+/** The S3 policies of the documentation: enough for what each of them is for, and no more. */
 
 interface Statement {
   readonly Effect: string;
@@ -53,8 +53,11 @@ interface Statement {
 }
 type Policy = readonly Statement[];
 
-const README = readFileSync(path.join(import.meta.dirname, '../README.md'), 'utf8');
-const policies = [...README.matchAll(/```json\n(\{\n {2}"Version": "2012-10-17"[\s\S]*?)```/g)].map(
+const PAGE = readFileSync(
+  path.join(import.meta.dirname, '../docs/operations/s3-policies.md'),
+  'utf8',
+);
+const policies = [...PAGE.matchAll(/```json\n(\{\n {2}"Version": "2012-10-17"[\s\S]*?)```/g)].map(
   ([, text]) => (JSON.parse(`${text}`) as { Statement: Policy }).Statement,
 );
 const [service = [], serviceAlone = [], publisher = [], garbage = []] = policies;
@@ -144,7 +147,7 @@ const PUBLIC_KEYS = [
   artifactKey('desktop', `artifacts/${ID}/App.exe`),
 ];
 
-describe("the README's S3 policies", () => {
+describe('the S3 policies of the documentation', () => {
   let directory: Awaited<ReturnType<typeof makeTemporaryDirectory>>;
   beforeAll(async () => {
     directory = await makeTemporaryDirectory();

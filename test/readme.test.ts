@@ -1,18 +1,29 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { SETTING_NAMES } from '../src/config.ts';
+import { renderReferences } from '../scripts/docs/references.ts';
 import { REASONS } from '../src/http/desktop/check-update-answer.ts';
 import { slipway } from './cli/support.ts';
 import { createTestService } from './support/service.ts';
 
 const ROOT = path.join(import.meta.dirname, '..');
 const read = (file: string) => readFileSync(path.join(ROOT, file), 'utf8');
+const HTTP_API = read('docs/clients/http-api.md');
+/** The pages that show commands, without the reference that is made from the commands. */
+const PAGES = ['README.md', ...markdownBelow('docs')].filter(
+  (file) => file !== 'docs/publishing/commands.md',
+);
+
+function markdownBelow(directory: string): string[] {
+  return readdirSync(path.join(ROOT, directory), { recursive: true })
+    .map((file) => path.posix.join(directory, String(file).split(path.sep).join('/')))
+    .filter((file) => file.endsWith('.md'))
+    .sort();
+}
 
 describe('the documents', () => {
-  it.each(SETTING_NAMES)('%s is in the README table and in .env.example', (name) => {
-    expect(read('README.md')).toMatch(new RegExp(`^\\|.*\`${name}\``, 'm'));
-    expect(read('.env.example')).toContain(`${name}=`);
+  it.each([...renderReferences()])('%s is what the code says (npm run docs)', (file, text) => {
+    expect(read(file)).toBe(text);
   });
 
   it('name a reason for every package', () => {
@@ -25,21 +36,30 @@ describe('the documents', () => {
     expect(unexplained).toEqual([]);
   });
 
-  it.each(REASONS)('%s is among the reasons in the README', (reason) => {
-    expect(read('README.md')).toContain(`\`${reason}\``);
+  it.each(REASONS)('%s is among the reasons of check-update', (reason) => {
+    expect(HTTP_API).toContain(`| \`${reason}\` |`);
   });
 
-  it('lead to headings that are there', () => {
-    const readme = read('README.md');
-    const anchors = [...readme.matchAll(/^#+ (.+)$/gm)].map(([, heading]) =>
-      `${heading}`
-        .toLowerCase()
-        .replace(/[^\w\s-]/g, '')
-        .replaceAll(' ', '-'),
-    );
-    const links = [...readme.matchAll(/\]\(#([^)]+)\)/g)].map(([, anchor]) => `${anchor}`);
-    expect(links.length).toBeGreaterThan(3);
-    expect(links.filter((link) => !anchors.includes(link))).toEqual([]);
+  it('draw a picture with its text in it', () => {
+    const picture = read('docs/picture.svg');
+    expect(picture).toContain('prefers-color-scheme: dark');
+    expect(picture).toMatch(/<text [^>]*>\$ slipway publish 1\.0\.0 dist --create<\/text>/);
+  });
+
+  it.each(['README.md', 'docs/getting-started.md'])(
+    '%s names its shell blocks sh, so that each of them is run',
+    (file) => {
+      const kinds = [...read(file).matchAll(/^```(.*)\n[\s\S]*?^```$/gm)].map(
+        ([, kind]) => `${kind}`,
+      );
+      const notRun = kinds.filter((kind) => !['sh', 'yaml', 'json', 'js'].includes(kind));
+      expect(notRun).toEqual([]);
+      expect(kinds.filter((kind) => kind === 'sh').length).toBeGreaterThan(3);
+    },
+  );
+
+  it('keep the README short', () => {
+    expect(read('README.md').split('\n').length).toBeLessThan(200);
   });
 });
 
@@ -75,11 +95,11 @@ interface OpenapiDocument {
 }
 
 /**
- * What the first column of the README's tables of addresses says, with its shorthand written out:
+ * What the first column of the tables of addresses says, with its shorthand written out:
  * "`GET`, `PATCH /a`" is two, and in "`POST /a/b`, `/c`" the second is `POST /a/c`.
  */
-function addressesOf(readme: string): string[] {
-  const rows = [...readme.matchAll(/^\| (`(?:GET|POST|PATCH|DELETE)\b.*?) +\|/gm)];
+function addressesOf(page: string): string[] {
+  const rows = [...page.matchAll(/^\| (`(?:GET|POST|PATCH|DELETE)\b.*?) +\|/gm)];
   return rows.flatMap(([, cell]) => {
     const addresses: string[] = [];
     let methods: string[] = [];
@@ -100,9 +120,9 @@ function addressesOf(readme: string): string[] {
   });
 }
 
-describe('the README and the interface', () => {
+describe('the page on the HTTP API and the interface', () => {
   it('name the same addresses', async () => {
-    const named = addressesOf(read('README.md'));
+    const named = addressesOf(HTTP_API);
     const documented = (await documentedRoutes()).map((route) =>
       route === 'GET /feeds/{app}/{channel}/{protocol}/{*}'
         ? 'GET /feeds/{app}/{channel}/{protocol}/…'
@@ -115,17 +135,17 @@ describe('the README and the interface', () => {
   });
 });
 
-describe('the README and the command line', () => {
+describe('the pages and the command line', () => {
   const help = async (...command: string[]): Promise<string> =>
     (await slipway([...command, '--help'], { cwd: ROOT })).stdout;
   const commandsIn = (text: string): string[] =>
     [...(text.split('\nExamples:')[0] ?? '').matchAll(/^ {2}([a-z][a-z-]*)/gm)].map(
       ([, name]) => `${name}`,
     );
-  const readme = read('README.md');
+  const text = PAGES.map(read).join('\n');
   /** `slipway pause | resume VERSION [--reason TEXT]`, to the end of the line or of the code. */
   const shown = [
-    ...readme.matchAll(
+    ...text.matchAll(
       /(?:^|`|\.tgz |run )slipway (?:-- )?([a-z][a-z-]*(?: \| [a-z-]+)*)([^\n`#]*)/gm,
     ),
   ];
@@ -152,9 +172,9 @@ describe('the README and the command line', () => {
         const command = sub === undefined ? name : `${name} ${sub}`;
         seen.add(command);
         for (const [option] of rest.matchAll(/--[a-z-]+/g)) {
-          const text = helps.get(command) ?? (await help(...command.split(' ')));
-          helps.set(command, text);
-          expect(text, line).toContain(option);
+          const known = helps.get(command) ?? (await help(...command.split(' ')));
+          helps.set(command, known);
+          expect(known, line).toContain(option);
         }
       }
     }
@@ -167,13 +187,13 @@ describe('the README and the command line', () => {
         ? [name]
         : subs.filter((sub) => sub !== 'help').map((sub) => `${name} ${sub}`),
     );
-    const missing = everyOne.filter((command) => !readmeShows(readme, command));
+    const missing = everyOne.filter((command) => !pageShows(text, command));
     expect(missing).toEqual([]);
   });
 });
 
-function readmeShows(readme: string, command: string): boolean {
-  const lines = readme.split('\n').filter((line) => /\bslipway /.test(line));
+function pageShows(page: string, command: string): boolean {
+  const lines = page.split('\n').filter((line) => /\bslipway /.test(line));
   const [first, second] = command.split(' ');
   return lines.some((line) =>
     second === undefined

@@ -12,7 +12,17 @@ export interface Description {
   readonly examples: readonly string[];
 }
 
+const descriptions = new WeakMap<Command, Description>();
+
+/** @throws Error for a command that `describeCommand` has not described */
+export function descriptionOf(command: Command): Description {
+  const found = descriptions.get(command);
+  if (found === undefined) throw new Error(`The command ${command.name()} has no description.`);
+  return found;
+}
+
 export function describeCommand(command: Command, description: Description): Command {
+  descriptions.set(command, description);
   const { summary, does, effect, examples } = description;
   const lines = examples.map((example) => `  slipway ${example}`);
   return command

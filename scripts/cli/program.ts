@@ -31,7 +31,7 @@ function createRoot({ stdout, stderr }: Terminal): Command {
     .addHelpText(
       'after',
       `
-Settings come from the environment or a .env file: OBJECT_STORE, DATA_DIR, S3_BUCKET and more; see the README.
+Settings come from the environment or a .env file: OBJECT_STORE, DATA_DIR, S3_BUCKET and more; docs/operations/settings.md lists them.
 Exit codes: 0 done, 1 failed, 2 wrong usage or settings, 3 refused (nothing changed), 4 outcome unknown (run it again), 130 interrupted.
 
 Examples:

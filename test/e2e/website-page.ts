@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { type Browser, chromium, type Page } from 'playwright-core';
 
-/** A website made of the README's own snippets, and a browser to visit it with. */
+/** A website made of the pieces in docs/website, and a browser to visit it with. */
 
 const CHROMIUM = process.env.TEST_CHROMIUM ?? '/usr/bin/chromium';
 const isThere = existsSync(CHROMIUM);
@@ -16,37 +16,32 @@ export const skipsBrowser = !isThere && process.env.CI === undefined;
 
 const ADDRESS = 'https://updates.example.com';
 
-export const SNIPPETS = ['download', 'status', 'contact', 'sign-in'] as const;
-export type Snippet = (typeof SNIPPETS)[number];
+const PIECES = ['download', 'status', 'contact', 'sign-in'] as const;
+export type Piece = (typeof PIECES)[number];
 
-/** As they stand in the README. @throws Error when there are not as many as there should be */
-export function readSnippets(): Readonly<Record<Snippet, string>> {
-  const readme = readFileSync(path.resolve(import.meta.dirname, '../../README.md'), 'utf8');
-  const blocks = [...readme.matchAll(/^```html\n([\s\S]*?)^```$/gm)].map(([, block]) => `${block}`);
-  const [download, status, contact, signIn] = blocks;
-  if (blocks.length !== 4 || !download || !status || !contact || !signIn) {
-    throw new Error(`The README has ${blocks.length} html blocks.`);
-  }
-  return { download, status, contact, 'sign-in': signIn };
+/** @param piece as it is in docs/website */
+function readPiece(piece: Piece): string {
+  const file = path.resolve(import.meta.dirname, '../../docs/website', `${piece}.html`);
+  return readFileSync(file, 'utf8');
 }
 
 export interface Website {
   /** The service must know it: WEBSITE_ORIGINS. Another origin than the service's, and the same site. */
   readonly origin: string;
-  /** The address of a page with one snippet that asks the service at `slipway`. */
-  pageOf(snippet: Snippet, slipway: string): string;
+  /** The address of a page with one piece that asks the service at `slipway`. */
+  pageOf(piece: Piece, slipway: string): string;
   close(): Promise<void>;
 }
 
 export async function openWebsite(): Promise<Website> {
-  const snippets = readSnippets();
+  const pieces = new Map(PIECES.map((name): [string, string] => [name, readPiece(name)]));
   const server = createServer((request, response) => {
     const { pathname, searchParams } = new URL(request.url ?? '/', 'http://website');
-    const snippet = snippets[pathname.slice(1) as Snippet];
+    const piece = pieces.get(pathname.slice(1));
     response.setHeader('content-type', 'text/html; charset=utf-8');
-    if (snippet === undefined) return response.writeHead(404).end();
-    // The address alone is replaced, as the README says.
-    const content = snippet.replaceAll(ADDRESS, searchParams.get('slipway') ?? ADDRESS);
+    if (piece === undefined) return response.writeHead(404).end();
+    // Only the address is replaced, as docs/website tells readers to do.
+    const content = piece.replaceAll(ADDRESS, searchParams.get('slipway') ?? ADDRESS);
     return response.end(
       `<!doctype html><html lang="en"><meta name="viewport" content="width=device-width"><title>Website</title><link rel="icon" href="data:,"><main>${content}</main></html>`,
     );
@@ -55,7 +50,7 @@ export async function openWebsite(): Promise<Website> {
   const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   return {
     origin,
-    pageOf: (snippet, slipway) => `${origin}/${snippet}?slipway=${encodeURIComponent(slipway)}`,
+    pageOf: (piece, slipway) => `${origin}/${piece}?slipway=${encodeURIComponent(slipway)}`,
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve());

@@ -23,7 +23,7 @@ const COOKIE = '__Host-slipway_session';
 const PASSWORD = 'a long enough password';
 const MINUTE_MS = 60_000;
 
-describe.skipIf(skipsBrowser)("the README's sign-in, in cookie mode", () => {
+describe.skipIf(skipsBrowser)('the sign-in piece, in cookie mode', () => {
   const store = createFaultyStore(createMemoryStore({ clock: systemClock }));
   const identity = { store, clock: systemClock };
   let browser: Browser;
@@ -92,7 +92,7 @@ describe.skipIf(skipsBrowser)("the README's sign-in, in cookie mode", () => {
   };
   const form = (page: Page) => page.locator('#sign-in');
   const cookie = async () => (await context.cookies()).find(({ name }) => name === COOKIE);
-  const says = (page: Page) => page.locator('#sign-in-says').textContent();
+  const says = (page: Page) => page.locator('#sign-in-note').textContent();
 
   /** The names of all that the page keeps, none of which may be a token or have one. */
   const kept = async (page: Page): Promise<string[]> => {
@@ -161,7 +161,7 @@ describe.skipIf(skipsBrowser)("the README's sign-in, in cookie mode", () => {
     await tabTo(page, '#change-password summary');
     await page.keyboard.press('Enter');
     const change = async (present: string, next: string) => {
-      await page.getByLabel('Present password').fill(present);
+      await page.getByLabel('Current password').fill(present);
       await page.getByLabel('New password').fill(next);
       await page.keyboard.press('Enter');
     };
@@ -170,7 +170,7 @@ describe.skipIf(skipsBrowser)("the README's sign-in, in cookie mode", () => {
     await change(PASSWORD, 'password123');
     await page.getByText('among the most common ones').waitFor();
     await change(PASSWORD, 'another long password');
-    await page.getByText('The password is changed').waitFor();
+    await page.getByText('Your password is changed').waitFor();
     await page.reload();
     await page.getByText(`Signed in as ${email}`).waitFor();
     await context.clearCookies();

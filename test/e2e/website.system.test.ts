@@ -13,14 +13,14 @@ import {
   openWebsite,
   overflowOf,
   PHONE,
-  type Snippet,
+  type Piece,
   skipsBrowser,
   tabTo,
   type Website,
   watchErrors,
 } from './website-page.ts';
 
-describe.skipIf(skipsBrowser)('what the README gives a website', () => {
+describe.skipIf(skipsBrowser)('the website pieces in docs/website', () => {
   let browser: Browser;
   let website: Website;
   let service: TestService;
@@ -48,14 +48,14 @@ describe.skipIf(skipsBrowser)('what the README gives a website', () => {
   });
 
   const visit = async (
-    snippet: Snippet,
+    piece: Piece,
     options: BrowserContextOptions & { readonly slipway?: string; readonly before?: string } = {},
   ): Promise<Page> => {
     const { slipway = url, before, ...context } = options;
     const opened = await browser.newContext({ viewport: DESKTOP, ...context });
     if (before !== undefined) await opened.addInitScript(before);
     const page = await opened.newPage();
-    await page.goto(website.pageOf(snippet, slipway));
+    await page.goto(website.pageOf(piece, slipway));
     return page;
   };
 
@@ -337,7 +337,7 @@ describe.skipIf(skipsBrowser)('what the README gives a website', () => {
       await type(page, message('Lost'));
       await tabTo(page, 'button');
       await page.keyboard.press('Enter');
-      await page.getByText('No answer came.').waitFor();
+      await page.getByText('The service did not answer.').waitFor();
       expect(await stored('Lost')).toHaveLength(1);
       await page.keyboard.press('Enter');
       await page.getByText('Thank you.').waitFor();

@@ -1,0 +1,79 @@
+import { Readable, Writable } from 'node:stream';
+import type { Command, Help } from 'commander';
+import { descriptionOf } from '../cli/description.ts';
+import { createProgram } from '../cli/program.ts';
+import { renderTable } from './table.ts';
+
+/** The command reference, made from the definitions that parse the command line. */
+
+/** `docs/publishing/commands.md`. */
+export function renderCommands(): string {
+  const discard = new Writable({ write: (_chunk, _encoding, done) => done() });
+  const streams = { stdin: Readable.from([]), stdout: discard, stderr: discard };
+  const program = createProgram({ environment: () => ({}), ...streams }, () => async () => {});
+  const groups = new Map<string, Command[]>();
+  for (const command of leavesOf(program)) {
+    const group = groupOf(command).replace(/:$/, '');
+    groups.set(group, [...(groups.get(group) ?? []), command]);
+  }
+  const sections = [...groups].map(
+    ([title, commands]) => `## ${title}\n\n${commands.map(renderCommand).join('\n')}`,
+  );
+  return `# Commands
+
+<!-- Written by "npm run docs" from scripts/cli: change the texts there. -->
+
+\`slipway --help\` and \`slipway help COMMAND\` print the same. In a checkout, type \`npm run slipway -- …\` in place of
+\`slipway …\`. How the commands behave together, with exit codes, is in [publishing](README.md).
+
+${sections.join('\n')}`;
+}
+
+/** Every command that does something: not the groups, and not `help`. */
+function leavesOf(command: Command): Command[] {
+  const { commands } = command;
+  return commands.length === 0 ? [command] : commands.flatMap(leavesOf);
+}
+
+/** A command of a group belongs where the group is. */
+function groupOf(command: Command): string {
+  return command.helpGroup() || (command.parent === null ? '' : groupOf(command.parent));
+}
+
+function renderCommand(command: Command): string {
+  const help: Help = command.createHelp();
+  const { does, effect, examples } = descriptionOf(command);
+  const rows = [
+    ...help
+      .visibleArguments(command)
+      .map((one) => [`\`${help.argumentTerm(one)}\``, help.argumentDescription(one)]),
+    ...help
+      .visibleOptions(command)
+      .filter(({ long }) => long !== '--help')
+      .map((one) => [
+        `\`${help.optionTerm(one)}\``,
+        `${one.mandatory ? 'required: ' : ''}${help.optionDescription(one)}`,
+      ]),
+  ];
+  const usage = help.commandUsage(command);
+  const title = usage.replace(/ [[<].*$/, '');
+  const table =
+    rows.length === 0 ? '' : `\n${renderTable(['argument or option', 'meaning'], rows)}`;
+  const lines = examples.map((example) => `slipway ${example}`).join('\n');
+  return `### ${title}
+
+${sentence(does)}
+
+Effect: ${effect}
+
+\`${usage}\`
+${table}
+\`\`\`
+${lines}
+\`\`\`
+`;
+}
+
+function sentence(text: string): string {
+  return text.endsWith('.') ? text : `${text}.`;
+}

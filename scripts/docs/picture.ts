@@ -1,0 +1,123 @@
+import { execFile, spawn } from 'node:child_process';
+import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { createInterface } from 'node:readline';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { type Line, renderTerminal } from './terminal-svg.ts';
+
+/**
+ * Writes `docs/picture.svg`: runs the command line and the service in a temporary directory, and draws what
+ * they printed. Every command and every answer in the picture is from that run.
+ */
+
+const ROOT = path.join(import.meta.dirname, '../..');
+const PICTURE = path.join(ROOT, 'docs/picture.svg');
+const TITLE =
+  'A terminal: two releases are published, an updater is offered 1.1.0, 1.1.0 is yanked, and the updater is offered 1.0.0.';
+const FEED = 'curl -s $SERVICE/feeds/desktop/stable/electron/latest.yml | head -3';
+const EMPTY: Line = { kind: 'output', text: '' };
+/** Longer than a service takes to see a change. */
+const LIVE_MAX_MS = 20_000;
+
+const home = await mkdtemp(path.join(tmpdir(), 'slipway-picture-'));
+const bin = path.join(home, 'bin');
+const env = {
+  ...process.env,
+  PATH: `${bin}:${process.env.PATH}`,
+  SERVICE: '',
+  SLIPWAY_ACTOR: 'ada',
+};
+const lines: Line[] = [];
+let service: { readonly url: string; readonly stop: () => void } | undefined;
+try {
+  await makeCommand();
+  await build('1.0.0');
+  await type('slipway publish 1.0.0 dist --create');
+  await build('1.1.0');
+  await type('slipway publish 1.1.0 dist');
+  service = await startService();
+  env.SERVICE = service.url;
+  say('# What an updater on Windows is offered now:');
+  await type(FEED);
+  say('# 1.1.0 has a bug that loses data. One command withdraws it everywhere:');
+  await type('slipway yank 1.1.0 --reason "loses notes"');
+  await untilLive("version: '1.0.0'");
+  await type(FEED);
+  await writeFile(PICTURE, renderTerminal(TITLE, lines));
+  console.log(path.relative(ROOT, PICTURE));
+} finally {
+  service?.stop();
+  await rm(home, { recursive: true, force: true });
+}
+
+/** `slipway`, as `npm install -g` of the package installs it. */
+async function makeCommand(): Promise<void> {
+  const script = path.join(ROOT, 'scripts/slipway.ts');
+  await mkdir(bin);
+  await writeFile(
+    path.join(bin, 'slipway'),
+    `#!/bin/sh\nexec "${process.execPath}" "${script}" "$@"\n`,
+  );
+  await chmod(path.join(bin, 'slipway'), 0o755);
+}
+
+/** What electron-builder leaves, with made-up bytes. */
+async function build(version: string): Promise<void> {
+  const dist = path.join(home, 'dist');
+  await rm(dist, { recursive: true, force: true });
+  await mkdir(dist);
+  const sizes = {
+    [`Notes-${version}-x64-Setup.exe`]: 5_200_000,
+    [`Notes-${version}-arm64-mac.zip`]: 6_100_000,
+  };
+  for (const [name, size] of Object.entries(sizes)) {
+    await writeFile(path.join(dist, name), Buffer.alloc(size, version));
+  }
+}
+
+/** Runs a line in a shell, and keeps it and what it prints. */
+async function type(command: string): Promise<void> {
+  if (lines.length > 0 && lines.at(-1)?.kind !== 'comment') lines.push(EMPTY);
+  lines.push({ kind: 'command', text: command });
+  const { stdout, stderr } = await promisify(execFile)('bash', ['-c', command], { cwd: home, env });
+  for (const text of `${stdout}${stderr}`.trimEnd().split('\n')) {
+    lines.push({ kind: 'output', text });
+  }
+}
+
+function say(text: string): void {
+  lines.push(EMPTY, { kind: 'comment', text });
+}
+
+async function startService(): Promise<{ readonly url: string; readonly stop: () => void }> {
+  const child = spawn(process.execPath, [path.join(ROOT, 'src/server.ts')], {
+    cwd: home,
+    env: { ...env, PORT: '0', METRICS_PORT: '0' },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const stop = (): void => void child.kill('SIGKILL');
+  return new Promise((resolve, reject) => {
+    // Reads the log to its end: a service whose log is not read waits.
+    createInterface({ input: child.stdout })
+      .on('line', (line) => {
+        const url = /listening on (http:[^"]+)"/.exec(line)?.[1];
+        if (url !== undefined) resolve({ url, stop });
+      })
+      .on('close', () => reject(new Error('The service did not start.')));
+  });
+}
+
+/** Waits until the service has seen the last change. */
+async function untilLive(expected: string): Promise<void> {
+  const feed = `${env.SERVICE}/feeds/desktop/stable/electron/latest.yml`;
+  for (let waitedMs = 0; waitedMs < LIVE_MAX_MS; waitedMs += 200) {
+    const text = await (await fetch(feed)).text();
+    if (text.startsWith(expected)) return;
+    await sleep(200);
+  }
+  throw new Error(
+    `The feed does not begin with "${expected}": ${await (await fetch(feed)).text()}`,
+  );
+}

@@ -1,0 +1,81 @@
+import { parseApplicationName } from '../domain/channel.ts';
+import type { FieldIssue } from '../errors.ts';
+import { duration, httpUrl, oneOf, parseHttpUrl, port, text, trustedProxies } from './kinds.ts';
+import { type GivenSettings, isProduction, requireSettings } from './rules.ts';
+import { defineKind, optional, refuseValue, withDefault } from './setting.ts';
+
+/** The addresses that the process listens on, its log, and what it serves. */
+
+const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
+export type LogLevel = (typeof LOG_LEVELS)[number];
+
+/** A path in PUBLIC_URL must not begin with one of these: it could not be told from the service's own. */
+const OWN_PATHS = 'api docs feeds files monitoring .well-known openapi.json livez readyz'.split(
+  ' ',
+);
+
+const publicUrl = defineKind(httpUrl.accepts, (value) => {
+  const address = parseHttpUrl(value);
+  if (address === undefined) return undefined;
+  if (OWN_PATHS.includes(new URL(address).pathname.split('/')[1] ?? '')) {
+    throw refuseValue(
+      `must not have a path that begins with one of the service's own: ${OWN_PATHS.join(', ')}`,
+    );
+  }
+  return address;
+});
+
+const applicationName = defineKind('the name of an application', parseApplicationName);
+
+export const serviceSettings = {
+  NODE_ENV: optional(
+    text,
+    '`production` makes the rules strict: required settings have no defaults, and addresses must be HTTPS where visitors sign in',
+    { example: 'production' },
+  ),
+  PORT: withDefault(port, '8080', 'The port of the service; 0 takes a free one'),
+  HOST: withDefault(text, '127.0.0.1', 'The address to listen on'),
+  PUBLIC_URL: optional(
+    publicUrl,
+    'The address that clients use; the service makes every absolute address from it. It may have a path, such as `https://example.com/updates`, which the proxy may strip or leave in. Required when `NODE_ENV` is `production`',
+    { otherwise: 'the address listened on', example: 'https://updates.example.com' },
+  ),
+  TRUST_PROXY: withDefault(
+    trustedProxies,
+    'false',
+    'The addresses of your proxies, whose `X-Forwarded-For` the service believes, with or without ports. `true` believes every sender',
+  ),
+  LOG_LEVEL: withDefault(oneOf(LOG_LEVELS), 'info', 'The least serious messages that are logged'),
+  METRICS_HOST: withDefault(
+    text,
+    '127.0.0.1',
+    'The address on which Prometheus reads `/metrics`, and an operator the full `/readyz`',
+  ),
+  METRICS_PORT: optional(
+    port,
+    'The port of the metrics. When it is set, it must be free; when it is not set and 9464 is taken, there are no metrics',
+    { otherwise: '9464', example: '9464' },
+  ),
+  DEFAULT_APP: withDefault(
+    applicationName,
+    'desktop',
+    'The application that is meant when a request or a command names none',
+  ),
+  CATALOG_POLL_INTERVAL: withDefault(
+    duration({ max: '1h' }),
+    '2s',
+    'How often a process looks for changes. It looks for new applications and for changes of known ones in turn, one of them in half that time',
+  ),
+  CATALOG_STALE_MAX: withDefault(
+    duration(),
+    '24h',
+    'How long a process answers from its memory while the store cannot confirm the catalog',
+  ),
+  CHECK_AGAIN_AFTER: withDefault(duration(), '4h', 'When clients are told to check again'),
+};
+
+export function missingServiceSettings(given: GivenSettings): FieldIssue[] {
+  if (!isProduction(given)) return [];
+  const why = 'when NODE_ENV is production: it is the address that clients use';
+  return requireSettings(given, ['PUBLIC_URL'], why);
+}

@@ -1,0 +1,84 @@
+import { z } from 'zod';
+import { AppError, isAppError } from '../errors.ts';
+
+/** What one setting is: how its text is read, and what the settings reference says about it. */
+
+/** A kind of value: `accepts` completes both "must be …" in an error and the column of the reference. */
+export interface Kind<Value> {
+  readonly accepts: string;
+  readonly schema: z.ZodType<Value, string>;
+}
+
+export interface SettingFacts {
+  /** What the setting does, as a sentence without its full stop. Markdown. */
+  readonly about: string;
+  /** Which values it takes, with unit and bounds. */
+  readonly accepts: string;
+  /** The text that counts when the setting is not set; undefined when there is none. */
+  readonly default: string | undefined;
+  /** What applies when the setting is not set and has no default text. Markdown. */
+  readonly otherwise: string;
+  /** A value for `.env.example`. */
+  readonly example: string;
+}
+
+const facts = z.registry<SettingFacts>();
+
+/**
+ * @param accepts what a value must be, such as `a port, 0 to 65535`
+ * @param parse returns undefined for text that is no such value; an AppError that it throws gives the
+ *   error message instead
+ */
+export function defineKind<Value>(
+  accepts: string,
+  parse: (text: string) => Value | undefined,
+): Kind<Value> {
+  const schema = z.string().transform((text, context): Value => {
+    const refuse = (message: string): never => {
+      context.addIssue({ code: 'custom', message });
+      return z.NEVER;
+    };
+    try {
+      return parse(text) ?? refuse(`must be ${accepts}`);
+    } catch (error) {
+      if (!isAppError(error)) throw error;
+      return refuse(error.message);
+    }
+  });
+  return { accepts, schema };
+}
+
+/** For `parse`: a value that the kind accepts in general, and this setting does not. */
+export function refuseValue(message: string): AppError {
+  return new AppError('invalid_configuration', message);
+}
+
+/** A setting that always has a value. */
+export function withDefault<Value>(kind: Kind<Value>, text: string, about: string) {
+  const schema = kind.schema.prefault(text);
+  const { accepts } = kind;
+  facts.add(schema, { about, accepts, default: text, otherwise: '', example: text });
+  return schema;
+}
+
+/** A setting that is undefined when it is not set. */
+export function optional<Value>(
+  kind: Kind<Value>,
+  about: string,
+  { otherwise = '', example = '' }: Partial<Pick<SettingFacts, 'otherwise' | 'example'>> = {},
+) {
+  const schema = kind.schema.optional();
+  const { accepts } = kind;
+  facts.add(schema, { about, accepts, default: undefined, otherwise, example });
+  return schema;
+}
+
+/** What the settings of an area are read into. */
+export type ValuesOf<Settings extends z.ZodRawShape> = z.output<z.ZodObject<Settings>>;
+
+/** @throws Error for a schema that is not a setting */
+export function factsOf(schema: z.ZodType): SettingFacts {
+  const found = facts.get(schema);
+  if (found === undefined) throw new Error('This schema was not made by withDefault or optional.');
+  return found;
+}

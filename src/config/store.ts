@@ -1,0 +1,107 @@
+import type { FieldIssue } from '../errors.ts';
+import { bucketName, flag, httpUrl, oneOf, signingSecret, text } from './kinds.ts';
+import { type GivenSettings, requireSettings } from './rules.ts';
+import { defineKind, optional, type ValuesOf, withDefault } from './setting.ts';
+
+/** Where releases and everything else are stored. */
+
+export type StoreConfig =
+  | { readonly kind: 'filesystem' }
+  | {
+      readonly kind: 's3';
+      readonly bucket: string;
+      /** Without slashes at its ends; empty for none. */
+      readonly prefix: string;
+      readonly endpoint: string | undefined;
+      readonly publicEndpoint: string | undefined;
+      readonly region: string;
+      readonly forcePathStyle: boolean;
+    };
+
+const keyPrefix = defineKind(
+  "path segments of letters, digits and ! _ . * ' ( ) -, separated by /",
+  (value) => {
+    const prefix = value.replace(/^\/+|\/+$/g, '');
+    return prefix === '' || prefix.split('/').every(isKeySegment) ? prefix : undefined;
+  },
+);
+
+function isKeySegment(segment: string): boolean {
+  return /^[\w!.*'()-]+$/.test(segment) && segment !== '.' && segment !== '..';
+}
+
+export const storeSettings = {
+  OBJECT_STORE: withDefault(
+    oneOf(['filesystem', 's3']),
+    'filesystem',
+    'A directory on this machine, or a bucket',
+  ),
+  DATA_DIR: withDefault(
+    text,
+    './data',
+    'The directory of the directory store and its secrets. On S3 it holds the last good catalog, from which a process starts while the store is down',
+  ),
+  URL_SIGNING_SECRET: optional(
+    signingSecret,
+    'Signs the download links of the directory store. Every replica needs the same one',
+    { otherwise: 'created in `DATA_DIR`', example: 'at-least-32-characters-of-your-own' },
+  ),
+  S3_BUCKET: optional(
+    bucketName,
+    'The bucket of the releases. Required when `OBJECT_STORE` is `s3`',
+    {
+      example: 'releases',
+    },
+  ),
+  S3_PRIVATE_BUCKET: optional(
+    bucketName,
+    'A bucket for everything that the service writes: accounts, sessions, messages, counts. See [privacy](../privacy.md)',
+    { otherwise: '`S3_BUCKET`', example: 'releases-private' },
+  ),
+  S3_PREFIX: withDefault(
+    keyPrefix,
+    '',
+    'Puts every object below this path, in a bucket that you share',
+  ),
+  S3_ENDPOINT: optional(httpUrl, 'The address of a store other than AWS', {
+    otherwise: 'AWS',
+    example: 'https://store.example.com',
+  }),
+  S3_PUBLIC_ENDPOINT: optional(
+    httpUrl,
+    'The address in download links, when clients reach the store under another one than the service does',
+    { otherwise: '`S3_ENDPOINT`', example: 'https://downloads.example.com' },
+  ),
+  S3_REGION: optional(text, 'The region of the bucket', {
+    otherwise: '`AWS_REGION`, else `us-east-1`',
+    example: 'eu-central-1',
+  }),
+  AWS_REGION: optional(text, 'The region when `S3_REGION` is not set', {
+    otherwise: '`us-east-1`',
+    example: 'eu-central-1',
+  }),
+  S3_FORCE_PATH_STYLE: optional(flag, 'Puts the bucket into the path instead of the host name', {
+    otherwise: '`true` with `S3_ENDPOINT`, else `false`',
+    example: 'true',
+  }),
+};
+
+/** The command line needs these as well. */
+export function missingStoreSettings(given: GivenSettings): FieldIssue[] {
+  if (given.OBJECT_STORE !== 's3') return [];
+  return requireSettings(given, ['S3_BUCKET'], 'when OBJECT_STORE is s3');
+}
+
+export function storeOf(env: ValuesOf<typeof storeSettings>): StoreConfig {
+  if (env.OBJECT_STORE === 'filesystem') return { kind: 'filesystem' };
+  return {
+    kind: 's3',
+    bucket: env.S3_BUCKET ?? '',
+    prefix: env.S3_PREFIX,
+    endpoint: env.S3_ENDPOINT,
+    publicEndpoint: env.S3_PUBLIC_ENDPOINT,
+    region: env.S3_REGION ?? env.AWS_REGION ?? 'us-east-1',
+    // Stores other than AWS seldom have a host name for every bucket.
+    forcePathStyle: env.S3_FORCE_PATH_STYLE ?? env.S3_ENDPOINT !== undefined,
+  };
+}
