@@ -1,6 +1,7 @@
 import { isIP } from 'node:net';
 import path from 'node:path';
 import { z } from 'zod';
+import { POLL_INTERVAL_MS } from './catalog/poll-interval.ts';
 import { parseApplicationName } from './domain/channel.ts';
 import { DEFAULT_TIERS, parseTierTable, type TierTable } from './domain/tier.ts';
 import { AppError, type FieldIssue, isAppError } from './errors.ts';
@@ -171,7 +172,7 @@ const environment = z.object({
   METRICS_PORT: port.optional(),
   CATALOG_POLL_INTERVAL: durationMs
     .refine((ms) => ms <= 3_600_000, 'must be at most 1h')
-    .default(2_000),
+    .default(POLL_INTERVAL_MS),
   CATALOG_STALE_MAX: durationMs.default(86_400_000),
   CHECK_AGAIN_AFTER: durationMs.default(4 * 3_600_000),
   TRUST_PROXY: z

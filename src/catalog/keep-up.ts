@@ -45,9 +45,8 @@ export function createKeepUp(deps: KeepUpDeps): KeepUp {
     await passOutages(name === undefined ? deps.refreshList() : deps.refreshApplication(name));
   };
 
-  /** A turn every half interval, or as often as each application comes once an interval. */
-  const turnMs = (): number =>
-    Math.max(pollIntervalMs / (deps.names().length + 1), pollIntervalMs / 2);
+  /** The list alone needs no more than one read an interval. */
+  const turnMs = (): number => (deps.names().length === 0 ? pollIntervalMs : pollIntervalMs / 2);
 
   const followHints = async (): Promise<void> => {
     if (hint === undefined) {

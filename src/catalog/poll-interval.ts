@@ -2,8 +2,8 @@
 
 /**
  * How often a service asks for the next hint of a change, in milliseconds; CATALOG_POLL_INTERVAL sets
- * another. The list of applications and each application take turns besides, see `keep-up.ts`: that finds
- * a change whose hint was lost.
+ * another. Twice as often, the list of applications or one application is read in turn, which finds a change
+ * whose hint was lost. See `keep-up.ts`.
  */
 export const POLL_INTERVAL_MS = 2_000;
 

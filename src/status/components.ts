@@ -2,6 +2,7 @@ import { CLOCK_DIFFERENCE_MAX_MS, type Clock, type Randomness } from '../clock.t
 import { counted } from '../counted.ts';
 import { AppError } from '../errors.ts';
 import type { ObjectStore } from '../object-store/object-store.ts';
+import { probeKey } from './keys.ts';
 import type { CatalogReport, ComponentStatus, Indicator } from './report.ts';
 
 /** What the status page is made of: known in memory, or found out by asking. */
@@ -185,7 +186,7 @@ export function diskComponent(deps: {
     name: 'Storing on disk',
     outageImpact: 'major',
     probe: async (signal) => {
-      const key = `probe/status/${deps.randomness.id()}`;
+      const key = probeKey(deps.randomness.id());
       await deps.store.create(key, Buffer.from('probe'), { signal });
       await deps.store.delete(key, { signal });
     },
@@ -207,7 +208,7 @@ export function objectStoreComponent(deps: {
     outageImpact: 'major',
     // Not HEAD, whose 404 is the same for a missing object and a missing bucket.
     probe: async (signal) => {
-      const key = `probe/status/${deps.randomness.id()}`;
+      const key = probeKey(deps.randomness.id());
       const found = await deps.store.get(key, { signal, bytesMax: 1024 });
       if (found !== undefined) {
         throw new AppError('store_nonconforming', 'The store has an object that nobody created.');
