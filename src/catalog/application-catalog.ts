@@ -212,11 +212,9 @@ async function lookForNewest(parts: Parts): Promise<void> {
   const { position, lookedForAt } = parts.state();
   const at = parts.clock.now();
   if (position?.newest === undefined || at - lookedForAt < parts.lossIntervalMs()) return;
-  const isThere = await isPresent(
-    parts.store,
-    revisionKey(parts.application, position.newest.number),
-  );
-  parts.dispatch({ kind: 'looked_for', at, isMissing: !isThere });
+  const { number } = position.newest;
+  const isThere = await isPresent(parts.store, revisionKey(parts.application, number));
+  parts.dispatch({ kind: 'looked_for', at, missing: isThere ? undefined : number });
 }
 
 async function verifyDue(parts: Parts): Promise<void> {

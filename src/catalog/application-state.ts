@@ -21,7 +21,8 @@ export interface ApplicationState extends Reading<Revision> {
   readonly faults: ReadonlyMap<string, Fault>;
   /** When the store was last asked whether it still has the newest revision; milliseconds. */
   readonly lookedForAt: number;
-  readonly isNewestMissing: boolean;
+  /** The number of the newest revision, when the store no longer had it. */
+  readonly missing: number | undefined;
 }
 
 export const EMPTY_STATE: ApplicationState = {
@@ -32,7 +33,7 @@ export const EMPTY_STATE: ApplicationState = {
   confirmedAt: undefined,
   faults: new Map(),
   lookedForAt: 0,
-  isNewestMissing: false,
+  missing: undefined,
 };
 
 /** What a read, or an attempt at one, found out. */
@@ -51,8 +52,8 @@ export type ApplicationEvent =
   | { readonly kind: 'confirmed'; readonly at: number }
   /** A refresh failed: the store did not answer, or its answer must not be believed. */
   | { readonly kind: 'failed'; readonly error: AppError }
-  /** The store was asked whether it still has the newest revision. */
-  | { readonly kind: 'looked_for'; readonly at: number; readonly isMissing: boolean }
+  /** The store was asked whether it still has the newest revision; `missing`: its number, if not. */
+  | { readonly kind: 'looked_for'; readonly at: number; readonly missing: number | undefined }
   /** Releases of the snapshot were verified. */
   | { readonly kind: 'verified'; readonly verified: readonly Verified[] };
 
@@ -62,7 +63,7 @@ export function reduce(state: ApplicationState, event: ApplicationEvent): Applic
     case 'restored': {
       const { snapshot, confirmedAt } = event;
       // What the store has answered meanwhile counts for more.
-      if (state.position !== undefined) return state;
+      if (state.position !== undefined || state.snapshot !== undefined) return state;
       return { ...state, source: 'saved', snapshot, confirmedAt, position: positionOf(snapshot) };
     }
     case 'advanced':
@@ -74,7 +75,7 @@ export function reduce(state: ApplicationState, event: ApplicationEvent): Applic
     case 'failed':
       return { ...state, failure: event.error };
     case 'looked_for':
-      return { ...state, lookedForAt: event.at, isNewestMissing: event.isMissing };
+      return { ...state, lookedForAt: event.at, missing: event.missing };
     case 'verified':
       return state.snapshot === undefined
         ? state
@@ -147,16 +148,16 @@ export interface ApplicationHealth {
 
 export function healthOf(application: string, state: ApplicationState): ApplicationHealth {
   const keyOf = (number: number): string => revisionKey(application, number);
-  const { snapshot, source, confirmedAt, failure, position, faults } = state;
+  const { snapshot, source, confirmedAt, failure, missing, faults } = state;
   return {
     revision: snapshot?.revision.signed.revision ?? 0,
     source,
     confirmedAt,
     problems: [
       ...problemsOf(state, keyOf),
-      ...(state.isNewestMissing
-        ? [`${keyOf(position?.newest?.number ?? 0)} is missing: it was deleted from the store.`]
-        : []),
+      ...(missing === undefined
+        ? []
+        : [`${keyOf(missing)} is missing: it was deleted from the store.`]),
       ...[...faults.values()].map(({ version, detail }) => `${version} is not offered: ${detail}`),
     ],
     storeFailing: failure?.kind === 'unavailable',
@@ -179,7 +180,7 @@ export function describeChange(
   const add = (level: LogLine['level'], facts: object, message: string): void => {
     lines.push({ level, facts: { application, ...facts }, message });
   };
-  const { failure, position, snapshot, faults } = after;
+  const { failure, position, snapshot, missing, faults } = after;
   if (failure !== undefined && failure.message !== before.failure?.message) {
     const facts = { code: failure.code, err: failure };
     add('error', facts, 'cannot refresh the catalog: the last good state stays');
@@ -193,8 +194,8 @@ export function describeChange(
   if (corrupt.some(({ number }) => !known.has(number))) {
     add('error', { corrupt }, 'corrupt catalog revision: serving the last good one');
   }
-  if (after.isNewestMissing && !before.isNewestMissing) {
-    const key = revisionKey(application, position?.newest?.number ?? 0);
+  if (missing !== undefined && missing !== before.missing) {
+    const key = revisionKey(application, missing);
     add('error', { key }, 'the newest revision was deleted from the store');
   }
   if ([...faults.keys()].some((name) => !before.faults.has(name))) {

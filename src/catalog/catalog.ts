@@ -2,15 +2,11 @@ import type { Clock, Randomness } from '../clock.ts';
 import { AppError } from '../errors.ts';
 import type { Log } from '../log.ts';
 import type { ObjectStore } from '../object-store/object-store.ts';
-import {
-  type ApplicationCatalog,
-  createApplicationCatalog,
-  type ReadyApplication,
-} from './application-catalog.ts';
-import { createApplicationList } from './application-list.ts';
-import { type ApplicationHealth, isUntried, usabilityOf } from './application-state.ts';
+import type { ReadyApplication } from './application-catalog.ts';
+import { type ApplicationHealth, usabilityOf } from './application-state.ts';
 import { createKeepUp } from './keep-up.ts';
-import { createSavedState, type SavedState } from './saved-state.ts';
+import { createLoadedApplications } from './loaded-applications.ts';
+import { createSavedState } from './saved-state.ts';
 
 export type { ReadyApplication } from './application-catalog.ts';
 
@@ -60,73 +56,31 @@ export interface CatalogDeps {
   readonly staleMaxMs: number;
 }
 
-/** The store is asked once a minute whether a newest revision is still there; with many applications less often, which costs a twentieth of a request a second. */
-const LOSS_INTERVAL_MS = 60_000;
-const LOSS_INTERVAL_EACH_MS = 20_000;
 const LOOK_AGAIN_INTERVAL_MS = 1_000;
 const LOOK_AGAIN_WAIT_MS = 1_000;
-const CONFIRMATION_SAVED_EVERY_MS = 60_000;
 const RETRY_AFTER_SECONDS = 5;
 
 export function createCatalog(deps: CatalogDeps): Catalog {
-  const { store, clock, log, staleMaxMs } = deps;
+  const { store, clock, log, stateDirectory: directory, staleMaxMs } = deps;
   const savedState =
-    deps.stateDirectory === undefined
+    directory === undefined
       ? undefined
-      : createSavedState({ directory: deps.stateDirectory, location: store.location, log });
-  const list = createApplicationList({ store, log });
-  const applications = createApplications(deps, savedState);
+      : createSavedState({ directory, location: store.location, log });
+  const applications = createLoadedApplications({ store, clock, log, savedState });
+  const { byName, list } = applications;
+  const keepUp = createKeepUp({ ...deps, ...applications, names: () => [...byName.keys()] });
   const lookedAt = new Map<string, number>();
   let stopPolls: (() => Promise<void>) | undefined;
   let isStopped = false;
-  let savedAt = 0;
-
-  /** Notes on disk which applications there are and when the store last confirmed each. */
-  const saveConfirmations = async (): Promise<void> => {
-    savedAt = clock.now();
-    const names = [...applications.byName.keys()];
-    const confirmedAt = Object.fromEntries(
-      names.map((name) => [name, applications.byName.get(name)?.state().confirmedAt ?? 0]),
-    );
-    await savedState?.saveApplications({ names, confirmedAt, storeId: await list.storeId() });
-  };
-
-  const refreshList = async (): Promise<void> => {
-    await list.refresh();
-    for (const name of list.names()) applications.getOrCreate(name);
-    // Also one that came from the saved state and is not listed: the store was rolled back then, and the
-    // status must say so.
-    const untried = [...applications.byName.values()].filter((one) => isUntried(one.state()));
-    await Promise.all(untried.map((one) => one.refresh().catch(ignoreLogged)));
-    if (untried.length > 0) await saveConfirmations();
-  };
-
-  const refreshApplication = async (name: string): Promise<void> => {
-    const catalog = applications.byName.get(name);
-    await catalog?.refresh();
-    await catalog?.complete();
-    if (clock.now() - savedAt >= CONFIRMATION_SAVED_EVERY_MS) await saveConfirmations();
-  };
-
-  const keepUp = createKeepUp({
-    ...deps,
-    names: () => [...applications.byName.keys()],
-    refreshList,
-    refreshApplication,
-  });
 
   return {
     start: async () => {
-      const saved = await savedState?.loadApplications();
-      if (saved !== undefined) {
-        list.restore(saved);
-        await applications.restore(saved.names, saved.confirmedAt);
-      }
+      await applications.restore();
       // Before anything is read: later changes are hinted at above this number. Without an answer the
       // poll finds the number, and what changed in between is found in turn.
       await keepUp.followHints().catch(ignoreLogged);
-      await refreshList().catch(ignoreLogged);
-      for (const catalog of applications.byName.values()) catalog.complete().catch(ignoreLogged);
+      await applications.refreshList().catch(ignoreLogged);
+      for (const catalog of byName.values()) catalog.complete().catch(ignoreLogged);
       if (!isStopped) stopPolls = keepUp.start();
     },
     stop: async () => {
@@ -134,7 +88,7 @@ export function createCatalog(deps: CatalogDeps): Catalog {
       await stopPolls?.();
     },
     application: (name) => {
-      const catalog = applications.byName.get(name);
+      const catalog = byName.get(name);
       if (catalog === undefined) {
         throw list.isComplete() ? unknownApplication(name) : unavailable(list.failure());
       }
@@ -145,59 +99,26 @@ export function createCatalog(deps: CatalogDeps): Catalog {
       throw unavailable(undefined, 'was last confirmed too long ago');
     },
     refresh: async () => {
-      await refreshList();
-      await Promise.all([...applications.byName.values()].map((catalog) => catalog.refresh()));
+      await applications.refreshList();
+      await Promise.all([...byName.values()].map((catalog) => catalog.refresh()));
     },
     lookAgain: async (name) => {
-      const catalog = applications.byName.get(name);
+      const catalog = byName.get(name);
       if (catalog === undefined) return;
       const isTooSoon = clock.now() - (lookedAt.get(name) ?? 0) < LOOK_AGAIN_INTERVAL_MS;
       if (!isTooSoon) lookedAt.set(name, clock.now());
       await waitFor(clock, isTooSoon ? catalog.refresh.underWay() : catalog.refresh());
     },
     health: () => {
-      const states = [...applications.byName.values()].map((catalog) => catalog.state());
-      const isConfirmed = states.some(
-        ({ confirmedAt }) => clock.now() - (confirmedAt ?? 0) <= staleMaxMs,
-      );
+      const isConfirmed = [...byName.values()]
+        .map((catalog) => catalog.state().confirmedAt ?? 0)
+        .some((confirmedAt) => clock.now() - confirmedAt <= staleMaxMs);
+      const healths = [...byName].map(([name, { reader }]) => [name, reader.health()] as const);
       return {
-        ready: list.isKnown() && (states.length === 0 || isConfirmed),
-        applications: Object.fromEntries(
-          [...applications.byName].map(([name, { reader }]) => [name, reader.health()]),
-        ),
+        ready: list.isKnown() && (byName.size === 0 || isConfirmed),
+        applications: Object.fromEntries(healths),
         problems: list.problems(),
       };
-    },
-  };
-}
-
-/** The applications of the list and of the saved state, by name. */
-function createApplications(
-  { store, clock, log }: CatalogDeps,
-  savedState: SavedState | undefined,
-): {
-  readonly byName: ReadonlyMap<string, ApplicationCatalog>;
-  getOrCreate(name: string): ApplicationCatalog;
-  restore(names: readonly string[], confirmedAt: Readonly<Record<string, number>>): Promise<void>;
-} {
-  const byName = new Map<string, ApplicationCatalog>();
-  const lossIntervalMs = (): number =>
-    Math.max(LOSS_INTERVAL_MS, byName.size * LOSS_INTERVAL_EACH_MS);
-  const getOrCreate = (name: string): ApplicationCatalog => {
-    const known = byName.get(name);
-    if (known !== undefined) return known;
-    const catalog = createApplicationCatalog(
-      { store, clock, log, savedState, lossIntervalMs },
-      name,
-    );
-    byName.set(name, catalog);
-    return catalog;
-  };
-  return {
-    byName,
-    getOrCreate,
-    restore: async (names, confirmedAt) => {
-      for (const name of names) await getOrCreate(name).restore(confirmedAt[name] ?? 0);
     },
   };
 }
