@@ -60,7 +60,7 @@ describe('the catalog on the status page', () => {
       { problems: ['apps/desktop/catalog/0000000008.json is truncated.'] },
       'degraded_performance',
       'minor',
-      /1 problem that the log names/,
+      /1 problem; see the log/,
     ],
     [
       'from disk',
