@@ -19,7 +19,7 @@ async function makeRevision(): Promise<Revision> {
 }
 
 describe('a revision with a thousand offers', () => {
-  it('is read in turns, to the same as it was', async () => {
+  it('is parsed in steps, to the same value', async () => {
     const revision = await makeRevision();
     const sequence = revisionSequence('desktop');
     const parsed = sequence.parse(sequence.render(revision), 1);
@@ -28,7 +28,7 @@ describe('a revision with a thousand offers', () => {
     expect(runAtOnce(createSnapshotInSteps(revision, new Set())).offers).toHaveLength(OFFERS);
   });
 
-  it('is refused for what the schema refuses, in its words', async () => {
+  it('is refused when the schema refuses it, with the same message', async () => {
     const { signed } = await makeRevision();
     const { stable } = signed.channels;
     const offers = [...(stable?.offers ?? [])];
@@ -47,7 +47,7 @@ describe('a revision with a thousand offers', () => {
     expect(runAtOnce(checkRevision(signed))).toEqual(revisionSchema.safeParse(signed));
   });
 
-  it('comes back from the saved state as it was', async () => {
+  it('is restored from the saved state unchanged', async () => {
     const directory = await makeTemporaryDirectory();
     try {
       const log = { info: () => {}, warn: () => {}, error: () => {} };
