@@ -22,7 +22,7 @@ import {
 import { refuseBrokenChain, refuseRollback } from './chain.ts';
 import { revisionKey } from './keys.ts';
 import { asAppError, readOn } from './reading.ts';
-import { createReleaseLoader, type ReleaseLoader } from './release-loader.ts';
+import { createReleaseLoader, type ReleaseLoader, type Verified } from './release-loader.ts';
 import type { SavedState } from './saved-state.ts';
 import { type Revision, revisionSequence } from './sequences.ts';
 import { type SharedRun, shareRun } from './shared-run.ts';
@@ -221,14 +221,21 @@ async function verifyDue(parts: Parts): Promise<void> {
   const { snapshot } = parts.state();
   const due = snapshot === undefined ? [] : await findDue(parts, snapshot);
   const limit = pLimit(RELEASES_VERIFIED_AT_ONCE);
-  const settled = await Promise.allSettled(
-    due.map((offer) => limit(() => parts.loader.load(offer))),
-  );
-  const verified = settled.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
+  const verified: Verified[] = [];
+  let failure: unknown;
+  const verify = async (offer: Offer): Promise<void> => {
+    // The store does not answer: the next poll goes on, and must not wait for the rest.
+    if (failure !== undefined) return;
+    try {
+      verified.push(await parts.loader.load(offer));
+    } catch (error) {
+      failure ??= error;
+    }
+  };
+  await Promise.all(due.map((offer) => limit(() => verify(offer))));
   // One event for all of them: each new fault makes the views of all channels anew.
   if (verified.length > 0) parts.dispatch({ kind: 'verified', verified });
-  const failed = settled.find((one) => one.status === 'rejected');
-  if (failed !== undefined) throw failed.reason;
+  if (failure !== undefined) throw failure;
 }
 
 /** @returns saves the state on disk, if it has changed since it was last saved */
