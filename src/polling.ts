@@ -1,42 +1,51 @@
 import type { Clock, Randomness } from './clock.ts';
 
-/** With the jitter still under ten seconds: that is how soon an outage that is over is forgotten. */
+/** Below ten seconds with the jitter: a service recovers from an outage of the store within ten seconds. */
 const BACKOFF_MAX_MS = 8_000;
 
 /**
- * Repeats a task until stopped: every interval, jittered by a fifth so that processes started together
- * drift apart, and ever less often while it fails.
+ * Repeats a task until stopped: first pause, then run. The pauses are jittered by a fifth, so that processes
+ * started together drift apart, and grow up to eight seconds (or the interval) while the task fails.
  *
- * @param intervalMs may change: it is asked for before each pause
- * @param task its failures are its own to report
- * @param firstMs before the first time; default the interval
- * @returns stops it, and resolves when the task is not running any more
+ * @param intervalMs asked for before each pause when it is a function
+ * @param task logs its own failures; `stopping` aborts when the loop is stopped
+ * @param firstMs the first pause; the interval unless given
+ * @returns stops the loop, and resolves when the task is no longer running
  */
 export function startPolling(
   deps: { readonly clock: Clock; readonly randomness: Randomness },
   intervalMs: number | (() => number),
-  task: () => Promise<void>,
+  task: (stopping: AbortSignal) => Promise<void>,
   firstMs?: number,
 ): () => Promise<void> {
+  const { clock, randomness } = deps;
   const stopping = new AbortController();
+  const usualMs = typeof intervalMs === 'number' ? () => intervalMs : intervalMs;
+
+  /** @returns whether to go on: false when the loop was stopped meanwhile */
+  const pause = async (ms: number): Promise<boolean> => {
+    const jitteredMs = ms * (0.8 + 0.4 * randomness.fraction());
+    // Rejects only when the loop is stopped.
+    await clock.sleep(jitteredMs, stopping.signal).catch(() => undefined);
+    return !stopping.signal.aborted;
+  };
+
   const run = async (): Promise<void> => {
     let failures = 0;
-    const usualMs = typeof intervalMs === 'number' ? () => intervalMs : intervalMs;
     let nextMs = firstMs ?? usualMs();
-    while (!stopping.signal.aborted) {
+    while (await pause(nextMs)) {
       try {
-        await deps.clock.sleep(nextMs * (0.8 + 0.4 * deps.randomness.fraction()), stopping.signal);
-        await task();
+        await task(stopping.signal);
         failures = 0;
       } catch {
+        // The task has logged it; here it only slows the loop down.
         failures++;
       }
-      nextMs = Math.min(
-        usualMs() * 2 ** Math.min(failures, 8),
-        Math.max(usualMs(), BACKOFF_MAX_MS),
-      );
+      const backoffMs = usualMs() * 2 ** Math.min(failures, 8);
+      nextMs = Math.min(backoffMs, Math.max(usualMs(), BACKOFF_MAX_MS));
     }
   };
+
   const running = run();
   return () => {
     stopping.abort();

@@ -38,7 +38,10 @@ async function load(applications: readonly string[], plan: Loaded['plan']): Prom
   const deps = { store, log, stateDirectory: undefined, ...times };
   const catalog = createCatalog({ ...deps, clock: systemClock, randomness: systemRandomness });
   await catalog.start();
-  for (const name of applications) await catalog.application(name).complete();
+  for (const name of applications) {
+    const application = catalog.application(name);
+    for (const offer of application.snapshot().offers) await application.release(offer);
+  }
   return { catalog, tiers: DEFAULT_TIERS, plan, applications };
 }
 

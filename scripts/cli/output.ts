@@ -1,3 +1,4 @@
+import { LIVE_WITHIN_SECONDS } from '../../src/catalog/poll-interval.ts';
 import type { AppError, ErrorKind } from '../../src/errors.ts';
 import { print, type Terminal } from './terminal.ts';
 
@@ -88,7 +89,7 @@ export function printWhenLive(terminal: Terminal, { announced }: { announced: bo
   print(
     terminal,
     announced
-      ? 'Running services answer with it within 5 seconds.'
+      ? `Running services answer with it within ${LIVE_WITHIN_SECONDS} seconds.`
       : 'The notice to running services could not be stored: each answers with it when its turn comes, one second for each application.',
   );
 }

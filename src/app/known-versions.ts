@@ -2,9 +2,9 @@ import type { Catalog } from '../catalog/catalog.ts';
 import { isAppError } from '../errors.ts';
 
 /**
- * Whether the catalog has a version of an application, as far as the channel may tell, from memory: what is
- * only on a restricted channel is unknown on an open one. Public metrics would confirm it to those who make
- * its name up.
+ * Creates the check whether the catalog has a version of an application, from memory. On an open channel, a
+ * version that only restricted channels list counts as unknown: otherwise the public metrics would confirm
+ * a version that a visitor guesses.
  */
 export function createKnownVersions(
   catalog: Pick<Catalog, 'application'>,
@@ -17,11 +17,12 @@ export function createKnownVersions(
       for (const view of channels.values()) {
         if (!tellsAll && !isOpen(application, view.name)) continue;
         const own = view.own();
-        // Retired ones are no offers any more, and still out there.
+        // Retired versions are no longer offered, and still installed.
         if (own.offerOf(version) !== undefined || own.isRetired(version)) return true;
       }
       return false;
     } catch (error) {
+      // No catalog of the application is loaded: no version of it is known.
       if (!isAppError(error)) throw error;
       return false;
     }

@@ -1,12 +1,13 @@
 import type { Clock } from '../clock.ts';
 import type { ObjectStore } from '../object-store/object-store.ts';
 
-/** Less says nothing: the store tells whole seconds, and an answer takes its time. */
+/** A smaller offset is no evidence: the store states whole seconds, and an answer takes time. */
 const OFFSET_MIN_MS = 2_000;
 
 /**
- * The store's time, which every process on it shares, whatever the clocks of their machines say: ages of
- * sessions, links and messages are told by it. On a directory both are the clock of the machine.
+ * Creates a clock with the store's time, which all processes on a store share, however wrong the clocks of
+ * their machines are. The ages of sessions, links and messages are measured by it. A directory store has
+ * the time of its machine.
  */
 export function createSharedClock(clock: Clock, store: Pick<ObjectStore, 'clockOffsetMs'>): Clock {
   return {

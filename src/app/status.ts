@@ -16,8 +16,7 @@ import {
 } from '../status/components.ts';
 import { createStatus, type Status } from '../status/status.ts';
 
-/** What the status page watches here. */
-
+/** What the components on the status page are made of. */
 export interface WatchedParts {
   readonly config: Config;
   readonly clock: Clock;
@@ -26,17 +25,18 @@ export interface WatchedParts {
   readonly store: ObjectStore;
   readonly privateStore: ObjectStore;
   readonly catalog: Catalog;
-  /** Undefined while they are not there; asked for when a probe runs. */
+  /** Called when a probe runs. Undefined: accounts are off, or still being opened. */
   readonly identity: () => Identity | undefined;
   readonly mailer: Mailer | undefined;
   readonly captcha: () => Captcha;
   readonly monitoring: MonitoringUpstream | undefined;
 }
 
-/** Asking others more often would look like an attack to them; real traffic tells in between. */
+/** More frequent probes would look like an attack to other services; real traffic reports in between. */
 const OUTSIDE_PROBE_INTERVAL_MS = 60_000;
 const MAIL_PROBE_TIMEOUT_MS = 15_000;
 
+/** Creates the status with every component that the configuration switches on. */
 export function openStatus(parts: WatchedParts): Status {
   const { config, clock, randomness, log, store, catalog } = parts;
   return createStatus({
@@ -45,7 +45,7 @@ export function openStatus(parts: WatchedParts): Status {
     log,
     components: [
       objectStoreComponent({ store, randomness }),
-      // Where a store can be told from an empty place, it is a directory.
+      // Only a directory store has an id.
       ...(store.identify === undefined ? [] : [diskComponent({ store, randomness })]),
       ...privateStoreComponent(parts),
       ...(store.clockOffsetMs === undefined ? [] : [clockComponent(store.clockOffsetMs)]),
@@ -59,7 +59,7 @@ export function openStatus(parts: WatchedParts): Status {
   });
 }
 
-/** Accounts, messages and counts may be in another place than the releases. */
+/** Accounts, messages and counts may be in another bucket than the releases. */
 function privateStoreComponent({
   config,
   privateStore,

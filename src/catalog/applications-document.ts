@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { SCHEMA_VERSION, skippedSchema } from '../sequence/envelope.ts';
 import { timeSchema } from './manifest-document.ts';
 
-/** The list of applications, v1: names every application of the store. */
+/** The list of applications, v1: the stored document that names every application. */
 
 export const APPLICATIONS_BYTES_MAX = 1024 * 1024;
 

@@ -6,13 +6,13 @@ import type { AppendDeps } from '../sequence/append.ts';
 import { artifactKey, artifactObject, clockKey } from './keys.ts';
 import type { ReaderDeps } from './read.ts';
 
-/** Bytes into the store, by content; and what of them may be relied on. */
+/** Uploading artifacts: stored by content, and used again where that is safe. */
 
-/** A publisher relies on an upload that no manifest names only while `gc` is a week from touching it. */
+/** A publisher uses an upload that no manifest names only while it is young: `gc` deletes it after a week. */
 export const REUSE_AGE_MAX_MS = 24 * 3_600_000;
 
 export interface UploadedFile {
-  /** Where it is on disk. */
+  /** Its path on disk. */
   readonly path: string;
   /** The name it is published under. */
   readonly filename: string;
@@ -23,12 +23,14 @@ export interface UploadedFile {
 }
 
 /**
- * Makes sure that a file's bytes are in the store, and names the object.
+ * Uploads a file unless its bytes are in the store.
  *
- * An object that a manifest names is never removed and is used again. One that none names is used only
- * while it is young: an older one may be on its way out, so the bytes go under a fresh key.
+ * An object that a manifest names is never deleted, and is used again. One that no manifest names is used
+ * only while it is young: `gc` may be deleting an older one, so the bytes get a fresh key.
  *
- * @param named objects that a manifest of the release names
+ * @param named the artifacts that a manifest of the release names
+ * @returns the object, relative to the application, and whether this call uploaded it
+ * @throws AppError `artifact_mismatch`, and the store's
  */
 export async function ensureUploaded(
   deps: AppendDeps,
@@ -47,7 +49,7 @@ export async function ensureUploaded(
     const reusable =
       known !== undefined ||
       (await readStoreTime(deps)) - stored.lastModified.getTime() < REUSE_AGE_MAX_MS;
-    // A file of the right size may have been altered: publishing again replaces it.
+    // A file of the right size may have been altered: publishing again uploads it anew.
     if (reusable && (await isIntact(deps, artifactKey(application, object), file.sha256))) {
       onProgress(file.size);
       return { object, uploaded: false };
@@ -72,18 +74,18 @@ async function upload(
 ): Promise<{ readonly object: string; readonly uploaded: boolean }> {
   const key = artifactKey(application, object);
   const outcome = await deps.store.upload(key, createFileSource(file), { onProgress });
-  // Another publisher of the same bytes may have been quicker.
+  // Another publisher of the same bytes may have been first.
   const stored = outcome === 'created' ? undefined : await deps.store.head(key);
   if (stored !== undefined && stored.size !== file.size) {
     throw new AppError(
       'artifact_mismatch',
-      `${key} holds ${stored.size} bytes where ${file.size} belong. Publish again to upload under a fresh key.`,
+      `${key} has ${stored.size} bytes, not ${file.size}. Publish again to upload under a fresh key.`,
     );
   }
   return { object, uploaded: outcome === 'created' };
 }
 
-/** False also when it was removed at this moment: a gc has come to it first. */
+/** False also when `gc` has just deleted the object. */
 async function isIntact(deps: ReaderDeps, key: string, sha256: string): Promise<boolean> {
   return hashObject(deps, key).then(
     (stored) => stored === sha256,
@@ -103,13 +105,13 @@ export async function hashObject({ store }: ReaderDeps, key: string): Promise<st
   const object = await store.read(key);
   if (object === undefined) throw new AppError('artifact_mismatch', `${key} is missing.`);
   const hash = createHash('sha256');
-  for await (const chunk of object.stream) hash.update(chunk as Buffer);
+  for await (const chunk of object.stream) hash.update(chunk);
   return hash.digest('hex');
 }
 
 /**
- * The store's time, in milliseconds since the epoch: ages of objects are told by its clock, since a
- * publisher's own may be wrong.
+ * Reads the store's clock, in milliseconds since the epoch. The ages of objects are measured by it: the
+ * publisher's own clock may be wrong.
  */
 export async function readStoreTime(deps: AppendDeps): Promise<number> {
   const key = clockKey(deps.randomness.id());
@@ -117,7 +119,7 @@ export async function readStoreTime(deps: AppendDeps): Promise<number> {
   const info = await deps.store.head(key);
   await deps.store.delete(key);
   if (info === undefined) {
-    throw new AppError('store_unavailable', `${key} was written and then not found.`);
+    throw new AppError('store_unavailable', `${key} was written, and then not found.`);
   }
   return info.lastModified.getTime();
 }

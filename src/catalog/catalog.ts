@@ -1,27 +1,16 @@
 import type { Clock, Randomness } from '../clock.ts';
-import { AppError, isAppError } from '../errors.ts';
+import { AppError } from '../errors.ts';
 import type { Log } from '../log.ts';
 import type { ObjectStore } from '../object-store/object-store.ts';
-import { startPolling } from '../polling.ts';
-import {
-  advance,
-  findNewestListed,
-  type Position,
-  readNewer,
-  refuseUnknownState,
-} from '../sequence/sequence.ts';
-import {
-  type ApplicationCatalog,
-  type ApplicationHealth,
-  createApplicationCatalog,
-  publicSentence,
-} from './application-catalog.ts';
-import { findLastHint, readHints } from './hints.ts';
-import { APPLICATIONS_ROOT, isRevisionKey } from './keys.ts';
+import type { ReadyApplication } from './application-catalog.ts';
+import { type ApplicationHealth, usabilityOf } from './application-state.ts';
+import { createKeepUp } from './keep-up.ts';
+import { createLoadedApplications } from './loaded-applications.ts';
 import { createSavedState } from './saved-state.ts';
-import { type Applications, applicationsSequence } from './sequences.ts';
 
-/** Everything that is published, as this process knows it. Reads come from memory. */
+export type { ReadyApplication } from './application-catalog.ts';
+
+/** Everything that is published, as this process knows it. Readers are answered from memory. */
 export interface Catalog {
   /**
    * Loads everything once, then keeps it up to date until stopped. Resolves after the first attempt,
@@ -30,30 +19,27 @@ export interface Catalog {
   start(): Promise<void>;
   stop(): Promise<void>;
   /**
-   * An application's catalog, with a state to answer from.
+   * An application's catalog, with a snapshot to answer from.
    *
-   * @throws AppError `unknown_application`; `catalog_unavailable` when there is no state, or only one
+   * @throws AppError `unknown_application`; `catalog_unavailable` when there is no snapshot, or only one
    *   that the store has not confirmed for too long
    */
   application(name: string): ReadyApplication;
   /** Reads everything that is new, now; for tests and tools. @throws AppError the store's */
   refresh(): Promise<void>;
   /**
-   * Looks for news now: one request at a time, at most once a second, and no longer than a second is
-   * waited for it. Never throws.
+   * Reads what is new of one application now, at most once a second, and waits at most a second for it.
+   * Never throws.
    */
   lookAgain(name: string): Promise<void>;
   health(): CatalogHealth;
 }
 
-export interface ReadyApplication extends ApplicationCatalog {
-  snapshot(): NonNullable<ReturnType<ApplicationCatalog['snapshot']>>;
-}
-
 export interface CatalogHealth {
-  /** Whether some application can be answered for, or there is none: one that is broken stops no other. */
+  /** Whether some application can be answered for, or there is none: a broken one stops no other. */
   readonly ready: boolean;
   readonly applications: Readonly<Record<string, ApplicationHealth>>;
+  /** What is wrong with the list of applications, in sentences. */
   readonly problems: readonly string[];
 }
 
@@ -64,260 +50,92 @@ export interface CatalogDeps {
   readonly log: Log;
   /** Where the last good state is kept; undefined keeps none. */
   readonly stateDirectory: string | undefined;
+  /** How often hints of changes are looked for; see `poll-interval.ts`. */
   readonly pollIntervalMs: number;
-  /** How long an unconfirmed state is good for. */
+  /** How long clients are answered from a state that the store has not confirmed again. */
   readonly staleMaxMs: number;
 }
 
-/** Deletions are looked for once a minute, and with many applications less often: a twentieth of a request a second. */
-const LOSS_INTERVAL_MS = 60_000;
-const LOSS_INTERVAL_EACH_MS = 20_000;
 const LOOK_AGAIN_INTERVAL_MS = 1_000;
 const LOOK_AGAIN_WAIT_MS = 1_000;
-const CONFIRMATION_SAVED_EVERY_MS = 60_000;
 const RETRY_AFTER_SECONDS = 5;
 
 export function createCatalog(deps: CatalogDeps): Catalog {
-  const { store, clock, log, staleMaxMs } = deps;
+  const { store, clock, log, stateDirectory: directory, staleMaxMs } = deps;
   const savedState =
-    deps.stateDirectory === undefined
+    directory === undefined
       ? undefined
-      : createSavedState({ directory: deps.stateDirectory, location: store.location, log });
-  const applications = new Map<string, ApplicationCatalog>();
-  /** Applications whose first refresh is over. */
-  const looked = new Set<string>();
+      : createSavedState({ directory, location: store.location, log });
+  const applications = createLoadedApplications({ store, clock, log, savedState });
+  const { byName, list } = applications;
+  const keepUp = createKeepUp({ ...deps, ...applications, names: () => [...byName.keys()] });
   const lookedAt = new Map<string, number>();
-  const stops: (() => Promise<void>)[] = [];
-  let turn = 0;
-  /** The number of the newest hint that was seen. */
-  let hint: number | undefined;
-  let position: Position<Applications> | undefined;
-  let failure: AppError | undefined;
-  let known = false;
-  let stopped = false;
-  let confirmationSavedAt = 0;
-  /** Of the store that the saved state is of. */
-  let storeId: string | undefined;
-
-  const lossIntervalMs = (): number =>
-    Math.max(LOSS_INTERVAL_MS, applications.size * LOSS_INTERVAL_EACH_MS);
-
-  const add = (name: string): ApplicationCatalog => {
-    const existing = applications.get(name);
-    if (existing !== undefined) return existing;
-    const catalog = createApplicationCatalog(
-      { store, clock, log, savedState, lossIntervalMs },
-      name,
-    );
-    applications.set(name, catalog);
-    return catalog;
-  };
-
-  const keepUp = async (catalog: ApplicationCatalog): Promise<void> => {
-    await catalog.refresh();
-    await catalog.complete();
-    await saveConfirmations();
-  };
-
-  /**
-   * The list and every application in turn, one of them each time: what a process asks of the store does
-   * not grow with the number of applications. Hints make the wait short.
-   */
-  const takeTurn = async (): Promise<void> => {
-    const catalogs = [undefined, ...applications.values()];
-    const catalog = catalogs[turn++ % catalogs.length];
-    await passOutages(catalog === undefined ? refreshApplications() : keepUp(catalog));
-  };
-
-  const turnMs = (): number =>
-    Math.max(deps.pollIntervalMs / (applications.size + 1), deps.pollIntervalMs / 2);
-
-  const followHints = async (): Promise<void> => {
-    if (hint === undefined) {
-      hint = await findLastHint(store, 0);
-      return;
-    }
-    const { applications: changed, last } = await readHints(store, hint);
-    hint = last;
-    const isUnlisted = [...(changed ?? [])].some((name) => !applications.has(name));
-    if (changed === undefined || isUnlisted) await passOutages(refreshApplications());
-    for (const [name, catalog] of applications) {
-      if (changed === undefined || changed.has(name)) await passOutages(keepUp(catalog));
-    }
-  };
-
-  const readOn = async (): Promise<Position<Applications>> => {
-    if (position !== undefined) {
-      const { newest, corrupt } = position;
-      const from = newest?.number ?? 0;
-      return advance(position, await readNewer(store, applicationsSequence, from, corrupt));
-    }
-    await refuseVanishedStore();
-    const found = await findNewestListed(store, applicationsSequence);
-    refuseUnknownState(applicationsSequence, found);
-    if (found.last === 0) await refuseLostList(store);
-    return found;
-  };
-
-  /** An empty directory where a store was: its volume is not mounted, most likely. */
-  const refuseVanishedStore = async (): Promise<void> => {
-    if (storeId === undefined || store.identify === undefined) return;
-    if ((await store.identify()) !== undefined) return;
-    throw new AppError(
-      'store_unavailable',
-      `There is no store in ${store.location}, and there was one before. Is its volume mounted? If the store was moved away on purpose, delete the saved state in DATA_DIR/state.`,
-    );
-  };
-
-  const refreshApplications = async (): Promise<void> => {
-    try {
-      const next = await readOn();
-      const names = next.newest?.document.signed.applications.map(({ name }) => name) ?? [];
-      // One that was found through saved state is looked at as well, also when the list has lost it:
-      // then the store was rolled back, and status must say so.
-      const fresh = [...new Set([...names, ...applications.keys()])].filter(
-        (name) => !looked.has(name),
-      );
-      for (const name of fresh) looked.add(name);
-      await Promise.all(fresh.map((name) => add(name).refresh().catch(ignoreReported)));
-      position = next;
-      failure = undefined;
-      known = true;
-      if (fresh.length > 0) await saveConfirmations(true);
-    } catch (error) {
-      const reason = isAppError(error)
-        ? error
-        : new AppError('internal', String(error), { cause: error });
-      if (failure?.message !== reason.message) {
-        log.error({ code: reason.code, err: reason }, 'cannot read the list of applications');
-      }
-      failure = reason;
-      throw reason;
-    }
-  };
-
-  const saveConfirmations = async (now = false): Promise<void> => {
-    if (!now && clock.now() - confirmationSavedAt < CONFIRMATION_SAVED_EVERY_MS) return;
-    confirmationSavedAt = clock.now();
-    const confirmedAt = Object.fromEntries(
-      [...applications].map(([name, catalog]) => [name, catalog.confirmedAt() ?? 0]),
-    );
-    storeId ??= await store.identify?.();
-    const names = [...applications.keys()];
-    await savedState?.saveApplications({ names, confirmedAt, storeId });
-  };
-
-  const restore = async (): Promise<void> => {
-    const saved = await savedState?.loadApplications();
-    for (const name of saved?.names ?? []) {
-      const catalog = add(name);
-      await catalog.restore();
-      // Without a state there is nothing to trust: its absence would pass for "no such application".
-      if (catalog.snapshot() !== undefined) catalog.confirm(saved?.confirmedAt[name] ?? 0);
-    }
-    if (saved !== undefined) known = true;
-    storeId = saved?.storeId;
-  };
-
-  const waitFor = async (refreshing: Promise<void> | undefined): Promise<void> => {
-    const late = new AbortController();
-    await Promise.race([
-      refreshing?.catch(ignoreReported),
-      clock.sleep(LOOK_AGAIN_WAIT_MS, late.signal).catch(ignoreReported),
-    ]);
-    late.abort();
-  };
+  let stopPolls: (() => Promise<void>) | undefined;
+  let isStopped = false;
 
   return {
     start: async () => {
-      await restore();
-      // Before anything is read: what changes from now on is hinted at above this.
-      await followHints().catch(ignoreReported);
-      await refreshApplications().catch(ignoreReported);
-      for (const catalog of applications.values()) catalog.complete().catch(ignoreReported);
-      if (stopped) return;
-      stops.push(startPolling(deps, turnMs, takeTurn));
-      stops.push(startPolling(deps, deps.pollIntervalMs, followHints));
+      await applications.restore();
+      // Before anything is read: later changes are hinted at above this number. Without an answer the
+      // poll finds the number, and what changed in between is found in turn.
+      await keepUp.followHints().catch(ignoreLogged);
+      await applications.refreshList().catch(ignoreLogged);
+      for (const catalog of byName.values()) catalog.complete().catch(ignoreLogged);
+      if (!isStopped) stopPolls = keepUp.start();
     },
     stop: async () => {
-      stopped = true;
-      await Promise.all(stops.map((stop) => stop()));
+      isStopped = true;
+      await stopPolls?.();
     },
     application: (name) => {
-      const catalog = applications.get(name);
-      // A list whose newest state is unknown may have named it.
-      const isListed = known && (position?.corrupt.length ?? 0) === 0;
-      if (catalog === undefined) throw isListed ? unknownApplication(name) : unavailable(failure);
-      const confirmedAt = catalog.confirmedAt();
-      if (catalog.snapshot() === undefined) {
-        // One whose every revision is corrupt is there; one that was only registered is not yet.
-        const isUnclear = confirmedAt === undefined || catalog.health().problems.length > 0;
-        throw isUnclear ? unavailable(failure) : unknownApplication(name);
+      const catalog = byName.get(name);
+      if (catalog === undefined) {
+        throw list.isComplete() ? unknownApplication(name) : unavailable(list.failure());
       }
-      if (clock.now() - (confirmedAt ?? 0) > staleMaxMs) {
-        throw unavailable(undefined, 'was last confirmed too long ago');
-      }
-      return catalog as ReadyApplication;
+      const usability = usabilityOf(catalog.state(), clock.now(), staleMaxMs);
+      if (usability === 'usable') return catalog.reader;
+      if (usability === 'empty') throw unknownApplication(name);
+      if (usability === 'unknown') throw unavailable(list.failure());
+      throw unavailable(undefined, 'was last confirmed too long ago');
     },
     refresh: async () => {
-      await refreshApplications();
-      await Promise.all([...applications.values()].map((catalog) => catalog.refresh()));
+      await applications.refreshList();
+      await Promise.all([...byName.values()].map((catalog) => catalog.refresh()));
     },
     lookAgain: async (name) => {
-      const catalog = applications.get(name);
+      const catalog = byName.get(name);
       if (catalog === undefined) return;
-      if (clock.now() - (lookedAt.get(name) ?? 0) < LOOK_AGAIN_INTERVAL_MS) {
-        await waitFor(catalog.refreshing());
-        return;
-      }
-      lookedAt.set(name, clock.now());
-      await waitFor(catalog.refresh());
+      const isTooSoon = clock.now() - (lookedAt.get(name) ?? 0) < LOOK_AGAIN_INTERVAL_MS;
+      if (!isTooSoon) lookedAt.set(name, clock.now());
+      await waitFor(clock, isTooSoon ? catalog.refresh.underWay() : catalog.refresh());
     },
     health: () => {
-      const health = Object.fromEntries(
-        [...applications].map(([name, catalog]) => [name, catalog.health()]),
-      );
-      const problems = [
-        ...(failure === undefined ? [] : [publicSentence(failure)]),
-        ...(position?.corrupt ?? []).map((damage) => damage.reason),
-        ...(position?.holes ?? []).map((hole) => `${applicationsSequence.key(hole)} is missing.`),
-      ];
-      const ready =
-        known &&
-        (applications.size === 0 ||
-          [...applications.values()].some(
-            (catalog) => clock.now() - (catalog.confirmedAt() ?? 0) <= staleMaxMs,
-          ));
-      return { ready, applications: health, problems };
+      const isConfirmed = [...byName.values()]
+        .map((catalog) => catalog.state().confirmedAt ?? 0)
+        .some((confirmedAt) => clock.now() - confirmedAt <= staleMaxMs);
+      const healths = [...byName].map(([name, { reader }]) => [name, reader.health()] as const);
+      return {
+        ready: list.isKnown() && (byName.size === 0 || isConfirmed),
+        applications: Object.fromEntries(healths),
+        problems: list.problems(),
+      };
     },
   };
 }
 
-/**
- * No list of applications, and the catalog of one: the list was deleted, or something answers for the
- * store. Without a catalog revision it is only a first publish that was interrupted.
- *
- * @throws AppError `document_corrupt`
- */
-async function refuseLostList(store: ObjectStore): Promise<void> {
-  for await (const { key } of store.list(APPLICATIONS_ROOT)) {
-    if (!isRevisionKey(key)) continue;
-    throw new AppError(
-      'document_corrupt',
-      `The list of applications is missing, and there is ${key}. Restore the objects below applications/ from a backup.`,
-    );
-  }
+/** Waits for a refresh, at most a second: a client is waiting for the answer. */
+async function waitFor(clock: Clock, refreshing: Promise<void> | undefined): Promise<void> {
+  const late = new AbortController();
+  await Promise.race([
+    refreshing?.catch(ignoreLogged),
+    // Rejects when it is aborted, which is its ordinary end.
+    clock.sleep(LOOK_AGAIN_WAIT_MS, late.signal).catch(() => undefined),
+  ]);
+  late.abort();
 }
 
-/** What is wrong with one application, or with the list, must not slow the others down; an outage may. */
-async function passOutages(work: Promise<void>): Promise<void> {
-  await work.catch((error: unknown) => {
-    if (!isAppError(error) || error.kind === 'unavailable') throw error;
-  });
-}
-
-/** For failures that their source has already put into the log and into its health. */
-function ignoreReported(): void {}
+/** For failures that are in the log and in the health already, and that the next poll tries again. */
+function ignoreLogged(): void {}
 
 function unknownApplication(name: string): AppError {
   const detail = `There is no application ${JSON.stringify(name.slice(0, 80))} here.`;

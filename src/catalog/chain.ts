@@ -1,8 +1,15 @@
+import { AppError } from '../errors.ts';
+import type { Entry } from '../sequence/sequence.ts';
 import type { Revision } from './sequences.ts';
 
-/** The hash chain of catalog revisions: each names the one it was made from, and its digest. */
+/**
+ * The hash chain of catalog revisions: each names the one it was made from, and its digest.
+ *
+ * A process never goes below the highest revision that it has seen. A store that no longer has that
+ * revision was rolled back: by accident, or by an attacker who replays an old state.
+ */
 
-/** What of a revision the chain needs: a long history does not fit into memory. */
+/** The fields of a revision that the chain needs: a long history does not fit into memory. */
 export interface Link extends Pick<Revision['signed'], 'revision' | 'previous' | 'skipped'> {
   readonly digest: string;
 }
@@ -12,10 +19,51 @@ export function linkOf({ digest, signed: { revision, previous, skipped } }: Revi
 }
 
 /**
- * Whether `next` was made from `before`, or from one after it, or names it as corrupt: a person allowed
- * to go on from the one before that, and `next` has no previous one where there was none.
+ * Whether `next` was made from `before`, or from a later revision, or names `before` as corrupt. In the
+ * last case a person allowed the change to step over it; `next` has no `previous` where nothing sound
+ * was before it.
  */
 export function continues({ revision, digest }: Link, { previous, skipped }: Link): boolean {
   if (previous?.revision === revision) return previous.digest === digest;
   return (previous?.revision ?? 0) > revision || skipped.some(({ number }) => number === revision);
+}
+
+/**
+ * @param known the newest revision that this process knows
+ * @param newer the revisions above it, oldest first
+ * @throws AppError `document_corrupt` when one of them was not made from those before it
+ */
+export function refuseBrokenChain(
+  application: string,
+  known: Entry<Revision> | undefined,
+  newer: readonly Entry<Revision>[],
+): void {
+  let before = known;
+  for (const entry of newer) {
+    if (before !== undefined && !continues(linkOf(before.document), linkOf(entry.document))) {
+      throw new AppError(
+        'document_corrupt',
+        `Revision ${entry.number} of ${application} was not made from revision ${before.number} as this process knows it: the catalog was replaced. Serving revision ${before.number}.`,
+      );
+    }
+    before = entry;
+  }
+}
+
+/**
+ * @param seen the newest revision that this process knows
+ * @param stored the store's document of the same number; undefined when there is none
+ * @throws AppError `document_corrupt` when the store has another revision there, or none
+ */
+export function refuseRollback(
+  application: string,
+  seen: Entry<Revision>,
+  stored: Revision | 'corrupt' | undefined,
+): void {
+  // A corrupt one is no step back: the next revision names what it skips, and is checked against that.
+  if (stored === 'corrupt' || stored?.digest === seen.document.digest) return;
+  throw new AppError(
+    'document_corrupt',
+    `The store's catalog of ${application} went backwards: revision ${seen.number}, seen before, is ${stored === undefined ? 'gone' : 'another one now'}. Serving the saved one. If this is meant (a new bucket under an old name), delete the saved state in DATA_DIR and start again.`,
+  );
 }

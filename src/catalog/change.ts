@@ -24,10 +24,10 @@ import {
   revisionSequence,
 } from './sequences.ts';
 
-/** The writer's side of the catalog: read the newest documents, commit the next ones. */
+/** Writing the catalog: read the newest documents, commit the next ones. */
 
 export interface WriterDeps extends AppendDeps {
-  /** Who is publishing, for the history: `ada@build-7`. */
+  /** The user and machine that publish, for the history: `ada@build-7`. */
   readonly actor: string;
 }
 
@@ -47,19 +47,19 @@ export interface CatalogEdit {
 
 export interface Committed {
   readonly revision: number;
-  /** False when the catalog already was as wanted. */
+  /** False when the catalog already was in the wanted state. */
   readonly changed: boolean;
-  /** Whether services were told; otherwise they find out in their own time. False without a change. */
+  /** Whether the hint for running services was stored; otherwise they find the change by polling. */
   readonly announced: boolean;
 }
 
 /**
  * Commits one change to the state of an application's channels.
  *
- * @param edit the new state, or undefined when nothing has to change; called again on the newer state
- *   whenever another writer was first, so every check belongs inside
- * @throws AppError `outcome_unknown`, `store_unavailable`, `document_newer`; `document_too_large` when
- *   another offer does not fit; whatever `edit` throws
+ * @param edit returns the new state, or undefined when nothing has to change; called again with the newer
+ *   state whenever another writer was first, so every check belongs inside
+ * @throws AppError those of {@link appendDocument}; `document_too_large` also when there is no room for
+ *   another offer; what `edit` throws
  */
 export async function changeCatalog(
   deps: WriterDeps,
@@ -72,7 +72,7 @@ export async function changeCatalog(
     const edited = await edit(previous?.signed.channels ?? {});
     if (edited === undefined) return undefined;
     if (ADDS.has(edited.change.kind)) refuseTooLarge(application, edited.channels);
-    // A first revision looks for the newest hint only when it comes to announcing.
+    // A first revision looks for the newest hint only when it is announced.
     if (previous !== undefined) hint = await findHint(deps, previous.signed.hint ?? 0);
     return seal({
       schema_version: SCHEMA_VERSION,
@@ -96,7 +96,7 @@ export async function changeCatalog(
   return { revision: appended.entry.number, changed: true, announced };
 }
 
-/** Nothing that has to do with hints may keep a change from being committed. */
+/** No failure that concerns hints may keep a change from being committed. */
 async function findHint(deps: WriterDeps, from: number): Promise<number> {
   return findLastHint(deps.store, from).catch((error: unknown) => {
     if (!isAppError(error)) throw error;
@@ -104,7 +104,7 @@ async function findHint(deps: WriterDeps, from: number): Promise<number> {
   });
 }
 
-/** The changes that make a revision larger for good; the others must always be possible. */
+/** The changes that add offers. The others must be possible even when a revision is at its size limit. */
 const ADDS: ReadonlySet<ChangeKind> = new Set(['publish', 'promote']);
 
 function refuseTooLarge(application: string, channels: Channels): void {
@@ -112,14 +112,15 @@ function refuseTooLarge(application: string, channels: Channels): void {
   const count = Object.values(channels).reduce((sum, { offers }) => sum + offers.length, 0);
   throw new AppError(
     'document_too_large',
-    `${application} has no room for another offer: it has ${count - 1}, and yanking each of them must stay possible. Retire old releases first: slipway retire VERSION. Nothing was changed.`,
+    `${application} has no room for another offer: it has ${count - 1}, and room must remain to yank each of them. Retire old releases first: slipway retire VERSION. Nothing was changed.`,
   );
 }
 
 /**
  * Commits the next manifest of a version.
  *
- * @param edit makes the release from the newest manifest's; undefined keeps that one
+ * @param edit returns the release to store, made from the newest manifest's; undefined keeps that manifest
+ * @throws AppError those of {@link appendDocument}; what `edit` throws
  */
 export async function changeManifest(
   deps: WriterDeps,
@@ -149,7 +150,7 @@ export async function changeManifest(
   return reference;
 }
 
-/** Adds an application to the list of applications, unless it is there. */
+/** Adds an application to the list of applications, unless it is listed. @throws as {@link changeCatalog} */
 export async function registerApplication(deps: WriterDeps, name: string): Promise<void> {
   await appendDocument(deps, applicationsSequence, (base): Applications | undefined => {
     const known = base.newest?.document.signed.applications ?? [];

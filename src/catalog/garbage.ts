@@ -7,21 +7,20 @@ import { readRevision } from './read.ts';
 import type { Revision } from './sequences.ts';
 import { manifestSequence } from './sequences.ts';
 
-/** Artifacts that no manifest names: what interrupted publishes leave behind. */
+/** Finding artifacts that no manifest names: interrupted publishes leave them behind. */
 
-/** A publisher may still commit an upload for a day; the rest is margin. */
+/** A publisher may commit an upload for up to a day; the rest is margin. */
 export const GARBAGE_AGE_MIN_MS = 7 * 24 * 3_600_000;
 
 /**
- * The application's unnamed artifacts that were stored before a moment.
+ * Finds an application's artifacts that no manifest names and that were stored before a moment.
  *
- * Artifacts are listed before manifests are read, so that a manifest made meanwhile can only name more.
- * Which versions have manifests is told by the catalog as well as by a listing, because a listing may
- * be incomplete.
+ * It lists the artifacts before it reads manifests: a manifest that is made meanwhile can then only name
+ * more. It takes the versions from the catalog as well as from a listing, which may be incomplete.
  *
  * @param before by the store's clock
- * @throws AppError `document_corrupt` when the catalog or a manifest is missing or cannot be read: what it
- *   names is then unknown, and nothing may be removed
+ * @throws AppError `document_corrupt` when the catalog or a manifest is missing or corrupt: the artifacts
+ *   that it names are then unknown, and none may be deleted
  */
 export async function findGarbage(
   deps: AppendDeps,
@@ -52,7 +51,7 @@ async function findNamed(deps: AppendDeps, application: string): Promise<Readonl
   return named;
 }
 
-/** Every version that the catalog lists or listed, with the highest manifest that it names; 0 for none. */
+/** Every version that the catalog lists or listed, with the highest manifest number it names; 0 for none. */
 function offeredManifests(revision: Revision | undefined): Map<string, number> {
   const versions = new Map<string, number>();
   for (const { offers, retired } of Object.values(revision?.signed.channels ?? {})) {
@@ -74,11 +73,11 @@ async function namedByVersion(
   const unknown = (reason: string, cause?: unknown): AppError =>
     new AppError(
       'document_corrupt',
-      `${reason} What it names cannot be known, so nothing of ${application} is removed.`,
+      `${reason} The artifacts that it names are unknown, so none of ${application} is deleted.`,
       { cause },
     );
   const keys: string[] = [];
-  // One more than what is known of: a listing may lack the newest.
+  // Reads one number more than is known: a listing may lack the newest manifest.
   for (let number = 1; ; number++) {
     const manifest = await readDocument(deps.store, sequence, number).catch((error: unknown) => {
       throw isAppError(error, 'document_corrupt') ? unknown(error.message, error) : error;

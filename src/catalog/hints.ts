@@ -9,8 +9,8 @@ import { hintKey } from './keys.ts';
 import { timeSchema } from './manifest-document.ts';
 
 /**
- * One shared sequence that says in which application something changed, so that a service polls one key
- * for all of them. A hint is never the truth: a lost or corrupt one costs time and nothing else.
+ * One shared sequence of hints, each of which names an application that changed. So a service polls one key
+ * for all applications. A lost or corrupt hint costs time and nothing else: services also poll in turn.
  */
 
 export const hintSchema = z.object({
@@ -31,15 +31,17 @@ const hintSequence = defineSequence({
   expected: (number) => ({ number }),
 });
 
-const TRIES_MAX = 3;
-/** Who is further behind than this looks at every application instead. */
+const ATTEMPTS_MAX = 3;
+/** A service that is further behind than this reads every application instead. */
 const BEHIND_MAX = 64;
 
 /**
- * Tells services that an application changed; best effort, with at most three tries.
+ * Tells running services that an application changed, in at most three attempts.
  *
- * @param from the number of a hint that is there, or 0: to look on from
- * @returns whether the hint was stored
+ * The attempts differ, because other publishers take numbers: `createSettled` would not do.
+ *
+ * @param from the number of a hint that exists, or 0
+ * @returns whether the hint was stored; never throws an AppError
  */
 export async function announceChange(
   { store, clock, randomness }: AppendDeps,
@@ -48,7 +50,7 @@ export async function announceChange(
 ): Promise<boolean> {
   const changeId = randomness.id();
   let last = from;
-  for (let attempt = 1; attempt <= TRIES_MAX; attempt++) {
+  for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt++) {
     const number = last + 1;
     const hint: z.output<typeof hintSchema> = {
       schema_version: SCHEMA_VERSION,
@@ -63,31 +65,31 @@ export async function announceChange(
         return true;
       last = await findLastHint(store, number);
     } catch (error) {
-      // Tried again at the same number: a hint that is stored twice does no harm.
+      // The next attempt uses the same number: a hint that is stored twice does no harm.
       if (!isAppError(error)) throw error;
     }
   }
   return false;
 }
 
-/** The number of the newest hint. @param from the number of one that is there, or 0 */
+/** The number of the newest hint. @param from the number of a hint that exists, or 0 */
 export function findLastHint(store: ObjectStore, from: number): Promise<number> {
   return findLast(store, hintSequence, from);
 }
 
 export interface Hints {
-  /** The applications that changed; undefined when there are too many hints to tell. */
+  /** The applications that changed; undefined when there are too many hints to read. */
   readonly applications: ReadonlySet<string> | undefined;
   /** The number of the newest hint. */
   readonly last: number;
 }
 
-/** The hints above a number: in one request when there are none. @throws AppError the store's */
+/** Reads the hints above a number: in one request when there are none. @throws AppError the store's */
 export async function readHints(store: ObjectStore, after: number): Promise<Hints> {
   const applications = new Set<string>();
   for (let number = after + 1; number <= after + BEHIND_MAX; number++) {
     const hint = await readDocument(store, hintSequence, number).catch((error: unknown) => {
-      // Also one of a newer schema: whatever it says, the applications' own turn comes.
+      // Also a hint of a newer schema: each application is read in turn anyway.
       if (isAppError(error, 'document_corrupt') || isAppError(error, 'document_newer')) return null;
       throw error;
     });

@@ -1,6 +1,6 @@
-/** Every key this room stores under; nobody else builds them. */
+/** Every key this room stores under; no other room builds them. */
 
-/** Everything of applications lies below it, each below its name. */
+/** Each application's objects lie below it, under the application's name. */
 export const APPLICATIONS_ROOT = 'apps/';
 
 export function applicationsKey(number: number): string {
@@ -15,7 +15,7 @@ export function revisionKey(application: string, revision: number): string {
   return `apps/${application}/catalog/${String(revision).padStart(10, '0')}.json`;
 }
 
-/** Whether a key is that of a catalog revision, of whichever application. */
+/** Whether a key is that of a catalog revision, of any application. */
 export function isRevisionKey(key: string): boolean {
   return /^apps\/[^/]+\/catalog\/\d{10}\.json$/.test(key);
 }
@@ -28,7 +28,7 @@ export function manifestKey(application: string, version: string, number: number
   return `${releasesPrefix(application)}${version}/manifest/${number}.json`;
 }
 
-/** The version and number a manifest's key names; undefined for any other key. */
+/** The version and the number in a manifest's key; undefined for any other key. */
 export function parseManifestKey(
   application: string,
   key: string,
@@ -44,14 +44,14 @@ export function artifactsPrefix(application: string): string {
 }
 
 /**
- * Where an artifact's bytes are, relative to its application. `upload` tells a fresh upload from an
- * older one of the same bytes that must not be relied on.
+ * The object of an artifact, relative to its application. `upload` distinguishes a fresh upload from an
+ * older one of the same bytes, which `gc` may be deleting.
  */
 export function artifactObject(sha256: string, filename: string, upload?: string): string {
   return `artifacts/${sha256}${upload === undefined ? '' : `.${upload}`}/${filename}`;
 }
 
-/** Whether an object can be that of an artifact with these bytes and this name. */
+/** Whether an object is one that {@link artifactObject} returns for these bytes and this name. */
 export function isArtifactObject(object: string, sha256: string, filename: string): boolean {
   const directory = object.slice('artifacts/'.length, -(filename.length + 1));
   return (
@@ -61,12 +61,12 @@ export function isArtifactObject(object: string, sha256: string, filename: strin
   );
 }
 
-/** The store's key of an artifact's object. */
+/** The key of an artifact's object. */
 export function artifactKey(application: string, object: string): string {
   return `apps/${application}/${object}`;
 }
 
-/** For reading the store's clock; removed at once. */
+/** The key of an object that is created to read the store's clock, and deleted at once. */
 export function clockKey(id: string): string {
   return `probe/clock/${id}`;
 }

@@ -5,9 +5,9 @@ import { parseRange, parseVersion } from '../domain/version.ts';
 import { digestSchema, SCHEMA_VERSION, type Skipped, skippedSchema } from '../sequence/envelope.ts';
 import { isArtifactObject } from './keys.ts';
 
-/** Release manifest v1: what a release is. Stored JSON on one side, the domain's release on the other. */
+/** Release manifest v1, the stored document that describes a release; and its translation to the domain's. */
 
-/** Bytes; a manifest of forty artifacts with long notes has some 100 KiB. */
+/** A manifest of forty artifacts with long notes has about 100 KiB. */
 export const MANIFEST_BYTES_MAX = 1024 * 1024;
 
 export const versionSchema = z
@@ -34,7 +34,7 @@ const sizeSchema = z.number().int().positive().describe('Bytes.');
 const objectSchema = z
   .string()
   .describe(
-    'Where the bytes are, relative to `apps/{application}/`: `artifacts/{sha256}/{filename}`.',
+    'The key of the bytes, relative to `apps/{application}/`: `artifacts/{sha256}/{filename}`.',
   );
 
 export const platformSchema = z.enum(PLATFORMS).describe('Operating system.');
@@ -44,7 +44,9 @@ export const minimumOsVersionSchema = z
   .string()
   .regex(/^\d+(\.\d+)*$/)
   .nullable()
-  .describe('Oldest system it runs on: macOS product version, otherwise the kernel version.');
+  .describe(
+    'The oldest system it runs on: the macOS product version, otherwise the kernel version.',
+  );
 
 const targetSchema = z.object({ os: platformSchema, arch: archSchema.exclude(['universal']) });
 
@@ -52,13 +54,13 @@ export const endsNativeSchema = z
   .array(targetSchema)
   .optional()
   .describe(
-    'Machines for which this and later releases need no native build any more; absent: none.',
+    'Platforms and architectures for which this and later releases have no native build; absent: none.',
   );
 
 const companionSchema = z
   .object({
     kind: z.enum(COMPANION_KINDS),
-    arch: archSchema.optional().describe('Of a package: the machine that it is for.'),
+    arch: archSchema.optional().describe('Of a package: the architecture that it is for.'),
     filename: filenameSchema,
     size: sizeSchema,
     sha256: digestSchema,
@@ -79,7 +81,7 @@ const artifactSchema = z
     minimum_os_version: minimumOsVersionSchema,
     signatures: z
       .array(z.object({ scheme: z.enum(['minisign']), key_id: z.string(), value: z.string() }))
-      .describe('Made by the build tools, carried verbatim.'),
+      .describe('Made by the build tools, and stored unchanged.'),
     companions: z.array(companionSchema),
     object: objectSchema,
   })
@@ -94,16 +96,14 @@ export const manifestSchema = z
     number: z.number().int().positive().describe('Manifest number n + 1 copies n and adds to it.'),
     change_id: z.uuid(),
     at: timeSchema.describe('When this manifest was made.'),
-    by: z.string().describe('Who made it, as the publishing machine says.'),
-    skipped: skippedSchema.describe('Corrupt manifests before this one that it steps over.'),
+    by: z.string().describe('The user and machine that made it, as the publishing machine states.'),
+    skipped: skippedSchema.describe('The corrupt manifests before this one that it steps over.'),
     released_at: timeSchema.describe('When the release was first published.'),
     notes: z
       .record(z.string(), z.string())
       .describe('Markdown by language tag; `und` is the default.'),
-    requires: rangeSchema.describe(
-      'Versions that may update straight to this one; null admits all.',
-    ),
-    mandatory_for: rangeSchema.describe('Versions for which it is mandatory; null is none.'),
+    requires: rangeSchema.describe('The versions that may update directly to this one; null: all.'),
+    mandatory_for: rangeSchema.describe('The versions for which it is mandatory; null: none.'),
     ends_native: endsNativeSchema,
     provenance: z.object({ commit: z.string().nullable(), build_url: z.string().nullable() }),
     artifacts: z.array(artifactSchema).min(1),
@@ -119,6 +119,7 @@ function isParsed(parse: () => unknown): boolean {
     parse();
     return true;
   } catch {
+    // The parser refuses the text, which is what a refinement reports.
     return false;
   }
 }
@@ -152,15 +153,15 @@ interface EndsNativeJson {
   readonly ends_native?: TargetJson[] | undefined;
 }
 
-/** One for all: most releases end none. */
+/** Shared: most releases end no native build. */
 const NO_TARGETS: readonly Target[] = [];
 
-/** The machines whose native builds a manifest, or an offer, says to end. */
+/** The targets whose native builds end with a manifest or an offer. */
 export function endsNativeOf({ ends_native: targets }: EndsNativeJson): readonly Target[] {
   return targets?.map(({ os, arch }) => ({ platform: os, arch })) ?? NO_TARGETS;
 }
 
-/** As it is stored. */
+/** {@link endsNativeOf} the other way. */
 export function endsNativeJsonOf({ endsNative }: Pick<Release, 'endsNative'>): EndsNativeJson {
   if (endsNative.length === 0) return {};
   return { ends_native: endsNative.map(({ platform, arch }) => ({ os: platform, arch })) };
@@ -203,7 +204,7 @@ export function manifestOf(release: Release, header: ManifestHeader): ManifestJs
   };
 }
 
-/** What of a manifest is the release's own. */
+/** The fields of a manifest that describe the release. */
 export function releaseJsonOf(release: Release) {
   return {
     released_at: release.releasedAt,

@@ -21,7 +21,7 @@ import {
   revisionSequence,
 } from './sequences.ts';
 
-/** The catalog as the store has it at this moment: for publishers and for people, not for clients. */
+/** Reading the catalog from the store at this moment: for publishers and operators, not for clients. */
 
 export interface ReaderDeps {
   readonly store: ObjectStore;
@@ -42,7 +42,7 @@ export interface ManifestReference {
   readonly release: Release;
 }
 
-/** What a manifest says, with what names it. */
+/** A release with the number and the digest of its manifest; undefined without a manifest. */
 export function referenceTo(manifest: Manifest | undefined): ManifestReference | undefined {
   if (manifest === undefined) return undefined;
   const { signed, digest } = manifest;
@@ -50,9 +50,9 @@ export function referenceTo(manifest: Manifest | undefined): ManifestReference |
 }
 
 /**
- * A manifest by its number.
+ * Reads a manifest by its number.
  *
- * @throws AppError `document_corrupt` when it is missing or not the one of this digest
+ * @throws AppError `document_corrupt` when it is missing or has another digest
  */
 export async function readManifest(
   deps: ReaderDeps,
@@ -70,7 +70,7 @@ export async function readManifest(
   );
 }
 
-/** The newest readable manifest of a version; undefined when there is none. */
+/** Reads the newest readable manifest of a version; undefined when there is none. */
 export async function readNewestManifest(
   deps: ReaderDeps,
   application: string,
@@ -80,14 +80,14 @@ export async function readNewestManifest(
   return referenceTo(newest?.document);
 }
 
-/** The names of all applications, in the order they were created. */
+/** Reads the names of all applications, in the order of their creation. */
 export async function readApplications(deps: ReaderDeps): Promise<readonly string[]> {
   const { newest } = await readPosition(deps, applicationsSequence);
   return newest?.document.signed.applications.map(({ name }) => name) ?? [];
 }
 
 /**
- * The newest readable revision, or the one numbered `at`; undefined when the application has none.
+ * Reads the newest readable revision, or the one numbered `at`; undefined when the application has none.
  *
  * @throws AppError `unknown_version` when there is no revision of that number
  */
@@ -106,22 +106,22 @@ export async function readRevision(
   );
 }
 
-/** What is stored of a sequence whose newest state may be unknown: for checks, which report it. */
+/** The documents of a sequence whose newest state may be unknown: for checks, which report that. */
 export interface Stored<T> {
   /** The newest readable document. */
   readonly newest: T | undefined;
   readonly readCount: number;
-  /** In sentences: what is corrupt, and which numbers are missing below the highest. */
+  /** In sentences: the corrupt documents, and the missing ones below the highest number. */
   readonly problems: readonly string[];
 }
 
 const READS_AT_ONCE = 16;
 
 /**
- * Reads every document, and keeps little of each: a long history does not fit into memory.
+ * Reads every document, and keeps a part of each: a long history does not fit into memory.
  *
- * @param keep what is needed of a document later
- * @param onProgress called with how many documents were read, and of how many
+ * @param keep returns the part to keep
+ * @param onProgress called with the number of documents read so far, and the number of all
  */
 async function readStored<T, K>(
   deps: ReaderDeps,
@@ -154,7 +154,7 @@ async function readStored<T, K>(
   return { newest, readCount: kept.length, kept, problems: problems.sort() };
 }
 
-/** The list of applications as it is stored. */
+/** Reads the stored list of applications. */
 export function readStoredApplications(deps: ReaderDeps): Promise<Stored<Applications>> {
   return readStored(
     deps,
@@ -164,7 +164,7 @@ export function readStoredApplications(deps: ReaderDeps): Promise<Stored<Applica
   );
 }
 
-/** Every catalog revision of an application as it is stored, with the hash chain between them checked. */
+/** Reads every stored catalog revision of an application, and checks the hash chain between them. */
 export async function readStoredRevisions(
   deps: ReaderDeps,
   application: string,
@@ -188,7 +188,7 @@ export async function readStoredRevisions(
   };
 }
 
-/** The keys of catalog revisions that are missing above what can be found without a listing. */
+/** The keys of missing catalog revisions above the number that galloping finds. */
 export async function findMissingRevisions(
   deps: ReaderDeps,
   application: string,
@@ -198,7 +198,7 @@ export async function findMissingRevisions(
   return holes.map(sequence.key);
 }
 
-/** The highest revision number that is taken, readable or not; 0 when there is none. */
+/** The highest taken revision number, of a readable revision or a corrupt one; 0 when there is none. */
 export async function readLastRevisionNumber(
   deps: ReaderDeps,
   application: string,

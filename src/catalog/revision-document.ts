@@ -23,15 +23,15 @@ import {
 /** Bytes: 10,000 offers with a dozen artifacts each, all of them yanked with the longest reason. */
 export const REVISION_BYTES_MAX = 20 * 1024 * 1024;
 
-/** Of a reason as JSON has it, with its quotes: it stays in every later revision. */
+/** Of a reason as JSON, with its quotes. Every later revision repeats it. */
 export const REASON_BYTES_MAX = 300;
 
-/** For what a later change may add besides: who made it, its channels, corrupt revisions it steps over. */
+/** For the other fields of a later change: its author, its channels, the corrupt revisions it skips. */
 const HEADER_BYTES_MAX = 64 * 1024;
 
 /**
- * The most bytes that a revision can grow to without another release being offered: as if every offer were
- * yanked with the longest reason. While that fits, whatever withdraws a release fits as well.
+ * The size in bytes that a revision can grow to without another offer: with every offer yanked for the
+ * longest reason. While that fits, every change that withdraws a release fits as well.
  */
 export function withdrawnBytes(channels: Readonly<Record<string, ChannelJson>>): number {
   const reasons = Object.values(channels)
@@ -47,10 +47,10 @@ export function jsonBytes(value: unknown): number {
 const offerSchema = z.object({
   version: versionSchema,
   status: z.enum(OFFER_STATUSES),
-  reason: z.string().nullable().describe('Why it has this status, as given with the change.'),
+  reason: z.string().nullable().describe('Why it has this status, as the publisher stated it.'),
   manifest: z
     .object({ number: z.number().int().positive(), digest: digestSchema })
-    .describe('Which manifest of the version, and the digest it must have.'),
+    .describe('The number of the manifest of the version, and the digest it must have.'),
   released_at: timeSchema,
   requires: rangeSchema,
   mandatory_for: rangeSchema,
@@ -65,13 +65,15 @@ const offerSchema = z.object({
         signature_schemes: z.array(z.enum(['minisign'])).optional(),
       }),
     )
-    .describe('Copied from the manifest: what choosing an artifact needs.'),
+    .describe('Copied from the manifest: the fields that choosing an artifact needs.'),
 });
 
 const channelSchema = z.object({
-  prerelease: z.boolean().describe('A pre-release channel also sees the offers of `stable`.'),
+  prerelease: z.boolean().describe('A pre-release channel also has the offers of `stable`.'),
   offers: z.array(offerSchema),
-  retired: z.array(versionSchema).describe('Versions it listed once and lists no more.'),
+  retired: z
+    .array(versionSchema)
+    .describe('The versions that it listed before and lists no longer.'),
 });
 
 export const CHANGE_KINDS = ['publish', 'promote', 'pause', 'resume', 'yank', 'retire'] as const;
@@ -84,9 +86,9 @@ export const revisionSchema = z.object({
   previous: z
     .object({ revision: z.number().int().positive(), digest: digestSchema })
     .nullable()
-    .describe('The revision this one was made from: a hash chain.'),
+    .describe('The revision that this one was made from: a hash chain.'),
   skipped: skippedSchema.describe(
-    'Corrupt revisions between the previous one and this, which a person allowed to step over.',
+    'The corrupt revisions between the previous one and this one that a person allowed to step over.',
   ),
   hint: z
     .number()
@@ -94,11 +96,11 @@ export const revisionSchema = z.object({
     .nonnegative()
     .optional()
     .describe(
-      'The newest hint of a change (`changes/{n}.json`) that was known: where to look on from.',
+      'The newest known hint of a change (`changes/{n}.json`): publishers look for the next one from there.',
     ),
   change_id: z.uuid().describe('Fixed for the life of the change, through every retry.'),
   at: timeSchema,
-  by: z.string().describe('Who made the change, as the publishing machine says.'),
+  by: z.string().describe('The user and machine that made it, as the publishing machine states.'),
   change: z.object({
     kind: z.enum(CHANGE_KINDS),
     version: versionSchema,
@@ -113,7 +115,7 @@ export type ChannelJson = z.output<typeof channelSchema>;
 export type OfferJson = z.output<typeof offerSchema>;
 export type ChangeKind = (typeof CHANGE_KINDS)[number];
 
-/** A revision whose offers are not looked at. */
+/** A revision whose offers are not checked. */
 const outlineSchema = revisionSchema.extend({
   channels: z.record(z.string(), channelSchema.extend({ offers: z.array(z.unknown()) })),
 });
@@ -121,7 +123,7 @@ const outlineSchema = revisionSchema.extend({
 /** As `revisionSchema.safeParse`, in steps. */
 export const checkRevision: Check<RevisionJson> = function* (value) {
   const outline = outlineSchema.safeParse(value);
-  // What is wrong is for the whole schema to say.
+  // The whole schema states what is wrong.
   if (!outline.success) return revisionSchema.safeParse(value);
   const channels: [string, ChannelJson][] = [];
   for (const [name, channel] of Object.entries(outline.data.channels)) {
@@ -133,13 +135,13 @@ export const checkRevision: Check<RevisionJson> = function* (value) {
   return { success: true, data: { ...outline.data, channels: Object.fromEntries(channels) } };
 };
 
-/** The channels in the order they are shown: the default one, then by name. Stored, they have none. */
+/** The channels in the order of display: the default one, then by name. Stored ones have no order. */
 export function channelEntries<C>(channels: Readonly<Record<string, C>>): readonly [string, C][] {
   const rank = (name: string): string => (name === DEFAULT_CHANNEL ? '' : name);
   return Object.entries(channels).sort(([a], [b]) => (rank(a) < rank(b) ? -1 : 1));
 }
 
-/** The channels a revision states, by name. */
+/** Parses the channels of a revision, by name. */
 export function* channelsInSteps(
   revision: Pick<RevisionJson, 'channels'>,
 ): Steps<ReadonlyMap<string, Channel>> {
@@ -156,7 +158,7 @@ export function* channelsInSteps(
   return channels;
 }
 
-/** The offers that a channel of a revision lists. */
+/** Parses the offers of a channel. */
 export function parseOffers(offers: readonly OfferJson[]): readonly Offer[] {
   const rangeOf = createRangeParser();
   return offers.map((offer) => offerOf(offer, rangeOf));
@@ -164,7 +166,7 @@ export function parseOffers(offers: readonly OfferJson[]): readonly Offer[] {
 
 type RangeParser = (text: string | null, pointer: string) => VersionRange | null;
 
-/** Parses each text once: thousands of offers have the same few ranges. */
+/** Parses each range once: thousands of offers have the same few. */
 function createRangeParser(): RangeParser {
   const ranges = new Map<string, VersionRange>();
   return (text, pointer) => {
@@ -194,7 +196,7 @@ function offerOf(json: OfferJson, rangeOf: RangeParser): Offer {
   };
 }
 
-/** An active offer of a release, as its manifest of this number and digest states it. */
+/** The active offer of a release whose manifest has this number and digest. */
 export function offerJsonOf(
   release: Release,
   manifest: { readonly number: number; readonly digest: string },

@@ -2,7 +2,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { z } from 'zod';
-import { isAppError } from '../errors.ts';
+import { systemCode } from '../errors.ts';
 import type { Log } from '../log.ts';
 import { digestSchema } from '../sequence/envelope.ts';
 import { ITEMS_PER_STEP, runInTurns, type Steps } from '../steps.ts';
@@ -11,15 +11,15 @@ import { revisionSchema } from './revision-document.ts';
 import type { Manifest, Revision } from './sequences.ts';
 
 /**
- * The last good catalog on local disk: what a process starts from when the store is down, and the
- * revision below which it never goes again.
+ * The last good catalog on local disk. A process starts from it when the store is down, and never goes
+ * below its revision again.
  *
- * One file per application and revision, so that processes sharing a directory do not undo each other.
- * Losing these files loses nothing but that; they are written best-effort.
+ * Each application and revision has a file of its own, so that processes that share a directory do not
+ * undo each other's writes. These files are a cache: a failure to read or write one is logged, once.
  */
 export interface SavedState {
   load(application: string): Promise<SavedCatalog | undefined>;
-  /** Whether it was saved. */
+  /** @returns whether it was saved */
   save(application: string, catalog: SavedCatalog): Promise<boolean>;
   loadApplications(): Promise<SavedApplications | undefined>;
   saveApplications(applications: SavedApplications): Promise<void>;
@@ -34,7 +34,7 @@ export interface SavedApplications {
   readonly names: readonly string[];
   /** When the store last confirmed each catalog: milliseconds since the epoch. */
   readonly confirmedAt: Readonly<Record<string, number>>;
-  /** The id of the store, where it has one. */
+  /** The id of the store; undefined when it has none. */
   readonly storeId?: string | undefined;
 }
 
@@ -49,7 +49,7 @@ const applicationsSchema = z.object({
   storeId: z.string().optional(),
 });
 
-/** @param location the store's: states of different stores are kept apart */
+/** @param deps.location the store's: the states of different stores are kept apart */
 export function createSavedState(deps: {
   readonly directory: string;
   readonly location: string;
@@ -64,9 +64,8 @@ export function createSavedState(deps: {
     try {
       return await work();
     } catch (error) {
-      const { code } = error as NodeJS.ErrnoException;
-      if (code === 'ENOENT') return undefined;
-      // Once: a full or read-only disk would otherwise fill the log as well.
+      if (systemCode(error) === 'ENOENT') return undefined;
+      // Once: a full or read-only disk must not fill the log as well.
       if (!warned) deps.log.warn({ err: error, directory: root }, 'cannot use the saved catalog');
       warned = true;
       return undefined;
@@ -106,7 +105,7 @@ export function createSavedState(deps: {
   };
 }
 
-/** First line: SHA-256 of the rest. A torn or edited file reads as none. */
+/** The first line is the SHA-256 of the rest: a truncated or edited file counts as missing. */
 async function writeChecked(file: string, content: object): Promise<void> {
   await mkdir(path.dirname(file), { recursive: true });
   const { pieces, sha256 } = await runInTurns(renderInSteps(content));
@@ -115,7 +114,7 @@ async function writeChecked(file: string, content: object): Promise<void> {
   await rename(temporary, file);
 }
 
-/** As JSON.stringify, in steps: the manifests of thousands of releases are tens of megabytes. */
+/** Renders as JSON.stringify does, in steps: the manifests of thousands of releases are tens of megabytes. */
 function* renderInSteps(content: object): Steps<{ pieces: readonly string[]; sha256: string }> {
   const hash = createHash('sha256');
   const pieces: string[] = [];
@@ -135,7 +134,7 @@ function* renderInSteps(content: object): Steps<{ pieces: readonly string[]; sha
   return { pieces, sha256: hash.digest('hex') };
 }
 
-/** The JSON of plain data, each item of a list a part of its own. */
+/** The JSON of plain data, in parts: each item of a list is one. */
 function* jsonParts(value: unknown): Generator<string, void> {
   if (typeof value !== 'object' || value === null) yield JSON.stringify(value);
   else if (Array.isArray(value)) {
@@ -167,7 +166,7 @@ async function readChecked<T extends z.ZodType>(
     const parsed = schema.safeParse(JSON.parse(json));
     return parsed.success ? parsed.data : undefined;
   } catch (error) {
-    if (isAppError(error) || error instanceof SyntaxError) return undefined;
+    if (error instanceof SyntaxError) return undefined;
     throw error;
   }
 }

@@ -7,7 +7,7 @@ import { applicationsKey, manifestKey, revisionKey } from './keys.ts';
 import { MANIFEST_BYTES_MAX, manifestSchema } from './manifest-document.ts';
 import { checkRevision, REVISION_BYTES_MAX, revisionSchema } from './revision-document.ts';
 
-/** The three sequences of a catalog. Their documents are sealed: content with the digest it was read under. */
+/** The three sequences of a catalog: the list of applications, the revisions, the manifests. */
 
 export type Applications = Sealed<z.output<typeof applicationsSchema>>;
 export type Revision = Sealed<z.output<typeof revisionSchema>>;

@@ -8,44 +8,73 @@ import { newestFor } from '../domain/decide-update.ts';
 import type { Offer } from '../domain/offer.ts';
 import { ARCHES, PLATFORMS } from '../domain/platform.ts';
 import { visitorOn } from '../domain/update-query.ts';
-import { compareVersions } from '../domain/version.ts';
+import { compareVersions, versionText } from '../domain/version.ts';
 import { runAtOnce, type Steps } from '../steps.ts';
 import { channelsInSteps, type RevisionJson } from './revision-document.ts';
 import type { Revision } from './sequences.ts';
 
-/** One revision of an application, ready to answer from. Immutable: a change makes another. */
+/** One revision of an application, parsed and indexed for answering. Immutable. */
 export interface Snapshot {
   readonly revision: Revision;
+  /** What clients see: without the offers in `leftOut`. */
   readonly channels: ReadonlyMap<string, ChannelView>;
-  /** Every offer of the revision, faulty ones included, newest first. */
+  /** Every offer of the revision, those in `leftOut` included, newest first. */
   readonly offers: readonly Offer[];
+  /** The names, see {@link releaseNameOf}, of the offers whose releases could not be verified. */
+  readonly leftOut: ReadonlySet<string>;
+  /** The channels as the revision states them. */
+  readonly stated: ReadonlyMap<string, Channel>;
 }
 
-/** @param isFaulty offers to leave out: their releases could not be verified */
-export function createSnapshot(revision: Revision, isFaulty: (offer: Offer) => boolean): Snapshot {
-  return runAtOnce(createSnapshotInSteps(revision, isFaulty));
-}
+/** Any set of names: a `Set`, or a `Map` by name. */
+export type Names = Pick<ReadonlySet<string>, 'has' | 'size'>;
 
-/** As {@link createSnapshot}, in steps: thousands of offers take a while. */
-export function* createSnapshotInSteps(
-  revision: Revision,
-  isFaulty: (offer: Offer) => boolean,
-): Steps<Snapshot> {
+/**
+ * Creates a snapshot in steps: thousands of offers take longer than a request may wait.
+ *
+ * @param faulty names of the offers to leave out
+ */
+export function* createSnapshotInSteps(revision: Revision, faulty: Names): Steps<Snapshot> {
   const stated = yield* channelsInSteps(revision.signed);
-  const usable = new Map<string, Channel>();
-  for (const [name, channel] of stated) {
-    yield;
-    usable.set(name, { ...channel, offers: channel.offers.filter((offer) => !isFaulty(offer)) });
-  }
-  const channels = yield* createViewsInSteps(usable);
   yield;
   const offers = [...stated.values()]
     .flatMap((channel) => channel.offers)
     .sort((a, b) => compareVersions(b.version, a.version));
-  return { revision, channels, offers };
+  return yield* leaveOutInSteps({ revision, stated, offers }, faulty);
 }
 
-/** What clients of each channel see, once these are the channels' states. */
+/** The snapshot without the faulty offers, and with those that are faulty no longer. */
+export function leaveOut(snapshot: Snapshot, faulty: Names): Snapshot {
+  // Creating the views takes a while for thousands of offers, and this process answers nothing meanwhile.
+  if (isSame(namesIn(snapshot.offers, faulty), snapshot.leftOut)) return snapshot;
+  return runAtOnce(leaveOutInSteps(snapshot, faulty));
+}
+
+function* leaveOutInSteps(
+  { revision, stated, offers }: Pick<Snapshot, 'revision' | 'stated' | 'offers'>,
+  faulty: Names,
+): Steps<Snapshot> {
+  const leftOut = namesIn(offers, faulty);
+  const isUsable = (offer: Offer): boolean =>
+    leftOut.size === 0 || !leftOut.has(releaseNameOf(offer));
+  const usable = new Map<string, Channel>();
+  for (const [name, channel] of stated) {
+    yield;
+    usable.set(name, { ...channel, offers: channel.offers.filter(isUsable) });
+  }
+  return { revision, stated, offers, leftOut, channels: yield* createViewsInSteps(usable) };
+}
+
+function namesIn(offers: readonly Offer[], faulty: Names): ReadonlySet<string> {
+  if (faulty.size === 0) return new Set();
+  return new Set(offers.map(releaseNameOf).filter((name) => faulty.has(name)));
+}
+
+function isSame(a: ReadonlySet<string>, b: ReadonlySet<string>): boolean {
+  return a.size === b.size && [...a].every((name) => b.has(name));
+}
+
+/** The views that clients of each channel would have of these channels. */
 export function viewsOf(channels: RevisionJson['channels']): ReadonlyMap<string, ChannelView> {
   return runAtOnce(createViewsInSteps(runAtOnce(channelsInSteps({ channels }))));
 }
@@ -61,7 +90,7 @@ function* createViewsInSteps(
   return views;
 }
 
-/** The offers that most clients get: of each channel, the newest for each kind of machine. */
+/** The offers that most clients get: of each channel, the newest for each platform and architecture. */
 export function headOffers(snapshot: Snapshot): readonly Offer[] {
   const heads = new Set<Offer>();
   for (const channel of snapshot.channels.values()) {
@@ -73,4 +102,21 @@ export function headOffers(snapshot: Snapshot): readonly Offer[] {
     }
   }
   return [...heads];
+}
+
+/** Each poll needs the names of thousands of offers, so a name is built once. */
+const nameByOffer = new WeakMap<Offer, string>();
+
+/** The name of the release that an offer refers to; it tells two manifests of one version apart. */
+export function releaseNameOf(offer: Offer): string {
+  const known = nameByOffer.get(offer);
+  if (known !== undefined) return known;
+  const { version, manifest } = offer;
+  const name = releaseName(versionText(version), manifest.number, manifest.digest);
+  nameByOffer.set(offer, name);
+  return name;
+}
+
+export function releaseName(version: string, manifestNumber: number, digest: string): string {
+  return `${version} ${manifestNumber} ${digest}`;
 }

@@ -1,3 +1,4 @@
+import { POLL_INTERVAL_MS } from '../catalog/poll-interval.ts';
 import { parseApplicationName } from '../domain/channel.ts';
 import type { FieldIssue } from '../errors.ts';
 import { duration, httpUrl, oneOf, parseHttpUrl, port, text, trustedProxies } from './kinds.ts';
@@ -63,7 +64,7 @@ export const serviceSettings = {
   ),
   CATALOG_POLL_INTERVAL: withDefault(
     duration({ max: '1h' }),
-    '2s',
+    `${POLL_INTERVAL_MS / 1000}s`,
     'How often a process looks for changes. It looks for new applications and for changes of known ones in turn, one of them in half that time',
   ),
   CATALOG_STALE_MAX: withDefault(

@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto';
 import type { Clock, Randomness } from '../clock.ts';
 import { AppError, isAppError } from '../errors.ts';
+import { conformanceProbeKeys, verdictKey } from './keys.ts';
 import type { ObjectStore } from './object-store.ts';
 
 const RACERS = 32;
@@ -27,16 +27,15 @@ interface ProbeDeps {
  * @throws AppError the store's, when it cannot be reached
  */
 export async function probeConformance({ store, randomness }: ProbeDeps): Promise<Verdict> {
-  const directory = `probe/${randomness.id()}`;
-  const keys = { once: `${directory}/once`, race: `${directory}/race` };
+  const keys = conformanceProbeKeys(randomness.id());
   try {
     const findings = [
-      ...(await probeInTurn(store, keys.once, `${directory}/missing`)),
+      ...(await probeInTurn(store, keys.once, keys.missing)),
       ...(await probeRace(store, keys.race)),
     ];
     return { conforming: findings.length === 0, findings };
   } finally {
-    await Promise.allSettled(Object.values(keys).map((key) => store.delete(key)));
+    await Promise.allSettled([keys.once, keys.race].map((key) => store.delete(key)));
   }
 }
 
@@ -69,12 +68,6 @@ export async function ensureConforming(
   await store.create(key, Buffer.from(`${JSON.stringify(verdict, null, 2)}\n`), {
     contentType: 'application/json',
   });
-}
-
-/** The key of the verdict. It depends on the store's address, so that a copied bucket is probed again. */
-export function verdictKey(location: string): string {
-  const digest = createHash('sha256').update(location).digest('hex');
-  return `probe/verdicts/${digest.slice(0, 16)}.json`;
 }
 
 async function holdsGoodVerdict(store: ObjectStore, key: string): Promise<boolean> {

@@ -16,30 +16,30 @@ import {
   type Sequence,
 } from './sequence.ts';
 
-/** Changes are retried for this long, then given up with a definite or an explicitly unknown outcome. */
+/** A change is tried for this long; then it fails, with a definite or an explicitly unknown outcome. */
 export const APPEND_TIME_MAX_MS = 60_000;
 /**
- * A document that was created later than this after the request was begun, by a machine that slept
- * meanwhile, may have taken a number that trimming had freed: then it is not the newest.
+ * Longest time from the request to its answer for which a created document is certainly the newest. When
+ * the machine slept in between, trimming may have freed the number that the document took.
  */
 const CREATE_TIME_MAX_MS = END_KEPT_MS_MIN / 2;
 const PAUSE_FIRST_MS = 20;
 const PAUSE_MAX_MS = 2_000;
 
-/** What a change starts from. */
+/** The state that a change starts from. */
 export interface Base<T> {
   readonly newest: Entry<T> | undefined;
   /** The number the new document will have. */
   readonly number: number;
-  /** Unreadable documents that the new one steps over: it names them. */
+  /** Corrupt documents that the new one steps over, and names. */
   readonly skipped: readonly Skipped[];
-  /** To be put into the document unchanged. */
+  /** The change puts it into the document as it is. */
   readonly changeId: string;
 }
 
 /**
- * Makes the next document, or undefined when nothing needs to change. Called again, on the newer
- * state, whenever another writer got there first: every check belongs inside, and may refuse.
+ * Makes the next document; undefined when nothing has to change. It is called again with the newer state
+ * whenever another writer was first, so every check belongs inside. It may throw to refuse the change.
  */
 export type Change<T> = (base: Base<T>) => T | undefined | Promise<T | undefined>;
 
@@ -52,14 +52,14 @@ export interface AppendDeps {
   readonly clock: Clock;
   readonly randomness: Randomness;
   /**
-   * Numbers of documents that a person allows to step over, once they are proven corrupt; only where a
-   * corrupt newest document makes the present state unknown.
+   * Numbers of proven corrupt documents that the publisher allows the change to step over. Used only where
+   * a corrupt newest document makes the present state unknown.
    */
   readonly skipCorrupt?: readonly number[];
 }
 
 export interface AppendOptions {
-  /** Nothing refers to any document of the sequence yet: deleted ones need not be looked for. */
+  /** No other document refers to this sequence yet: deleted documents need not be looked for. */
   readonly isUnreferenced?: boolean;
 }
 
@@ -67,8 +67,8 @@ export interface AppendOptions {
  * Commits one change to a sequence.
  *
  * @throws AppError `outcome_unknown` when the store never said whether the document was created;
- *   `store_unavailable` when nothing was written; `document_newer`; `ended`; `document_corrupt` when the
- *   present state is unknown; whatever `change` throws
+ *   `store_unavailable` when nothing was written; `document_too_large`; `document_newer`; `ended`;
+ *   `document_corrupt` when the present state is unknown; what `change` throws
  */
 export async function appendDocument<T>(
   deps: AppendDeps,
@@ -94,8 +94,8 @@ export async function appendDocument<T>(
     const document = await change({ newest, number, skipped, changeId });
     if (document === undefined) return { outcome: 'unchanged', newest };
     await refuseEnded(deps.store, sequence);
-    // After a sleep of the machine, or of a person at a question, the number may have been taken and
-    // trimmed away: to create it then would succeed, and change nothing.
+    // The machine may have slept, or a user may have left a question open. The number may have been taken
+    // and trimmed away meanwhile: creating it would then succeed, and change nothing.
     const isOld = isTrimmed(sequence) && deps.clock.now() - foundAt >= APPEND_TIME_MAX_MS;
     if (isOld && (await find()).last !== position.last) throw overtaken(sequence);
     foundAt = deps.clock.now();
@@ -113,7 +113,7 @@ export async function appendDocument<T>(
   }
 }
 
-/** Sequences that end are trimmed; of the others every number stays, and one that was created counts. */
+/** Sequences that end are trimmed. The others keep every number, so a created document always counts. */
 function isTrimmed<T>({ endKey }: Sequence<T>): boolean {
   return endKey !== undefined;
 }
@@ -132,8 +132,8 @@ interface Candidate<T> {
 type Settled<T> = { readonly mine: Entry<T> } | { readonly position: Position<T> };
 
 /**
- * Puts the identical bytes at the same key until the answer is definite. A taken number may be taken
- * by this very change, whose answer was lost: its change id says so.
+ * Puts the identical bytes at the same key until the answer is definite. When the number is taken, the
+ * change id tells whether this very change took it and the answer was lost.
  */
 async function settle<T>(
   deps: AppendDeps,
@@ -160,7 +160,7 @@ async function settle<T>(
       const mine = newer.entries.find((entry) => sequence.changeId(entry.document) === changeId);
       return mine === undefined ? { position: advance(position, newer) } : { mine };
     } catch (error) {
-      // A refusal says nothing of the attempts before it, one of which may have been committed.
+      // A refusal says nothing about the attempts before it, one of which may have been committed.
       if (!isAppError(error, 'store_unavailable')) {
         throw unclear === undefined ? error : unknownOutcome(sequence, key, error);
       }
@@ -180,7 +180,7 @@ async function requireNewest<T>(
     throw unknownOutcome(sequence, key, error);
   });
   if (last === number) return;
-  const why = new Error(`The answer came late, and number ${last} is there already.`);
+  const why = new Error(`The answer came late, and number ${last} exists already.`);
   throw unknownOutcome(sequence, key, why);
 }
 
@@ -204,9 +204,10 @@ function overtaken<T>(sequence: Sequence<T>): AppError {
 }
 
 function unknownOutcome<T>(sequence: Sequence<T>, key: string, cause: unknown): AppError {
+  const reason = cause instanceof Error ? cause.message : String(cause);
   return new AppError(
     'outcome_unknown',
-    `The store never said whether ${key} was written: the ${sequence.name} may or may not have changed. Run the same command again once the store answers; it completes or changes nothing. (${(cause as Error).message})`,
+    `The store never said whether ${key} was written: the ${sequence.name} may or may not have changed. Run the same command again once the store answers; it completes or changes nothing. (${reason})`,
     { cause },
   );
 }

@@ -8,61 +8,66 @@ export interface CreateDeps {
   readonly randomness: Randomness;
 }
 
-/** Somebody waits in front of a form for it. */
+type RetryDeps = Pick<CreateDeps, 'store' | 'clock'>;
+
+/** Bounded: a user is waiting for the response. */
 const TIME_MAX_MS = 4_000;
 const PAUSE_FIRST_MS = 50;
 const PAUSE_MAX_MS = 1_000;
 
 /**
- * Creates an object, putting the identical bytes again while the store's answer is unclear.
+ * Creates an object; while the store does not answer, puts the identical bytes again, for four seconds.
  *
- * @returns `exists` also when it was this very call that created it and the answer was lost
- * @throws AppError `outcome_unknown`: it may be there; otherwise the store's, and it is not there
- */
-export async function createSettled(
-  deps: CreateDeps,
-  key: string,
-  bytes: Uint8Array,
-): Promise<'created' | 'exists'> {
-  const deadline = deps.clock.now() + TIME_MAX_MS;
-  let isUnclear = false;
-  for (let attempt = 0; ; attempt++) {
-    try {
-      return await deps.store.create(key, bytes, { contentType: 'application/json' });
-    } catch (error) {
-      const isOutage = isAppError(error, 'store_unavailable');
-      if (!isOutage && !isUnclear) throw error;
-      isUnclear = true;
-      if (!isOutage || deps.clock.now() >= deadline) {
-        const why = `The store never said whether ${key} was written.`;
-        throw new AppError('outcome_unknown', why, { cause: error });
-      }
-    }
-    const longest = Math.min(PAUSE_FIRST_MS * 2 ** attempt, PAUSE_MAX_MS);
-    await deps.clock.sleep(longest * (0.5 + deps.randomness.fraction() / 2));
-  }
-}
-
-const TRIES = 3;
-const TRY_PAUSE_MS = 100;
-
-/**
- * Creates an object with a few tries of the identical bytes, for what may be asked for again as it is.
- *
- * @returns `exists` also when it was this very call that created it and the answer was lost
- * @throws AppError the store's; after `store_unavailable` it may be there
+ * @returns `exists` also when an earlier attempt of this call created it and the answer was lost
+ * @throws AppError the store's; after `store_unavailable` the object may be there
  */
 export async function createRetrying(
-  { store, clock }: Pick<CreateDeps, 'store' | 'clock'>,
+  deps: RetryDeps,
   key: string,
   bytes: Uint8Array,
 ): Promise<'created' | 'exists'> {
-  for (let attempt = 1; ; attempt++) {
+  const settled = await tryRepeatedly(deps, key, bytes);
+  if ('error' in settled) throw settled.error;
+  return settled.outcome;
+}
+
+/**
+ * As {@link createRetrying}, for callers that must know whether the object may be there.
+ *
+ * @throws AppError `outcome_unknown`: the object may be there; otherwise the store's: it is not there
+ */
+export async function createSettled(
+  deps: RetryDeps,
+  key: string,
+  bytes: Uint8Array,
+): Promise<'created' | 'exists'> {
+  const settled = await tryRepeatedly(deps, key, bytes);
+  if (!('error' in settled)) return settled.outcome;
+  if (!settled.mayBeThere) throw settled.error;
+  const why = `The store never said whether ${key} was written.`;
+  throw new AppError('outcome_unknown', why, { cause: settled.error });
+}
+
+type Settled =
+  | { readonly outcome: 'created' | 'exists' }
+  | { readonly error: unknown; readonly mayBeThere: boolean };
+
+async function tryRepeatedly(
+  { store, clock }: RetryDeps,
+  key: string,
+  bytes: Uint8Array,
+): Promise<Settled> {
+  const deadline = clock.now() + TIME_MAX_MS;
+  let mayBeThere = false;
+  for (let pauseMs = PAUSE_FIRST_MS; ; pauseMs = Math.min(2 * pauseMs, PAUSE_MAX_MS)) {
     try {
-      return await store.create(key, bytes, { contentType: 'application/json' });
+      return { outcome: await store.create(key, bytes, { contentType: 'application/json' }) };
     } catch (error) {
-      if (!isAppError(error, 'store_unavailable') || attempt === TRIES) throw error;
-      await clock.sleep(TRY_PAUSE_MS * attempt);
+      const isOutage = isAppError(error, 'store_unavailable');
+      // A refusal says nothing about the attempts before it, one of which may have been committed.
+      mayBeThere ||= isOutage;
+      if (!isOutage || clock.now() >= deadline) return { error, mayBeThere };
     }
+    await clock.sleep(pauseMs);
   }
 }

@@ -5,11 +5,11 @@ import { isPresent } from '../object-store/presence.ts';
 import { createRetrying } from './create-settled.ts';
 
 /**
- * How something stored ends: a session, an account, a message.
+ * How a stored thing ends: a session, an account, a message.
  *
- * Everything of it lies below one prefix, with a marker among it, `end.json`: created once, looked for
- * on every read and before every write, deleted last. So a write that was under way when the end came,
- * and arrives after everything else is gone, brings nothing back.
+ * All its objects lie below one prefix. Its end is one of them, the marker `end.json`: created once, looked
+ * for on every read and before every write, and deleted last. So a write that was under way at the end, and
+ * arrives after everything else was deleted, brings nothing back.
  */
 
 export interface EndDeps {
@@ -17,7 +17,7 @@ export interface EndDeps {
   readonly clock: Clock;
 }
 
-/** Longer than any write can be under way, retries included. */
+/** Longer than any write can be under way, its retries included. */
 export const END_KEPT_MS_MIN = 3_600_000;
 const SCHEMA_VERSION = 1;
 const END_BYTES_MAX = 4_096;
@@ -40,12 +40,12 @@ export async function isEnded(store: ObjectStore, prefix: string): Promise<boole
 }
 
 /**
- * Ends what lies below the prefix; ending it again changes nothing.
+ * Ends the thing below a prefix; ending it again changes nothing.
  *
- * @param ending `keptMs`: how long the marker must outlive this moment, at least an hour. `reason`: a
- *   word for the record, nothing about a person
- * @returns whether this call ended it
- * @throws AppError the store's; it may or may not have ended then
+ * @param ending `keptMs`: how long the marker is kept from now on, at least an hour. `reason`: a word for
+ *   the record, without personal data
+ * @returns whether this call created the marker
+ * @throws AppError the store's; the thing may or may not have ended then
  */
 export async function endSequence(
   deps: EndDeps,
@@ -61,11 +61,11 @@ export async function endSequence(
     kept_until: new Date(now + Math.max(ending.keptMs, END_KEPT_MS_MIN)).toISOString(),
   };
   const bytes = Buffer.from(`${JSON.stringify(document)}\n`);
-  // Whoever created the marker: it is there, and that is all that was wanted.
+  // Another process may have created the marker: either way the thing has ended.
   return (await createRetrying(deps, endKey(prefix), bytes)) === 'created';
 }
 
-/** Ends it, then deletes everything of it but the marker; returns how many objects. */
+/** Ends the thing, then deletes all its objects but the marker; returns how many it deleted. */
 export async function eraseSequence(
   deps: EndDeps,
   prefix: string,
@@ -87,12 +87,12 @@ async function deleteBelow(store: ObjectStore, prefix: string): Promise<number> 
 }
 
 /**
- * Clears away what has ended below a root such as `sessions/`: everything of it at once, the marker
- * when it has been kept for its time. Two listings, however much has ended.
+ * Deletes what has ended below a root such as `sessions/`: its objects at once, its marker when the marker
+ * has been kept for its time. Takes two listings, however much has ended.
  *
- * @param keptMs markers younger than this are not even looked into: what the root's are kept for
+ * @param keptMs the shortest time for which markers below this root are kept: younger ones are not read
  * @returns how many objects were deleted
- * @throws AppError the store's; the rest is done the next time
+ * @throws AppError the store's; the next call deletes the rest
  */
 export async function removeEnded(
   deps: EndDeps,
@@ -103,13 +103,13 @@ export async function removeEnded(
   const endedAt = new Map<string, number>();
   for await (const { key, lastModified } of store.list(root)) {
     const prefix = key.slice(0, -MARKER.length);
-    // The root itself never ends: a stray marker there must not clear away everything.
+    // The root itself never ends: a stray marker there must not delete everything.
     if (isMarker(key) && prefix !== root) endedAt.set(prefix, lastModified.getTime());
   }
   if (endedAt.size === 0) return 0;
   let deleted = 0;
   for await (const { key, lastModified } of store.list(root)) {
-    // What came later is of a new life: another process cleared the marker away since it was listed.
+    // A later object belongs to a new thing: another process has deleted the marker since it was listed.
     const isOver = (prefix: string): boolean =>
       lastModified.getTime() <= (endedAt.get(prefix) ?? Number.NEGATIVE_INFINITY) + END_KEPT_MS_MIN;
     if (isMarker(key) || !parentsOf(key).some(isOver)) continue;
@@ -130,10 +130,10 @@ function parentsOf(key: string): readonly string[] {
   return steps.map((_, index) => `${steps.slice(0, index + 1).join('/')}/`);
 }
 
-/** Milliseconds since the epoch; a marker that cannot be read is kept for good. */
+/** Milliseconds since the epoch; infinite for a marker that cannot be read, which is kept for good. */
 async function keptUntil(store: ObjectStore, prefix: string): Promise<number> {
   const object = await store.get(endKey(prefix), { bytesMax: END_BYTES_MAX }).catch((error) => {
-    // One corrupt marker must not keep everything else from being cleared away.
+    // One corrupt marker must not keep everything else from being deleted.
     if (isAppError(error, 'document_too_large')) return undefined;
     throw error;
   });
@@ -146,6 +146,7 @@ async function keptUntil(store: ObjectStore, prefix: string): Promise<number> {
         : Number.NaN;
     return Number.isNaN(until) ? Number.POSITIVE_INFINITY : until;
   } catch {
+    // Not JSON: the marker is corrupt.
     return Number.POSITIVE_INFINITY;
   }
 }

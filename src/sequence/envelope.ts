@@ -6,11 +6,11 @@ import { runAtOnce, type Steps } from '../steps.ts';
 import { parseJsonInSteps } from './json.ts';
 
 /**
- * What is stored of a document: `{signed, digest, signatures}`.
+ * The stored form of a document: `{signed, digest, signatures}`.
  *
- * The digest is the SHA-256 of the RFC 8785 canonical form of `signed`, in hex: it tells a corrupt or
- * hand-edited document from a whole one, and is what other documents refer to. It is no proof of
- * origin: until documents are signed, whoever can write the bucket can write a digest.
+ * The digest is the SHA-256 of the RFC 8785 canonical form of `signed`, in hex. It tells a corrupt or edited
+ * document from a sound one, and other documents refer to it. It is no proof of origin: until documents
+ * are signed, an attacker who can write the bucket can write a digest.
  */
 
 export const SCHEMA_VERSION = 1;
@@ -29,7 +29,7 @@ export const digestSchema = z
   .regex(/^[0-9a-f]{64}$/)
   .describe('SHA-256, in lower-case hex.');
 
-/** Corrupt documents that a document steps over: it names them, with the SHA-256 of their bytes. */
+/** The corrupt documents that a document steps over, with the SHA-256 of their bytes. */
 export const skippedSchema = z.array(
   z.object({
     number: z.number().int(),
@@ -58,7 +58,7 @@ export function digestOf(signed: unknown): string {
   return sha256(canonicalize(signed) ?? '');
 }
 
-/** The bytes to store: `signed` in its canonical form, so that readers can check it as it stands. */
+/** The bytes to store: `signed` in its canonical form, so that readers can hash it as it stands. */
 export function renderEnvelope(signed: object): Uint8Array {
   const canonical = canonicalize(signed) ?? '';
   return Buffer.from(`${HEAD}${canonical},"digest":"${sha256(canonical)}","signatures":[]}\n`);
@@ -70,17 +70,17 @@ function sha256(text: string): string {
   return createHash('sha256').update(text).digest('hex');
 }
 
-/** Says whether a value is of a kind, as zod does. */
+/** Checks a value against a schema, in steps; the result is zod's. */
 export type Check<T> = (value: unknown) => Steps<z.ZodSafeParseResult<T>>;
 
-/** What is expected of a stored document. */
+/** What a stored document must be. */
 export interface Expectation<T> {
   /** For messages. */
   readonly key: string;
   readonly check: Check<T>;
   /**
-   * Fields of `signed` that the document's key promises: one that was copied from another place is as wrong
-   * as an altered one.
+   * The fields of `signed` that follow from the document's key: a document copied from another key is as
+   * wrong as an altered one.
    */
   readonly fields: Readonly<Record<string, unknown>>;
 }
@@ -93,7 +93,7 @@ export function checkBy<S extends z.ZodType>(schema: S): Check<z.output<S>> {
 }
 
 /**
- * Reads a stored document, checking digest, schema version and shape, in that order.
+ * Parses a stored document; checks its digest, schema version and schema, in that order.
  *
  * @throws AppError `document_corrupt`, `document_newer`
  */
@@ -106,7 +106,7 @@ export function parseEnvelope<S extends z.ZodType>(
   return runAtOnce(parseEnvelopeInSteps(bytes, { key, check: checkBy(schema), fields }));
 }
 
-/** As {@link parseEnvelope}, in steps: a catalog of thousands of offers takes a tenth of a second. */
+/** As {@link parseEnvelope}, in steps: thousands of offers take a tenth of a second. */
 export function* parseEnvelopeInSteps<T>(
   bytes: Uint8Array,
   { key, check, fields }: Expectation<T>,
@@ -125,7 +125,10 @@ export function* parseEnvelopeInSteps<T>(
   const parsed = yield* check(signed);
   if (!parsed.success) {
     const issue = parsed.error.issues[0];
-    throw corrupt(`is not of its kind: ${issue?.path.join('/')} ${issue?.message}`, parsed.error);
+    throw corrupt(
+      `does not match its schema: ${issue?.path.join('/')} ${issue?.message}`,
+      parsed.error,
+    );
   }
   for (const [field, value] of Object.entries(fields)) {
     if (signed[field] !== value) {
@@ -136,7 +139,7 @@ export function* parseEnvelopeInSteps<T>(
   return { signed: parsed.data, digest };
 }
 
-/** Made once: making a schema costs far more than reading a document with it. */
+/** Built once: building a schema costs far more than parsing a document with it. */
 const anyEnvelope = envelopeSchema(z.record(z.string(), z.unknown()));
 
 function* openEnvelope(
@@ -169,25 +172,25 @@ function* openEnvelope(
 const RENDERED = /,"digest":"([0-9a-f]{64})","signatures":(\[[^[\]]*\])\}\n?$/;
 
 /**
- * An envelope as {@link renderEnvelope} makes it, checked without making the canonical form again: that
- * takes longer than everything else for a catalog of thousands of offers.
+ * Parses an envelope as {@link renderEnvelope} makes it, without making the canonical form again, which
+ * takes longer than everything else for thousands of offers.
  *
- * What is checked is what is parsed, apart from the rest of the text: nothing outside can replace it.
+ * The text that is hashed is the text that is parsed, so nothing outside it can replace a field.
  *
- * @returns undefined for any other spelling, which says nothing against it
+ * @returns undefined for any other spelling of an envelope, which may be sound as well
  */
 function* openRendered(
   text: string,
   bytes: Uint8Array,
 ): Steps<{ signed: Record<string, unknown>; digest: string } | undefined> {
-  // The end alone: signatures are few, and the pattern must not search megabytes.
+  // Only the end is searched: signatures are few, and a pattern must not search megabytes.
   const from = Math.max(0, text.length - RENDERED_END_MAX);
   const end = RENDERED.exec(text.slice(from));
-  // Bytes and text must begin alike: a byte order mark is none of the text.
+  // The decoder drops a byte order mark: bytes and text must begin alike.
   if (end === null || !text.startsWith(HEAD) || bytes[0] !== HEAD.charCodeAt(0)) return undefined;
   const [tail, digest = '', signatures = ''] = end;
   const canonical = text.slice(HEAD.length, from + end.index);
-  // Of the bytes as they are: to encode the text again takes longer than to hash it.
+  // Hashes the bytes as they were read: encoding the text again takes longer than hashing it.
   const hash = createHash('sha256');
   const last = bytes.length - Buffer.byteLength(tail);
   for (let at = HEAD.length; at < last; at += HASHED_PER_STEP) {

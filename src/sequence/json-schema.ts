@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { envelopeSchema } from './envelope.ts';
 
-/** A stored document for people and programs that do not read our code: JSON Schema 2020-12, as text. */
+/** The JSON Schema (2020-12) of a stored document, as text, for programs that do not use this code. */
 export function renderSchema(title: string, signed: z.ZodType): string {
   const schema = z.toJSONSchema(envelopeSchema(signed), { target: 'draft-2020-12', io: 'input' });
   return `${JSON.stringify({ title, ...schema }, null, 2)}\n`;

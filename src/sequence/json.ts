@@ -1,12 +1,12 @@
 import { ITEMS_PER_STEP, type Steps } from '../steps.ts';
 
 /**
- * JSON.parse, in steps: megabytes in one go would hold up every request meanwhile.
+ * Parses as JSON.parse does, in steps: megabytes at once would delay every request.
  *
- * For text without white space between its parts, as canonical JSON (RFC 8785) is: in some places it is
- * refused.
+ * For text without white space between its tokens, as canonical JSON (RFC 8785) is. It refuses white space
+ * in some places.
  *
- * @throws SyntaxError for whatever JSON.parse refuses
+ * @throws SyntaxError for all text that JSON.parse refuses
  */
 export function* parseJsonInSteps(text: string): Steps<unknown> {
   const [value, end] = yield* parseValue(text, 0);
@@ -14,7 +14,7 @@ export function* parseJsonInSteps(text: string): Steps<unknown> {
   return value;
 }
 
-/** A value, and where it ends. */
+/** A value, and the position after it. */
 type Parsed = readonly [value: unknown, end: number];
 
 function* parseValue(text: string, start: number): Steps<Parsed> {
@@ -30,18 +30,18 @@ function* parseObject(text: string, start: number): Steps<Parsed> {
   do {
     if (text[at + 1] !== '"') throw unexpected(text, at + 1);
     const nameEnd = endOfString(text, at + 1);
-    const name = JSON.parse(text.slice(at + 1, nameEnd)) as string;
+    const name = String(JSON.parse(text.slice(at + 1, nameEnd)));
     if (text[nameEnd] !== ':') throw unexpected(text, nameEnd);
     const [value, end] = yield* parseValue(text, nameEnd + 1);
     entries.push([name, value]);
     at = end;
   } while (text[at] === ',');
   if (text[at] !== '}') throw unexpected(text, at);
-  // As JSON.parse: the last of two equal names counts, and `__proto__` is a name like any other.
+  // As with JSON.parse, the last of two equal names counts, and `__proto__` is an ordinary name.
   return [Object.fromEntries(entries), at + 1];
 }
 
-/** Items are parsed whole: they are small, only their number is large. */
+/** Parses each item at once: items are small, only their number is large. */
 function* parseArray(text: string, start: number): Steps<Parsed> {
   if (text[start + 1] === ']') return [[], start + 2];
   const items: unknown[] = [];
@@ -67,7 +67,7 @@ const BACKSLASH = 0x5c;
 const OPENING: readonly [number, number] = [0x5b, 0x7b];
 const CLOSING: readonly [number, number] = [0x5d, 0x7d];
 
-/** Where the comma or bracket is that follows the value, or the end of the text. */
+/** The position of the comma or bracket after the value, or of the end of the text. */
 function endOfValue(text: string, start: number): number {
   let depth = 0;
   for (let at = start; at < text.length; at++) {
@@ -82,7 +82,7 @@ function endOfValue(text: string, start: number): number {
   return text.length;
 }
 
-/** What follows the closing quote. */
+/** The position after the closing quote. */
 function endOfString(text: string, start: number): number {
   for (let at = start + 1; at < text.length; at++) {
     const code = text.charCodeAt(at);

@@ -3,7 +3,7 @@ import { AppError, isAppError } from '../errors.ts';
 import type { ObjectInfo, ObjectStore } from '../object-store/object-store.ts';
 import type { Sequence } from './sequence.ts';
 
-/** Reading one document: what is wrong once may be a wrong answer, so corruption is proven. */
+/** Reading one document. One wrong answer does not make it corrupt: corruption has to be proven. */
 
 export interface CorruptBytes {
   readonly error: AppError;
@@ -14,7 +14,7 @@ export interface CorruptBytes {
 
 type Read<T> = { readonly document: T } | { readonly corrupt: CorruptBytes };
 
-/** Bytes as they were read, and what is wrong with them. */
+/** The bytes of one answer, and what is wrong with them. */
 interface Suspect {
   readonly error: AppError;
   readonly etag: string | undefined;
@@ -22,14 +22,14 @@ interface Suspect {
   readonly sha256: string | null;
 }
 
-/** Over new connections: a flipped bit, or half an answer, comes once. */
+/** Over new connections: a flipped bit, or half an answer, does not repeat. */
 const READS_AGAIN = 2;
 
 /**
- * The document of a number; undefined when the number is free.
+ * Reads the document of a number; undefined when the number is free.
  *
- * @param provenEtag the tag of bytes that were proven corrupt before
- * @returns `corrupt` only when the bytes stay unusable and the store's listing names the same object
+ * @param provenEtag the ETag of bytes that were proven corrupt before
+ * @returns `corrupt` only when two answers agree and the store's listing names the same object
  * @throws AppError `document_newer`; `store_unavailable` when the store's answers contradict each other
  */
 export async function readChecked<T>(
@@ -66,7 +66,7 @@ async function readOnce<T>(
     object = await store.get(key, { bytesMax: sequence.documentBytesMax, fresh });
   } catch (error) {
     if (!isAppError(error, 'document_too_large')) throw error;
-    const reason = `${key} is larger than any document of its kind.`;
+    const reason = `${key} is larger than the limit for its kind.`;
     const corrupt = new AppError('document_corrupt', reason, { cause: error });
     return { error: corrupt, etag: undefined, size: undefined, sha256: null };
   }
@@ -85,7 +85,7 @@ function isSame(a: Suspect, b: Suspect): boolean {
   return a.sha256 === b.sha256 && a.etag === b.etag && a.size === b.size;
 }
 
-/** Holds the bytes against the store's listing, which is another answer about the same object. */
+/** Compares the bytes with the store's listing, which is another answer about the same object. */
 async function prove<T>(
   store: ObjectStore,
   sequence: Sequence<T>,
@@ -112,6 +112,6 @@ async function findListed(store: ObjectStore, key: string): Promise<ObjectInfo |
 function contradiction<T>(sequence: Sequence<T>, number: number): AppError {
   return new AppError(
     'store_unavailable',
-    `The store's answers about ${sequence.key(number)} contradict each other, so nothing is concluded from them. Try again; if it stays so, look for a proxy or a cache between this process and the store.`,
+    `The store's answers about ${sequence.key(number)} contradict each other, so they are not used. Try again. If this stays, look for a proxy or a cache between this process and the store.`,
   );
 }

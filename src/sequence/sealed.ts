@@ -11,11 +11,11 @@ import {
 } from './envelope.ts';
 import type { Sequence } from './sequence.ts';
 
-/** What a kind of document is, and where its numbers lie. */
+/** A kind of document: its schema, its limits and its keys. */
 export interface Definition<S extends z.ZodType> {
   readonly name: string;
   readonly schema: S;
-  /** The same as the schema says, in steps: for documents that can be large. */
+  /** Checks the same as the schema, in steps: for documents that can be large. */
   readonly check?: Check<z.output<S>>;
   readonly documentBytesMax: number;
   /** See {@link Sequence.endKey}. */
@@ -23,14 +23,14 @@ export interface Definition<S extends z.ZodType> {
   /** `skipped` unless given; see {@link Sequence.corruptNewest}. */
   readonly corruptNewest?: 'unknown';
   key(number: number): string;
-  /** What the key promises of the document. */
+  /** The fields that follow from the key: see {@link Expectation.fields}. */
   expected(number: number): Readonly<Record<string, unknown>>;
 }
 
-/** What is smaller is read within a millisecond or two, in which no request has to be answered. */
+/** In bytes. A smaller document is parsed at once: that takes a millisecond or two. */
 const LARGE_BYTES = 128 * 1024;
 
-/** A sequence whose documents are sealed: content with the digest it was read under. */
+/** Defines a sequence of sealed documents: each content comes with the digest it was read under. */
 export function defineSequence<S extends z.ZodType<{ change_id: string }>>(
   definition: Definition<S>,
 ): Sequence<Sealed<z.output<S>>> {
@@ -41,7 +41,7 @@ export function defineSequence<S extends z.ZodType<{ change_id: string }>>(
     ...(definition.endKey === undefined ? {} : { endKey: definition.endKey }),
     key: definition.key,
     render: ({ signed }) => {
-      // What readers would refuse must never be written: nothing could take it back.
+      // A document that readers refuse must never be written: it could not be removed again.
       const checked = definition.schema.safeParse(signed);
       if (!checked.success) {
         const why = `The ${definition.name} would not be readable: ${checked.error.message}`;
@@ -61,7 +61,7 @@ export function defineSequence<S extends z.ZodType<{ change_id: string }>>(
   };
 }
 
-/** A document about to be stored. */
+/** Seals a document that is about to be stored. */
 export function seal<T extends object>(signed: T): Sealed<T> {
   return { signed, digest: digestOf(signed) };
 }

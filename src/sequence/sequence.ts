@@ -4,27 +4,27 @@ import { isPresent } from '../object-store/presence.ts';
 import { type CorruptBytes, readChecked } from './read-checked.ts';
 
 /**
- * Numbered immutable documents: everything that changes over time is one of these.
+ * Numbered immutable documents. Everything that changes over time is a sequence.
  *
- * Document 1 is the first; creating number N+1 *is* the change. Readers ask for N+1 until there is
- * none: a miss (404, and only 404) means that N is the newest.
+ * Document 1 is the first, and creating number N+1 *is* the change. Readers ask for N+1 until it is missing:
+ * a miss (404, and only 404) means that N is the newest.
  */
 export interface Sequence<T> {
   /** For messages: `catalog of desktop`. */
   readonly name: string;
   key(number: number): string;
   render(document: T): Uint8Array;
-  /** A promise for large documents. @throws AppError `document_corrupt`, `document_newer` */
+  /** Returns a promise for large documents. @throws AppError `document_corrupt`, `document_newer` */
   parse(bytes: Uint8Array, number: number): T | Promise<T>;
-  /** Fixed for the life of a change, so that its author recognises it after an unclear answer. */
+  /** The id of the change that made a document: its writer recognizes it after an unclear answer. */
   changeId(document: T): string;
   readonly documentBytesMax: number;
-  /** Where the marker of its end would be; undefined for one that never ends. See `end.ts`. */
+  /** The key of the marker of its end; undefined for a sequence that never ends. See `end.ts`. */
   readonly endKey?: string;
   /**
-   * What a newest document means that is proven corrupt. `unknown`: it may have withdrawn something, so
-   * the present state is unknown: readers and writers refuse to go on from the one before until a person
-   * allows it. `skipped`: the one before counts.
+   * What a proven corrupt newest document means. `unknown`: it may have withdrawn something, so the present
+   * state is unknown, and readers and writers refuse to use the document before it until a person allows
+   * it. `skipped`: the document before it counts.
    */
   readonly corruptNewest: 'unknown' | 'skipped';
 }
@@ -34,37 +34,37 @@ export interface Entry<T> {
   readonly document: T;
 }
 
-/** A number whose document is proven corrupt: truncated, altered, not what its key says. */
-export interface Damage {
+/** A document that is proven corrupt: truncated, altered, or not what its key says. */
+export interface CorruptDocument {
   readonly number: number;
   readonly reason: string;
-  /** Of its bytes, in hex; null when they are too many to read. */
+  /** Of its bytes, in hex; null when the object is too large to be read. */
   readonly sha256: string | null;
-  /** The store's tag of these bytes: while it is the same, they need not be proven again. */
+  /** The store's ETag of these bytes: while it is the same, they are not proven corrupt again. */
   readonly etag: string;
 }
 
 export interface Newer<T> {
   /** The readable documents above the starting number, oldest first. */
   readonly entries: readonly Entry<T>[];
-  readonly corrupt: readonly Damage[];
-  /** The highest number that is taken, readable or not. */
+  readonly corrupt: readonly CorruptDocument[];
+  /** The highest number that is taken, by a readable document or a corrupt one. */
   readonly last: number;
 }
 
 export interface Position<T> {
   readonly newest: Entry<T> | undefined;
   /** Corrupt documents above `newest`. */
-  readonly corrupt: readonly Damage[];
+  readonly corrupt: readonly CorruptDocument[];
   readonly last: number;
-  /** Numbers below `last` that are known to be missing: someone deleted them. */
+  /** Numbers below `last` that are known to be missing: their documents were deleted. */
   readonly holes: readonly number[];
 }
 
 /**
- * One document; undefined when the number is free.
+ * Reads one document; undefined when the number is free.
  *
- * @throws AppError `document_corrupt` once that is proven, `document_newer`, and the store's
+ * @throws AppError `document_corrupt` when that is proven, `document_newer`, and the store's
  */
 export async function readDocument<T>(
   store: ObjectStore,
@@ -77,7 +77,7 @@ export async function readDocument<T>(
   return read.document;
 }
 
-/** As {@link readDocument}, and undefined for a corrupt one as well: for lists, which show the others. */
+/** As {@link readDocument}, and undefined for a corrupt document too: for lists, which show the others. */
 export async function readSoundDocument<T>(
   store: ObjectStore,
   sequence: Sequence<T>,
@@ -88,35 +88,35 @@ export async function readSoundDocument<T>(
 }
 
 /**
- * Every document above `after`, in one request more than there are documents.
+ * Reads every document above `after`, in one request more than there are documents.
  *
- * Probes past corrupt ones, since a corrupt document must not stop everything after it.
+ * Goes past corrupt documents, which must not hide those after them.
  *
- * @param known what was proven corrupt before: not proven again while its tag is the same
+ * @param known documents that were proven corrupt before: not proven again while their ETag is the same
  * @throws AppError `document_newer`: a newer release of this software has written there
  */
 export async function readNewer<T>(
   store: ObjectStore,
   sequence: Sequence<T>,
   after: number,
-  known: readonly Damage[] = [],
+  known: readonly CorruptDocument[] = [],
 ): Promise<Newer<T>> {
   const entries: Entry<T>[] = [];
-  const corrupt: Damage[] = [];
+  const corrupt: CorruptDocument[] = [];
   for (let number = after + 1; ; number++) {
-    const before = known.find((damage) => damage.number === number);
+    const before = known.find((one) => one.number === number);
     const read = await readChecked(store, sequence, number, before?.etag);
     if (read === undefined) return { entries, corrupt, last: number - 1 };
-    if ('corrupt' in read) corrupt.push(before ?? damageOf(number, read.corrupt));
+    if ('corrupt' in read) corrupt.push(before ?? corruptDocument(number, read.corrupt));
     else entries.push({ number, document: read.document });
   }
 }
 
 /**
- * The newest readable document, found in O(log n) requests.
+ * Finds the newest readable document, in O(log n) requests.
  *
- * Gallops to a free number, bisects to the last taken one, then steps back over corrupt documents:
- * whether the one before counts is for {@link refuseUnknownState} to say.
+ * Gallops to a free number, bisects to the last taken one, then steps back over corrupt documents.
+ * {@link refuseUnknownState} decides whether the document before them counts.
  */
 export async function findNewest<T>(
   store: ObjectStore,
@@ -126,8 +126,8 @@ export async function findNewest<T>(
 }
 
 /**
- * As {@link findNewest}, cross-checked with one listing: galloping takes a hole for the end, and a
- * number that a deletion hid must neither be overlooked nor given away again.
+ * As {@link findNewest}, checked against one listing. Galloping takes a hole for the end, and a document
+ * behind a hole must neither be overlooked nor have its number used again.
  */
 export async function findNewestListed<T>(
   store: ObjectStore,
@@ -145,7 +145,7 @@ export async function findNewestListed<T>(
 }
 
 /**
- * The highest number that is taken, as galloping finds it.
+ * Finds the highest taken number by galloping.
  *
  * @param from a number that is taken, or 0
  */
@@ -170,7 +170,7 @@ export async function findLast<T>(
   return taken;
 }
 
-/** The numbers above `after` that a listing names, in order. */
+/** The numbers above `after` that a listing names, in ascending order. */
 async function listNumbers<T>(
   store: ObjectStore,
   sequence: Sequence<T>,
@@ -178,7 +178,7 @@ async function listNumbers<T>(
 ): Promise<readonly number[]> {
   const first = sequence.key(1);
   const prefix = first.slice(0, first.lastIndexOf('/') + 1);
-  // Numbers without leading zeros are not listed in their order: all of them are looked at then.
+  // Numbers without leading zeros are not listed in numeric order, so the whole prefix is listed.
   const isOrdered = first.length === sequence.key(10).length;
   const start = isOrdered && after > 0 ? { after: sequence.key(after) } : {};
   const numbers: number[] = [];
@@ -195,7 +195,7 @@ async function stepBack<T>(
   last: number,
   holes: readonly number[],
 ): Promise<Position<T>> {
-  const corrupt: Damage[] = [];
+  const corrupt: CorruptDocument[] = [];
   const missing = new Set(holes);
   for (let number = last; number > 0; number--) {
     if (missing.has(number)) continue;
@@ -205,31 +205,31 @@ async function stepBack<T>(
       return { newest, corrupt: corrupt.reverse(), last, holes: sorted(missing) };
     }
     if (read === undefined) missing.add(number);
-    else corrupt.push(damageOf(number, read.corrupt));
+    else corrupt.push(corruptDocument(number, read.corrupt));
   }
   return { newest: undefined, corrupt: corrupt.reverse(), last, holes: sorted(missing) };
 }
 
 const sorted = (numbers: ReadonlySet<number>): number[] => [...numbers].sort((a, b) => a - b);
 
-function damageOf(number: number, { error, sha256, etag }: CorruptBytes): Damage {
+function corruptDocument(number: number, { error, sha256, etag }: CorruptBytes): CorruptDocument {
   return { number, reason: error.message, sha256, etag };
 }
 
 /** The position after reading on from it. */
 export function advance<T>(position: Position<T>, newer: Newer<T>): Position<T> {
   const newest = newer.entries.at(-1) ?? position.newest;
-  // Reading on from the last readable document meets the same damage again.
+  // Reading on from the newest readable document meets the same corrupt documents again.
   const known = new Map(
-    [...position.corrupt, ...newer.corrupt].map((damage) => [damage.number, damage]),
+    [...position.corrupt, ...newer.corrupt].map((document) => [document.number, document]),
   );
-  const corrupt = [...known.values()].filter((damage) => damage.number > (newest?.number ?? 0));
+  const corrupt = [...known.values()].filter(({ number }) => number > (newest?.number ?? 0));
   return { newest, corrupt, last: newer.last, holes: position.holes };
 }
 
 /**
- * Where a corrupt newest document means that the present state is unknown: refuses to go on from the one
- * before, unless a person has allowed it for each of these numbers.
+ * Refuses to go on from the document before a corrupt newest one, where that makes the present state
+ * unknown, unless a person has allowed it for each corrupt number.
  *
  * @throws AppError `document_corrupt`, with the option that allows it
  */

@@ -1,18 +1,17 @@
 import type { ObjectStore } from '../object-store/object-store.ts';
 import { END_KEPT_MS_MIN, type EndDeps } from './end.ts';
 
-/** Deleting what nobody reads any more of sequences that are no history: the newest document says it all. */
+/** Deleting old documents of sequences that need no history: the newest document has the whole state. */
 
-/** So many of the newest are kept, whatever their numbers: a corrupt one is stepped over. */
+/** This many of the newest documents are always kept: readers step over a corrupt one. */
 export const NEWEST_KEPT = 3;
 
 /**
- * The lowest newest number from which on galloping does not need a number any more: see `findLast`, which
- * probes the powers of two, and bisects then. The taken numbers that it meets on its way to the newest are
- * those of its leading bits: a number is met as long as the newest one is below the next with as many
- * trailing zeros. Infinite for powers of two.
+ * From this newest number on, galloping no longer needs the given number; infinite for a power of two.
  *
- * Of n documents fewer than 2 · log2(n) + 3 are needed.
+ * `findLast` probes the powers of two, then bisects. On its way to the newest number it meets the taken
+ * numbers that consist of its leading bits. So it meets a number as long as the newest one is below the
+ * next number with as many trailing zeros. Of n documents it needs fewer than 2 · log2(n) + 3.
  */
 export function neededBelow(number: number): number {
   const lowestBit = number & -number;
@@ -21,19 +20,21 @@ export function neededBelow(number: number): number {
 }
 
 /**
- * Whether documents are missing between the newest sound one and the last number: with everything corrupt
- * that trimming keeps at the end, the next sound one is of long ago, and must not count as the present
- * state: what was withdrawn since then would be good again.
+ * Whether documents are missing between the newest sound one and the last number. When all documents that
+ * trimming keeps at the end are corrupt, the next sound one is old. It must not count as the present state:
+ * everything withdrawn since then would be valid again.
  *
+ * @param newest the number of the newest sound document
+ * @param last the highest number that is taken
  * @param corrupt how many documents above the newest sound one are corrupt
  */
 export function isLongGone(newest: number, last: number, corrupt: number): boolean {
   return last - newest > corrupt;
 }
 
-/** The documents of one sequence, as a listing names them. */
+/** The documents of one sequence, as listed. */
 export interface Listed {
-  /** What `parse` named it. */
+  /** The name that `parse` gave the sequence. */
   readonly of: string;
   readonly documents: readonly {
     readonly key: string;
@@ -43,9 +44,9 @@ export interface Listed {
 }
 
 /**
- * The sequences below a root, one after the other.
+ * Lists the sequences below a root, one after the other.
  *
- * @param parse names the sequence and the number of a key; undefined for any other key
+ * @param parse gives the name of the sequence and the number of a key; undefined for any other key
  */
 export async function* listSequences(
   store: ObjectStore,
@@ -53,7 +54,7 @@ export async function* listSequences(
   parse: (key: string) => { readonly of: string; readonly number: number } | undefined,
 ): AsyncIterable<Listed> {
   let current: { of: string; documents: Listed['documents'][number][] } | undefined;
-  // In key order: all of a sequence comes in one piece.
+  // Keys come in order, so all documents of a sequence come together.
   for await (const { key, lastModified } of store.list(root)) {
     const parsed = parse(key);
     if (parsed === undefined) continue;
@@ -68,9 +69,9 @@ export async function* listSequences(
 }
 
 /**
- * The keys of documents that can be deleted, the oldest first: those that galloping has not needed for
- * longer than any reader or writer can be under way. A reader that found a number free a moment before
- * another process wrote it still bisects down to the documents that were needed until then.
+ * The documents that can be deleted, the oldest first: galloping has not needed them for longer than any
+ * reader or writer can be under way. A reader that found a number free just before another process took
+ * it still bisects down to documents that were needed until then.
  */
 export function removableKeys({ clock }: EndDeps, { documents }: Listed): readonly Removable[] {
   const inOrder = [...documents].sort((a, b) => a.number - b.number);

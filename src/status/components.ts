@@ -2,15 +2,16 @@ import { CLOCK_DIFFERENCE_MAX_MS, type Clock, type Randomness } from '../clock.t
 import { counted } from '../counted.ts';
 import { AppError } from '../errors.ts';
 import type { ObjectStore } from '../object-store/object-store.ts';
+import { probeKey } from './keys.ts';
 import type { CatalogReport, ComponentStatus, Indicator } from './report.ts';
 
-/** What the status page is made of: known in memory, or found out by asking. */
+/** A part of the status page: read from memory, or probed in the background. */
 export type ComponentSource = ReadComponents | ProbedComponent;
 
-/** Components whose state is in memory; they may come and go, as applications do. */
+/** Components whose state is in memory. They may come and go, as applications do. */
 export interface ReadComponents {
   readonly kind: 'read';
-  /** Called for every report: from memory, and never throws. */
+  /** Called for every report: answers from memory, and never throws. */
   read(): readonly ComponentReading[];
   catalogs?(): readonly CatalogReport[];
 }
@@ -19,22 +20,22 @@ export interface ComponentReading {
   readonly id: string;
   readonly name: string;
   readonly status: ComponentStatus;
-  /** For anybody: no host, bucket, key or secret. */
+  /** Public: without a host, bucket, key or secret. */
   readonly description: string;
-  /** What this state means for the whole. */
+  /** What this state means for the whole service. */
   readonly impact: Indicator;
 }
 
-/** One component that is asked in the background, and that real traffic may report on as well. */
+/** One component that is probed in the background; real traffic may report on it as well. */
 export interface ProbedComponent {
   readonly kind: 'probed';
   readonly id: string;
   readonly name: string;
-  /** What its being out means for the whole; being slow is always `minor`. */
+  /** What its outage means for the whole service; being slow is always `minor`. */
   readonly outageImpact: 'minor' | 'major';
   /**
-   * Resolves when the component works, throws when it does not; what is thrown goes to the log and not
-   * to the page. Must end when the signal aborts. Without a probe only real traffic tells.
+   * Resolves when the component works, throws when it does not. The error goes to the log, not to the page.
+   * Must end when the signal aborts. Without a probe, only real traffic tells the state.
    */
   readonly probe?: (signal: AbortSignal) => Promise<unknown>;
   /** Default 5 s. */
@@ -43,7 +44,7 @@ export interface ProbedComponent {
   readonly intervalMs?: number;
 }
 
-/** The catalog's account of itself, as far as it is looked at here. */
+/** The part of the catalog's health that the status needs. */
 export interface ObservedCatalog {
   readonly ready: boolean;
   readonly applications: Readonly<Record<string, ObservedApplication>>;
@@ -62,9 +63,9 @@ export interface ObservedApplication {
 type State = Pick<ComponentReading, 'status' | 'description' | 'impact'>;
 
 /**
- * `catalog` for all of them together, and `catalog:{application}` for each.
+ * The component `catalog` for the whole, and `catalog:{application}` for each application.
  *
- * @param deps.staleMaxMs how long an unconfirmed state answers, as the catalog itself was told
+ * @param deps.staleMaxMs the same as the catalog's: how long clients are answered from an unconfirmed state
  */
 export function catalogComponents(deps: {
   readonly health: () => ObservedCatalog;
@@ -73,7 +74,7 @@ export function catalogComponents(deps: {
 }): ReadComponents {
   const { clock, staleMaxMs } = deps;
   const ageOf = ({ confirmedAt }: ObservedApplication): number | null =>
-    // Zero is what a saved state without a confirmation comes with.
+    // Zero is the confirmation of a saved state that the store never confirmed.
     confirmedAt === undefined || confirmedAt === 0 ? null : clock.now() - confirmedAt;
   return {
     kind: 'read',
@@ -106,11 +107,11 @@ export function catalogComponents(deps: {
 
 function stateOfAll(health: ObservedCatalog, isAllOut: boolean, count: number): State {
   if (!health.ready || isAllOut) {
-    const description = 'No catalog is there to answer from.';
+    const description = 'No catalog is loaded: updates cannot be answered.';
     return { status: 'major_outage', description, impact: 'critical' };
   }
   if (health.problems.length > 0) {
-    const description = 'The list of applications cannot be read: new ones are not seen.';
+    const description = 'The list of applications cannot be read: new applications are not seen.';
     return { status: 'degraded_performance', description, impact: 'minor' };
   }
   const description = `${counted(count, 'application')}.`;
@@ -120,7 +121,7 @@ function stateOfAll(health: ObservedCatalog, isAllOut: boolean, count: number): 
 function stateOf(observed: ObservedApplication, age: number | null, staleMaxMs: number): State {
   const { revision, source, problems, storeFailing } = observed;
   if (source === 'none') {
-    // One that was only registered is no outage; one whose every document is corrupt is.
+    // An application that is only registered is no outage; one whose every revision is corrupt is.
     return age === null || problems.length > 0
       ? out('No catalog could be loaded: nothing is offered.')
       : { status: 'operational', description: 'Nothing is published yet.', impact: 'none' };
@@ -138,9 +139,9 @@ function stateOf(observed: ObservedApplication, age: number | null, staleMaxMs: 
     return { status: 'degraded_performance', description, impact: 'minor' };
   }
   if (problems.length > 0) {
-    // Not in their own words: those name keys.
+    // Without the problems' own sentences: those name keys.
     const count = counted(problems.length, 'problem');
-    const description = `Answers come from ${confirmed}, with ${count} that the log names.`;
+    const description = `Answers come from ${confirmed}, with ${count}; see the log.`;
     return { status: 'degraded_performance', description, impact: 'minor' };
   }
   return { status: 'operational', description: `Answers from ${confirmed}.`, impact: 'none' };
@@ -156,7 +157,7 @@ function spanText(ms: number): string {
   return seconds < 7_200 ? `${Math.round(seconds / 60)} min` : `${Math.round(seconds / 3_600)} h`;
 }
 
-/** Whether this machine's clock is that of the store. */
+/** Compares this machine's clock with the store's. @param offsetMs the store's minus this machine's */
 export function clockComponent(offsetMs: () => number | undefined): ReadComponents {
   return {
     kind: 'read',
@@ -168,13 +169,13 @@ export function clockComponent(offsetMs: () => number | undefined): ReadComponen
         return [{ ...named, status: 'operational', description, impact: 'none' }];
       }
       const side = offset > 0 ? 'behind' : 'ahead of';
-      const description = `This server's clock is ${spanText(Math.abs(offset))} ${side} the store's. Answers go by the store's; nothing old is deleted.`;
+      const description = `This server's clock is ${spanText(Math.abs(offset))} ${side} the store's. Answers use the store's time; nothing old is deleted.`;
       return [{ ...named, status: 'degraded_performance', description, impact: 'minor' }];
     },
   };
 }
 
-/** Stores something small and deletes it: a disk that is full, or read-only, still answers reads. */
+/** Creates a small object and deletes it: a full or read-only disk still answers reads. */
 export function diskComponent(deps: {
   readonly store: ObjectStore;
   readonly randomness: Randomness;
@@ -185,18 +186,18 @@ export function diskComponent(deps: {
     name: 'Storing on disk',
     outageImpact: 'major',
     probe: async (signal) => {
-      const key = `probe/status/${deps.randomness.id()}`;
+      const key = probeKey(deps.randomness.id());
       await deps.store.create(key, Buffer.from('probe'), { signal });
       await deps.store.delete(key, { signal });
     },
   };
 }
 
-/** Asks for an object that cannot be there: a store that denies it cannot tell what is missing either. */
+/** Reads an object that cannot exist: a store that denies this cannot tell that an object is missing. */
 export function objectStoreComponent(deps: {
   readonly store: ObjectStore;
   readonly randomness: Randomness;
-  /** Which of several; default the one with the releases. */
+  /** Default: the store with the releases. */
   readonly id?: string;
   readonly name?: string;
 }): ProbedComponent {
@@ -205,12 +206,15 @@ export function objectStoreComponent(deps: {
     id: deps.id ?? 'object_store',
     name: deps.name ?? 'Object store',
     outageImpact: 'major',
-    // Not HEAD, whose 404 is the same for a missing object and a missing bucket.
+    // Not a HEAD: its 404 is the same for a missing object and a missing bucket.
     probe: async (signal) => {
-      const key = `probe/status/${deps.randomness.id()}`;
+      const key = probeKey(deps.randomness.id());
       const found = await deps.store.get(key, { signal, bytesMax: 1024 });
       if (found !== undefined) {
-        throw new AppError('store_nonconforming', 'The store has an object that nobody created.');
+        throw new AppError(
+          'store_nonconforming',
+          'The store has an object that was never created.',
+        );
       }
     },
   };

@@ -2,10 +2,10 @@ import type { Clock } from '../clock.ts';
 import { AppError, isAppError } from '../errors.ts';
 import type { ComponentStatus } from './report.ts';
 
-/** What one probe found out. */
+/** What a probe, or real traffic, found out. */
 export interface Finding {
   readonly status: ComponentStatus;
-  /** For anybody. */
+  /** Public: without a host, bucket, key or secret. */
   readonly description: string;
   /** For the log. */
   readonly error?: unknown;
@@ -14,9 +14,9 @@ export interface Finding {
 const SLOW_MS = 2_000;
 
 /**
- * Asks once. Undefined when it was stopped: that says nothing about what was asked.
+ * Runs a probe once. Undefined when it was stopped: that says nothing about the component.
  *
- * @param probe throws when what it asks does not work
+ * @param probe throws when the component does not work
  */
 export async function runProbe(
   clock: Clock,
@@ -36,15 +36,15 @@ export async function runProbe(
   }
 }
 
-/** Messages of errors name hosts, buckets and keys: they are for the log. */
+/** The messages of errors name hosts, buckets and keys: they belong into the log. */
 function publicSentence(error: unknown): string {
   const kind = isAppError(error) ? error.kind : 'internal';
   if (kind === 'unavailable' || kind === 'rate_limited') return 'Does not answer.';
-  if (kind === 'internal' || kind === 'corrupt') return 'Does not work; the log says why.';
-  return 'Refuses this service; the log says what to set right.';
+  if (kind === 'internal' || kind === 'corrupt') return 'Does not work; see the log.';
+  return 'Refuses this service; see the log.';
 }
 
-/** Settles when the time is over or the signal aborts, even if `run` does not. */
+/** Settles at the time limit, or when the signal aborts, even if `run` does not. */
 async function withTimeout(
   clock: Clock,
   stopping: AbortSignal,

@@ -1,4 +1,4 @@
-/** What the status page says, in Statuspage's words. */
+/** The status page's report, in the vocabulary of Statuspage. */
 
 /** From best to worst. */
 export const COMPONENT_STATUSES = [
@@ -10,9 +10,8 @@ export const COMPONENT_STATUSES = [
 export type ComponentStatus = (typeof COMPONENT_STATUSES)[number];
 
 /**
- * From best to worst. `minor`: something is degraded, or something is out that updates do not need.
- * `major`: the object store is out, or a catalog is too old or comes from disk. `critical`: no catalog
- * can answer.
+ * From best to worst. `minor`: a component is degraded, or one that updates do not need is out. `major`: the
+ * object store is out, or a catalog is too old or comes from disk. `critical`: no catalog can answer.
  */
 export const INDICATORS = ['none', 'minor', 'major', 'critical'] as const;
 export type Indicator = (typeof INDICATORS)[number];
@@ -21,7 +20,7 @@ export interface ComponentReport {
   readonly id: string;
   readonly name: string;
   readonly status: ComponentStatus;
-  /** A sentence for anybody: no host, bucket, key or secret is in it. */
+  /** A public sentence, without a host, bucket, key or secret. */
   readonly description: string;
   /** When the status last changed; milliseconds since the epoch. */
   readonly updatedAt: number;
@@ -32,15 +31,15 @@ export interface ComponentReport {
 export interface CatalogReport {
   readonly application: string;
   readonly revision: number;
-  /** `saved`: from disk, the store has not confirmed it yet. */
+  /** `saved`: it is from disk, and the store has not confirmed it yet. */
   readonly source: 'none' | 'saved' | 'live';
-  /** Since the store last confirmed it; null when it never did. */
+  /** Since the store last confirmed the catalog; null when it never did. */
   readonly ageSeconds: number | null;
   readonly problemsCount: number;
 }
 
 export interface StatusReport {
-  /** When it was made; milliseconds since the epoch. */
+  /** When the report was made; milliseconds since the epoch. */
   readonly at: number;
   readonly indicator: Indicator;
   readonly description: string;
@@ -53,7 +52,7 @@ export function isWorse(a: ComponentStatus, b: ComponentStatus): boolean {
   return COMPONENT_STATUSES.indexOf(a) > COMPONENT_STATUSES.indexOf(b);
 }
 
-/** The worst of what the components mean for the whole. */
+/** The worst of the impacts; `none` without any. */
 export function worstOf(impacts: readonly Indicator[]): Indicator {
   return INDICATORS.findLast((indicator) => impacts.includes(indicator)) ?? 'none';
 }
@@ -61,6 +60,6 @@ export function worstOf(impacts: readonly Indicator[]): Indicator {
 export const INDICATOR_SENTENCES: Readonly<Record<Indicator, string>> = {
   none: 'All systems operational',
   minor: 'Updates are answered; some parts are degraded',
-  major: 'Updates are answered from the last good state, or not all of them',
+  major: 'Updates are answered from the last good state, or for some applications only',
   critical: 'Updates cannot be answered',
 };

@@ -41,8 +41,8 @@ function setUp() {
   return { clock, store, ran, process, keys };
 }
 
-describe('clearing up', () => {
-  it('is done by one process an hour, whichever comes first', async () => {
+describe('cleaning up', () => {
+  it('is done by one process an hour, the first to claim it', async () => {
     const { clock, ran, process } = setUp();
     const processes = [process('a'), process('b'), process('c')];
     await Promise.all(processes.map((one) => one.runOnce()));
@@ -53,13 +53,13 @@ describe('clearing up', () => {
     expect(ran.slice(2)).toEqual(['c first', 'c second']);
   });
 
-  it('does not let one task that fails keep the others from running', async () => {
+  it('runs the other tasks when one fails', async () => {
     const { ran, process, store } = setUp();
     await process('a', store, true).runOnce();
     expect(ran).toEqual(['a second']);
   });
 
-  it('leaves no more claims behind than it needs', async () => {
+  it('leaves no more claims than it needs', async () => {
     const { clock, process, keys } = setUp();
     for (let hour = 0; hour < 10; hour++) {
       await process('a').runOnce();
@@ -68,7 +68,7 @@ describe('clearing up', () => {
     expect((await keys()).length).toBeLessThanOrEqual(3);
   });
 
-  it('begins soon after the start, and is stopped while it waits', async () => {
+  it('begins soon after the start, and can be stopped while it waits', async () => {
     const { ran, store, clock } = setUp();
     const pauses: number[] = [];
     // The first pause is over at once, the next ones when they are given up.

@@ -3,7 +3,7 @@ import { createKnownVersions } from '../../src/app/known-versions.ts';
 import { check, release, setStatus } from '../http/support.ts';
 import { createTestService, type TestService } from '../support/service.ts';
 
-describe('the versions that counts tell apart', () => {
+describe('the versions that are counted separately', () => {
   let service: TestService;
   beforeAll(async () => {
     service = await createTestService();
@@ -47,7 +47,7 @@ describe('the versions that counts tell apart', () => {
     await restricted.close();
   });
 
-  it('are on an open channel those of open channels alone', async () => {
+  it('are only those of open channels on an open channel', async () => {
     const insider = { channel: 'insider' };
     for (const version of ['2.0.0-insider.1', '2.0.0-insider.2']) {
       await release(service, version, ['windows x64 nsis'], insider);

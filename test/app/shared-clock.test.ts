@@ -33,8 +33,8 @@ function processOff(store: ObjectStore, storeClock: Clock, aheadMs: number) {
   };
 }
 
-describe('the time of the store, as its answers tell it', () => {
-  it('is the median of the last five', () => {
+describe('the time of the store, as its answers state it', () => {
+  it('is the median of the last five answers', () => {
     const clock = createFixedClock(Date.parse('2026-11-21T10:00:00Z'));
     const time = createStoreTime(clock);
     expect(time.offsetMs()).toBeUndefined();
@@ -48,7 +48,7 @@ describe('the time of the store, as its answers tell it', () => {
     expect(time.offsetMs()).toBe(500);
   });
 
-  it('changes nothing where it agrees, or where the store has no other clock', () => {
+  it('changes nothing when the clocks agree, or when the store has no clock of its own', () => {
     const clock = createFixedClock();
     expect(createSharedClock(clock, {}).now()).toBe(clock.now());
     expect(createSharedClock(clock, { clockOffsetMs: () => 1_500 }).now()).toBe(clock.now());
@@ -92,7 +92,7 @@ describe.each(OFFSETS)('a process whose clock is %i ms off', (aheadMs) => {
     await refreshWith(rightSessions, current);
   });
 
-  it('hands out links that are good for ten minutes and more', async () => {
+  it('issues links that are valid for at least ten minutes', async () => {
     const storeClock = createFixedClock();
     const store = createMemoryStore({ clock: storeClock });
     const off = processOff(store, storeClock, aheadMs);
@@ -106,7 +106,7 @@ describe.each(OFFSETS)('a process whose clock is %i ms off', (aheadMs) => {
     }
   });
 
-  it('says so in its status, from five minutes on', () => {
+  it('reports it in its status, from five minutes on', () => {
     const [reading] = clockComponent(() => -aheadMs).read();
     const isFar = Math.abs(aheadMs) > 5 * MINUTE;
     expect(reading?.status).toBe(isFar ? 'degraded_performance' : 'operational');

@@ -36,7 +36,7 @@ async function startWith(applications: number): Promise<{ world: World; catalog:
 }
 
 describe('with a hundred applications', () => {
-  it('a change is live within five seconds, and idling costs as little as with one', async () => {
+  it('a change is live within five seconds, and an idle service costs as little as with one application', async () => {
     const { world, catalog } = await startWith(100);
     for (const index of [0, 57, 99]) {
       const application = nameOf(index);
@@ -79,7 +79,7 @@ describe('with a hundred applications', () => {
     expect(await offered(catalog, nameOf(7))).toBe('2.0.0');
   });
 
-  it('a service that is far behind looks at everything', async () => {
+  it('a service that is far behind reads every application', async () => {
     const { world, catalog } = await startWith(3);
     for (let n = 0; n < 80; n++) await announceChange(world.parts, 'app-000', n);
     await publish(world.parts, { application: nameOf(2), version: '2.0.0', artifacts: [setup] });
@@ -87,7 +87,7 @@ describe('with a hundred applications', () => {
     expect(await offered(catalog, nameOf(2))).toBe('2.0.0');
   });
 
-  it('a corrupt hint costs its application time, and the others nothing', async () => {
+  it('a corrupt hint delays its application, and no other', async () => {
     const { world, catalog } = await startWith(5);
     const last = await findLastHint(world.memory, 0);
     await world.memory.create(hintKey(last + 1), Buffer.from('nonsense'));
@@ -97,14 +97,14 @@ describe('with a hundred applications', () => {
   });
 });
 
-describe('announcing', () => {
+describe('announcing a change', () => {
   const setUp = () => {
     const clock = createFixedClock();
     const store = createFaultyStore(createMemoryStore({ clock }));
     return { store, clock, randomness: createSeededRandomness(1) };
   };
 
-  it('by many at once leaves a sequence without gaps', async () => {
+  it('by several publishers at once leaves no gap in the sequence', async () => {
     const deps = setUp();
     const done = await Promise.all(
       Array.from({ length: 3 }, (_, index) => announceChange(deps, nameOf(index), 0)),
@@ -115,7 +115,7 @@ describe('announcing', () => {
     expect(last).toBe(3);
   });
 
-  it('gives up after three tries, and never fails', async () => {
+  it('gives up after three attempts, and never throws', async () => {
     const deps = setUp();
     for (const code of ['store_unavailable', 'store_denied', 'store_full'] as const) {
       deps.store.setPlan(() => ({ when: 'before', code }));

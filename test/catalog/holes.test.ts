@@ -46,7 +46,7 @@ const verify = (world: World) =>
   );
 
 describe.each([[[2]], [[3]], [[2, 3]], [[1]], [[1, 2, 3]]])('without revisions %j', (deleted) => {
-  it('a service that starts serves the newest, and says what is missing', async () => {
+  it('a service that starts serves the newest revision', async () => {
     const world = await setUp();
     for (const number of deleted) await world.memory.delete(revisionKey('desktop', number));
     const catalog = await start(world);
@@ -54,7 +54,7 @@ describe.each([[[2]], [[3]], [[2, 3]], [[1]], [[1, 2, 3]]])('without revisions %
     expect(catalog.health().applications.desktop?.revision).toBe(4);
   });
 
-  it('a publisher goes on above the newest, and never in a hole', async () => {
+  it('a publisher appends after the newest revision, and never fills a hole', async () => {
     const world = await setUp();
     for (const number of deleted) await world.memory.delete(revisionKey('desktop', number));
     const { revision } = await publish(world.parts, { version: '4.0.0', artifacts: [setup] });
@@ -68,7 +68,7 @@ describe.each([[[2]], [[3]], [[2, 3]], [[1]], [[1, 2, 3]]])('without revisions %
     expect(signed?.previous?.revision).toBe(4);
   });
 
-  it('doctor fails when one is missing above what galloping finds', async () => {
+  it('doctor fails when a revision is missing above the number that galloping finds', async () => {
     const world = await setUp();
     for (const number of deleted) await world.memory.delete(revisionKey('desktop', number));
     const checks = await diagnose({
@@ -85,7 +85,7 @@ describe.each([[[2]], [[3]], [[2, 3]], [[1]], [[1, 2, 3]]])('without revisions %
     if (isHidden) expect(catalogs?.detail).toMatch(/missing\. Restore from a backup/);
   });
 
-  it('verify names each, and nothing else', async () => {
+  it('verify names each missing revision, and nothing else', async () => {
     const world = await setUp();
     for (const number of deleted) await world.memory.delete(revisionKey('desktop', number));
     const { applications } = await verify(world);
@@ -95,7 +95,7 @@ describe.each([[[2]], [[3]], [[2, 3]], [[1]], [[1, 2, 3]]])('without revisions %
   });
 });
 
-describe('what was deleted from the end', () => {
+describe('a document that was deleted from the end', () => {
   it('is reported by a running service within two minutes', async () => {
     const world = await setUp();
     const catalog = await start(world);
@@ -106,7 +106,7 @@ describe('what was deleted from the end', () => {
     expect(await offered(catalog)).toBe('2.0.0');
   });
 
-  it('of the manifests of a version leaves no number to be given away again', async () => {
+  it('that is the first of two manifests leaves the offer of the second in place', async () => {
     const world = await setUp();
     const mac = await makeArtifact(temporary.path, {
       filename: 'App.dmg',
@@ -123,7 +123,7 @@ describe('what was deleted from the end', () => {
 });
 
 describe('a file of an offered release', () => {
-  it('that is deleted takes its offer out of a running service within ten minutes', async () => {
+  it('is missed by a running service within ten minutes of its deletion', async () => {
     const world = await setUp();
     const other = await makeArtifact(temporary.path, { filename: 'Other.exe', content: 'other' });
     await publish(world.parts, { version: '5.0.0', artifacts: [other] });
@@ -145,7 +145,7 @@ describe('a file of an offered release', () => {
 });
 
 describe('a directory whose volume is not mounted', () => {
-  it('is no empty store to a service that starts: it answers from what it saved, or 503', async () => {
+  it('does not count as an empty store: a service that starts answers from its saved state', async () => {
     const directory = path.join(temporary.path, 'volume');
     const signUrl = () => ({ url: 'http://h/', expiresAt: new Date() });
     const openStore = () => openFilesystemStore({ directory, signUrl });
@@ -192,7 +192,7 @@ describe('the list of applications', () => {
     },
   );
 
-  it('corrupt in a running service: known names are served, others are not denied', async () => {
+  it('corrupt in a running service: known applications are served, and others are unavailable, not unknown', async () => {
     const world = await setUp();
     const catalog = await start(world);
     await publish(world.parts, { application: 'second', version: '1.0.0', artifacts: [setup] });
@@ -205,7 +205,7 @@ describe('the list of applications', () => {
     await expect(publish(world.parts, request)).rejects.toThrow('--skip-corrupt 2');
   });
 
-  it('empty is believed where nothing was ever published', async () => {
+  it('that is empty is believed when nothing was ever published', async () => {
     const catalog = await start(createWorld());
     await expect(offered(catalog)).rejects.toMatchObject({ code: 'unknown_application' });
     expect(catalog.health().ready).toBe(true);

@@ -72,7 +72,7 @@ export interface World {
   /** What the catalogs logged at warn and above. */
   readonly log: string[];
   open(options?: { stateDirectory?: string; store?: ObjectStore }): Catalog;
-  /** Replaces an object's bytes, as only somebody outside can; undefined removes it. */
+  /** Replaces an object's bytes, as only an attacker or an operator can; undefined deletes it. */
   tamper(key: string, edit: (text: string) => string | undefined): Promise<void>;
 }
 

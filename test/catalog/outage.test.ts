@@ -111,7 +111,7 @@ describe('a store that is down', () => {
     expect(await offered(catalog)).toBe('1.0.0');
   });
 
-  it('at a cold start: what was saved on disk is served, without a store call', async () => {
+  it('at a cold start: clients are answered from the saved state, without a store call', async () => {
     const { world, stateDirectory } = await runOnce(['1.0.0', '2.0.0']);
     world.store.goDown();
     const catalog = open(world, stateDirectory);
@@ -126,7 +126,7 @@ describe('a store that is down', () => {
     expect(catalog.health().applications.desktop).toMatchObject({ source: 'live' });
   });
 
-  it('at a cold start: what was saved too long ago is not served', async () => {
+  it('at a cold start: a saved state that is too old is not used', async () => {
     const { world, stateDirectory } = await runOnce(['1.0.0']);
     world.store.goDown();
     await world.clock.advance(STALE_MAX_MS + 60_000);
@@ -135,7 +135,7 @@ describe('a store that is down', () => {
     await expect(offered(catalog)).rejects.toMatchObject({ code: 'catalog_unavailable' });
   });
 
-  it('at a cold start with nothing saved: says so at once, also when the store never answers', async () => {
+  it('at a cold start with nothing saved: answers 503 within a second, also when the store hangs', async () => {
     for (const when of ['before', 'hang'] as const) {
       const world = createWorld();
       await publish(world.parts, { version: '1.0.0', artifacts: [setup] });
@@ -156,7 +156,7 @@ describe('a store that is down', () => {
     }
   });
 
-  it('that never answers does not keep the saved state from being served', async () => {
+  it('that hangs does not keep clients from being answered from the saved state', async () => {
     const { world, stateDirectory } = await runOnce(['1.0.0']);
     world.store.setPlan(() => ({ when: 'hang' }));
     const catalog = open(world, stateDirectory);
@@ -221,7 +221,7 @@ describe('a store rolled back to an older state', () => {
 });
 
 describe('saved state', () => {
-  it('that cannot be written is warned of once, and nothing else', async () => {
+  it('that cannot be written causes one warning, and nothing else', async () => {
     const world = createWorld();
     await publish(world.parts, { version: '1.0.0', artifacts: [setup] });
     const occupied = path.join(temporary.path, 'occupied');
@@ -236,7 +236,7 @@ describe('saved state', () => {
     expect(problemsOf(catalog)).toBe('');
   });
 
-  it('that was torn or edited counts as none', async () => {
+  it('that was truncated or edited counts as missing', async () => {
     for (const edit of [(text: string) => text.slice(0, 400), (text: string) => `${text} `]) {
       const { world, stateDirectory } = await runOnce(['1.0.0']);
       const files = await readdir(stateDirectory, { recursive: true });

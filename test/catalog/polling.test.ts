@@ -26,7 +26,7 @@ async function start(world: World): Promise<Catalog> {
 }
 
 describe('a running catalog', () => {
-  it('sees what is published within two poll intervals, whole', async () => {
+  it('answers from a new revision within two poll intervals', async () => {
     const world = createWorld();
     await publish(world.parts, { version: '1.0.0', artifacts: [setup] });
     const catalog = await start(world);
@@ -81,7 +81,7 @@ describe('a running catalog', () => {
     expect(world.store.counts).toMatchObject({ list: 0, head: 0, create: 0 });
   });
 
-  it('answers names that strangers invent without asking the store', async () => {
+  it('answers invented application names without a store request', async () => {
     const world = createWorld();
     await publish(world.parts, { version: '1.0.0', artifacts: [setup] });
     const catalog = await start(world);
@@ -97,7 +97,7 @@ describe('a running catalog', () => {
     console.log(`invented applications: ${names} names, ${world.store.total()} store requests`);
   });
 
-  it('looks once for a version it does not know, at most once a second', async () => {
+  it('asks the store for an unknown version, at most once a second', async () => {
     const world = createWorld();
     await publish(world.parts, { version: '1.0.0', artifacts: [setup] });
     const catalog = await start(world);
@@ -136,7 +136,7 @@ describe('a running catalog', () => {
     );
   });
 
-  it('of 1,000 offers answers after a few requests', async () => {
+  it('with 1,000 offers answers after a few requests', async () => {
     const world = createWorld();
     await bulkPublish(world, 1_000);
     world.store.forgetCalls();

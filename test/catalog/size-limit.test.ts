@@ -18,7 +18,7 @@ describe('the size of a catalog revision', () => {
     expect(worst.length).toBeLessThanOrEqual(withdrawnBytes(channels));
   });
 
-  it('refuses a reason that takes more than it may, and says how much it takes', async () => {
+  it('refuses a reason above its limit, and states its size', async () => {
     const { deps, offer } = setUpLarge();
     await offer(1);
     const { version } = offerOf(1);

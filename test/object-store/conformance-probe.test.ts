@@ -1,10 +1,7 @@
 import { expect, it } from 'vitest';
 import { AppError } from '../../src/errors.ts';
-import {
-  ensureConforming,
-  probeConformance,
-  verdictKey,
-} from '../../src/object-store/conformance-probe.ts';
+import { ensureConforming, probeConformance } from '../../src/object-store/conformance-probe.ts';
+import { verdictKey } from '../../src/object-store/keys.ts';
 import { createMemoryStore } from '../../src/object-store/memory.ts';
 import type { ObjectStore } from '../../src/object-store/object-store.ts';
 import { collect } from './contract.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { verdictKey } from '../../src/object-store/conformance-probe.ts';
 import { createConformingStore } from '../../src/object-store/conforming-store.ts';
+import { verdictKey } from '../../src/object-store/keys.ts';
 import { createMemoryStore } from '../../src/object-store/memory.ts';
 import type { ObjectStore } from '../../src/object-store/object-store.ts';
 import { createFixedClock, createSeededRandomness } from '../support/clock.ts';

@@ -148,7 +148,7 @@ describe('gc', () => {
       await memory.create(manifestKey('desktop', '3.0.0', 1), Buffer.from(body));
       clock.advance(8 * DAY_MS);
       expect((await gc()).results).toMatchObject([
-        { objects: [], refusal: expect.stringContaining('nothing of desktop is removed') },
+        { objects: [], refusal: expect.stringContaining('none of desktop is deleted') },
       ]);
       expect(await artifactsIn(memory)).toHaveLength(2);
     }

@@ -107,7 +107,7 @@ describe('writers of one sequence', () => {
     expect(pages).toHaveLength(times + others);
   });
 
-  it('that lose a race with a server error apply their change to what won', async () => {
+  it('that lose a race with a server error apply their change to the winning document', async () => {
     const { store, ...deps } = setUp();
     await storePage(store, 1);
     let creates = 0;
@@ -121,7 +121,7 @@ describe('writers of one sequence', () => {
     expect(done).toMatchObject({ entry: { number: 3, document: { before: 2, by: 'me' } } });
   });
 
-  it('re-run every check on what won, and may refuse', async () => {
+  it('run every check again on the winning document, and may refuse', async () => {
     const { store, ...deps } = setUp();
     const refusal = new Error('withdrawn meanwhile');
     const seen: (number | undefined)[] = [];
@@ -155,7 +155,7 @@ describe('a writer that was asleep', () => {
     return deps;
   }
 
-  it('before it wrote does not bring a deleted number back', async () => {
+  it('before it wrote does not create a deleted number again', async () => {
     const deps = await setUpFive();
     const append = appendDocument(deps, trimmed, async (base) => {
       await oversleep(deps);
@@ -165,7 +165,7 @@ describe('a writer that was asleep', () => {
     expect(await deps.store.head(ledger.key(6))).toBeUndefined();
   });
 
-  it('while it wrote does not call done what no reader finds', async () => {
+  it('while it wrote does not report success for a document that no reader finds', async () => {
     const deps = await setUpFive();
     let isAsleep = false;
     deps.store.setPlan(async ({ method }) => {
@@ -178,7 +178,7 @@ describe('a writer that was asleep', () => {
     await expect(append).rejects.toMatchObject({ code: 'outcome_unknown' });
   });
 
-  it('while it wrote is done when its document is the newest', async () => {
+  it('while it wrote reports success when its document is the newest', async () => {
     const deps = await setUpFive();
     deps.store.setPlan(({ method }) => {
       if (method === 'create') deps.clock.advance(2 * HOUR);
@@ -188,7 +188,7 @@ describe('a writer that was asleep', () => {
     expect(done).toMatchObject({ outcome: 'created', entry: { number: 6 } });
   });
 
-  it('while it wrote, and cannot find out whether that is the newest, does not know', async () => {
+  it('while it wrote reports an unknown outcome when it cannot find the newest document', async () => {
     for (const code of ['store_unavailable', 'store_denied'] as const) {
       const deps = await setUpFive();
       let isAsleep = false;
@@ -204,7 +204,7 @@ describe('a writer that was asleep', () => {
     }
   });
 
-  it('between two tries does not try again', async () => {
+  it('between two attempts does not try again', async () => {
     const deps = await setUpFive();
     let tries = 0;
     deps.store.setPlan(({ method }) => {
@@ -221,7 +221,7 @@ describe('a writer that was asleep', () => {
     expect(await deps.store.head(ledger.key(6))).toBeUndefined();
   });
 
-  it('writes when nothing changed meanwhile: a person may take long to answer', async () => {
+  it('writes when nothing changed meanwhile: a user may take long to answer a question', async () => {
     const deps = await setUpFive();
     const done = await appendDocument(deps, trimmed, (base) => {
       deps.clock.advance(2 * HOUR);
@@ -232,7 +232,7 @@ describe('a writer that was asleep', () => {
 });
 
 describe('an append to a store that stops answering', () => {
-  it('repeats the identical bytes at the same key for a minute, then says it does not know', async () => {
+  it('puts the identical bytes at the same key for a minute, then reports an unknown outcome', async () => {
     const { store, ...deps } = setUp();
     await storePage(store, 1);
     const attempts: string[] = [];
@@ -256,7 +256,7 @@ describe('an append to a store that stops answering', () => {
     );
   });
 
-  it('does not call a commit refused because a later attempt was', async () => {
+  it('does not report a refusal when only a later attempt was refused', async () => {
     for (const code of ['store_denied', 'store_full'] as const) {
       const { store, ...deps } = setUp();
       let creates = 0;
@@ -271,7 +271,7 @@ describe('an append to a store that stops answering', () => {
     }
   });
 
-  it('says at once what a first refusal says: nothing was changed', async () => {
+  it('reports a refusal of the first attempt at once', async () => {
     for (const code of ['store_denied', 'store_full'] as const) {
       const { store, ...deps } = setUp();
       store.setPlan(({ method }) => (method === 'create' ? { when: 'before', code } : undefined));
@@ -283,7 +283,7 @@ describe('an append to a store that stops answering', () => {
 });
 
 describe('an append to a corrupt sequence', () => {
-  it('names what it steps over, and everything works again', async () => {
+  it('names the documents that it steps over, and everything works again', async () => {
     const { store, ...deps } = setUp();
     await storePage(store, 1);
     await storePage(store, 2, 'truncated');
@@ -299,7 +299,7 @@ describe('an append to a corrupt sequence', () => {
     expect(next).toMatchObject({ entry: { number: 5, document: { skipped: [] } } });
   });
 
-  it('whose damage appears while it commits names that too', async () => {
+  it('names a document as well that is found corrupt during the commit', async () => {
     const { store, ...deps } = setUp();
     await storePage(store, 1);
     let raced = false;

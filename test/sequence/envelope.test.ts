@@ -15,7 +15,7 @@ const documents = fc
   .map((rest) => JSON.parse(JSON.stringify({ ...rest, schema_version: 1 })) as object);
 
 describe('an envelope', () => {
-  it('is read as it was rendered, whatever is in it', () => {
+  it('is parsed to what was rendered, for any content', () => {
     fc.assert(
       fc.property(documents, (document) => {
         expect(parse(renderEnvelope(document))).toEqual(document);
@@ -23,7 +23,7 @@ describe('an envelope', () => {
     );
   });
 
-  it('spelled otherwise, with the same content, is read as well', () => {
+  it('is parsed in another spelling with the same content', () => {
     fc.assert(
       fc.property(documents, fc.constantFrom(0, 2), (signed, indent) => {
         const envelope = { signatures: [], digest: digestOf(signed), signed };
@@ -32,7 +32,7 @@ describe('an envelope', () => {
     );
   });
 
-  it('with any byte changed, or cut anywhere, is corrupt or says the same', () => {
+  it('with any byte changed, or truncated anywhere, is corrupt or has the same content', () => {
     fc.assert(
       fc.property(documents, fc.nat(), fc.integer({ min: 1, max: 255 }), (document, at, mask) => {
         const bytes = Buffer.from(renderEnvelope(document));
@@ -54,13 +54,13 @@ describe('an envelope', () => {
     );
   });
 
-  it('with a number beyond all numbers is corrupt', () => {
+  it('with a number that is out of range is corrupt', () => {
     const digest = '0'.repeat(64);
     const text = `{"signed":{"schema_version":1,"a":1e999},"digest":"${digest}","signatures":[]}`;
     expect(() => parse(text)).toThrow(corrupt);
   });
 
-  it('has one content: a second one beside what was checked replaces nothing', () => {
+  it('has one content: a second `signed` field does not replace the checked one', () => {
     const good = { schema_version: 1, status: 'yanked' };
     const evil = JSON.stringify({ schema_version: 1, status: 'active' });
     const text = Buffer.from(renderEnvelope(good)).toString().trimEnd();

@@ -20,7 +20,7 @@ const WHITE_SPACE = /[ \t\r\n]/;
 const MISREAD = /\\\\/;
 
 describe('JSON in steps', () => {
-  it('is JSON.parse for every value', () => {
+  it('parses every value as JSON.parse does', () => {
     fc.assert(
       fc.property(fc.json({ depthSize: 'medium' }), (json) => {
         const text = JSON.stringify(JSON.parse(json));

@@ -54,7 +54,9 @@ describe('the newest document of a sequence', () => {
       }),
       { numRuns: 300 },
     );
-    console.log(`sequences with damage anywhere: ${runs} random ones, each read as it must be`);
+    console.log(
+      `sequences with corrupt documents anywhere: ${runs} random ones, each read as it must be`,
+    );
   });
 
   it('of ten thousand takes 29 requests', async () => {
@@ -70,7 +72,7 @@ describe('the newest document of a sequence', () => {
     await expect(readNewer(store, ledger, 1)).rejects.toMatchObject({ code: 'document_newer' });
   });
 
-  it('is not taken to be there when the store fails', async () => {
+  it('is unknown, not missing, when the store fails', async () => {
     const store = await storeWith(['whole', 'whole', 'whole']);
     for (const code of ['store_unavailable', 'store_denied'] as const) {
       store.setPlan(({ number }) => (number === 2 ? { when: 'before', code } : undefined));
@@ -80,7 +82,7 @@ describe('the newest document of a sequence', () => {
     }
   });
 
-  it('that is larger than any of its kind is corrupt, not read into memory', async () => {
+  it('that is above the size limit is corrupt, and is not read into memory', async () => {
     const store = await storeWith(['too large']);
     await expect(readDocument(store, ledger, 1)).rejects.toMatchObject({
       code: 'document_corrupt',

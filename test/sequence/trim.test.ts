@@ -23,7 +23,7 @@ describe('a sequence that is trimmed', () => {
     }
   }
 
-  it('is found as far as it goes, at every length, however it was trimmed before', async () => {
+  it('is read to its end, at every length, however it was trimmed before', async () => {
     const steps = fc.array(fc.nat({ max: 40 }), { minLength: 1, maxLength: 12 });
     await fc.assert(
       fc.asyncProperty(steps, async (lengths) => {
@@ -52,7 +52,7 @@ describe('a sequence that is trimmed', () => {
     );
   });
 
-  it('is found by a reader that is under way while others write and trim', async () => {
+  it('is read to its end while other processes write and trim', async () => {
     for (let length = 1; length <= 70; length++) {
       let isUnderWay = true;
       for (let probe = 1; isUnderWay; probe++) {

@@ -60,7 +60,7 @@ describe('the catalog on the status page', () => {
       { problems: ['apps/desktop/catalog/0000000008.json is truncated.'] },
       'degraded_performance',
       'minor',
-      /1 problem that the log names/,
+      /1 problem; see the log/,
     ],
     [
       'from disk',
@@ -125,7 +125,7 @@ describe('the catalog on the status page', () => {
     expect(read(health).read()[0]).toMatchObject({ id: 'catalog', status, impact });
   });
 
-  it('tells revision, source, age and the number of problems of each application', () => {
+  it('states the revision, source, age and number of problems of each application', () => {
     const catalogs = read({
       applications: {
         desktop: application({ problems: ['a', 'b'] }),
@@ -182,7 +182,7 @@ describe('status while the store is down', () => {
     return { status, page };
   }
 
-  it('warm, for ten minutes: degraded, with the age of the catalog; then too old: critical; then back', async () => {
+  it('warm: degraded for ten minutes, with the age of the catalog; critical when too old; then operational again', async () => {
     const { world } = await openWorld();
     const catalog = world.open();
     await catalog.start();
@@ -216,7 +216,7 @@ describe('status while the store is down', () => {
     expect(page()).toMatchObject({ indicator: 'none', catalog: 'operational' });
   });
 
-  it('cold, from a saved catalog: major, and answering; with nothing saved: critical', async () => {
+  it('cold: major and answering with a saved state; critical without one', async () => {
     const { world, stateDirectory } = await openWorld();
     const first = world.open({ stateDirectory });
     await first.start();
@@ -242,7 +242,7 @@ describe('status while the store is down', () => {
     expect(cold.page()).toMatchObject({ indicator: 'critical', catalog: 'major_outage' });
   });
 
-  it('asks the store nothing for a report, and one small thing for a probe', async () => {
+  it('makes no store request for a report, and one small request for a probe', async () => {
     const { world } = await openWorld();
     const catalog = world.open();
     await catalog.start();
@@ -271,7 +271,7 @@ describe('the object store on the status page', () => {
     },
   );
 
-  it('is out when it has what nobody created', async () => {
+  it('is out when it has an object that was never created', async () => {
     const { store, memory } = createWorld();
     const randomness = { fraction: () => 0, id: () => 'fixed' };
     const keys: string[] = [];

@@ -59,7 +59,7 @@ describe('a probed component', () => {
     expect(status.report().indicator).toBe('none');
   });
 
-  it('is asked at once and every 30 s, jittered, however often the report is asked for', async () => {
+  it('is probed at once and every 30 s, however often the report is requested', async () => {
     const { plan, component: mail } = probed();
     const { clock, status, component } = open(mail);
     status.start();
@@ -102,7 +102,7 @@ describe('a probed component', () => {
     }
   });
 
-  it('goes out at the first failure, goes on being asked as often, and recovers at once', async () => {
+  it('is out at the first failure, is probed as often as before, and recovers at once', async () => {
     const { plan, component: mail } = probed();
     const { clock, status, component, changes, log } = open(mail);
     plan.run = async () => {
@@ -152,7 +152,7 @@ describe('a probed component', () => {
     await status.stop();
   });
 
-  it('is out when it hangs, is told to end, and stopping does not wait for it', async () => {
+  it('is out when its probe hangs; the probe is aborted, and stopping does not wait for it', async () => {
     const { plan, component: mail } = probed();
     const { clock, status, component } = open(mail);
     const signals: AbortSignal[] = [];
@@ -194,7 +194,7 @@ describe('a probed component', () => {
     await status.stop();
   });
 
-  it('stopped in the middle of a probe, it does not report an outage of its own making', async () => {
+  it('does not report an outage when it is stopped during a probe', async () => {
     const { plan, component: mail } = probed();
     const { clock, status, changes, component } = open(mail);
     plan.run = (signal) => clock.sleep(4_000, signal);
@@ -208,7 +208,7 @@ describe('a probed component', () => {
 });
 
 describe('real traffic', () => {
-  it('turns a component at once, both ways, without a probe', () => {
+  it('changes a component at once, both ways, without a probe', () => {
     const { component: captcha } = probed({ id: 'captcha' });
     const { probe: _none, ...noted } = captcha;
     const { status, component, changes } = open(noted);
@@ -227,7 +227,7 @@ describe('real traffic', () => {
     return status.stop();
   });
 
-  it('is followed by the next probe, which says how it is now', async () => {
+  it('is followed by the next probe, which finds the present state', async () => {
     const { component: mail } = probed();
     const { clock, status, component } = open(mail);
     status.start();
@@ -240,7 +240,7 @@ describe('real traffic', () => {
     await status.stop();
   });
 
-  it('does not put on the page what is not set up here', () => {
+  it('does not add a component that is not configured', () => {
     const { status, changes } = open(probed().component);
     status.noteFailure('captcha', 'Out.');
     status.noteSuccess('nothing');
@@ -269,7 +269,7 @@ describe('a component that is read', () => {
     return { state, source };
   }
 
-  it('is as it is now in every report, before anything was started', () => {
+  it('has its present state in every report, also before the start', () => {
     const { state, source } = reading();
     const { clock, status, component } = open(source);
     state.status = 'partial_outage';
@@ -296,7 +296,7 @@ describe('a component that is read', () => {
     expect(component('catalog')?.status).toBe('partial_outage');
   });
 
-  it('has its changes in the log within seconds, though nobody asks', async () => {
+  it('has its changes in the log within seconds, without any request', async () => {
     const { state, source } = reading();
     const { clock, status, changes } = open(source);
     status.start();

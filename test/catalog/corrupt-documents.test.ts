@@ -16,10 +16,10 @@ afterEach(async () => {
   await Promise.all(opened.splice(0).map((catalog) => catalog.stop()));
 });
 
-type Damage = (text: string) => string | undefined;
+type Corruption = (text: string) => string | undefined;
 
 /** A document that is whole in itself, with something else in it. */
-function resigned(edit: (signed: Record<string, unknown>) => void): Damage {
+function resigned(edit: (signed: Record<string, unknown>) => void): Corruption {
   return (text) => {
     const { signed } = JSON.parse(text) as { signed: Record<string, unknown> };
     edit(signed);
@@ -27,7 +27,7 @@ function resigned(edit: (signed: Record<string, unknown>) => void): Damage {
   };
 }
 
-const DAMAGES: Readonly<Record<string, Damage>> = {
+const CORRUPTIONS: Readonly<Record<string, Corruption>> = {
   altered: (text) => text.replace('2.0.0', '2.0.9'),
   truncated: (text) => text.slice(0, text.length / 2),
   emptied: () => '',
@@ -50,15 +50,15 @@ async function setUp() {
   return { ...world, catalog };
 }
 
-describe.each(Object.entries(DAMAGES))('a document that is %s', (_name, damage) => {
-  it('is not served as a revision: the last good state stays, and status and log say so', async () => {
+describe.each(Object.entries(CORRUPTIONS))('a document that is %s', (_name, corrupt) => {
+  it('is not served as a revision: the last good state stays, and the status and the log report it', async () => {
     const { catalog, clock, log, tamper, parts } = await setUp();
     await publish(parts, { version: '2.0.0', artifacts: [next] });
     const key = revisionKey('desktop', 2);
     let whole = '';
     await tamper(key, (text) => {
       whole = text;
-      return damage(text);
+      return corrupt(text);
     });
     await clock.advance(20 * POLL_MS);
     expect(await offered(catalog)).toBe('1.0.0');
@@ -79,14 +79,14 @@ describe.each(Object.entries(DAMAGES))('a document that is %s', (_name, damage) 
     expect(problemsOf(catalog)).toBe('');
   });
 
-  it('is not served as a manifest: its offer alone goes, until it is repaired', async () => {
+  it('is not served as a manifest: only its offer is left out, until it is repaired', async () => {
     const { catalog, clock, log, tamper, parts } = await setUp();
     await publish(parts, { version: '2.0.0', artifacts: [next] });
     const key = manifestKey('desktop', '2.0.0', 1);
     let whole = '';
     await tamper(key, (text) => {
       whole = text;
-      return damage(text);
+      return corrupt(text);
     });
     await clock.advance(2 * POLL_MS);
     expect(await offered(catalog)).toBe('1.0.0');
@@ -100,7 +100,7 @@ describe.each(Object.entries(DAMAGES))('a document that is %s', (_name, damage) 
 });
 
 describe('a corrupt newest revision', () => {
-  it('is stepped over by the next commit only when a person allows it, and named', async () => {
+  it('is stepped over and named by the next commit only when a person allows it', async () => {
     const { catalog, clock, tamper, parts, store } = await setUp();
     await publish(parts, { version: '2.0.0', artifacts: [next] });
     await tamper(revisionKey('desktop', 2), (text) => text.slice(0, 50));
@@ -147,7 +147,7 @@ describe('an application whose only revision is corrupt', () => {
 });
 
 describe('the only revision, corrupt after a service has read it', () => {
-  it('is followed by the one that a person made in its place', async () => {
+  it('is followed by the revision that a person allowed to step over it', async () => {
     const { catalog, clock, tamper, parts } = await setUp();
     expect(await offered(catalog)).toBe('1.0.0');
     await tamper(revisionKey('desktop', 1), (text) => text.slice(0, 50));
@@ -160,7 +160,7 @@ describe('the only revision, corrupt after a service has read it', () => {
 });
 
 describe('an offer', () => {
-  it('whose manifest is another one than it names is not made', async () => {
+  it('is left out when its manifest is another one than it names', async () => {
     const { catalog, clock, tamper, parts } = await setUp();
     await publish(parts, { version: '2.0.0', artifacts: [next] });
     const edit = resigned((signed) => {
@@ -172,15 +172,15 @@ describe('an offer', () => {
     expect(problemsOf(catalog)).toContain('not the one that the catalog names');
   });
 
-  it('whose file is missing or of another size is not made, until it is back', async () => {
-    for (const damage of [() => undefined, () => 'of another size'] as Damage[]) {
+  it('is left out while its file is missing or has another size', async () => {
+    for (const corrupt of [() => undefined, () => 'of another size'] as Corruption[]) {
       const { catalog, clock, log, tamper, parts, memory } = await setUp();
       await publish(parts, { version: '2.0.0', artifacts: [next] });
       let key = '';
       for await (const object of memory.list(artifactsPrefix('desktop'))) {
         if (object.key.endsWith(next.filename)) key = object.key;
       }
-      await tamper(key, damage);
+      await tamper(key, corrupt);
       await clock.advance(2 * POLL_MS);
       expect(await offered(catalog)).toBe('1.0.0');
       expect(problemsOf(catalog)).toContain(key);

@@ -1,0 +1,109 @@
+import { AppError } from '../errors.ts';
+import type { Log } from '../log.ts';
+import type { ObjectStore } from '../object-store/object-store.ts';
+import { APPLICATIONS_ROOT, applicationsKey, isRevisionKey } from './keys.ts';
+import { asAppError, problemsOf, type Reading, readOn } from './reading.ts';
+import { type Applications, applicationsSequence } from './sequences.ts';
+import { type SharedRun, shareRun } from './shared-run.ts';
+
+/** The list of applications as this process knows it. */
+export interface ApplicationList {
+  /**
+   * Reads the list again. One at a time: callers join the run under way.
+   *
+   * @throws AppError after it was logged, and noted in `failure`
+   */
+  readonly refresh: SharedRun;
+  /** Starts from what an earlier process saved: `storeId` is the id of the store that it read. */
+  restore(saved: { readonly storeId?: string | undefined }): void;
+  names(): readonly string[];
+  /** Whether the list was read, or restored. */
+  isKnown(): boolean;
+  /** Whether an application that is not listed does not exist: a corrupt newest list may have named it. */
+  isComplete(): boolean;
+  /** Why the last refresh failed; undefined when it did not. */
+  failure(): AppError | undefined;
+  /** In sentences. */
+  problems(): readonly string[];
+  /** The id of the store, where it has one. @throws AppError the store's */
+  storeId(): Promise<string | undefined>;
+}
+
+export function createApplicationList(deps: {
+  readonly store: ObjectStore;
+  readonly log: Log;
+}): ApplicationList {
+  const { store, log } = deps;
+  let reading: Reading<Applications> = { position: undefined, failure: undefined };
+  let isRestored = false;
+  let storeId: string | undefined;
+
+  const read = async () => {
+    const { position } = reading;
+    if (position !== undefined) return readOn(store, applicationsSequence, position);
+    if (storeId !== undefined) await refuseVanishedStore(store);
+    const found = await readOn(store, applicationsSequence, undefined);
+    if (found.last === 0) await refuseLostList(store);
+    return found;
+  };
+
+  const isKnown = (): boolean => isRestored || reading.position !== undefined;
+
+  return {
+    refresh: shareRun(async () => {
+      try {
+        reading = { position: await read(), failure: undefined };
+      } catch (error) {
+        const failure = asAppError(error);
+        if (failure.message !== reading.failure?.message) {
+          log.error({ code: failure.code, err: failure }, 'cannot read the list of applications');
+        }
+        reading = { ...reading, failure };
+        throw failure;
+      }
+    }),
+    restore: (saved) => {
+      isRestored = true;
+      storeId = saved.storeId;
+    },
+    names: () =>
+      reading.position?.newest?.document.signed.applications.map(({ name }) => name) ?? [],
+    isKnown,
+    isComplete: () => isKnown() && (reading.position?.corrupt.length ?? 0) === 0,
+    failure: () => reading.failure,
+    problems: () => problemsOf(reading, applicationsKey),
+    storeId: async () => {
+      storeId ??= await store.identify?.();
+      return storeId;
+    },
+  };
+}
+
+/**
+ * Refuses an empty directory where there was a store: most likely its volume is not mounted.
+ *
+ * @throws AppError `store_unavailable`
+ */
+async function refuseVanishedStore(store: ObjectStore): Promise<void> {
+  if (store.identify === undefined || (await store.identify()) !== undefined) return;
+  throw new AppError(
+    'store_unavailable',
+    `There is no store in ${store.location}, and there was one before. Is its volume mounted? If the store was moved away on purpose, delete the saved state in DATA_DIR/state.`,
+  );
+}
+
+/**
+ * Refuses a store without a list of applications that has a catalog revision: the list was deleted, or
+ * something else answers for the store. Without a revision, a first publish was interrupted.
+ *
+ * @throws AppError `document_corrupt`
+ */
+async function refuseLostList(store: ObjectStore): Promise<void> {
+  for await (const { key } of store.list(APPLICATIONS_ROOT)) {
+    if (!isRevisionKey(key)) continue;
+    throw new AppError(
+      'document_corrupt',
+      `The list of applications is missing, and there is ${key}. Restore the objects below applications/ from a backup.`,
+    );
+  }
+}

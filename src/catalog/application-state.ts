@@ -1,0 +1,206 @@
+import type { AppError } from '../errors.ts';
+import type { Position } from '../sequence/sequence.ts';
+import { revisionKey } from './keys.ts';
+import { problemsOf, type Reading } from './reading.ts';
+import type { Fault, Verified } from './release-loader.ts';
+import type { Revision } from './sequences.ts';
+import { leaveOut, releaseNameOf, type Snapshot } from './snapshot.ts';
+
+/**
+ * What a process knows of one application's catalog, as a value. {@link reduce} makes the next state of
+ * it, readers look at it, and `application-catalog.ts` performs the reads that the events report.
+ */
+export interface ApplicationState extends Reading<Revision> {
+  /** What clients are answered from; undefined before the first revision. */
+  readonly snapshot: Snapshot | undefined;
+  /** `none`: there is no snapshot. `saved`: it is from disk, and the store has not confirmed it. */
+  readonly source: 'none' | 'saved' | 'live';
+  /** When the store last confirmed the state, in milliseconds since the epoch; undefined: never. */
+  readonly confirmedAt: number | undefined;
+  /** By name: the releases of the snapshot that could not be verified. Their offers are left out. */
+  readonly faults: ReadonlyMap<string, Fault>;
+  /** When the store was last asked whether it still has the newest revision; milliseconds. */
+  readonly lookedForAt: number;
+  /** The number of the newest revision, when the store no longer had it. */
+  readonly missing: number | undefined;
+}
+
+export const EMPTY_STATE: ApplicationState = {
+  position: undefined,
+  failure: undefined,
+  snapshot: undefined,
+  source: 'none',
+  confirmedAt: undefined,
+  faults: new Map(),
+  lookedForAt: 0,
+  missing: undefined,
+};
+
+/** What a read, or an attempt at one, found out. */
+export type ApplicationEvent =
+  /** The state that an earlier process saved. `confirmedAt`: when the store last confirmed it. */
+  | { readonly kind: 'restored'; readonly snapshot: Snapshot; readonly confirmedAt: number }
+  /** The sequence of revisions was read up to its end. */
+  | { readonly kind: 'advanced'; readonly position: Position<Revision> }
+  /** The newest revision is ready to answer from; `verified`: what was found out about its releases. */
+  | {
+      readonly kind: 'swapped';
+      readonly snapshot: Snapshot;
+      readonly verified: readonly Verified[];
+    }
+  /** A refresh succeeded. */
+  | { readonly kind: 'confirmed'; readonly at: number }
+  /** A refresh failed: the store did not answer, or its answer must not be believed. */
+  | { readonly kind: 'failed'; readonly error: AppError }
+  /** The store was asked whether it still has the newest revision; `missing`: its number, if not. */
+  | { readonly kind: 'looked_for'; readonly at: number; readonly missing: number | undefined }
+  /** Releases of the snapshot were verified. */
+  | { readonly kind: 'verified'; readonly verified: readonly Verified[] };
+
+/** The state after an event. */
+export function reduce(state: ApplicationState, event: ApplicationEvent): ApplicationState {
+  switch (event.kind) {
+    case 'restored': {
+      const { snapshot, confirmedAt } = event;
+      // What the store has answered meanwhile counts for more.
+      if (state.position !== undefined || state.snapshot !== undefined) return state;
+      return { ...state, source: 'saved', snapshot, confirmedAt, position: positionOf(snapshot) };
+    }
+    case 'advanced':
+      return { ...state, position: event.position };
+    case 'swapped':
+      return { ...withVerified(state, event.snapshot, event.verified), source: 'live' };
+    case 'confirmed':
+      return { ...state, failure: undefined, confirmedAt: event.at };
+    case 'failed':
+      return { ...state, failure: event.error };
+    case 'looked_for':
+      return { ...state, lookedForAt: event.at, missing: event.missing };
+    case 'verified':
+      return state.snapshot === undefined
+        ? state
+        : withVerified(state, state.snapshot, event.verified);
+  }
+}
+
+function positionOf({ revision }: Snapshot): Position<Revision> {
+  const number = revision.signed.revision;
+  return { newest: { number, document: revision }, corrupt: [], last: number, holes: [] };
+}
+
+/** Keeps the faults of the snapshot's own releases, and leaves their offers out of it. */
+function withVerified(
+  state: ApplicationState,
+  snapshot: Snapshot,
+  verified: readonly Verified[],
+): ApplicationState {
+  const found = new Map(state.faults);
+  for (const { name, fault } of verified) {
+    if (fault === undefined) found.delete(name);
+    else found.set(name, fault);
+  }
+  if (found.size === 0) return { ...state, faults: found, snapshot: leaveOut(snapshot, found) };
+  const offered = new Set(snapshot.offers.map(releaseNameOf));
+  const faults = new Map([...found].filter(([name]) => offered.has(name)));
+  return { ...state, faults, snapshot: leaveOut(snapshot, faults) };
+}
+
+/**
+ * Whether the newest revision has to be prepared for answering. A saved state is prepared again once the
+ * store answers: its releases are verified then.
+ */
+export function isSwapDue({ position, snapshot, source }: ApplicationState): boolean {
+  const newest = position?.newest?.document;
+  return newest !== undefined && (newest !== snapshot?.revision || source === 'saved');
+}
+
+/** Whether no refresh has succeeded or failed yet. */
+export function isUntried({ position, source, failure }: ApplicationState): boolean {
+  return failure === undefined && (position === undefined || source === 'saved');
+}
+
+/**
+ * Whether clients can be answered from a state. `empty`: the application is registered, and nothing is
+ * published. `unknown`: what is published could not be read. `stale`: it was read too long ago.
+ */
+export function usabilityOf(
+  state: ApplicationState,
+  now: number,
+  staleMaxMs: number,
+): 'usable' | 'stale' | 'empty' | 'unknown' {
+  const { snapshot, confirmedAt, failure, position } = state;
+  if (snapshot !== undefined) return now - (confirmedAt ?? 0) > staleMaxMs ? 'stale' : 'usable';
+  const isRead = confirmedAt !== undefined && failure === undefined;
+  const isWhole = position?.corrupt.length === 0 && position.holes.length === 0;
+  return isRead && isWhole ? 'empty' : 'unknown';
+}
+
+export interface ApplicationHealth {
+  /** The number of the revision that clients are answered from; 0 without one. */
+  readonly revision: number;
+  readonly source: ApplicationState['source'];
+  readonly confirmedAt: number | undefined;
+  /** What is wrong with the stored documents or the store, in sentences. */
+  readonly problems: readonly string[];
+  /** Whether the last refresh could not reach the store. */
+  readonly storeFailing: boolean;
+}
+
+export function healthOf(application: string, state: ApplicationState): ApplicationHealth {
+  const keyOf = (number: number): string => revisionKey(application, number);
+  const { snapshot, source, confirmedAt, failure, missing, faults } = state;
+  return {
+    revision: snapshot?.revision.signed.revision ?? 0,
+    source,
+    confirmedAt,
+    problems: [
+      ...problemsOf(state, keyOf),
+      ...(missing === undefined
+        ? []
+        : [`${keyOf(missing)} is missing: it was deleted from the store.`]),
+      ...[...faults.values()].map(({ version, detail }) => `${version} is not offered: ${detail}`),
+    ],
+    storeFailing: failure?.kind === 'unavailable',
+  };
+}
+
+export interface LogLine {
+  readonly level: 'info' | 'error';
+  readonly facts: object;
+  readonly message: string;
+}
+
+/** What the log says about a change of state: everything once, however often it is met again. */
+export function describeChange(
+  application: string,
+  before: ApplicationState,
+  after: ApplicationState,
+): readonly LogLine[] {
+  const lines: LogLine[] = [];
+  const add = (level: LogLine['level'], facts: object, message: string): void => {
+    lines.push({ level, facts: { application, ...facts }, message });
+  };
+  const { failure, position, snapshot, missing, faults } = after;
+  if (failure !== undefined && failure.message !== before.failure?.message) {
+    const facts = { code: failure.code, err: failure };
+    add('error', facts, 'cannot refresh the catalog: the last good state stays');
+  }
+  const isSwapped = snapshot?.revision !== before.snapshot?.revision || before.source !== 'live';
+  if (after.source === 'live' && isSwapped) {
+    add('info', { revision: snapshot?.revision.signed.revision }, 'catalog revision is live');
+  }
+  const known = new Set(before.position?.corrupt.map(({ number }) => number));
+  const corrupt = position?.corrupt ?? [];
+  if (corrupt.some(({ number }) => !known.has(number))) {
+    add('error', { corrupt }, 'corrupt catalog revision: serving the last good one');
+  }
+  if (missing !== undefined && missing !== before.missing) {
+    const key = revisionKey(application, missing);
+    add('error', { key }, 'the newest revision was deleted from the store');
+  }
+  if ([...faults.keys()].some((name) => !before.faults.has(name))) {
+    const facts = { faults: [...faults.values()] };
+    add('error', facts, 'a release cannot be verified: it is not offered');
+  }
+  return lines;
+}

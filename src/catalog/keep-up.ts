@@ -1,0 +1,88 @@
+import type { Clock, Randomness } from '../clock.ts';
+import { isAppError } from '../errors.ts';
+import type { ObjectStore } from '../object-store/object-store.ts';
+import { startPolling } from '../polling.ts';
+import { findLastHint, readHints } from './hints.ts';
+
+/**
+ * Keeping the catalog up with the store by two polls. The one of hints makes a change live within seconds.
+ * The other reads the list of applications and every application in turn, so that a lost hint costs time
+ * and nothing else. The requests of both do not grow with the number of applications.
+ */
+export interface KeepUp {
+  /**
+   * Reads the hints since the last call, and what they name. The first call only finds the newest hint.
+   *
+   * @throws AppError of the kind `unavailable`: the store's
+   */
+  followHints(): Promise<void>;
+  /** Starts both polls. @returns stops them, and resolves when neither reads any more */
+  start(): () => Promise<void>;
+}
+
+export interface KeepUpDeps {
+  readonly store: ObjectStore;
+  readonly clock: Clock;
+  readonly randomness: Randomness;
+  readonly pollIntervalMs: number;
+  /** The names of the applications known now, in a fixed order. */
+  readonly names: () => readonly string[];
+  /** Reads the list of applications again. */
+  readonly refreshList: () => Promise<void>;
+  /** Reads what is new of an application. */
+  readonly refreshApplication: (name: string) => Promise<void>;
+}
+
+export function createKeepUp(deps: KeepUpDeps): KeepUp {
+  const { store, pollIntervalMs } = deps;
+  let turn = 0;
+  /** The number of the newest hint that was read; undefined before the first look. */
+  let hint: number | undefined;
+
+  const takeTurn = async (): Promise<void> => {
+    const names = deps.names();
+    const name = [undefined, ...names][turn++ % (names.length + 1)];
+    await passOutages(name === undefined ? deps.refreshList() : deps.refreshApplication(name));
+  };
+
+  /** The list alone needs no more than one read an interval. */
+  const turnMs = (): number => (deps.names().length === 0 ? pollIntervalMs : pollIntervalMs / 2);
+
+  const followHints = async (): Promise<void> => {
+    if (hint === undefined) {
+      hint = await findLastHint(store, 0);
+      return;
+    }
+    const { applications, last } = await readHints(store, hint);
+    hint = last;
+    const known = new Set(deps.names());
+    const hasUnlisted = [...(applications ?? [])].some((name) => !known.has(name));
+    if (applications === undefined || hasUnlisted) await passOutages(deps.refreshList());
+    for (const name of deps.names()) {
+      if (applications?.has(name) ?? true) await passOutages(deps.refreshApplication(name));
+    }
+  };
+
+  return {
+    followHints,
+    start: () => {
+      const stops = [
+        startPolling(deps, turnMs, takeTurn),
+        startPolling(deps, pollIntervalMs, followHints),
+      ];
+      return async () => {
+        await Promise.all(stops.map((stop) => stop()));
+      };
+    },
+  };
+}
+
+/**
+ * Passes on an outage of the store, which slows the poll down. Other errors concern one application or the
+ * list, have been logged, and must not delay the other applications.
+ */
+async function passOutages(work: Promise<void>): Promise<void> {
+  await work.catch((error: unknown) => {
+    if (!isAppError(error) || error.kind === 'unavailable') throw error;
+  });
+}

@@ -1,0 +1,92 @@
+import type { Clock } from '../clock.ts';
+import type { Log } from '../log.ts';
+import type { ObjectStore } from '../object-store/object-store.ts';
+import { type ApplicationCatalog, createApplicationCatalog } from './application-catalog.ts';
+import { type ApplicationList, createApplicationList } from './application-list.ts';
+import { isUntried } from './application-state.ts';
+import type { SavedState } from './saved-state.ts';
+
+/** The catalogs that this process has loaded: of the applications in the list and in the saved state. */
+export interface LoadedApplications {
+  readonly list: ApplicationList;
+  readonly byName: ReadonlyMap<string, ApplicationCatalog>;
+  /** Starts from the saved state, if there is one. */
+  restore(): Promise<void>;
+  /**
+   * Reads the list, and each application for the first time.
+   *
+   * @throws AppError when the list cannot be read; what is wrong with an application is in its own state
+   */
+  refreshList(): Promise<void>;
+  /** Reads what is new of one application, verifies what is due and saves it. @throws AppError */
+  refreshApplication(name: string): Promise<void>;
+}
+
+export interface LoadedApplicationsDeps {
+  readonly store: ObjectStore;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Undefined: nothing is saved. */
+  readonly savedState: SavedState | undefined;
+}
+
+/** The store is asked this often whether an application's newest revision is still there. */
+const LOSS_INTERVAL_MS = 60_000;
+/** Per application, so that many of them cost no more than a twentieth of a request a second. */
+const LOSS_INTERVAL_EACH_MS = 20_000;
+const CONFIRMATION_SAVED_EVERY_MS = 60_000;
+
+export function createLoadedApplications(deps: LoadedApplicationsDeps): LoadedApplications {
+  const { clock, savedState } = deps;
+  const list = createApplicationList(deps);
+  const byName = new Map<string, ApplicationCatalog>();
+  let savedAt = 0;
+
+  const lossIntervalMs = (): number =>
+    Math.max(LOSS_INTERVAL_MS, byName.size * LOSS_INTERVAL_EACH_MS);
+
+  const getOrCreate = (name: string): ApplicationCatalog => {
+    const catalog = byName.get(name) ?? createApplicationCatalog({ ...deps, lossIntervalMs }, name);
+    byName.set(name, catalog);
+    return catalog;
+  };
+
+  /** Saves which applications there are, and when the store last confirmed each. */
+  const saveConfirmations = async (): Promise<void> => {
+    savedAt = clock.now();
+    const names = [...byName.keys()];
+    const confirmedAt = Object.fromEntries(
+      [...byName].map(([name, catalog]) => [name, catalog.state().confirmedAt ?? 0]),
+    );
+    await savedState?.saveApplications({ names, confirmedAt, storeId: await list.storeId() });
+  };
+
+  return {
+    list,
+    byName,
+    restore: async () => {
+      const saved = await savedState?.loadApplications();
+      if (saved === undefined) return;
+      list.restore(saved);
+      for (const name of saved.names) {
+        await getOrCreate(name).restore(saved.confirmedAt[name] ?? 0);
+      }
+    },
+    refreshList: async () => {
+      await list.refresh();
+      list.names().forEach(getOrCreate);
+      // Also one that came from the saved state and is not listed: the store was rolled back then, and
+      // the status must say so.
+      const untried = [...byName.values()].filter((catalog) => isUntried(catalog.state()));
+      // A failure is in the log and in the application's state already.
+      await Promise.allSettled(untried.map((catalog) => catalog.refresh()));
+      if (untried.length > 0) await saveConfirmations();
+    },
+    refreshApplication: async (name) => {
+      const catalog = byName.get(name);
+      await catalog?.refresh();
+      await catalog?.complete();
+      if (clock.now() - savedAt >= CONFIRMATION_SAVED_EVERY_MS) await saveConfirmations();
+    },
+  };
+}

@@ -1,0 +1,17 @@
+/** A task that never runs twice at once: a call while it runs joins the run under way. */
+export interface SharedRun {
+  (): Promise<void>;
+  /** The run under way; undefined when there is none. */
+  underWay(): Promise<void> | undefined;
+}
+
+export function shareRun(task: () => Promise<void>): SharedRun {
+  let running: Promise<void> | undefined;
+  const run = (): Promise<void> => {
+    running ??= task().finally(() => {
+      running = undefined;
+    });
+    return running;
+  };
+  return Object.assign(run, { underWay: () => running });
+}

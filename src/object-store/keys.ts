@@ -1,0 +1,14 @@
+import { createHash } from 'node:crypto';
+
+/** Every key this room stores under of its own; no other room builds them. */
+
+/** The keys that one run of the conformance probe uses; it leaves nothing under them. */
+export function conformanceProbeKeys(id: string) {
+  return { once: `probe/${id}/once`, race: `probe/${id}/race`, missing: `probe/${id}/missing` };
+}
+
+/** The key of the verdict about a store in that store: by its address, so a copied bucket is probed again. */
+export function verdictKey(location: string): string {
+  const digest = createHash('sha256').update(location).digest('hex');
+  return `probe/verdicts/${digest.slice(0, 16)}.json`;
+}
