@@ -174,7 +174,7 @@ const RULES: Readonly<Record<string, Rule>> = {
       'a route translates: it asks operations, and never goes to the store behind their back',
   },
   config: {
-    may: ['domain', 'errors', 'secret', 'src/identity/key-set-schema.ts'],
+    may: ['domain', 'errors', 'secret', 'src/identity/access-tokens/signing-keys-schema.ts'],
     because: 'an environment goes in, a value comes out',
   },
   'own-directory': { may: ['errors'], because: 'it is one directory' },
@@ -287,9 +287,13 @@ describe('fences', () => {
     [
       'the list of common passwords only where passwords are judged',
       /^@zxcvbn-ts\//,
-      /^src\/identity\/password-rule\.ts$/,
+      /^src\/identity\/passwords\/password-rule\.ts$/,
     ],
-    ['argon2 only where passwords are hashed', /^argon2(\/|$)/, /^src\/identity\/password\.ts$/],
+    [
+      'argon2 only where passwords are hashed',
+      /^argon2(\/|$)/,
+      /^src\/identity\/passwords\/password-hasher\.ts$/,
+    ],
     ['commander only on the command line', /^(commander|cli-progress)$/, /^scripts\//],
     ['nothing imports the entry point', /^src\/server\.ts$/, /^$/],
   ])('%s', (_rule, fenced, inside) => {

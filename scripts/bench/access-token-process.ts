@@ -5,12 +5,16 @@ import { DEFAULT_TIERS } from '../../src/domain/tier.ts';
 import type { AccountsDeps } from '../../src/http/accounts/accounts-deps.ts';
 import { requireFeature, requirePrincipal } from '../../src/http/accounts/authenticate.ts';
 import { createAddressLimit } from '../../src/http/server/address-limit.ts';
-import { accountIdOf } from '../../src/identity/account.ts';
-import { createDeveloperKey } from '../../src/identity/developer-keys.ts';
-import { createEmbeddedProvider } from '../../src/identity/embedded.ts';
+import {
+  createKeySet,
+  importKeySet,
+  SIGNATURE_ALGORITHM,
+} from '../../src/identity/access-tokens/signing-keys.ts';
+import { accountIdOf } from '../../src/identity/accounts/account.ts';
+import { createDeveloperKey } from '../../src/identity/developer-keys/developer-keys.ts';
 import { createIdentity } from '../../src/identity/identity.ts';
-import { createKeySet, importKeySet, SIGNATURE_ALGORITHM } from '../../src/identity/key-set.ts';
-import { createPasswordHasher } from '../../src/identity/password.ts';
+import { createPasswordHasher } from '../../src/identity/passwords/password-hasher.ts';
+import { createEmbeddedProvider } from '../../src/identity/providers/embedded.ts';
 import { createMemoryStore } from '../../src/object-store/memory.ts';
 import { Secret } from '../../src/secret.ts';
 import { systemClock, systemRandomness } from '../../src/system.ts';

@@ -1,9 +1,9 @@
 import { isEnded } from '../sequence/end.ts';
-import { notSignedIn } from './access-token.ts';
-import { type ChangeDeps, changeAccount, readAccount } from './account.ts';
+import { notSignedIn } from './access-tokens/access-token.ts';
+import { type ChangeDeps, changeAccount, readAccount } from './accounts/account.ts';
+import { eraseAccount } from './erase-account.ts';
 import { accountPrefix } from './keys.ts';
-import { eraseAccount } from './manage-account.ts';
-import { type ProofDeps, proveOwner } from './prove-password.ts';
+import { type ProofDeps, proveOwner } from './passwords/prove-password.ts';
 
 /**
  * Deletes everything of an account, as its owner asks with their password.

@@ -1,14 +1,17 @@
 import type { Log } from '../log.ts';
 import type { Secret } from '../secret.ts';
 import type { AppendDeps } from '../sequence/append.ts';
-import { type AccessTokens, createAccessTokens } from './access-token.ts';
-import { createDeveloperKeyVerifier, type DeveloperKeyVerifier } from './developer-key-verifier.ts';
-import type { IdentityProvider } from './identity-provider.ts';
-import type { KeySet } from './key-set.ts';
-import { createLockout, type Lockout } from './lockout.ts';
-import { createRefreshTokens } from './refresh-token.ts';
+import { type AccessTokens, createAccessTokens } from './access-tokens/access-token.ts';
+import type { KeySet } from './access-tokens/signing-keys.ts';
+import {
+  createDeveloperKeyVerifier,
+  type DeveloperKeyVerifier,
+} from './developer-keys/developer-key-verifier.ts';
+import { createLockout, type Lockout } from './passwords/lockout.ts';
+import type { IdentityProvider } from './providers/identity-provider.ts';
 import type { Registration } from './register.ts';
-import { createSessions, type Sessions } from './sessions.ts';
+import { createRefreshTokens } from './sessions/refresh-token.ts';
+import { createSessions, type Sessions } from './sessions/sessions.ts';
 
 /** Everything about accounts that a running service needs, put together. */
 export interface Identity extends AppendDeps {

@@ -1,7 +1,7 @@
 import { AppError } from '../errors.ts';
 import type { AppendDeps } from '../sequence/append.ts';
-import type { IdentityProvider, NewPerson } from './identity-provider.ts';
-import { endInvitations, isInvited } from './invitations.ts';
+import { endInvitations, isInvited } from './accounts/invitations.ts';
+import type { IdentityProvider, NewPerson } from './providers/identity-provider.ts';
 
 /** Who may register: anybody, who was invited, or nobody. */
 export type Registration = 'open' | 'invite' | 'closed';

@@ -6,12 +6,17 @@ import {
   createAccount,
   normalizeEmail,
   readAccount,
-} from './account.ts';
-import type { Account } from './account-document.ts';
-import type { VerifiedIdentity } from './identity-provider.ts';
-import { type ProofDeps, provePassword } from './prove-password.ts';
-import type { ClientPlatform } from './session-document.ts';
-import { accountLocked, type Device, type OpenSession, type Sessions } from './sessions.ts';
+} from './accounts/account.ts';
+import type { Account } from './accounts/account-document.ts';
+import { type ProofDeps, provePassword } from './passwords/prove-password.ts';
+import type { VerifiedIdentity } from './providers/identity-provider.ts';
+import type { ClientPlatform } from './sessions/session-document.ts';
+import {
+  accountLocked,
+  type Device,
+  type OpenSession,
+  type Sessions,
+} from './sessions/sessions.ts';
 
 export interface SignInDeps extends AppendDeps, ProofDeps {
   readonly sessions: Sessions;

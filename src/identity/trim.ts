@@ -1,12 +1,12 @@
 import type { AppendDeps } from '../sequence/append.ts';
 import { listSequences, removableKeys } from '../sequence/trim.ts';
-import { lowestAccountRevision } from './account-sessions.ts';
 import {
   ACCOUNTS_ROOT,
   DEVELOPER_KEYS_ROOT,
   parseAccountKey,
   parseDeveloperKeyListKey,
 } from './keys.ts';
+import { lowestAccountRevision } from './sessions/list-sessions.ts';
 
 /**
  * Deletes the documents of accounts that neither galloping nor a session needs: a session asks for

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { createSharedClock } from '../../src/app/shared-clock.ts';
 import type { Clock } from '../../src/clock.ts';
 import { removeOldMessages } from '../../src/contact/retention.ts';
-import { clearUpIdentity } from '../../src/identity/retention.ts';
+import { clearUpIdentity } from '../../src/identity/clean-up.ts';
 import { createMemoryStore } from '../../src/object-store/memory.ts';
 import type { ObjectStore } from '../../src/object-store/object-store.ts';
 import { createDownloadLinks } from '../../src/object-store/presigned-url-cache.ts';

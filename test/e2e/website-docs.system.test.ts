@@ -1,7 +1,7 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { listSessions } from '../../src/identity/account-sessions.ts';
-import { findAccount } from '../../src/identity/manage-account.ts';
+import { findAccount } from '../../src/identity/erase-account.ts';
+import { listSessions } from '../../src/identity/sessions/list-sessions.ts';
 import { createMemoryStore } from '../../src/object-store/memory.ts';
 import { systemClock } from '../../src/system.ts';
 import { createFaultyStore } from '../support/faulty-store.ts';

@@ -1,8 +1,8 @@
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { listSessions } from '../../src/identity/account-sessions.ts';
-import { findAccount } from '../../src/identity/manage-account.ts';
-import { endSession } from '../../src/identity/sessions.ts';
+import { findAccount } from '../../src/identity/erase-account.ts';
+import { listSessions } from '../../src/identity/sessions/list-sessions.ts';
+import { endSession } from '../../src/identity/sessions/sessions.ts';
 import { createMemoryStore } from '../../src/object-store/memory.ts';
 import { systemClock } from '../../src/system.ts';
 import { createFaultyStore } from '../support/faulty-store.ts';

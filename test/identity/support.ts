@@ -1,17 +1,17 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect } from 'vitest';
-import { accountIdOf, createAccount, readAccount } from '../../src/identity/account.ts';
-import type { Account } from '../../src/identity/account-document.ts';
-import { createEmbeddedProvider } from '../../src/identity/embedded.ts';
-import { createLockout } from '../../src/identity/lockout.ts';
-import type { PasswordHasher } from '../../src/identity/password.ts';
-import { createRefreshTokens } from '../../src/identity/refresh-token.ts';
+import { accountIdOf, createAccount, readAccount } from '../../src/identity/accounts/account.ts';
+import type { Account } from '../../src/identity/accounts/account-document.ts';
+import { createLockout } from '../../src/identity/passwords/lockout.ts';
+import type { PasswordHasher } from '../../src/identity/passwords/password-hasher.ts';
+import { createEmbeddedProvider } from '../../src/identity/providers/embedded.ts';
+import { createRefreshTokens } from '../../src/identity/sessions/refresh-token.ts';
 import {
   createSessions,
   type Device,
   type OpenSession,
   type Sessions,
-} from '../../src/identity/sessions.ts';
+} from '../../src/identity/sessions/sessions.ts';
 import type { SignInDeps } from '../../src/identity/sign-in.ts';
 import type { Log } from '../../src/log.ts';
 import { openFilesystemStore } from '../../src/object-store/filesystem.ts';

@@ -1,9 +1,8 @@
 import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
 import { AppError } from '../../../src/errors.ts';
-import type { Account } from '../../../src/identity/account-document.ts';
-import { listSessions } from '../../../src/identity/account-sessions.ts';
-import { listDeveloperKeys } from '../../../src/identity/developer-keys.ts';
+import type { Account } from '../../../src/identity/accounts/account-document.ts';
+import { listDeveloperKeys } from '../../../src/identity/developer-keys/developer-keys.ts';
 import {
   eraseAccount,
   findAccount,
@@ -12,7 +11,8 @@ import {
   setPassword,
   setTier,
   unlockAccount,
-} from '../../../src/identity/manage-account.ts';
+} from '../../../src/identity/erase-account.ts';
+import { listSessions } from '../../../src/identity/sessions/list-sessions.ts';
 import { type Context, openContext } from '../context.ts';
 import { alignColumns, formatTime, printJson, printTable } from '../output.ts';
 import { print, type Terminal } from '../terminal.ts';
@@ -213,7 +213,9 @@ export async function changePassword(
   options: Options,
 ): Promise<void> {
   const password = await readPassword(terminal);
-  const { createPasswordHasher } = await import('../../../src/identity/password.ts');
+  const { createPasswordHasher } = await import(
+    '../../../src/identity/passwords/password-hasher.ts'
+  );
   await change(
     terminal,
     idOrEmail,

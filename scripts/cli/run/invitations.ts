@@ -1,13 +1,13 @@
 import { z } from 'zod';
 import { AppError } from '../../../src/errors.ts';
-import { normalizeEmail } from '../../../src/identity/account.ts';
+import { normalizeEmail } from '../../../src/identity/accounts/account.ts';
 import {
   endInvitations,
   INVITATION_DAYS_MAX,
   type Invitation,
   invite,
   listInvitations,
-} from '../../../src/identity/invitations.ts';
+} from '../../../src/identity/accounts/invitations.ts';
 import { type Context, openContext } from '../context.ts';
 import { formatTime, printJson, printTable } from '../output.ts';
 import { print, type Terminal } from '../terminal.ts';

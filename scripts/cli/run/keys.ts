@@ -1,6 +1,6 @@
 import { loadConfig } from '../../../src/config.ts';
 import { AppError } from '../../../src/errors.ts';
-import { createKeySet, rotateKeySet } from '../../../src/identity/key-set.ts';
+import { createKeySet, rotateKeySet } from '../../../src/identity/access-tokens/signing-keys.ts';
 import { print, type Terminal } from '../terminal.ts';
 
 export async function keys(

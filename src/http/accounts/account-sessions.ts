@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { endOneSession, listSessions } from '../../identity/account-sessions.ts';
-import { endEverySession } from '../../identity/manage-account.ts';
-import { CLIENT_PLATFORMS } from '../../identity/session-document.ts';
+import { endEverySession } from '../../identity/erase-account.ts';
+import { endOneSession, listSessions } from '../../identity/sessions/list-sessions.ts';
+import { CLIENT_PLATFORMS } from '../../identity/sessions/session-document.ts';
 import type { App } from '../deps.ts';
 import { problems, word } from '../server/validation.ts';
 import {

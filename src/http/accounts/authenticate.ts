@@ -1,10 +1,14 @@
 import type { FastifyRequest } from 'fastify';
 import type { Feature, TierTable } from '../../domain/tier.ts';
 import { AppError } from '../../errors.ts';
-import { bearerOf, notSignedIn, type Principal } from '../../identity/access-token.ts';
-import type { ChangeDeps } from '../../identity/account.ts';
+import {
+  bearerOf,
+  notSignedIn,
+  type Principal,
+} from '../../identity/access-tokens/access-token.ts';
+import type { ChangeDeps } from '../../identity/accounts/account.ts';
 import type { Identity } from '../../identity/identity.ts';
-import { type GuardedSession, guardSession } from '../../identity/session-guard.ts';
+import { type GuardedSession, guardSession } from '../../identity/sessions/check-session.ts';
 import type { AccountsDeps } from './accounts-deps.ts';
 
 /** Who is asking, and whether they may. */

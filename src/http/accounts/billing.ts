@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { AppError } from '../../errors.ts';
-import { notSignedIn } from '../../identity/access-token.ts';
-import { readAccount } from '../../identity/account.ts';
-import { guardSession } from '../../identity/session-guard.ts';
+import { notSignedIn } from '../../identity/access-tokens/access-token.ts';
+import { readAccount } from '../../identity/accounts/account.ts';
+import { guardSession } from '../../identity/sessions/check-session.ts';
 import type { App } from '../deps.ts';
 import { problems } from '../server/validation.ts';
 import { BODY_PROBLEMS, READING, SIGNED_IN_PROBLEMS } from './account.ts';

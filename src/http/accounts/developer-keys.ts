@@ -7,7 +7,7 @@ import {
   type DeveloperKey,
   listDeveloperKeys,
   revokeDeveloperKey,
-} from '../../identity/developer-keys.ts';
+} from '../../identity/developer-keys/developer-keys.ts';
 import type { App } from '../deps.ts';
 import { problems } from '../server/validation.ts';
 import {

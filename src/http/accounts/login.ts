@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { Identity } from '../../identity/identity.ts';
-import type { ClientPlatform } from '../../identity/session-document.ts';
+import type { ClientPlatform } from '../../identity/sessions/session-document.ts';
 import { signIn } from '../../identity/sign-in.ts';
 import type { App } from '../deps.ts';
 import { problems } from '../server/validation.ts';

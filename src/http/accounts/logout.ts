@@ -1,10 +1,10 @@
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { bearerOf, notSignedIn } from '../../identity/access-token.ts';
-import { standingOf } from '../../identity/account-sessions.ts';
+import { bearerOf, notSignedIn } from '../../identity/access-tokens/access-token.ts';
+import { endEverySession } from '../../identity/erase-account.ts';
 import type { Identity } from '../../identity/identity.ts';
-import { endEverySession } from '../../identity/manage-account.ts';
-import { SESSION_LIFE_MS } from '../../identity/sessions.ts';
+import { standingOf } from '../../identity/sessions/list-sessions.ts';
+import { SESSION_LIFE_MS } from '../../identity/sessions/sessions.ts';
 import type { App } from '../deps.ts';
 import { problems } from '../server/validation.ts';
 import { isGone, tryAgainWhenUnknown, WRITING } from './account.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { changeOwnPassword } from '../../identity/change-own-password.ts';
+import { changeOwnPassword } from '../../identity/change-password.ts';
 import type { App } from '../deps.ts';
 import { problems } from '../server/validation.ts';
 import { CHANGE_PROBLEMS, signedOutWhenGone, WRITING } from './account.ts';

@@ -1,4 +1,4 @@
-import type { ClientPlatform } from '../../../src/identity/session-document.ts';
+import type { ClientPlatform } from '../../../src/identity/sessions/session-document.ts';
 import type { TestService } from '../../support/service.ts';
 
 /** What the tests about accounts share: people, and short ways to ask as one of them. */

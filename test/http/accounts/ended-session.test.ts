@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { readAccount } from '../../../src/identity/account.ts';
-import { listDeveloperKeys } from '../../../src/identity/developer-keys.ts';
-import { eraseAccount, lockAccount, setPassword } from '../../../src/identity/manage-account.ts';
-import { createPasswordHasher } from '../../../src/identity/password.ts';
+import { readAccount } from '../../../src/identity/accounts/account.ts';
+import { listDeveloperKeys } from '../../../src/identity/developer-keys/developer-keys.ts';
+import { eraseAccount, lockAccount, setPassword } from '../../../src/identity/erase-account.ts';
+import { createPasswordHasher } from '../../../src/identity/passwords/password-hasher.ts';
 import { createMemoryStore } from '../../../src/object-store/memory.ts';
 import { systemClock } from '../../../src/system.ts';
 import { createHastyClock } from '../../support/clock.ts';

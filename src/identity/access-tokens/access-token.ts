@@ -1,0 +1,122 @@
+import { type JWTPayload, jwtVerify, SignJWT } from 'jose';
+import type { Clock, Randomness } from '../../clock.ts';
+import { AppError } from '../../errors.ts';
+import { type KeySet, SIGNATURE_ALGORITHM } from './signing-keys.ts';
+
+/** Access tokens: JWTs as RFC 9068 profiles them, good for ten minutes, checked without the store. */
+
+export const ACCESS_TOKEN_SECONDS = 600;
+const TOKEN_TYPE = 'at+jwt';
+const PORTAL_TOKEN_TYPE = 'portal+jwt';
+const PORTAL_TOKEN_SECONDS = 60;
+/** Replicas' clocks may differ by so much. */
+const CLOCK_TOLERANCE_SECONDS = 5;
+/** Ours have some 400 characters; what is longer is not looked at. */
+const TOKEN_LENGTH_MAX = 4_096;
+
+/** Who is asking. */
+export interface Principal {
+  readonly account: string;
+  readonly session: string;
+  /** One of the tier table's. */
+  readonly tier: string;
+  /** When the owner proved their password, in milliseconds since the epoch. */
+  readonly startedAt: number;
+}
+
+export interface AccessTokens {
+  issue(principal: Principal): Promise<string>;
+  /**
+   * @param expiredMs how long ago it may have expired: none, but for signing out
+   * @throws AppError `not_signed_in`, whatever is wrong with it
+   */
+  verify(token: string, expiredMs?: number): Promise<Principal>;
+  /** A token that hands an account over to the billing portal, once and soon. */
+  issueForPortal(portal: {
+    readonly account: string;
+    readonly email: string;
+    readonly tier: string;
+    readonly audience: string;
+  }): Promise<{ readonly token: string; readonly seconds: number }>;
+}
+
+export interface AccessTokenOptions {
+  readonly keys: KeySet;
+  readonly clock: Clock;
+  readonly randomness: Randomness;
+  /** Who issues: the address of this service, or its name where it has none. */
+  readonly issuer: string;
+}
+
+export function createAccessTokens(options: AccessTokenOptions): AccessTokens {
+  const { keys, clock, randomness, issuer } = options;
+  const audience = `${issuer}/api`;
+  const seconds = (): number => Math.floor(clock.now() / 1000);
+  const sign = (claims: JWTPayload, type: string, life: number): Promise<string> =>
+    new SignJWT(claims)
+      .setProtectedHeader({ alg: SIGNATURE_ALGORITHM, typ: type, kid: keys.signing.kid })
+      .setIssuer(issuer)
+      .setIssuedAt(seconds())
+      .setExpirationTime(seconds() + life)
+      .setJti(randomness.id())
+      .sign(keys.signing.key);
+  return {
+    issue: ({ account, session, tier, startedAt }) =>
+      sign(
+        { sub: account, sid: session, tier, aud: audience, auth_time: startedAt / 1000 },
+        TOKEN_TYPE,
+        ACCESS_TOKEN_SECONDS,
+      ),
+    verify: async (token, expiredMs = 0) => {
+      if (token.length > TOKEN_LENGTH_MAX) throw notSignedIn();
+      try {
+        const { payload } = await jwtVerify(
+          token,
+          ({ kid = '' }) => {
+            const key = keys.verifying(kid);
+            if (key === undefined) throw notSignedIn();
+            return key;
+          },
+          {
+            // Whatever the token says of itself: one algorithm, one type, one issuer, one audience.
+            algorithms: [SIGNATURE_ALGORITHM],
+            typ: TOKEN_TYPE,
+            issuer,
+            audience,
+            requiredClaims: ['exp', 'iat', 'sub', 'sid', 'tier', 'auth_time'],
+            clockTolerance: CLOCK_TOLERANCE_SECONDS + expiredMs / 1000,
+            currentDate: new Date(clock.now()),
+          },
+        );
+        // `auth_time` is a NumericDate, which may have a fraction (RFC 9068, 2.2.1; RFC 7519, 2).
+        const { sub, sid, tier, auth_time: seconds } = payload;
+        const isWhole =
+          typeof sub === 'string' && typeof sid === 'string' && typeof tier === 'string';
+        if (!isWhole || typeof seconds !== 'number') throw notSignedIn();
+        return { account: sub, session: sid, tier, startedAt: Math.round(seconds * 1000) };
+      } catch (error) {
+        throw notSignedIn(error);
+      }
+    },
+    issueForPortal: async ({ account, email, tier, audience: portal }) => {
+      const claims = { sub: account, email, tier, aud: portal };
+      const token = await sign(claims, PORTAL_TOKEN_TYPE, PORTAL_TOKEN_SECONDS);
+      return { token, seconds: PORTAL_TOKEN_SECONDS };
+    },
+  };
+}
+
+/** The token of an `Authorization: Bearer …` header (RFC 6750, section 2.1); undefined for anything else. */
+export function bearerOf(authorization: string | undefined): string | undefined {
+  return /^Bearer +([\w.~+/-]+=*) *$/i.exec(authorization ?? '')?.[1];
+}
+
+export function notSignedIn(cause?: unknown): AppError {
+  return new AppError(
+    'not_signed_in',
+    'Sign in, or refresh the session: the token is missing or not good.',
+    {
+      cause,
+    },
+  );
+}

@@ -1,0 +1,255 @@
+import { describe, expect, it } from 'vitest';
+import { readAccount } from '../../../src/identity/accounts/account.ts';
+import {
+  endEverySession,
+  eraseAccount,
+  lockAccount,
+  setName,
+  setPassword,
+  setTier,
+  unlockAccount,
+} from '../../../src/identity/erase-account.ts';
+import { sessionKey } from '../../../src/identity/keys.ts';
+import { SESSION_IDLE_MS, SESSION_LIFE_MS } from '../../../src/identity/sessions/sessions.ts';
+import {
+  beginSession,
+  createTestSessions,
+  DAY,
+  DEVICE,
+  describeStores,
+  expectEnded,
+  fastPasswords,
+  keysOf,
+  MINUTE,
+  refreshWith,
+  setUp,
+} from '../support.ts';
+
+async function signedIn() {
+  const deps = setUp();
+  const sessions = createTestSessions(deps);
+  return { ...deps, deps, sessions, ...(await beginSession(deps, sessions)) };
+}
+
+describe('a refresh', () => {
+  it('hands out the next token, which is refreshed in turn', async () => {
+    const { sessions, token, clock } = await signedIn();
+    const tokens = new Set([token]);
+    let current = token;
+    for (let turn = 0; turn < 20; turn++) {
+      clock.advance(10 * MINUTE);
+      current = (await refreshWith(sessions, current)).refreshToken;
+      tokens.add(current);
+    }
+    expect(tokens.size).toBe(21);
+  });
+
+  it('whose answer was lost is answered again for a minute, by any process', async () => {
+    const { sessions, deps, token, clock } = await signedIn();
+    const first = await refreshWith(sessions, token);
+    clock.advance(MINUTE);
+    const again = await refreshWith(createTestSessions(deps), token);
+    expect(again).toEqual(first);
+    clock.advance(10 * MINUTE);
+    await refreshWith(sessions, again.refreshToken);
+  });
+
+  it('one rotation old ends the session after a minute', async () => {
+    const { sessions, token, clock } = await signedIn();
+    const { refreshToken } = await refreshWith(sessions, token);
+    clock.advance(MINUTE + 1);
+    await expectEnded(sessions, token);
+    await expectEnded(sessions, refreshToken, 'the present token ends with the session');
+  });
+
+  it('two rotations old ends the session at once', async () => {
+    const { sessions, token } = await signedIn();
+    const second = await refreshWith(sessions, token);
+    const third = await refreshWith(sessions, second.refreshToken);
+    await expectEnded(sessions, token);
+    await expectEnded(sessions, third.refreshToken);
+  });
+
+  it('with its own document cleared away ends the session', async () => {
+    const { sessions, token, session, store } = await signedIn();
+    const { refreshToken } = await refreshWith(sessions, token);
+    await store.delete(sessionKey(session.account, session.session, 1));
+    await expectEnded(sessions, token);
+    await expectEnded(sessions, refreshToken);
+  });
+
+  it.each([
+    ['another device', { deviceId: 'device-2', platform: 'linux' }],
+    ['another platform', { deviceId: DEVICE.id, platform: 'web' }],
+  ] as const)('from %s ends the session', async (_, other) => {
+    const { sessions, token } = await signedIn();
+    await expect(sessions.refresh({ token, ...other })).rejects.toMatchObject({
+      code: 'session_ended',
+    });
+    await expectEnded(sessions, token);
+  });
+
+  it('is possible for 30 idle days and not for a moment more', async () => {
+    const { sessions, token, clock } = await signedIn();
+    clock.advance(SESSION_IDLE_MS);
+    const next = await refreshWith(sessions, token);
+    clock.advance(SESSION_IDLE_MS + 1);
+    await expectEnded(sessions, next.refreshToken);
+  });
+
+  it('is possible for 90 days in all', async () => {
+    const { sessions, token, clock } = await signedIn();
+    const begun = clock.now();
+    let current = token;
+    while (clock.now() + 9 * DAY < begun + SESSION_LIFE_MS) {
+      clock.advance(9 * DAY);
+      const next = await refreshWith(sessions, current);
+      expect(next.refreshExpiresAt).toBeLessThanOrEqual(begun + SESSION_LIFE_MS);
+      current = next.refreshToken;
+    }
+    clock.advance(begun + SESSION_LIFE_MS - clock.now());
+    await expectEnded(sessions, current);
+    expect(sessions.claimsOf(current), 'nor does it log anybody out').toBeUndefined();
+  });
+
+  it('brings the tier that an admin set', async () => {
+    const { sessions, token, deps, account } = await signedIn();
+    await setTier(deps, account.id, 'pro');
+    const next = await refreshWith(sessions, token);
+    expect(next.tier).toBe('pro');
+    await setTier(deps, account.id, null);
+    expect((await refreshWith(sessions, next.refreshToken)).tier).toBeNull();
+  });
+
+  it.each([
+    ['locked', lockAccount],
+    ['logged out everywhere', endEverySession],
+    ['erased', eraseAccount],
+    [
+      'given another password',
+      (deps: Parameters<typeof eraseAccount>[0], id: string) =>
+        setPassword({ ...deps, passwords: fastPasswords }, id, 'another password'),
+    ],
+  ])('of an account that was %s is refused', async (_, end) => {
+    const { sessions, token, deps, account, session, clock } = await signedIn();
+    clock.advance(1);
+    await end(deps, account.id, session.session);
+    await expectEnded(sessions, token);
+  });
+
+  it('sees a lock also where the listing of sessions failed half way', async () => {
+    const { sessions, token, deps, account, store } = await signedIn();
+    store.setPlan(({ method }) => (method === 'list' ? { when: 'before' } : undefined));
+    await expect(lockAccount(deps, account.id, null)).rejects.toMatchObject({
+      kind: 'unavailable',
+    });
+    store.setPlan(undefined);
+    await expectEnded(sessions, token);
+  });
+
+  it('sees a lock that was lifted since, where the listing of sessions failed half way', async () => {
+    const { sessions, token, deps, account, store, clock } = await signedIn();
+    clock.advance(1);
+    store.setPlan(({ method }) => (method === 'list' ? { when: 'before' } : undefined));
+    await expect(lockAccount(deps, account.id, null)).rejects.toMatchObject({
+      kind: 'unavailable',
+    });
+    store.setPlan(undefined);
+    await unlockAccount(deps, account.id);
+    await expectEnded(sessions, token);
+  });
+
+  it('brings the newest account, however many changes there were since the last one', async () => {
+    const { sessions, token, deps, account, store } = await signedIn();
+    await setTier(deps, account.id, 'pro');
+    const { refreshToken } = await refreshWith(sessions, token);
+    for (let change = 1; change <= 50; change++) await setName(deps, account.id, `name ${change}`);
+    await setTier(deps, account.id, null);
+    store.forgetCalls();
+    const next = await refreshWith(sessions, refreshToken);
+    expect(next.tier).toBeNull();
+    expect(store.total(), 'requests of a refresh after 51 changes').toBeLessThan(20);
+    store.forgetCalls();
+    await refreshWith(sessions, next.refreshToken);
+    expect(store.total(), 'requests when nothing changed').toBe(5);
+  });
+
+  it('sees a log-out of everywhere also where the listing of sessions failed', async () => {
+    const { sessions, token, deps, account, session, store, clock } = await signedIn();
+    clock.advance(1);
+    store.setPlan(({ method }) => (method === 'list' ? { when: 'before' } : undefined));
+    await expect(endEverySession(deps, account.id, session.session)).rejects.toMatchObject({
+      kind: 'unavailable',
+    });
+    store.setPlan(undefined);
+    await expectEnded(sessions, token);
+  });
+
+  it('with a corrupt session or account asks for a new log-in, which is then good for long', async () => {
+    const { sessions, token, deps, account, session, store, clock } = await signedIn();
+    await store.create(`accounts/${account.id}/2.json`, Buffer.from('{"signed":'));
+    await expectEnded(sessions, token);
+    const known = await readAccount(store, account.id);
+    if (known === undefined) throw new Error('The account is lost.');
+    const anew = await sessions.begin(known, 'linux', DEVICE);
+    clock.advance(10 * MINUTE);
+    const next = await refreshWith(sessions, anew.refreshToken);
+    await setTier(deps, account.id, 'pro');
+    expect((await refreshWith(sessions, next.refreshToken)).tier).toBe('pro');
+    await store.create(sessionKey(session.account, session.session, 2), Buffer.from('{}'));
+    await expectEnded(sessions, token);
+  });
+});
+
+describe('two holders of one token', () => {
+  it('taking turns every ten minutes are both out by the second round', async () => {
+    const { sessions, token, clock } = await signedIn();
+    const holders = [token, token];
+    let refreshes = 0;
+    const round = async (): Promise<void> => {
+      for (const holder of [0, 1]) {
+        holders[holder] = (await refreshWith(sessions, holders[holder] ?? '')).refreshToken;
+        refreshes += 1;
+        clock.advance(10 * MINUTE);
+      }
+    };
+    await expect(round().then(round)).rejects.toMatchObject({ code: 'session_ended' });
+    for (const held of holders) await expectEnded(sessions, held);
+    console.log(`two holders of one token: both out after ${refreshes} successful refreshes`);
+    expect(refreshes).toBeLessThan(4);
+  });
+});
+
+describeStores('50 refreshes at once with one token', (open) => {
+  it('give 50 times the same token and one session, and log nobody out', async () => {
+    const { clock, ...first } = setUp(open());
+    const second = setUp(first.store, clock);
+    const processes = [
+      createTestSessions({ ...first, clock }),
+      createTestSessions(second),
+    ] as const;
+    const { session, token } = await beginSession(second, processes[0]);
+    let current = token;
+    const answers: string[] = [];
+    for (let round = 0; round < 3; round++) {
+      const round50 = await Promise.all(
+        Array.from({ length: 50 }, (_, index) =>
+          refreshWith(processes[index % 2 === 0 ? 0 : 1], current),
+        ),
+      );
+      const tokens = new Set(round50.map(({ refreshToken }) => refreshToken));
+      expect(tokens.size).toBe(1);
+      current = [...tokens][0] ?? '';
+      answers.push(current);
+      clock.advance(10 * MINUTE);
+    }
+    const prefix = `sessions/${session.account}/`;
+    expect((await keysOf(first.store, prefix)).sort()).toEqual(
+      [1, 2, 3, 4].map((counter) => sessionKey(session.account, session.session, counter)),
+    );
+    expect((await refreshWith(processes[1], current)).session).toBe(session.session);
+    console.log(
+      `50 refreshes at once, 3 rounds, 2 processes: 150 × ok, ${answers.length} tokens, 1 session, 0 logged out`,
+    );
+  });
+});

@@ -1,0 +1,96 @@
+import { expect } from 'vitest';
+import {
+  endEverySession,
+  lockAccount,
+  setPassword,
+  setTier,
+} from '../../../src/identity/erase-account.ts';
+import { endOneSession } from '../../../src/identity/sessions/list-sessions.ts';
+import type { OpenSession } from '../../../src/identity/sessions/sessions.ts';
+import { signIn } from '../../../src/identity/sign-in.ts';
+import type { AppendDeps } from '../../../src/sequence/append.ts';
+import type { StoreCall } from '../../support/faulty-store.ts';
+import {
+  beginSession,
+  createTestSessions,
+  DEVICE,
+  EMAIL,
+  expectEnded,
+  fastPasswords,
+  PASSWORD,
+  refreshWith,
+  register,
+  setUp,
+  signInDeps,
+} from '../support.ts';
+import type { Turns } from './turns.ts';
+
+/** Once whoever ends sessions was told that it is done, none can be refreshed, whatever ran beside it. */
+
+export type Ending = (deps: AppendDeps, account: string, session: string) => Promise<unknown>;
+
+export const ENDINGS: readonly (readonly [string, Ending])[] = [
+  ['a log-out', (deps, ...of) => createTestSessions(deps).end(...of, 'logged_out')],
+  ['a log-out by its owner from elsewhere', endOneSession],
+  ['a log-out everywhere', endEverySession],
+  ['a lock', (deps, account) => lockAccount(deps, account, null)],
+  [
+    'a new password',
+    (deps, account) => setPassword({ ...deps, passwords: fastPasswords }, account, 'new password'),
+  ],
+];
+
+export const locksAfterChange: Ending = async (deps, account) => {
+  await setTier(deps, account, 'pro');
+  await lockAccount(deps, account, null);
+};
+
+/** Reads of the one who ends sessions see nothing that the other one writes, listings apart. */
+const isEffect = ({ method }: StoreCall): boolean => ['create', 'delete', 'list'].includes(method);
+
+/** For a log-in, which asks the store far more often: the marker comes before anything is deleted. */
+const isStep = ({ method }: StoreCall): boolean => ['create', 'list'].includes(method);
+
+export async function raceRefresh(turns: Turns, name: string, end: Ending): Promise<void> {
+  const deps = setUp();
+  const { account, session, token } = await beginSession(deps, createTestSessions(deps));
+  deps.clock.advance(1);
+  const refreshing = createTestSessions({ ...deps, store: turns.process(deps.store) });
+  const ending = { ...setUp(deps.store, deps.clock), store: turns.process(deps.store, isEffect) };
+  const refreshed = refreshWith(refreshing, token).catch(() => undefined);
+  const ended = end(ending, account.id, session.session);
+  await turns.play([refreshed, ended]);
+  await ended;
+  const sessions = createTestSessions(deps);
+  const after = await refreshed;
+  if (after !== undefined) await expectEnded(sessions, after.refreshToken, name);
+  await expectEnded(sessions, token, name);
+}
+
+export async function raceSignIn(turns: Turns, name: string, end: Ending): Promise<boolean> {
+  const deps = setUp();
+  const account = await register(deps);
+  deps.clock.advance(1);
+  const own = { ...setUp(deps.store, deps.clock), store: turns.process(deps.store) };
+  const signingIn = signIn(signInDeps(own), {
+    email: EMAIL,
+    password: PASSWORD,
+    platform: 'linux',
+    device: DEVICE,
+  }).catch((error: unknown) => {
+    expect(error, name).toMatchObject({ kind: expect.stringMatching(/unauthenticated|forbidden/) });
+    return undefined;
+  });
+  // Later than the log-in began, as any clock would say.
+  deps.clock.advance(1);
+  const ending = { ...setUp(deps.store, deps.clock), store: turns.process(deps.store, isStep) };
+  // Asked for by another session.
+  const ended = end(ending, account.id, ending.randomness.id());
+  await turns.play([signingIn, ended]);
+  await ended;
+  const session: OpenSession | undefined = await signingIn;
+  if (session !== undefined) {
+    await expectEnded(createTestSessions(deps), session.refreshToken, name);
+  }
+  return session !== undefined;
+}
