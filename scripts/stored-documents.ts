@@ -10,8 +10,8 @@ import {
 } from '../src/contact/documents.ts';
 import { accountSchema } from '../src/identity/accounts/account-document.ts';
 import { invitationSchema } from '../src/identity/accounts/invitations.ts';
+import { developerKeySchema } from '../src/identity/developer-keys/developer-key-document.ts';
 import { developerKeyListSchema } from '../src/identity/developer-keys/developer-key-list.ts';
-import { developerKeySchema } from '../src/identity/developer-keys/developer-keys.ts';
 import { sessionSchema } from '../src/identity/sessions/session-document.ts';
 import { renderSchema } from '../src/sequence/json-schema.ts';
 import { compactionSchema } from '../src/usage/compaction-document.ts';

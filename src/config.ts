@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { parseApplicationName } from './domain/channel.ts';
 import { DEFAULT_TIERS, parseTierTable, type TierTable } from './domain/tier.ts';
 import { AppError, type FieldIssue, isAppError } from './errors.ts';
-import { privateKeySetSchema } from './identity/access-tokens/signing-keys-schema.ts';
+import { signingKeysSchema } from './identity/access-tokens/signing-keys-schema.ts';
 import { Secret } from './secret.ts';
 
 /** The settings of the service and of the command line: an environment record in, a frozen value out. */
@@ -415,7 +415,7 @@ function isOrigin(text: string): boolean {
 
 /** Only its shape: whether the keys work is found out by importing them. */
 function isPrivateKeySet(text: string): boolean {
-  return privateKeySetSchema.safeParse(parseJson(text)).success;
+  return signingKeysSchema.safeParse(parseJson(text)).success;
 }
 
 function readTiers(text: string, context: z.RefinementCtx): TierTable {

@@ -6,8 +6,8 @@ import type { AccountsDeps } from '../../src/http/accounts/accounts-deps.ts';
 import { requireFeature, requirePrincipal } from '../../src/http/accounts/authenticate.ts';
 import { createAddressLimit } from '../../src/http/server/address-limit.ts';
 import {
-  createKeySet,
-  importKeySet,
+  createSigningKeys,
+  importSigningKeys,
   SIGNATURE_ALGORITHM,
 } from '../../src/identity/access-tokens/signing-keys.ts';
 import { accountIdOf } from '../../src/identity/accounts/account.ts';
@@ -37,14 +37,14 @@ const deps = {
   clock: systemClock,
   randomness: systemRandomness,
 };
-const keys = await importKeySet(await createKeySet());
+const signingKeys = await importSigningKeys(await createSigningKeys());
 const identity = createIdentity({
   ...deps,
   log,
   provider: createEmbeddedProvider({ ...deps, passwords: createPasswordHasher() }),
   registration: 'open',
   sessionSecret: new Secret('not-a-secret'.repeat(4)),
-  keys,
+  signingKeys,
   issuer: ISSUER,
 });
 const accounts: AccountsDeps = {
@@ -93,7 +93,7 @@ answerParent({
 });
 
 function openVerifyingKey() {
-  const key = keys.verifying(keys.signing.kid);
+  const key = signingKeys.verifying(signingKeys.signing.kid);
   if (key === undefined) throw new Error('The key that signs does not verify.');
   return key;
 }

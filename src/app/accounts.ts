@@ -4,7 +4,7 @@ import type { Clock, Randomness } from '../clock.ts';
 import type { Config } from '../config.ts';
 import type { AccountsDeps } from '../http/accounts/accounts-deps.ts';
 import { createAddressLimit } from '../http/server/address-limit.ts';
-import { createKeySet, importKeySet } from '../identity/access-tokens/signing-keys.ts';
+import { createSigningKeys, importSigningKeys } from '../identity/access-tokens/signing-keys.ts';
 import { createIdentity, type Identity } from '../identity/identity.ts';
 import { createPasswordHasher, type PasswordCost } from '../identity/passwords/password-hasher.ts';
 import { createEmbeddedProvider } from '../identity/providers/embedded.ts';
@@ -44,7 +44,7 @@ export async function openIdentity(deps: OpenIdentityDeps): Promise<Identity | u
     provider,
     registration: config.accounts.registration,
     sessionSecret,
-    keys: await importKeySet(keys.reveal()),
+    signingKeys: await importSigningKeys(keys.reveal()),
     // Replicas issue for one another: by the address they share, or by name where there is none.
     issuer: config.publicUrl ?? 'urn:slipway',
   });
@@ -84,7 +84,8 @@ async function openSecrets(
   const file = (name: string): string => path.join(directory, name);
   return {
     sessionSecret: sessionSecret ?? (await openLocalSecret(file('session-secret'))),
-    keys: accessTokenKeys ?? (await openLocalSecret(file('access-token-keys.json'), createKeySet)),
+    keys:
+      accessTokenKeys ?? (await openLocalSecret(file('access-token-keys.json'), createSigningKeys)),
   };
 }
 

@@ -1,5 +1,6 @@
 import type { AppendDeps } from '../sequence/append.ts';
 import { endSequence, isEnded, removeEnded } from '../sequence/end.ts';
+import { listSequences, removableKeys } from '../sequence/trim.ts';
 import { endExpiredInvitations } from './accounts/invitations.ts';
 import { eraseBelongings } from './erase-account.ts';
 import {
@@ -8,30 +9,30 @@ import {
   DEVELOPER_KEYS_ROOT,
   INVITATIONS_ROOT,
   parseAccountEnd,
+  parseAccountKey,
+  parseDeveloperKeyListKey,
   parseSessionKey,
   SESSIONS_ROOT,
-  sessionKey,
   sessionPrefix,
 } from './keys.ts';
 import { removeOldLockouts } from './passwords/lockout.ts';
-import { SESSION_IDLE_MS, SESSION_LIFE_MS } from './sessions/sessions.ts';
-import { trimAccounts, trimDeveloperKeyLists } from './trim.ts';
+import { lowestAccountRevision } from './sessions/list-sessions.ts';
+import { SESSION_IDLE_MS, SESSION_LIFE_MS } from './sessions/session-lifetimes.ts';
 
-/** Clearing up, in the background: listings and deletions, a refresh waits for none of them. */
+/** Cleaning up, in the background: listings and deletions that no request waits for. */
 
-/** So many of a session's newest documents are kept: enough to tell a lost answer from a stolen token. */
+/** So many of the newest documents of a session are kept: a lost answer and theft differ in these. */
 export const SESSION_DOCUMENTS_KEPT = 3;
-/** A refresh at the last moment, and a store whose clock differs, must not find its session ended. */
+/** For refreshes at the last moment, and for a store whose clock differs from this process's. */
 const IDLE_MARGIN_MS = 86_400_000;
 
 /**
- * Ends the sessions that nobody can refresh any more, keeps the newest documents of the others and of
- * accounts, and clears away what has ended.
+ * Completes erasures, ends expired sessions and invitations, and deletes the documents that nothing needs.
  *
  * @returns how many objects were deleted
- * @throws AppError the store's; the rest is done the next time
+ * @throws AppError the store's; the next run does the rest
  */
-export async function clearUpIdentity(deps: AppendDeps): Promise<number> {
+export async function cleanUpIdentity(deps: AppendDeps): Promise<number> {
   await completeErasures(deps);
   await endExpiredInvitations(deps);
   return (
@@ -46,62 +47,69 @@ export async function clearUpIdentity(deps: AppendDeps): Promise<number> {
   );
 }
 
-/** Erasures that were cut short, before the marker goes that keeps everybody out of the account. */
+/** Completes erasures that failed half way, before the end marker that blocks the account is removed. */
 async function completeErasures(deps: AppendDeps): Promise<void> {
   for await (const { key } of deps.store.list(ACCOUNTS_ROOT)) {
     const account = parseAccountEnd(key);
-    // Looked for again: since it was listed, another process may have cleared it away, and somebody
-    // registered anew.
+    // Checked again: since the listing, another process may have removed the marker, and the person may
+    // have registered again.
     if (account === undefined || !(await isEnded(deps.store, accountPrefix(account)))) continue;
     await eraseBelongings(deps, account);
   }
 }
 
-interface Stored {
-  readonly account: string;
-  readonly session: string;
-  readonly counters: number[];
-  isEnded: boolean;
-  /** By the store's clock; milliseconds since the epoch. */
-  writtenAt: number;
-}
-
+/** Ends the sessions that have expired, and keeps only the newest documents of the others. */
 async function trimSessions(deps: AppendDeps): Promise<number> {
   let deleted = 0;
-  // In key order: all of a session comes in one piece.
-  let current: Stored | undefined;
-  for await (const { key, lastModified } of deps.store.list(SESSIONS_ROOT)) {
-    const object = parseSessionKey(key);
-    if (object === undefined) continue;
-    const { account, session, counter } = object;
-    if (current?.session !== session || current.account !== account) {
-      if (current !== undefined) deleted += await trim(deps, current);
-      current = { account, session, counters: [], isEnded: false, writtenAt: 0 };
+  for await (const { of, documents } of listSequences(deps.store, SESSIONS_ROOT, parseSession)) {
+    const writtenAt = Math.max(...documents.map((document) => document.writtenAt));
+    if (deps.clock.now() - writtenAt > SESSION_IDLE_MS + IDLE_MARGIN_MS) {
+      await endSequence(deps, of, { reason: 'expired', keptMs: SESSION_LIFE_MS });
+      continue;
     }
-    if (counter === undefined) current.isEnded = true;
-    else {
-      current.counters.push(counter);
-      current.writtenAt = Math.max(current.writtenAt, lastModified.getTime());
+    const inOrder = [...documents].sort((a, b) => a.number - b.number);
+    for (const { key } of inOrder.slice(0, -SESSION_DOCUMENTS_KEPT)) {
+      await deps.store.delete(key);
+      deleted++;
     }
   }
-  if (current !== undefined) deleted += await trim(deps, current);
   return deleted;
 }
 
-async function trim(deps: AppendDeps, stored: Stored): Promise<number> {
-  const { account, session, counters, isEnded, writtenAt } = stored;
-  if (isEnded) return 0;
-  if (deps.clock.now() - writtenAt > SESSION_IDLE_MS + IDLE_MARGIN_MS) {
-    await endSequence(deps, sessionPrefix(account, session), {
-      reason: 'expired',
-      keptMs: SESSION_LIFE_MS,
-    });
-    return 0;
+/** Names the session of a document's key by its prefix. */
+function parseSession(key: string): { readonly of: string; readonly number: number } | undefined {
+  const object = parseSessionKey(key);
+  if (object?.counter === undefined) return undefined;
+  return { of: sessionPrefix(object.account, object.session), number: object.counter };
+}
+
+/**
+ * Deletes the documents of accounts that neither galloping nor a session needs. A session reads the document
+ * after the last one that it knows: if that were missing, it would miss every change.
+ */
+async function trimAccounts(deps: AppendDeps): Promise<number> {
+  let deleted = 0;
+  for await (const listed of listSequences(deps.store, ACCOUNTS_ROOT, parseAccountKey)) {
+    const removable = removableKeys(deps, listed);
+    if (removable.length === 0) continue;
+    const lowest = await lowestAccountRevision(deps.store, listed.of);
+    for (const { key } of removable.filter(({ number }) => number <= lowest)) {
+      await deps.store.delete(key);
+      deleted++;
+    }
   }
-  const oldest = counters
-    .sort((a, b) => b - a)
-    .slice(SESSION_DOCUMENTS_KEPT)
-    .reverse();
-  for (const counter of oldest) await deps.store.delete(sessionKey(account, session, counter));
-  return oldest.length;
+  return deleted;
+}
+
+/** As {@link trimAccounts}. No session follows a list of developer keys. */
+async function trimDeveloperKeyLists(deps: AppendDeps): Promise<number> {
+  let deleted = 0;
+  const lists = listSequences(deps.store, DEVELOPER_KEYS_ROOT, parseDeveloperKeyListKey);
+  for await (const listed of lists) {
+    for (const { key } of removableKeys(deps, listed)) {
+      await deps.store.delete(key);
+      deleted++;
+    }
+  }
+  return deleted;
 }

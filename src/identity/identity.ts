@@ -2,7 +2,7 @@ import type { Log } from '../log.ts';
 import type { Secret } from '../secret.ts';
 import type { AppendDeps } from '../sequence/append.ts';
 import { type AccessTokens, createAccessTokens } from './access-tokens/access-token.ts';
-import type { KeySet } from './access-tokens/signing-keys.ts';
+import type { SigningKeys } from './access-tokens/signing-keys.ts';
 import {
   createDeveloperKeyVerifier,
   type DeveloperKeyVerifier,
@@ -13,29 +13,28 @@ import type { Registration } from './register.ts';
 import { createRefreshTokens } from './sessions/refresh-token.ts';
 import { createSessions, type Sessions } from './sessions/sessions.ts';
 
-/** Everything about accounts that a running service needs, put together. */
+/** The parts of accounts that a running service needs. */
 export interface Identity extends AppendDeps {
   readonly provider: IdentityProvider;
   readonly registration: Registration;
   readonly lockout: Lockout;
   readonly sessions: Sessions;
   readonly accessTokens: AccessTokens;
-  readonly keys: KeySet;
+  readonly signingKeys: SigningKeys;
   readonly developerKeys: DeveloperKeyVerifier;
 }
 
-export interface IdentityOptions extends AppendDeps {
+export interface IdentityOptions
+  extends AppendDeps,
+    Pick<Identity, 'provider' | 'registration' | 'signingKeys'> {
   readonly log: Log;
-  readonly provider: IdentityProvider;
-  readonly registration: Registration;
   readonly sessionSecret: Secret;
-  readonly keys: KeySet;
   /** See `AccessTokenOptions`. */
   readonly issuer: string;
 }
 
 export function createIdentity(options: IdentityOptions): Identity {
-  const { store, clock, randomness, log, provider, registration, keys, issuer } = options;
+  const { store, clock, randomness, log, provider, registration, signingKeys, issuer } = options;
   const deps = { store, clock, randomness };
   return {
     ...deps,
@@ -43,8 +42,8 @@ export function createIdentity(options: IdentityOptions): Identity {
     registration,
     lockout: createLockout(deps),
     sessions: createSessions({ ...deps, log, tokens: createRefreshTokens(options.sessionSecret) }),
-    accessTokens: createAccessTokens({ keys, clock, randomness, issuer }),
-    keys,
+    accessTokens: createAccessTokens({ signingKeys, clock, randomness, issuer }),
+    signingKeys,
     developerKeys: createDeveloperKeyVerifier({ ...deps, log }),
   };
 }

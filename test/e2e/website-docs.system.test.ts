@@ -1,6 +1,6 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { findAccount } from '../../src/identity/erase-account.ts';
+import { findAccount } from '../../src/identity/accounts/find-account.ts';
 import { listSessions } from '../../src/identity/sessions/list-sessions.ts';
 import { createMemoryStore } from '../../src/object-store/memory.ts';
 import { systemClock } from '../../src/system.ts';

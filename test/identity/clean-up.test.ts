@@ -1,22 +1,19 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { accountIdOf, readAccount } from '../../src/identity/accounts/account.ts';
-import { clearUpIdentity, SESSION_DOCUMENTS_KEPT } from '../../src/identity/clean-up.ts';
+import { setTier } from '../../src/identity/accounts/change-account.ts';
+import { cleanUpIdentity, SESSION_DOCUMENTS_KEPT } from '../../src/identity/clean-up.ts';
 import {
   createDeveloperKey,
   listDeveloperKeys,
   revokeAllDeveloperKeys,
   revokeDeveloperKey,
 } from '../../src/identity/developer-keys/developer-keys.ts';
-import {
-  endEverySession,
-  eraseAccount,
-  lockAccount,
-  setTier,
-  unlockAccount,
-} from '../../src/identity/erase-account.ts';
+import { eraseAccount } from '../../src/identity/erase-account.ts';
 import { parseDeveloperKeyListKey, sessionKey } from '../../src/identity/keys.ts';
-import { SESSION_IDLE_MS, SESSION_LIFE_MS } from '../../src/identity/sessions/sessions.ts';
+import { lockAccount, unlockAccount } from '../../src/identity/lock-account.ts';
+import { signOutEverywhere } from '../../src/identity/sessions/end-session.ts';
+import { SESSION_IDLE_MS, SESSION_LIFE_MS } from '../../src/identity/sessions/session-lifetimes.ts';
 import { signIn } from '../../src/identity/sign-in.ts';
 import { createMemoryStore } from '../../src/object-store/memory.ts';
 import type { AppendDeps } from '../../src/sequence/append.ts';
@@ -57,11 +54,11 @@ async function signedIn(refreshes = 0) {
 describe('clearing up', () => {
   it('keeps the three newest documents of a session', async () => {
     const { deps, store, sessions, session, token } = await signedIn(12);
-    expect(await clearUpIdentity(deps)).toBe(10);
+    expect(await cleanUpIdentity(deps)).toBe(10);
     expect((await keysOf(store, 'sessions/')).sort()).toEqual(
       [11, 12, 13].map((counter) => sessionKey(session.account, session.session, counter)),
     );
-    expect(await clearUpIdentity(deps)).toBe(0);
+    expect(await cleanUpIdentity(deps)).toBe(0);
     await refreshWith(sessions, token);
     expect(SESSION_DOCUMENTS_KEPT).toBe(3);
   });
@@ -69,7 +66,7 @@ describe('clearing up', () => {
   it('still tells a stolen token, however old', async () => {
     for (const age of [1, 2, 3, 8, 12]) {
       const { deps, sessions, tokens, token, clock } = await signedIn(12);
-      await clearUpIdentity(deps);
+      await cleanUpIdentity(deps);
       clock.advance(2 * MINUTE);
       await expectEnded(sessions, tokens[12 - age] ?? '');
       await expectEnded(sessions, token);
@@ -79,11 +76,11 @@ describe('clearing up', () => {
   it('ends sessions that nobody can refresh any more, and forgets them', async () => {
     const { deps, store, clock, session } = await signedIn(1);
     clock.advance(SESSION_IDLE_MS + 2 * DAY);
-    await clearUpIdentity(deps);
+    await cleanUpIdentity(deps);
     const marker = `sessions/${session.account}/${session.session}/end.json`;
     expect(await keysOf(store, 'sessions/')).toEqual([marker]);
     clock.advance(SESSION_LIFE_MS + DAY);
-    await clearUpIdentity(deps);
+    await cleanUpIdentity(deps);
     expect(await keysOf(store, 'sessions/')).toEqual([]);
     expect(await keysOf(store, 'accounts/')).toEqual([`accounts/${ID}/1.json`]);
   });
@@ -93,23 +90,23 @@ describe('clearing up', () => {
       const { deps, clock, sessions, token } = await signedIn();
       clock.advance(SESSION_IDLE_MS);
       const ahead = { ...deps, clock: { ...clock, now: () => clock.now() - early } };
-      await clearUpIdentity(ahead);
+      await cleanUpIdentity(ahead);
       await refreshWith(sessions, token);
     }
   });
 
   it('clears ended sessions and keeps them ended for longer than any token of theirs', async () => {
     const { deps, store, clock, sessions, session, token } = await signedIn(3);
-    await sessions.end(session.account, session.session, 'logged_out');
-    expect(await clearUpIdentity(deps)).toBe(4);
+    await sessions.end(session.account, session.session, 'signed_out');
+    expect(await cleanUpIdentity(deps)).toBe(4);
     clock.advance(SESSION_IDLE_MS - MINUTE);
-    await clearUpIdentity(deps);
+    await cleanUpIdentity(deps);
     await expectEnded(sessions, token);
     clock.advance(SESSION_LIFE_MS - SESSION_IDLE_MS + 2 * MINUTE);
-    await clearUpIdentity(deps);
+    await cleanUpIdentity(deps);
     expect(await keysOf(store, 'sessions/'), 'kept a day longer').toHaveLength(1);
     clock.advance(DAY);
-    await clearUpIdentity(deps);
+    await cleanUpIdentity(deps);
     expect(await keysOf(store, 'sessions/')).toEqual([]);
     await expectEnded(sessions, token);
   });
@@ -119,7 +116,7 @@ describe('clearing up', () => {
     for (let change = 1; change <= 300; change++) await setTier(deps, ID, `tier-${change}`);
     await createDeveloperKeys(deps, 30);
     clock.advance(SESSION_LIFE_MS);
-    await clearUpIdentity(deps);
+    await cleanUpIdentity(deps);
     const kept = await keysOf(store, `accounts/${ID}/`);
     console.log(`an account with 300 changes: ${kept.length} documents are kept`);
     expect(kept.length).toBeLessThanOrEqual(20);
@@ -135,7 +132,7 @@ describe('clearing up', () => {
     for (let change = 1; change <= 20; change++) await setTier(deps, ID, `tier-${change}`);
     await lockAccount(deps, ID, null);
     clock.advance(SESSION_LIFE_MS);
-    await clearUpIdentity(deps);
+    await cleanUpIdentity(deps);
     const tiers = [];
     for (const number of [22, 21, 20]) {
       const key = `accounts/${ID}/${number}.json`;
@@ -157,7 +154,7 @@ describe('clearing up', () => {
       live.push((await createDeveloperKey(deps, ID, request)).id);
     }
     clock.advance(2 * HOUR);
-    await clearUpIdentity(deps);
+    await cleanUpIdentity(deps);
     const lists = (await keysOf(store, `developer-keys/${ID}/`)).filter(isKeyList).sort(byNumber);
     for (const key of lists.slice(-corrupt)) {
       await store.delete(key);
@@ -191,22 +188,22 @@ describe('clearing up', () => {
     const { deps, store, clock, sessions, token } = await signedIn();
     for (let change = 1; change <= 20; change++) await setTier(deps, ID, `tier-${change}`);
     clock.advance(2 * HOUR);
-    expect(await clearUpIdentity(deps)).toBe(0);
+    expect(await cleanUpIdentity(deps)).toBe(0);
     const refreshed = await refreshWith(sessions, token);
     expect(refreshed.tier, 'the newest, not the next').toBe('tier-20');
     const next = refreshed.refreshToken;
-    await clearUpIdentity(deps);
+    await cleanUpIdentity(deps);
     expect((await keysOf(store, 'accounts/')).length).toBeLessThanOrEqual(10);
     for (let change = 1; change <= 20; change++) await setTier(deps, ID, `again-${change}`);
     clock.advance(HOUR - MINUTE);
-    await clearUpIdentity(deps);
+    await cleanUpIdentity(deps);
     const kept = await keysOf(store, 'accounts/');
     for (let number = 21; number <= 41; number++) {
       expect(kept).toContain(`accounts/${ID}/${number}.json`);
     }
     await lockAccount(deps, ID, null);
     clock.advance(2 * HOUR);
-    await clearUpIdentity(deps);
+    await cleanUpIdentity(deps);
     await expectEnded(sessions, next);
   });
 
@@ -216,16 +213,16 @@ describe('clearing up', () => {
     for (let call = 1; !isDone; call++) {
       const { deps, store, sessions, token, clock } = await signedIn(6);
       const eve = await beginSession(deps, sessions, 'eve@example.org');
-      await sessions.end(eve.session.account, eve.session.session, 'logged_out');
+      await sessions.end(eve.session.account, eve.session.session, 'signed_out');
       clock.advance(MINUTE);
       store.setPlan(failFrom(call, 'after'));
-      isDone = await clearUpIdentity(deps).then(
+      isDone = await cleanUpIdentity(deps).then(
         () => true,
         () => false,
       );
       store.setPlan(undefined);
       await expectEnded(sessions, eve.token);
-      await clearUpIdentity(deps);
+      await cleanUpIdentity(deps);
       expect(await keysOf(store, 'sessions/')).toHaveLength(4);
       await refreshWith(sessions, token);
       steps = call;
@@ -244,7 +241,7 @@ describe('clearing up', () => {
       'contact/1/1.json',
     ];
     for (const key of strange) await store.create(key, Buffer.from('x'));
-    await clearUpIdentity(deps);
+    await cleanUpIdentity(deps);
     expect(await keysOf(store)).toEqual(expect.arrayContaining(strange));
   });
 });
@@ -329,13 +326,13 @@ async function live(history: readonly Step[], clearsUp: boolean): Promise<string
     if (one.what === 'advance') clock.advance(one.ms);
     else if (one.what === 'refresh') await note(refresh(one.session, one.age));
     else if (one.what === 'log in') await note(logIn());
-    else if (one.what === 'log out') await sessions.end(ID, held.at(-1)?.id ?? '', 'logged_out');
+    else if (one.what === 'log out') await sessions.end(ID, held.at(-1)?.id ?? '', 'signed_out');
     else if (one.what === 'log out everywhere') {
-      await endEverySession(deps, ID, held.at(-1)?.id ?? '');
+      await signOutEverywhere(deps, ID, held.at(-1)?.id ?? '');
     } else if (one.what === 'lock') await lockAccount(deps, ID, null);
     else if (one.what === 'unlock') await unlockAccount(deps, ID);
     else if (one.what === 'tier') await setTier(deps, ID, `tier-${clock.now()}`);
-    else if (clearsUp) await clearUpIdentity(deps);
+    else if (clearsUp) await cleanUpIdentity(deps);
   }
   return answers;
 }
@@ -366,12 +363,12 @@ describeDirectory('clearing up a directory', (open) => {
       current = (await refreshWith(sessions, current)).refreshToken;
     }
     const eve = await beginSession(deps, sessions, 'eve@example.org');
-    await sessions.end(eve.session.account, eve.session.session, 'logged_out');
-    expect(await clearUpIdentity(deps)).toBe(4);
+    await sessions.end(eve.session.account, eve.session.session, 'signed_out');
+    expect(await cleanUpIdentity(deps)).toBe(4);
     expect(await keysOf(deps.store, `sessions/${session.account}/`)).toHaveLength(3);
     await refreshWith(sessions, current);
     deps.clock.advance(SESSION_IDLE_MS + 2 * DAY);
-    await clearUpIdentity(deps);
+    await cleanUpIdentity(deps);
     expect((await keysOf(deps.store, 'sessions/')).map((key) => key.split('/').at(-1))).toEqual([
       'end.json',
       'end.json',

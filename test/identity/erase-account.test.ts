@@ -1,11 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { accountIdOf, readAccount } from '../../src/identity/accounts/account.ts';
-import { clearUpIdentity } from '../../src/identity/clean-up.ts';
+import { setName } from '../../src/identity/accounts/change-account.ts';
+import { cleanUpIdentity } from '../../src/identity/clean-up.ts';
 import { createDeveloperKeyVerifier } from '../../src/identity/developer-keys/developer-key-verifier.ts';
 import { createDeveloperKey } from '../../src/identity/developer-keys/developer-keys.ts';
-import { eraseAccount, setName } from '../../src/identity/erase-account.ts';
+import { eraseAccount } from '../../src/identity/erase-account.ts';
 import { createEmbeddedProvider } from '../../src/identity/providers/embedded.ts';
-import { SESSION_LIFE_MS } from '../../src/identity/sessions/sessions.ts';
+import { SESSION_LIFE_MS } from '../../src/identity/sessions/session-lifetimes.ts';
 import { signIn } from '../../src/identity/sign-in.ts';
 import { type Fault, failFrom } from '../support/faulty-store.ts';
 import {
@@ -45,7 +46,7 @@ async function somebody(deps: Parts = setUp()) {
   await setName(deps, ID, NAME);
   const [one, two, three] = [await login(deps), await login(deps), await login(deps)];
   const next = await refreshWith(sessions, two.refreshToken);
-  await sessions.end(ID, three.session, 'logged_out');
+  await sessions.end(ID, three.session, 'signed_out');
   const verifier = createDeveloperKeyVerifier({ ...deps, log: silentLog });
   const expiresAt = new Date(deps.clock.now() + 90 * DAY);
   const keys = [];
@@ -131,7 +132,7 @@ describe('an erasure', () => {
       // Until the marker is there, the account is as it was.
       if (!(await keysOf(one.store)).includes(`accounts/${ID}/end.json`)) continue;
       begun += 1;
-      await clearUpIdentity(one.deps);
+      await cleanUpIdentity(one.deps);
       await expectErased(one);
     }
     expect(begun).toBeGreaterThan(15);
@@ -141,11 +142,11 @@ describe('an erasure', () => {
     const one = await somebody();
     await eraseAccount(one.deps, ID);
     one.clock.advance(HOUR + MINUTE);
-    await clearUpIdentity(one.deps);
+    await cleanUpIdentity(one.deps);
     const left = (await keysOf(one.store)).filter((key) => key.includes(ID));
     expect(left.map((key) => key.split('/')[0])).toEqual(['sessions', 'sessions', 'sessions']);
     one.clock.advance(SESSION_LIFE_MS + 2 * DAY);
-    await clearUpIdentity(one.deps);
+    await cleanUpIdentity(one.deps);
     expect((await keysOf(one.store)).filter((key) => key.includes(ID))).toEqual([]);
   });
 
@@ -159,10 +160,10 @@ describe('an erasure', () => {
       code: 'invalid_credentials',
     });
     one.clock.advance(HOUR + MINUTE);
-    await clearUpIdentity(one.deps);
+    await cleanUpIdentity(one.deps);
     await provider.register(anew);
     const session = await login(one.deps, anew.password);
-    await clearUpIdentity(one.deps);
+    await cleanUpIdentity(one.deps);
     await refreshWith(one.sessions, session.refreshToken);
     for (const token of one.tokens) await expectEnded(one.sessions, token);
     const verifier = createDeveloperKeyVerifier({ ...one.deps, log: silentLog });
@@ -193,7 +194,7 @@ describe('an erasure', () => {
       await write().catch(() => {});
       one.store.setPlan(undefined);
     }
-    await clearUpIdentity(one.deps);
+    await cleanUpIdentity(one.deps);
     await expectErased(one);
   });
 });

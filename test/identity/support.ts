@@ -5,13 +5,10 @@ import type { Account } from '../../src/identity/accounts/account-document.ts';
 import { createLockout } from '../../src/identity/passwords/lockout.ts';
 import type { PasswordHasher } from '../../src/identity/passwords/password-hasher.ts';
 import { createEmbeddedProvider } from '../../src/identity/providers/embedded.ts';
+import type { Device } from '../../src/identity/sessions/begin-session.ts';
+import type { OpenSession } from '../../src/identity/sessions/open-session.ts';
 import { createRefreshTokens } from '../../src/identity/sessions/refresh-token.ts';
-import {
-  createSessions,
-  type Device,
-  type OpenSession,
-  type Sessions,
-} from '../../src/identity/sessions/sessions.ts';
+import { createSessions, type Sessions } from '../../src/identity/sessions/sessions.ts';
 import type { SignInDeps } from '../../src/identity/sign-in.ts';
 import type { Log } from '../../src/log.ts';
 import { openFilesystemStore } from '../../src/object-store/filesystem.ts';

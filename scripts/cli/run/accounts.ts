@@ -2,16 +2,12 @@ import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
 import { AppError } from '../../../src/errors.ts';
 import type { Account } from '../../../src/identity/accounts/account-document.ts';
+import { setTier } from '../../../src/identity/accounts/change-account.ts';
+import { findAccount, listAccounts } from '../../../src/identity/accounts/find-account.ts';
+import { setPassword } from '../../../src/identity/change-password.ts';
 import { listDeveloperKeys } from '../../../src/identity/developer-keys/developer-keys.ts';
-import {
-  eraseAccount,
-  findAccount,
-  listAccounts,
-  lockAccount,
-  setPassword,
-  setTier,
-  unlockAccount,
-} from '../../../src/identity/erase-account.ts';
+import { eraseAccount } from '../../../src/identity/erase-account.ts';
+import { lockAccount, unlockAccount } from '../../../src/identity/lock-account.ts';
 import { listSessions } from '../../../src/identity/sessions/list-sessions.ts';
 import { type Context, openContext } from '../context.ts';
 import { alignColumns, formatTime, printJson, printTable } from '../output.ts';

@@ -1,6 +1,9 @@
 import { loadConfig } from '../../../src/config.ts';
 import { AppError } from '../../../src/errors.ts';
-import { createKeySet, rotateKeySet } from '../../../src/identity/access-tokens/signing-keys.ts';
+import {
+  createSigningKeys,
+  rotateSigningKeys,
+} from '../../../src/identity/access-tokens/signing-keys.ts';
 import { print, type Terminal } from '../terminal.ts';
 
 export async function keys(
@@ -9,7 +12,7 @@ export async function keys(
 ): Promise<void> {
   const steps = (['add', 'switch', 'retire'] as const).filter((step) => options[step]);
   const [step] = steps;
-  if (step === undefined) return print(terminal, await createKeySet());
+  if (step === undefined) return print(terminal, await createSigningKeys());
   if (steps.length > 1) {
     throw new AppError(
       'invalid_request',
@@ -24,5 +27,5 @@ export async function keys(
       `Set ACCESS_TOKEN_KEYS to the present keys: --${step} works on them.`,
     );
   }
-  print(terminal, await rotateKeySet(accessTokenKeys.reveal(), step));
+  print(terminal, await rotateSigningKeys(accessTokenKeys.reveal(), step));
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { endEverySession } from '../../identity/erase-account.ts';
-import { endOneSession, listSessions } from '../../identity/sessions/list-sessions.ts';
+import { endOneSession, signOutEverywhere } from '../../identity/sessions/end-session.ts';
+import { listSessions } from '../../identity/sessions/list-sessions.ts';
 import { CLIENT_PLATFORMS } from '../../identity/sessions/session-document.ts';
 import type { App } from '../deps.ts';
 import { problems, word } from '../server/validation.ts';
@@ -94,7 +94,7 @@ export function registerAccountSessions(app: App, deps: AccountsDeps): void {
   app.delete(PATH, { schema: endAll }, async (request, reply) => {
     const principal = await requirePrincipal(deps, request);
     const owner = asOwner(openIdentity(deps), principal, { isSigningOut: true });
-    await endEverySession(owner, principal.account, principal.session).catch(signedOutWhenGone);
+    await signOutEverywhere(owner, principal.account, principal.session).catch(signedOutWhenGone);
     clearSessionCookie(reply as never, deps.cookies);
     return reply.code(204).send(null);
   });

@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { AppError, isAppError } from '../../errors.ts';
-import { notSignedIn } from '../../identity/access-tokens/access-token.ts';
 import { readAccount } from '../../identity/accounts/account.ts';
 import type { Account } from '../../identity/accounts/account-document.ts';
-import { setName } from '../../identity/erase-account.ts';
-import { eraseOwnAccount } from '../../identity/erase-own.ts';
+import { setName } from '../../identity/accounts/change-account.ts';
+import { eraseOwnAccount } from '../../identity/erase-account.ts';
+import { notSignedIn } from '../../identity/identity-errors.ts';
 import type { App } from '../deps.ts';
 import { problems } from '../server/validation.ts';
 import type { AccountsDeps } from './accounts-deps.ts';

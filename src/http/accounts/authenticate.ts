@@ -1,13 +1,10 @@
 import type { FastifyRequest } from 'fastify';
 import type { Feature, TierTable } from '../../domain/tier.ts';
 import { AppError } from '../../errors.ts';
-import {
-  bearerOf,
-  notSignedIn,
-  type Principal,
-} from '../../identity/access-tokens/access-token.ts';
-import type { ChangeDeps } from '../../identity/accounts/account.ts';
+import { bearerOf, type Principal } from '../../identity/access-tokens/access-token.ts';
+import type { ChangeDeps } from '../../identity/accounts/change-account.ts';
 import type { Identity } from '../../identity/identity.ts';
+import { notSignedIn } from '../../identity/identity-errors.ts';
 import { type GuardedSession, guardSession } from '../../identity/sessions/check-session.ts';
 import type { AccountsDeps } from './accounts-deps.ts';
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { AppError } from '../../errors.ts';
-import { notSignedIn } from '../../identity/access-tokens/access-token.ts';
 import { readAccount } from '../../identity/accounts/account.ts';
+import { notSignedIn } from '../../identity/identity-errors.ts';
 import { guardSession } from '../../identity/sessions/check-session.ts';
 import type { App } from '../deps.ts';
 import { problems } from '../server/validation.ts';

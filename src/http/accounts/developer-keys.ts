@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { parseApplicationName } from '../../domain/channel.ts';
 import { isAppError } from '../../errors.ts';
+import { ACCESSES } from '../../identity/developer-keys/developer-key-document.ts';
 import {
-  ACCESSES,
   createDeveloperKey,
   type DeveloperKey,
   listDeveloperKeys,

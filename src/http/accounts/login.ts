@@ -71,7 +71,7 @@ async function endReplacedSession(
   if (!deps.cookies.enabled || platform !== 'web') return;
   const replaced = sessions.claimsOf(request.cookies[SESSION_COOKIE] ?? '');
   if (replaced === undefined) return;
-  await sessions.end(replaced.account, replaced.session, 'logged_out').catch((error: unknown) => {
+  await sessions.end(replaced.account, replaced.session, 'signed_out').catch((error: unknown) => {
     request.log.warn({ err: error }, 'the session before could not be ended');
   });
 }

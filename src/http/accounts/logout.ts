@@ -1,10 +1,11 @@
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { bearerOf, notSignedIn } from '../../identity/access-tokens/access-token.ts';
-import { endEverySession } from '../../identity/erase-account.ts';
+import { bearerOf } from '../../identity/access-tokens/access-token.ts';
 import type { Identity } from '../../identity/identity.ts';
-import { standingOf } from '../../identity/sessions/list-sessions.ts';
-import { SESSION_LIFE_MS } from '../../identity/sessions/sessions.ts';
+import { notSignedIn } from '../../identity/identity-errors.ts';
+import { standingOf } from '../../identity/sessions/check-session.ts';
+import { signOutEverywhere } from '../../identity/sessions/end-session.ts';
+import { SESSION_LIFE_MS } from '../../identity/sessions/session-lifetimes.ts';
 import type { App } from '../deps.ts';
 import { problems } from '../server/validation.ts';
 import { isGone, tryAgainWhenUnknown, WRITING } from './account.ts';
@@ -87,14 +88,14 @@ async function holderOf(
 
 async function end(identity: Identity, holder: Holder, scope: 'local' | 'global'): Promise<void> {
   const { account, session } = holder;
-  if (scope === 'local') return identity.sessions.end(account, session, 'logged_out');
+  if (scope === 'local') return identity.sessions.end(account, session, 'signed_out');
   const standing = await standingOf(identity, account, session, holder.counter);
   // There is nothing that a session that is over may end.
-  if (standing === 'over') return;
+  if (standing === 'ended') return;
   // A token found on an old disk must not sign its owner out everywhere.
   if (holder.isStale || standing === 'replaced') throw notSignedIn();
   const owner = asOwner(identity, { account, session }, { isSigningOut: true });
-  await endEverySession(owner, account, session).catch((error: unknown) => {
+  await signOutEverywhere(owner, account, session).catch((error: unknown) => {
     // An account that was erased has no sessions left.
     if (!isGone(error)) tryAgainWhenUnknown(error);
   });

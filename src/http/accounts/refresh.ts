@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { isAppError } from '../../errors.ts';
-import { sessionEnded } from '../../identity/sessions/sessions.ts';
+import { sessionEnded } from '../../identity/identity-errors.ts';
 import type { App } from '../deps.ts';
 import { problems } from '../server/validation.ts';
 import { WRITING } from './account.ts';

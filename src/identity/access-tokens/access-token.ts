@@ -1,7 +1,7 @@
 import { type JWTPayload, jwtVerify, SignJWT } from 'jose';
 import type { Clock, Randomness } from '../../clock.ts';
-import { AppError } from '../../errors.ts';
-import { type KeySet, SIGNATURE_ALGORITHM } from './signing-keys.ts';
+import { notSignedIn } from '../identity-errors.ts';
+import { SIGNATURE_ALGORITHM, type SigningKeys } from './signing-keys.ts';
 
 /** Access tokens: JWTs as RFC 9068 profiles them, good for ten minutes, checked without the store. */
 
@@ -41,7 +41,7 @@ export interface AccessTokens {
 }
 
 export interface AccessTokenOptions {
-  readonly keys: KeySet;
+  readonly signingKeys: SigningKeys;
   readonly clock: Clock;
   readonly randomness: Randomness;
   /** Who issues: the address of this service, or its name where it has none. */
@@ -49,17 +49,17 @@ export interface AccessTokenOptions {
 }
 
 export function createAccessTokens(options: AccessTokenOptions): AccessTokens {
-  const { keys, clock, randomness, issuer } = options;
+  const { signingKeys, clock, randomness, issuer } = options;
   const audience = `${issuer}/api`;
   const seconds = (): number => Math.floor(clock.now() / 1000);
   const sign = (claims: JWTPayload, type: string, life: number): Promise<string> =>
     new SignJWT(claims)
-      .setProtectedHeader({ alg: SIGNATURE_ALGORITHM, typ: type, kid: keys.signing.kid })
+      .setProtectedHeader({ alg: SIGNATURE_ALGORITHM, typ: type, kid: signingKeys.signing.kid })
       .setIssuer(issuer)
       .setIssuedAt(seconds())
       .setExpirationTime(seconds() + life)
       .setJti(randomness.id())
-      .sign(keys.signing.key);
+      .sign(signingKeys.signing.key);
   return {
     issue: ({ account, session, tier, startedAt }) =>
       sign(
@@ -73,7 +73,7 @@ export function createAccessTokens(options: AccessTokenOptions): AccessTokens {
         const { payload } = await jwtVerify(
           token,
           ({ kid = '' }) => {
-            const key = keys.verifying(kid);
+            const key = signingKeys.verifying(kid);
             if (key === undefined) throw notSignedIn();
             return key;
           },
@@ -109,14 +109,4 @@ export function createAccessTokens(options: AccessTokenOptions): AccessTokens {
 /** The token of an `Authorization: Bearer …` header (RFC 6750, section 2.1); undefined for anything else. */
 export function bearerOf(authorization: string | undefined): string | undefined {
   return /^Bearer +([\w.~+/-]+=*) *$/i.exec(authorization ?? '')?.[1];
-}
-
-export function notSignedIn(cause?: unknown): AppError {
-  return new AppError(
-    'not_signed_in',
-    'Sign in, or refresh the session: the token is missing or not good.',
-    {
-      cause,
-    },
-  );
 }

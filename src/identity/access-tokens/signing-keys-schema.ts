@@ -1,7 +1,11 @@
 import { z } from 'zod';
 
-/** Private Ed25519 keys as a JWKS (RFC 7517, RFC 8037), each under a name of its own. */
-export const privateKeySetSchema = z.object({
+/**
+ * Private Ed25519 keys as a JWKS (RFC 7517, RFC 8037), each with its own id.
+ *
+ * In a file of its own, so that reading the configuration does not load jose.
+ */
+export const signingKeysSchema = z.object({
   keys: z
     .array(
       z.object({
@@ -13,6 +17,6 @@ export const privateKeySetSchema = z.object({
       }),
     )
     .min(1)
-    // A token would say which key signed it, and mean another.
+    // The id says which key verifies a token: it has to be unique.
     .refine((keys) => new Set(keys.map(({ kid }) => kid)).size === keys.length),
 });

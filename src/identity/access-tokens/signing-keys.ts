@@ -2,23 +2,23 @@ import { createHash } from 'node:crypto';
 import { type CryptoKey, exportJWK, generateKeyPair, importJWK, type JWK } from 'jose';
 import type { z } from 'zod';
 import { AppError } from '../../errors.ts';
-import { privateKeySetSchema } from './signing-keys-schema.ts';
+import { signingKeysSchema } from './signing-keys-schema.ts';
 
-/** The keys that sign access tokens: Ed25519, as a private JWKS (RFC 7517, RFC 8037). */
-export interface KeySet {
-  /** The first one; the others only verify, so that tokens outlive a rotation. */
+/** The keys that sign access tokens: Ed25519, configured as a private JWKS (RFC 7517, RFC 8037). */
+export interface SigningKeys {
+  /** The first key of the set. The others only verify, so that tokens stay valid during a rotation. */
   readonly signing: { readonly kid: string; readonly key: CryptoKey };
-  /** Imported once: checking a token imports nothing. */
+  /** The public key with an id, imported beforehand; undefined for an unknown id. */
   verifying(kid: string): CryptoKey | undefined;
-  /** What `/.well-known/jwks.json` answers: nothing private. */
+  /** What `/.well-known/jwks.json` answers: the public parts only. */
   readonly publicKeys: readonly JWK[];
 }
 
 export const SIGNATURE_ALGORITHM = 'EdDSA';
 
 /** @throws AppError `invalid_configuration` */
-export async function importKeySet(json: string): Promise<KeySet> {
-  const keys = parseKeySet(json);
+export async function importSigningKeys(json: string): Promise<SigningKeys> {
+  const keys = parseSigningKeys(json);
   try {
     const imported = await Promise.all(
       keys.map(async ({ d, ...publicKey }) => ({
@@ -45,9 +45,9 @@ async function importKey(jwk: JWK): Promise<CryptoKey> {
   return (await importJWK(jwk, SIGNATURE_ALGORITHM)) as CryptoKey;
 }
 
-function parseKeySet(json: string): z.output<typeof privateKeySetSchema>['keys'] {
+function parseSigningKeys(json: string): z.output<typeof signingKeysSchema>['keys'] {
   try {
-    return privateKeySetSchema.parse(JSON.parse(json)).keys;
+    return signingKeysSchema.parse(JSON.parse(json)).keys;
   } catch (error) {
     throw invalid(error);
   }
@@ -56,31 +56,34 @@ function parseKeySet(json: string): z.output<typeof privateKeySetSchema>['keys']
 function invalid(cause?: unknown): AppError {
   return new AppError(
     'invalid_configuration',
-    'ACCESS_TOKEN_KEYS is not a JWKS of private Ed25519 keys; "slipway keys" makes one.',
+    'ACCESS_TOKEN_KEYS is not a JWKS of private Ed25519 keys. "slipway keys" prints one.',
     { cause },
   );
 }
 
-/** A private JWKS with one new key. */
-export async function createKeySet(): Promise<string> {
+/** A private JWKS with one new key, as JSON. */
+export async function createSigningKeys(): Promise<string> {
   return JSON.stringify({ keys: [await createKey()] });
 }
 
 /**
- * One step of a rotation. Replicas must know a key before one of them signs with it, and know the old
- * one for as long as its tokens live: `add` a key, deploy; `switch` to it, deploy; `retire` the others.
+ * One step of a rotation. Every replica must know a key before one of them signs with it, and must know the
+ * old key for as long as its tokens are valid: `add` a key and deploy; `switch` to it and deploy; `retire`
+ * the other keys and deploy.
  *
+ * @param json the private JWKS of before
+ * @returns the private JWKS of after
  * @throws AppError `invalid_configuration`; `status_forbids` for a step that would change nothing
  */
-export async function rotateKeySet(
+export async function rotateSigningKeys(
   json: string,
   step: 'add' | 'switch' | 'retire',
 ): Promise<string> {
-  const keys = parseKeySet(json);
+  const keys = parseSigningKeys(json);
   if (step !== 'add' && keys.length === 1) {
     throw new AppError(
       'status_forbids',
-      `There is one key only: nothing to ${step}. Begin with --add.`,
+      `Cannot ${step}: ACCESS_TOKEN_KEYS has only one key. Begin with --add.`,
     );
   }
   if (step === 'add') return JSON.stringify({ keys: [...keys, await createKey()] });
@@ -94,7 +97,7 @@ async function createKey(): Promise<JWK> {
     extractable: true,
   });
   const { x = '', d = '' } = await exportJWK(privateKey);
-  // Named by itself; a few letters are enough to tell a few keys apart.
+  // Derived from the key, so that its id is the same wherever it is computed.
   const kid = createHash('sha256').update(x).digest('base64url').slice(0, 16);
   return { kty: 'OKP', crv: 'Ed25519', kid, x, d };
 }

@@ -5,7 +5,7 @@ import { defineSequence } from '../../sequence/sealed.ts';
 import type { Sequence } from '../../sequence/sequence.ts';
 import { accountKey, accountPrefix } from '../keys.ts';
 
-/** Account v1: one document for each change, each with all that the account is. */
+/** Account v1: one document for each change. Each document has the whole state of the account. */
 
 const ACCOUNT_BYTES_MAX = 16 * 1024;
 
@@ -19,23 +19,35 @@ export const accountSchema = z.object({
   skipped: skippedSchema,
   change_id: z.uuid(),
   at: timeSchema,
-  change: z.string().describe('What was done: registered, name, tier, locked, …'),
+  change: z.string().describe('What this document changed: registered, name, tier, locked, …'),
   registered_at: timeSchema,
   provider: z.enum(['embedded', 'gotrue']),
-  subject: z.string().describe("The provider's own name for the account."),
+  subject: z.string().describe("The provider's identifier of the user."),
   email: z.string(),
   email_verified: z.boolean(),
   name: z.string().nullable(),
-  tier: z.string().nullable().describe('As admins set it.'),
-  provider_tier: z.string().nullable().describe("The provider's claim, where admins set none."),
-  locked: z.object({ at: timeSchema, reason: z.string().nullable() }).nullable(),
-  sessions_not_before: timeSchema.nullable().describe('Sessions begun earlier are over.'),
-  session_kept: z
+  tier: z.string().nullable().describe('The tier that an admin set. Null for none.'),
+  provider_tier: z
     .string()
     .nullable()
-    .describe('The session that goes on nevertheless: the one that changed the password.'),
-  keys_not_before: timeSchema.nullable().describe('Developer keys made earlier are over.'),
-  password: z.string().nullable().describe('Argon2id in PHC form, for the embedded provider.'),
+    .describe('The tier that the provider claims. It counts while an admin has set none.'),
+  locked: z.object({ at: timeSchema, reason: z.string().nullable() }).nullable(),
+  sessions_ended: z
+    .object({
+      before: timeSchema.describe('Every session that began before this time has ended.'),
+      except: z
+        .string()
+        .nullable()
+        .describe('The one session that goes on: the one that changed the password.'),
+    })
+    .nullable(),
+  keys_not_before: timeSchema
+    .nullable()
+    .describe('Developer keys that were created before this time are not valid.'),
+  password: z
+    .string()
+    .nullable()
+    .describe('The Argon2id hash in PHC form. Null where the provider keeps the password.'),
 });
 
 export type AccountJson = z.output<typeof accountSchema>;
@@ -44,23 +56,23 @@ export type Provider = AccountJson['provider'];
 
 export interface Account {
   readonly id: string;
-  /** The newest document looked at, readable or not: changes are looked for above it. */
+  /** Number of the newest document, readable or not. Readers look for changes above it. */
   readonly revision: number;
   readonly provider: Provider;
   readonly subject: string;
   readonly email: string;
   readonly emailVerified: boolean;
   readonly name: string | null;
-  /** As admins set it, else the provider's claim; null for neither. */
+  /** The tier that an admin set, else the one that the provider claims; null for neither. */
   readonly tier: string | null;
   readonly adminTier: string | null;
   readonly providerTier: string | null;
   readonly locked: { readonly at: string; readonly reason: string | null } | null;
-  readonly sessionsNotBefore: string | null;
-  /** The session that `sessionsNotBefore` does not end. */
-  readonly sessionKept: string | null;
+  /** The sessions that began before this time have ended, except one. */
+  readonly sessionsEnded: { readonly before: string; readonly except: string | null } | null;
   readonly keysNotBefore: string | null;
   readonly registeredAt: string;
+  /** See {@link accountSchema}. */
   readonly password: string | null;
 }
 
@@ -75,7 +87,6 @@ export function accountSequence(id: string): Sequence<Sealed<AccountJson>> {
   });
 }
 
-/** The account that a document says. */
 export function accountOf(json: AccountJson): Account {
   return {
     id: json.account,
@@ -89,10 +100,42 @@ export function accountOf(json: AccountJson): Account {
     adminTier: json.tier,
     providerTier: json.provider_tier,
     locked: json.locked,
-    sessionsNotBefore: json.sessions_not_before,
-    sessionKept: json.session_kept,
+    sessionsEnded: json.sessions_ended,
     keysNotBefore: json.keys_not_before,
     registeredAt: json.registered_at,
     password: json.password,
   };
+}
+
+/** The reverse of {@link accountOf}; the number follows from the sequence, and `tier` from the other two. */
+export function renderAccount(account: Omit<Account, 'revision' | 'tier'>) {
+  return {
+    account: account.id,
+    registered_at: account.registeredAt,
+    provider: account.provider,
+    subject: account.subject,
+    email: account.email,
+    email_verified: account.emailVerified,
+    name: account.name,
+    tier: account.adminTier,
+    provider_tier: account.providerTier,
+    locked: account.locked,
+    sessions_ended: account.sessionsEnded,
+    keys_not_before: account.keysNotBefore,
+    password: account.password,
+  } satisfies Partial<AccountJson>;
+}
+
+/**
+ * Whether the account says that a session has ended: by a lock, a new password or a sign-out everywhere.
+ *
+ * @param startedAt when the session began; milliseconds since the epoch
+ */
+export function endsSession(
+  { sessionsEnded }: Account,
+  session: string,
+  startedAt: number,
+): boolean {
+  if (sessionsEnded === null || sessionsEnded.except === session) return false;
+  return Date.parse(sessionsEnded.before) > startedAt;
 }

@@ -9,9 +9,9 @@ import { findNewest, type Sequence } from '../../sequence/sequence.ts';
 import { developerKeyListKey, developerKeysPrefix, parseDeveloperKeyKey } from '../keys.ts';
 
 /**
- * The developer keys of an account, as one sequence: of any number of keys that are made at once, no more
- * get a place than there is room for. Whether a key is good is said by its own objects, and while the newest
- * list is corrupt, so is which keys there are: a list from before it may lack a key that still works.
+ * The list of an account's developer keys: a sequence, so that concurrent requests cannot create more keys
+ * than the limit. The list does not say whether a key is valid; the objects of the key do. While the newest
+ * list is corrupt, a listing of those objects replaces it: an older list may lack a key that is valid.
  */
 
 export const DEVELOPER_KEYS_MAX = 20;
@@ -25,7 +25,7 @@ export const developerKeyListSchema = z.object({
   skipped: skippedSchema,
   change_id: z.uuid(),
   at: z.iso.datetime(),
-  keys: z.array(z.string()).describe('Their ids.'),
+  keys: z.array(z.string()).describe('The ids of the keys.'),
 });
 
 type ListJson = z.output<typeof developerKeyListSchema>;
@@ -49,21 +49,21 @@ export async function readKeyList(store: ObjectStore, account: string): Promise<
 }
 
 async function readLiveKeys(store: ObjectStore, account: string): Promise<readonly string[]> {
-  const { made, revoked } = await readKeyObjects(store, account);
-  return [...made].filter((id) => !revoked.has(id));
+  const { created, revoked } = await readKeyObjects(store, account);
+  return [...created].filter((id) => !revoked.has(id));
 }
 
-/** What the objects of an account's keys say, by one listing. @throws AppError the store's */
+/** What the objects of an account's keys say, in one listing of the store. @throws AppError the store's */
 export async function readKeyObjects(
   store: ObjectStore,
   account: string,
 ): Promise<{
-  readonly made: ReadonlySet<string>;
+  readonly created: ReadonlySet<string>;
   readonly revoked: ReadonlySet<string>;
-  /** The day of the last use, for each key that was used. */
+  /** The day of the last use, in UTC, of each key that was used. */
   readonly usedOn: ReadonlyMap<string, string>;
 }> {
-  const made = new Set<string>();
+  const created = new Set<string>();
   const revoked = new Set<string>();
   const usedOn = new Map<string, string>();
   for await (const { key } of store.list(developerKeysPrefix(account))) {
@@ -71,10 +71,10 @@ export async function readKeyObjects(
     if (object === undefined) continue;
     const { id, isEnd, usedOn: day } = object;
     if (isEnd) revoked.add(id);
-    else if (day === undefined) made.add(id);
+    else if (day === undefined) created.add(id);
     else if (day > (usedOn.get(id) ?? '')) usedOn.set(id, day);
   }
-  return { made, revoked, usedOn };
+  return { created, revoked, usedOn };
 }
 
 /** @throws AppError `limit_reached` */
@@ -82,14 +82,14 @@ export function requireRoom(keys: readonly string[]): void {
   if (keys.length < DEVELOPER_KEYS_MAX) return;
   throw new AppError(
     'limit_reached',
-    `An account has at most ${DEVELOPER_KEYS_MAX} keys. Revoke one that is not used any more.`,
+    `An account has at most ${DEVELOPER_KEYS_MAX} developer keys. Revoke one that you do not use.`,
   );
 }
 
 /** @throws AppError `limit_reached`, and those of `appendDocument` */
 export function addToKeyList(deps: AppendDeps, account: string, id: string): Promise<void> {
   return changeList(deps, account, (keys) => {
-    // Read from the objects, the keys have the new one among them.
+    // Keys that were listed from their objects include the new one.
     const others = keys.filter((key) => key !== id);
     requireRoom(others);
     return [...others, id];

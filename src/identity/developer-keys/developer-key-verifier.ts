@@ -4,89 +4,102 @@ import type { Log } from '../../log.ts';
 import type { AppendDeps } from '../../sequence/append.ts';
 import { isEnded } from '../../sequence/end.ts';
 import { readDocument } from '../../sequence/sequence.ts';
-import { notSignedIn } from '../access-tokens/access-token.ts';
 import { readAccount } from '../accounts/account.ts';
 import type { Account } from '../accounts/account-document.ts';
+import { notSignedIn } from '../identity-errors.ts';
 import { developerKeyPrefix, developerKeyUseKey } from '../keys.ts';
-import { digestOf, keySequence, type Scope } from './developer-keys.ts';
+import {
+  developerKeySequence,
+  isDeveloperKey,
+  type KeyParts,
+  parseKey,
+  type Scope,
+  secretDigest,
+} from './developer-key-document.ts';
 
-/** How long a revoked key may still be good in another process. */
+/** How long a key is remembered: after it was revoked, another process accepts it for this long. */
 const REMEMBERED_MS = 30_000;
 const REMEMBERED_MAX = 1_000;
 
-/** Who asks with a developer key, and what for. */
+/** What a developer key authenticates: an account, limited to these scopes. */
 export interface KeyHolder {
   readonly account: Account;
   readonly scopes: readonly Scope[];
 }
 
 export interface DeveloperKeyVerifier {
-  /** Whether it is one of our keys by its looks. */
+  /** See {@link isDeveloperKey}. */
   isDeveloperKey(token: string): boolean;
-  /** @throws AppError `not_signed_in`, whatever is wrong with it; the store's */
+  /** @throws AppError `not_signed_in`, whatever is wrong with the key; the store's */
   verify(token: string): Promise<KeyHolder>;
 }
 
-const KEY_FORM = /^slk_([0-9a-f]{32})_([0-9a-f]{16})_([\w-]{43})$/;
+interface VerifiedKey extends KeyHolder {
+  /** Milliseconds since the epoch. */
+  readonly expiresAt: number;
+}
 
-/** Remembers what it read for {@link REMEMBERED_MS}, and writes at most one use a day, key and process. */
+/** Remembers what it read for {@link REMEMBERED_MS}, and writes at most one use for each day, key and process. */
 export function createDeveloperKeyVerifier(
   deps: AppendDeps & { readonly log: Log },
 ): DeveloperKeyVerifier {
-  const { store, clock, log } = deps;
-  const remembered = new Map<
-    string,
-    { readonly at: number; readonly holder: KeyHolder & { readonly expiresAt: number } }
-  >();
-  const noted = new Map<string, string>();
+  const { clock } = deps;
+  const remembered = new Map<string, { readonly at: number; readonly key: VerifiedKey }>();
+  const noteUse = createUseNotes(deps);
+  return {
+    isDeveloperKey,
+    verify: async (token) => {
+      const parts = parseKey(token);
+      if (parts === undefined) throw notSignedIn();
+      // The digest, because a key that stays in memory could be stolen from there.
+      const name = secretDigest(token);
+      let known = remembered.get(name);
+      if (known === undefined || clock.now() - known.at > REMEMBERED_MS) {
+        known = { at: clock.now(), key: await readKey(deps, parts) };
+        if (remembered.size >= REMEMBERED_MAX) remembered.clear();
+        remembered.set(name, known);
+      }
+      if (known.key.expiresAt <= clock.now()) throw notSignedIn();
+      noteUse(parts);
+      return known.key;
+    },
+  };
+}
 
-  const noteUse = (account: string, id: string): void => {
+/** @throws AppError `not_signed_in`, and the store's */
+async function readKey(
+  { store }: AppendDeps,
+  { account, id, secret }: KeyParts,
+): Promise<VerifiedKey> {
+  const [document, isRevoked, owner] = await Promise.all([
+    readDocument(store, developerKeySequence(account, id), 1),
+    isEnded(store, developerKeyPrefix(account, id)),
+    readAccount(store, account),
+  ]).catch((error: unknown) => {
+    if (isAppError(error, 'document_corrupt')) throw notSignedIn(error);
+    throw error;
+  });
+  if (document === undefined || isRevoked || owner === undefined || owner.locked !== null) {
+    throw notSignedIn();
+  }
+  const { secret_digest: digest, scopes, expires_at: expiresAt, created_at: at } = document.signed;
+  if (at < (owner.keysNotBefore ?? '')) throw notSignedIn();
+  // Digests have one length, and their comparison takes the same time whatever they are.
+  if (!timingSafeEqual(Buffer.from(secretDigest(secret)), Buffer.from(digest))) throw notSignedIn();
+  return { account: owner, scopes, expiresAt: Date.parse(expiresAt) };
+}
+
+/** Notes in the store on which day a key was used, without making the request wait. */
+function createUseNotes({ store, clock, log }: AppendDeps & { readonly log: Log }) {
+  const noted = new Map<string, string>();
+  return ({ account, id }: KeyParts): void => {
     const day = new Date(clock.now()).toISOString().slice(0, 10);
     if (noted.get(id) === day) return;
     if (noted.size >= REMEMBERED_MAX) noted.clear();
     noted.set(id, day);
     store.create(developerKeyUseKey(account, id, day), Buffer.from('{}\n')).catch((error) => {
       noted.delete(id);
-      log.warn({ err: error }, 'the use of a developer key could not be noted');
+      log.warn({ err: error }, 'could not note the use of a developer key');
     });
-  };
-
-  const read = async (token: string): Promise<KeyHolder & { readonly expiresAt: number }> => {
-    const [, account = '', id = '', secret = ''] = KEY_FORM.exec(token) ?? [];
-    const [document, revoked, owner] = await Promise.all([
-      readDocument(store, keySequence(account, id), 1),
-      isEnded(store, developerKeyPrefix(account, id)),
-      readAccount(store, account),
-    ]).catch((error: unknown) => {
-      if (isAppError(error, 'document_corrupt')) throw notSignedIn(error);
-      throw error;
-    });
-    if (document === undefined || revoked || owner === undefined || owner.locked !== null) {
-      throw notSignedIn();
-    }
-    const { secret_digest: digest, scopes, expires_at: expiresAt } = document.signed;
-    if (document.signed.created_at < (owner.keysNotBefore ?? '')) throw notSignedIn();
-    // Digests of equal length, compared in the same time whatever they are.
-    if (!timingSafeEqual(Buffer.from(digestOf(secret)), Buffer.from(digest))) throw notSignedIn();
-    return { account: owner, scopes, expiresAt: Date.parse(expiresAt) };
-  };
-
-  return {
-    isDeveloperKey: (token) => token.startsWith('slk_'),
-    verify: async (token) => {
-      const parts = KEY_FORM.exec(token);
-      if (parts === null) throw notSignedIn();
-      // The digest: a token in memory for long would be one more place to steal it from.
-      const name = digestOf(token);
-      let known = remembered.get(name);
-      if (known === undefined || clock.now() - known.at > REMEMBERED_MS) {
-        known = { at: clock.now(), holder: await read(token) };
-        if (remembered.size >= REMEMBERED_MAX) remembered.clear();
-        remembered.set(name, known);
-      }
-      if (known.holder.expiresAt <= clock.now()) throw notSignedIn();
-      noteUse(String(parts[1]), String(parts[2]));
-      return known.holder;
-    },
   };
 }

@@ -1,15 +1,21 @@
-import { createHash, randomBytes } from 'node:crypto';
-import { z } from 'zod';
+import { randomBytes } from 'node:crypto';
 import { AppError, isAppError } from '../../errors.ts';
 import type { ObjectStore } from '../../object-store/object-store.ts';
 import type { AppendDeps } from '../../sequence/append.ts';
-import { END_KEPT_MS_MIN, endKey, endSequence } from '../../sequence/end.ts';
-import { SCHEMA_VERSION, type Sealed } from '../../sequence/envelope.ts';
-import { defineSequence, seal } from '../../sequence/sealed.ts';
-import { readSoundDocument, type Sequence } from '../../sequence/sequence.ts';
-import { notSignedIn } from '../access-tokens/access-token.ts';
-import { type ChangeDeps, readAccount } from '../accounts/account.ts';
-import { developerKeyKey, developerKeyPrefix } from '../keys.ts';
+import { END_KEPT_MS_MIN, endSequence } from '../../sequence/end.ts';
+import { SCHEMA_VERSION } from '../../sequence/envelope.ts';
+import { seal } from '../../sequence/sealed.ts';
+import { readSoundDocument } from '../../sequence/sequence.ts';
+import { type ChangeDeps, requireOpenAccount } from '../accounts/change-account.ts';
+import { notSignedIn } from '../identity-errors.ts';
+import { developerKeyPrefix } from '../keys.ts';
+import {
+  type DeveloperKeyJson,
+  developerKeySequence,
+  renderKey,
+  type Scope,
+  secretDigest,
+} from './developer-key-document.ts';
 import {
   addToKeyList,
   readKeyList,
@@ -18,45 +24,7 @@ import {
   requireRoom,
 } from './developer-key-list.ts';
 
-/** Keys for programs: shown once, stored hashed, good for what their scopes name, until they expire. */
-
-export const ACCESSES = ['read', 'publish'] as const;
-export type Access = (typeof ACCESSES)[number];
-
-export interface Scope {
-  readonly application: string;
-  readonly access: Access;
-}
-
-const KEY_BYTES_MAX = 8 * 1024;
-
-const timeSchema = z.iso.datetime();
-
-export const developerKeySchema = z.object({
-  schema_version: z.literal(SCHEMA_VERSION),
-  type: z.literal('developer_key'),
-  account: z.string(),
-  key: z.string(),
-  change_id: z.uuid(),
-  created_at: timeSchema,
-  expires_at: timeSchema,
-  name: z.string(),
-  secret_digest: z.string().describe('SHA-256 of 32 random bytes, in hex.'),
-  scopes: z.array(z.object({ application: z.string(), access: z.enum(ACCESSES) })),
-});
-
-type DeveloperKeyJson = z.output<typeof developerKeySchema>;
-
-export function keySequence(account: string, key: string): Sequence<Sealed<DeveloperKeyJson>> {
-  return defineSequence({
-    name: 'developer key',
-    schema: developerKeySchema,
-    documentBytesMax: KEY_BYTES_MAX,
-    key: () => developerKeyKey(account, key),
-    endKey: endKey(developerKeyPrefix(account, key)),
-    expected: () => ({ account, key }),
-  });
-}
+/** Creating, listing and revoking developer keys, with which programs of an account's owner authenticate. */
 
 export interface DeveloperKey {
   readonly id: string;
@@ -64,7 +32,7 @@ export interface DeveloperKey {
   readonly scopes: readonly Scope[];
   readonly createdAt: string;
   readonly expiresAt: string;
-  /** The day, UTC; null for never. */
+  /** A day in UTC, such as `2026-11-21`; null if it was never used. */
   readonly lastUsedOn: string | null;
 }
 
@@ -75,13 +43,13 @@ export interface NewDeveloperKey {
 }
 
 /**
- * Makes a key.
+ * Creates a key.
  *
- * Setting a password and locking the account change the account first and end its keys then: one of the two
- * sides sees a key that is made in between.
+ * It checks the account again after writing the key. A new password changes the account first and revokes
+ * its keys after that: a key that is created between the two is either revoked there, or refused here.
  *
- * @returns the key itself as well, which is stored nowhere
- * @throws AppError `limit_reached`, `not_signed_in` when the account is locked or gone, those of the
+ * @returns the key itself, too, which is not stored
+ * @throws AppError `limit_reached`, `not_signed_in` when the account is locked or erased, those of the
  *   guard, and the store's
  */
 export async function createDeveloperKey(
@@ -102,30 +70,24 @@ export async function createDeveloperKey(
     created_at: new Date(deps.clock.now()).toISOString(),
     expires_at: request.expiresAt.toISOString(),
     name: request.name,
-    secret_digest: digestOf(secret),
+    secret_digest: secretDigest(secret),
     scopes: request.scopes.map(({ application, access }) => ({ application, access })),
   };
-  const bytes = keySequence(account, id).render(seal(document));
-  await deps.store.create(developerKeyKey(account, id), bytes, { contentType: 'application/json' });
+  const sequence = developerKeySequence(account, id);
+  const bytes = sequence.render(seal(document));
+  await deps.store.create(sequence.key(1), bytes, { contentType: 'application/json' });
   try {
     await addToKeyList(deps, account, id);
     await requireOpenAccount(deps, account);
   } catch (error) {
-    await endDeveloperKeys(deps, account, [id], 'not made');
-    // The list ended with the account.
+    await endDeveloperKeys(deps, account, [id], 'not created');
+    // The account was erased, and its list of keys with it.
     throw isAppError(error, 'ended') ? notSignedIn(error) : error;
   }
-  return { ...summaryOf(document, null), key: `slk_${account}_${id}_${secret}` };
+  return { ...summaryOf(document, null), key: renderKey({ account, id, secret }) };
 }
 
-/** @throws AppError `not_signed_in`, those of the guard, and the store's */
-async function requireOpenAccount({ store, guard }: ChangeDeps, id: string): Promise<void> {
-  const account = await readAccount(store, id);
-  if (account === undefined || account.locked !== null) throw notSignedIn();
-  await guard?.(account);
-}
-
-/** The keys of an account that were not revoked, the latest first. @throws AppError the store's */
+/** The keys of an account that were not revoked, the newest first. @throws AppError the store's */
 export async function listDeveloperKeys(
   store: ObjectStore,
   account: string,
@@ -138,7 +100,7 @@ export async function listDeveloperKeys(
     listed
       .filter((id) => !revoked.has(id))
       .map(async (id) => {
-        const document = await readSoundDocument(store, keySequence(account, id), 1);
+        const document = await readSoundDocument(store, developerKeySequence(account, id), 1);
         return document === undefined ? [] : [summaryOf(document.signed, usedOn.get(id) ?? null)];
       }),
   );
@@ -153,8 +115,8 @@ export async function revokeDeveloperKey(
 ): Promise<void> {
   if (deps.guard !== undefined) await requireOpenAccount(deps, account);
   const isListed = (await readKeyList(deps.store, account)).includes(id);
-  // Ended and still listed is one whose revocation was cut short.
   if (!isListed) throw new AppError('unknown_key', 'There is no such key, or it was revoked.');
+  // A key that has ended and is still listed is one whose revocation failed half way: this completes it.
   await endDeveloperKeys(deps, account, [id], 'revoked');
 }
 
@@ -164,7 +126,7 @@ export async function revokeAllDeveloperKeys(deps: AppendDeps, account: string):
   if (listed.length > 0) await endDeveloperKeys(deps, account, listed, 'revoked');
 }
 
-/** The keys end before they leave the list: what is cut short can be found, and done again. */
+/** The keys end before they leave the list: after a failure they are still listed, and can be revoked again. */
 async function endDeveloperKeys(
   deps: AppendDeps,
   account: string,
@@ -175,7 +137,7 @@ async function endDeveloperKeys(
     await endSequence(deps, developerKeyPrefix(account, id), { reason, keptMs: END_KEPT_MS_MIN });
   }
   await removeFromKeyList(deps, account, ids).catch((error: unknown) => {
-    // An account that was erased has none.
+    // The account was erased, and its list of keys with it.
     if (!isAppError(error, 'ended')) throw error;
   });
 }
@@ -189,9 +151,4 @@ function summaryOf(document: DeveloperKeyJson, lastUsedOn: string | null): Devel
     expiresAt: document.expires_at,
     lastUsedOn,
   };
-}
-
-/** What is stored of a secret. */
-export function digestOf(secret: string): string {
-  return createHash('sha256').update(secret).digest('hex');
 }

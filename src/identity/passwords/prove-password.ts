@@ -2,6 +2,7 @@ import type { Clock } from '../../clock.ts';
 import { AppError } from '../../errors.ts';
 import { accountIdOf } from '../accounts/account.ts';
 import type { Account } from '../accounts/account-document.ts';
+import { startPadding } from '../pad-response-time.ts';
 import type {
   Credentials,
   IdentityProvider,
@@ -29,14 +30,14 @@ export async function provePassword(
   { email, password }: Credentials,
   sentence = 'The address or the password is wrong.',
 ): Promise<VerifiedIdentity> {
-  const startedAt = clock.now();
+  const waitOutRest = startPadding(clock, FAILURE_MS_MIN);
   // Known before the provider has said anything: by the address, whoever it belongs to.
   const guarded = accountIdOf(provider.name, email);
   await lockout.admit(guarded);
   const identity = await provider.verifyPassword({ email, password });
   if (identity === undefined) {
     await lockout.noteFailure(guarded);
-    await clock.sleep(Math.max(0, startedAt + FAILURE_MS_MIN - clock.now()));
+    await waitOutRest();
     throw new AppError('invalid_credentials', sentence);
   }
   await lockout.noteSuccess(guarded);

@@ -5,23 +5,18 @@ import type { PasswordHasher } from '../passwords/password-hasher.ts';
 import { checkPassword } from '../passwords/password-rule.ts';
 import type { IdentityProvider } from './identity-provider.ts';
 
-/** What registering takes at the least, whatever the store has to do. */
-const REGISTER_MS_MIN = 200;
-
 /** Accounts in the store itself: no mail, active at once, passwords reset by admins. */
 export function createEmbeddedProvider(
   deps: AppendDeps & { readonly passwords: PasswordHasher },
 ): IdentityProvider {
-  const { store, clock, passwords } = deps;
+  const { store, passwords } = deps;
   return {
     name: 'embedded',
     passwords,
     register: async ({ email, password, name }) => {
       await checkPassword(password, email);
-      const due = clock.sleep(REGISTER_MS_MIN);
-      // Hashed and offered to the store whether or not the address is taken: it costs us the same, and
-      // the store a little less when it is.
-      const created = createAccount(deps, {
+      // The same work whether or not the address is registered: hashing and creating take the time.
+      return createAccount(deps, {
         provider: 'embedded',
         subject: email,
         email,
@@ -30,9 +25,6 @@ export function createEmbeddedProvider(
         providerTier: null,
         password: await passwords.hash(password),
       });
-      const [outcome] = await Promise.allSettled([created, due]);
-      if (outcome.status === 'rejected') throw outcome.reason;
-      return outcome.value;
     },
     verifyPassword: async ({ email, password }) => {
       const account = await readAccount(store, accountIdOf('embedded', email));

@@ -4,6 +4,7 @@ import { isDisplayName } from '../../domain/display-name.ts';
 import { AppError, isAppError } from '../../errors.ts';
 import { parseJson, readBody } from '../../response-body.ts';
 import type { Secret } from '../../secret.ts';
+import { padResponseTime } from '../pad-response-time.ts';
 import type { IdentityProvider, VerifiedIdentity } from './identity-provider.ts';
 
 /**
@@ -47,26 +48,21 @@ const errorSchema = z.object({
 export function createGotrueProvider(options: GotrueOptions): IdentityProvider {
   const call = createCaller(options);
   const { clock, answerAfterMs = ANSWER_AFTER_MS } = options;
-  /** Sending a mail takes long, and is done for some addresses alone: all of them take as long as that. */
-  const padResponseTime = async <T>(work: Promise<T>): Promise<T> => {
-    const [outcome] = await Promise.allSettled([work, clock.sleep(answerAfterMs)]);
-    if (outcome.status === 'rejected') throw outcome.reason;
-    return outcome.value;
-  };
+  // Sending a mail takes long, and GoTrue sends one for some addresses only: pad the others to that time.
+  const pad = <T>(work: () => Promise<T>): Promise<T> =>
+    padResponseTime(clock, answerAfterMs, work);
   return {
     name: 'gotrue',
     passwords: undefined,
     register: ({ email, password, name }) =>
-      padResponseTime(
-        (async () => {
-          // A known address is answered with 200 and a made-up user: nothing of the answer is told.
-          const data = name === null ? {} : { name };
-          const answer = await call('POST', '/signup', { email, password, data });
-          if (answer.ok) return 'accepted';
-          if (DEPENDS_ON_ADDRESS.has(answer.code)) return 'not accepted';
-          throw refusal(answer);
-        })(),
-      ),
+      pad(async () => {
+        // GoTrue answers a known address with 200 and a made-up user: the answer must not be used.
+        const data = name === null ? {} : { name };
+        const answer = await call('POST', '/signup', { email, password, data });
+        if (answer.ok) return 'accepted';
+        if (DEPENDS_ON_ADDRESS.has(answer.code)) return 'not accepted';
+        throw refusal(answer);
+      }),
     verifyPassword: async ({ email, password }) => {
       const answer = await call('POST', '/token?grant_type=password', { email, password });
       if (!answer.ok) {
@@ -80,16 +76,14 @@ export function createGotrueProvider(options: GotrueOptions): IdentityProvider {
       return identityOf(parsed.data.user);
     },
     requestMail: (kind, email) =>
-      padResponseTime(
-        (async () => {
-          const answer =
-            kind === 'reset'
-              ? await call('POST', '/recover', { email })
-              : await call('POST', '/resend', { type: 'signup', email });
-          // Whatever else it says depends on whether the address is known, and is nobody's business.
-          if (isBroken(answer.status, answer.code)) throw unavailable(`answered ${answer.status}`);
-        })(),
-      ),
+      pad(async () => {
+        const answer =
+          kind === 'reset'
+            ? await call('POST', '/recover', { email })
+            : await call('POST', '/resend', { type: 'signup', email });
+        // Other errors may depend on whether the address is known: the client must not see them.
+        if (isBroken(answer.status, answer.code)) throw unavailable(`answered ${answer.status}`);
+      }),
     probe: async (signal) => {
       const answer = await call('GET', '/health', undefined, undefined, signal);
       if (!answer.ok) throw unavailable(`answered ${answer.status}`);

@@ -250,7 +250,7 @@ describe('a token in the wrong place', () => {
   });
 
   it('one that this service signed for something else is not taken', async () => {
-    const { keys } = service.app.identity as Identity;
+    const { signingKeys: keys } = service.app.identity as Identity;
     const claims = JSON.parse(
       Buffer.from(person.access.split('.')[1] ?? '', 'base64url').toString(),
     );

@@ -9,10 +9,10 @@ import {
   type Principal,
 } from '../../../src/identity/access-tokens/access-token.ts';
 import {
-  createKeySet,
-  importKeySet,
-  type KeySet,
-  rotateKeySet,
+  createSigningKeys,
+  importSigningKeys,
+  rotateSigningKeys,
+  type SigningKeys,
 } from '../../../src/identity/access-tokens/signing-keys.ts';
 import { createFixedClock, createSeededRandomness } from '../../support/clock.ts';
 
@@ -28,8 +28,8 @@ const WHO: Principal = {
 const clock = createFixedClock();
 const seconds = (): number => Math.floor(clock.now() / 1000);
 
-function tokensWith(keys: KeySet, issuer = ISSUER): AccessTokens {
-  return createAccessTokens({ keys, clock, randomness: createSeededRandomness(1), issuer });
+function tokensWith(signingKeys: SigningKeys, issuer = ISSUER): AccessTokens {
+  return createAccessTokens({ signingKeys, clock, randomness: createSeededRandomness(1), issuer });
 }
 
 const encode = (value: unknown): string =>
@@ -38,12 +38,12 @@ const decode = (part = ''): Record<string, unknown> =>
   JSON.parse(Buffer.from(part, 'base64url').toString());
 
 let json: string;
-let keys: KeySet;
+let keys: SigningKeys;
 let tokens: AccessTokens;
 
 beforeAll(async () => {
-  json = await createKeySet();
-  keys = await importKeySet(json);
+  json = await createSigningKeys();
+  keys = await importSigningKeys(json);
   tokens = tokensWith(keys);
 });
 
@@ -62,7 +62,7 @@ const payload = () => ({
 
 /** Signed with the service's own key: everything else is what the caller says. */
 async function forge(
-  changes: { header?: object; payload?: object; key?: KeySet['signing']['key'] } = {},
+  changes: { header?: object; payload?: object; key?: SigningKeys['signing']['key'] } = {},
 ): Promise<string> {
   const input = `${encode({ ...header(), ...changes.header })}.${encode({ ...payload(), ...changes.payload })}`;
   const key = changes.key ?? keys.signing.key;
@@ -190,7 +190,7 @@ describe('an access token', () => {
   });
 
   it('with an unknown key, or the name of another, is refused', async () => {
-    const other = await importKeySet(await createKeySet());
+    const other = await importSigningKeys(await createSigningKeys());
     await expectRefused(await tokensWith(other).issue(WHO));
     await expectRefused(await forge({ key: other.signing.key }));
     for (const kid of ['unknown', '', '__proto__', 'constructor', 1, null, {}, [header().kid]]) {
@@ -198,9 +198,9 @@ describe('an access token', () => {
     }
     const { kid: _, ...withoutKid } = header();
     await expectRefused(await forge({ header: { ...withoutKid, kid: undefined } }));
-    const both = await importKeySet(
+    const both = await importSigningKeys(
       JSON.stringify({
-        keys: [...JSON.parse(json).keys, ...JSON.parse(await createKeySet()).keys],
+        keys: [...JSON.parse(json).keys, ...JSON.parse(await createSigningKeys()).keys],
       }),
     );
     const second = both.publicKeys[1]?.kid;
@@ -301,10 +301,10 @@ describe('the keys', () => {
   it('rotate with overlap: nobody is signed out at any step', async () => {
     const steps = [json];
     for (const step of ['add', 'switch', 'retire'] as const) {
-      steps.push(await rotateKeySet(steps.at(-1) ?? '', step));
+      steps.push(await rotateSigningKeys(steps.at(-1) ?? '', step));
     }
     const services = await Promise.all(
-      steps.map(async (step) => tokensWith(await importKeySet(step))),
+      steps.map(async (step) => tokensWith(await importSigningKeys(step))),
     );
     const [before, added, switched, retired] = services;
     // While a step is being rolled out, replicas with it and without it stand side by side.
@@ -330,7 +330,7 @@ describe('the keys', () => {
 
   it('that are none are refused with a sentence', async () => {
     const [key] = JSON.parse(json).keys;
-    const [other] = JSON.parse(await createKeySet()).keys;
+    const [other] = JSON.parse(await createSigningKeys()).keys;
     const { d: _, ...withoutPrivate } = key;
     for (const wrong of [
       '',
@@ -344,7 +344,7 @@ describe('the keys', () => {
       JSON.stringify({ keys: [{ ...key, d: 'AAAA' }] }),
       JSON.stringify({ keys: [{ ...key, x: other.x }] }),
     ]) {
-      await expect(importKeySet(wrong), wrong.slice(0, 60)).rejects.toMatchObject({
+      await expect(importSigningKeys(wrong), wrong.slice(0, 60)).rejects.toMatchObject({
         code: 'invalid_configuration',
         message: expect.not.stringContaining(key.d),
       });

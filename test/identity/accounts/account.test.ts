@@ -1,20 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import {
   accountIdOf,
-  changeAccount,
   createAccount,
   normalizeEmail,
   readAccount,
 } from '../../../src/identity/accounts/account.ts';
-import {
-  findAccount,
-  listAccounts,
-  lockAccount,
-  setName,
-  setPassword,
-  setTier,
-  unlockAccount,
-} from '../../../src/identity/erase-account.ts';
+import { changeAccount, setName, setTier } from '../../../src/identity/accounts/change-account.ts';
+import { findAccount, listAccounts } from '../../../src/identity/accounts/find-account.ts';
+import { setPassword } from '../../../src/identity/change-password.ts';
+import { lockAccount, unlockAccount } from '../../../src/identity/lock-account.ts';
 import { FAILURE_MS_MIN } from '../../../src/identity/passwords/prove-password.ts';
 import { createEmbeddedProvider } from '../../../src/identity/providers/embedded.ts';
 import { signIn } from '../../../src/identity/sign-in.ts';

@@ -6,7 +6,7 @@ import {
   isInvited,
   listInvitations,
 } from '../../../src/identity/accounts/invitations.ts';
-import { clearUpIdentity } from '../../../src/identity/clean-up.ts';
+import { cleanUpIdentity } from '../../../src/identity/clean-up.ts';
 import { eraseAccount } from '../../../src/identity/erase-account.ts';
 import { createEmbeddedProvider } from '../../../src/identity/providers/embedded.ts';
 import { createGotrueProvider } from '../../../src/identity/providers/gotrue.ts';
@@ -179,13 +179,13 @@ describe('an invitation', () => {
       code: 'account_exists',
     });
     expect(await dump(deps.store)).not.toContain('grace');
-    await clearUpIdentity(deps);
+    await cleanUpIdentity(deps);
     expect(await listInvitations(deps)).toHaveLength(1);
     deps.clock.advance(DAY + MINUTE);
-    await clearUpIdentity(deps);
+    await cleanUpIdentity(deps);
     expect(await dump(deps.store)).not.toContain(EMAIL);
     deps.clock.advance(DAY);
-    await clearUpIdentity(deps);
+    await cleanUpIdentity(deps);
     expect(await keysOf(deps.store, 'invitations/')).toEqual([]);
   });
 });

@@ -7,7 +7,8 @@ import {
   listDeveloperKeys,
   revokeDeveloperKey,
 } from '../../../src/identity/developer-keys/developer-keys.ts';
-import { eraseAccount, lockAccount, unlockAccount } from '../../../src/identity/erase-account.ts';
+import { eraseAccount } from '../../../src/identity/erase-account.ts';
+import { lockAccount, unlockAccount } from '../../../src/identity/lock-account.ts';
 import type { AppendDeps } from '../../../src/sequence/append.ts';
 import {
   DAY,

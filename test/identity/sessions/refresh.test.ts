@@ -1,16 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import { readAccount } from '../../../src/identity/accounts/account.ts';
-import {
-  endEverySession,
-  eraseAccount,
-  lockAccount,
-  setName,
-  setPassword,
-  setTier,
-  unlockAccount,
-} from '../../../src/identity/erase-account.ts';
+import { setName, setTier } from '../../../src/identity/accounts/change-account.ts';
+import { setPassword } from '../../../src/identity/change-password.ts';
+import { eraseAccount } from '../../../src/identity/erase-account.ts';
 import { sessionKey } from '../../../src/identity/keys.ts';
-import { SESSION_IDLE_MS, SESSION_LIFE_MS } from '../../../src/identity/sessions/sessions.ts';
+import { lockAccount, unlockAccount } from '../../../src/identity/lock-account.ts';
+import { signOutEverywhere } from '../../../src/identity/sessions/end-session.ts';
+import {
+  SESSION_IDLE_MS,
+  SESSION_LIFE_MS,
+} from '../../../src/identity/sessions/session-lifetimes.ts';
 import {
   beginSession,
   createTestSessions,
@@ -123,7 +122,7 @@ describe('a refresh', () => {
 
   it.each([
     ['locked', lockAccount],
-    ['logged out everywhere', endEverySession],
+    ['logged out everywhere', signOutEverywhere],
     ['erased', eraseAccount],
     [
       'given another password',
@@ -178,7 +177,7 @@ describe('a refresh', () => {
     const { sessions, token, deps, account, session, store, clock } = await signedIn();
     clock.advance(1);
     store.setPlan(({ method }) => (method === 'list' ? { when: 'before' } : undefined));
-    await expect(endEverySession(deps, account.id, session.session)).rejects.toMatchObject({
+    await expect(signOutEverywhere(deps, account.id, session.session)).rejects.toMatchObject({
       kind: 'unavailable',
     });
     store.setPlan(undefined);

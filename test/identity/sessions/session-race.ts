@@ -1,12 +1,9 @@
 import { expect } from 'vitest';
-import {
-  endEverySession,
-  lockAccount,
-  setPassword,
-  setTier,
-} from '../../../src/identity/erase-account.ts';
-import { endOneSession } from '../../../src/identity/sessions/list-sessions.ts';
-import type { OpenSession } from '../../../src/identity/sessions/sessions.ts';
+import { setTier } from '../../../src/identity/accounts/change-account.ts';
+import { setPassword } from '../../../src/identity/change-password.ts';
+import { lockAccount } from '../../../src/identity/lock-account.ts';
+import { endOneSession, signOutEverywhere } from '../../../src/identity/sessions/end-session.ts';
+import type { OpenSession } from '../../../src/identity/sessions/open-session.ts';
 import { signIn } from '../../../src/identity/sign-in.ts';
 import type { AppendDeps } from '../../../src/sequence/append.ts';
 import type { StoreCall } from '../../support/faulty-store.ts';
@@ -30,9 +27,9 @@ import type { Turns } from './turns.ts';
 export type Ending = (deps: AppendDeps, account: string, session: string) => Promise<unknown>;
 
 export const ENDINGS: readonly (readonly [string, Ending])[] = [
-  ['a log-out', (deps, ...of) => createTestSessions(deps).end(...of, 'logged_out')],
+  ['a log-out', (deps, ...of) => createTestSessions(deps).end(...of, 'signed_out')],
   ['a log-out by its owner from elsewhere', endOneSession],
-  ['a log-out everywhere', endEverySession],
+  ['a log-out everywhere', signOutEverywhere],
   ['a lock', (deps, account) => lockAccount(deps, account, null)],
   [
     'a new password',
