@@ -16,7 +16,7 @@ export async function keys(
   if (steps.length > 1) {
     throw new AppError(
       'invalid_request',
-      'One step at a time: --add, then --switch, then --retire.',
+      'Give one step at a time: --add, then --switch, then --retire.',
     );
   }
   const config = loadConfig(terminal.environment(), 'command');
@@ -24,7 +24,7 @@ export async function keys(
   if (accessTokenKeys === undefined) {
     throw new AppError(
       'invalid_configuration',
-      `Set ACCESS_TOKEN_KEYS to the present keys: --${step} works on them.`,
+      `--${step} needs the current keys. Set ACCESS_TOKEN_KEYS to them.`,
     );
   }
   print(terminal, await rotateSigningKeys(accessTokenKeys.reveal(), step));
