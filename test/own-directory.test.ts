@@ -31,6 +31,6 @@ it('says what is in its way, and what to do', async () => {
   await writeFile(file, 'x');
   await expect(createOwnDirectory(path.join(file, 'objects'))).rejects.toMatchObject({
     code: 'store_denied',
-    message: `Could not create the directory ${file}/objects: ${file} is not a directory. Set DATA_DIR to a directory that this process may write.`,
+    message: `Could not create the directory ${file}/objects: ${file} is not a directory. Set DATA_DIR to a directory that this process may write in.`,
   });
 });

@@ -129,7 +129,7 @@ describe('slipway accounts', () => {
     const again = await run('accounts', 'withdraw', 'grace@example.com');
     expect(again).toMatchObject({
       code: 3,
-      stderr: expect.stringMatching(/There is no invitation/),
+      stderr: expect.stringMatching(/There is no open invitation/),
     });
     await run('accounts', 'withdraw', 'joan@example.com');
     expect((await run('accounts', 'invitations')).stdout).toBe(
@@ -140,7 +140,7 @@ describe('slipway accounts', () => {
   it('refuses to invite an address that has an account, and a text that is not an address', async () => {
     const known = await run('accounts', 'invite', 'ada@example.com');
     expect(known).toMatchObject({ code: 3, stdout: '' });
-    expect(known.stderr).toMatch(/ada@example\.com has an account already/);
+    expect(known.stderr).toMatch(/ada@example\.com already has an account/);
     for (const wrong of [
       ['ada'],
       [''],

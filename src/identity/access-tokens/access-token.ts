@@ -3,22 +3,22 @@ import type { Clock, Randomness } from '../../clock.ts';
 import { notSignedIn } from '../identity-errors.ts';
 import { SIGNATURE_ALGORITHM, type SigningKeys } from './signing-keys.ts';
 
-/** Access tokens: JWTs as RFC 9068 profiles them, good for ten minutes, checked without the store. */
+/** Access tokens: JWTs after RFC 9068, valid for ten minutes, verified without the store. */
 
 export const ACCESS_TOKEN_SECONDS = 600;
 const TOKEN_TYPE = 'at+jwt';
 const PORTAL_TOKEN_TYPE = 'portal+jwt';
 const PORTAL_TOKEN_SECONDS = 60;
-/** Replicas' clocks may differ by so much. */
+/** How far the clocks of two replicas may differ. */
 const CLOCK_TOLERANCE_SECONDS = 5;
-/** Ours have some 400 characters; what is longer is not looked at. */
+/** The tokens of this service have about 400 characters. */
 const TOKEN_LENGTH_MAX = 4_096;
 
-/** Who is asking. */
+/** What an access token says about the client that sends it. */
 export interface Principal {
   readonly account: string;
   readonly session: string;
-  /** One of the tier table's. */
+  /** The name of a tier in the tier table. */
   readonly tier: string;
   /** When the owner proved their password, in milliseconds since the epoch. */
   readonly startedAt: number;
@@ -27,11 +27,11 @@ export interface Principal {
 export interface AccessTokens {
   issue(principal: Principal): Promise<string>;
   /**
-   * @param expiredMs how long ago it may have expired: none, but for signing out
-   * @throws AppError `not_signed_in`, whatever is wrong with it
+   * @param expiredMs how long ago it may have expired, in milliseconds; above 0 only for signing out
+   * @throws AppError `not_signed_in`, whatever is wrong with the token
    */
   verify(token: string, expiredMs?: number): Promise<Principal>;
-  /** A token that hands an account over to the billing portal, once and soon. */
+  /** Issues a token with which the owner enters the billing portal. It is valid for `seconds`. */
   issueForPortal(portal: {
     readonly account: string;
     readonly email: string;
@@ -44,7 +44,7 @@ export interface AccessTokenOptions {
   readonly signingKeys: SigningKeys;
   readonly clock: Clock;
   readonly randomness: Randomness;
-  /** Who issues: the address of this service, or its name where it has none. */
+  /** The `iss` claim: the public URL of this service, or a name that its replicas share. */
   readonly issuer: string;
 }
 
@@ -78,7 +78,7 @@ export function createAccessTokens(options: AccessTokenOptions): AccessTokens {
             return key;
           },
           {
-            // Whatever the token says of itself: one algorithm, one type, one issuer, one audience.
+            // Fixed here, because an attacker writes the token's header and claims.
             algorithms: [SIGNATURE_ALGORITHM],
             typ: TOKEN_TYPE,
             issuer,
@@ -106,7 +106,7 @@ export function createAccessTokens(options: AccessTokenOptions): AccessTokens {
   };
 }
 
-/** The token of an `Authorization: Bearer …` header (RFC 6750, section 2.1); undefined for anything else. */
+/** The token in an `Authorization: Bearer …` header (RFC 6750, section 2.1); undefined for any other header. */
 export function bearerOf(authorization: string | undefined): string | undefined {
   return /^Bearer +([\w.~+/-]+=*) *$/i.exec(authorization ?? '')?.[1];
 }

@@ -42,7 +42,10 @@ export async function importSigningKeys(json: string): Promise<SigningKeys> {
 }
 
 async function importKey(jwk: JWK): Promise<CryptoKey> {
-  return (await importJWK(jwk, SIGNATURE_ALGORITHM)) as CryptoKey;
+  const key = await importJWK(jwk, SIGNATURE_ALGORITHM);
+  // Only a symmetric key is imported as bytes.
+  if (key instanceof Uint8Array) throw invalid();
+  return key;
 }
 
 function parseSigningKeys(json: string): z.output<typeof signingKeysSchema>['keys'] {

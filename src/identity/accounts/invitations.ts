@@ -25,7 +25,7 @@ import {
 } from '../keys.ts';
 import { accountIdOf, readAccount } from './account.ts';
 
-/** Invitations to register: a code for one address, shown once and stored hashed, good for some days. */
+/** Invitations to register: a code for one address, shown once, stored hashed, and valid for some days. */
 
 export const INVITATION_DAYS_MAX = 30;
 const DAY_MS = 86_400_000;
@@ -37,7 +37,7 @@ const timeSchema = z.iso.datetime();
 export const invitationSchema = z.object({
   schema_version: z.literal(SCHEMA_VERSION),
   type: z.literal('invitation'),
-  account: z.string().describe('What an embedded account of the address is called.'),
+  account: z.string().describe('The id that an embedded account of the address has.'),
   invitation: z.string().describe('The digest of the code.'),
   change_id: z.uuid(),
   email: z.string(),
@@ -64,7 +64,7 @@ function invitationSequence(name: InvitationName): Sequence<Sealed<InvitationJso
   });
 }
 
-/** Below the name that the address has as an embedded account: so they are erased with that account. */
+/** Stored below the id that an embedded account of the address has, so that they are erased with it. */
 const nameOf = (email: string, code: string): InvitationName => ({
   account: accountIdOf('embedded', email),
   invitation: createHash('sha256').update(`slipway invitation\n${code}`).digest('hex').slice(0, 32),
@@ -73,8 +73,8 @@ const nameOf = (email: string, code: string): InvitationName => ({
 /**
  * Invites an address.
  *
- * @param email normalized
- * @returns the code as well, which is stored nowhere
+ * @param email see `normalizeEmail`
+ * @returns the code, too, which is not stored
  * @throws AppError `account_exists`, `outcome_unknown`, and the store's
  */
 export async function invite(
@@ -104,17 +104,17 @@ export async function invite(
 async function refuseKnown(store: ObjectStore, email: string): Promise<void> {
   const id = accountIdOf('embedded', email);
   if ((await readAccount(store, id)) !== undefined) {
-    throw new AppError('account_exists', `${email} has an account already.`);
+    throw new AppError('account_exists', `${email} already has an account.`);
   }
-  // Its erasure is completed until then, invitations included.
+  // Completing its erasure would delete the new invitation.
   if (await isEnded(store, accountPrefix(id))) {
-    const why = `The account of ${email} was erased a moment ago. Invite it again in two hours.`;
+    const why = `The account of ${email} is being erased. Invite the address again in two hours.`;
     throw new AppError('account_exists', why);
   }
 }
 
 /**
- * Whether an address may register with a code; the same two requests for every code that looks like one.
+ * Whether an address may register with a code. It makes the same two requests for every well-formed code.
  *
  * @throws AppError the store's
  */
@@ -133,8 +133,9 @@ export async function isInvited(
 }
 
 /**
- * Ends and deletes the invitations of an address; returns how many there were.
+ * Ends and deletes the invitations of an address.
  *
+ * @returns how many there were
  * @throws AppError the store's: run it again then
  */
 export function endInvitations(
@@ -145,7 +146,7 @@ export function endInvitations(
   return endInvitationsOf(deps, accountIdOf('embedded', email), reason);
 }
 
-/** As {@link endInvitations}, by what an embedded account of the address is called. */
+/** As {@link endInvitations}. @param account the id that an embedded account of the address has */
 export async function endInvitationsOf(
   deps: EndDeps,
   account: string,
@@ -159,7 +160,7 @@ export async function endInvitationsOf(
   return ended;
 }
 
-/** Invitations that can still be used, the newest first. @throws AppError the store's */
+/** The open invitations, the newest first. @throws AppError the store's */
 export async function listInvitations({ store, clock }: EndDeps): Promise<readonly Invitation[]> {
   const found: Invitation[] = [];
   for await (const name of listNames(store, INVITATIONS_ROOT)) {
@@ -174,7 +175,7 @@ export async function listInvitations({ store, clock }: EndDeps): Promise<readon
     .sort((a, b) => (a.createdAt < b.createdAt ? 1 : -1));
 }
 
-/** Ends and deletes those that have expired, or cannot be read. @throws AppError the store's */
+/** Ends and deletes the invitations that have expired or are corrupt. @throws AppError the store's */
 export async function endExpiredInvitations(deps: EndDeps): Promise<void> {
   for await (const name of listNames(deps.store, INVITATIONS_ROOT)) {
     const document = await readSoundDocument(deps.store, invitationSequence(name), 1);

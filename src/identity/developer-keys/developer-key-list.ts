@@ -41,7 +41,7 @@ function listSequence(account: string): Sequence<Sealed<ListJson>> {
   });
 }
 
-/** The ids of an account's keys. @throws AppError `document_newer`, and the store's */
+/** The ids of an account's developer keys. @throws AppError `document_newer`, and the store's */
 export async function readKeyList(store: ObjectStore, account: string): Promise<readonly string[]> {
   const { newest, corrupt } = await findNewest(store, listSequence(account));
   if (corrupt.length > 0) return readLiveKeys(store, account);

@@ -3,9 +3,9 @@ import argon2 from 'argon2';
 import pLimit from 'p-limit';
 import { AppError } from '../../errors.ts';
 
-/** Password hashes: Argon2id, with the parameters OWASP gives for 19 MiB. */
+/** Password hashes: Argon2id, with the parameters that OWASP recommends for 19 MiB of memory. */
 
-/** What one hash costs. */
+/** What computing one hash costs. */
 export interface PasswordCost {
   /** KiB. */
   readonly memoryCost: number;
@@ -14,16 +14,16 @@ export interface PasswordCost {
 }
 
 const COST: PasswordCost = { memoryCost: 19_456, timeCost: 2 };
-/** Log-ins that wait for their turn; a storm of them must not fill the memory. */
+/** Bounded, so that many concurrent sign-ins cannot use up the memory. */
 const WAITING_MAX = 50;
 const RETRY_AFTER_SECONDS = 5;
 
-/** Hashes off the event loop, few at a time. */
+/** Computes hashes outside the event loop, a few at a time. */
 export interface PasswordHasher {
   /** The hash in PHC form. @throws AppError `overloaded` */
   hash(password: string): Promise<string>;
   /**
-   * Whether the password is the one; with no hash, `false` after the same time.
+   * Whether the hash is the password's. Without a hash: `false`, after the same time.
    *
    * @throws AppError `overloaded`
    */
@@ -31,37 +31,37 @@ export interface PasswordHasher {
 }
 
 /**
- * @param options.atOnce how many hashes are worked on; fewer than there are cores leaves some to answer with
- * @param options.cost cheaper in tests only: the hashes of real passwords must be expensive to guess
+ * @param options.atOnce how many hashes are computed at once; fewer than the cores, so that requests are answered
+ * @param options.cost lower only in tests: the cost is what makes guessing a stolen hash's password slow
  */
 export function createPasswordHasher({ atOnce = 1, cost = COST } = {}): PasswordHasher {
   const limit = pLimit(atOnce);
   const options = { type: argon2.argon2id, parallelism: 1, ...cost } as const;
-  const nobody = renderHashOfNobody(options);
+  const unmatched = renderUnmatchedHash(options);
   const turn = <T>(work: () => Promise<T>): Promise<T> => {
     if (limit.pendingCount >= WAITING_MAX) {
-      throw new AppError('overloaded', 'Too many people are signing in. Try again shortly.', {
+      throw new AppError('overloaded', 'Too many sign-ins are waiting. Try again shortly.', {
         retryAfterSeconds: RETRY_AFTER_SECONDS,
       });
     }
     return limit(work);
   };
   return {
-    hash: async (password) => turn(() => argon2.hash(typed(password), options)),
+    hash: async (password) => turn(() => argon2.hash(normalize(password), options)),
     verify: async (hash, password) => {
-      const isRight = await turn(() => argon2.verify(hash ?? nobody, typed(password)));
+      const isRight = await turn(() => argon2.verify(hash ?? unmatched, normalize(password)));
       return isRight && hash !== null;
     },
   };
 }
 
-/** One text, whichever way a keyboard composes its accents (RFC 8265, section 4.2). */
-function typed(password: string): string {
+/** Keyboards compose accents in different ways: this makes them one text (RFC 8265, section 4.2). */
+function normalize(password: string): string {
   return password.normalize('NFC');
 }
 
-/** A hash that no password has, with the same parameters: an unknown address costs as much. */
-function renderHashOfNobody({
+/** A hash that no password has. With the same parameters, verifying it takes as long as a real one. */
+function renderUnmatchedHash({
   memoryCost,
   timeCost,
   parallelism,

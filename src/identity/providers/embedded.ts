@@ -5,7 +5,7 @@ import type { PasswordHasher } from '../passwords/password-hasher.ts';
 import { checkPassword } from '../passwords/password-rule.ts';
 import type { IdentityProvider } from './identity-provider.ts';
 
-/** Accounts in the store itself: no mail, active at once, passwords reset by admins. */
+/** Keeps accounts in the store. It sends no mail: accounts are active at once, and admins reset passwords. */
 export function createEmbeddedProvider(
   deps: AppendDeps & { readonly passwords: PasswordHasher },
 ): IdentityProvider {
@@ -36,10 +36,10 @@ export function createEmbeddedProvider(
     requestMail: async () => {
       throw new AppError(
         'not_configured',
-        'This service sends no mail about accounts. Ask its operator, who can set a new password.',
+        'This service sends no mail about accounts. Ask its operator to set a new password.',
       );
     },
-    // Its accounts are where the store is.
+    // It is available when the store is.
     probe: async () => {
       await readAccount(store, accountIdOf('embedded', ''));
     },

@@ -8,20 +8,20 @@ import { padResponseTime } from '../pad-response-time.ts';
 import type { IdentityProvider, VerifiedIdentity } from './identity-provider.ts';
 
 /**
- * Supabase Auth (GoTrue), over its REST interface. Its tokens prove a password and are thrown away:
- * clients never see them.
+ * Supabase Auth (GoTrue), over its REST interface. Its tokens only prove that a password is right. Clients
+ * never get them.
  */
 
 export interface GotrueOptions {
   /** Without a trailing slash: `https://project.supabase.co/auth/v1`. */
   readonly url: string;
-  /** The publishable key: no more rights than a website's visitor has. */
+  /** The publishable key, which has only the rights of a website's visitor. */
   readonly apiKey: Secret;
   readonly timeoutMs?: number;
   readonly clock: Clock;
-  /** What registering and asking for mail take at the least; default 1.5 s. */
+  /** The minimum response time of registering and of requesting mail; default 1.5 s. */
   readonly answerAfterMs?: number;
-  /** Told of every call, for the status page. */
+  /** Called after every request, for the status page. */
   readonly onOutcome?: (failure: AppError | undefined) => void;
 }
 
@@ -34,7 +34,7 @@ const userSchema = z.object({
   id: z.string().min(1).max(128),
   email: z.string(),
   email_confirmed_at: z.string().nullish(),
-  // Written by its operator alone; `user_metadata` is what users write about themselves.
+  // Only GoTrue's operator writes `app_metadata`. Users write `user_metadata` themselves.
   app_metadata: z.record(z.string(), z.unknown()).nullish(),
   user_metadata: z.record(z.string(), z.unknown()).nullish(),
 });
@@ -70,9 +70,11 @@ export function createGotrueProvider(options: GotrueOptions): IdentityProvider {
         throw refusal(answer);
       }
       const parsed = tokenSchema.safeParse(answer.json);
-      if (!parsed.success) throw unavailable('answered what nobody understands', parsed.error);
-      // The provider's session is of no use here. It ends by itself when this fails.
-      call('POST', '/logout?scope=local', {}, parsed.data.access_token).catch(() => {});
+      if (!parsed.success)
+        throw unavailable('sent a response without the expected fields', parsed.error);
+      // This service does not use the provider's session. If ending it fails, it expires by itself, and
+      // `onOutcome` has reported the failure.
+      call('POST', '/logout?scope=local', {}, parsed.data.access_token).catch(() => undefined);
       return identityOf(parsed.data.user);
     },
     requestMail: (kind, email) =>
@@ -91,13 +93,13 @@ export function createGotrueProvider(options: GotrueOptions): IdentityProvider {
   };
 }
 
-/** There is an account, or there is one that was sent a mail a moment ago. */
+/** The address has an account, or GoTrue sent it a mail a moment ago. */
 const DEPENDS_ON_ADDRESS = new Set([
   'user_already_exists',
   'email_exists',
   'over_email_send_rate_limit',
 ]);
-// A ban is told before the password is looked at: passing it on would tell who has an account.
+// GoTrue reports a ban before it checks the password: telling the client would tell who has an account.
 const WRONG_CREDENTIALS = new Set([
   'invalid_credentials',
   'invalid_grant',
@@ -108,7 +110,7 @@ const WRONG_CREDENTIALS = new Set([
 interface Answer {
   readonly ok: boolean;
   readonly status: number;
-  /** GoTrue's own word for what went wrong; empty for none. */
+  /** GoTrue's error code; empty for none. */
   readonly code: string;
   readonly json: unknown;
 }
@@ -139,23 +141,28 @@ function createCaller(options: GotrueOptions): Caller {
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       });
       const answer = await readBody(response, ANSWER_BYTES_MAX);
-      if (answer === undefined) throw unavailable('answered with far too much');
+      if (answer === undefined)
+        throw unavailable(`sent a response larger than ${ANSWER_BYTES_MAX} bytes`);
       const json = parseJson(answer);
       const { ok, status } = response;
-      // The header comes first: it is there whatever shape the body of this version has.
+      // The header first: the body's shape differs between GoTrue's versions.
       const code = ok ? '' : (response.headers.get('x-sb-error-code') ?? codeOf(json));
-      if (ok && status !== 204 && json === undefined) throw unavailable('answered what is no JSON');
+      if (ok && status !== 204 && json === undefined)
+        throw unavailable('sent a response that is not JSON');
       onOutcome(isBroken(status, code) ? unavailable(`answered ${status}`) : undefined);
       return { ok, status, code, json };
     } catch (error) {
-      const failure = isAppError(error) ? error : unavailable('does not answer', error);
+      const failure = isAppError(error) ? error : unavailable('did not answer', error);
       onOutcome(failure);
       throw failure;
     }
   };
 }
 
-/** A wrong key or address is answered by what stands in front of GoTrue, without a code of its own. */
+/**
+ * Whether the provider is down or set up wrong. The gateway in front of GoTrue answers a wrong API key or
+ * URL, without an error code of GoTrue's.
+ */
 function isBroken(status: number, code: string): boolean {
   return status >= 500 || ([401, 403, 404].includes(status) && code === '');
 }
@@ -173,15 +180,15 @@ function identityOf(user: z.output<typeof userSchema>): VerifiedIdentity {
   return {
     subject: user.id,
     email: user.email,
-    // `confirmed_at` is also set when only a telephone number was confirmed.
+    // Not `confirmed_at`, which GoTrue also sets when only a telephone number was confirmed.
     emailVerified: (user.email_confirmed_at ?? null) !== null,
-    // Users write it themselves: what would not be taken here is not taken from there.
-    name: typeof name === 'string' && isNameOf(name) ? name : null,
+    // Users write it themselves, so that it must meet the rules of this service.
+    name: typeof name === 'string' && isValidName(name) ? name : null,
     tier: typeof tier === 'string' ? tier : null,
   };
 }
 
-function isNameOf(name: string): boolean {
+function isValidName(name: string): boolean {
   return name.trim() !== '' && name.length <= 100 && isDisplayName(name);
 }
 
@@ -191,10 +198,13 @@ function refusal({ status, code }: Answer): AppError {
     return new AppError('weak_password', detail, { issues: [{ pointer: '/password', detail }] });
   }
   if (code === 'email_not_confirmed') {
-    return new AppError('email_not_verified', 'Follow the link in the mail you got, then sign in.');
+    return new AppError(
+      'email_not_verified',
+      'Your mail address is not verified. Follow the link in the mail that you got, then sign in.',
+    );
   }
   if (code === 'signup_disabled' || code === 'email_provider_disabled') {
-    return new AppError('not_configured', 'Nobody can register here.');
+    return new AppError('not_configured', 'Registration is closed on this service.');
   }
   if (status === 429) {
     return new AppError('too_many_requests', 'Too many requests. Try again in a minute.', {
@@ -202,7 +212,10 @@ function refusal({ status, code }: Answer): AppError {
     });
   }
   if (status === 422 || code === 'validation_failed' || code === 'email_address_invalid') {
-    return new AppError('invalid_request', 'The address or the password cannot be used.');
+    return new AppError(
+      'invalid_request',
+      'The identity provider does not accept this mail address or password. Choose another.',
+    );
   }
   return unavailable(`answered ${status} ${code}`);
 }
@@ -210,7 +223,7 @@ function refusal({ status, code }: Answer): AppError {
 function unavailable(what: string, cause?: unknown): AppError {
   return new AppError(
     'identity_provider_unavailable',
-    'Signing in does not work at the moment. Try again shortly.',
+    'The identity provider is not available. Try again shortly.',
     {
       cause: cause ?? new Error(`The identity provider ${what}.`),
       retryAfterSeconds: RETRY_AFTER_SECONDS,

@@ -1,32 +1,33 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { z } from 'zod';
+import { parseJson } from '../../response-body.ts';
 import type { Secret } from '../../secret.ts';
 
 /**
- * What a client keeps to stay signed in. The token names a state of its session and proves with a MAC
- * that this service made it: an invented one costs no store request.
+ * What a refresh token says. The token names a state of its session, with a MAC that proves that this service
+ * issued it: a forged token costs no store request.
  *
- * Making it again from the same state gives the same token: whoever lost the answer to a refresh gets
- * the same one once more, and no replica has to remember which it gave out.
+ * The token follows from the state. A client that lost the answer to a refresh gets the same token again,
+ * from any replica, and no replica has to remember the tokens that it issued.
  */
 export interface RefreshClaims {
   readonly account: string;
   readonly session: string;
-  /** Digest of the device's id; see {@link deviceDigest}. */
+  /** See {@link RefreshTokens.deviceDigest}. */
   readonly device: string;
-  /** The number of the session's document that it stands for. */
+  /** The number of the session's document that the token names. */
   readonly counter: number;
-  /** The account's newest document when it was made: changes are looked for above it. */
+  /** The newest document of the account that the state knows. A refresh looks for changes above it. */
   readonly accountRevision: number;
-  /** Seconds since the epoch; no refresh goes beyond. */
+  /** When the session expires; seconds since the epoch. */
   readonly expiresAt: number;
 }
 
 export interface RefreshTokens {
   render(claims: RefreshClaims): string;
-  /** Undefined for anything that this service did not make. */
+  /** Undefined for a text that this service did not issue. */
   parse(token: string): RefreshClaims | undefined;
-  /** Digest of a device's id, keyed: the store does not tell what devices are called outside. */
+  /** A keyed digest of a device's id: readers of the store cannot recognize a device that they know. */
   deviceDigest(id: string): string;
 }
 
@@ -43,7 +44,7 @@ const claimsSchema = z.tuple([
 ]);
 
 export function createRefreshTokens(secret: Secret): RefreshTokens {
-  // Keys of their own for each use (NIST SP 800-108): a MAC made for one says nothing for the other.
+  // One key for each use (NIST SP 800-108): a MAC for one use must not be valid for the other.
   const keyFor = (use: string): Buffer =>
     createHmac('sha256', secret.reveal()).update(`slipway ${use} v1`).digest();
   const tokenKey = keyFor('refresh token');
@@ -62,7 +63,7 @@ export function createRefreshTokens(secret: Secret): RefreshTokens {
       const given = Buffer.from(mac, 'base64url');
       const right = macOf(payload);
       const isOurs = given.byteLength === right.byteLength && timingSafeEqual(given, right);
-      // Two spellings of one token would be two tokens to whoever keeps a list of them.
+      // Base64url has several spellings of the same bytes. Only one of them is the token.
       if (rest.length > 0 || !isOurs || right.toString('base64url') !== mac) return undefined;
       return readClaims(payload);
     },
@@ -71,13 +72,10 @@ export function createRefreshTokens(secret: Secret): RefreshTokens {
   };
 }
 
+/** Undefined for claims in another format, signed with the same secret. */
 function readClaims(payload: string): RefreshClaims | undefined {
-  try {
-    const claims = claimsSchema.parse(JSON.parse(Buffer.from(payload, 'base64url').toString()));
-    const [account, session, device, counter, accountRevision, expiresAt] = claims;
-    return { account, session, device, counter, accountRevision, expiresAt };
-  } catch {
-    // Made with this secret in another format: as good as none.
-    return undefined;
-  }
+  const parsed = claimsSchema.safeParse(parseJson(Buffer.from(payload, 'base64url')));
+  if (!parsed.success) return undefined;
+  const [account, session, device, counter, accountRevision, expiresAt] = parsed.data;
+  return { account, session, device, counter, accountRevision, expiresAt };
 }
