@@ -18,7 +18,7 @@ export async function createOwnDirectory(directory: string): Promise<string | un
     if (!NOT_ALLOWED.includes(systemCode(error) ?? '')) throw error;
     throw new AppError(
       'store_denied',
-      `Could not create the directory ${directory}: ${await findReason(directory, error)}. Set DATA_DIR to a directory that this process may write in.`,
+      `Could not create the directory ${directory}: ${await findReason(directory, error)}. Set DATA_DIR to a directory that this process may write.`,
       { cause: error },
     );
   }

@@ -51,7 +51,7 @@ async function signedIn(refreshes = 0) {
   return { deps, ...deps, sessions, session, tokens, token: tokens.at(-1) ?? '' };
 }
 
-describe('clearing up', () => {
+describe('cleaning up', () => {
   it('keeps the three newest documents of a session', async () => {
     const { deps, store, sessions, session, token } = await signedIn(12);
     expect(await cleanUpIdentity(deps)).toBe(10);
@@ -63,7 +63,7 @@ describe('clearing up', () => {
     expect(SESSION_DOCUMENTS_KEPT).toBe(3);
   });
 
-  it('still tells a stolen token, however old', async () => {
+  it('leaves enough to recognize a stolen token, however old', async () => {
     for (const age of [1, 2, 3, 8, 12]) {
       const { deps, sessions, tokens, token, clock } = await signedIn(12);
       await cleanUpIdentity(deps);
@@ -73,7 +73,7 @@ describe('clearing up', () => {
     }
   });
 
-  it('ends sessions that nobody can refresh any more, and forgets them', async () => {
+  it('ends the sessions that have expired, and later deletes their end markers', async () => {
     const { deps, store, clock, session } = await signedIn(1);
     clock.advance(SESSION_IDLE_MS + 2 * DAY);
     await cleanUpIdentity(deps);
@@ -85,7 +85,7 @@ describe('clearing up', () => {
     expect(await keysOf(store, 'accounts/')).toEqual([`accounts/${ID}/1.json`]);
   });
 
-  it('leaves a session alone at its last idle moment, also where the clocks differ', async () => {
+  it('does not end a session at its last idle moment, even if the clocks differ', async () => {
     for (const early of [0, -12 * 60 * MINUTE]) {
       const { deps, clock, sessions, token } = await signedIn();
       clock.advance(SESSION_IDLE_MS);
@@ -95,7 +95,7 @@ describe('clearing up', () => {
     }
   });
 
-  it('clears ended sessions and keeps them ended for longer than any token of theirs', async () => {
+  it('deletes ended sessions, and keeps their end markers for longer than any token is valid', async () => {
     const { deps, store, clock, sessions, session, token } = await signedIn(3);
     await sessions.end(session.account, session.session, 'signed_out');
     expect(await cleanUpIdentity(deps)).toBe(4);
@@ -111,7 +111,7 @@ describe('clearing up', () => {
     await expectEnded(sessions, token);
   });
 
-  it('keeps few documents of an account, from which its newest is found and erased', async () => {
+  it('keeps few documents of an account, enough to find the newest and to erase the account', async () => {
     const { deps, store, clock } = await signedIn();
     for (let change = 1; change <= 300; change++) await setTier(deps, ID, `tier-${change}`);
     await createDeveloperKeys(deps, 30);
@@ -127,7 +127,7 @@ describe('clearing up', () => {
     expect(await keysOf(store, `accounts/${ID}/`)).toEqual([`accounts/${ID}/end.json`]);
   });
 
-  it('does not take an account back to an old state when its newest documents are corrupt', async () => {
+  it('does not take an account back to an old state when the newest documents are corrupt', async () => {
     const { deps, store, clock } = await signedIn();
     for (let change = 1; change <= 20; change++) await setTier(deps, ID, `tier-${change}`);
     await lockAccount(deps, ID, null);
@@ -145,33 +145,36 @@ describe('clearing up', () => {
     expect(await readAccount(store, ID), 'and no change goes on from it').toBeUndefined();
   });
 
-  it.each([1, 3])('loses no developer key when %d newest lists are corrupt', async (corrupt) => {
-    const { deps, store, clock } = await signedIn();
-    await createDeveloperKeys(deps, 10);
-    const request = { name: 'CI', scopes: [], expiresAt: new Date(clock.now() + DAY) };
-    const live = [];
-    for (let made = 1; made <= 4; made++) {
-      live.push((await createDeveloperKey(deps, ID, request)).id);
-    }
-    clock.advance(2 * HOUR);
-    await cleanUpIdentity(deps);
-    const lists = (await keysOf(store, `developer-keys/${ID}/`)).filter(isKeyList).sort(byNumber);
-    for (const key of lists.slice(-corrupt)) {
-      await store.delete(key);
-      await store.create(key, Buffer.from('{'));
-    }
-    const idsOf = async () => (await listDeveloperKeys(store, ID)).map(({ id }) => id).sort();
-    expect(await idsOf()).toEqual([...live].sort());
-    await revokeDeveloperKey(deps, ID, live[3] ?? '');
-    expect(await idsOf()).toEqual(live.slice(0, 3).sort());
-    const { id } = await createDeveloperKey(deps, ID, request);
-    expect(await idsOf()).toEqual([...live.slice(0, 3), id].sort());
-    await revokeAllDeveloperKeys(deps, ID);
-    expect(await idsOf()).toEqual([]);
-    for (const each of [...live, id]) {
-      expect(await keysOf(store)).toContain(`developer-keys/${ID}/${each}/end.json`);
-    }
-  });
+  it.each([1, 3])(
+    'loses no developer key when the %d newest lists are corrupt',
+    async (corrupt) => {
+      const { deps, store, clock } = await signedIn();
+      await createDeveloperKeys(deps, 10);
+      const request = { name: 'CI', scopes: [], expiresAt: new Date(clock.now() + DAY) };
+      const live = [];
+      for (let made = 1; made <= 4; made++) {
+        live.push((await createDeveloperKey(deps, ID, request)).id);
+      }
+      clock.advance(2 * HOUR);
+      await cleanUpIdentity(deps);
+      const lists = (await keysOf(store, `developer-keys/${ID}/`)).filter(isKeyList).sort(byNumber);
+      for (const key of lists.slice(-corrupt)) {
+        await store.delete(key);
+        await store.create(key, Buffer.from('{'));
+      }
+      const idsOf = async () => (await listDeveloperKeys(store, ID)).map(({ id }) => id).sort();
+      expect(await idsOf()).toEqual([...live].sort());
+      await revokeDeveloperKey(deps, ID, live[3] ?? '');
+      expect(await idsOf()).toEqual(live.slice(0, 3).sort());
+      const { id } = await createDeveloperKey(deps, ID, request);
+      expect(await idsOf()).toEqual([...live.slice(0, 3), id].sort());
+      await revokeAllDeveloperKeys(deps, ID);
+      expect(await idsOf()).toEqual([]);
+      for (const each of [...live, id]) {
+        expect(await keysOf(store)).toContain(`developer-keys/${ID}/${each}/end.json`);
+      }
+    },
+  );
 
   it('revokes every developer key when the newest lists are corrupt', async () => {
     const { deps, store, clock } = await signedIn();
@@ -184,7 +187,7 @@ describe('clearing up', () => {
     expect(await keysOf(store)).toContain(`developer-keys/${ID}/${id}/end.json`);
   });
 
-  it('keeps what a session has not seen yet, and what was superseded a moment ago', async () => {
+  it('keeps the account documents that a session has not read, and those that were superseded a moment ago', async () => {
     const { deps, store, clock, sessions, token } = await signedIn();
     for (let change = 1; change <= 20; change++) await setTier(deps, ID, `tier-${change}`);
     clock.advance(2 * HOUR);
@@ -207,7 +210,7 @@ describe('clearing up', () => {
     await expectEnded(sessions, next);
   });
 
-  it('that fails at any step breaks nothing and is completed the next time', async () => {
+  it('breaks nothing when it fails at any step, and is completed by the next run', async () => {
     let isDone = false;
     let steps = 0;
     for (let call = 1; !isDone; call++) {
@@ -230,7 +233,7 @@ describe('clearing up', () => {
     expect(steps).toBeGreaterThan(8);
   });
 
-  it('does not touch what it does not know', async () => {
+  it('does not touch objects that it does not know', async () => {
     const { deps, store } = await signedIn();
     const strange = [
       'sessions/readme.txt',
@@ -263,7 +266,7 @@ type Step =
   | { readonly what: 'advance'; readonly ms: number }
   | { readonly what: 'refresh'; readonly session: number; readonly age: number }
   | { readonly what: 'log in' | 'log out' | 'log out everywhere' | 'lock' | 'unlock' | 'tier' }
-  | { readonly what: 'clear up' };
+  | { readonly what: 'clean up' };
 
 const step: fc.Arbitrary<Step> = fc.oneof(
   {
@@ -289,11 +292,11 @@ const step: fc.Arbitrary<Step> = fc.oneof(
       .constantFrom('log out', 'log out everywhere', 'lock', 'unlock', 'tier')
       .map((what) => ({ what }) as Step),
   },
-  { weight: 4, arbitrary: fc.constant({ what: 'clear up' } as const) },
+  { weight: 4, arbitrary: fc.constant({ what: 'clean up' } as const) },
 );
 
 /** What everybody is answered in the course of a history. */
-async function live(history: readonly Step[], clearsUp: boolean): Promise<string[]> {
+async function live(history: readonly Step[], cleansUp: boolean): Promise<string[]> {
   const clock = createFixedClock();
   const store = createFaultyStore(createMemoryStore({ clock }));
   const deps = { store, clock, randomness: createSeededRandomness(1) };
@@ -332,13 +335,13 @@ async function live(history: readonly Step[], clearsUp: boolean): Promise<string
     } else if (one.what === 'lock') await lockAccount(deps, ID, null);
     else if (one.what === 'unlock') await unlockAccount(deps, ID);
     else if (one.what === 'tier') await setTier(deps, ID, `tier-${clock.now()}`);
-    else if (clearsUp) await cleanUpIdentity(deps);
+    else if (cleansUp) await cleanUpIdentity(deps);
   }
   return answers;
 }
 
-describe('with or without clearing up', () => {
-  it('everybody is answered the same, whatever happened before', async () => {
+describe('with or without cleaning up', () => {
+  it('every client gets the same answers, whatever happened before', async () => {
     let answered = 0;
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 60 }), async (history) => {
@@ -348,13 +351,13 @@ describe('with or without clearing up', () => {
       }),
       { numRuns: 150, seed: 20_261_121 },
     );
-    console.log(`150 histories with and without clearing up: the same answers, ${answered} × ok`);
+    console.log(`150 histories with and without cleaning up: the same answers, ${answered} × ok`);
     expect(answered).toBeGreaterThan(500);
   });
 });
 
 describeDirectory('clearing up a directory', (open) => {
-  it('trims, forgets and spares as elsewhere', async () => {
+  it('trims and deletes as in the memory store', async () => {
     const deps = setUp(open(), createFixedClock(Date.now()));
     const sessions = createTestSessions(deps);
     const { token, session } = await beginSession(deps, sessions);

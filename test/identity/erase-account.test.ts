@@ -83,7 +83,7 @@ async function expectErased({ deps, store, sessions, tokens, keys, eves }: Someb
 }
 
 describeStores('an erased account', (open) => {
-  it('leaves nothing but markers, and no byte that names its owner', async () => {
+  it('leaves only end markers, and no byte that names its owner', async () => {
     const one = await somebody(setUp(open()));
     expect(await dump(one.store)).toContain(EMAIL);
     await eraseAccount(one.deps, ID);
@@ -118,7 +118,7 @@ describe('an erasure', () => {
     },
   );
 
-  it('that was begun and never run again is completed by clearing up', async () => {
+  it('that failed half way and was not run again is completed by cleaning up', async () => {
     let isDone = false;
     let begun = 0;
     for (let call = 1; !isDone; call++) {
@@ -138,7 +138,7 @@ describe('an erasure', () => {
     expect(begun).toBeGreaterThan(15);
   });
 
-  it('is forgotten itself when its time is over', async () => {
+  it('leaves no end marker once the time of the markers is over', async () => {
     const one = await somebody();
     await eraseAccount(one.deps, ID);
     one.clock.advance(HOUR + MINUTE);
@@ -150,7 +150,7 @@ describe('an erasure', () => {
     expect((await keysOf(one.store)).filter((key) => key.includes(ID))).toEqual([]);
   });
 
-  it('lets the address register again after an hour, and as somebody new', async () => {
+  it('lets the address register again after an hour, as a new account', async () => {
     const one = await somebody();
     const provider = createEmbeddedProvider({ ...one.deps, passwords: fastPasswords });
     const anew = { email: EMAIL, password: 'another password', name: null };

@@ -87,7 +87,7 @@ describe('an access token', () => {
     expect(cost).toEqual(NOTHING);
   });
 
-  it('that somebody made up costs none either', async () => {
+  it('that is forged costs none either', async () => {
     const [header = '', payload = ''] = person.access.split('.');
     const forged = `${header}.${payload}.${'A'.repeat(86)}`;
     const { answer, cost } = await costOf(() => ask(service, 'GET', ANALYTICS, { bearer: forged }));
@@ -109,7 +109,7 @@ describe('a refresh', () => {
     }
   });
 
-  it('with a token that somebody made up costs none', async () => {
+  it('with a forged token costs none', async () => {
     const forged = `${person.refresh.slice(0, -43)}${'A'.repeat(43)}`;
     const { answer, cost } = await costOf(() => refresh(service, person, forged));
     expect(answer.status).toBe(401);
@@ -152,7 +152,7 @@ describe('an address with an account and one without cost the same', () => {
     expect(known.cost.requests).toBeGreaterThan(0);
   });
 
-  it('to log in to with a wrong password', async () => {
+  it('to sign in to with a wrong password', async () => {
     const known = await costOf(guessing(await register(service)));
     const unknown = await costOf(guessing(newEmail()));
     expect([known.answer.status, unknown.answer.status]).toEqual([401, 401]);

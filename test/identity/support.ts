@@ -31,7 +31,7 @@ export const SECRET = new Secret('s'.repeat(32));
 
 export const silentLog: Log = { info: () => {}, warn: () => {}, error: () => {} };
 
-/** Fast: what hashing costs is the business of `password.test.ts`. */
+/** Does not hash: `password-hasher.test.ts` tests the real one. */
 export const fastPasswords: PasswordHasher = {
   hash: async (password) => `fast:${password}`,
   verify: async (hash, password) => hash === `fast:${password}`,
@@ -44,10 +44,10 @@ export interface Parts extends AppendDeps {
 
 let seeds = 1;
 
-/** One process on a store, a memory store of its own unless another is given. */
+/** What one process has. @param inner default a new memory store */
 export function setUp(inner?: ObjectStore, clock = createFixedClock()): Parts {
   const store = createFaultyStore(inner ?? createMemoryStore({ clock }));
-  // A seed for each process: equal ones would make equal ids.
+  // A seed for each process: equal seeds would make equal ids.
   return { store, clock, randomness: createSeededRandomness(seeds++) };
 }
 
@@ -77,6 +77,13 @@ export async function beginSession(deps: AppendDeps, sessions: Sessions, email?:
   return { account, session, token: session.refreshToken };
 }
 
+/** A process with an account and a session that has just begun. */
+export async function setUpSession() {
+  const deps = setUp();
+  const sessions = createTestSessions(deps);
+  return { ...deps, deps, sessions, ...(await beginSession(deps, sessions)) };
+}
+
 export function refreshWith(sessions: Sessions, token: string): Promise<OpenSession> {
   return sessions.refresh({ token, platform: 'linux', deviceId: DEVICE.id });
 }
@@ -85,7 +92,7 @@ export async function expectEnded(sessions: Sessions, token: string, why?: strin
   await expect(refreshWith(sessions, token), why).rejects.toMatchObject({ code: 'session_ended' });
 }
 
-/** What `signIn` needs, with the embedded provider and a process's own limits. */
+/** What `signIn` needs, with the embedded provider. */
 export function signInDeps(deps: AppendDeps): SignInDeps {
   return {
     ...deps,
@@ -111,7 +118,7 @@ export async function dump(store: ObjectStore): Promise<string> {
   return parts.join('\n');
 }
 
-/** The suite in memory; the system tests run it in a directory and on S3 instead. */
+/** Defines the suite on the memory store. The system tests define it on a directory and on S3 instead. */
 export function describeStores(name: string, define: (open: () => ObjectStore) => void): void {
   if (process.env.TEST_STORES !== 'real') {
     describe(`${name}, in memory`, () =>

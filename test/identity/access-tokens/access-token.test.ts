@@ -78,7 +78,7 @@ async function expectRefused(token: string): Promise<void> {
 }
 
 describe('an access token', () => {
-  it('is a JWT as RFC 9068 has it, good for ten minutes', async () => {
+  it('is a JWT after RFC 9068, valid for ten minutes', async () => {
     const token = await tokens.issue(WHO);
     const [head, body] = token.split('.');
     expect(decode(head)).toEqual(header());
@@ -86,11 +86,11 @@ describe('an access token', () => {
     expect(await tokens.verify(token)).toEqual(WHO);
   });
 
-  it('is as good when made by hand: what follows is refused for what it says', async () => {
+  it('is valid when built by hand: the tests below change one thing each', async () => {
     expect(await tokens.verify(await forge())).toEqual(WHO);
   });
 
-  it('is over after ten minutes and the tolerance for clocks', async () => {
+  it('expires after ten minutes and the clock tolerance', async () => {
     const token = await tokens.issue(WHO);
     clock.advance(ACCESS_TOKEN_SECONDS * 1000 + 4_000);
     await tokens.verify(token);
@@ -98,7 +98,7 @@ describe('an access token', () => {
     await expectRefused(token);
   });
 
-  it('without a signature is refused, whatever it says of that', async () => {
+  it('without a signature is refused, whatever its header says', async () => {
     for (const alg of ['none', 'None', 'NONE', '', 'EdDSA', undefined]) {
       const body = encode(payload());
       await expectRefused(`${encode({ ...header(), alg })}.${body}.`);
@@ -146,7 +146,7 @@ describe('an access token', () => {
     },
   );
 
-  it('for the billing portal is none for the API', async () => {
+  it('for the billing portal is not valid for the API', async () => {
     const portal = { account: WHO.account, email: 'ada@example.org', tier: 'pro' };
     for (const audience of ['https://billing.example.org', `${ISSUER}/api`]) {
       const { token, seconds: life } = await tokens.issueForPortal({ ...portal, audience });
@@ -182,14 +182,14 @@ describe('an access token', () => {
     await expectRefused(await forge({ payload: claims }));
   });
 
-  it('from before its time or after it is refused', async () => {
+  it('that is issued in the future, or expired, is refused', async () => {
     await expectRefused(await forge({ payload: { nbf: seconds() + 60 } }));
     await expectRefused(await forge({ payload: { exp: seconds() - 6 } }));
     await expectRefused(await forge({ payload: { exp: 0 } }));
     await expectRefused(await forge({ payload: { exp: -1 } }));
   });
 
-  it('with an unknown key, or the name of another, is refused', async () => {
+  it('with an unknown key, or the id of another key, is refused', async () => {
     const other = await importSigningKeys(await createSigningKeys());
     await expectRefused(await tokensWith(other).issue(WHO));
     await expectRefused(await forge({ key: other.signing.key }));
@@ -210,7 +210,7 @@ describe('an access token', () => {
     });
   });
 
-  it('that brings its own key along is refused', async () => {
+  it('with a key in its header is refused', async () => {
     const { privateKey, publicKey } = await generateKeyPair('EdDSA', {
       crv: 'Ed25519',
       extractable: true,
@@ -229,7 +229,7 @@ describe('an access token', () => {
     }
   });
 
-  it('with headers that must be understood is refused', async () => {
+  it('with a "crit" header is refused', async () => {
     for (const extra of [
       { crit: ['exp'], exp: 1 },
       { crit: ['b64'], b64: false },
@@ -240,7 +240,7 @@ describe('an access token', () => {
     }
   });
 
-  it('that is huge or no token at all is refused, at once', async () => {
+  it('that is huge, or not a token, is refused at once', async () => {
     const token = await tokens.issue(WHO);
     const [head, body, signature] = token.split('.');
     for (const text of [
@@ -271,7 +271,7 @@ describe('an access token', () => {
     await expectRefused(flipped);
   });
 
-  it('is taken out of a header of its scheme alone', () => {
+  it('is read from an Authorization header with the Bearer scheme only', () => {
     expect(bearerOf('Bearer abc.def-_~+/==')).toBe('abc.def-_~+/==');
     expect(bearerOf('bearer  abc ')).toBe('abc');
     for (const wrong of [
@@ -290,15 +290,15 @@ describe('an access token', () => {
   });
 });
 
-describe('the keys', () => {
-  it('that are public have nothing private', () => {
+describe('the signing keys', () => {
+  it('publish no private part', () => {
     for (const key of keys.publicKeys) {
       expect(Object.keys(key).sort()).toEqual(['alg', 'crv', 'kid', 'kty', 'use', 'x']);
     }
     expect(JSON.stringify(keys.publicKeys)).not.toContain(JSON.parse(json).keys[0].d);
   });
 
-  it('rotate with overlap: nobody is signed out at any step', async () => {
+  it('rotate in steps, at none of which a valid token is refused', async () => {
     const steps = [json];
     for (const step of ['add', 'switch', 'retire'] as const) {
       steps.push(await rotateSigningKeys(steps.at(-1) ?? '', step));
@@ -328,7 +328,7 @@ describe('the keys', () => {
     expect(JSON.parse(steps[3] ?? '').keys).toHaveLength(1);
   });
 
-  it('that are none are refused with a sentence', async () => {
+  it('are refused with a message when they are invalid', async () => {
     const [key] = JSON.parse(json).keys;
     const [other] = JSON.parse(await createSigningKeys()).keys;
     const { d: _, ...withoutPrivate } = key;

@@ -31,7 +31,7 @@ function providerOf(deps: Parts) {
   return createEmbeddedProvider({ ...deps, passwords: fastPasswords });
 }
 
-describeStores('20 registrations of one address at once', (open) => {
+describeStores('20 concurrent registrations of one address', (open) => {
   it.each([true, false])(
     'make one account with one password (after another: %s)',
     async (isFirst) => {
@@ -59,7 +59,7 @@ describeStores('20 registrations of one address at once', (open) => {
   );
 });
 
-describe('a stranger learns nothing of an address', () => {
+describe('a stranger does not learn whether an address is registered', () => {
   /** What the store is asked, in order: methods, and keys with the account's id left out. */
   async function recorded() {
     const deps = setUp();
@@ -72,7 +72,7 @@ describe('a stranger learns nothing of an address', () => {
     return { deps, take: () => calls.splice(0) };
   }
 
-  it('from registering it: the same requests, whether it was taken or not', async () => {
+  it('from registering it: the requests are the same', async () => {
     const { deps, take } = await recorded();
     const seen = [];
     for (const email of [EMAIL, 'nobody@example.org']) {
@@ -83,7 +83,7 @@ describe('a stranger learns nothing of an address', () => {
     expect(seen[0]).toEqual(['get accounts/*/end.json', 'create accounts/*/1.json']);
   });
 
-  it('from a wrong password: the same requests and the same answer', async () => {
+  it('from a wrong password: the requests and the answer are the same', async () => {
     const { deps, take } = await recorded();
     const seen = [];
     for (const email of [EMAIL, 'nobody@example.org']) {
@@ -100,7 +100,7 @@ describe('a stranger learns nothing of an address', () => {
     expect(seen[0]?.answer).toMatchObject({ code: 'invalid_credentials' });
   });
 
-  it('from a wrong password for an account with a history: a refusal takes its time', async () => {
+  it('from a wrong password for an account with many changes: the response time is the same', async () => {
     const { deps } = await recorded();
     for (const name of ['a', 'b', 'c']) await setName(deps, ID, name);
     const times = [];
@@ -119,7 +119,7 @@ describe('a stranger learns nothing of an address', () => {
     expect(times).toEqual([FAILURE_MS_MIN, FAILURE_MS_MIN]);
   });
 
-  it('but its owner learns that it is locked', async () => {
+  it('but its owner learns that the account is locked', async () => {
     const { deps } = await recorded();
     await lockAccount(deps, ID, 'unpaid');
     const attempt = (password: string) =>
@@ -145,18 +145,18 @@ describe('an account', () => {
     expect(normalizeEmail('a.b@example.org')).not.toBe(normalizeEmail('ab@example.org'));
   });
 
-  it('of one provider is not that of another', () => {
+  it('of one provider is not the account of another provider', () => {
     expect(accountIdOf('embedded', 'x')).not.toBe(accountIdOf('gotrue', 'x'));
     expect(accountIdOf('embedded', 'x')).toMatch(/^[0-9a-f]{32}$/);
   });
 
-  it('that was never made, or has been erased, cannot be changed', async () => {
+  it('that does not exist cannot be changed', async () => {
     const deps = setUp();
     await expect(setName(deps, ID, 'Ada')).rejects.toMatchObject({ code: 'unknown_account' });
     expect(await keysOf(deps.store)).toEqual([]);
   });
 
-  it('changed by two at once keeps both changes', async () => {
+  it('changed by two processes at once keeps both changes', async () => {
     const deps = setUp();
     await register(deps);
     const [one, two] = [setUp(deps.store, deps.clock), setUp(deps.store, deps.clock)];
@@ -170,7 +170,7 @@ describe('an account', () => {
     }
   });
 
-  it('locked by two at once keeps the later reason; the same again changes nothing', async () => {
+  it('locked by two processes at once keeps the later reason; locking it again changes nothing', async () => {
     const deps = setUp();
     await register(deps);
     await Promise.all(['first', 'second'].map((why) => lockAccount(setUp(deps.store), ID, why)));
@@ -220,7 +220,7 @@ describe('an account', () => {
     },
   );
 
-  it('copied from another, or altered, is not believed', async () => {
+  it('with a document that was altered, or copied from another account, ignores the document', async () => {
     const deps = setUp();
     await register(deps);
     await register(deps, 'eve@example.org');
@@ -246,7 +246,7 @@ describe('an account', () => {
     await expect(setName(deps, ID, 'x')).rejects.toMatchObject({ code: 'document_newer' });
   });
 
-  it('whose creation was answered unclearly is created once', async () => {
+  it("is created once when the store's answer was lost", async () => {
     for (const when of ['before', 'after'] as const) {
       const deps = setUp();
       let creates = 0;
@@ -258,7 +258,7 @@ describe('an account', () => {
     }
   });
 
-  it('is found by id and by address, of every provider', async () => {
+  it('is found by id and by address, with every provider', async () => {
     const deps = setUp();
     await register(deps);
     await createAccount(deps, {

@@ -43,7 +43,7 @@ function registering(deps: AppendDeps, registration: Registration = 'invite') {
 const inviteAda = (deps: AppendDeps, days = 7) => invite(deps, EMAIL, days);
 
 describeStores('an invitation', (open) => {
-  it('used by 20 at once makes one account with one password', async () => {
+  it('used by 20 concurrent requests creates one account with one password', async () => {
     const deps = setUp(open());
     const { code } = await inviteAda(deps);
     const passwords = Array.from({ length: 20 }, (_, index) => `password number ${index}`);
@@ -73,7 +73,7 @@ describe('an invitation', () => {
     expect(described).toMatchObject({ email: EMAIL });
   });
 
-  it('is good once, for its address alone, until it expires or is withdrawn', async () => {
+  it('is valid once, for its address only, until it expires or is withdrawn', async () => {
     const deps = setUp();
     const attempt = registering(deps);
     const [one, two] = [await inviteAda(deps), await inviteAda(deps)];
@@ -101,7 +101,7 @@ describe('an invitation', () => {
     await expect(attempt(joan.code, joan.email)).rejects.toMatchObject(REFUSED);
   });
 
-  it('refused for any reason is refused alike: the same answer, requests and time', async () => {
+  it('is refused alike for every reason: the same answer, requests and time', async () => {
     const deps = setUp();
     await registering(deps, 'open')(undefined, 'known@example.org');
     const used = await invite(deps, 'used@example.org', 7);
@@ -139,7 +139,7 @@ describe('an invitation', () => {
     });
   });
 
-  it('that fails at any step costs nobody their invitation or their account', async () => {
+  it('stays valid, or has created the account, when the registration fails at any step', async () => {
     let isDone = false;
     let failed = 0;
     for (let call = 1; !isDone; call++) {
@@ -161,7 +161,7 @@ describe('an invitation', () => {
     expect(failed).toBeGreaterThan(4);
   });
 
-  it('is needed with invite alone; with closed no invitation helps', async () => {
+  it('is needed with REGISTRATION=invite, and does not help with closed', async () => {
     const deps = setUp();
     const { code } = await inviteAda(deps);
     await expect(registering(deps, 'closed')(code)).rejects.toMatchObject(REFUSED);
@@ -169,7 +169,7 @@ describe('an invitation', () => {
     expect(await readAccount(deps.store, ID)).toBeDefined();
   });
 
-  it('goes when it expires, and when its account is erased', async () => {
+  it('is deleted when it expires, and when its account is erased', async () => {
     const deps = setUp();
     await inviteAda(deps, 1);
     await invite(deps, 'grace@example.org', 7);
@@ -195,7 +195,7 @@ describe('an invitation to a service whose accounts are in GoTrue', () => {
     ['over_email_send_rate_limit', 429],
     ['user_already_exists', 422],
     ['email_exists', 422],
-  ])('outlives a registration that GoTrue did not accept: %s', async (code, status) => {
+  ])('stays valid when GoTrue does not accept the registration: %s', async (code, status) => {
     await using standIn = await openGotrue();
     const deps = setUp();
     const invitation = await inviteAda(deps);
@@ -209,7 +209,7 @@ describe('an invitation to a service whose accounts are in GoTrue', () => {
     await expect(standIn.register(deps, invitation.code)).rejects.toMatchObject(REFUSED);
   });
 
-  it('goes when the account of its address is erased, also where that fails at any step', async () => {
+  it('is deleted when the account of its address is erased, even if that fails at any step', async () => {
     let isDone = false;
     for (let call = 1; !isDone; call++) {
       const deps = setUp();

@@ -43,7 +43,7 @@ const REFUSED = { name: 'AppError', code: 'not_signed_in' };
 const settle = () => new Promise(setImmediate);
 
 describe('a developer key', () => {
-  it('is shown once and stored nowhere', async () => {
+  it('is shown once and not stored', async () => {
     const { deps, created, store } = await withKey();
     expect(created.key).toMatch(/^slk_[0-9a-f]{32}_[0-9a-f]{16}_[\w-]{43}$/);
     const secret = created.key.slice(-43);
@@ -62,7 +62,7 @@ describe('a developer key', () => {
     expect(listed).toMatchObject({ id: created.id, name: 'CI', scopes: SCOPES });
   });
 
-  it('says whose it is and what for', async () => {
+  it('authenticates its account with its scopes', async () => {
     const { deps, created } = await withKey();
     expect(await verifierOf(deps).verify(created.key)).toMatchObject({
       account: { id: ID },
@@ -70,7 +70,7 @@ describe('a developer key', () => {
     });
   });
 
-  it('with another secret, account or id, or spelled otherwise, is refused', async () => {
+  it('with another secret, account or id, or in another spelling, is refused', async () => {
     const { deps, created, store } = await withKey();
     const eve = await register(deps, 'eve@example.org');
     const { verify, isDeveloperKey } = verifierOf(deps);
@@ -102,7 +102,7 @@ describe('a developer key', () => {
     expect(store.total(), 'what is none by its looks costs no request').toBe(0);
   });
 
-  it('is over when it expires, also where it is remembered', async () => {
+  it('is refused once it has expired, even where it is remembered', async () => {
     const { deps, created, clock } = await withKey(60_000);
     const { verify } = verifierOf(deps);
     clock.advance(60_000 - 1);
@@ -116,15 +116,18 @@ describe('a developer key', () => {
     ['revoked', (deps: AppendDeps, id: string) => revokeDeveloperKey(deps, ID, id)],
     ['its account locked', (deps: AppendDeps) => lockAccount(deps, ID, null)],
     ['its account erased', (deps: AppendDeps) => eraseAccount(deps, ID)],
-  ])('%s is refused here at once and elsewhere within half a minute', async (_, end) => {
-    const { deps, created, clock } = await withKey();
-    const elsewhere = verifierOf(deps);
-    await elsewhere.verify(created.key);
-    await end(deps, created.id);
-    await expect(verifierOf(deps).verify(created.key)).rejects.toMatchObject(REFUSED);
-    clock.advance(REMEMBERED_MS + 1);
-    await expect(elsewhere.verify(created.key)).rejects.toMatchObject(REFUSED);
-  });
+  ])(
+    '%s is refused at once by a new process, and within 30 seconds by one that remembers it',
+    async (_, end) => {
+      const { deps, created, clock } = await withKey();
+      const elsewhere = verifierOf(deps);
+      await elsewhere.verify(created.key);
+      await end(deps, created.id);
+      await expect(verifierOf(deps).verify(created.key)).rejects.toMatchObject(REFUSED);
+      clock.advance(REMEMBERED_MS + 1);
+      await expect(elsewhere.verify(created.key)).rejects.toMatchObject(REFUSED);
+    },
+  );
 
   it('works again when its account is unlocked', async () => {
     const { deps, created } = await withKey();
@@ -133,7 +136,7 @@ describe('a developer key', () => {
     await verifierOf(deps).verify(created.key);
   });
 
-  it('is asked of the store once in half a minute', async () => {
+  it('is read from the store once in 30 seconds', async () => {
     const { deps, created, store, clock } = await withKey();
     const { verify } = verifierOf(deps);
     await verify(created.key);
@@ -147,7 +150,7 @@ describe('a developer key', () => {
     expect(store.counts.list).toBe(0);
   });
 
-  it('has its use noted once a day and process, and shown', async () => {
+  it('has its use noted once for each day and process', async () => {
     const { deps, created, store, clock } = await withKey();
     const { verify } = verifierOf(deps);
     expect((await listDeveloperKeys(store, ID))[0]?.lastUsedOn).toBeNull();
@@ -168,7 +171,7 @@ describe('a developer key', () => {
     expect(store.counts.create, 'another process tries once').toBe(1);
   });
 
-  it('works while its use cannot be noted, and not while the store cannot be asked', async () => {
+  it('works while its use cannot be noted, and not while the store does not answer', async () => {
     const { deps, created, store } = await withKey();
     const { verify } = verifierOf(deps);
     store.setPlan(({ method }) => (method === 'create' ? { when: 'before' } : undefined));
@@ -194,7 +197,7 @@ describe('a developer key', () => {
 });
 
 describeStores('the developer keys of an account', (open) => {
-  it('are twenty at most, however many are made at once', async () => {
+  it('are 20 at most, however many are created concurrently', async () => {
     const deps = setUp(open());
     await register(deps);
     const { store, clock } = deps;
@@ -213,7 +216,7 @@ describeStores('the developer keys of an account', (open) => {
 });
 
 describe('the developer keys of an account', () => {
-  it('are twenty at most; a revoked one makes room', async () => {
+  it('are 20 at most; revoking one makes room for another', async () => {
     const { deps, store, clock } = await withKey();
     const request = { name: 'CI', scopes: SCOPES, expiresAt: new Date(clock.now() + DAY) };
     for (let count = 1; count < DEVELOPER_KEYS_MAX; count++) {
@@ -229,7 +232,7 @@ describe('the developer keys of an account', () => {
     expect(await listDeveloperKeys(store, ID)).toHaveLength(20);
   });
 
-  it('are revoked by their own account alone, and once', async () => {
+  it('are revoked by their own account only, and once', async () => {
     const { deps, created, store } = await withKey();
     const eve = await register(deps, 'eve@example.org');
     expect(await listDeveloperKeys(store, eve.id)).toEqual([]);
@@ -254,7 +257,7 @@ describe('the developer keys of an account', () => {
     });
   });
 
-  it('cannot be added with an access token that outlived its account', async () => {
+  it('cannot be created with an access token of an erased account', async () => {
     const { deps, clock, store } = await withKey();
     const request = { name: 'left', scopes: SCOPES, expiresAt: new Date(clock.now() + DAY) };
     await lockAccount(deps, ID, null);

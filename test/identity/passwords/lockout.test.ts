@@ -30,7 +30,7 @@ describe('guessing a password', () => {
     await lockout.admit('b'.repeat(32));
   });
 
-  it('ends after 20 failures with a lock-out that every process knows of', async () => {
+  it('ends after 20 failures with a lockout that every process knows', async () => {
     const deps = setUp();
     const [here, elsewhere] = [createLockout(deps), createLockout(setUp(deps.store, deps.clock))];
     await failOften(here, FAILURES_MAX - 1);
@@ -46,7 +46,7 @@ describe('guessing a password', () => {
     await elsewhere.admit('b'.repeat(32));
   });
 
-  it('is locked out for one window at least and two at most, then open again', async () => {
+  it('is locked out for at least one and at most two windows', async () => {
     const start = Math.ceil(Date.parse('2026-11-21T09:00:00Z') / WINDOW_MS) * WINDOW_MS;
     for (const into of [0, WINDOW_MS / 2, WINDOW_MS - 1]) {
       const deps = setUp(undefined, createFixedClock(start + into));
@@ -62,7 +62,7 @@ describe('guessing a password', () => {
     }
   });
 
-  it('clears away no lock-out that holds', async () => {
+  it('keeps the lockouts that have not ended when it deletes old ones', async () => {
     const deps = setUp();
     await failOften(createLockout(deps));
     expect(await removeOldLockouts(deps)).toBe(0);
@@ -71,7 +71,7 @@ describe('guessing a password', () => {
     });
   });
 
-  it('right in between starts the count anew', async () => {
+  it('successfully resets the count', async () => {
     const deps = setUp();
     const lockout = createLockout(deps);
     await failOften(lockout, FAILURES_MAX - 1);
@@ -80,7 +80,7 @@ describe('guessing a password', () => {
     await lockout.admit(ACCOUNT);
   });
 
-  it('is not possible while the store does not answer, and its failures are not forgotten', async () => {
+  it('is not possible while the store does not answer, and the failures still count', async () => {
     const deps = setUp();
     const lockout = createLockout(deps);
     await failOften(lockout, FAILURES_MAX - 1);
@@ -93,7 +93,7 @@ describe('guessing a password', () => {
     await expect(lockout.admit(ACCOUNT)).rejects.toMatchObject({ code: 'too_many_requests' });
   });
 
-  it('of an invented address is treated like that of a real one', async () => {
+  it('is limited alike for registered and unknown addresses', async () => {
     const deps = setUp();
     await register(deps);
     const outcomes: string[][] = [];

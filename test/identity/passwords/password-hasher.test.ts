@@ -27,7 +27,7 @@ function watchWork() {
 }
 
 describe('passwords', () => {
-  it('are hashed with Argon2id, 19 MiB, two passes, a salt of their own', async () => {
+  it('are hashed with Argon2id, 19 MiB, two passes, each with its own salt', async () => {
     const { hash, verify } = createPasswordHasher();
     const [one, two] = [await hash('correct horse'), await hash('correct horse')];
     expect(one).toMatch(/^\$argon2id\$v=19\$m=19456,p=1,t=2\$[\w+/]{22}\$[\w+/]{43}$/);
@@ -37,14 +37,14 @@ describe('passwords', () => {
     expect(await verify(one, '')).toBe(false);
   });
 
-  it('of nobody are never right', async () => {
+  it('are never right without a hash', async () => {
     const { verify } = createPasswordHasher();
     for (const password of ['', 'nobody', 'null', PASSWORD_LENGTH_MIN.toString()]) {
       expect(await verify(null, password)).toBe(false);
     }
   });
 
-  it.each([1, 2])('keep %i at work and no more, from the first on', async (atOnce) => {
+  it.each([1, 2])('are hashed %i at a time, and never more', async (atOnce) => {
     const work = watchWork();
     const { hash, verify } = createPasswordHasher({ atOnce, cost: CHEAP });
     const known = await hash('correct horse');
@@ -56,7 +56,7 @@ describe('passwords', () => {
     expect(work.most()).toBe(atOnce);
   });
 
-  it('beyond the queue are refused at once, and the queue is worked off', async () => {
+  it('are refused at once when the queue is full, and the queue is worked off', async () => {
     const { hash, verify } = createPasswordHasher({ cost: CHEAP });
     const known = await hash('correct horse');
     const settled = await Promise.allSettled(
@@ -77,7 +77,7 @@ describe('passwords', () => {
     expect(await verify(known, 'correct horse')).toBe(true);
   });
 
-  it('of nobody cost what those of somebody cost, the first one too', async () => {
+  it('take as long to verify without a hash as with one, from the first one on', async () => {
     const verify = vi.spyOn(argon2, 'verify');
     const passwords = createPasswordHasher();
     await passwords.verify(null, 'wrong');
@@ -87,7 +87,7 @@ describe('passwords', () => {
     expect(somebody).toBe(nobody);
   });
 
-  it('are the same however a keyboard composes their accents', async () => {
+  it('are the same however a keyboard composes accents', async () => {
     const { hash, verify } = createPasswordHasher({ cost: CHEAP });
     const known = await hash('cafe\u0301 au lait');
     expect(await verify(known, 'caf\u00e9 au lait')).toBe(true);

@@ -97,7 +97,7 @@ function renderAnswer(status: number) {
 }
 
 describe('GoTrue', () => {
-  it('is told of new people, and nobody learns whether it knew them', async () => {
+  it('registers new users, and answers alike for known addresses', async () => {
     await provider.register({ email: 'nobody@example.org', password: 'correct horse', name: 'No' });
     await register('ada');
     standIn.answer('/signup', errorAnswer(422, 'user_already_exists'));
@@ -112,7 +112,7 @@ describe('GoTrue', () => {
     });
   });
 
-  it('proves who somebody is; its own tokens go nowhere, and its session is closed', async () => {
+  it("verifies a password; this service closes GoTrue's session and passes its tokens to no client", async () => {
     const identity = await verify('ada');
     expect(identity).toEqual({
       subject: 'user-ada',
@@ -129,7 +129,7 @@ describe('GoTrue', () => {
     expect(standIn.requests[1]?.headers.authorization).toBe(`Bearer ${PROVIDER_TOKENS[0]}`);
   });
 
-  it('lets nobody in with a wrong password, an unknown address or a ban, all alike', async () => {
+  it('answers alike to a wrong password, an unknown address and a ban', async () => {
     expect(await verify('ada', 'wrong')).toBeUndefined();
     expect(await verify('nobody')).toBeUndefined();
     expect(await verify('out')).toBeUndefined();
@@ -179,7 +179,7 @@ describe('GoTrue', () => {
     }
   });
 
-  it('takes the tier from what its operator writes, never from what users write', async () => {
+  it("takes the tier from what GoTrue's operator writes, never from what users write", async () => {
     expect(await verify('pro')).toMatchObject({
       tier: 'pro',
       name: 'Grace',
@@ -188,7 +188,7 @@ describe('GoTrue', () => {
     expect(await verify('sly')).toMatchObject({ tier: null, name: null });
   });
 
-  it('calls an address verified only when that was confirmed, and not a telephone', async () => {
+  it('counts an address as verified only if the address was confirmed, and not only a telephone number', async () => {
     expect(await verify('phone')).toMatchObject({ emailVerified: false });
   });
 
@@ -244,7 +244,7 @@ describe('GoTrue', () => {
       },
       UNAVAILABLE,
     ],
-  ])('that answers with %s is passed on as what it means', async (_, answer, expected) => {
+  ])('%s becomes the error that it means', async (_, answer, expected) => {
     standIn.answer('/token', answer);
     standIn.answer('/signup', answer);
     await expect(verify('ada')).rejects.toMatchObject(expected);
@@ -254,12 +254,12 @@ describe('GoTrue', () => {
     }
   });
 
-  it('says of a right password that the address is not confirmed, of a wrong one nothing', async () => {
+  it('tells only with the right password that the address is not confirmed', async () => {
     await expect(verify('new')).rejects.toMatchObject({ code: 'email_not_verified' });
     expect(await verify('new', 'wrong')).toBeUndefined();
   });
 
-  it('is read by the header first, then by whatever body its version has', async () => {
+  it('reads the error code from the header first, then from the body of any GoTrue version', async () => {
     const headers = { 'x-sb-error-code': 'email_not_confirmed' };
     standIn.answer('/token', { status: 400, headers, json: { code: 'invalid_credentials' } });
     await expect(verify('ada')).rejects.toMatchObject({ code: 'email_not_verified' });
@@ -273,7 +273,7 @@ describe('GoTrue', () => {
     }
   });
 
-  it('whose user is not one is not believed', async () => {
+  it('refuses a response with an invalid user', async () => {
     for (const user of [
       undefined,
       null,
@@ -287,7 +287,7 @@ describe('GoTrue', () => {
     }
   });
 
-  it('gets its key and our passwords at its own address alone', async () => {
+  it('sends the API key and passwords to the configured URL only', async () => {
     let reached = 0;
     const elsewhere = createServer((_request, response) => {
       reached += 1;
@@ -304,14 +304,14 @@ describe('GoTrue', () => {
     expect(reached).toBe(0);
   });
 
-  it('signs people in although its log-out fails', async () => {
+  it("signs users in even if GoTrue's logout fails", async () => {
     for (const answer of [{ status: 500 }, 'hang'] as const) {
       standIn.answer('/logout', answer);
       expect(await verify('ada')).toMatchObject({ subject: 'user-ada' });
     }
   });
 
-  it('sends mails, and nobody learns to whom', async () => {
+  it('sends mails, and answers alike for unknown addresses', async () => {
     await provider.requestMail('reset', 'ada@example.org');
     await provider.requestMail('verification', 'ada@example.org');
     expect(standIn.requests.map(({ path, body }) => [path, body])).toEqual([
@@ -332,7 +332,7 @@ describe('GoTrue', () => {
     );
   });
 
-  it('tells the status page how it is', async () => {
+  it('reports each outcome to the status page', async () => {
     await provider.probe(AbortSignal.timeout(1_000));
     expect(outcomes).toEqual([undefined]);
     await verify('ada', 'wrong');
@@ -352,7 +352,7 @@ describe('GoTrue', () => {
     expect(outcomes.at(-1)).toMatchObject(UNAVAILABLE);
   });
 
-  it('is waited for as long as was said', async () => {
+  it('has the configured timeout', async () => {
     standIn.answer('/token', 'hang');
     const begun = process.hrtime.bigint();
     await expect(verify('ada')).rejects.toMatchObject(UNAVAILABLE);
@@ -377,7 +377,7 @@ describe('signing in with GoTrue', () => {
     return { deps, login };
   }
 
-  it('makes an account under the name GoTrue has for somebody, and keeps no secret', async () => {
+  it("creates an account under GoTrue's user id, and stores no secret", async () => {
     const { deps, login } = await signedUp();
     const session = await login('pro');
     expect(session).toMatchObject({
@@ -393,7 +393,7 @@ describe('signing in with GoTrue', () => {
     }
   });
 
-  it('follows what GoTrue says later: another address, another tier; admins have the last word', async () => {
+  it('updates the address and tier from GoTrue; the tier that an admin set comes first', async () => {
     const { deps, login } = await signedUp();
     const { account } = await login('pro');
     const moved = { ...USERS[3], app_metadata: { tier: 'team' }, email: 'moved@example.org' };
@@ -411,7 +411,7 @@ describe('signing in with GoTrue', () => {
     expect((await readAccount(deps.store, account))?.revision).toBe(3);
   });
 
-  it('says of a lock only to who knows the password', async () => {
+  it('tells only a client with the right password that the account is locked', async () => {
     const { deps, login } = await signedUp();
     const { account } = await login('ada');
     await lockAccount(deps, account, null);
@@ -419,7 +419,7 @@ describe('signing in with GoTrue', () => {
     await expect(login('ada')).rejects.toMatchObject({ code: 'account_locked' });
   });
 
-  it('while GoTrue is down is a 503, and no failure of who signs in', async () => {
+  it('answers 503 while GoTrue is down, and does not count a failure of the user', async () => {
     const { deps, login } = await signedUp();
     standIn.answer('/token', { status: 500 });
     await expect(login('ada')).rejects.toMatchObject(UNAVAILABLE);

@@ -47,7 +47,7 @@ async function costOf({ counted, sessions }: SignedIn, token: string, atMost = A
 }
 
 describe('a successful refresh takes at most five requests in two round trips', () => {
-  it('as a rule', async () => {
+  it('when nothing changed', async () => {
     const session = await signedIn();
     const { cost } = await costOf(session, session.token);
     console.log(`a refresh: ${cost.requests} requests in ${cost.trips} round trips`);
@@ -71,7 +71,7 @@ describe('a successful refresh takes at most five requests in two round trips', 
       },
       { requests: 12, trips: 9 },
     ],
-  ])('in all that come after the first after %s', async (_, change, first) => {
+  ])('after the first one that follows %s', async (_, change, first) => {
     const session = await signedIn();
     await change(session.deps, session.account.id);
     let { token } = session;
@@ -82,7 +82,7 @@ describe('a successful refresh takes at most five requests in two round trips', 
     }
   });
 
-  it('for each of 50 at once', async () => {
+  it('for each of 50 concurrent ones', async () => {
     const { deps, counted, sessions, token } = await signedIn();
     counted.take();
     await Promise.all(Array.from({ length: 50 }, () => refreshWith(sessions, token)));

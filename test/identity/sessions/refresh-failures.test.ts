@@ -1,20 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { AppError } from '../../../src/errors.ts';
 import { type Fault, failFrom, failOnce } from '../../support/faulty-store.ts';
-import {
-  beginSession,
-  createTestSessions,
-  expectEnded,
-  MINUTE,
-  refreshWith,
-  setUp,
-} from '../support.ts';
-
-async function signedIn() {
-  const deps = setUp();
-  const sessions = createTestSessions(deps);
-  return { deps, ...deps, sessions, ...(await beginSession(deps, sessions)) };
-}
+import { createTestSessions, expectEnded, MINUTE, refreshWith, setUpSession } from '../support.ts';
 
 const LATE = 5 * MINUTE;
 
@@ -26,7 +13,7 @@ describe('a store that fails never ends a session', () => {
       let unavailable = 0;
       let isDone = false;
       for (; !isDone; calls++) {
-        const { store, sessions, token, clock } = await signedIn();
+        const { store, sessions, token, clock } = await setUpSession();
         store.setPlan(failOnce(calls, when));
         store.forgetCalls();
         const outcome = await refreshWith(sessions, token).catch((error: AppError) => error);
@@ -49,7 +36,7 @@ describe('a store that fails never ends a session', () => {
     'from one call on, for five minutes, also when the write landed (%s)',
     async (when) => {
       for (let first = 1; first <= 5; first++) {
-        const { store, sessions, token, clock } = await signedIn();
+        const { store, sessions, token, clock } = await setUpSession();
         store.setPlan(failFrom(first, when));
         await expect(refreshWith(sessions, token)).rejects.toMatchObject({ kind: 'unavailable' });
         clock.advance(LATE);
@@ -61,8 +48,8 @@ describe('a store that fails never ends a session', () => {
     },
   );
 
-  it('when it answers the one that comes back late with failures again', async () => {
-    const { store, sessions, token, clock } = await signedIn();
+  it('when it fails again for the client that comes back late', async () => {
+    const { store, sessions, token, clock } = await setUpSession();
     store.setPlan(({ method }) => (method === 'create' ? { when: 'after' } : undefined));
     await expect(refreshWith(sessions, token)).rejects.toMatchObject({ kind: 'unavailable' });
     clock.advance(LATE);
@@ -76,8 +63,8 @@ describe('a store that fails never ends a session', () => {
     await refreshWith(sessions, token);
   });
 
-  it('when many come back late at once, or the late answer is lost as well', async () => {
-    const { store, sessions, token, clock } = await signedIn();
+  it('when many requests come back late, or the late answer is lost, too', async () => {
+    const { store, sessions, token, clock } = await setUpSession();
     store.setPlan(({ method }) => (method === 'create' ? { when: 'after' } : undefined));
     await expect(refreshWith(sessions, token)).rejects.toMatchObject({ kind: 'unavailable' });
     store.setPlan(undefined);
@@ -92,8 +79,8 @@ describe('a store that fails never ends a session', () => {
     await expectEnded(sessions, token, 'a minute after its first answer it is as old as any other');
   });
 
-  it('but does end one whose late token was exchanged meanwhile', async () => {
-    const { store, sessions, token, clock, deps } = await signedIn();
+  it('but ends one whose next token was exchanged meanwhile', async () => {
+    const { store, sessions, token, clock, deps } = await setUpSession();
     store.setPlan(({ method }) => (method === 'create' ? { when: 'after' } : undefined));
     await expect(refreshWith(sessions, token)).rejects.toMatchObject({ kind: 'unavailable' });
     store.setPlan(undefined);
@@ -105,8 +92,8 @@ describe('a store that fails never ends a session', () => {
     await expectEnded(sessions, third.refreshToken);
   });
 
-  it('and does not let a thief pass: a reused token is refused, with a 503 until the end is stored', async () => {
-    const { store, sessions, token, clock } = await signedIn();
+  it('and refuses a reused token, with a 503 until the end marker is stored', async () => {
+    const { store, sessions, token, clock } = await setUpSession();
     const { refreshToken } = await refreshWith(sessions, token);
     clock.advance(LATE);
     store.setPlan(({ method }) => (method === 'create' ? { when: 'before' } : undefined));

@@ -68,7 +68,7 @@ const altered = (token: string): fc.Arbitrary<string> => {
 };
 
 describe('refresh tokens', () => {
-  it('say what they were made of, and are the same each time', () => {
+  it('contain their claims, and are the same for the same claims', () => {
     fc.assert(
       fc.property(claims, (made) => {
         const token = tokens.render(made);
@@ -80,7 +80,7 @@ describe('refresh tokens', () => {
     );
   });
 
-  it('altered, cut short or spelled otherwise mean nothing', () => {
+  it('that were altered, cut or spelled otherwise are refused', () => {
     fc.assert(
       fc.property(
         claims.map((made) => tokens.render(made)).chain(altered),
@@ -90,7 +90,7 @@ describe('refresh tokens', () => {
     );
   });
 
-  it('of another secret mean nothing', () => {
+  it('of another secret are refused', () => {
     fc.assert(
       fc.property(claims, fc.string({ minLength: 32, maxLength: 40 }), (made, secret) => {
         const other = createRefreshTokens(new Secret(secret));
@@ -99,7 +99,7 @@ describe('refresh tokens', () => {
     );
   });
 
-  it('refused cost no store request', async () => {
+  it('cost no store request when they are refused', async () => {
     const deps = setUp();
     const sessions = createTestSessions(deps);
     const { token } = await beginSession(deps, sessions);
@@ -120,7 +120,7 @@ describe('refresh tokens', () => {
     await refreshWith(sessions, token);
   });
 
-  it('keep the names of devices to themselves', () => {
+  it('do not reveal the ids of devices', () => {
     const digest = tokens.deviceDigest('device-1');
     expect(digest).toMatch(/^[\w-]{22}$/);
     expect(createRefreshTokens(SECRET).deviceDigest('device-1')).toBe(digest);

@@ -22,17 +22,12 @@ import {
   MINUTE,
   refreshWith,
   setUp,
+  setUpSession,
 } from '../support.ts';
 
-async function signedIn() {
-  const deps = setUp();
-  const sessions = createTestSessions(deps);
-  return { ...deps, deps, sessions, ...(await beginSession(deps, sessions)) };
-}
-
 describe('a refresh', () => {
-  it('hands out the next token, which is refreshed in turn', async () => {
-    const { sessions, token, clock } = await signedIn();
+  it('answers with the next token, which can be refreshed, too', async () => {
+    const { sessions, token, clock } = await setUpSession();
     const tokens = new Set([token]);
     let current = token;
     for (let turn = 0; turn < 20; turn++) {
@@ -43,8 +38,8 @@ describe('a refresh', () => {
     expect(tokens.size).toBe(21);
   });
 
-  it('whose answer was lost is answered again for a minute, by any process', async () => {
-    const { sessions, deps, token, clock } = await signedIn();
+  it('whose answer was lost gets the same answer for a minute, from any process', async () => {
+    const { sessions, deps, token, clock } = await setUpSession();
     const first = await refreshWith(sessions, token);
     clock.advance(MINUTE);
     const again = await refreshWith(createTestSessions(deps), token);
@@ -54,7 +49,7 @@ describe('a refresh', () => {
   });
 
   it('one rotation old ends the session after a minute', async () => {
-    const { sessions, token, clock } = await signedIn();
+    const { sessions, token, clock } = await setUpSession();
     const { refreshToken } = await refreshWith(sessions, token);
     clock.advance(MINUTE + 1);
     await expectEnded(sessions, token);
@@ -62,15 +57,15 @@ describe('a refresh', () => {
   });
 
   it('two rotations old ends the session at once', async () => {
-    const { sessions, token } = await signedIn();
+    const { sessions, token } = await setUpSession();
     const second = await refreshWith(sessions, token);
     const third = await refreshWith(sessions, second.refreshToken);
     await expectEnded(sessions, token);
     await expectEnded(sessions, third.refreshToken);
   });
 
-  it('with its own document cleared away ends the session', async () => {
-    const { sessions, token, session, store } = await signedIn();
+  it('whose document was trimmed ends the session', async () => {
+    const { sessions, token, session, store } = await setUpSession();
     const { refreshToken } = await refreshWith(sessions, token);
     await store.delete(sessionKey(session.account, session.session, 1));
     await expectEnded(sessions, token);
@@ -81,15 +76,15 @@ describe('a refresh', () => {
     ['another device', { deviceId: 'device-2', platform: 'linux' }],
     ['another platform', { deviceId: DEVICE.id, platform: 'web' }],
   ] as const)('from %s ends the session', async (_, other) => {
-    const { sessions, token } = await signedIn();
+    const { sessions, token } = await setUpSession();
     await expect(sessions.refresh({ token, ...other })).rejects.toMatchObject({
       code: 'session_ended',
     });
     await expectEnded(sessions, token);
   });
 
-  it('is possible for 30 idle days and not for a moment more', async () => {
-    const { sessions, token, clock } = await signedIn();
+  it('is possible for 30 idle days and no longer', async () => {
+    const { sessions, token, clock } = await setUpSession();
     clock.advance(SESSION_IDLE_MS);
     const next = await refreshWith(sessions, token);
     clock.advance(SESSION_IDLE_MS + 1);
@@ -97,7 +92,7 @@ describe('a refresh', () => {
   });
 
   it('is possible for 90 days in all', async () => {
-    const { sessions, token, clock } = await signedIn();
+    const { sessions, token, clock } = await setUpSession();
     const begun = clock.now();
     let current = token;
     while (clock.now() + 9 * DAY < begun + SESSION_LIFE_MS) {
@@ -108,11 +103,11 @@ describe('a refresh', () => {
     }
     clock.advance(begun + SESSION_LIFE_MS - clock.now());
     await expectEnded(sessions, current);
-    expect(sessions.claimsOf(current), 'nor does it log anybody out').toBeUndefined();
+    expect(sessions.claimsOf(current), 'nor may it end the session').toBeUndefined();
   });
 
   it('brings the tier that an admin set', async () => {
-    const { sessions, token, deps, account } = await signedIn();
+    const { sessions, token, deps, account } = await setUpSession();
     await setTier(deps, account.id, 'pro');
     const next = await refreshWith(sessions, token);
     expect(next.tier).toBe('pro');
@@ -122,7 +117,7 @@ describe('a refresh', () => {
 
   it.each([
     ['locked', lockAccount],
-    ['logged out everywhere', signOutEverywhere],
+    ['signed out everywhere', signOutEverywhere],
     ['erased', eraseAccount],
     [
       'given another password',
@@ -130,14 +125,14 @@ describe('a refresh', () => {
         setPassword({ ...deps, passwords: fastPasswords }, id, 'another password'),
     ],
   ])('of an account that was %s is refused', async (_, end) => {
-    const { sessions, token, deps, account, session, clock } = await signedIn();
+    const { sessions, token, deps, account, session, clock } = await setUpSession();
     clock.advance(1);
     await end(deps, account.id, session.session);
     await expectEnded(sessions, token);
   });
 
-  it('sees a lock also where the listing of sessions failed half way', async () => {
-    const { sessions, token, deps, account, store } = await signedIn();
+  it('sees a lock even if listing the sessions failed', async () => {
+    const { sessions, token, deps, account, store } = await setUpSession();
     store.setPlan(({ method }) => (method === 'list' ? { when: 'before' } : undefined));
     await expect(lockAccount(deps, account.id, null)).rejects.toMatchObject({
       kind: 'unavailable',
@@ -146,8 +141,8 @@ describe('a refresh', () => {
     await expectEnded(sessions, token);
   });
 
-  it('sees a lock that was lifted since, where the listing of sessions failed half way', async () => {
-    const { sessions, token, deps, account, store, clock } = await signedIn();
+  it('sees a lock that was lifted since, even if listing the sessions failed', async () => {
+    const { sessions, token, deps, account, store, clock } = await setUpSession();
     clock.advance(1);
     store.setPlan(({ method }) => (method === 'list' ? { when: 'before' } : undefined));
     await expect(lockAccount(deps, account.id, null)).rejects.toMatchObject({
@@ -158,8 +153,8 @@ describe('a refresh', () => {
     await expectEnded(sessions, token);
   });
 
-  it('brings the newest account, however many changes there were since the last one', async () => {
-    const { sessions, token, deps, account, store } = await signedIn();
+  it('brings the newest state of the account, however often it changed since the last refresh', async () => {
+    const { sessions, token, deps, account, store } = await setUpSession();
     await setTier(deps, account.id, 'pro');
     const { refreshToken } = await refreshWith(sessions, token);
     for (let change = 1; change <= 50; change++) await setName(deps, account.id, `name ${change}`);
@@ -173,8 +168,8 @@ describe('a refresh', () => {
     expect(store.total(), 'requests when nothing changed').toBe(5);
   });
 
-  it('sees a log-out of everywhere also where the listing of sessions failed', async () => {
-    const { sessions, token, deps, account, session, store, clock } = await signedIn();
+  it('sees a sign-out everywhere even if listing the sessions failed', async () => {
+    const { sessions, token, deps, account, session, store, clock } = await setUpSession();
     clock.advance(1);
     store.setPlan(({ method }) => (method === 'list' ? { when: 'before' } : undefined));
     await expect(signOutEverywhere(deps, account.id, session.session)).rejects.toMatchObject({
@@ -184,8 +179,8 @@ describe('a refresh', () => {
     await expectEnded(sessions, token);
   });
 
-  it('with a corrupt session or account asks for a new log-in, which is then good for long', async () => {
-    const { sessions, token, deps, account, session, store, clock } = await signedIn();
+  it('with a corrupt session or account needs a new sign-in, after which refreshes work', async () => {
+    const { sessions, token, deps, account, session, store, clock } = await setUpSession();
     await store.create(`accounts/${account.id}/2.json`, Buffer.from('{"signed":'));
     await expectEnded(sessions, token);
     const known = await readAccount(store, account.id);
@@ -201,8 +196,8 @@ describe('a refresh', () => {
 });
 
 describe('two holders of one token', () => {
-  it('taking turns every ten minutes are both out by the second round', async () => {
-    const { sessions, token, clock } = await signedIn();
+  it('that take turns every ten minutes are both signed out by the second round', async () => {
+    const { sessions, token, clock } = await setUpSession();
     const holders = [token, token];
     let refreshes = 0;
     const round = async (): Promise<void> => {
@@ -220,7 +215,7 @@ describe('two holders of one token', () => {
 });
 
 describeStores('50 refreshes at once with one token', (open) => {
-  it('give 50 times the same token and one session, and log nobody out', async () => {
+  it('get the same token 50 times, with one session that goes on', async () => {
     const { clock, ...first } = setUp(open());
     const second = setUp(first.store, clock);
     const processes = [

@@ -22,14 +22,14 @@ import {
 } from '../support.ts';
 import type { Turns } from './turns.ts';
 
-/** Once whoever ends sessions was told that it is done, none can be refreshed, whatever ran beside it. */
+/** Once ending a session has succeeded, no token of it can be refreshed, whatever ran concurrently. */
 
 export type Ending = (deps: AppendDeps, account: string, session: string) => Promise<unknown>;
 
 export const ENDINGS: readonly (readonly [string, Ending])[] = [
-  ['a log-out', (deps, ...of) => createTestSessions(deps).end(...of, 'signed_out')],
-  ['a log-out by its owner from elsewhere', endOneSession],
-  ['a log-out everywhere', signOutEverywhere],
+  ['a sign-out', (deps, ...of) => createTestSessions(deps).end(...of, 'signed_out')],
+  ['a sign-out by its owner in another session', endOneSession],
+  ['a sign-out everywhere', signOutEverywhere],
   ['a lock', (deps, account) => lockAccount(deps, account, null)],
   [
     'a new password',
@@ -42,10 +42,10 @@ export const locksAfterChange: Ending = async (deps, account) => {
   await lockAccount(deps, account, null);
 };
 
-/** Reads of the one who ends sessions see nothing that the other one writes, listings apart. */
+/** The process that ends sessions reads nothing that the other process writes, except in listings. */
 const isEffect = ({ method }: StoreCall): boolean => ['create', 'delete', 'list'].includes(method);
 
-/** For a log-in, which asks the store far more often: the marker comes before anything is deleted. */
+/** For a sign-in, which makes many more requests. Deletions are left out: they come after the end marker. */
 const isStep = ({ method }: StoreCall): boolean => ['create', 'list'].includes(method);
 
 export async function raceRefresh(turns: Turns, name: string, end: Ending): Promise<void> {
@@ -78,10 +78,10 @@ export async function raceSignIn(turns: Turns, name: string, end: Ending): Promi
     expect(error, name).toMatchObject({ kind: expect.stringMatching(/unauthenticated|forbidden/) });
     return undefined;
   });
-  // Later than the log-in began, as any clock would say.
+  // After the sign-in began.
   deps.clock.advance(1);
   const ending = { ...setUp(deps.store, deps.clock), store: turns.process(deps.store, isStep) };
-  // Asked for by another session.
+  // By another session.
   const ended = end(ending, account.id, ending.randomness.id());
   await turns.play([signingIn, ended]);
   await ended;

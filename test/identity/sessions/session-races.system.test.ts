@@ -24,7 +24,7 @@ describe('a refresh racing', () => {
   });
 });
 
-describe('a log-in racing', () => {
+describe('a sign-in racing', () => {
   it.each<readonly [string, Ending]>([
     ...ENDINGS.slice(2),
     ['a lock after a change', locksAfterChange],
@@ -37,7 +37,7 @@ describe('a log-in racing', () => {
     const { fraction } = createSeededRandomness(20_261_121);
     const every = await inEveryOrder(race, 'first');
     const orders = every + (await inSomeOrders(500, fraction, race));
-    console.log(`a log-in racing ${what}: ${orders} orders, ${signedIn} let in first, 0 left`);
+    console.log(`a sign-in racing ${what}: ${orders} orders, ${signedIn} let in first, 0 left`);
     expect(every).toBeGreaterThan(100);
     expect(signedIn).toBeGreaterThan(0);
   });

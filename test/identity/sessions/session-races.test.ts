@@ -21,7 +21,7 @@ describe('in some orders', () => {
   });
 
   it.each(ALL.slice(2))(
-    'a log-in racing %s leaves no session that can be refreshed',
+    'a sign-in racing %s leaves no session that can be refreshed',
     async (_, end) => {
       await inSomeOrders(ORDERS, fraction, async (turns, name) => {
         await raceSignIn(turns, name, end);
