@@ -7,7 +7,7 @@ import { revokeAllDeveloperKeys } from './developer-keys/developer-keys.ts';
 import { notSignedIn, unknownAccount } from './identity-errors.ts';
 import type { PasswordHasher } from './passwords/password-hasher.ts';
 import { checkPassword } from './passwords/password-rule.ts';
-import { type ProofDeps, proveOwner } from './passwords/prove-password.ts';
+import { type ProofDeps, proveOwner } from './prove-password.ts';
 import { endAllSessions } from './sessions/end-session.ts';
 
 /**

@@ -5,7 +5,7 @@ import { type ChangeDeps, changeAccount } from './accounts/change-account.ts';
 import { endInvitations, endInvitationsOf } from './accounts/invitations.ts';
 import { notSignedIn } from './identity-errors.ts';
 import { accountPrefix, developerKeysPrefix, sessionsPrefix } from './keys.ts';
-import { type ProofDeps, proveOwner } from './passwords/prove-password.ts';
+import { type ProofDeps, proveOwner } from './prove-password.ts';
 import { endAllSessions } from './sessions/end-session.ts';
 
 const ERASED = { reason: 'erased', keptMs: END_KEPT_MS_MIN };

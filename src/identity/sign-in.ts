@@ -4,7 +4,7 @@ import { accountIdOf, createAccount, normalizeEmail, readAccount } from './accou
 import type { Account } from './accounts/account-document.ts';
 import { changeAccount } from './accounts/change-account.ts';
 import { accountLocked } from './identity-errors.ts';
-import { type ProofDeps, provePassword } from './passwords/prove-password.ts';
+import { type ProofDeps, provePassword } from './prove-password.ts';
 import type { VerifiedIdentity } from './providers/identity-provider.ts';
 import type { Device } from './sessions/begin-session.ts';
 import type { OpenSession } from './sessions/open-session.ts';

@@ -9,7 +9,7 @@ import { changeAccount, setName, setTier } from '../../../src/identity/accounts/
 import { findAccount, listAccounts } from '../../../src/identity/accounts/find-account.ts';
 import { setPassword } from '../../../src/identity/change-password.ts';
 import { lockAccount, unlockAccount } from '../../../src/identity/lock-account.ts';
-import { FAILURE_MS_MIN } from '../../../src/identity/passwords/prove-password.ts';
+import { FAILURE_MS_MIN } from '../../../src/identity/prove-password.ts';
 import { createEmbeddedProvider } from '../../../src/identity/providers/embedded.ts';
 import { signIn } from '../../../src/identity/sign-in.ts';
 import {

@@ -1,14 +1,14 @@
-import type { Clock } from '../../clock.ts';
-import { AppError } from '../../errors.ts';
-import { accountIdOf } from '../accounts/account.ts';
-import type { Account } from '../accounts/account-document.ts';
-import { startPadding } from '../pad-response-time.ts';
+import type { Clock } from '../clock.ts';
+import { AppError } from '../errors.ts';
+import { accountIdOf } from './accounts/account.ts';
+import type { Account } from './accounts/account-document.ts';
+import { startPadding } from './pad-response-time.ts';
+import type { Lockout } from './passwords/lockout.ts';
 import type {
   Credentials,
   IdentityProvider,
   VerifiedIdentity,
-} from '../providers/identity-provider.ts';
-import type { Lockout } from './lockout.ts';
+} from './providers/identity-provider.ts';
 
 export interface ProofDeps {
   readonly provider: IdentityProvider;
@@ -16,7 +16,7 @@ export interface ProofDeps {
   readonly clock: Clock;
 }
 
-/** The minimum response time of a failure: reading an account with many changes takes longer than finding none. */
+/** The minimum response time of a failure: reading an account with many changes takes longer than none. */
 export const FAILURE_MS_MIN = 500;
 
 /**
