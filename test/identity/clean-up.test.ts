@@ -253,7 +253,7 @@ const isKeyList = (key: string): boolean => parseDeveloperKeyListKey(key) !== un
 const byNumber = (a: string, b: string): number =>
   (parseDeveloperKeyListKey(a)?.number ?? 0) - (parseDeveloperKeyListKey(b)?.number ?? 0);
 
-/** Makes and revokes keys, one after the other. */
+/** Creates and revokes keys, one after the other. */
 async function createDeveloperKeys(deps: AppendDeps, count: number): Promise<void> {
   const expiresAt = new Date(deps.clock.now() + DAY);
   const request = { name: 'CI', scopes: [], expiresAt };
@@ -274,7 +274,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     arbitrary: fc.record({
       what: fc.constant('refresh' as const),
       session: fc.nat(2),
-      // Mostly the present token, now and then an old one.
+      // Mostly the current token, sometimes an old one.
       age: fc.constantFrom(0, 0, 0, 0, 0, 1, 1, 1, 2, 4),
     }),
   },
@@ -295,7 +295,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 4, arbitrary: fc.constant({ what: 'clean up' } as const) },
 );
 
-/** What everybody is answered in the course of a history. */
+/** What every client is answered in the course of a history. */
 async function live(history: readonly Step[], cleansUp: boolean): Promise<string[]> {
   const clock = createFixedClock();
   const store = createFaultyStore(createMemoryStore({ clock }));
@@ -308,7 +308,7 @@ async function live(history: readonly Step[], cleansUp: boolean): Promise<string
     answers.push(await answer.then(() => 'ok').catch(({ code }) => String(code)));
   };
   const logIn = async (): Promise<void> => {
-    // A process of its own, for its tries of the minute.
+    // A new process each time, because of the limit on tries a minute.
     const { refreshToken, session } = await signIn(signInDeps(deps), {
       email: EMAIL,
       password: PASSWORD,

@@ -39,8 +39,8 @@ function login(deps: Parts, password = PASSWORD) {
   return signIn(signInDeps(deps), request);
 }
 
-/** Somebody with a history: changes, sessions open and ended, keys used and not. */
-async function somebody(deps: Parts = setUp()) {
+/** An account with changes, open and ended sessions, and used and unused developer keys. */
+async function setUpHistory(deps: Parts = setUp()) {
   const sessions = createTestSessions(deps);
   await register(deps);
   await setName(deps, ID, NAME);
@@ -61,9 +61,9 @@ async function somebody(deps: Parts = setUp()) {
   return { deps, ...deps, sessions, tokens, keys, eves: eves.refreshToken };
 }
 
-type Somebody = Awaited<ReturnType<typeof somebody>>;
+type History = Awaited<ReturnType<typeof setUpHistory>>;
 
-async function expectErased({ deps, store, sessions, tokens, keys, eves }: Somebody) {
+async function expectErased({ deps, store, sessions, tokens, keys, eves }: History) {
   for (const root of ['accounts', 'sessions', 'developer-keys']) {
     const left = await keysOf(store, `${root}/${ID}/`);
     expect(left.filter((key) => !key.endsWith('/end.json'))).toEqual([]);
@@ -84,7 +84,7 @@ async function expectErased({ deps, store, sessions, tokens, keys, eves }: Someb
 
 describeStores('an erased account', (open) => {
   it('leaves only end markers, and no byte that names its owner', async () => {
-    const one = await somebody(setUp(open()));
+    const one = await setUpHistory(setUp(open()));
     expect(await dump(one.store)).toContain(EMAIL);
     await eraseAccount(one.deps, ID);
     await expectErased(one);
@@ -98,7 +98,7 @@ describe('an erasure', () => {
       let isDone = false;
       let failed = 0;
       for (let call = 1; !isDone; call++) {
-        const one = await somebody();
+        const one = await setUpHistory();
         one.store.setPlan(failFrom(call, when));
         isDone = await eraseAccount(one.deps, ID).then(
           () => true,
@@ -122,14 +122,14 @@ describe('an erasure', () => {
     let isDone = false;
     let begun = 0;
     for (let call = 1; !isDone; call++) {
-      const one = await somebody();
+      const one = await setUpHistory();
       one.store.setPlan(failFrom(call, 'before'));
       isDone = await eraseAccount(one.deps, ID).then(
         () => true,
         () => false,
       );
       one.store.setPlan(undefined);
-      // Until the marker is there, the account is as it was.
+      // Without the end marker, the account is unchanged.
       if (!(await keysOf(one.store)).includes(`accounts/${ID}/end.json`)) continue;
       begun += 1;
       await cleanUpIdentity(one.deps);
@@ -139,7 +139,7 @@ describe('an erasure', () => {
   });
 
   it('leaves no end marker once the time of the markers is over', async () => {
-    const one = await somebody();
+    const one = await setUpHistory();
     await eraseAccount(one.deps, ID);
     one.clock.advance(HOUR + MINUTE);
     await cleanUpIdentity(one.deps);
@@ -151,7 +151,7 @@ describe('an erasure', () => {
   });
 
   it('lets the address register again after an hour, as a new account', async () => {
-    const one = await somebody();
+    const one = await setUpHistory();
     const provider = createEmbeddedProvider({ ...one.deps, passwords: fastPasswords });
     const anew = { email: EMAIL, password: 'another password', name: null };
     await eraseAccount(one.deps, ID);
@@ -174,8 +174,8 @@ describe('an erasure', () => {
   });
 
   it('is not undone by a registration, a change or a refresh that arrives late', async () => {
-    const one = await somebody();
-    // Each of them has looked, and writes when everything is over.
+    const one = await setUpHistory();
+    // Each of them has read, and writes after the erasure.
     const late: (() => Promise<unknown>)[] = [
       () => register(one.deps),
       () => setName(one.deps, ID, `${NAME} again`),

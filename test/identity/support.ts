@@ -70,7 +70,7 @@ export async function register(deps: AppendDeps, email = EMAIL): Promise<Account
   return account;
 }
 
-/** An account and a session of it, on a computer. */
+/** Creates an account and a session of a desktop client. */
 export async function beginSession(deps: AppendDeps, sessions: Sessions, email?: string) {
   const account = await register(deps, email);
   const session = await sessions.begin(account, 'linux', DEVICE);
@@ -108,7 +108,7 @@ export async function keysOf(store: ObjectStore, prefix = ''): Promise<string[]>
   return keys;
 }
 
-/** Every key and byte of a store, as one text. */
+/** Every key and object of a store, as one text. */
 export async function dump(store: ObjectStore): Promise<string> {
   const parts: string[] = [];
   for (const key of await keysOf(store)) {

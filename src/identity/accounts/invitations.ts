@@ -119,17 +119,25 @@ async function refuseKnown(store: ObjectStore, email: string): Promise<void> {
  * @throws AppError the store's
  */
 export async function isInvited(
-  { store, clock }: EndDeps,
+  deps: EndDeps,
   email: string,
   code: string | undefined,
 ): Promise<boolean> {
   if (code === undefined || !CODE_FORM.test(code)) return false;
-  const name = nameOf(email, code);
+  return (await readOpen(deps, nameOf(email, code))) !== undefined;
+}
+
+/** Undefined for an invitation that was used, withdrawn or erased, has expired or is corrupt. */
+async function readOpen(
+  { store, clock }: EndDeps,
+  name: InvitationName,
+): Promise<InvitationJson | undefined> {
   const [document, ended] = await Promise.all([
     readSoundDocument(store, invitationSequence(name), 1),
     isEnded(store, invitationPrefix(name)),
   ]);
-  return document !== undefined && !ended && Date.parse(document.signed.expires_at) > clock.now();
+  if (document === undefined || ended) return undefined;
+  return Date.parse(document.signed.expires_at) > clock.now() ? document.signed : undefined;
 }
 
 /**
@@ -161,27 +169,19 @@ export async function endInvitationsOf(
 }
 
 /** The open invitations, the newest first. @throws AppError the store's */
-export async function listInvitations({ store, clock }: EndDeps): Promise<readonly Invitation[]> {
+export async function listInvitations(deps: EndDeps): Promise<readonly Invitation[]> {
   const found: Invitation[] = [];
-  for await (const name of listNames(store, INVITATIONS_ROOT)) {
-    const [document, ended] = await Promise.all([
-      readSoundDocument(store, invitationSequence(name), 1),
-      isEnded(store, invitationPrefix(name)),
-    ]);
-    if (document !== undefined && !ended) found.push(summaryOf(document.signed));
+  for await (const name of listNames(deps.store, INVITATIONS_ROOT)) {
+    const document = await readOpen(deps, name);
+    if (document !== undefined) found.push(summaryOf(document));
   }
-  return found
-    .filter(({ expiresAt }) => Date.parse(expiresAt) > clock.now())
-    .sort((a, b) => (a.createdAt < b.createdAt ? 1 : -1));
+  return found.sort((a, b) => (a.createdAt < b.createdAt ? 1 : -1));
 }
 
 /** Ends and deletes the invitations that have expired or are corrupt. @throws AppError the store's */
 export async function endExpiredInvitations(deps: EndDeps): Promise<void> {
   for await (const name of listNames(deps.store, INVITATIONS_ROOT)) {
-    const document = await readSoundDocument(deps.store, invitationSequence(name), 1);
-    if (document !== undefined && Date.parse(document.signed.expires_at) > deps.clock.now()) {
-      continue;
-    }
+    if ((await readOpen(deps, name)) !== undefined) continue;
     const ending = { reason: 'expired', keptMs: END_KEPT_MS_MIN };
     await eraseSequence(deps, invitationPrefix(name), ending);
   }

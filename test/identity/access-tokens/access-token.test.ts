@@ -60,7 +60,7 @@ const payload = () => ({
   jti: 'x',
 });
 
-/** Signed with the service's own key: everything else is what the caller says. */
+/** A token with any header and claims, signed with the service's own key. */
 async function forge(
   changes: { header?: object; payload?: object; key?: SigningKeys['signing']['key'] } = {},
 ): Promise<string> {
@@ -307,7 +307,7 @@ describe('the signing keys', () => {
       steps.map(async (step) => tokensWith(await importSigningKeys(step))),
     );
     const [before, added, switched, retired] = services;
-    // While a step is being rolled out, replicas with it and without it stand side by side.
+    // During a rollout, replicas with the old keys and with the new keys run at the same time.
     for (const [one, other] of [
       [before, added],
       [added, switched],

@@ -60,7 +60,7 @@ describeStores('20 concurrent registrations of one address', (open) => {
 });
 
 describe('a stranger does not learn whether an address is registered', () => {
-  /** What the store is asked, in order: methods, and keys with the account's id left out. */
+  /** Records the store calls: methods, and keys without the account's id. */
   async function recorded() {
     const deps = setUp();
     await register(deps);

@@ -153,7 +153,7 @@ describe('an invitation', () => {
       deps.store.setPlan(undefined);
       if (isDone) continue;
       failed += 1;
-      // Again: either the invitation is still good, or the account is there.
+      // The second try: either the invitation is still valid, or the account exists.
       await registering(deps)(code).catch((error) => expect(error).toMatchObject(REFUSED));
       const account = await readAccount(deps.store, ID);
       expect(account?.password).toBe(await fastPasswords.hash(PASSWORD));

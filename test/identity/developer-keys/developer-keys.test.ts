@@ -39,7 +39,7 @@ async function withKey(life = 90 * DAY) {
 
 const REFUSED = { name: 'AppError', code: 'not_signed_in' };
 
-/** Uses are noted behind the caller's back. */
+/** The verifier notes a use without waiting for the store. */
 const settle = () => new Promise(setImmediate);
 
 describe('a developer key', () => {

@@ -50,7 +50,7 @@ describe('guessing a password', () => {
     const start = Math.ceil(Date.parse('2026-11-21T09:00:00Z') / WINDOW_MS) * WINDOW_MS;
     for (const into of [0, WINDOW_MS / 2, WINDOW_MS - 1]) {
       const deps = setUp(undefined, createFixedClock(start + into));
-      // Another process each time: its tries of this minute are not the question.
+      // A new process each time: the limit on tries a minute must not interfere.
       const admit = () => createLockout(deps).admit(ACCOUNT);
       await failOften(createLockout(deps));
       deps.clock.advance(WINDOW_MS);
@@ -98,7 +98,7 @@ describe('guessing a password', () => {
     await register(deps);
     const outcomes: string[][] = [];
     const counting = createLockout(deps);
-    // Each try asks another process, so that only what they share stands in the way.
+    // A new process for each try, so that only the lockout that they share can refuse it.
     const lockout = { ...counting, admit: (id: string) => createLockout(deps).admit(id) };
     for (const email of [EMAIL, 'nobody@example.org']) {
       const seen: string[] = [];

@@ -7,7 +7,7 @@ const CHEAP = { memoryCost: 8, timeCost: 1 };
 
 afterEach(() => vi.restoreAllMocks());
 
-/** Counts how many hashes are worked on at once. */
+/** Counts how many hashes are computed at once. */
 function watchWork() {
   let now = 0;
   let most = 0;
@@ -82,9 +82,9 @@ describe('passwords', () => {
     const passwords = createPasswordHasher();
     await passwords.verify(null, 'wrong');
     await passwords.verify(await passwords.hash('correct horse'), 'wrong');
-    const [nobody, somebody] = verify.mock.calls.map(([hash]) => /^.*,t=\d+/.exec(hash)?.[0]);
-    expect(nobody).toBe('$argon2id$v=19$m=19456,p=1,t=2');
-    expect(somebody).toBe(nobody);
+    const [without, withHash] = verify.mock.calls.map(([hash]) => /^.*,t=\d+/.exec(hash)?.[0]);
+    expect(without).toBe('$argon2id$v=19$m=19456,p=1,t=2');
+    expect(withHash).toBe(without);
   });
 
   it('are the same however a keyboard composes accents', async () => {

@@ -2,21 +2,20 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 
 /**
- * A stand-in for Supabase Auth (GoTrue) on loopback, not the real one: it follows the shapes that its
- * OpenAPI document and its error codes have, as far as the adapter uses them. What a route answers can be
- * replaced by a test.
+ * A stand-in for Supabase Auth (GoTrue) on loopback. It has the part of GoTrue's OpenAPI document and error
+ * codes that the adapter uses. A test can replace the response of a route.
  */
 export interface GotrueStandIn {
   readonly url: string;
   readonly requests: readonly StandInRequest[];
-  /** Replaces the answer of a path (without its query); undefined puts the usual one back. */
+  /** Replaces the response of a path (without its query); undefined restores the usual one. */
   answer(path: string, with_: Answer | undefined): void;
   close(): Promise<void>;
 }
 
 export interface StandInRequest {
   readonly method: string;
-  /** With its query. */
+  /** Including the query. */
   readonly path: string;
   readonly headers: IncomingMessage['headers'];
   readonly body: unknown;
@@ -44,7 +43,7 @@ export interface StandInUser {
   readonly more?: Readonly<Record<string, unknown>>;
 }
 
-/** An error as GoTrue has it since API version 2024-01-01: the header, and the code in the body. */
+/** An error of GoTrue's since API version 2024-01-01: with the header, and the code in the body. */
 export function errorAnswer(status: number, code: string, message = code): Answer {
   return { status, headers: { 'x-sb-error-code': code }, json: { code, message } };
 }
@@ -72,7 +71,7 @@ export async function startGotrueStandIn(users: readonly StandInUser[]): Promise
     'POST /signup': ({ body }) => {
       const { email, password } = body as { email: string; password: string };
       if (password.length < 6) return errorAnswer(422, 'weak_password');
-      // A known address: a made-up user with an id of its own.
+      // For a known address, GoTrue answers with a made-up user that has a random id.
       return {
         status: 200,
         json: userJson({ id: 'made-up', email, password, isConfirmed: false }),
@@ -104,7 +103,7 @@ export async function startGotrueStandIn(users: readonly StandInUser[]): Promise
     const seen = { method, path, headers, body: text === '' ? undefined : JSON.parse(text) };
     requests.push(seen);
     const route = path.split('?')[0] ?? '';
-    // Kong stands in front of it and knows the key.
+    // The gateway in front of GoTrue, Kong, checks the API key.
     const isKnown = headers.apikey === API_KEY;
     const answer = isKnown
       ? (replaced.get(route) ?? usual[`${method} ${route}`]?.(seen))

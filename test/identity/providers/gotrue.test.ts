@@ -23,7 +23,7 @@ import {
   startGotrueStandIn,
 } from './gotrue-stand-in.ts';
 
-/** Against a stand-in on loopback: no real Supabase project is asked here. */
+/** With a stand-in on loopback, not with a real Supabase project. */
 
 const TIMEOUT_MS = 300;
 const ANSWER_AFTER_MS = 100;
@@ -59,7 +59,7 @@ const USERS = [
   },
 ];
 
-/** Waits for nothing. */
+/** A clock whose sleeps end at once. */
 const hasty: Clock = { ...systemClock, sleep: async () => undefined };
 
 let standIn: GotrueStandIn;
@@ -172,7 +172,7 @@ describe('GoTrue', () => {
           isAnswered = true;
         });
         await asked;
-        // The time that the provider works is part of the wait, and does not add to it.
+        // The provider's time is part of the response time, and is not added to it.
         now = ANSWER_AFTER_MS / 4;
         answerNow();
         await expect.poll(() => waits.length).toBe(1);
@@ -363,7 +363,7 @@ describe('GoTrue', () => {
     const begun = process.hrtime.bigint();
     await expect(verify('ada')).rejects.toMatchObject(UNAVAILABLE);
     const ms = Number(process.hrtime.bigint() - begun) / 1e6;
-    // Never shorter; the stand-in would hang for ever.
+    // The stand-in never answers.
     expect(ms).toBeGreaterThan(TIMEOUT_MS - 50);
   });
 });

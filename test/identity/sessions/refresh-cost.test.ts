@@ -11,7 +11,7 @@ import {
   setUp,
 } from '../support.ts';
 
-/** Counts requests and round trips, and writes down what is listed, which a refresh never waits for. */
+/** Counts requests and round trips, and records listings, which a refresh must not make. */
 function countTrips(inner: ObjectStore) {
   const listed: string[] = [];
   const counting = createCountingStore({
@@ -61,7 +61,7 @@ describe('a successful refresh takes at most five requests in two round trips', 
   });
 
   it.each<[string, (deps: Parts, account: string) => Promise<unknown>, typeof AT_MOST]>([
-    // Whether that is the newest takes one request more.
+    // One more request finds out whether that change is the newest.
     ['a change of tier', (deps, id) => setTier(deps, id, 'pro'), { requests: 6, trips: 3 }],
     ['a change of name', (deps, id) => setName(deps, id, 'Ada'), { requests: 6, trips: 3 }],
     [

@@ -53,7 +53,7 @@ describe('a store that fails never ends a session', () => {
     store.setPlan(({ method }) => (method === 'create' ? { when: 'after' } : undefined));
     await expect(refreshWith(sessions, token)).rejects.toMatchObject({ kind: 'unavailable' });
     clock.advance(LATE);
-    // The last request before the answer: is there a successor's successor?
+    // The last request before the answer: was the next token exchanged, too?
     store.setPlan(({ method, key }) =>
       method === 'get' && key.endsWith('/3.json') ? { when: 'before' } : undefined,
     );

@@ -27,7 +27,7 @@ const claims: fc.Arbitrary<RefreshClaims> = fc.record({
 
 const BASE64URL = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
 
-/** Other texts that somebody who has a token could make of it. */
+/** Other texts that an attacker with a token could make of it. */
 const altered = (token: string): fc.Arbitrary<string> => {
   const at = fc.nat(token.length - 1);
   const letter = fc.constantFrom(...BASE64URL, '.', '=', '+', '/', ' ', '\n', '\0', 'é');
@@ -59,7 +59,7 @@ const altered = (token: string): fc.Arbitrary<string> => {
         `${prefix}.${mac}.${payload}`,
         `slr2.${payload}.${mac}`,
       ),
-      // The last letter of a MAC has two bits that mean nothing.
+      // Two bits of a MAC's last letter are not used.
       fc.constantFrom(...BASE64URL).map((c) => token.slice(0, -1) + c),
       // Another payload under the same MAC.
       claims.map((other) => `${prefix}.${tokens.render(other).split('.')[1]}.${mac}`),

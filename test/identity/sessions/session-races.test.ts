@@ -4,7 +4,7 @@ import { createSeededRandomness } from '../../support/clock.ts';
 import { ENDINGS, type Ending, locksAfterChange, raceRefresh, raceSignIn } from './session-race.ts';
 import { inSomeOrders } from './turns.ts';
 
-/** Some orders of each race; `session-races.system.test.ts` has every one. */
+/** Some orders of each race. `session-races.system.test.ts` has every order. */
 
 const ORDERS = 25;
 const { fraction } = createSeededRandomness(20_261_121);

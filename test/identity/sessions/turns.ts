@@ -2,13 +2,13 @@ import type { ObjectStore } from '../../../src/object-store/object-store.ts';
 import { createFaultyStore, type StoreCall } from '../../support/faulty-store.ts';
 
 /**
- * Processes that take turns at one store, in an order that the test decides: every call waits at a gate.
- * A run is repeated with the next order until there is no other.
+ * Runs processes that share a store in an order that the test chooses: each store call waits for its turn. The
+ * run is repeated with the next order, until every order was tried.
  */
 export interface Turns {
-  /** One process's view of the store; `isGate` picks the calls whose place in the order matters. */
+  /** The store of one process. @param isGate chooses the calls that wait for their turn; default all */
   process(store: ObjectStore, isGate?: (call: StoreCall) => boolean): ObjectStore;
-  /** Lets the waiting calls go one by one until all the work is done. */
+  /** Lets the waiting calls proceed one by one until the work is done. */
   play(work: readonly Promise<unknown>[]): Promise<void>;
 }
 
@@ -17,7 +17,7 @@ interface Waiting {
   go(): void;
 }
 
-/** Picks one of so many waiting calls. */
+/** Chooses one of the waiting calls: an index below `width`. */
 type Choice = (width: number) => number;
 
 function createTurns(choose: Choice, order: 'any' | 'first' | 'last'): Turns {
@@ -38,7 +38,7 @@ function createTurns(choose: Choice, order: 'any' | 'first' | 'last'): Turns {
         isDone = true;
       });
       for (;;) {
-        // Everything that can go on without a turn has done so by then: the store is in memory.
+        // The store is in memory: by now, every process waits for a turn or has ended.
         await new Promise(setImmediate);
         if (isDone) return all;
         const offered = order === 'any' ? waiting : oneOfEach(waiting, order);
@@ -51,7 +51,7 @@ function createTurns(choose: Choice, order: 'any' | 'first' | 'last'): Turns {
   };
 }
 
-/** Of calls that a process makes at once, only the first, or the last, may go next. */
+/** Offers only the first, or the last, of the calls that one process makes concurrently. */
 function oneOfEach(waiting: readonly Waiting[], order: 'first' | 'last'): Waiting[] {
   const sorted = order === 'first' ? waiting : [...waiting].reverse();
   return sorted.filter(
@@ -60,10 +60,10 @@ function oneOfEach(waiting: readonly Waiting[], order: 'first' | 'last'): Waitin
 }
 
 /**
- * Runs once for every order there is.
+ * Runs once for every order.
  *
- * @param order `any`: of calls that one process makes at once, too
- * @returns how many there were
+ * @param order `any`: the concurrent calls of one process are ordered, too
+ * @returns how many orders there were
  */
 export async function inEveryOrder(
   run: (turns: Turns, name: string) => Promise<void>,
@@ -89,7 +89,7 @@ export async function inEveryOrder(
   }
 }
 
-/** Runs in so many orders, drawn by lot. */
+/** Runs in `times` random orders. */
 export async function inSomeOrders(
   times: number,
   fraction: () => number,
