@@ -3,9 +3,13 @@ import { defineConfig } from 'vitest/config';
 /** Tests of what is outside this process: real S3, processes, browsers, updaters, volumes, generated load. */
 const SYSTEM_TESTS = 'test/**/*.system.test.ts';
 /** Tests on the memory store; the system tests run them again on real ones. */
-const ON_EVERY_STORE = ['account', 'developer-keys', 'erasure', 'invitations', 'refresh'].map(
-  (name) => `test/identity/${name}.test.ts`,
-);
+const ON_EVERY_STORE = [
+  'accounts/account',
+  'accounts/invitations',
+  'developer-keys/developer-keys',
+  'erase-account',
+  'sessions/refresh',
+].map((name) => `test/identity/${name}.test.ts`);
 
 export default defineConfig({
   test: {

@@ -21,9 +21,9 @@ import { buildServer } from './http/server/build-server.ts';
 import { connectionLimits } from './http/server/connection-limits.ts';
 import { type ConnectionLimits, createConnections } from './http/server/connections.ts';
 import { BODY_BYTES_MAX } from './http/server/server-options.ts';
+import { cleanUpIdentity } from './identity/clean-up.ts';
 import type { Identity } from './identity/identity.ts';
-import type { PasswordCost } from './identity/password.ts';
-import { clearUpIdentity } from './identity/retention.ts';
+import type { PasswordCost } from './identity/passwords/password-hasher.ts';
 import { createMonitoringUpstream } from './monitoring/upstream.ts';
 import { createDownloadLinks } from './object-store/download-links.ts';
 import type { ObjectStore } from './object-store/object-store.ts';
@@ -179,7 +179,7 @@ export async function buildApp(deps: AppDeps): Promise<BuiltApp> {
     ...writing,
     hostClock: deps.clock,
     tasks: {
-      accounts: () => clearUpIdentity(writing),
+      accounts: () => cleanUpIdentity(writing),
       messages: () => removeOldMessages(writing, config.contact.keptMs),
     },
   });

@@ -9,14 +9,14 @@ import { Secret } from './secret.ts';
 const SECRET_LENGTH_MIN = 32;
 
 /**
- * A secret of this machine's own, created once and readable by its owner alone.
+ * Reads a secret from a file, and creates the file the first time, readable by its owner alone.
  *
- * Only for a directory store, whose processes share the directory: anywhere else, replicas share
- * secrets through configuration, and never through the bucket.
+ * Replicas on several machines share secrets through their configuration instead. A secret is never stored
+ * in the bucket.
  *
- * @param create makes the secret; 32 random bytes unless something else is asked for
- * @throws AppError `invalid_configuration` when the file holds no whole secret: with an empty one
- *   anybody could sign links; `store_denied` or `store_full` when it cannot be created or read
+ * @param create makes the secret; default 32 random bytes in base64url
+ * @throws AppError `invalid_configuration` when the file's secret is too short: with an empty secret, an
+ *   attacker could sign links; `store_denied` or `store_full` when the file cannot be created or read
  */
 export async function openLocalSecret(
   file: string,
@@ -24,7 +24,7 @@ export async function openLocalSecret(
 ): Promise<Secret> {
   if (existsSync(file)) return readSecret(file);
   const secret = await create();
-  // Written whole before it has its name: a process killed here, or a full disk, leaves no half of it.
+  // Written under another name first: a process that is killed, or a full disk, leaves no partial secret.
   const temporary = `${file}.${randomUUID()}`;
   try {
     await createOwnDirectory(path.dirname(file));
@@ -33,7 +33,7 @@ export async function openLocalSecret(
   } catch (error) {
     if (systemCode(error) !== 'EEXIST') throw cannot('create', file, error);
   } finally {
-    // A failure to remove it must not hide what failed before.
+    // A failure to remove it must not replace the error of before.
     await rm(temporary, { force: true }).catch(() => undefined);
   }
   return readSecret(file);
@@ -47,7 +47,7 @@ async function readSecret(file: string): Promise<Secret> {
   if (secret.length >= SECRET_LENGTH_MIN) return new Secret(secret);
   throw new AppError(
     'invalid_configuration',
-    `${file} is corrupt: it has ${secret.length} characters, not ${SECRET_LENGTH_MIN} or more. Delete it, and a new one is made; links handed out before stop working.`,
+    `The secret in ${file} has ${secret.length} characters. It needs ${SECRET_LENGTH_MIN} or more. Delete the file to have a new secret created. Links, sessions and tokens that were signed with the old one become invalid.`,
   );
 }
 

@@ -5,10 +5,11 @@ import { AppError, systemCode } from './errors.ts';
 const NOT_ALLOWED = ['EACCES', 'EPERM', 'EROFS', 'ENOENT', 'ENOTDIR', 'EEXIST'];
 
 /**
- * Creates a directory, and those above it, for its owner alone: accounts, messages and secrets go there.
+ * Creates a directory and its parents, readable by their owner alone: accounts, messages and secrets are
+ * stored there.
  *
- * @returns the first directory that had to be created; undefined when all were there
- * @throws AppError `store_denied`, with what to do, when this process may not; otherwise the system's error
+ * @returns the first directory that it created; undefined if all existed
+ * @throws AppError `store_denied` when this process may not create it; otherwise the system's error
  */
 export async function createOwnDirectory(directory: string): Promise<string | undefined> {
   try {
@@ -23,7 +24,7 @@ export async function createOwnDirectory(directory: string): Promise<string | un
   }
 }
 
-/** One at a time: the recursive mkdir of Node hides reasons, and never ends below /proc. */
+/** One at a time: Node's recursive mkdir does not report the reason of a failure, and never ends below /proc. */
 async function createBelow(directory: string): Promise<string | undefined> {
   if ((await stat(directory).catch(() => undefined))?.isDirectory()) return undefined;
   const parent = path.dirname(directory);
@@ -31,14 +32,14 @@ async function createBelow(directory: string): Promise<string | undefined> {
   try {
     await mkdir(directory, { mode: 0o700 });
   } catch (error) {
-    // Another process was first; a file in its place is found below.
+    // Another process may have created it first.
     const isThere = (await stat(directory).catch(() => undefined))?.isDirectory();
     if (systemCode(error) !== 'EEXIST' || isThere !== true) throw error;
   }
   return first ?? directory;
 }
 
-/** On a read-only volume mkdir may fail with ENOENT, so this looks at the nearest existing directory. */
+/** On a read-only volume, mkdir may fail with ENOENT. The nearest existing directory tells the reason. */
 async function findReason(directory: string, error: unknown): Promise<string> {
   const found = await stat(directory).catch(() => undefined);
   const parent = path.dirname(directory);

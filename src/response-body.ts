@@ -1,8 +1,11 @@
 /**
- * The body of an answer from outside, in memory; undefined when it is larger than `bytesMax`.
+ * Reads the body of another service's response into memory.
  *
- * Counted while it is read: a stated length may be missing, or a lie. Leaving the loop ends the
- * connection. Rejects as reading does: the connection broke, the signal aborted.
+ * It counts the bytes that it reads: the stated length may be missing or wrong. Leaving the loop closes the
+ * connection.
+ *
+ * @returns undefined when the body is larger than `bytesMax`
+ * @throws what reading throws: the connection broke, or the signal aborted
  */
 export async function readBody(
   response: Response,
@@ -18,7 +21,7 @@ export async function readBody(
   return Buffer.concat(chunks);
 }
 
-/** Undefined for what is no JSON. */
+/** Undefined for bytes that are not JSON. */
 export function parseJson(body: Uint8Array): unknown {
   try {
     return JSON.parse(Buffer.from(body).toString());

@@ -1,6 +1,6 @@
 import { inspect } from 'node:util';
 
-/** A value that logs, JSON and string templates cannot print by accident. */
+/** A value that logs, JSON and string templates print as `[secret]`. */
 export class Secret {
   readonly #value: string;
 
@@ -8,7 +8,7 @@ export class Secret {
     this.#value = value;
   }
 
-  /** The value itself; call it only where it is used. */
+  /** The value itself. Call this only where the value is used. */
   reveal(): string {
     return this.#value;
   }

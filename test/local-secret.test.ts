@@ -15,7 +15,7 @@ describe('a secret of this machine', () => {
 
   afterEach(() => directory.remove());
 
-  it('is made once, by however many start together, and is its owner’s alone', async () => {
+  it('is created once by concurrent processes, readable by its owner only', async () => {
     const secrets = await Promise.all(Array.from({ length: 16 }, () => openLocalSecret(file)));
     expect(new Set(secrets.map((secret) => secret.reveal())).size).toBe(1);
     expect(secrets[0]?.reveal()).toMatch(/^[\w-]{43}$/);
@@ -23,9 +23,12 @@ describe('a secret of this machine', () => {
     expect(await readdir(path.dirname(file))).toEqual(['url-signing-secret']);
   });
 
-  it.each(['', 'short'])('is refused when it is %j: anybody could sign links', async (corrupt) => {
-    await openLocalSecret(file);
-    await writeFile(file, corrupt);
-    await expect(openLocalSecret(file)).rejects.toMatchObject({ code: 'invalid_configuration' });
-  });
+  it.each(['', 'short'])(
+    'is refused when it is %j: an attacker could sign links',
+    async (corrupt) => {
+      await openLocalSecret(file);
+      await writeFile(file, corrupt);
+      await expect(openLocalSecret(file)).rejects.toMatchObject({ code: 'invalid_configuration' });
+    },
+  );
 });

@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => temporary.remove());
 
-it('is for its owner alone, and so are those above it', async () => {
+it('creates a directory and its parents for their owner only', async () => {
   const first = path.join(temporary.path, 'a');
   expect(await createOwnDirectory(path.join(first, 'b'))).toBe(first);
   for (const made of [first, path.join(first, 'b')]) {
@@ -19,14 +19,14 @@ it('is for its owner alone, and so are those above it', async () => {
   expect(await createOwnDirectory(path.join(first, 'b'))).toBeUndefined();
 });
 
-it('leaves one alone that is there', async () => {
+it('does not change a directory that exists', async () => {
   const shared = path.join(temporary.path, 'shared');
   await mkdir(shared, { mode: 0o755 });
   await createOwnDirectory(shared);
   expect((await stat(shared)).mode & 0o777).toBe(0o755);
 });
 
-it('says what is in its way, and what to do', async () => {
+it('says why it cannot create the directory, and what to do', async () => {
   const file = path.join(temporary.path, 'file');
   await writeFile(file, 'x');
   await expect(createOwnDirectory(path.join(file, 'objects'))).rejects.toMatchObject({

@@ -12,7 +12,7 @@ import {
 } from '../src/catalog/keys.ts';
 import { openKey, transitionKey } from '../src/contact/keys.ts';
 import { AppError } from '../src/errors.ts';
-import { invite } from '../src/identity/invitations.ts';
+import { invite } from '../src/identity/accounts/invitations.ts';
 import {
   accountKey,
   developerKeyKey,

@@ -5,12 +5,16 @@ import { DEFAULT_TIERS } from '../../src/domain/tier.ts';
 import type { AccountsDeps } from '../../src/http/accounts/accounts-deps.ts';
 import { requireFeature, requirePrincipal } from '../../src/http/accounts/authenticate.ts';
 import { createAddressLimit } from '../../src/http/server/address-limit.ts';
-import { accountIdOf } from '../../src/identity/account.ts';
-import { createDeveloperKey } from '../../src/identity/developer-keys.ts';
-import { createEmbeddedProvider } from '../../src/identity/embedded.ts';
+import {
+  createSigningKeys,
+  importSigningKeys,
+  SIGNATURE_ALGORITHM,
+} from '../../src/identity/access-tokens/signing-keys.ts';
+import { accountIdOf } from '../../src/identity/accounts/account.ts';
+import { createDeveloperKey } from '../../src/identity/developer-keys/developer-keys.ts';
 import { createIdentity } from '../../src/identity/identity.ts';
-import { createKeySet, importKeySet, SIGNATURE_ALGORITHM } from '../../src/identity/key-set.ts';
-import { createPasswordHasher } from '../../src/identity/password.ts';
+import { createPasswordHasher } from '../../src/identity/passwords/password-hasher.ts';
+import { createEmbeddedProvider } from '../../src/identity/providers/embedded.ts';
 import { createMemoryStore } from '../../src/object-store/memory.ts';
 import { Secret } from '../../src/secret.ts';
 import { systemClock, systemRandomness } from '../../src/system.ts';
@@ -33,14 +37,14 @@ const deps = {
   clock: systemClock,
   randomness: systemRandomness,
 };
-const keys = await importKeySet(await createKeySet());
+const signingKeys = await importSigningKeys(await createSigningKeys());
 const identity = createIdentity({
   ...deps,
   log,
   provider: createEmbeddedProvider({ ...deps, passwords: createPasswordHasher() }),
   registration: 'open',
   sessionSecret: new Secret('not-a-secret'.repeat(4)),
-  keys,
+  signingKeys,
   issuer: ISSUER,
 });
 const accounts: AccountsDeps = {
@@ -89,7 +93,7 @@ answerParent({
 });
 
 function openVerifyingKey() {
-  const key = keys.verifying(keys.signing.kid);
+  const key = signingKeys.verifying(signingKeys.signing.kid);
   if (key === undefined) throw new Error('The key that signs does not verify.');
   return key;
 }

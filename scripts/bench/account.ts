@@ -1,5 +1,5 @@
-import { accountIdOf, createAccount, readAccount } from '../../src/identity/account.ts';
-import type { Account } from '../../src/identity/account-document.ts';
+import { accountIdOf, createAccount, readAccount } from '../../src/identity/accounts/account.ts';
+import type { Account } from '../../src/identity/accounts/account-document.ts';
 import type { ObjectStore } from '../../src/object-store/object-store.ts';
 import { systemClock, systemRandomness } from '../../src/system.ts';
 

@@ -1,7 +1,7 @@
 import { Agent, request } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pLimit from 'p-limit';
-import { createPasswordHasher } from '../../src/identity/password.ts';
+import { createPasswordHasher } from '../../src/identity/passwords/password-hasher.ts';
 import { answerParent, type Question } from './child.ts';
 
 /** The clients of the log-in benches: checks at a fixed pace, and log-ins as fast as they are answered. */

@@ -1,8 +1,8 @@
 import { openStore } from '../../src/app.ts';
 import { loadConfig } from '../../src/config.ts';
-import type { Account } from '../../src/identity/account-document.ts';
-import { createRefreshTokens } from '../../src/identity/refresh-token.ts';
-import { createSessions } from '../../src/identity/sessions.ts';
+import type { Account } from '../../src/identity/accounts/account-document.ts';
+import { createRefreshTokens } from '../../src/identity/sessions/refresh-token.ts';
+import { createSessions } from '../../src/identity/sessions/sessions.ts';
 import type { ObjectStore } from '../../src/object-store/object-store.ts';
 import { Secret } from '../../src/secret.ts';
 import { systemClock, systemRandomness } from '../../src/system.ts';

@@ -1,5 +1,5 @@
 import { createInterface } from 'node:readline/promises';
-import { type ErrorCode, isAppError } from '../../src/errors.ts';
+import { AppError, type ErrorCode, isAppError } from '../../src/errors.ts';
 import { printableText } from './output.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -31,6 +31,18 @@ export async function runWithConsent<T>(
       overruled = { ...overruled, [option]: true };
     }
   }
+}
+
+/**
+ * Asks a person at a terminal before something that cannot be undone. Asks nothing for a dry run, and nothing
+ * where no person can answer.
+ *
+ * @throws AppError `status_forbids` when the answer is not yes
+ */
+export async function requireConsent(terminal: Terminal, question: string): Promise<void> {
+  if (terminal.session?.isDryRun === true || !isInteractive(terminal)) return;
+  if (await confirm(terminal, question)) return;
+  throw new AppError('status_forbids', 'You did not answer "y": nothing was changed.');
 }
 
 /** A script must never wait for an answer: both ends have to be a terminal. */

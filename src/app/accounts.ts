@@ -4,18 +4,18 @@ import type { Clock, Randomness } from '../clock.ts';
 import type { Config } from '../config.ts';
 import type { AccountsDeps } from '../http/accounts/accounts-deps.ts';
 import { createAddressLimit } from '../http/server/address-limit.ts';
-import { createEmbeddedProvider } from '../identity/embedded.ts';
-import { createGotrueProvider } from '../identity/gotrue.ts';
+import { createSigningKeys, importSigningKeys } from '../identity/access-tokens/signing-keys.ts';
 import { createIdentity, type Identity } from '../identity/identity.ts';
-import type { IdentityProvider } from '../identity/identity-provider.ts';
-import { createKeySet, importKeySet } from '../identity/key-set.ts';
-import { createPasswordHasher, type PasswordCost } from '../identity/password.ts';
+import { createPasswordHasher, type PasswordCost } from '../identity/passwords/password-hasher.ts';
+import { createEmbeddedProvider } from '../identity/providers/embedded.ts';
+import { createGotrueProvider } from '../identity/providers/gotrue.ts';
+import type { IdentityProvider } from '../identity/providers/identity-provider.ts';
 import { openLocalSecret } from '../local-secret.ts';
 import type { Log } from '../log.ts';
 import type { ObjectStore } from '../object-store/object-store.ts';
 import type { Secret } from '../secret.ts';
 
-/** What accounts are made of here. */
+/** Builds the parts of accounts from the configuration. */
 
 export interface OpenIdentityDeps {
   readonly config: Config;
@@ -27,10 +27,10 @@ export interface OpenIdentityDeps {
   readonly passwordCost: PasswordCost | undefined;
 }
 
-/** From one address: refreshes and the like, which need a good token to cost anything. */
+/** From one IP address, for requests with a token. A request without a valid token costs little. */
 const REQUESTS_PER_MINUTE = 600;
 
-/** Undefined where there are no accounts. @throws AppError `invalid_configuration` */
+/** Undefined if IDENTITY_PROVIDER is off. @throws AppError `invalid_configuration` */
 export async function openIdentity(deps: OpenIdentityDeps): Promise<Identity | undefined> {
   const { config, store, clock, randomness, log } = deps;
   const provider = createProvider(deps);
@@ -44,8 +44,8 @@ export async function openIdentity(deps: OpenIdentityDeps): Promise<Identity | u
     provider,
     registration: config.accounts.registration,
     sessionSecret,
-    keys: await importKeySet(keys.reveal()),
-    // Replicas issue for one another: by the address they share, or by name where there is none.
+    signingKeys: await importSigningKeys(keys.reveal()),
+    // Every replica must accept the tokens of the others: the issuer is the same for all.
     issuer: config.publicUrl ?? 'urn:slipway',
   });
 }
@@ -65,7 +65,7 @@ function createProvider(deps: OpenIdentityDeps): IdentityProvider | undefined {
   return createEmbeddedProvider({ store, clock, randomness, passwords });
 }
 
-/** From the configuration, or this machine's own, created once. */
+/** The configured secrets, or those in this machine's data directory, which are created once. */
 async function openSecrets(
   config: Config,
   log: Log,
@@ -78,13 +78,14 @@ async function openSecrets(
   ) {
     log.warn(
       { directory },
-      'SESSION_SECRET and ACCESS_TOKEN_KEYS are of this machine alone: other replicas refuse its sessions',
+      'SESSION_SECRET or ACCESS_TOKEN_KEYS is not set: this process uses secrets of this machine, and other replicas refuse its sessions',
     );
   }
   const file = (name: string): string => path.join(directory, name);
   return {
     sessionSecret: sessionSecret ?? (await openLocalSecret(file('session-secret'))),
-    keys: accessTokenKeys ?? (await openLocalSecret(file('access-token-keys.json'), createKeySet)),
+    keys:
+      accessTokenKeys ?? (await openLocalSecret(file('access-token-keys.json'), createSigningKeys)),
   };
 }
 

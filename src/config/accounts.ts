@@ -1,6 +1,6 @@
 import { DEFAULT_TIERS, parseTierTable, type TierTable } from '../domain/tier.ts';
 import type { FieldIssue } from '../errors.ts';
-import { privateKeySetSchema } from '../identity/key-set-schema.ts';
+import { signingKeysSchema } from '../identity/access-tokens/signing-keys-schema.ts';
 import { Secret } from '../secret.ts';
 import {
   count,
@@ -50,7 +50,7 @@ export type IdentityProviderConfig =
 const privateKeySet = defineKind(
   'a JWKS of private Ed25519 keys; "slipway keys" makes one',
   (value) =>
-    privateKeySetSchema.safeParse(parseJson(value)).success ? new Secret(value) : undefined,
+    signingKeysSchema.safeParse(parseJson(value)).success ? new Secret(value) : undefined,
 );
 
 const tierTable = defineKind('a JSON object of tiers', (value) => parseTierTable(parseJson(value)));

@@ -1,38 +1,40 @@
 import type { Log } from '../log.ts';
 import type { Secret } from '../secret.ts';
 import type { AppendDeps } from '../sequence/append.ts';
-import { type AccessTokens, createAccessTokens } from './access-token.ts';
-import { createDeveloperKeyVerifier, type DeveloperKeyVerifier } from './developer-key-verifier.ts';
-import type { IdentityProvider } from './identity-provider.ts';
-import type { KeySet } from './key-set.ts';
-import { createLockout, type Lockout } from './lockout.ts';
-import { createRefreshTokens } from './refresh-token.ts';
+import { type AccessTokens, createAccessTokens } from './access-tokens/access-token.ts';
+import type { SigningKeys } from './access-tokens/signing-keys.ts';
+import {
+  createDeveloperKeyVerifier,
+  type DeveloperKeyVerifier,
+} from './developer-keys/developer-key-verifier.ts';
+import { createLockout, type Lockout } from './passwords/lockout.ts';
+import type { IdentityProvider } from './providers/identity-provider.ts';
 import type { Registration } from './register.ts';
-import { createSessions, type Sessions } from './sessions.ts';
+import { createRefreshTokens } from './sessions/refresh-token.ts';
+import { createSessions, type Sessions } from './sessions/sessions.ts';
 
-/** Everything about accounts that a running service needs, put together. */
+/** The parts of accounts that a running service needs. */
 export interface Identity extends AppendDeps {
   readonly provider: IdentityProvider;
   readonly registration: Registration;
   readonly lockout: Lockout;
   readonly sessions: Sessions;
   readonly accessTokens: AccessTokens;
-  readonly keys: KeySet;
+  readonly signingKeys: SigningKeys;
   readonly developerKeys: DeveloperKeyVerifier;
 }
 
-export interface IdentityOptions extends AppendDeps {
+export interface IdentityOptions
+  extends AppendDeps,
+    Pick<Identity, 'provider' | 'registration' | 'signingKeys'> {
   readonly log: Log;
-  readonly provider: IdentityProvider;
-  readonly registration: Registration;
   readonly sessionSecret: Secret;
-  readonly keys: KeySet;
   /** See `AccessTokenOptions`. */
   readonly issuer: string;
 }
 
 export function createIdentity(options: IdentityOptions): Identity {
-  const { store, clock, randomness, log, provider, registration, keys, issuer } = options;
+  const { store, clock, randomness, log, provider, registration, signingKeys, issuer } = options;
   const deps = { store, clock, randomness };
   return {
     ...deps,
@@ -40,8 +42,8 @@ export function createIdentity(options: IdentityOptions): Identity {
     registration,
     lockout: createLockout(deps),
     sessions: createSessions({ ...deps, log, tokens: createRefreshTokens(options.sessionSecret) }),
-    accessTokens: createAccessTokens({ keys, clock, randomness, issuer }),
-    keys,
+    accessTokens: createAccessTokens({ signingKeys, clock, randomness, issuer }),
+    signingKeys,
     developerKeys: createDeveloperKeyVerifier({ ...deps, log }),
   };
 }

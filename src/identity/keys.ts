@@ -1,4 +1,4 @@
-/** Every key this room stores under; nobody else builds them. */
+/** The storage keys of this room. No other file builds them. */
 
 export const SESSIONS_ROOT = 'sessions/';
 export const ACCOUNTS_ROOT = 'accounts/';
@@ -14,23 +14,23 @@ export function accountKey(account: string, number: number): string {
   return `${accountPrefix(account)}${number}.json`;
 }
 
-/** The account whose end a key below `accounts/` marks; undefined for any other key. */
+/** The account of an end marker's key below `accounts/`; undefined for any other key. */
 export function parseAccountEnd(key: string): string | undefined {
   return /^accounts\/([^/]+)\/end\.json$/.exec(key)?.[1];
 }
 
-/** The account and the number of a document's key; undefined for any other key. */
+/** The account and the number of an account document's key; undefined for any other key. */
 export function parseAccountKey(key: string): NumberedKey | undefined {
   return parseNumbered(/^accounts\/([^/]+)\/([1-9]\d{0,8})\.json$/, key);
 }
 
-/** The account and the number of a list of developer keys; undefined for any other key. */
+/** The account and the number of a developer key list's key; undefined for any other key. */
 export function parseDeveloperKeyListKey(key: string): NumberedKey | undefined {
   return parseNumbered(/^developer-keys\/([^/]+)\/([1-9]\d{0,8})\.json$/, key);
 }
 
 interface NumberedKey {
-  /** The account. */
+  /** The id of the account. */
   readonly of: string;
   readonly number: number;
 }
@@ -40,7 +40,7 @@ function parseNumbered(form: RegExp, key: string): NumberedKey | undefined {
   return match === null ? undefined : { of: String(match[1]), number: Number(match[2]) };
 }
 
-/** All sessions of an account. */
+/** The prefix of all sessions of an account. */
 export function sessionsPrefix(account: string): string {
   return `${SESSIONS_ROOT}${account}/`;
 }
@@ -56,11 +56,11 @@ export function sessionKey(account: string, session: string, counter: number): s
 export interface SessionObject {
   readonly account: string;
   readonly session: string;
-  /** Undefined for the marker of its end. */
+  /** Undefined for the end marker. */
   readonly counter: number | undefined;
 }
 
-/** What a key below `sessions/` names; undefined for one that is none of ours. */
+/** What a key below `sessions/` names; undefined for a key that this room does not write. */
 export function parseSessionKey(key: string): SessionObject | undefined {
   const match = /^sessions\/([^/]+)\/([^/]+)\/(?:(\d{1,9})|end)\.json$/.exec(key);
   if (match === null) return undefined;
@@ -72,7 +72,7 @@ export function developerKeysPrefix(account: string): string {
   return `${DEVELOPER_KEYS_ROOT}${account}/`;
 }
 
-/** The list of an account's developer keys. */
+/** The key of a document in the list of an account's developer keys. */
 export function developerKeyListKey(account: string, number: number): string {
   return `${developerKeysPrefix(account)}${number}.json`;
 }
@@ -85,19 +85,19 @@ export function developerKeyKey(account: string, id: string): string {
   return `${developerKeyPrefix(account, id)}1.json`;
 }
 
-/** @param day `2026-11-21` */
+/** @param day in UTC, such as `2026-11-21` */
 export function developerKeyUseKey(account: string, id: string, day: string): string {
   return `${developerKeyPrefix(account, id)}used/${day}.json`;
 }
 
 export interface DeveloperKeyObject {
   readonly id: string;
-  /** The day of a use; undefined for anything else of the key. */
+  /** The day of a use, in UTC; undefined for the document and the end marker. */
   readonly usedOn: string | undefined;
   readonly isEnd: boolean;
 }
 
-/** What a key below an account's developer keys names; undefined for one that is none of ours. */
+/** What a storage key below an account's developer keys names; undefined for a key that this room does not write. */
 export function parseDeveloperKeyKey(account: string, key: string): DeveloperKeyObject | undefined {
   const prefix = developerKeysPrefix(account);
   const match = /^([^/]+)\/(?:1|(end)|used\/(\d{4}-\d{2}-\d{2}))\.json$/.exec(
@@ -107,15 +107,15 @@ export function parseDeveloperKeyKey(account: string, key: string): DeveloperKey
   return { id: String(match[1]), usedOn: match[3], isEnd: match[2] !== undefined };
 }
 
-/** All invitations of an address, by what an embedded account of it is called. */
+/** The prefix of all invitations of an address. @param account the id that an embedded account of it has */
 export function invitationsPrefix(account: string): string {
   return `${INVITATIONS_ROOT}${account}/`;
 }
 
 export interface InvitationName {
-  /** What an embedded account of the address is called. */
+  /** The id that an embedded account of the address has. */
   readonly account: string;
-  /** Digest of the code. */
+  /** The digest of the code. */
   readonly invitation: string;
 }
 
@@ -127,13 +127,13 @@ export function invitationKey(name: InvitationName): string {
   return `${invitationPrefix(name)}1.json`;
 }
 
-/** The invitation whose document a key names; undefined for any other key. */
+/** The invitation of a document's key; undefined for any other key. */
 export function parseInvitationKey(key: string): InvitationName | undefined {
   const match = /^invitations\/([0-9a-f]{32})\/([0-9a-f]{32})\/1\.json$/.exec(key);
   return match === null ? undefined : { account: String(match[1]), invitation: String(match[2]) };
 }
 
-/** @param window the number of the span of time that the account is locked out for */
+/** @param window the number of the time window in which the account is locked out */
 export function lockoutKey(account: string, window: number): string {
   return `${LOCKOUTS_ROOT}${account}/${window}.json`;
 }

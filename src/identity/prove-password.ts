@@ -1,9 +1,14 @@
 import type { Clock } from '../clock.ts';
 import { AppError } from '../errors.ts';
-import { accountIdOf } from './account.ts';
-import type { Account } from './account-document.ts';
-import type { Credentials, IdentityProvider, VerifiedIdentity } from './identity-provider.ts';
-import type { Lockout } from './lockout.ts';
+import { accountIdOf } from './accounts/account.ts';
+import type { Account } from './accounts/account-document.ts';
+import { startPadding } from './pad-response-time.ts';
+import type { Lockout } from './passwords/lockout.ts';
+import type {
+  Credentials,
+  IdentityProvider,
+  VerifiedIdentity,
+} from './providers/identity-provider.ts';
 
 export interface ProofDeps {
   readonly provider: IdentityProvider;
@@ -11,11 +16,11 @@ export interface ProofDeps {
   readonly clock: Clock;
 }
 
-/** An account with a history takes longer to read than none: every failure takes as long as the longest. */
+/** The minimum response time of a failure: reading an account with many changes takes longer than none. */
 export const FAILURE_MS_MIN = 500;
 
 /**
- * Has the provider prove a password, within the limits on tries.
+ * Has the provider verify a password, within the limits on tries.
  *
  * @throws AppError `invalid_credentials`, `too_many_requests`, `email_not_verified`,
  *   `identity_provider_unavailable`, `overloaded`, and the store's
@@ -23,24 +28,24 @@ export const FAILURE_MS_MIN = 500;
 export async function provePassword(
   { provider, lockout, clock }: ProofDeps,
   { email, password }: Credentials,
-  sentence = 'The address or the password is wrong.',
+  message = 'The mail address or the password is wrong.',
 ): Promise<VerifiedIdentity> {
-  const startedAt = clock.now();
-  // Known before the provider has said anything: by the address, whoever it belongs to.
-  const guarded = accountIdOf(provider.name, email);
-  await lockout.admit(guarded);
+  const waitOutRest = startPadding(clock, FAILURE_MS_MIN);
+  // From the address, because the provider's identifier of the user is not known yet.
+  const limited = accountIdOf(provider.name, email);
+  await lockout.admit(limited);
   const identity = await provider.verifyPassword({ email, password });
   if (identity === undefined) {
-    await lockout.noteFailure(guarded);
-    await clock.sleep(Math.max(0, startedAt + FAILURE_MS_MIN - clock.now()));
-    throw new AppError('invalid_credentials', sentence);
+    await lockout.noteFailure(limited);
+    await waitOutRest();
+    throw new AppError('invalid_credentials', message);
   }
-  await lockout.noteSuccess(guarded);
+  await lockout.noteSuccess(limited);
   return identity;
 }
 
 /**
- * Has the owner of an account prove their password once more, for what a stolen token must not do.
+ * Has the owner of an account prove their password again, for changes that a stolen token must not make.
  *
  * @throws AppError those of {@link provePassword}
  */
@@ -49,9 +54,9 @@ export async function proveOwner(
   account: Account,
   password: string,
 ): Promise<void> {
-  const sentence = 'The password is wrong.';
-  const { subject } = await provePassword(deps, { email: account.email, password }, sentence);
+  const message = 'The password is wrong.';
+  const { subject } = await provePassword(deps, { email: account.email, password }, message);
   if (subject === account.subject) return;
-  // The address is another user's at the provider by now.
-  throw new AppError('invalid_credentials', sentence);
+  // At the provider, the address belongs to another user now.
+  throw new AppError('invalid_credentials', message);
 }

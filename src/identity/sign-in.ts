@@ -1,17 +1,15 @@
 import { AppError, isAppError } from '../errors.ts';
 import type { AppendDeps } from '../sequence/append.ts';
-import {
-  accountIdOf,
-  changeAccount,
-  createAccount,
-  normalizeEmail,
-  readAccount,
-} from './account.ts';
-import type { Account } from './account-document.ts';
-import type { VerifiedIdentity } from './identity-provider.ts';
+import { accountIdOf, createAccount, normalizeEmail, readAccount } from './accounts/account.ts';
+import type { Account } from './accounts/account-document.ts';
+import { changeAccount } from './accounts/change-account.ts';
+import { accountLocked } from './identity-errors.ts';
 import { type ProofDeps, provePassword } from './prove-password.ts';
-import type { ClientPlatform } from './session-document.ts';
-import { accountLocked, type Device, type OpenSession, type Sessions } from './sessions.ts';
+import type { VerifiedIdentity } from './providers/identity-provider.ts';
+import type { Device } from './sessions/begin-session.ts';
+import type { OpenSession } from './sessions/open-session.ts';
+import type { ClientPlatform } from './sessions/session-document.ts';
+import type { Sessions } from './sessions/sessions.ts';
 
 export interface SignInDeps extends AppendDeps, ProofDeps {
   readonly sessions: Sessions;
@@ -25,10 +23,10 @@ export interface SignIn {
 }
 
 /**
- * Begins a session for whoever knows the password.
+ * Begins a session for a client that sends the right password.
  *
- * An unknown address and a wrong password are told apart by nobody, neither by the answer nor by its
- * time; that an account is locked is told only to those who know its password.
+ * An unknown address and a wrong password get the same answer after the same time. Only a client with the
+ * right password learns that the account is locked.
  *
  * @throws AppError `invalid_credentials`, `too_many_requests`, `account_locked`, `email_not_verified`,
  *   `identity_provider_unavailable`, and the store's
@@ -43,49 +41,41 @@ export async function signIn(deps: SignInDeps, request: SignIn): Promise<OpenSes
   return sessions.begin(account, request.platform, request.device, startedAt);
 }
 
-/** The account of somebody the provider vouches for, brought up to date with what it says. */
+/** The account of a verified identity, created or updated with what the provider says. */
 async function openAccount(deps: SignInDeps, identity: VerifiedIdentity): Promise<Account> {
   const { provider, store } = deps;
   const id = accountIdOf(provider.name, identity.subject);
+  const claims = {
+    email: normalizeEmail(identity.email),
+    emailVerified: identity.emailVerified,
+    providerTier: identity.tier,
+  };
+  const isCurrent = (account: Account): boolean =>
+    account.email === claims.email &&
+    account.emailVerified === claims.emailVerified &&
+    account.providerTier === claims.providerTier;
   const known = await readAccount(store, id);
+  if (known !== undefined && isCurrent(known)) return known;
   if (known === undefined) {
+    const { subject, name } = identity;
     await createAccount(deps, {
       provider: provider.name,
-      subject: identity.subject,
-      email: normalizeEmail(identity.email),
-      emailVerified: identity.emailVerified,
-      name: identity.name,
-      providerTier: identity.tier,
+      subject,
+      name,
       password: null,
+      ...claims,
     });
-  } else if (!isOutdated(known, identity)) {
-    return known;
   }
   return changeAccount(deps, id, (account) =>
-    isOutdated(account, identity)
-      ? {
-          change: 'updated by the provider',
-          email: normalizeEmail(identity.email),
-          emailVerified: identity.emailVerified,
-          providerTier: identity.tier,
-        }
-      : undefined,
+    isCurrent(account) ? undefined : { change: 'updated by the provider', ...claims },
   ).catch((error: unknown) => {
-    // Erased a moment ago: until the last of it is gone, nobody signs in to it.
+    // The account was erased, and its end marker is still there.
     if (isAppError(error, 'ended') || isAppError(error, 'unknown_account')) {
       throw new AppError(
         'invalid_credentials',
-        'This account was deleted. Try again in two hours.',
+        'This account was deleted. You can register again in two hours.',
       );
     }
     throw error;
   });
-}
-
-function isOutdated(account: Account, identity: VerifiedIdentity): boolean {
-  return (
-    account.email !== normalizeEmail(identity.email) ||
-    account.emailVerified !== identity.emailVerified ||
-    account.providerTier !== identity.tier
-  );
 }

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { createSharedClock } from '../../src/app/shared-clock.ts';
 import type { Clock } from '../../src/clock.ts';
 import { removeOldMessages } from '../../src/contact/retention.ts';
-import { clearUpIdentity } from '../../src/identity/retention.ts';
+import { cleanUpIdentity } from '../../src/identity/clean-up.ts';
 import { createDownloadLinks } from '../../src/object-store/download-links.ts';
 import { createMemoryStore } from '../../src/object-store/memory.ts';
 import type { ObjectStore } from '../../src/object-store/object-store.ts';
@@ -87,7 +87,7 @@ describe.each(OFFSETS)('a process whose clock is %i ms off', (aheadMs) => {
       const again = await refreshWith(round % 2 === 0 ? rightSessions : offSessions, before);
       expect(again.refreshToken).toBe(current);
       clock.advance(9 * MINUTE);
-      await clearUpIdentity(off);
+      await cleanUpIdentity(off);
     }
     await refreshWith(rightSessions, current);
   });

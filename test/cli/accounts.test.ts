@@ -5,7 +5,7 @@ import { makeTemporaryDirectory } from '../support/release.ts';
 import { createTestService, type TestService } from '../support/service.ts';
 import { json, ROOT, slipway } from './support.ts';
 
-/** What staff do to accounts beside a running service on the same directory; the tests build on each other. */
+/** What admins do to accounts while a service runs on the same directory. Each test goes on from the one before. */
 describe('slipway accounts', () => {
   let directory: Awaited<ReturnType<typeof makeTemporaryDirectory>>;
   let service: TestService;
@@ -33,7 +33,7 @@ describe('slipway accounts', () => {
   const refresh = (token: string) =>
     post('/api/v1/auth/refresh', { refresh_token: token, platform: 'linux', device });
 
-  it('has nothing to list at first, and says so', async () => {
+  it('says that there are no accounts yet', async () => {
     await service.store.create('probe/first', new Uint8Array(1));
     expect(await run('accounts', 'list')).toMatchObject({
       code: 0,
@@ -44,7 +44,7 @@ describe('slipway accounts', () => {
     expect(unknown.stderr).toMatch(/^slipway: There is no such account/);
   });
 
-  it('lists and shows what registered and signed in, and no password', async () => {
+  it('lists and shows accounts and sessions, and no password', async () => {
     await register('Ada@Example.com');
     await register('bob@example.com');
     const { body } = await login('correct horse');
@@ -69,7 +69,7 @@ describe('slipway accounts', () => {
     expect(listed.stdout + shown.stdout + text.stdout).not.toMatch(/argon2|correct horse|slr1/);
   });
 
-  it('sets a tier that the table has, which the next refresh brings', async () => {
+  it('sets a tier of TIERS, which clients get with their next refresh', async () => {
     const { body } = await login('correct horse');
     const refused = await run('accounts', 'set-tier', 'ada@example.com', 'gold');
     expect(refused.code).toBe(2);
@@ -81,7 +81,7 @@ describe('slipway accounts', () => {
     expect(json(await run('accounts', 'show', 'ada@example.com', '--json')).tier).toBe('free');
   });
 
-  it('locks: signed out everywhere, nobody gets in, until it is unlocked', async () => {
+  it('locks an account: its owner is signed out everywhere and cannot sign in until it is unlocked', async () => {
     const { body } = await login('correct horse');
     const locked = await run('accounts', 'lock', 'ada@example.com', '--reason', 'fraud');
     expect(locked.stdout).toMatch(/locked and signed out everywhere/);
@@ -98,7 +98,7 @@ describe('slipway accounts', () => {
     expect((await login('correct horse')).status).toBe(200);
   });
 
-  it('sets a password from standard input, never from an argument', async () => {
+  it('sets a password that it reads from standard input', async () => {
     const changed = await slipway(['accounts', 'set-password', 'bob@example.com'], {
       cwd: directory.path,
       stdin: 'a new battery\n',
@@ -110,11 +110,11 @@ describe('slipway accounts', () => {
     expect((await signIn('a new battery')).status).toBe(200);
   });
 
-  it('invites an address, lists its invitation, and withdraws it', async () => {
+  it('invites an address, lists the invitation, and withdraws it', async () => {
     const invited = await run('accounts', 'invite', 'Grace@Example.com', '--days', '3');
     expect(invited.stdout).toMatch(/^sli_[\w-]{32}\n/);
     expect(invited.stdout).toMatch(
-      /^Send this code to grace@example\.com\. .*once, until 2.*, on a service of \.\/data /m,
+      /^Send this code to grace@example\.com\. .*once, until 2.*, on a service .* that uses \.\/data\./m,
     );
     const { code, email } = json(await run('accounts', 'invite', 'joan@example.com', '--json'));
     expect(code).toMatch(/^sli_/);
@@ -129,7 +129,7 @@ describe('slipway accounts', () => {
     const again = await run('accounts', 'withdraw', 'grace@example.com');
     expect(again).toMatchObject({
       code: 3,
-      stderr: expect.stringMatching(/There is no invitation/),
+      stderr: expect.stringMatching(/There is no open invitation/),
     });
     await run('accounts', 'withdraw', 'joan@example.com');
     expect((await run('accounts', 'invitations')).stdout).toBe(
@@ -137,10 +137,10 @@ describe('slipway accounts', () => {
     );
   });
 
-  it('invites no address that has an account, and nothing that is none', async () => {
+  it('refuses to invite an address that has an account, and a text that is not an address', async () => {
     const known = await run('accounts', 'invite', 'ada@example.com');
     expect(known).toMatchObject({ code: 3, stdout: '' });
-    expect(known.stderr).toMatch(/ada@example\.com has an account already/);
+    expect(known.stderr).toMatch(/ada@example\.com already has an account/);
     for (const wrong of [
       ['ada'],
       [''],
@@ -152,9 +152,39 @@ describe('slipway accounts', () => {
     }
   });
 
-  it('erases, for good', async () => {
-    expect((await run('accounts', 'erase', 'bob@example.com')).stdout).toMatch(/is deleted/);
-    expect((await run('accounts', 'show', 'bob@example.com')).code).toBe(3);
+  it('asks a person at a terminal before it erases, and erases nothing without a yes', async () => {
+    const erase = (typed: string, ...options: string[]) =>
+      slipway(['accounts', 'erase', 'ada@example.com', ...options], {
+        cwd: directory.path,
+        stdin: typed,
+        isTerminal: true,
+      });
+    for (const typed of ['n\n', '\n', '', 'yellow\n']) {
+      const { code, stdout, stderr } = await erase(typed);
+      expect([typed, code, stdout]).toEqual([typed, 3, '']);
+      expect(stderr).toMatch(
+        /^This deletes ada@example\.com \([0-9a-f]{32}\) in \.\/data .*It cannot be undone\.\nGo on\? \[y\/N\] /,
+      );
+      expect(stderr).toMatch(/nothing was changed/);
+    }
+    // A dry run changes nothing, so that it asks nothing.
+    const dryRun = await erase('', '--dry-run');
+    expect([dryRun.code, dryRun.stderr]).toEqual([0, '']);
+    expect((await run('accounts', 'show', 'ada@example.com')).code).toBe(0);
+  });
+
+  it('erases permanently: after a yes, with --yes, and without a question in a script', async () => {
+    const grace = ['accounts', 'erase', 'grace@example.com'];
+    const joan = ['accounts', 'erase', 'joan@example.com', '--yes'];
+    const terminal = { cwd: directory.path, isTerminal: true };
+    for (const name of ['grace', 'joan']) await register(`${name}@example.com`);
+    expect((await slipway(grace, { ...terminal, stdin: 'y\n' })).code).toBe(0);
+    expect(await slipway(joan, terminal)).toMatchObject({ code: 0, stderr: '' });
+    const script = await run('accounts', 'erase', 'bob@example.com');
+    expect(script.stdout).toMatch(/^Deleted bob@example\.com /);
+    for (const name of ['grace', 'joan', 'bob']) {
+      expect((await run('accounts', 'show', `${name}@example.com`)).code).toBe(3);
+    }
     const { accounts } = json(await run('accounts', 'list', '--json'));
     expect(accounts.map(({ email }: { email: string }) => email)).toEqual(['ada@example.com']);
   });
@@ -169,7 +199,7 @@ describe('slipway keys', () => {
   const kids = (stdout: string) =>
     JSON.parse(stdout).keys.map(({ kid }: { kid: string }) => kid) as string[];
 
-  it('makes keys that the configuration takes, and rotates them with overlap', async () => {
+  it('prints keys that the configuration accepts, and rotates them in steps', async () => {
     const made = (await run([])).stdout.trim();
     expect(loadConfig({ ACCESS_TOKEN_KEYS: made }).accounts.accessTokenKeys?.reveal()).toBe(made);
     const [old] = kids(made);
@@ -181,8 +211,8 @@ describe('slipway keys', () => {
     expect(kids((await run(['--retire'], switched)).stdout)).toEqual([next]);
   });
 
-  it('refuses a step without keys, and two at once', async () => {
+  it('refuses a step without current keys, and two steps at once', async () => {
     expect(await run(['--add'])).toMatchObject({ code: 2, stdout: '' });
-    expect((await run(['--add', '--retire'])).stderr).toMatch(/One step at a time/);
+    expect((await run(['--add', '--retire'])).stderr).toMatch(/one step at a time/);
   });
 });

@@ -73,8 +73,8 @@ const MISTAKES: readonly (readonly [string, number, RegExp])[] = [
   ['releases --app Desktop', 2, /"Desktop" is not a usable application name/],
   ['gc --app dektop', 3, /There is no application dektop in this store\. Did you mean desktop\?/],
   ['contact list --state ded', 2, /Allowed choices are kept, pending, delivered, dead/],
-  ['keys --add', 2, /Set ACCESS_TOKEN_KEYS to the present keys/],
-  ['keys --add --switch', 2, /One step at a time/],
+  ['keys --add', 2, /--add needs the current keys\. Set ACCESS_TOKEN_KEYS/],
+  ['keys --add --switch', 2, /Give one step at a time/],
   ['yank 1.0.1', 3, /Did you mean 1\.0\.0\?/],
 ];
 

@@ -1,8 +1,8 @@
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { listSessions } from '../../src/identity/account-sessions.ts';
-import { findAccount } from '../../src/identity/manage-account.ts';
-import { endSession } from '../../src/identity/sessions.ts';
+import { findAccount } from '../../src/identity/accounts/find-account.ts';
+import { endSession } from '../../src/identity/sessions/end-session.ts';
+import { listSessions } from '../../src/identity/sessions/list-sessions.ts';
 import { createMemoryStore } from '../../src/object-store/memory.ts';
 import { systemClock } from '../../src/system.ts';
 import { createFaultyStore } from '../support/faulty-store.ts';
@@ -211,7 +211,7 @@ describe.skipIf(skipsBrowser)('the sign-in piece, in cookie mode', () => {
     await second.getByText(`Signed in as ${email}`).waitFor();
     const { id } = await findAccount(store, email);
     for (const session of await listSessions(identity, id)) {
-      await endSession(identity, id, session.id, 'logged_out');
+      await endSession(identity, id, session.id, 'signed_out');
     }
     await page.reload();
     await page.getByText('This session is over. Sign in again.').waitFor();

@@ -20,14 +20,14 @@ import { CHECK_UPDATE, release } from '../http/support.ts';
 import { createHastyClock } from '../support/clock.ts';
 import { createTestService, type TestService } from '../support/service.ts';
 
-/** What asking as somebody costs the store, from the route down: requests, and round trips. */
+/** What authenticated requests cost, measured from the route on: store requests and round trips. */
 
 const CALLS = 1_000;
 const CHECK = { current_version: '1.0.0', platform: 'windows', arch: 'x64', channel: 'insider' };
-/** A channel that is not everybody's makes a check look at its token. */
+/** An update check verifies its token only for a channel that needs a tier. */
 const TIERS = JSON.stringify({ free: ['developer_keys', 'analytics', 'channel:desktop/insider'] });
 
-/** Stands still: nothing that is remembered for a while is forgotten on a slow machine. */
+/** Stands still, so that on a slow machine nothing expires from a cache. */
 const NOW = Date.parse('2026-11-21T09:00:00Z');
 const clock = { ...createHastyClock(), now: () => NOW };
 const counting = createCountingStore(createMemoryStore({ clock }));
@@ -45,19 +45,19 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-/** What one call costs. */
+/** The store requests and round trips of one call. */
 async function costOf<T>(call: () => Promise<T>) {
   counting.take();
   const answer = await call();
   return { answer, cost: counting.take() };
 }
 
-/** What a thousand calls cost, none of them from an address that has asked too often. */
+/** The store requests and round trips of 1000 calls, from several addresses because of the rate limit. */
 async function costOfMany(call: (address: string) => Promise<void>) {
   const { cost } = await costOf(async () => {
     for (let turn = 0; turn < CALLS; turn++) {
       await call(`10.0.${turn >> 8}.${turn & 255}`);
-      // Asked without a pause, it would shed what is too much.
+      // Without a pause, the service would refuse requests as overloaded.
       await setImmediate();
     }
   });
@@ -70,7 +70,7 @@ describe('an access token', () => {
   it(`is checked ${CALLS} times without the store`, async () => {
     const check = (address: string) =>
       ask(service, 'POST', CHECK_UPDATE, { body: CHECK, bearer: person.access, address });
-    // The first to need a release waits until it was read.
+    // The first request that needs a release waits until it is read.
     await check('10.1.0.1');
     const cost = await costOfMany(async (address) => {
       const { status, body } = await check(address);
@@ -87,7 +87,7 @@ describe('an access token', () => {
     expect(cost).toEqual(NOTHING);
   });
 
-  it('that somebody made up costs none either', async () => {
+  it('that is forged costs none either', async () => {
     const [header = '', payload = ''] = person.access.split('.');
     const forged = `${header}.${payload}.${'A'.repeat(86)}`;
     const { answer, cost } = await costOf(() => ask(service, 'GET', ANALYTICS, { bearer: forged }));
@@ -109,7 +109,7 @@ describe('a refresh', () => {
     }
   });
 
-  it('with a token that somebody made up costs none', async () => {
+  it('with a forged token costs none', async () => {
     const forged = `${person.refresh.slice(0, -43)}${'A'.repeat(43)}`;
     const { answer, cost } = await costOf(() => refresh(service, person, forged));
     expect(answer.status).toBe(401);
@@ -129,7 +129,7 @@ describe('a developer key', () => {
     const use = (address: string) =>
       ask(service, 'GET', ANALYTICS, { bearer: made.body.key, address });
     const { cost: first } = await costOf(() => use('10.1.0.2'));
-    // Its document and its end, the account's (three) and that it was used today.
+    // The key's document and end marker, three of the account, and the note of the use.
     expect(first.requests).toBeLessThanOrEqual(6);
     expect(first.requests).toBeGreaterThan(0);
     const cost = await costOfMany(async (address) => {
@@ -152,7 +152,7 @@ describe('an address with an account and one without cost the same', () => {
     expect(known.cost.requests).toBeGreaterThan(0);
   });
 
-  it('to log in to with a wrong password', async () => {
+  it('to sign in to with a wrong password', async () => {
     const known = await costOf(guessing(await register(service)));
     const unknown = await costOf(guessing(newEmail()));
     expect([known.answer.status, unknown.answer.status]).toEqual([401, 401]);

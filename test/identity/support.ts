@@ -1,17 +1,14 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect } from 'vitest';
-import { accountIdOf, createAccount, readAccount } from '../../src/identity/account.ts';
-import type { Account } from '../../src/identity/account-document.ts';
-import { createEmbeddedProvider } from '../../src/identity/embedded.ts';
-import { createLockout } from '../../src/identity/lockout.ts';
-import type { PasswordHasher } from '../../src/identity/password.ts';
-import { createRefreshTokens } from '../../src/identity/refresh-token.ts';
-import {
-  createSessions,
-  type Device,
-  type OpenSession,
-  type Sessions,
-} from '../../src/identity/sessions.ts';
+import { accountIdOf, createAccount, readAccount } from '../../src/identity/accounts/account.ts';
+import type { Account } from '../../src/identity/accounts/account-document.ts';
+import { createLockout } from '../../src/identity/passwords/lockout.ts';
+import type { PasswordHasher } from '../../src/identity/passwords/password-hasher.ts';
+import { createEmbeddedProvider } from '../../src/identity/providers/embedded.ts';
+import type { Device } from '../../src/identity/sessions/begin-session.ts';
+import type { OpenSession } from '../../src/identity/sessions/open-session.ts';
+import { createRefreshTokens } from '../../src/identity/sessions/refresh-token.ts';
+import { createSessions, type Sessions } from '../../src/identity/sessions/sessions.ts';
 import type { SignInDeps } from '../../src/identity/sign-in.ts';
 import type { Log } from '../../src/log.ts';
 import { openFilesystemStore } from '../../src/object-store/filesystem.ts';
@@ -34,7 +31,7 @@ export const SECRET = new Secret('s'.repeat(32));
 
 export const silentLog: Log = { info: () => {}, warn: () => {}, error: () => {} };
 
-/** Fast: what hashing costs is the business of `password.test.ts`. */
+/** Does not hash: `password-hasher.test.ts` tests the real one. */
 export const fastPasswords: PasswordHasher = {
   hash: async (password) => `fast:${password}`,
   verify: async (hash, password) => hash === `fast:${password}`,
@@ -47,10 +44,10 @@ export interface Parts extends AppendDeps {
 
 let seeds = 1;
 
-/** One process on a store, a memory store of its own unless another is given. */
+/** What one process has. @param inner default a new memory store */
 export function setUp(inner?: ObjectStore, clock = createFixedClock()): Parts {
   const store = createFaultyStore(inner ?? createMemoryStore({ clock }));
-  // A seed for each process: equal ones would make equal ids.
+  // A seed for each process: equal seeds would make equal ids.
   return { store, clock, randomness: createSeededRandomness(seeds++) };
 }
 
@@ -73,11 +70,18 @@ export async function register(deps: AppendDeps, email = EMAIL): Promise<Account
   return account;
 }
 
-/** An account and a session of it, on a computer. */
+/** Creates an account and a session of a desktop client. */
 export async function beginSession(deps: AppendDeps, sessions: Sessions, email?: string) {
   const account = await register(deps, email);
   const session = await sessions.begin(account, 'linux', DEVICE);
   return { account, session, token: session.refreshToken };
+}
+
+/** A process with an account and a session that has just begun. */
+export async function setUpSession() {
+  const deps = setUp();
+  const sessions = createTestSessions(deps);
+  return { ...deps, deps, sessions, ...(await beginSession(deps, sessions)) };
 }
 
 export function refreshWith(sessions: Sessions, token: string): Promise<OpenSession> {
@@ -88,7 +92,7 @@ export async function expectEnded(sessions: Sessions, token: string, why?: strin
   await expect(refreshWith(sessions, token), why).rejects.toMatchObject({ code: 'session_ended' });
 }
 
-/** What `signIn` needs, with the embedded provider and a process's own limits. */
+/** What `signIn` needs, with the embedded provider. */
 export function signInDeps(deps: AppendDeps): SignInDeps {
   return {
     ...deps,
@@ -104,7 +108,7 @@ export async function keysOf(store: ObjectStore, prefix = ''): Promise<string[]>
   return keys;
 }
 
-/** Every key and byte of a store, as one text. */
+/** Every key and object of a store, as one text. */
 export async function dump(store: ObjectStore): Promise<string> {
   const parts: string[] = [];
   for (const key of await keysOf(store)) {
@@ -114,7 +118,7 @@ export async function dump(store: ObjectStore): Promise<string> {
   return parts.join('\n');
 }
 
-/** The suite in memory; the system tests run it in a directory and on S3 instead. */
+/** Defines the suite on the memory store. The system tests define it on a directory and on S3 instead. */
 export function describeStores(name: string, define: (open: () => ObjectStore) => void): void {
   if (process.env.TEST_STORES !== 'real') {
     describe(`${name}, in memory`, () =>

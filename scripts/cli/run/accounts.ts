@@ -1,18 +1,23 @@
 import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
 import { AppError } from '../../../src/errors.ts';
-import type { Account } from '../../../src/identity/account-document.ts';
-import { listSessions } from '../../../src/identity/account-sessions.ts';
-import { listDeveloperKeys } from '../../../src/identity/developer-keys.ts';
+import { readAccount } from '../../../src/identity/accounts/account.ts';
+import type { Account } from '../../../src/identity/accounts/account-document.ts';
+import { setTier } from '../../../src/identity/accounts/change-account.ts';
 import {
-  eraseAccount,
   findAccount,
+  isAccountId,
   listAccounts,
-  lockAccount,
-  setPassword,
-  setTier,
-  unlockAccount,
-} from '../../../src/identity/manage-account.ts';
+} from '../../../src/identity/accounts/find-account.ts';
+import { setPassword } from '../../../src/identity/change-password.ts';
+import {
+  type DeveloperKey,
+  listDeveloperKeys,
+} from '../../../src/identity/developer-keys/developer-keys.ts';
+import { eraseAccount } from '../../../src/identity/erase-account.ts';
+import { lockAccount, unlockAccount } from '../../../src/identity/lock-account.ts';
+import { listSessions, type SessionSummary } from '../../../src/identity/sessions/list-sessions.ts';
+import { requireConsent } from '../consent.ts';
 import { type Context, openContext } from '../context.ts';
 import { alignColumns, formatTime, printJson, printTable } from '../output.ts';
 import { print, type Terminal } from '../terminal.ts';
@@ -105,37 +110,43 @@ export async function show(
   ])) {
     print(terminal, `  ${line}`);
   }
-  if (sessions.length > 0) {
-    print(terminal);
-    printTable(
-      terminal,
-      ['session', 'platform', 'device', 'started', 'last refreshed'],
-      sessions.map((session) => [
-        session.id,
-        session.platform,
-        session.deviceName,
-        formatTime(session.startedAt),
-        formatTime(session.refreshedAt),
-      ]),
-    );
-  }
-  if (developerKeys.length > 0) {
-    print(terminal);
-    printTable(
-      terminal,
-      ['key', 'name', 'scopes', 'expires', 'last used'],
-      developerKeys.map((key) => [
-        key.id,
-        key.name,
-        key.scopes.map(({ application, access }) => `${application}:${access}`).join(' '),
-        formatTime(key.expiresAt),
-        key.lastUsedOn ?? 'never',
-      ]),
-    );
-  }
+  printSessions(terminal, sessions);
+  printDeveloperKeys(terminal, developerKeys);
 }
 
-/** Runs one change and says what came of it. */
+function printSessions(terminal: Terminal, sessions: readonly SessionSummary[]): void {
+  if (sessions.length === 0) return;
+  print(terminal);
+  printTable(
+    terminal,
+    ['session', 'platform', 'device', 'started', 'last refreshed'],
+    sessions.map((session) => [
+      session.id,
+      session.platform,
+      session.deviceName,
+      formatTime(session.startedAt),
+      formatTime(session.refreshedAt),
+    ]),
+  );
+}
+
+function printDeveloperKeys(terminal: Terminal, keys: readonly DeveloperKey[]): void {
+  if (keys.length === 0) return;
+  print(terminal);
+  printTable(
+    terminal,
+    ['key', 'name', 'scopes', 'expires', 'last used'],
+    keys.map((key) => [
+      key.id,
+      key.name,
+      key.scopes.map(({ application, access }) => `${application}:${access}`).join(' '),
+      formatTime(key.expiresAt),
+      key.lastUsedOn ?? 'never',
+    ]),
+  );
+}
+
+/** Makes one change and prints its result. */
 async function change(
   terminal: Terminal,
   idOrEmail: string,
@@ -168,13 +179,13 @@ export async function changeTier(
       if (tier !== 'default' && !names.includes(tier)) {
         throw new AppError(
           'invalid_request',
-          `There is no tier ${JSON.stringify(tier)}. TIERS has: ${names.join(', ')}.`,
+          `There is no tier ${JSON.stringify(tier)}. TIERS has: ${names.join(', ')}. "default" removes the tier that an admin set.`,
         );
       }
       return setTier(context, id, tier === 'default' ? null : tier);
     },
     (account, context) =>
-      `${account.email} in ${context.place.text} has the tier ${jsonOf(context, account).tier}. Clients learn of it with their next refresh, within ten minutes.`,
+      `${account.email} in ${context.place.text} has the tier ${jsonOf(context, account).tier}. Its clients get it with their next refresh, within ten minutes.`,
   );
 }
 
@@ -189,7 +200,7 @@ export async function lock(
     options,
     (context, id) => lockAccount(context, id, options.reason ?? null),
     (account, { place }) =>
-      `${account.email} in ${place.text} is locked and signed out everywhere, within ten minutes. "slipway accounts unlock" undoes it.`,
+      `${account.email} in ${place.text} is locked and signed out everywhere. Access tokens that it has are valid for up to ten minutes more. "slipway accounts unlock" unlocks it.`,
   );
 }
 
@@ -203,7 +214,7 @@ export async function unlock(
     idOrEmail,
     options,
     unlockAccount,
-    (account, { place }) => `${account.email} in ${place.text} can sign in.`,
+    (account, { place }) => `${account.email} in ${place.text} is unlocked and can sign in.`,
   );
 }
 
@@ -213,23 +224,25 @@ export async function changePassword(
   options: Options,
 ): Promise<void> {
   const password = await readPassword(terminal);
-  const { createPasswordHasher } = await import('../../../src/identity/password.ts');
+  const { createPasswordHasher } = await import(
+    '../../../src/identity/passwords/password-hasher.ts'
+  );
   await change(
     terminal,
     idOrEmail,
     options,
     (context, id) => setPassword({ ...context, passwords: createPasswordHasher() }, id, password),
     (account, { place }) =>
-      `${account.email} in ${place.text} has the new password, is signed out everywhere within ten minutes, and its developer keys are revoked.`,
+      `${account.email} in ${place.text} has the new password and is signed out everywhere. Its developer keys are revoked. Access tokens that it has are valid for up to ten minutes more.`,
   );
 }
 
-/** Never an argument: those are in the shell's history, and everybody sees them in `ps`. */
+/** Not from an argument: arguments are in the shell's history, and every user of the machine sees them in `ps`. */
 async function readPassword({ stdin, stderr }: Terminal): Promise<string> {
   const isTerminal = stdin.isTTY === true;
-  if (isTerminal) stderr.write('New password (it is not shown): ');
-  const unseen = new Writable({ write: (_chunk, _encoding, done) => done() });
-  const input = createInterface({ input: stdin, output: unseen, terminal: isTerminal });
+  if (isTerminal) stderr.write('New password (your input is not shown): ');
+  const hidden = new Writable({ write: (_chunk, _encoding, done) => done() });
+  const input = createInterface({ input: stdin, output: hidden, terminal: isTerminal });
   try {
     for await (const line of input) {
       if (line !== '') return line;
@@ -241,20 +254,31 @@ async function readPassword({ stdin, stderr }: Terminal): Promise<string> {
   }
   throw new AppError(
     'invalid_request',
-    'No password came from standard input. Type one, or pipe it in: slipway accounts set-password ADDRESS < file',
+    'Standard input has no password. Type one, or pipe one in: slipway accounts set-password ADDRESS < file',
   );
 }
 
 export async function erase(
   terminal: Terminal,
   idOrEmail: string,
-  { json }: Options,
+  { json, yes }: Options & { readonly yes: boolean },
 ): Promise<void> {
   const context = await openContext(terminal, { subject: 'private data' });
-  // By its id also when an erasure was cut short: the account is gone then, and not all of the rest.
-  const isId = /^[0-9a-f]{32}$/.test(idOrEmail);
-  const id = isId ? idOrEmail : (await findAccount(context.privateStore, idOrEmail)).id;
+  const where = `in ${context.place.text}`;
+  // An id works without an account, too: it completes an erasure that failed half way.
+  const account = isAccountId(idOrEmail)
+    ? await readAccount(context.privateStore, idOrEmail)
+    : await findAccount(context.privateStore, idOrEmail);
+  const id = account?.id ?? idOrEmail;
+  const name = account === undefined ? `account ${id}` : `${account.email} (${id})`;
+  if (!yes) {
+    await requireConsent(
+      terminal,
+      `This deletes ${name} ${where} with its sessions, developer keys and invitations. It cannot be undone.`,
+    );
+  }
   await eraseAccount({ ...context, store: context.privateStore }, id);
   if (json) printJson(terminal, { id, erased: true });
-  else print(terminal, `Everything of account ${id} in ${context.place.text} is deleted.`);
+  else
+    print(terminal, `Deleted ${name} ${where} with its sessions, developer keys and invitations.`);
 }

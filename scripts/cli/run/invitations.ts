@@ -1,13 +1,13 @@
 import { z } from 'zod';
 import { AppError } from '../../../src/errors.ts';
-import { normalizeEmail } from '../../../src/identity/account.ts';
+import { normalizeEmail } from '../../../src/identity/accounts/account.ts';
 import {
   endInvitations,
   INVITATION_DAYS_MAX,
   type Invitation,
   invite,
   listInvitations,
-} from '../../../src/identity/invitations.ts';
+} from '../../../src/identity/accounts/invitations.ts';
 import { type Context, openContext } from '../context.ts';
 import { formatTime, printJson, printTable } from '../output.ts';
 import { print, type Terminal } from '../terminal.ts';
@@ -25,13 +25,13 @@ export async function inviteAddress(
   const life = parseDays(days);
   const context = await openContext(terminal, { subject: 'private data' });
   const { code, ...invitation } = await invite(depsOf(context), email, life);
-  // That of a dry run is stored nowhere, and would be refused.
+  // The code of a dry run is not stored, and so not valid.
   const shown = terminal.session?.isDryRun ? null : code;
   if (json) return printJson(terminal, { ...jsonOf(invitation), code: shown });
   if (shown !== null) print(terminal, shown);
   print(
     terminal,
-    `Send this code to ${email}. To register, they put it into the field "invitation". The code works once, until ${formatTime(invitation.expiresAt)}, on a service of ${context.place.text} with REGISTRATION=invite. Slipway will not show it again.`,
+    `Send this code to ${email}. The registration form takes it in the field "invitation". The code works once, until ${formatTime(invitation.expiresAt)}, on a service with REGISTRATION=invite that uses ${context.place.text}. Slipway does not show it again.`,
   );
 }
 
@@ -64,11 +64,15 @@ export async function withdraw(
   if (withdrawn === 0) {
     throw new AppError(
       'unknown_invitation',
-      `There is no invitation of ${email}, or it was used. "slipway accounts invitations" lists the open ones.`,
+      `There is no open invitation of ${email}. "slipway accounts invitations" lists the open ones.`,
     );
   }
   if (json) printJson(terminal, { email, withdrawn });
-  else print(terminal, `${email} cannot register with the code in ${context.place.text} any more.`);
+  else
+    print(
+      terminal,
+      `Withdrew ${withdrawn === 1 ? 'the invitation' : `${withdrawn} invitations`} of ${email} in ${context.place.text}. The address cannot register with the code any more.`,
+    );
 }
 
 function depsOf(context: Context) {
@@ -83,7 +87,7 @@ function jsonOf({ email, createdAt, expiresAt }: Invitation) {
 function parseEmail(text: string): string {
   const parsed = z.email().max(254).safeParse(text.trim());
   if (parsed.success) return normalizeEmail(parsed.data);
-  throw new AppError('invalid_request', `${JSON.stringify(text)} is no mail address.`);
+  throw new AppError('invalid_request', `${JSON.stringify(text)} is not a mail address.`);
 }
 
 /** @throws AppError `invalid_request` */
@@ -92,6 +96,6 @@ function parseDays(text: string): number {
   if (/^\d{1,2}$/.test(text) && days >= 1 && days <= INVITATION_DAYS_MAX) return days;
   throw new AppError(
     'invalid_request',
-    `--days ${text}: must be a whole number from 1 to ${INVITATION_DAYS_MAX}.`,
+    `--days ${text}: give a whole number from 1 to ${INVITATION_DAYS_MAX}.`,
   );
 }

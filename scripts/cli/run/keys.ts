@@ -1,6 +1,9 @@
 import { loadConfig } from '../../../src/config.ts';
 import { AppError } from '../../../src/errors.ts';
-import { createKeySet, rotateKeySet } from '../../../src/identity/key-set.ts';
+import {
+  createSigningKeys,
+  rotateSigningKeys,
+} from '../../../src/identity/access-tokens/signing-keys.ts';
 import { print, type Terminal } from '../terminal.ts';
 
 export async function keys(
@@ -9,11 +12,11 @@ export async function keys(
 ): Promise<void> {
   const steps = (['add', 'switch', 'retire'] as const).filter((step) => options[step]);
   const [step] = steps;
-  if (step === undefined) return print(terminal, await createKeySet());
+  if (step === undefined) return print(terminal, await createSigningKeys());
   if (steps.length > 1) {
     throw new AppError(
       'invalid_request',
-      'One step at a time: --add, then --switch, then --retire.',
+      'Give one step at a time: --add, then --switch, then --retire.',
     );
   }
   const config = loadConfig(terminal.environment(), 'command');
@@ -21,8 +24,8 @@ export async function keys(
   if (accessTokenKeys === undefined) {
     throw new AppError(
       'invalid_configuration',
-      `Set ACCESS_TOKEN_KEYS to the present keys: --${step} works on them.`,
+      `--${step} needs the current keys. Set ACCESS_TOKEN_KEYS to them.`,
     );
   }
-  print(terminal, await rotateKeySet(accessTokenKeys.reveal(), step));
+  print(terminal, await rotateSigningKeys(accessTokenKeys.reveal(), step));
 }

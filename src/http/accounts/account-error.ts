@@ -1,5 +1,5 @@
 import { AppError, isAppError } from '../../errors.ts';
-import { notSignedIn } from '../../identity/access-token.ts';
+import { notSignedIn } from '../../identity/identity-errors.ts';
 
 /** What errors of `identity/` become for a client: its account may have been erased, or its change be uncertain. */
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { endOneSession, listSessions } from '../../identity/account-sessions.ts';
-import { endEverySession } from '../../identity/manage-account.ts';
-import { CLIENT_PLATFORMS } from '../../identity/session-document.ts';
+import { endOneSession, signOutEverywhere } from '../../identity/sessions/end-session.ts';
+import { listSessions } from '../../identity/sessions/list-sessions.ts';
+import { CLIENT_PLATFORMS } from '../../identity/sessions/session-document.ts';
 import type { App } from '../deps.ts';
 import { errorResponses } from '../error-responses.ts';
 import { word } from '../server/validation.ts';
@@ -81,7 +81,7 @@ export function registerAccountSessions(app: App, deps: AccountsDeps): void {
     const principal = await requirePrincipal(deps, request);
     const { account, session } = principal;
     const owner = asOwner(openIdentity(deps), principal, { isSigningOut: true });
-    await endEverySession(owner, account, session).catch(signedOutWhenErased);
+    await signOutEverywhere(owner, account, session).catch(signedOutWhenErased);
     clearSessionCookie(reply, deps.cookies);
     return reply.code(204).send(null);
   });

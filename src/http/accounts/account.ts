@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import type { TierTable } from '../../domain/tier.ts';
-import { notSignedIn } from '../../identity/access-token.ts';
-import { readAccount } from '../../identity/account.ts';
-import type { Account } from '../../identity/account-document.ts';
-import { eraseOwnAccount } from '../../identity/erase-own.ts';
-import { setName } from '../../identity/manage-account.ts';
+import { readAccount } from '../../identity/accounts/account.ts';
+import type { Account } from '../../identity/accounts/account-document.ts';
+import { setName } from '../../identity/accounts/change-account.ts';
+import { eraseOwnAccount } from '../../identity/erase-account.ts';
+import { notSignedIn } from '../../identity/identity-errors.ts';
 import type { App } from '../deps.ts';
 import { errorResponses } from '../error-responses.ts';
 import { signedOutWhenErased } from './account-error.ts';

@@ -1,7 +1,8 @@
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { AppError } from '../../errors.ts';
-import { bearerOf, notSignedIn } from '../../identity/access-token.ts';
+import { bearerOf } from '../../identity/access-tokens/access-token.ts';
+import { notSignedIn } from '../../identity/identity-errors.ts';
 import type { Telemetry } from '../../usage/telemetry.ts';
 import type { App } from '../deps.ts';
 import { errorResponses } from '../error-responses.ts';

@@ -1,10 +1,11 @@
 import type { FastifyRequest } from 'fastify';
 import type { Feature, TierTable } from '../../domain/tier.ts';
 import { AppError } from '../../errors.ts';
-import { bearerOf, notSignedIn, type Principal } from '../../identity/access-token.ts';
-import type { ChangeDeps } from '../../identity/account.ts';
+import { bearerOf, type Principal } from '../../identity/access-tokens/access-token.ts';
+import type { ChangeDeps } from '../../identity/accounts/change-account.ts';
 import type { Identity } from '../../identity/identity.ts';
-import { type GuardedSession, guardSession } from '../../identity/session-guard.ts';
+import { notSignedIn } from '../../identity/identity-errors.ts';
+import { type GuardedSession, guardSession } from '../../identity/sessions/check-session.ts';
 import type { AccountsDeps } from './accounts-deps.ts';
 
 /** Which account sends a request, and what its tier allows. */

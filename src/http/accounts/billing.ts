@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { AppError } from '../../errors.ts';
-import { notSignedIn } from '../../identity/access-token.ts';
-import { readAccount } from '../../identity/account.ts';
-import { guardSession } from '../../identity/session-guard.ts';
+import { readAccount } from '../../identity/accounts/account.ts';
+import { notSignedIn } from '../../identity/identity-errors.ts';
+import { guardSession } from '../../identity/sessions/check-session.ts';
 import type { App } from '../deps.ts';
 import { errorResponses } from '../error-responses.ts';
 import type { AccountsDeps } from './accounts-deps.ts';

@@ -1,13 +1,13 @@
 import { z } from 'zod';
 import { parseApplicationName } from '../../domain/channel.ts';
 import { isAppError } from '../../errors.ts';
+import { ACCESSES } from '../../identity/developer-keys/developer-key-document.ts';
 import {
-  ACCESSES,
   createDeveloperKey,
   type DeveloperKey,
   listDeveloperKeys,
   revokeDeveloperKey,
-} from '../../identity/developer-keys.ts';
+} from '../../identity/developer-keys/developer-keys.ts';
 import type { App } from '../deps.ts';
 import { errorResponses } from '../error-responses.ts';
 import { signedOutWhenErased } from './account-error.ts';

@@ -94,7 +94,7 @@ async function endReplacedSession(
 ): Promise<void> {
   const replaced = sessions.claimsOf(sessionCookieOf(request, cookies) ?? '');
   if (replaced === undefined) return;
-  await sessions.end(replaced.account, replaced.session, 'logged_out').catch((error: unknown) => {
+  await sessions.end(replaced.account, replaced.session, 'signed_out').catch((error: unknown) => {
     request.log.warn({ err: error }, 'the session of the replaced cookie could not be ended');
   });
 }

@@ -1,10 +1,11 @@
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { bearerOf, notSignedIn } from '../../identity/access-token.ts';
-import { standingOf } from '../../identity/account-sessions.ts';
+import { bearerOf } from '../../identity/access-tokens/access-token.ts';
 import type { Identity } from '../../identity/identity.ts';
-import { endEverySession } from '../../identity/manage-account.ts';
-import { SESSION_LIFE_MS } from '../../identity/sessions.ts';
+import { notSignedIn } from '../../identity/identity-errors.ts';
+import { standingOf } from '../../identity/sessions/check-session.ts';
+import { signOutEverywhere } from '../../identity/sessions/end-session.ts';
+import { SESSION_LIFE_MS } from '../../identity/sessions/session-lifetimes.ts';
 import type { App } from '../deps.ts';
 import { errorResponses } from '../error-responses.ts';
 import { isErased, tryAgainWhenUnknown } from './account-error.ts';
@@ -91,7 +92,7 @@ async function proveSession(
 }
 
 function endLocally({ sessions }: Identity, { account, session }: ProvenSession): Promise<void> {
-  return sessions.end(account, session, 'logged_out');
+  return sessions.end(account, session, 'signed_out');
 }
 
 /** @throws AppError `not_signed_in` */
@@ -99,11 +100,11 @@ async function endGlobally(identity: Identity, proven: ProvenSession): Promise<v
   const { account, session, counter, isStale } = proven;
   const standing = await standingOf(identity, account, session, counter);
   // A session that is over ends no other one.
-  if (standing === 'over') return;
+  if (standing === 'ended') return;
   // An old token, found on a discarded disk, must not end every session of its owner.
   if (isStale || standing === 'replaced') throw notSignedIn();
   const owner = asOwner(identity, { account, session }, { isSigningOut: true });
-  await endEverySession(owner, account, session).catch((error: unknown) => {
+  await signOutEverywhere(owner, account, session).catch((error: unknown) => {
     // An erased account has no sessions left.
     if (!isErased(error)) tryAgainWhenUnknown(error);
   });

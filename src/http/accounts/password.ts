@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { changeOwnPassword } from '../../identity/change-own-password.ts';
+import { changeOwnPassword } from '../../identity/change-password.ts';
 import type { App } from '../deps.ts';
 import { errorResponses } from '../error-responses.ts';
 import { signedOutWhenErased } from './account-error.ts';

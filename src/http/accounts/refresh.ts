@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { isAppError } from '../../errors.ts';
-import { sessionEnded } from '../../identity/sessions.ts';
+import { sessionEnded } from '../../identity/identity-errors.ts';
 import type { App } from '../deps.ts';
 import { errorResponses } from '../error-responses.ts';
 import type { AccountsDeps } from './accounts-deps.ts';

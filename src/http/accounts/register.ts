@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { normalizeEmail } from '../../identity/account.ts';
+import { normalizeEmail } from '../../identity/accounts/account.ts';
 import { register as registerPerson } from '../../identity/register.ts';
 import type { App } from '../deps.ts';
 import { errorResponses } from '../error-responses.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { isDisplayName } from '../../domain/display-name.ts';
-import { CLIENT_PLATFORMS } from '../../identity/session-document.ts';
+import { CLIENT_PLATFORMS } from '../../identity/sessions/session-document.ts';
 import { NOT_A_NAME, word } from '../server/validation.ts';
 
 /** Fields that the bodies of several routes about accounts share, and their examples. */

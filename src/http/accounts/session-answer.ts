@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { ACCESS_TOKEN_SECONDS } from '../../identity/access-token.ts';
-import type { ClientPlatform } from '../../identity/session-document.ts';
-import type { OpenSession } from '../../identity/sessions.ts';
+import { ACCESS_TOKEN_SECONDS } from '../../identity/access-tokens/access-token.ts';
+import type { OpenSession } from '../../identity/sessions/open-session.ts';
+import type { ClientPlatform } from '../../identity/sessions/session-document.ts';
 import type { AccountsDeps } from './accounts-deps.ts';
 import { openIdentity } from './authenticate.ts';
 import { setSessionCookie, usesCookie } from './session-cookie.ts';

@@ -1,7 +1,7 @@
 import type { CookieSerializeOptions } from '@fastify/cookie';
 import type { FastifyRequest } from 'fastify';
 import { AppError } from '../../errors.ts';
-import type { ClientPlatform } from '../../identity/session-document.ts';
+import type { ClientPlatform } from '../../identity/sessions/session-document.ts';
 import type { CookieSettings } from './accounts-deps.ts';
 
 /** Cookie mode: a website keeps its refresh token in a cookie that no script can read. */

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ErrorCode } from '../../../src/errors.ts';
-import { invite } from '../../../src/identity/invitations.ts';
-import { lockAccount } from '../../../src/identity/manage-account.ts';
+import { invite } from '../../../src/identity/accounts/invitations.ts';
+import { lockAccount } from '../../../src/identity/lock-account.ts';
 import { createMemoryStore } from '../../../src/object-store/memory.ts';
 import { renderEnvelope } from '../../../src/sequence/envelope.ts';
 import { systemClock } from '../../../src/system.ts';

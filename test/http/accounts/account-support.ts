@@ -1,4 +1,4 @@
-import type { ClientPlatform } from '../../../src/identity/session-document.ts';
+import type { ClientPlatform } from '../../../src/identity/sessions/session-document.ts';
 import type { TestService } from '../../support/service.ts';
 
 /** Shared by the tests about accounts: users, and short ways to send requests as one of them. */

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { setTier } from '../../../src/identity/manage-account.ts';
+import { setTier } from '../../../src/identity/accounts/change-account.ts';
 import { createHastyClock } from '../../support/clock.ts';
 import { createTestService, type TestService } from '../../support/service.ts';
 import { CHECK_UPDATE, DOWNLOAD, LATEST_VERSION, release } from '../support.ts';

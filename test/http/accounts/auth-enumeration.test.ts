@@ -1,6 +1,6 @@
 import argon2 from 'argon2';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
-import { lockAccount } from '../../../src/identity/manage-account.ts';
+import { lockAccount } from '../../../src/identity/lock-account.ts';
 import { createMemoryStore } from '../../../src/object-store/memory.ts';
 import { systemClock } from '../../../src/system.ts';
 import { type MonitoringStub as Stub, startMonitoringStub } from '../../monitoring/stub.ts';

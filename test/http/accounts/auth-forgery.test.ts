@@ -250,7 +250,7 @@ describe('a token in the wrong place', () => {
   });
 
   it('a token that this service signed for another purpose is refused', async () => {
-    const { keys } = service.app.identity as Identity;
+    const { signingKeys: keys } = service.app.identity as Identity;
     const claims = JSON.parse(
       Buffer.from(person.access.split('.')[1] ?? '', 'base64url').toString(),
     );

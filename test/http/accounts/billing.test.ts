@@ -1,6 +1,6 @@
 import { createLocalJWKSet, decodeProtectedHeader, jwtVerify } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { setTier } from '../../../src/identity/manage-account.ts';
+import { setTier } from '../../../src/identity/accounts/change-account.ts';
 import { createHastyClock } from '../../support/clock.ts';
 import { createTestService, type TestService } from '../../support/service.ts';
 import { ask, BILLING, JWKS, type Person, PORTAL, signIn, UNLIMITED } from './account-support.ts';

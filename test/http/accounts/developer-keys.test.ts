@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { lockAccount } from '../../../src/identity/manage-account.ts';
+import { lockAccount } from '../../../src/identity/lock-account.ts';
 import { createHastyClock } from '../../support/clock.ts';
 import { createTestService, type TestService } from '../../support/service.ts';
 import { release } from '../support.ts';

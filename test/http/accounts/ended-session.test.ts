@@ -1,8 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { readAccount } from '../../../src/identity/account.ts';
-import { listDeveloperKeys } from '../../../src/identity/developer-keys.ts';
-import { eraseAccount, lockAccount, setPassword } from '../../../src/identity/manage-account.ts';
-import { createPasswordHasher } from '../../../src/identity/password.ts';
+import { readAccount } from '../../../src/identity/accounts/account.ts';
+import { setPassword } from '../../../src/identity/change-password.ts';
+import { listDeveloperKeys } from '../../../src/identity/developer-keys/developer-keys.ts';
+import { eraseAccount } from '../../../src/identity/erase-account.ts';
+import { lockAccount } from '../../../src/identity/lock-account.ts';
+import { createPasswordHasher } from '../../../src/identity/passwords/password-hasher.ts';
 import { createMemoryStore } from '../../../src/object-store/memory.ts';
 import { systemClock } from '../../../src/system.ts';
 import { createHastyClock } from '../../support/clock.ts';
@@ -148,7 +150,7 @@ describe('with the access token of an ended session', () => {
         expect([answer.status, answer.body?.code], change).toEqual([401, 'not_signed_in']);
         const account = await readAccount(store, person.id);
         expect(account?.name, change).toBeNull();
-        expect(account?.sessionKept, change).toBeNull();
+        expect(account?.sessionsEnded?.except, change).toBeNull();
         expect(await listDeveloperKeys(store, person.id), change).toEqual([]);
       }
     },

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { accountIdOf } from '../../../src/identity/account.ts';
+import { accountIdOf } from '../../../src/identity/accounts/account.ts';
 import { createMemoryStore } from '../../../src/object-store/memory.ts';
 import { systemClock } from '../../../src/system.ts';
 import { createHastyClock } from '../../support/clock.ts';

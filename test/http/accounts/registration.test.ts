@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { invite } from '../../../src/identity/invitations.ts';
+import { invite } from '../../../src/identity/accounts/invitations.ts';
 import { createTestService, type TestService } from '../../support/service.ts';
 import { AUTH, ask, comparable, logIn, newEmail, PASSWORD, UNLIMITED } from './account-support.ts';
 

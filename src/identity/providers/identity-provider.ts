@@ -1,0 +1,56 @@
+import type { PasswordHasher } from '../passwords/password-hasher.ts';
+
+/** Verifies passwords and registers users. The sessions are this service's own with every provider. */
+export interface IdentityProvider {
+  readonly name: 'embedded' | 'gotrue';
+  /**
+   * Creates an account for the address if it has none. Does the same work, or takes the same time, either way.
+   *
+   * @returns must not reach the client: it would tell which addresses are registered
+   * @throws AppError `weak_password`, `not_configured` when the provider does not register users,
+   *   `identity_provider_unavailable`, `too_many_requests`, and the store's
+   */
+  register(person: NewPerson): Promise<Registered>;
+  /**
+   * @returns undefined for an unknown address and for a wrong password, after the same time
+   * @throws AppError `email_not_verified` when the password is right;
+   *   `identity_provider_unavailable`, `too_many_requests`, and the store's
+   */
+  verifyPassword(credentials: Credentials): Promise<VerifiedIdentity | undefined>;
+  /**
+   * Has the provider send a mail if the address has an account. The result is the same if it has none.
+   *
+   * @throws AppError `not_configured` when the provider sends no mail, `identity_provider_unavailable`
+   */
+  requestMail(kind: 'verification' | 'reset', email: string): Promise<void>;
+  /** Undefined where the provider keeps the passwords. */
+  readonly passwords: PasswordHasher | undefined;
+  /** For the status page. @throws AppError when the provider does not answer */
+  probe(signal: AbortSignal): Promise<void>;
+}
+
+/**
+ * `accepted`: the provider does not tell whether the account is new. `not accepted`: it refused for a reason
+ * that depends on the address.
+ */
+export type Registered = 'created' | 'exists' | 'accepted' | 'not accepted';
+
+export interface Credentials {
+  /** See `normalizeEmail`. */
+  readonly email: string;
+  readonly password: string;
+}
+
+export interface NewPerson extends Credentials {
+  readonly name: string | null;
+}
+
+export interface VerifiedIdentity {
+  /** The account's id follows from it: see `accountIdOf`. */
+  readonly subject: string;
+  readonly email: string;
+  readonly emailVerified: boolean;
+  readonly name: string | null;
+  /** The tier that the provider's operator set; null for none. Users must not be able to write it. */
+  readonly tier: string | null;
+}

@@ -1,0 +1,80 @@
+import { type Account, endsSession } from '../accounts/account-document.ts';
+import type { EndReason } from './end-session.ts';
+import { accountCopyOf, type ClientPlatform, type SessionJson } from './session-document.ts';
+import { REFRESH_GRACE_MS, SESSION_IDLE_MS } from './session-lifetimes.ts';
+
+/** What was read for one refresh. */
+export interface RefreshFacts {
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+  /** Whether the session has an end marker. */
+  readonly isEnded: boolean;
+  /** The state of the session that the token names; undefined once it was trimmed. */
+  readonly presented: SessionJson | undefined;
+  /** The state after that. It exists when the token was exchanged before. */
+  readonly successor: SessionJson | undefined;
+  /** Whether the successor's token was exchanged, too. */
+  readonly isSuccessorExchanged: boolean;
+  /**
+   * Whether this process wrote the successor and could not confirm that to the client, because the store
+   * failed. See `UnconfirmedRefreshes`.
+   */
+  readonly isUnconfirmed: boolean;
+  /** Whether the device that asks is the one that the token was issued to. */
+  readonly isSameDevice: boolean;
+  readonly platform: ClientPlatform;
+  /** The account, if it changed after the state that the token names; `erased` when it is gone. */
+  readonly account: Account | 'unchanged' | 'erased';
+}
+
+export type RefreshDecision =
+  /** The session has ended already. */
+  | { readonly action: 'refuse' }
+  /** End the session, then refuse. */
+  | { readonly action: 'end'; readonly reason: EndReason }
+  /** Answer with the token of this state, which an earlier refresh created. */
+  | { readonly action: 'repeat'; readonly state: SessionJson }
+  /** Create this state, and answer with its token. */
+  | { readonly action: 'advance'; readonly state: Omit<SessionJson, 'change_id'> };
+
+/**
+ * What to answer to a refresh. Pure and total.
+ *
+ * Refresh tokens are rotated, and reuse of an exchanged one is detected, after RFC 9700, section 4.14.2: of
+ * the two holders of a stolen token, one presents a token that the other has exchanged. The session ends
+ * then, because the service cannot tell the thief from the owner. A token that was exchanged within
+ * {@link REFRESH_GRACE_MS}, and whose successor was not, is no sign of theft.
+ */
+export function decideRefresh(facts: RefreshFacts): RefreshDecision {
+  const { now, presented, successor, account } = facts;
+  if (facts.isEnded || account === 'erased') return { action: 'refuse' };
+  // Trimming deletes only states that were exchanged at least twice since.
+  if (presented === undefined) return end('reused');
+  if (!facts.isSameDevice || presented.platform !== facts.platform) return end('other_device');
+  if (account !== 'unchanged') {
+    if (account.locked !== null) return end('account_locked');
+    if (endsSession(account, presented.session, Date.parse(presented.started_at))) {
+      return end('signed_out_everywhere');
+    }
+  }
+  if (successor !== undefined) {
+    const isLate = now - Date.parse(successor.at) > REFRESH_GRACE_MS;
+    const isReused = facts.isSuccessorExchanged || (isLate && !facts.isUnconfirmed);
+    return isReused ? end('reused') : { action: 'repeat', state: successor };
+  }
+  if (now - Date.parse(presented.at) > SESSION_IDLE_MS) return end('expired');
+  const { change_id: _, ...state } = presented;
+  return {
+    action: 'advance',
+    state: {
+      ...state,
+      counter: state.counter + 1,
+      at: new Date(now).toISOString(),
+      ...(account === 'unchanged' ? {} : accountCopyOf(account)),
+    },
+  };
+}
+
+function end(reason: EndReason): RefreshDecision {
+  return { action: 'end', reason };
+}

@@ -1,0 +1,116 @@
+import { isAppError } from '../../errors.ts';
+import { isPresent } from '../../object-store/presence.ts';
+import { createRetrying } from '../../sequence/create-settled.ts';
+import { isEnded } from '../../sequence/end.ts';
+import { seal } from '../../sequence/sealed.ts';
+import { readDocument } from '../../sequence/sequence.ts';
+import { readAccountAfter, readAccountFrom } from '../accounts/account.ts';
+import { sessionEnded } from '../identity-errors.ts';
+import { sessionPrefix } from '../keys.ts';
+import { decideRefresh, type RefreshFacts } from './decide-refresh.ts';
+import { endSession } from './end-session.ts';
+import { type OpenSession, openSessionOf, type SessionDeps } from './open-session.ts';
+import type { RefreshClaims } from './refresh-token.ts';
+import { type ClientPlatform, type SessionJson, sessionSequence } from './session-document.ts';
+import type { UnconfirmedRefreshes } from './unconfirmed-refreshes.ts';
+
+export interface RefreshRequest {
+  readonly token: string;
+  readonly platform: ClientPlatform;
+  readonly deviceId: string;
+}
+
+export interface RefreshDeps extends SessionDeps {
+  readonly unconfirmed: UnconfirmedRefreshes;
+}
+
+/**
+ * Exchanges a refresh token for the next one: reads the facts, has {@link decideRefresh} decide, and writes.
+ *
+ * Takes at most five store requests in two round trips, and more only when the account changed. Refresh N+1
+ * is the creation of document N+1: of concurrent refreshes with one token, one creates it, and all answer
+ * with the same token.
+ *
+ * @param claims those of `request.token`
+ * @throws AppError `session_ended`; the store's, which end nothing
+ */
+export async function refreshSession(
+  deps: RefreshDeps,
+  claims: RefreshClaims,
+  { platform, deviceId }: Omit<RefreshRequest, 'token'>,
+): Promise<OpenSession> {
+  const { tokens, clock, unconfirmed } = deps;
+  const { account, session } = claims;
+  const key = sessionSequence(account, session).key(claims.counter + 1);
+  const stored = await readStored(deps, claims);
+  // After the reads: the decision must not find a state of the future, nor miss the end of the grace.
+  const now = clock.now();
+  const decision = decideRefresh({
+    ...stored,
+    now,
+    platform,
+    isSameDevice: claims.device === tokens.deviceDigest(deviceId),
+    isUnconfirmed: unconfirmed.has(key, now),
+  });
+  switch (decision.action) {
+    case 'refuse':
+      throw sessionEnded();
+    case 'end':
+      await endSession(deps, account, session, decision.reason);
+      throw sessionEnded();
+    case 'repeat':
+      unconfirmed.noteAnswered(key, now);
+      return openSessionOf(tokens, decision.state);
+    case 'advance': {
+      const state = { ...decision.state, change_id: deps.randomness.id() };
+      await createState(deps, key, state);
+      return openSessionOf(tokens, state);
+    }
+  }
+}
+
+type StoredFacts = Pick<
+  RefreshFacts,
+  'isEnded' | 'presented' | 'successor' | 'isSuccessorExchanged' | 'account'
+>;
+
+async function readStored(deps: RefreshDeps, claims: RefreshClaims): Promise<StoredFacts> {
+  const { store, log } = deps;
+  const { account, session, counter, accountRevision } = claims;
+  const sequence = sessionSequence(account, session);
+  const [presented, successor, ended, changed] = await Promise.all([
+    readDocument(store, sequence, counter),
+    readDocument(store, sequence, counter + 1),
+    isEnded(store, sessionPrefix(account, session)),
+    readAccountAfter(store, account, accountRevision),
+  ]).catch((error: unknown) => {
+    if (!isAppError(error, 'document_corrupt')) throw error;
+    // Its state is lost, so that the owner has to sign in again.
+    log.error({ account, session, err: error }, 'a document of a session is corrupt');
+    throw sessionEnded();
+  });
+  const [isSuccessorExchanged, current] = await Promise.all([
+    successor !== undefined && isPresent(store, sequence.key(counter + 2)),
+    // Not the next document, but the newest one. Otherwise an owner could keep a tier that an admin has
+    // withdrawn: each change of their name would put off by one refresh that the session learns of it.
+    changed && readAccountFrom(store, changed),
+  ]);
+  return {
+    isEnded: ended,
+    presented: presented?.signed,
+    successor: successor?.signed,
+    isSuccessorExchanged,
+    account: changed === undefined ? 'unchanged' : (current ?? 'erased'),
+  };
+}
+
+/** It does not matter which refresh created the state: the token is the same. */
+async function createState(deps: RefreshDeps, key: string, state: SessionJson): Promise<void> {
+  const sequence = sessionSequence(state.account, state.session);
+  try {
+    await createRetrying(deps, key, sequence.render(seal(state)));
+  } catch (error) {
+    deps.unconfirmed.note(key);
+    throw error;
+  }
+}

@@ -1,0 +1,31 @@
+/** The oldest entries are forgotten first. */
+const ENTRIES_MAX = 10_000;
+
+/**
+ * Refreshes that this process answered with an error because the store failed, while the store may have
+ * created the next state. The client comes back with the token that it has, however late. That is the
+ * store's failure and no sign of theft.
+ */
+export interface UnconfirmedRefreshes {
+  /** The store may have created the state under this key, and no client was told. */
+  note(key: string): void;
+  /** Whether a token whose next state is under this key may still be answered with that state. */
+  has(key: string, now: number): boolean;
+  /** A client was told. From now on the grace is that of any other refresh. */
+  noteAnswered(key: string, now: number): void;
+}
+
+export function createUnconfirmedRefreshes(graceMs: number): UnconfirmedRefreshes {
+  const untilByKey = new Map<string, number>();
+  return {
+    note: (key) => {
+      const oldest = untilByKey.keys().next();
+      if (untilByKey.size >= ENTRIES_MAX && oldest.done !== true) untilByKey.delete(oldest.value);
+      untilByKey.set(key, Number.POSITIVE_INFINITY);
+    },
+    has: (key, now) => now <= (untilByKey.get(key) ?? Number.NEGATIVE_INFINITY),
+    noteAnswered: (key, now) => {
+      if (untilByKey.get(key) === Number.POSITIVE_INFINITY) untilByKey.set(key, now + graceMs);
+    },
+  };
+}

@@ -1,0 +1,44 @@
+import { describe, expect, it } from 'vitest';
+import { eraseAccount } from '../../../src/identity/erase-account.ts';
+import { createSeededRandomness } from '../../support/clock.ts';
+import { ENDINGS, type Ending, locksAfterChange, raceRefresh, raceSignIn } from './session-race.ts';
+import { inEveryOrder, inSomeOrders, type Turns } from './turns.ts';
+
+describe('a refresh racing', () => {
+  it.each([...ENDINGS, ['a lock after a change', locksAfterChange] as const])(
+    '%s leaves nothing that can be refreshed, in every order',
+    async (what, end) => {
+      const orders = await inEveryOrder((turns, name) => raceRefresh(turns, name, end));
+      console.log(`a refresh racing ${what}: ${orders} orders, 0 sessions left`);
+      expect(orders).toBeGreaterThan(100);
+    },
+  );
+
+  it('an erasure leaves nothing that can be refreshed', async () => {
+    const erase: Ending = (deps, account) => eraseAccount(deps, account);
+    const race = (turns: Turns, name: string) => raceRefresh(turns, name, erase);
+    const every = (await inEveryOrder(race, 'first')) + (await inEveryOrder(race, 'last'));
+    const some = await inSomeOrders(1_000, createSeededRandomness(20_261_121).fraction, race);
+    console.log(`a refresh racing an erasure: ${every + some} orders, 0 sessions left`);
+    expect(every).toBeGreaterThan(500);
+  });
+});
+
+describe('a sign-in racing', () => {
+  it.each<readonly [string, Ending]>([
+    ...ENDINGS.slice(2),
+    ['a lock after a change', locksAfterChange],
+    ['an erasure', (deps, account) => eraseAccount(deps, account)],
+  ])('%s leaves no session that can be refreshed', async (what, end) => {
+    let signedIn = 0;
+    const race = async (turns: Turns, name: string): Promise<void> => {
+      if (await raceSignIn(turns, name, end)) signedIn += 1;
+    };
+    const { fraction } = createSeededRandomness(20_261_121);
+    const every = await inEveryOrder(race, 'first');
+    const orders = every + (await inSomeOrders(500, fraction, race));
+    console.log(`a sign-in racing ${what}: ${orders} orders, ${signedIn} let in first, 0 left`);
+    expect(every).toBeGreaterThan(100);
+    expect(signedIn).toBeGreaterThan(0);
+  });
+});
