@@ -1,15 +1,15 @@
 import { readdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { ARCHES, type Arch, type Format, type Platform } from '../domain/platform.ts';
-import { archOfAppZip, type NupkgClues, readNupkg } from './archive-magic.ts';
 import { fileByProduct } from './by-product.ts';
 import type { Clues, Evidence } from './clues.ts';
 import { type Machine, machineOfFile } from './file-magic.ts';
 import { archInName } from './infer.ts';
+import { type ApplicationArch, readAppTar, readAppZip } from './mac-application.ts';
 import { containsVersion, otherVersionIn } from './name-version.ts';
+import { type NupkgClues, readNupkg } from './nupkg.ts';
 import { refusal } from './refusal.ts';
 import { beside, type SourceFile } from './source-file.ts';
-import { archOfAppArchive } from './tar-scan.ts';
 import { diskImageEvidence, isAppArchive } from './tauri.ts';
 
 /** Which processor a package is for. */
@@ -33,8 +33,9 @@ export async function decideArch(
   version: string,
 ): Promise<Arch> {
   const named = archInName(file.name);
-  const inside =
-    archInName(nupkg?.runtime ?? '') ?? machine?.arch ?? (await archInside(file, platform, format));
+  const stated = archInName(nupkg?.runtime ?? '') ?? machine?.arch;
+  const { arch: inside, problem } =
+    stated === undefined ? await readInside(file, nupkg, platform, format) : { arch: stated };
   const evidence: Evidence[] = [
     ...(named === undefined ? [] : [{ arch: named, source: 'its name' }]),
     ...(clues.arch === undefined ? [] : [clues.arch]),
@@ -47,10 +48,10 @@ export async function decideArch(
   }
   const last = (await lastResort(file, format, version)) ?? clues.usualArch;
   if (last !== undefined) return last;
-  const words = ARCHES.join(', ');
+  const why = problem === undefined ? '' : `, and ${problem}`;
   throw refusal(
     file.path,
-    `its arch (processor architecture) is unclear; say it with "${file.path},arch=…", one of ${words}`,
+    `its arch (processor architecture) is unclear${why}; say it with "${file.path},arch=…", one of ${ARCHES.join(', ')}`,
   );
 }
 
@@ -68,15 +69,20 @@ function checkAgreement(file: SourceFile, evidence: readonly Evidence[]): void {
   );
 }
 
-async function archInside(
+/** A corrupt archive is no evidence; it is reported when nothing else says the architecture. */
+async function readInside(
   file: SourceFile,
+  nupkg: NupkgClues | undefined,
   platform: Platform,
   format: Format,
-): Promise<Arch | undefined> {
-  if (format === 'appimage') return (await machineOfFile(file.path))?.arch;
-  if (platform !== 'macos') return undefined;
-  if (format === 'tar.gz') return archOfAppArchive(file.path);
-  return format === 'zip' ? archOfAppZip(file.path) : undefined;
+): Promise<Partial<ApplicationArch>> {
+  if (/\.nupkg$/i.test(file.name) && nupkg === undefined) {
+    return { problem: 'it is not a NuGet package that can be read' };
+  }
+  if (format === 'appimage') return { arch: (await machineOfFile(file.path))?.arch };
+  if (platform === 'macos' && format === 'tar.gz') return readAppTar(file.path);
+  if (platform === 'macos' && format === 'zip') return readAppZip(file.path);
+  return {};
 }
 
 async function lastResort(

@@ -7,7 +7,6 @@ import {
   platformOf,
 } from '../domain/platform.ts';
 import type { ArtifactIdentity } from '../domain/release.ts';
-import { readNupkg } from './archive-magic.ts';
 import { fileByProduct } from './by-product.ts';
 import type { Clues } from './clues.ts';
 import { type ArchFindings, decideArch } from './decide-arch.ts';
@@ -17,6 +16,7 @@ import { isNsisProgram, type Machine, machineOfFile } from './file-magic.ts';
 import { checkFilename, insertArch } from './filename.ts';
 import { inferFromName, looksLikePackage } from './infer.ts';
 import { otherVersionIn } from './name-version.ts';
+import { readNupkg } from './nupkg.ts';
 import { refusal } from './refusal.ts';
 import type { SourceFile } from './source-file.ts';
 import { appArchiveName, cluesOfTauri, isAppArchive } from './tauri.ts';

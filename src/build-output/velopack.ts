@@ -1,8 +1,8 @@
 import { type Arch, type Format, type Platform, platformOf } from '../domain/platform.ts';
-import { readNupkg } from './archive-magic.ts';
 import type { Clues, Evidence } from './clues.ts';
 import { archInName } from './infer.ts';
 import { containsVersion } from './name-version.ts';
+import { readNupkg } from './nupkg.ts';
 import { beside, type SourceFile } from './source-file.ts';
 
 /**

@@ -273,7 +273,7 @@ describe('several files', () => {
 
   test('that contradict themselves are refused', async () => {
     const root = await files({
-      'App_x64.app.tar.gz': gzipSync(tar('App.app/Contents/MacOS/App', machO('arm64'))),
+      'App_x64.app.tar.gz': gzipSync(tar(['App.app/Contents/MacOS/App', machO('arm64')])),
     });
     expect(await refused(root)).toMatch(/its name says x64, the program in it says arm64/);
   });
@@ -289,7 +289,7 @@ describe('several files', () => {
 });
 
 describe('a build of another version', () => {
-  const app = gzipSync(tar('App.app/Contents/MacOS/App', machO('x64')));
+  const app = gzipSync(tar(['App.app/Contents/MacOS/App', machO('x64')]));
 
   test('is refused also where one of its names states none', async () => {
     const root = await files({ 'App_0.9.0_x64.dmg': 'x', 'App.app.tar.gz': app });
