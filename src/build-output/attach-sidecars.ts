@@ -1,5 +1,6 @@
 import { dirname } from 'node:path';
-import type { ArtifactSignature } from '../domain/release.ts';
+import { BLOCKMAP, WEB_PACKAGE } from '../domain/companion.ts';
+import type { ArtifactSignature } from '../domain/signature.ts';
 import { readBlockmapCoverage } from './blockmap.ts';
 import type { BuiltCompanion, SkippedFile, StatedDigest } from './build-output.ts';
 import { checkFilename } from './filename.ts';
@@ -79,13 +80,13 @@ function attachPackage(
   }
   const filename = checkFilename(path, name);
   const arch = archInName(name) ?? 'x64';
-  installer.companions.push({ kind: 'package', arch, path, filename, size, stated: [] });
+  installer.companions.push({ kind: WEB_PACKAGE, arch, path, filename, size, stated: [] });
   return undefined;
 }
 
 /** @throws AppError `invalid_artifact` for a web installer without anything to install */
 export function refuseEmptyInstaller({ package: { format, file }, companions }: Draft): void {
-  if (format !== 'nsis-web' || companions.some(({ kind }) => kind === 'package')) return;
+  if (format !== 'nsis-web' || companions.some(({ kind }) => kind === WEB_PACKAGE)) return;
   throw refusal(
     file.path,
     `it is a web installer by its name, and the package that it would fetch (….nsis.7z) is not in the same directory; publish the whole directory, or say "${file.path},format=nsis" for an ordinary installer`,
@@ -109,7 +110,7 @@ async function attachBlockmap(draft: Draft, sidecar: SourceFile): Promise<Skippe
     );
   }
   draft.companions.push({
-    kind: 'blockmap',
+    kind: BLOCKMAP,
     path,
     filename: checkFilename(path, `${filename}.blockmap`),
     size,

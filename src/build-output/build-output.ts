@@ -1,5 +1,7 @@
+import type { CompanionKind } from '../domain/companion.ts';
 import type { Arch, Format, Platform } from '../domain/platform.ts';
-import type { ArtifactSignature, CompanionKind, DigestAlgorithm } from '../domain/release.ts';
+import type { DigestAlgorithm } from '../domain/release.ts';
+import type { ArtifactSignature } from '../domain/signature.ts';
 
 /** What a build tool left on disk, as far as names, sidecars and magic numbers tell. */
 

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import type { ArtifactSignature } from '../domain/release.ts';
+import { type ArtifactSignature, MINISIGN } from '../domain/signature.ts';
 import { refusal } from './refusal.ts';
 import { whyOtherFile } from './signed-name.ts';
 
@@ -36,7 +36,7 @@ export async function readMinisign(
   const signedFile = statedIn(value, 'file');
   const reason = signedFile === undefined ? undefined : whyOtherFile(signedFile, file, version);
   if (reason !== undefined) throw refusal(path, `${reason}; sign ${file} (tauri signer sign)`);
-  return { scheme: 'minisign', keyId, value };
+  return { scheme: MINISIGN, keyId, value };
 }
 
 /** Sixteen hex digits, the number that minisign prints for a key; undefined for anything else. */

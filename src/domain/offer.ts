@@ -1,4 +1,5 @@
-import type { ArtifactIdentity, ArtifactSignature, Target } from './release.ts';
+import type { ArtifactIdentity, Target } from './release.ts';
+import type { SignatureScheme } from './signature.ts';
 import type { Version, VersionRange } from './version.ts';
 
 /** A release as a channel offers it: where its manifest is, its status, and what a decision needs. */
@@ -12,7 +13,7 @@ export type OfferStatus = (typeof OFFER_STATUSES)[number];
 
 export interface OfferedArtifact extends ArtifactIdentity {
   readonly minimumOsVersion: string | null;
-  readonly signatureSchemes: readonly ArtifactSignature['scheme'][];
+  readonly signatureSchemes: readonly SignatureScheme[];
 }
 
 export interface Offer {

@@ -1,40 +1,10 @@
+import type { Companion } from './companion.ts';
 import type { Arch, Format, Platform } from './platform.ts';
+import type { ArtifactSignature } from './signature.ts';
 
 /** What a release is: its artifacts and what its publisher says about it. */
 
 export type DigestAlgorithm = 'sha1' | 'sha256' | 'sha512';
-
-/** A detached signature by the publisher's own tools, carried verbatim and never made here. */
-export interface ArtifactSignature {
-  /** `minisign`: the whole text of a Tauri `.sig` file, as `tauri signer` wrote it. */
-  readonly scheme: 'minisign';
-  /** Hex, as the scheme names keys; empty when the scheme does not say. */
-  readonly keyId: string;
-  readonly value: string;
-}
-
-export const COMPANION_KINDS = ['blockmap', 'package'] as const;
-/**
- * `blockmap`: which ranges of the artifact a differential download may keep. `package`: what a web installer
- * fetches and installs.
- */
-export type CompanionKind = (typeof COMPANION_KINDS)[number];
-
-/** A file that belongs to an artifact and is of no use without it. */
-export interface Companion {
-  readonly kind: CompanionKind;
-  /** Of a package: the machine that it is for. */
-  readonly arch?: Arch;
-  readonly filename: string;
-  /** Bytes. */
-  readonly size: number;
-  /** Hex. */
-  readonly sha256: string;
-  /** Hex. */
-  readonly sha512: string;
-  /** Where its bytes are, relative to the application. */
-  readonly object: string;
-}
 
 /** What makes two artifacts of a release the same one: no release has two of an identity. */
 export interface ArtifactIdentity {

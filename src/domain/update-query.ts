@@ -1,5 +1,5 @@
 import type { Arch, Format, Platform } from './platform.ts';
-import type { ArtifactSignature } from './release.ts';
+import type { SignatureScheme } from './signature.ts';
 import type { Version } from './version.ts';
 
 /** The question every client asks, in one form, whatever dialect it came in. */
@@ -24,7 +24,7 @@ export interface UpdateQuery {
   /** A person at a download button, or an updater. */
   readonly purpose: 'download' | 'update';
   /** A signature without which the client would refuse the file. */
-  readonly signatureScheme: ArtifactSignature['scheme'] | null;
+  readonly signatureScheme: SignatureScheme | null;
 }
 
 /** What of a question decides which artifacts suit the machine. */

@@ -1,4 +1,5 @@
-import type { Artifact, Companion } from '../domain/release.ts';
+import type { Companion } from '../domain/companion.ts';
+import type { Artifact } from '../domain/release.ts';
 import { AppError } from '../errors.ts';
 import { openChannel, type ServiceDeps } from './check-for-update.ts';
 import { offerByVersion } from './find-download.ts';

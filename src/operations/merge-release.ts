@@ -1,7 +1,7 @@
+import type { Companion } from '../domain/companion.ts';
 import { findNativeBuild } from '../domain/machine.ts';
 import {
   type Artifact,
-  type Companion,
   identityName,
   type Release,
   type Target,

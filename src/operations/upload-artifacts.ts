@@ -1,7 +1,8 @@
 import type { BuiltArtifact, BuiltFile } from '../build-output/build-output.ts';
 import { ensureUploaded } from '../catalog/artifact-upload.ts';
 import type { WriterDeps } from '../catalog/change.ts';
-import type { Artifact, Companion } from '../domain/release.ts';
+import type { Companion } from '../domain/companion.ts';
+import type { Artifact } from '../domain/release.ts';
 import { hashFile } from './hash-file.ts';
 
 /** The first step of publishing: a build's files, hashed, and in the store. */

@@ -9,7 +9,6 @@ import {
 } from '../catalog/read.ts';
 import type { OfferJson } from '../catalog/revision-document.ts';
 import type { Revision } from '../catalog/sequences.ts';
-import type { Companion } from '../domain/release.ts';
 import { AppError, isAppError } from '../errors.ts';
 import { known } from './name-hint.ts';
 
@@ -72,7 +71,7 @@ async function verifyApplication(
     problems.push(`Nothing is published of ${application}. ${there}`);
   }
   const offers = distinctManifests(newest);
-  const files = new Map<string, Companion | { readonly size: number; readonly sha256: string }>();
+  const files = new Map<string, { readonly size: number; readonly sha256: string }>();
   let manifestsChecked = 0;
   for (const offer of offers) {
     const manifest = await collect(problems, () =>

@@ -1,4 +1,5 @@
 import { stringify } from 'yaml';
+import { BLOCKMAP, WEB_PACKAGE } from '../domain/companion.ts';
 import { admittedArches, isNativeOn } from '../domain/machine.ts';
 import { compareOsVersions, darwinVersionOfMacos, parseOsVersion } from '../domain/os-version.ts';
 import { type Arch, archOf, type Format, type Platform, parseArch } from '../domain/platform.ts';
@@ -138,7 +139,7 @@ function listFiles(release: Release, query: UpdateQuery): readonly Artifact[] {
 function describeFile(artifact: Artifact, url: string, isRestricted: boolean) {
   const blockmap = isRestricted
     ? undefined
-    : artifact.companions.find(({ kind }) => kind === 'blockmap');
+    : artifact.companions.find(({ kind }) => kind === BLOCKMAP);
   return {
     url,
     sha512: base64(artifact.sha512),
@@ -154,7 +155,7 @@ function describePackages(
 ): { packages?: Record<string, object> } {
   const packages = artifacts
     .flatMap(({ companions }) => companions)
-    .filter(({ kind }) => kind === 'package');
+    .filter(({ kind }) => kind === WEB_PACKAGE);
   if (packages.length === 0) return {};
   return {
     packages: Object.fromEntries(

@@ -1,4 +1,5 @@
 import { type Format, parseArch, parsePlatform } from '../domain/platform.ts';
+import { MINISIGN } from '../domain/signature.ts';
 import type { UpdateQuery } from '../domain/update-query.ts';
 import { parseClientVersion } from '../domain/version.ts';
 import { AppError } from '../errors.ts';
@@ -22,7 +23,7 @@ export const tauri: Protocol = {
   name: 'tauri',
   title: 'Tauri 2 updater (dynamic server)',
   formatsFor: (platform) => FORMATS_BY_PLATFORM[platform],
-  signatureScheme: 'minisign',
+  signatureScheme: MINISIGN,
   parseRequest,
   renderAnswer,
 };
@@ -84,7 +85,7 @@ function parseBundle(word: string): Format {
 function renderAnswer({ offered, fileUrl }: FeedAnswer): FeedResponse {
   if (offered === undefined) return { status: 204, contentType: '', body: '' };
   const { release, artifact } = offered;
-  const signature = artifact.signatures.find(({ scheme }) => scheme === 'minisign');
+  const signature = artifact.signatures.find(({ scheme }) => scheme === MINISIGN);
   return {
     status: 200,
     contentType: 'application/json; charset=utf-8',

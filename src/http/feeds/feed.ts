@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { DEFAULT_CHANNEL } from '../../domain/channel.ts';
+import { BLOCKMAP } from '../../domain/companion.ts';
 import type { UpdateQuery } from '../../domain/update-query.ts';
 import { parseClientVersion, versionText } from '../../domain/version.ts';
 import { AppError } from '../../errors.ts';
@@ -174,7 +175,7 @@ async function sendFile(
   const asked = { application, channel, version, filename };
   const found = await findFile(deps, asked, await tierOfRequest(deps, request));
   // With a block map electron-updater asks for ranges, and sends its token on to where it is redirected.
-  if (found.isRestricted && 'kind' in found.file && found.file.kind === 'blockmap') {
+  if (found.isRestricted && 'kind' in found.file && found.file.kind === BLOCKMAP) {
     throw new AppError(
       'unknown_file',
       'Channels that need an access token have no block maps: download the whole file.',
