@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { DEFAULT_CHANNEL } from '../../src/domain/channel.ts';
-import { parseTarget } from '../../src/domain/machine.ts';
+import { parseTarget } from '../../src/domain/target.ts';
 import type { StatusVerb } from '../../src/operations/change-status.ts';
 import {
   addApplicationOption,

@@ -1,8 +1,9 @@
 import type { BuildOutput } from '../../src/build-output/build-output.ts';
 import { DEFAULT_CHANNEL } from '../../src/domain/channel.ts';
-import { admittedArches } from '../../src/domain/machine.ts';
+import { admittedArches } from '../../src/domain/compatible-arches.ts';
 import type { Platform } from '../../src/domain/platform.ts';
-import { type Artifact, type Release, type Target, targetName } from '../../src/domain/release.ts';
+import type { Artifact, Release } from '../../src/domain/release.ts';
+import { type Target, targetName } from '../../src/domain/target.ts';
 import type { PublishResult } from '../../src/operations/publish-release.ts';
 import { isServed, PROTOCOLS } from '../../src/protocols/registry.ts';
 import { alignColumns, formatBytes, printWhenLive, staysPaused } from './output.ts';

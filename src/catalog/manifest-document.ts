@@ -1,8 +1,9 @@
 import { z } from 'zod';
 import { COMPANION_KINDS } from '../domain/companion.ts';
 import { ARCHES, FORMATS, PLATFORMS } from '../domain/platform.ts';
-import type { Artifact, Release, Target } from '../domain/release.ts';
+import type { Artifact, Release } from '../domain/release.ts';
 import { SIGNATURE_SCHEMES } from '../domain/signature.ts';
+import type { Target } from '../domain/target.ts';
 import { parseRange, parseVersion } from '../domain/version.ts';
 import { digestSchema, SCHEMA_VERSION, type Skipped, skippedSchema } from '../sequence/envelope.ts';
 import { isArtifactObject } from './keys.ts';

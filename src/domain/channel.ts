@@ -1,7 +1,7 @@
 import { AppError } from '../errors.ts';
 import { runAtOnce, type Steps } from '../steps.ts';
-import { indexByMachine, type MachineIndex, NO_OFFERS } from './machine-offers.ts';
 import type { Offer } from './offer.ts';
+import { indexByMachine, type MachineIndex, NO_OFFERS } from './offers-by-machine.ts';
 import { compareVersions, isPrerelease, type Version, versionText } from './version.ts';
 
 /** Channels: named lists of offers, and what a client of one of them sees. */

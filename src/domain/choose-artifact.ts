@@ -1,4 +1,4 @@
-import { admittedArches, runsX64ByEmulation } from './machine.ts';
+import { admittedArches, runsX64ByEmulation } from './compatible-arches.ts';
 import type { OfferedArtifact } from './offer.ts';
 import { compareOsVersions, parseOsVersion } from './os-version.ts';
 import type { Arch, Format, Platform } from './platform.ts';

@@ -1,7 +1,7 @@
 import type { ChannelView } from './channel.ts';
 import { chooseArtifact, suits } from './choose-artifact.ts';
-import { nextWhole } from './machine-offers.ts';
 import type { Offer, OfferedArtifact } from './offer.ts';
+import { nextWhole } from './offers-by-machine.ts';
 import type { MachineQuery, UpdateQuery } from './update-query.ts';
 import { compareVersions, inRange, versionText } from './version.ts';
 

@@ -1,5 +1,6 @@
-import type { ArtifactIdentity, Target } from './release.ts';
+import type { ArtifactIdentity } from './release.ts';
 import type { SignatureScheme } from './signature.ts';
+import type { Target } from './target.ts';
 import type { Version, VersionRange } from './version.ts';
 
 /** A release as a channel offers it: where its manifest is, its status, and what a decision needs. */

@@ -1,6 +1,7 @@
 import type { Companion } from './companion.ts';
 import type { Arch, Format, Platform } from './platform.ts';
 import type { ArtifactSignature } from './signature.ts';
+import type { Target } from './target.ts';
 
 /** What a release is: its artifacts and what its publisher says about it. */
 
@@ -11,12 +12,6 @@ export interface ArtifactIdentity {
   readonly platform: Platform;
   readonly arch: Arch;
   readonly format: Format;
-}
-
-/** A kind of machine: `windows-arm64`. */
-export interface Target {
-  readonly platform: Platform;
-  readonly arch: Exclude<Arch, 'universal'>;
 }
 
 export interface Artifact extends ArtifactIdentity {
@@ -72,11 +67,6 @@ export function findArtifact(release: Release, identity: ArtifactIdentity): Arti
 /** `windows-x64-nsis`: for messages and for comparing identities. */
 export function identityName(identity: ArtifactIdentity): string {
   return `${identity.platform}-${identity.arch}-${identity.format}`;
-}
-
-/** `windows-arm64`: a kind of machine in messages and on the command line. */
-export function targetName({ platform, arch }: Target): string {
-  return `${platform}-${arch}`;
 }
 
 /**

@@ -7,7 +7,7 @@ import {
   parseOffers,
 } from '../catalog/revision-document.ts';
 import { DEFAULT_CHANNEL, isPrereleaseChannel } from '../domain/channel.ts';
-import { findEnded } from '../domain/natives.ts';
+import { findEnded } from '../domain/native-builds.ts';
 import {
   compareVersions,
   isPrerelease,

@@ -9,8 +9,9 @@ import {
 import { type ManifestReference, readManifest, readRevision } from '../catalog/read.ts';
 import { type OfferJson, offerJsonOf, parseOffers } from '../catalog/revision-document.ts';
 import { DEFAULT_CHANNEL } from '../domain/channel.ts';
-import { findLeftBehind } from '../domain/natives.ts';
-import type { Release, Target } from '../domain/release.ts';
+import { findLeftBehind } from '../domain/native-builds.ts';
+import type { Release } from '../domain/release.ts';
+import type { Target } from '../domain/target.ts';
 import type { Version } from '../domain/version.ts';
 import { AppError, isAppError } from '../errors.ts';
 import {

@@ -1,12 +1,7 @@
 import type { Companion } from '../domain/companion.ts';
-import { findNativeBuild } from '../domain/machine.ts';
-import {
-  type Artifact,
-  identityName,
-  type Release,
-  type Target,
-  targetName,
-} from '../domain/release.ts';
+import { findNativeBuild } from '../domain/compatible-arches.ts';
+import { type Artifact, identityName, type Release } from '../domain/release.ts';
+import { type Target, targetName } from '../domain/target.ts';
 import { AppError } from '../errors.ts';
 
 /** What one publisher brings for a release that others may be publishing at the same time. */

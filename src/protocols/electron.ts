@@ -1,6 +1,6 @@
 import { stringify } from 'yaml';
 import { BLOCKMAP, WEB_PACKAGE } from '../domain/companion.ts';
-import { admittedArches, isNativeOn } from '../domain/machine.ts';
+import { admittedArches, isNativeOn } from '../domain/compatible-arches.ts';
 import { compareOsVersions, darwinVersionOfMacos, parseOsVersion } from '../domain/os-version.ts';
 import { type Arch, archOf, type Format, type Platform, parseArch } from '../domain/platform.ts';
 import type { Artifact, Release } from '../domain/release.ts';

@@ -3,10 +3,10 @@ import { describe, expect, it } from 'vitest';
 import { type Channel, createChannelView, createClosedView } from '../../src/domain/channel.ts';
 import { suits } from '../../src/domain/choose-artifact.ts';
 import { decideUpdate, newestFor } from '../../src/domain/decide-update.ts';
-import { findLeftBehind } from '../../src/domain/natives.ts';
+import { findLeftBehind } from '../../src/domain/native-builds.ts';
 import type { Offer, OfferedArtifact, OfferStatus } from '../../src/domain/offer.ts';
 import { ARCHES, FORMATS, PLATFORMS } from '../../src/domain/platform.ts';
-import { targetName } from '../../src/domain/release.ts';
+import { targetName } from '../../src/domain/target.ts';
 import { parseTierTable, viewFor } from '../../src/domain/tier.ts';
 import { type UpdateQuery, visitorOn } from '../../src/domain/update-query.ts';
 import {

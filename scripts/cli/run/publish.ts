@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { readBuildOutput } from '../../../src/build-output/read-build-output.ts';
-import type { Target } from '../../../src/domain/release.ts';
+import type { Target } from '../../../src/domain/target.ts';
 import { AppError } from '../../../src/errors.ts';
 import { publishRelease } from '../../../src/operations/publish-release.ts';
 import type { PublishProgress } from '../../../src/operations/upload-artifacts.ts';

@@ -4,11 +4,11 @@ import {
   isNativeOn,
   machineName,
   runsX64ByEmulation,
-  SINGLE_ARCHES,
-} from './machine.ts';
-import { createNatives, kindOf, type Natives } from './natives.ts';
+} from './compatible-arches.ts';
+import { createNatives, kindOf, type Natives } from './native-builds.ts';
 import type { Offer, OfferedArtifact } from './offer.ts';
 import { ARCHES, type Arch, type Format, PLATFORMS, type Platform } from './platform.ts';
+import { PROCESSOR_ARCHES } from './target.ts';
 
 /** The offers of a channel for each kind of machine, so that a decision does not search the whole list. */
 
@@ -94,7 +94,7 @@ export function* indexByMachine(offers: readonly Offer[]): Steps<MachineIndex> {
 }
 
 function possibleArches(platform: Platform, arch: Arch | null): readonly Arch[] {
-  if (arch === null) return SINGLE_ARCHES;
+  if (arch === null) return PROCESSOR_ARCHES;
   return runsX64ByEmulation(platform, arch) ? [arch] : [];
 }
 

@@ -1,7 +1,7 @@
-import { findNativeBuild, SINGLE_ARCHES } from './machine.ts';
+import { findNativeBuild } from './compatible-arches.ts';
 import type { Offer, OfferedArtifact } from './offer.ts';
 import { type Arch, PLATFORMS, type Platform } from './platform.ts';
-import { type Target, targetName } from './release.ts';
+import { PROCESSOR_ARCHES, type Target, targetName } from './target.ts';
 import { compareVersions, type Version } from './version.ts';
 
 /** A machine that has native builds keeps them: what is out natively, and what leaves a machine behind. */
@@ -25,7 +25,7 @@ export function findLeftBehind(offers: readonly Offer[], version: Version): read
     if (offer !== own) natives.add(offer);
   }
   return PLATFORMS.flatMap((platform) =>
-    SINGLE_ARCHES.filter((arch) => natives.of(platform).has(arch)).map((arch) => ({
+    PROCESSOR_ARCHES.filter((arch) => natives.of(platform).has(arch)).map((arch) => ({
       platform,
       arch,
     })),
