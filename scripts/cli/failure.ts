@@ -51,9 +51,10 @@ export function sentenceOf(error: unknown, version: string, argv: readonly strin
   if (isAppError(error, 'invalid_version')) return `${error.message}${orderHint(argv)}`;
   if (isAppError(error)) {
     const { cause, message } = error;
-    // It says that something failed and not why.
-    const isBare = message.endsWith('cannot be read');
-    return isBare && isSystemError(cause) ? `${message} (${reasonOf(cause)}).` : message;
+    // Build output names the file that it cannot read, and leaves the reason to the system's error.
+    return isSystemError(cause)
+      ? message.replace(/cannot be read\.?$/, `cannot be read (${reasonOf(cause)}).`)
+      : message;
   }
   if (isSystemError(error)) {
     const what = error.path === undefined ? 'A system call' : path.resolve(error.path);

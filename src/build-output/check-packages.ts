@@ -1,6 +1,6 @@
 import { identityName } from '../domain/release.ts';
-import type { Draft } from './attach-sidecars.ts';
 import type { BuiltArtifact, SkippedFile } from './build-output.ts';
+import type { Draft } from './draft.ts';
 import { containsVersion, otherVersionIn } from './name-version.ts';
 import { refusal } from './refusal.ts';
 import type { SourceFile } from './source-file.ts';

@@ -1,23 +1,16 @@
-import { lstat, realpath } from 'node:fs/promises';
+import { realpath } from 'node:fs/promises';
 import { AppError } from '../errors.ts';
-import { attachFeed } from './attach-feeds.ts';
-import {
-  attachSidecar,
-  type Draft,
-  isSidecarName,
-  refuseEmptyInstaller,
-} from './attach-sidecars.ts';
+import { attachFeed } from './attach-feed.ts';
 import type { BuildOutput, BuiltArtifact, SkippedFile } from './build-output.ts';
 import { checkUnique, dropOlderPackages, refuseForgottenVersion } from './check-packages.ts';
 import { parsePathArgument } from './descriptor.ts';
+import { createDraft, type Draft, finishDraft } from './draft.ts';
 import { isFeedName } from './feed.ts';
 import { identify } from './identify.ts';
-import { isWebInstaller, isWebPackage } from './infer.ts';
-import { containsVersion } from './name-version.ts';
 import { refusal } from './refusal.ts';
-import { LINK_REASON, scanDirectory } from './scan-directory.ts';
-import { beside, describeFile, type SourceFile } from './source-file.ts';
-import { isAppArchive } from './tauri.ts';
+import { scanDirectory } from './scan-directory.ts';
+import { attachSidecar, findSidecars, isSidecarName, refuseEmptyInstaller } from './sidecar.ts';
+import { describeFile, type SourceFile } from './source-file.ts';
 
 const SKIPPED_SHOWN_MAX = 20;
 
@@ -46,7 +39,7 @@ export async function readBuildOutput(request: {
     if ('skip' in identified) {
       skipped.push({ path: source.path, reason: identified.skip });
     } else {
-      drafts.set(source.path, newDraft(identified));
+      drafts.set(source.path, createDraft(identified));
     }
   }
   refuseForgottenVersion(sources, [...drafts.values()], version);
@@ -59,7 +52,7 @@ export async function readBuildOutput(request: {
   }
   skipped.push(...dropOlderPackages(drafts));
   for (const draft of drafts.values()) refuseEmptyInstaller(draft);
-  const artifacts = [...drafts.values()].map((draft) => finish(draft, version));
+  const artifacts = [...drafts.values()].map((draft) => finishDraft(draft, version));
   checkSomething(request.paths, artifacts, skipped);
   checkUnique(artifacts);
   return { artifacts, skipped };
@@ -90,57 +83,14 @@ async function collect(paths: readonly string[], skipped: SkippedFile[]): Promis
     } else {
       const file = await describeFile(path, statement);
       await add(file);
-      skipped.push(...(await addSidecars(file, add)));
+      const sidecars = await findSidecars(file);
+      for (const sidecar of sidecars.files) await add(sidecar);
+      skipped.push(...sidecars.skipped);
     }
   }
   const isNamed = new Set([...byRealPath.values()].map(({ path }) => path));
   skipped.splice(0, skipped.length, ...skipped.filter(({ path }) => !isNamed.has(path)));
   return [...byRealPath.values()];
-}
-
-/** @returns those that are not used */
-async function addSidecars(
-  file: SourceFile,
-  add: (source: SourceFile) => Promise<void>,
-): Promise<SkippedFile[]> {
-  if (isSidecarName(file.name)) return [];
-  const skipped: SkippedFile[] = [];
-  const packages = isWebInstaller(file.name) ? file.siblings.filter(isWebPackage) : [];
-  for (const name of [`${file.name}.sig`, `${file.name}.blockmap`, ...packages]) {
-    if (!file.siblings.includes(name)) continue;
-    const path = beside(file, name);
-    if ((await lstat(path)).isSymbolicLink()) skipped.push({ path, reason: LINK_REASON });
-    else await add(await describeFile(path, null, file.siblings));
-  }
-  return skipped;
-}
-
-function newDraft(identified: Draft['package']): Draft {
-  return {
-    package: identified,
-    minimumOsVersion: identified.minimumOsVersion,
-    stated: [],
-    signatures: [],
-    companions: [],
-  };
-}
-
-function finish(draft: Draft, version: string): BuiltArtifact {
-  const { file, platform, arch, format, filename } = draft.package;
-  const { minimumOsVersion, stated, signatures, companions } = draft;
-  return {
-    path: file.path,
-    filename,
-    size: file.size,
-    platform,
-    arch,
-    format,
-    hasUnversionedName: isAppArchive(file.name) && !containsVersion(filename, version),
-    minimumOsVersion,
-    stated,
-    signatures,
-    companions,
-  };
 }
 
 function checkSomething(

@@ -395,7 +395,7 @@ describe('a web installer', () => {
   test('without a package is refused', async () => {
     const root = await files({ [installer]: 'small', 'app-0.9.0-x64.nsis.7z': 'old' });
     expect(await refused(`${join(root, installer)},arch=x64`)).toMatch(
-      /a web installer by its name, and the package that it would fetch .* is not in the same directory.*,format=nsis/,
+      /a web installer by its name, and the package that it would download .* is not in the same directory.*,format=nsis/,
     );
     const stated = `${join(root, installer)},arch=x64,format=nsis`;
     expect(await one(stated)).toMatchObject({ format: 'nsis' });

@@ -1,7 +1,7 @@
 import { basename, dirname } from 'node:path';
 import { macosVersionOfDarwin, parseOsVersion } from '../domain/os-version.ts';
-import type { Draft } from './attach-sidecars.ts';
 import type { SkippedFile } from './build-output.ts';
+import type { Draft } from './draft.ts';
 import { type Feed, type FeedEntry, readFeed } from './feed.ts';
 import { archInName } from './infer.ts';
 import { otherVersionIn } from './name-version.ts';
