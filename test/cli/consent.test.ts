@@ -195,7 +195,7 @@ describe('machines that a release leaves behind', () => {
       const words = ['publish', '1.2.0', 'App-1.1.0-x64.exe', '--end-native', 'windows'];
       const { code, stderr } = await slipway(words, { cwd: directory.path });
       expect(code).toBe(2);
-      expect(stderr).toContain('names no kind of machine: write it like windows-arm64');
+      expect(stderr).toContain('is not a platform with an architecture. Write it like windows-arm64');
     } finally {
       await directory.remove();
     }
