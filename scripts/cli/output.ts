@@ -1,3 +1,5 @@
+import type { Config } from '../../src/config.ts';
+import { counted } from '../../src/counted.ts';
 import type { AppError, ErrorKind } from '../../src/errors.ts';
 import { print, type Terminal } from './terminal.ts';
 
@@ -83,13 +85,23 @@ export function formatTime(iso: string): string {
   return iso.replace('T', ' ').replace(/(\.\d+)?Z$/, 'Z');
 }
 
-/** When running services answer with a change. */
-export function printWhenLive(terminal: Terminal, { announced }: { announced: boolean }): void {
+/**
+ * Says when running services answer with a change: after two polls and the time to read it. Assumes that they have
+ * the poll interval of this command's settings.
+ */
+export function printWhenLive(
+  terminal: Terminal,
+  { config: { catalogPollMs } }: { readonly config: Pick<Config, 'catalogPollMs'> },
+  announced: boolean,
+): void {
+  const [all, each] = [2 * catalogPollMs + 1000, catalogPollMs / 2].map((ms) =>
+    counted(Math.ceil(ms / 1000), 'second'),
+  );
   print(
     terminal,
     announced
-      ? 'Running services answer with it within 5 seconds.'
-      : 'The notice to running services could not be stored: each answers with it when its turn comes, one second for each application.',
+      ? `Running services answer with it within ${all}.`
+      : `The change is made, and announcing it to running services failed. They find it in turn: within ${each} for each application.`,
   );
 }
 

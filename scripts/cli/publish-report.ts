@@ -1,11 +1,13 @@
 import type { BuildOutput } from '../../src/build-output/build-output.ts';
+import type { Config } from '../../src/config.ts';
 import { DEFAULT_CHANNEL } from '../../src/domain/channel.ts';
-import { admittedArches } from '../../src/domain/compatible-arches.ts';
+import { isNativeOn, nativeArches } from '../../src/domain/compatible-arches.ts';
 import type { Platform } from '../../src/domain/platform.ts';
 import type { Artifact, Release } from '../../src/domain/release.ts';
 import { type Target, targetName } from '../../src/domain/target.ts';
 import type { PublishResult } from '../../src/operations/publish-release.ts';
 import { isServed, PROTOCOLS } from '../../src/protocols/registry.ts';
+import { leftBehindSentences } from './left-behind.ts';
 import { alignColumns, formatBytes, printWhenLive, staysPaused } from './output.ts';
 import { print, type Terminal } from './terminal.ts';
 
@@ -41,7 +43,11 @@ export function reportJson(result: PublishResult, build: BuildOutput): object {
 /** What was published, and what its publisher should know of it. */
 export function printPublished(
   terminal: Terminal,
-  result: PublishResult & { readonly place: string; readonly isNewStore: boolean },
+  result: PublishResult & {
+    readonly place: string;
+    readonly isNewStore: boolean;
+    readonly config: Pick<Config, 'catalogPollMs'>;
+  },
   build: BuildOutput,
 ): void {
   const { application, version, channel, revision, place } = result;
@@ -82,33 +88,10 @@ export function printPublished(
       `${channel} also offers ${result.newerVersion}, which is newer: clients that can take it are offered that.`,
     );
   }
-  for (const sentence of leftBehindSentences(result)) print(terminal, sentence);
+  const builds = result.release.artifacts;
+  for (const sentence of leftBehindSentences({ ...result, builds })) print(terminal, sentence);
   for (const warning of feedWarnings(result.release)) print(terminal, warning);
-  if (result.changed) printWhenLive(terminal, result);
-}
-
-/** Another job may bring their builds in a minute, so this is no warning. */
-function leftBehindSentences({ version, leftBehind, release }: PublishResult): readonly string[] {
-  if (leftBehind.length === 0) return [];
-  const feeds = [...new Set(leftBehind.map(({ platform }) => platform))]
-    .filter((platform) => platform !== 'linux')
-    .join(' and ');
-  const unsaid =
-    feeds === '' ? '' : ` So do all clients of an electron feed without "?arch=" on ${feeds}.`;
-  const ending = leftBehind
-    .filter(({ platform, arch }) =>
-      release.artifacts.some(
-        (build) =>
-          build.platform === platform && admittedArches(platform, arch).includes(build.arch),
-      ),
-    )
-    .map((target) => `--end-native ${targetName(target)}`);
-  return [
-    `Clients on ${leftBehind.map(targetName).join(', ')} stay on an older release, which has builds for them, until ${version} has some too.${unsaid}`,
-    ...(ending.length === 0
-      ? []
-      : [`If those builds end with ${version}, publish it again with ${ending.join(' ')}.`]),
-  ];
+  if (result.changed) printWhenLive(terminal, result, result.announced);
 }
 
 /** An updater gets what its feed can serve, and a publisher sees nothing of what it cannot. */
@@ -135,14 +118,12 @@ function feedWarnings({ artifacts }: Release): readonly string[] {
 const nameOf = ({ platform, arch }: Build): string => `${platform}-${arch}`;
 type Build = Pick<Artifact, 'platform' | 'arch'>;
 
-/** A universal build is for both kinds of machine. */
 const machinesOf = ({ platform, arch }: Build): readonly Target[] =>
-  arch === 'universal' ? UNIVERSAL.map((each) => ({ platform, arch: each })) : [{ platform, arch }];
-const UNIVERSAL = ['x64', 'arm64'] as const;
+  nativeArches(arch).map((each) => ({ platform, arch: each }));
 
-/** Not by emulation: a machine that had a native build is not moved to one that needs it. */
+/** Not by emulation: a machine that had a native build is not moved to an emulated one. */
 const isFor = (artifact: Artifact, { platform, arch }: Target): boolean =>
-  artifact.platform === platform && (artifact.arch === arch || artifact.arch === 'universal');
+  artifact.platform === platform && isNativeOn(arch, artifact);
 
 /** `electron-updater takes nsis.` for every dialect. */
 function needsOf(platform: Platform): string {

@@ -13,6 +13,11 @@ export function isNativeOn(arch: Arch, build: { readonly arch: Arch }): boolean 
   return build.arch === arch || build.arch === 'universal';
 }
 
+/** The architectures of processors that run a build without emulation: two for a universal build. */
+export function nativeArches(build: Arch): readonly Target['arch'][] {
+  return build === 'universal' ? ['x64', 'arm64'] : [build];
+}
+
 /** The build that runs natively on a target; undefined when there is none. */
 export function findNativeBuild<B extends { readonly platform: Platform; readonly arch: Arch }>(
   builds: readonly B[],

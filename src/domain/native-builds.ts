@@ -1,4 +1,4 @@
-import { findNativeBuild } from './compatible-arches.ts';
+import { findNativeBuild, nativeArches } from './compatible-arches.ts';
 import type { Offer, OfferedArtifact } from './offer.ts';
 import { type Arch, PLATFORMS, type Platform } from './platform.ts';
 import { PROCESSOR_ARCHES, type Target, targetName } from './target.ts';
@@ -102,11 +102,6 @@ function withBuildsOf(natives: Natives, platform: Platform, offer: Offer): Nativ
     }
   }
   return grown ?? natives;
-}
-
-/** A universal build has those that are in use today. */
-function nativeArches(arch: Arch): readonly Arch[] {
-  return arch === 'universal' ? ['x64', 'arm64'] : [arch];
 }
 
 /** The same for two builds that suit the same clients of an architecture. */

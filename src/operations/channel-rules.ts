@@ -7,7 +7,8 @@ import {
   parseOffers,
 } from '../catalog/revision-document.ts';
 import { DEFAULT_CHANNEL, isPrereleaseChannel } from '../domain/channel.ts';
-import { findEnded } from '../domain/native-builds.ts';
+import { findEnded, findLeftBehind } from '../domain/native-builds.ts';
+import type { Target } from '../domain/target.ts';
 import {
   compareVersions,
   isPrerelease,
@@ -21,6 +22,7 @@ import { known } from './name-hint.ts';
 /** What a channel accepts. Run inside every commit, so that a change never acts on a stale state. */
 
 export interface Admission {
+  readonly application: string;
   readonly channel: string;
   /** Whether the channel, and the application, may be created. */
   readonly create: boolean;
@@ -40,13 +42,13 @@ export function admitToChannel(
   version: Version,
   admission: Admission,
 ): ChannelJson {
-  const { channel: name, create, allowPrerelease } = admission;
+  const { application, channel: name, create, allowPrerelease } = admission;
   const text = versionText(version);
   const channel = Object.hasOwn(channels, name) ? channels[name] : undefined;
   if (channel === undefined && !create) {
     throw new AppError(
       'needs_create',
-      `There is no channel ${name} yet; add --create to create it. ${known('Channels', Object.keys(channels), name)}`,
+      `No channel "${name}" in ${application}. ${known('Channels', Object.keys(channels), name)} Add --create to create it.`,
     );
   }
   if (name === DEFAULT_CHANNEL && isPrerelease(version) && !allowPrerelease) {
@@ -110,6 +112,22 @@ export function newestAbove({ offers }: ChannelJson, version: Version): string |
     .sort(compareVersions)
     .at(-1);
   return newer === undefined ? null : versionText(newer);
+}
+
+/**
+ * The machines that stay on an older release of a channel, which has native builds for them, because a version has
+ * none.
+ *
+ * @param channels the state that offers the version
+ */
+export function leftBehindOn(
+  channels: Channels,
+  name: string,
+  version: Version,
+): readonly Target[] {
+  const shown = [channels[name]?.prerelease ? DEFAULT_CHANNEL : '', name];
+  const visible = shown.flatMap((each) => channels[each]?.offers ?? []);
+  return findLeftBehind(parseOffers(visible), version);
 }
 
 /**

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Companion } from '../domain/companion.ts';
 import { findNativeBuild } from '../domain/compatible-arches.ts';
 import { type Artifact, identityName, type Release } from '../domain/release.ts';
@@ -78,23 +79,9 @@ export function contains(release: Release, other: Release): boolean {
   });
 }
 
-/** Whether two releases say the same, down to where their bytes are. */
+/** Whether two releases state the same, down to where their bytes are. */
 export function isSameRelease(a: Release, b: Release): boolean {
-  return JSON.stringify(comparable(a)) === JSON.stringify(comparable(b));
-}
-
-function comparable(release: Release): unknown {
-  const notes = Object.entries(release.notes).sort();
-  const artifacts = release.artifacts.map((artifact) => [
-    identityName(artifact),
-    artifact.filename,
-    artifact.sha256,
-    artifact.object,
-    artifact.minimumOsVersion,
-    artifact.signatures,
-    artifact.companions.map(({ filename, sha256, object }) => [filename, sha256, object]),
-  ]);
-  return [notes, release.requires, release.mandatoryFor, release.endsNative, artifacts];
+  return isDeepStrictEqual(a, b);
 }
 
 function isSameFile(a: Artifact, b: Artifact): boolean {

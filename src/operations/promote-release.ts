@@ -8,10 +8,12 @@ import type { OfferJson } from '../catalog/revision-document.ts';
 import { viewsOf } from '../catalog/snapshot.ts';
 import { parseChannelName } from '../domain/channel.ts';
 import { newestFor } from '../domain/decide-update.ts';
+import type { ArtifactIdentity } from '../domain/release.ts';
+import type { Target } from '../domain/target.ts';
 import { visitorOn } from '../domain/update-query.ts';
 import { compareVersions, parseVersion, type Version, versionText } from '../domain/version.ts';
 import { AppError } from '../errors.ts';
-import { admitToChannel, offersOf, withOffer } from './channel-rules.ts';
+import { admitToChannel, leftBehindOn, offersOf, withOffer } from './channel-rules.ts';
 import { refuseStranding } from './refuse-stranding.ts';
 import { unknownApplication, unknownVersion } from './unknown-release.ts';
 
@@ -28,6 +30,10 @@ export interface PromoteRequest {
 
 export interface Promoted extends Committed {
   readonly channel: string;
+  /** What the release was built for. */
+  readonly builds: readonly Pick<ArtifactIdentity, 'platform' | 'arch'>[];
+  /** Machines that stay on an older release of the channel, which has native builds for them. */
+  readonly leftBehind: readonly Target[];
   /** Of the offer there: one that was paused before stays paused. */
   readonly status: OfferJson['status'];
 }
@@ -45,6 +51,8 @@ export async function promoteRelease(deps: WriterDeps, request: PromoteRequest):
   const version = parseVersion(request.version);
   const channel = parseChannelName(request.to);
   let status: OfferJson['status'] = 'active';
+  let builds: Promoted['builds'] = [];
+  let leftBehind: readonly Target[] = [];
   const committed = await changeCatalog(deps, request.application, async (channels) => {
     const { application } = request;
     if (Object.keys(channels).length === 0) throw await unknownApplication(deps, application);
@@ -64,6 +72,8 @@ export async function promoteRelease(deps: WriterDeps, request: PromoteRequest):
       throw unknownVersion(application, request.version, channels);
     }
     const admitted = admitToChannel(channels, version, { ...request, channel });
+    builds = buildsOf(own ?? newest);
+    if (own !== undefined) leftBehind = leftBehindOn(channels, channel, version);
     if (newest === undefined) return undefined;
     if (newest.status === 'paused') {
       throw new AppError(
@@ -74,6 +84,8 @@ export async function promoteRelease(deps: WriterDeps, request: PromoteRequest):
     if (own !== undefined && own.manifest.number >= newest.manifest.number) return undefined;
     const offer = { ...newest, status: own?.status ?? newest.status, reason: own?.reason ?? null };
     const after = withOffer(channels, channel, admitted, offer);
+    builds = buildsOf(offer);
+    leftBehind = leftBehindOn(after, channel, version);
     if (own === undefined) {
       if (!request.allowStranded) refuseStranding(after, channel, offer);
       if (!request.allowOlder) refuseOlder(after, channel, version);
@@ -83,7 +95,11 @@ export async function promoteRelease(deps: WriterDeps, request: PromoteRequest):
       channels: after,
     };
   });
-  return { ...committed, channel, status };
+  return { ...committed, channel, status, builds, leftBehind };
+}
+
+function buildsOf(offer: OfferJson | undefined): Promoted['builds'] {
+  return offer?.artifacts.map(({ os: platform, arch }) => ({ platform, arch })) ?? [];
 }
 
 /**

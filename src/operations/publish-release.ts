@@ -8,9 +8,10 @@ import type { Target } from '../domain/target.ts';
 import { parseRangeBelow, parseVersion } from '../domain/version.ts';
 import { AppError } from '../errors.ts';
 import { type Admission, admitToChannel, withOffer } from './channel-rules.ts';
-import { type CommittedRelease, commitRelease, readFixed } from './commit-release.ts';
+import { type CommittedRelease, commitRelease } from './commit-release.ts';
 import { type Contribution, mergeRelease } from './merge-release.ts';
 import { known } from './name-hint.ts';
+import { readFixed } from './read-offered.ts';
 import { refuseRelabelled } from './refuse-relabelled.ts';
 import { refuseStranding } from './refuse-stranding.ts';
 import {
@@ -119,7 +120,7 @@ function refuseLate(deps: PublishDeps, startedAt: number): void {
   if (deps.clock.now() - startedAt <= REUSE_AGE_MAX_MS) return;
   throw new AppError(
     'store_unavailable',
-    'Publishing took more than a day; run the same command again.',
+    'Publishing took more than a day, and uploads are relied on for a day only. Run the same command again.',
   );
 }
 
@@ -134,7 +135,7 @@ async function checkApplication(
   if (create || isListed) return isListed;
   throw new AppError(
     'needs_create',
-    `There is no application ${application} yet; add --create to create it. ${known('Applications', applications, application)}`,
+    `No application "${application}" in this store. ${known('Applications', applications, application)} Add --create to create it.`,
   );
 }
 

@@ -11,14 +11,14 @@ export async function unknownApplication(deps: ReaderDeps, application: string):
   const applications = await readApplications(deps);
   return new AppError(
     'unknown_application',
-    `There is no application ${application} in this store. ${known('Applications', applications, application)}`,
+    `No application "${application}" in this store. ${known('Applications', applications, application)}`,
   );
 }
 
 export function unknownChannel(application: string, channel: string, channels: Channels): AppError {
   return new AppError(
     'unknown_channel',
-    `${application} has no channel ${channel}. ${known('Channels', namesOf(channels), channel)}`,
+    `No channel "${channel}" in ${application}. ${known('Channels', namesOf(channels), channel)}`,
   );
 }
 
@@ -49,7 +49,7 @@ function elsewhere(channels: Channels, version: string): string {
   const retired = entries.filter(([, channel]) => channel.retired.includes(version));
   if (retired.length > 0) return `It was retired from ${retired.map(([name]) => name).join(', ')}.`;
   const versions = entries.flatMap(([, { offers }]) => offers.map((offer) => offer.version));
-  return `${didYouMean(version, [...new Set(versions)])}"slipway releases" shows what there is.`;
+  return `${didYouMean(version, [...new Set(versions)])}"slipway releases" lists the versions.`;
 }
 
 const namesOf = (channels: Channels): readonly string[] =>

@@ -10,7 +10,7 @@ import {
 import type { OfferJson } from '../catalog/revision-document.ts';
 import type { Revision } from '../catalog/sequences.ts';
 import { AppError, isAppError } from '../errors.ts';
-import { known } from './name-hint.ts';
+import { unknownApplication } from './unknown-release.ts';
 
 /** Checks stored objects against the catalog. */
 
@@ -44,13 +44,19 @@ export interface Verified {
   readonly applications: readonly VerifyResult[];
 }
 
-/** @throws AppError when the store fails: nothing is known then */
+/** @throws AppError `unknown_application`; the store's, since nothing is known when it fails */
 export async function verifyCatalog(deps: VerifyDeps, request: VerifyRequest): Promise<Verified> {
+  const { application, deep } = request;
   const list = await readStoredApplications(deps);
   const names = list.newest?.signed.applications.map(({ name }) => name) ?? [];
   const applications: VerifyResult[] = [];
-  for (const name of request.application === undefined ? names : [request.application]) {
-    applications.push(await verifyApplication(deps, name, request.deep, names));
+  for (const name of application === undefined ? names : [application]) {
+    applications.push(await verifyApplication(deps, name, deep));
+  }
+  const isListed = application === undefined || names.includes(application);
+  // A list that is corrupt may have lost the name.
+  if (!isListed && list.problems.length === 0 && applications[0]?.revisionsChecked === 0) {
+    throw await unknownApplication(deps, application);
   }
   return { listProblems: list.problems, applications };
 }
@@ -59,7 +65,6 @@ async function verifyApplication(
   deps: VerifyDeps,
   application: string,
   deep: boolean,
-  listed: readonly string[],
 ): Promise<VerifyResult> {
   const revisions = await readStoredRevisions(deps, application, (done, total) =>
     deps.onProgress(done, total, 'revisions'),
@@ -67,8 +72,9 @@ async function verifyApplication(
   const problems = [...revisions.problems];
   const { newest } = revisions;
   if (newest === undefined) {
-    const there = known('Applications', listed, application);
-    problems.push(`Nothing is published of ${application}. ${there}`);
+    problems.push(
+      `${application} has no catalog revision. If its first publish was interrupted, run it again; otherwise restore the application from a backup.`,
+    );
   }
   const offers = distinctManifests(newest);
   const files = new Map<string, { readonly size: number; readonly sha256: string }>();

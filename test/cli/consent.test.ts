@@ -188,14 +188,23 @@ describe('machines that a release leaves behind', () => {
     try {
       expect(await publish('1.0.0', ['x64', 'arm64'])).not.toContain('older release');
       expect(await publish('1.1.0', ['x64'])).toContain(
-        'Clients on windows-arm64 stay on an older release, which has builds for them, until 1.1.0 has some too. So do all clients of an electron feed without "?arch=" on windows.\nIf those builds end with 1.1.0, publish it again with --end-native windows-arm64.\n',
+        'Clients on windows-arm64 stay on an older release: it has native builds for them, and 1.1.0 has none.\nClients of an electron feed without "?arch=" on windows stay there too.\nIf 1.1.0 will get no such builds, publish it again with --end-native windows-arm64.\n',
       );
+      const promote = await slipway(['promote', '1.1.0', '--to', 'beta', '--create'], {
+        cwd: directory.path,
+      });
+      expect(promote.stdout).toMatch(
+        /beta .*\nClients on windows-arm64 stay on an older release: /,
+      );
+      expect(promote.stdout).toMatch(/publish it again with --end-native windows-arm64\.\n/);
       const ended = await publish('1.1.0', ['x64'], '--end-native', 'win32-aarch64', '--json');
       expect(JSON.parse(ended)).toMatchObject({ changed: true, left_behind: [] });
       const words = ['publish', '1.2.0', 'App-1.1.0-x64.exe', '--end-native', 'windows'];
       const { code, stderr } = await slipway(words, { cwd: directory.path });
       expect(code).toBe(2);
-      expect(stderr).toContain('is not a platform with an architecture. Write it like windows-arm64');
+      expect(stderr).toContain(
+        'is not a platform with an architecture. Write it like windows-arm64',
+      );
     } finally {
       await directory.remove();
     }

@@ -39,7 +39,11 @@ const MISTAKES: readonly (readonly [string, number, RegExp])[] = [
   ['publish 1.1.0 one.AppImage,arhc=x64', 2, /"arhc" is not known; use os, arch/],
   ['publish 1.1.0 bad\ufffdname', 2, /is not valid UTF-8.*Rename it/],
   [`publish 1.0.0 ${FILE}`, 0, /^$/],
-  [`publish 1.1.0 ${FILE} --channel stabel`, 3, /add --create .*Did you mean stable\?/],
+  [
+    `publish 1.1.0 ${FILE} --channel stabel`,
+    3,
+    /No channel "stabel" in desktop\. Did you mean stable\? Channels: stable\. Add --create/,
+  ],
   [`publish 1.1.0-beta.1 ${FILE}`, 3, /every client of stable would get it/],
   [
     `publish 1.1.0 ${FILE} --requires 2`,
@@ -71,7 +75,12 @@ const MISTAKES: readonly (readonly [string, number, RegExp])[] = [
   ['releases --at -1', 2, /number of a catalog revision/],
   ['releases --at 99', 3, /desktop has no catalog revision 99\. "slipway history" lists/],
   ['releases --app Desktop', 2, /"Desktop" is not a usable application name/],
-  ['gc --app dektop', 3, /There is no application dektop in this store\. Did you mean desktop\?/],
+  ['gc --app dektop', 3, /No application "dektop" in this store\. Did you mean desktop\?/],
+  [
+    'verify --app nope',
+    3,
+    /^slipway: No application "nope" in this store\. Applications: desktop\./,
+  ],
   ['contact list --state ded', 2, /Allowed choices are kept, pending, delivered, dead/],
   ['keys --add', 2, /Set ACCESS_TOKEN_KEYS to the present keys/],
   ['keys --add --switch', 2, /One step at a time/],

@@ -81,7 +81,7 @@ describe('the store that a command works on', () => {
     const DATA_DIR = 'new';
     const refused = await run(`publish 1.0.0 ${FILE}`, { DATA_DIR });
     expect(refused.code).toBe(3);
-    expect(refused.stderr).toMatch(/add --create .*\nThere is no store in \.\/new yet\.\n$/);
+    expect(refused.stderr).toMatch(/Add --create .*\nThere is no store in \.\/new yet\.\n$/);
     expect(await readdir(directory.path)).not.toContain(DATA_DIR);
     const first = await run(`publish 1.0.0 ${FILE} --create`, { DATA_DIR });
     expect(first.stdout).toContain('Created the store in ./new.');

@@ -71,7 +71,7 @@ it('completes its settings from a .env file where it is run', async () => {
   await writeFile(file, 'DEFAULT_APP=from-the-file\n');
   const shown = await run(['show', '1.0.0']);
   await rm(file);
-  expect(shown.stderr).toContain('There is no application from-the-file in this store.');
+  expect(shown.stderr).toContain('No application "from-the-file" in this store.');
 });
 
 it('ends by the signal that interrupts it, and says what is not known', async () => {

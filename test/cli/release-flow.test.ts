@@ -33,7 +33,9 @@ describe('the command line, from publish to retire', () => {
   it('publishes; a new application needs --create, and says so with code 3', async () => {
     const refused = await run('publish', '1.0.0', FILE_1);
     expect(refused).toMatchObject({ code: 3, stdout: '' });
-    expect(refused.stderr).toMatch(/^slipway: There is no application desktop yet; add --create/);
+    expect(refused.stderr).toMatch(
+      /^slipway: No application "desktop" in this store\. There are none yet\. Add --create/,
+    );
 
     const published = await run('publish', '1.0.0', FILE_1, '--create');
     // No terminal: no progress bars.

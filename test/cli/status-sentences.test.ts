@@ -37,23 +37,23 @@ describe('what commands say about a release', () => {
 
   it('names that are not there are answered with what may be meant', async () => {
     expect((await run('yank 1.6.1')).stderr).toMatch(
-      /No channel of desktop lists 1\.6\.1\. Did you mean 1\.6\.0\? "slipway releases" shows/,
+      /No channel of desktop lists 1\.6\.1\. Did you mean 1\.6\.0\? "slipway releases" lists/,
     );
     expect((await run('promote 1.6.9 --to beta')).stderr).toMatch(/Did you mean 1\.6\.0\?/);
     expect((await run('show 1.6.9')).stderr).toMatch(/Did you mean 1\.6\.0\?/);
     expect((await run('yank 1.6.0 --channel bta')).stderr).toMatch(
-      /desktop has no channel bta\. Did you mean beta\? Channels: stable, beta\./,
+      /No channel "bta" in desktop\. Did you mean beta\? Channels: stable, beta\./,
     );
     expect((await run('promote 1.6.0 --to bta')).stderr).toMatch(/Did you mean beta\?/);
     for (const command of ['yank 1.6.0', 'releases', 'show 1.6.0', 'promote 1.6.0 --to beta']) {
       const { code, stderr } = await run(`${command} --app dektop`);
       expect(code).toBe(3);
       expect(stderr).toMatch(
-        /There is no application dektop in this store\. Did you mean desktop\? Applications/,
+        /No application "dektop" in this store\. Did you mean desktop\? Applications/,
       );
     }
     expect((await run(`publish 1.7.0 1.7.0.AppImage,${file} --app dektop`)).stderr).toMatch(
-      /There is no application dektop yet; .* Did you mean desktop\?/,
+      /No application "dektop" in this store\. Did you mean desktop\? .* Add --create/,
     );
   });
 
@@ -105,6 +105,31 @@ describe('what commands say about a release', () => {
     expect(stdout).toMatch(/stable +linux-x64 appimage +1\.6\.0 +nothing newer: stays on 1\.6\.0/);
     expect(stdout).toMatch(/beta +linux-x64 appimage +1\.5\.0 +1\.7\.0/);
     expect(stdout).toMatch(/Publish a newer release to move these clients off 1\.6\.0\.\n$/);
+  });
+
+  it('a withdrawn stepping stone is reported with the release that it led to', async () => {
+    for (const version of ['3.0.0', '3.1.0', '4.0.0']) {
+      await writeFile(path.join(directory.path, `${version}.AppImage`), version);
+    }
+    await run(`publish 3.0.0 3.0.0.AppImage,${file} --app gated --create`);
+    await run(`publish 3.1.0 3.1.0.AppImage,${file} --app gated`);
+    await run(`publish 4.0.0 4.0.0.AppImage,${file} --app gated --requires >=3.1.0`);
+    const sentence = (start: string) =>
+      `Without 3.1.0, older clients on stable cannot reach 4.0.0, which requires a release in between. ${start} a release that they can install and that 4.0.0 accepts.\n`;
+    const paused = await run('pause 3.1.0 --app gated');
+    expect(paused.stdout).toContain(sentence('Resume 3.1.0, or publish'));
+    expect((await run('resume 3.1.0 --app gated')).stdout).not.toContain('Without 3.1.0');
+    const yanked = await run('yank 3.1.0 --app gated');
+    expect(yanked.stdout).toMatch(/ 3\.0\.0 +nothing: 4\.0\.0 requires a release in between\n/);
+    expect(yanked.stdout).toContain(sentence('Publish'));
+  });
+
+  it('a change is live after two polls of the interval in the settings', async () => {
+    const env = { CATALOG_POLL_INTERVAL: '30s' };
+    const words = ['resume', '3.0.0', '--app', 'gated'];
+    await slipway(['pause', ...words.slice(1)], { cwd: directory.path, env });
+    const { stdout } = await slipway(words, { cwd: directory.path, env });
+    expect(stdout).toContain('Running services answer with it within 61 seconds.\n');
   });
 
   it('what was retired is not said to be unknown, or anything else', async () => {

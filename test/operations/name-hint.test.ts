@@ -21,6 +21,6 @@ describe('a hint at what was meant', () => {
       'Did you mean beta? Channels: stable, beta.',
     );
     expect(known('Channels', ['stable'])).toBe('Channels: stable.');
-    expect(known('Channels', [], 'beta')).toBe('There are no channels yet.');
+    expect(known('Channels', [], 'beta')).toBe('There are none yet.');
   });
 });

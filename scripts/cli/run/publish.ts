@@ -66,7 +66,11 @@ export async function publish(
     progress.stop();
     if (options.json) printJson(terminal, reportJson(result, build));
     else
-      printPublished(terminal, { ...result, place: context.place.text, isNewStore: isNew }, build);
+      printPublished(
+        terminal,
+        { ...result, place: context.place.text, isNewStore: isNew, config: context.config },
+        build,
+      );
   } finally {
     progress.stop();
   }
