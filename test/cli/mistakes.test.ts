@@ -35,7 +35,7 @@ const MISTAKES: readonly (readonly [string, number, RegExp])[] = [
   ['publish 1.1.0 zero.AppImage,os=linux,arch=x64,format=appimage', 3, /it is empty/],
   ['publish 1.1.0 loop', 2, /loop: it cannot be read \(too many symbolic links, ELOOP\)\./],
   ['publish 1.1.0 one.AppImage os=linux', 2, /"os=linux" belongs to the file before it/],
-  ['publish 1.1.0 one.AppImage,os=lnux', 2, /"lnux" is no platform known here; use one of/],
+  ['publish 1.1.0 one.AppImage,os=lnux', 2, /"lnux" is not a known platform; use one of/],
   ['publish 1.1.0 one.AppImage,arhc=x64', 2, /"arhc" is not known; use os, arch/],
   ['publish 1.1.0 bad\ufffdname', 2, /is not valid UTF-8.*Rename it/],
   [`publish 1.0.0 ${FILE}`, 0, /^$/],
