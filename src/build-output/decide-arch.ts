@@ -12,7 +12,7 @@ import { refusal } from './refusal.ts';
 import { beside, type SourceFile } from './source-file.ts';
 import { diskImageEvidence, isAppArchive } from './tauri.ts';
 
-/** Which processor a package is for. */
+/** Which architecture a package is for. */
 
 export interface ArchFindings {
   readonly clues: Clues;
@@ -21,9 +21,9 @@ export interface ArchFindings {
 }
 
 /**
- * The architecture that name, folder, channel and bytes agree on, else the tool's usual one.
+ * The architecture that name, folder, channel and contents agree on, else the usual one of the tool.
  *
- * @throws AppError `invalid_artifact` when they contradict each other or nothing says
+ * @throws AppError `invalid_artifact` when they contradict each other, or none of them states an architecture
  */
 export async function decideArch(
   file: SourceFile,
@@ -51,11 +51,11 @@ export async function decideArch(
   const why = problem === undefined ? '' : `, and ${problem}`;
   throw refusal(
     file.path,
-    `its arch (processor architecture) is unclear${why}; say it with "${file.path},arch=…", one of ${ARCHES.join(', ')}`,
+    `its arch (processor architecture) is unclear${why}. Add "${file.path},arch=…" with one of ${ARCHES.join(', ')}.`,
   );
 }
 
-/** A program for both machines also is one for each, so a name may promise less than is inside. */
+/** A universal program runs on each of its architectures, so a name may state only one of them. */
 function checkAgreement(file: SourceFile, evidence: readonly Evidence[]): void {
   const [first, ...others] = evidence as [Evidence, ...Evidence[]];
   const other = others.find(
@@ -65,7 +65,7 @@ function checkAgreement(file: SourceFile, evidence: readonly Evidence[]): void {
   if (other === undefined) return;
   throw refusal(
     file.path,
-    `its arch is unclear: ${first.source} says ${first.arch}, ${other.source} says ${other.arch}; say which with "${file.path},arch=…"`,
+    `its arch is unclear: ${first.source} says ${first.arch}, ${other.source} says ${other.arch}. Add "${file.path},arch=…".`,
   );
 }
 
@@ -91,7 +91,7 @@ async function lastResort(
   version: string,
 ): Promise<Arch | undefined> {
   if (isAppArchive(file.name)) {
-    // Beside `macos/` as Tauri leaves them, or all in one directory as CI hands them on.
+    // In `dmg/` beside `macos/`, where Tauri writes it, or in the same directory, where CI jobs collect files.
     const images = await readdir(join(dirname(file.path), '..', 'dmg')).catch(() => []);
     const current = [...images, ...file.siblings].filter(
       (name) => /\.dmg$/i.test(name) && !fileByProduct(name) && containsVersion(name, version),

@@ -15,12 +15,12 @@ import { describeFile, type SourceFile } from './source-file.ts';
 const SKIPPED_SHOWN_MAX = 20;
 
 /**
- * What the build tools left at `paths`: the packages to publish as `version`, and what is left out
- * and why. Nothing is hashed here: what feeds state is handed on in `stated`.
+ * Reads build output: the packages to publish as `version`, and the files that are left out and why. It hashes
+ * nothing; publishing compares the digests in `stated`.
  *
- * Each path is a directory as electron-builder, Electron Forge, Tauri or Velopack leave it, a file,
- * or `FILE,os=…,arch=…,format=…,name=…,minimum_os_version=…`. Of a file that is named, `FILE.sig` and
- * `FILE.blockmap` beside it are used too; a feed beside it (`latest.yml`) is not asked for.
+ * Each path is a directory as electron-builder, Electron Forge, Tauri or Velopack write it, a file, or
+ * `FILE,os=…,arch=…,format=…,name=…,minimum_os_version=…`. Sidecars beside a named file (`FILE.sig`, `FILE.blockmap`)
+ * are read too; a feed beside it (`latest.yml`) is not.
  *
  * @throws AppError `invalid_artifact` (also when there is nothing to publish), and `unknown_platform`,
  * `unknown_arch`, `unknown_format` for a descriptor
@@ -58,19 +58,20 @@ export async function readBuildOutput(request: {
   return { artifacts, skipped };
 }
 
-/** A descriptor makes a package of anything, a YAML file included. */
+/** With a stated format even a YAML file is a package. */
 function isFeed(source: SourceFile): boolean {
   return isFeedName(source.name) && source.statement?.format === undefined;
 }
 
-/** Every file once: a named one beats the same one found in a directory. */
+/** Every file once. A file that the publisher named replaces the same file found in a directory. */
 async function collect(paths: readonly string[], skipped: SkippedFile[]): Promise<SourceFile[]> {
   const byRealPath = new Map<string, SourceFile>();
   const add = async (source: SourceFile) => {
     const key = await realpath(source.path);
     const known = byRealPath.get(key);
     if (known?.statement && Object.keys(source.statement ?? {}).length > 0) {
-      if (Object.keys(known.statement).length > 0) throw refusal(source.path, 'it is named twice');
+      if (Object.keys(known.statement).length > 0)
+        throw refusal(source.path, 'it is given twice with a description. Give it once.');
     } else if (known?.statement) return;
     if (known === undefined || source.statement !== null) byRealPath.set(key, source);
   };
@@ -103,7 +104,8 @@ function checkSomething(
     .slice(0, SKIPPED_SHOWN_MAX)
     .map(({ path, reason }) => `  ${path}: ${reason}`);
   const more = skipped.length - shown.length;
-  const looked = paths.length === 0 ? 'no path was given' : `looked at ${paths.join(', ')}`;
+  const looked =
+    paths.length === 0 ? 'no path was given' : `the command looked at ${paths.join(', ')}`;
   throw new AppError(
     'invalid_artifact',
     [

@@ -82,7 +82,7 @@ describe('a file that is named', () => {
   test.each([
     [',color=red', /color.*use os, arch/],
     [',os=', /os= has no value/],
-    [',os=mac,os=linux', /there twice/],
+    [',os=mac,os=linux', /os= is given twice/],
     [',minimum_os_version=Sonoma', /dotted numbers/],
     [',name=../x.dmg', /cannot be published/],
     [',name=App-2.0.0.dmg', /version 2\.0\.0, not 1\.0\.0/],
@@ -139,7 +139,7 @@ describe('a file that is named', () => {
     const stated = `${join(root, 'App-1.0.0-x64.dmg')},arch=universal`;
     const { artifacts } = await readBuildOutput({ paths: [root, stated], version });
     expect(artifacts).toMatchObject([{ arch: 'universal' }]);
-    expect(await refused(stated, stated)).toMatch(/named twice/);
+    expect(await refused(stated, stated)).toMatch(/given twice with a description/);
   });
 
   test('may be a link; in a directory links are not followed', async () => {
@@ -282,7 +282,7 @@ describe('several files', () => {
     const root = await files({ 'App-0.9.0-x64.dmg': 'x', 'README.txt': 'x' });
     const message = await refused(root);
     expect(message).toMatch(/nothing to publish/);
-    expect(message).toMatch(/README\.txt: not a known package; name it explicitly/);
+    expect(message).toMatch(/README\.txt: not a known package; to publish it, add/);
     expect(message).toMatch(/is of version 0\.9\.0, not 1\.0\.0/);
     expect(await refused()).toMatch(/no path was given/);
   });
@@ -333,7 +333,7 @@ describe('Windows programs', () => {
       RELEASES: `${sha1} App-1.0.0-delta.nupkg 7\n`,
     };
     const root = await files({ [name]: 'program', ...besides });
-    expect(await refused(root)).toMatch(/unclear what it is: .*latest\.yml lists it as an NSIS/);
+    expect(await refused(root)).toMatch(/its format is unclear: .*latest\.yml lists it as an NSIS/);
     const stated = `${join(root, name)},format=nsis`;
     expect(await one(stated)).toMatchObject({ format: 'nsis' });
   });
