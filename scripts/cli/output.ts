@@ -3,7 +3,7 @@ import { counted } from '../../src/counted.ts';
 import type { AppError, ErrorKind } from '../../src/errors.ts';
 import { print, type Terminal } from './terminal.ts';
 
-/** What commands print, and the codes they end with. */
+/** The output and the exit codes of commands. */
 
 export const EXIT = { done: 0, failed: 1, usage: 2, refused: 3, outcomeUnknown: 4 } as const;
 
@@ -27,7 +27,7 @@ export function exitCodeOf(error: AppError): number {
   return error.code === 'store_denied' ? EXIT.failed : EXIT_BY_KIND[error.kind];
 }
 
-/** Prints what a command found or did as JSON, with the store it did it in and whether it was a dry run. */
+/** Prints the result of a command as JSON, with the store and whether it was a dry run. */
 export function printJson(terminal: Terminal, value: object): void {
   const { place, isDryRun } = terminal.session ?? {};
   const facts = {
@@ -37,7 +37,7 @@ export function printJson(terminal: Terminal, value: object): void {
   print(terminal, JSON.stringify({ ...facts, ...value }, null, 2));
 }
 
-/** Rows in aligned columns; an empty cell shows as a dash. */
+/** Prints rows in aligned columns, and a dash for an empty cell. */
 export function printTable(
   terminal: Terminal,
   header: readonly string[],
@@ -61,12 +61,12 @@ export function alignColumns(rows: readonly (readonly string[])[]): readonly str
   );
 }
 
-/** Stored texts may hold what steers a terminal. */
+/** Stored texts may contain control sequences for terminals. */
 function printable(text: string): string {
   return printableText(text).replace(/[\n\t]/g, ' ');
 }
 
-/** As {@link alignColumns} prints cells, with line breaks and tabs kept. */
+/** Replaces control characters, except line breaks and tabs. */
 export function printableText(text: string): string {
   return text.replace(/(?![\n\t])\p{Cc}/gu, ' ');
 }
@@ -80,7 +80,7 @@ export function formatBytes(bytes: number): string {
   return `${power === 0 ? value : value.toFixed(1)} ${UNITS[power]}`;
 }
 
-/** `2026-11-21 09:30:00Z`, as stored times are shown. */
+/** `2026-11-21 09:30:00Z` for a stored time. */
 export function formatTime(iso: string): string {
   return iso.replace('T', ' ').replace(/(\.\d+)?Z$/, 'Z');
 }
@@ -105,7 +105,7 @@ export function printWhenLive(
   );
 }
 
-/** After a change to a release that is paused where it was changed. */
+/** The sentence after a change to a paused release. */
 export function staysPaused(version: string, channel: string): string {
   return `It stays paused on ${channel}: clients get it after "slipway resume ${version}".`;
 }

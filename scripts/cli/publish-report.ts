@@ -11,7 +11,7 @@ import { leftBehindSentences } from './left-behind.ts';
 import { alignColumns, formatBytes, printWhenLive, staysPaused } from './output.ts';
 import { print, type Terminal } from './terminal.ts';
 
-/** What `slipway publish` says. */
+/** The output of `slipway publish`. */
 
 export function reportJson(result: PublishResult, build: BuildOutput): object {
   return {
@@ -40,7 +40,7 @@ export function reportJson(result: PublishResult, build: BuildOutput): object {
   };
 }
 
-/** What was published, and what its publisher should know of it. */
+/** Prints what was published, and what the publisher should know about it. */
 export function printPublished(
   terminal: Terminal,
   result: PublishResult & {
@@ -63,7 +63,7 @@ export function printPublished(
     artifact.format,
     artifact.filename,
     formatBytes(artifact.size),
-    uploaded ? 'uploaded' : 'was there already',
+    uploaded ? 'uploaded' : 'already stored',
   ]);
   for (const line of alignColumns(rows)) print(terminal, `  ${line}`);
   if (build.skipped.length > 0) {
@@ -77,7 +77,7 @@ export function printPublished(
     print(
       terminal,
       result.prereleaseChannel
-        ? `Created the channel ${channel}, for pre-releases: its clients also get newer releases of ${DEFAULT_CHANNEL}.`
+        ? `Created the channel ${channel} for pre-releases: its clients also get newer releases of ${DEFAULT_CHANNEL}.`
         : `Created the channel ${channel}.`,
     );
   }
@@ -85,7 +85,7 @@ export function printPublished(
   if (result.newerVersion !== null) {
     print(
       terminal,
-      `${channel} also offers ${result.newerVersion}, which is newer: clients that can take it are offered that.`,
+      `${channel} also offers ${result.newerVersion}, which is newer. Clients that can install it are offered ${result.newerVersion}.`,
     );
   }
   const builds = result.release.artifacts;
@@ -94,7 +94,7 @@ export function printPublished(
   if (result.changed) printWhenLive(terminal, result, result.announced);
 }
 
-/** An updater gets what its feed can serve, and a publisher sees nothing of what it cannot. */
+/** Warns of artifacts that no feed can serve to updaters: the publisher would not notice. */
 function feedWarnings({ artifacts }: Release): readonly string[] {
   const unserved = artifacts.filter((artifact) => !isServed(artifact));
   const served = artifacts.filter(isServed);
@@ -125,7 +125,7 @@ const machinesOf = ({ platform, arch }: Build): readonly Target[] =>
 const isFor = (artifact: Artifact, { platform, arch }: Target): boolean =>
   artifact.platform === platform && isNativeOn(arch, artifact);
 
-/** `electron-updater takes nsis.` for every dialect. */
+/** `The feed electron takes nsis, nsis-web.` for every protocol. */
 function needsOf(platform: Platform): string {
   return PROTOCOLS.map(({ name, formatsFor, signatureScheme }) => {
     const signed = signatureScheme === null ? '' : ` with a ${signatureScheme} signature`;

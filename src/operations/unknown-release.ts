@@ -4,7 +4,7 @@ import { channelEntries } from '../catalog/revision-document.ts';
 import { AppError } from '../errors.ts';
 import { didYouMean, known } from './name-hint.ts';
 
-/** What to answer about an application, a channel or a version that is not there. */
+/** Errors for an application, a channel or a version that does not exist. */
 
 /** @throws AppError the store's */
 export async function unknownApplication(deps: ReaderDeps, application: string): Promise<AppError> {
@@ -23,9 +23,9 @@ export function unknownChannel(application: string, channel: string, channels: C
 }
 
 /**
- * A version that a channel, or none, lists: with the channels that do list it, or did.
+ * The error for a version that is not listed. It names the channels that list it, or did.
  *
- * @param only the channel that was asked for; undefined for any
+ * @param only the channel that should list it; undefined for any channel
  */
 export function unknownVersion(
   application: string,

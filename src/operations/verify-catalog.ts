@@ -28,7 +28,7 @@ export interface VerifyResult {
   readonly manifestsChecked: number;
   readonly filesChecked: number;
   readonly bytesRead: number;
-  /** In sentences; empty when all is well. */
+  /** Sentences; empty when the application is sound. */
   readonly problems: readonly string[];
 }
 
@@ -39,7 +39,7 @@ export interface VerifyDeps extends ReaderDeps {
 const REQUESTS_MAX = 8;
 
 export interface Verified {
-  /** What is wrong with the list of applications itself. */
+  /** Problems of the list of applications, as sentences. */
   readonly listProblems: readonly string[];
   readonly applications: readonly VerifyResult[];
 }
@@ -129,13 +129,15 @@ async function verifyFiles(
           const info = await deps.store.head(key);
           if (info === undefined) throw mismatch(`${key} is missing.`);
           if (info.size !== file.size) {
-            throw mismatch(`${key} has ${info.size} bytes, not ${file.size}.`);
+            throw mismatch(`${key} has ${info.size} bytes, and its manifest states ${file.size}.`);
           }
           if (!deep) return;
           const sha256 = await hashObject(deps, key);
           bytesRead += info.size;
           if (sha256 !== file.sha256)
-            throw mismatch(`${key} has other bytes: its sha256 is ${sha256}.`);
+            throw mismatch(
+              `${key} has other bytes than its manifest states: its sha256 is ${sha256}.`,
+            );
         });
         deps.onProgress(++done, files.size, 'files');
       }),
@@ -148,7 +150,7 @@ function mismatch(message: string): AppError {
   return new AppError('artifact_mismatch', message);
 }
 
-/** What a check finds wrong with stored data is a result; anything else is a failure to check. */
+/** Corrupt data is a result of the check; any other error ends it. */
 async function collect<T>(problems: string[], check: () => Promise<T>): Promise<T | undefined> {
   try {
     return await check();

@@ -38,7 +38,7 @@ describe('a macOS application in an archive', () => {
     expect(await readAppZip(path)).toEqual({ arch: 'arm64', problem: undefined });
   });
 
-  test('is read by names of more than 100 characters', async () => {
+  test('is read with names of more than 100 characters', async () => {
     const name = `${'long/'.repeat(40)}${PROGRAM}`;
     const attribute = ` path=${name}\n`;
     const record = `${attribute.length + 3}${attribute}`;
@@ -63,7 +63,7 @@ describe('a corrupt archive', () => {
     ['App.app.zip', Buffer.from('x'), /not a zip archive that can be read/],
     ['App.app.zip', zip([[PROGRAM, machO('x64')]]).subarray(0, -9), /not a zip archive/],
     ['App.nupkg', Buffer.from('x'), /not a NuGet package that can be read/],
-  ])('%s is refused with what is wrong with it', async (name, bytes, message) => {
+  ])('%s is refused with the reason', async (name, bytes, message) => {
     const path = await saved(name, bytes);
     const reading = readBuildOutput({ paths: [`${path},os=macos`], version: '1.0.0' });
     await expect(reading).rejects.toMatchObject({
@@ -80,28 +80,28 @@ describe('a corrupt archive', () => {
   });
 });
 
-describe('an archive that unpacks to far more than it is', () => {
-  test('is read no further than its programs', async () => {
+describe('a hostile archive', () => {
+  test('of zeros behind the programs is read no further than the programs', async () => {
     const sound = tar([PROGRAM, machO('arm64')], ['App.app/Contents/rest', Buffer.alloc(1024)]);
     const zeros = Buffer.alloc(64 * 1024 * 1024);
     const archive = await saved('a.app.tar.gz', gzipSync(Buffer.concat([sound, zeros])));
     expect(await readAppTar(archive)).toEqual({ arch: 'arm64', problem: undefined });
   });
 
-  test('is read in pieces where the program is the large file', async () => {
+  test('with a large program is read in pieces', async () => {
     const bomb = Buffer.concat([machO('arm64'), Buffer.alloc(64 * 1024 * 1024)]);
     const archive = await saved('a.app.tar.gz', gzipSync(tar([PROGRAM, bomb])));
     expect(await readAppTar(archive)).toEqual({ arch: 'arm64', problem: undefined });
   });
 
-  test('states a size of terabytes and is not read for it', async () => {
+  test('that states a size of terabytes is not read', async () => {
     const header = tarHeader(PROGRAM, 1024 ** 2 * 1000);
     header.writeUInt8(0x80, 124);
     const archive = gzipSync(Buffer.concat([header, machO('x64'), Buffer.alloc(512)]));
     expect((await readAppTar(await saved('a.app.tar.gz', archive))).arch).toBeUndefined();
   });
 
-  test('as a NuGet package gives its nuspec and its programs alone', async () => {
+  test('that is a NuGet package gives its nuspec and its programs', async () => {
     const nuspec = Buffer.from('<metadata><version>1.0.0</version></metadata>');
     const path = await saved(
       'App.nupkg',
@@ -114,7 +114,7 @@ describe('an archive that unpacks to far more than it is', () => {
     expect(await readNupkg(path)).toMatchObject({ version: '1.0.0', machine: { arch: 'arm64' } });
   });
 
-  test('as a zip whose sizes lie is refused', async () => {
+  test('that is a zip with wrong sizes is refused', async () => {
     const bytes = zip([[PROGRAM, deflateRawSync(Buffer.alloc(100_000))]]);
     // The method of the entry: deflated, and not of the size that it states.
     const record = bytes.lastIndexOf(Buffer.from('PK\x01\x02', 'latin1'));

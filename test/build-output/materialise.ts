@@ -7,7 +7,7 @@ import { afterEach } from 'vitest';
 import type { BuildOutput } from '../../src/build-output/build-output.ts';
 import { identityName } from '../../src/domain/release.ts';
 
-/** Turns a listing of a real build into files with plausible bytes: magic numbers, feeds that agree. */
+/** Creates the files of a listing of a real build, with magic numbers and matching feeds. */
 
 const roots: string[] = [];
 

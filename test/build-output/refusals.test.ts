@@ -65,7 +65,7 @@ describe('a file that is named', () => {
     expect(await refused(join(root, 'notes.txt'))).toMatch(/,os=…,format=…/);
   });
 
-  test('is what its descriptor says, commas in its name included', async () => {
+  test('is what its descriptor states, also with commas in its name', async () => {
     const root = await files({ 'a,arch=b.bin': elf('arm64') });
     const path = join(root, 'a,arch=b.bin');
     expect(await one(path)).toMatchObject({ platform: 'linux', arch: 'arm64', format: 'binary' });
@@ -112,7 +112,7 @@ describe('a file that is named', () => {
     expect(await refused(`${root},os=mac`)).toMatch(/is a directory/);
   });
 
-  test('brings the signature and the block map beside it', async () => {
+  test('is published with the signature and the block map beside it', async () => {
     const root = await files({
       'App_1.0.0_x64-setup.exe': 'program',
       'App_1.0.0_x64-setup.exe.sig': signature('App_1.0.0_x64-setup.exe'),
@@ -134,7 +134,7 @@ describe('a file that is named', () => {
     expect(await one(`${path},format=zip`)).toMatchObject({ format: 'zip', arch: 'x64' });
   });
 
-  test('beats the same file in a directory that is named too', async () => {
+  test('replaces the same file in a directory that is given too', async () => {
     const root = await files({ 'App-1.0.0-x64.dmg': 'x' });
     const stated = `${join(root, 'App-1.0.0-x64.dmg')},arch=universal`;
     const { artifacts } = await readBuildOutput({ paths: [root, stated], version });
@@ -150,7 +150,7 @@ describe('a file that is named', () => {
     expect(skipped).toMatchObject([{ reason: expect.stringMatching(/link/) }]);
   });
 
-  test('does not bring a sidecar that is a link', async () => {
+  test('is published without a sidecar that is a link', async () => {
     const name = 'App_1.0.0_x64-setup.exe';
     const elsewhere = await files({ 'other.sig': signature(name) });
     const root = await files({ [name]: 'program' });
@@ -218,7 +218,7 @@ describe('a sidecar', () => {
     );
   });
 
-  test('of electron-builder is held against version, size and presence', async () => {
+  test('of electron-builder is checked for version, size and presence', async () => {
     const name = 'App-1.0.0-mac.zip';
     const listing = (text: string) => files({ [name]: 'abc', 'latest-mac.yml': text });
     expect(await refused(await listing(yml('0.9.0', name, 3)))).toMatch(/of version 0\.9\.0/);
@@ -255,7 +255,7 @@ describe('several files', () => {
     expect(await refused(join(root, 'A-1.0.0-x64.dmg'), named)).toMatch(/would be published as/);
   });
 
-  test('of Velopack and Squirrel say inside what their names leave out', async () => {
+  test('of Velopack and Squirrel state inside what their names leave out', async () => {
     const root = await files({
       'App-1.0.0-full.nupkg': zip([
         ['App.nuspec', Buffer.from('<metadata><id>App</id><version>1.0.0</version></metadata>')],
@@ -291,7 +291,7 @@ describe('several files', () => {
 describe('a build of another version', () => {
   const app = gzipSync(tar(['App.app/Contents/MacOS/App', machO('x64')]));
 
-  test('is refused also where one of its names states none', async () => {
+  test('is refused also where one of its names states no version', async () => {
     const root = await files({ 'App_0.9.0_x64.dmg': 'x', 'App.app.tar.gz': app });
     expect(await refused(root)).toMatch(
       /App\.app\.tar\.gz: its name states no version, and the packages beside it are of version 0\.9\.0, not 1\.0\.0/,
@@ -299,7 +299,7 @@ describe('a build of another version', () => {
     expect(await one(join(root, 'App.app.tar.gz'))).toMatchObject({ format: 'tar.gz' });
   });
 
-  test('is left out beside the right one', async () => {
+  test('is left out beside the right version', async () => {
     const names = { 'App_0.9.0_x64.dmg': 'x', 'App_1.0.0_x64.dmg': 'y', 'App.app.tar.gz': app };
     const { artifacts, skipped } = await readBuildOutput({ paths: [await files(names)], version });
     expect(artifacts).toHaveLength(2);
@@ -325,7 +325,7 @@ describe('Windows programs', () => {
     ]);
   });
 
-  test('that may be of either tool are asked about', async () => {
+  test('that may be of either tool are refused', async () => {
     const name = 'App 1.0.0 x64 Setup.exe';
     const sha1 = '0'.repeat(40);
     const besides = {
@@ -381,7 +381,7 @@ describe('a web installer', () => {
   const installer = 'App Web Setup 1.0.0.exe';
   const payload = 'app-1.0.0-x64.nsis.7z';
 
-  test('brings its packages, also when it alone is named', async () => {
+  test('is published with its packages, also when only the installer is named', async () => {
     const root = await files({ [installer]: 'small', [payload]: 'payload' });
     for (const path of [root, join(root, installer)]) {
       expect(await one(path)).toMatchObject({

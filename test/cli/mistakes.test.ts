@@ -8,7 +8,7 @@ import { slipway } from './support.ts';
 
 const FILE = 'one.AppImage,os=linux,arch=x64,format=appimage';
 
-/** What people type by mistake, the code it ends with, and what they have to read. */
+/** Wrong commands, their exit codes and messages. */
 const MISTAKES: readonly (readonly [string, number, RegExp])[] = [
   ['', 2, /^Usage: slipway/],
   ['publsh 1.0.0 dist', 2, /unknown command 'publsh'[\s\S]*Did you mean publish\?/],
@@ -139,11 +139,11 @@ describe('the progress bar', () => {
     return String(stream.read() ?? '');
   };
 
-  it('begins with the sizes it counts', () => {
+  it('starts with the sizes', () => {
     expect(draw({ TERM: 'xterm' }, true)).toContain('0%  0 B of 2.0 MB  hashing App');
   });
 
-  it('is not drawn where nothing can draw it, or nothing should', () => {
+  it('is not drawn without a terminal that can draw it, nor with --json', () => {
     expect(draw({ TERM: 'dumb' }, true)).toBe('');
     expect(draw({ TERM: 'xterm' }, false)).toBe('');
     expect(draw({ TERM: 'xterm' }, true, true)).toBe('');

@@ -70,8 +70,8 @@ function isWhole(
   });
 }
 
-describe('the offers for a machine that leave none behind', () => {
-  it('are found as by looking at all of them', () => {
+describe('the offers that leave no machine behind', () => {
+  it('are the same as without the index', () => {
     fc.assert(
       fc.property(
         offers,

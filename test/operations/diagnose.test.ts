@@ -87,7 +87,7 @@ describe('diagnose: private data', () => {
   it.each([
     [true, 'warning'],
     [false, 'ok'],
-  ])('of a directory that others can look into (%s) is %s', async (isOpen, outcome) => {
+  ])('of a directory that other users can read (%s) is %s', async (isOpen, outcome) => {
     const { deps } = setUp();
     const directory = { ...deps, isOpenToUsers: async () => isOpen };
     expect(await named(directory, 'private data')).toMatchObject({ outcome });

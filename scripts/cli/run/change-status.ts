@@ -23,7 +23,7 @@ interface StatusOptions extends ChangeOptions {
   readonly reason?: string;
 }
 
-/** What the command of this name does. */
+/** The handler of the command with this name. */
 export function changeTo(verb: StatusVerb) {
   return async (terminal: Terminal, version: string, options: StatusOptions): Promise<void> => {
     const context = await openContext(terminal);
@@ -53,7 +53,7 @@ export function changeTo(verb: StatusVerb) {
   };
 }
 
-/** `paused on stable, beta`: they all have the status that was asked for. */
+/** `paused on stable, beta`: all listed channels have the same status. */
 function stateOf(listed: readonly ListedStatus[]): string {
   const preposition = listed[0]?.status === 'retired' ? 'from' : 'on';
   return `${listed[0]?.status} ${preposition} ${listed.map(({ channel }) => channel).join(', ')}`;
@@ -62,7 +62,7 @@ function stateOf(listed: readonly ListedStatus[]): string {
 function reasonKept(listed: readonly ListedStatus[]): string {
   const reasons = new Set(listed.map(({ reason }) => reason).filter((reason) => reason !== null));
   const kept = reasons.size === 0 ? 'none' : [...reasons].map((r) => JSON.stringify(r)).join(', ');
-  return `The reason given now is not recorded. On record: ${kept}.`;
+  return `The new reason is not recorded. Recorded: ${kept}.`;
 }
 
 function printClients(
@@ -71,7 +71,7 @@ function printClients(
   clients: readonly ForeseenUpdate[],
 ): void {
   if (clients.length === 0) return;
-  print(terminal, `Clients on ${version} and older ones now get:`);
+  print(terminal, `Clients on ${version} and older versions now get:`);
   printTable(
     terminal,
     ['channel', 'target', 'installed', 'gets'],
