@@ -1,14 +1,14 @@
 #!/usr/bin/env node
 import '../src/check-node.js';
 
-// Imported after the check, because a Node that is too old may not even load it.
+// Imported after the check, because a Node that is too old may be unable to load it.
 const { runCommandLine } = await import('./cli/command-line.ts');
 const { readEnvironment } = await import('../src/system.ts');
 
 const { stdin, stdout, stderr } = process;
 for (const stream of [stdout, stderr]) {
   stream.on('error', (error: NodeJS.ErrnoException) => {
-    // Its reader has seen enough, such as `head`: what the command does is done all the same.
+    // The reader closed the pipe, as `head` does. The command still completes its work.
     if (error.code !== 'EPIPE') throw error;
   });
 }
@@ -16,14 +16,14 @@ for (const stream of [stdout, stderr]) {
 let changesSomething = false;
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   process.once(signal, () => {
-    // A progress bar hides the cursor and turns line wrapping off.
+    // Undoes what a progress bar does: it hides the cursor and turns line wrapping off.
     if (stderr.isTTY && process.env.TERM !== 'dumb') stderr.write('\u001b[?25h\u001b[?7h\n');
     if (changesSomething) {
       stderr.write(
-        'slipway: Interrupted: the change may or may not have been made. Run the same command again to be sure.\n',
+        'slipway: The command was interrupted, and the change may or may not have been made. Run the same command again to be sure.\n',
       );
     }
-    // Ends by the signal: a script that runs this command sees that it was interrupted.
+    // Ends by the signal, so that a script that runs this command can tell that it was interrupted.
     process.kill(process.pid, signal);
   });
 }

@@ -1,11 +1,11 @@
 /**
- * The one error type of the project.
+ * The error type of the project.
  *
- * A code is stable and says what went wrong; its kind says what the caller should do about it.
- * Each boundary (HTTP, command line) translates the kind once: nobody else knows status or exit codes.
+ * A code is stable and says what went wrong; its kind says what the caller should do. The HTTP error handler and the
+ * command line translate kinds into status and exit codes, and no other code knows those.
  */
 
-/** What a caller should do: mend the request, sign in, wait, look at the store, … */
+/** What the caller should do: correct the request, sign in, wait, look at the store, … */
 export type ErrorKind =
   | 'invalid'
   | 'unauthenticated'
@@ -35,7 +35,7 @@ const KIND_BY_CODE = {
   unknown_platform: 'invalid',
   unknown_arch: 'invalid',
   unknown_format: 'invalid',
-  // What was asked for is not there, or is there no longer.
+  // What the request names does not exist, or no longer does.
   route_not_found: 'not_found',
   method_not_allowed: 'not_found',
   unknown_application: 'not_found',
@@ -52,7 +52,7 @@ const KIND_BY_CODE = {
   unknown_message: 'not_found',
   release_withdrawn: 'gone',
   ended: 'gone',
-  // Who asks.
+  // The caller's identity and rights.
   not_signed_in: 'unauthenticated',
   invalid_credentials: 'unauthenticated',
   session_ended: 'unauthenticated',
@@ -68,12 +68,12 @@ const KIND_BY_CODE = {
   too_many_requests: 'rate_limited',
   idempotency_key_reused: 'conflict',
   limit_reached: 'conflict',
-  // What is not set up here, and what it depends on.
+  // Parts that are not configured, and services that this one depends on.
   not_configured: 'not_configured',
   captcha_unavailable: 'unavailable',
   identity_provider_unavailable: 'unavailable',
   upstream_unavailable: 'unavailable',
-  // A rule of publishing says no; nothing was changed.
+  // A publishing rule refuses the change; nothing was changed.
   invalid_artifact: 'forbidden',
   invalid_link: 'forbidden',
   prerelease_on_stable: 'forbidden',
@@ -99,7 +99,7 @@ const KIND_BY_CODE = {
   internal: 'internal',
 } as const satisfies Record<string, ErrorKind>;
 
-/** Stable: clients and scripts may branch on it. Messages are for people and may change. */
+/** Stable: clients and scripts may branch on it. Messages may change. */
 export type ErrorCode = keyof typeof KIND_BY_CODE;
 
 /** What an error with this code asks its caller to do. */
@@ -107,7 +107,7 @@ export function kindOf(code: ErrorCode): ErrorKind {
   return KIND_BY_CODE[code];
 }
 
-/** One thing wrong with one field; `pointer` is a JSON Pointer (RFC 6901). */
+/** What is wrong with a field; `pointer` is a JSON Pointer (RFC 6901). */
 export interface FieldIssue {
   readonly pointer: string;
   readonly detail: string;
@@ -115,9 +115,9 @@ export interface FieldIssue {
 
 export interface ErrorDetails {
   readonly cause?: unknown;
-  /** Which fields are wrong, for `invalid` errors. */
+  /** The fields that are wrong, for `invalid` errors. */
   readonly issues?: readonly FieldIssue[];
-  /** When to try again, in seconds, for `unavailable` and `rate_limited` errors. */
+  /** Seconds until the caller should try again, for `unavailable` and `rate_limited` errors. */
   readonly retryAfterSeconds?: number;
 }
 
@@ -137,12 +137,12 @@ export class AppError extends Error {
   }
 }
 
-/** True for an AppError, of the given code when one is named. */
+/** Whether an error is an AppError, and has the code when one is given. */
 export function isAppError(error: unknown, code?: ErrorCode): error is AppError {
   return error instanceof AppError && (code === undefined || error.code === code);
 }
 
-/** The system's own code, such as `ENOENT`; undefined for anything that is not a system error. */
+/** The code of a system error, such as `ENOENT`; undefined for any other error. */
 export function systemCode(error: unknown): string | undefined {
   if (!(error instanceof Error) || !('code' in error) || typeof error.code !== 'string') {
     return undefined;

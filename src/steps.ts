@@ -1,15 +1,12 @@
 import { setImmediate } from 'node:timers/promises';
 
-/**
- * Long work, cut into steps of a few milliseconds: a process that answers requests answers those between
- * two steps that came meanwhile. Run in one go, it is an ordinary function.
- */
+/** Long work in steps of a few milliseconds, so that a process can answer requests between two steps. */
 export type Steps<T> = Generator<void, T>;
 
-/** After so many items of a long list a step ends. */
+/** Items of a long list in one step. */
 export const ITEMS_PER_STEP = 250;
 
-/** In one go: for what is small, and where nothing else waits. */
+/** Runs all steps at once, for small work or a process that answers no requests. */
 export function runAtOnce<T>(steps: Steps<T>): T {
   for (;;) {
     const step = steps.next();
@@ -17,7 +14,7 @@ export function runAtOnce<T>(steps: Steps<T>): T {
   }
 }
 
-/** Lets everything else that is due have its turn after each step. */
+/** Runs the steps and lets the event loop handle other events after each. */
 export async function runInTurns<T>(steps: Steps<T>): Promise<T> {
   for (;;) {
     const step = steps.next();

@@ -2,9 +2,9 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import { parseApplicationName } from '../../src/domain/channel.ts';
 import { parseClientVersion, versionText } from '../../src/domain/version.ts';
 
-/** Arguments and options that several commands have. */
+/** Arguments and options of several commands. */
 
-/** A whole number from 1, of at most ten digits. */
+/** Parses a whole number from 1, of at most ten digits. */
 export function parseCount(text: string): number {
   if (/^[1-9]\d{0,9}$/.test(text)) return Number(text);
   throw new InvalidArgumentError('It must be a whole number from 1, of at most ten digits.');
@@ -18,7 +18,7 @@ export function parseRevision(text: string): number {
 }
 
 /**
- * A version as people write it, `v1.4.0` included: release jobs pass the name of a Git tag on.
+ * Parses a version with or without a leading `v`, because release jobs pass the name of a Git tag.
  *
  * @throws AppError `invalid_version`
  */
@@ -26,12 +26,12 @@ export function parseVersionArgument(text: string): string {
   return versionText(parseClientVersion(text, '/version'));
 }
 
-/** A range with the leading `v` of its versions left out; whether it is one is for the command to say. */
+/** Removes the leading `v` of the versions in a range. The command itself checks the range. */
 export function parseRangeArgument(text: string): string {
   return text.replace(/(?<![\w.+-])v(?=\d)/g, '');
 }
 
-/** An option that may be given more than once; any other is refused the second time. */
+/** An option that may be given more than once. Any other option is refused the second time. */
 export class RepeatableOption<T> extends Option {
   constructor(flags: string, description: string, parse: (text: string) => T) {
     super(flags, `${description}; may be repeated`);
@@ -49,7 +49,7 @@ export function addVersionArgument(command: Command): Command {
 
 export function addApplicationOption(
   command: Command,
-  what = 'application (default: DEFAULT_APP)',
+  what = 'the application (default: DEFAULT_APP)',
 ) {
   return command.option('--app <name>', what, parseApplicationName);
 }
@@ -62,12 +62,12 @@ export function addJsonOption(command: Command): Command {
 export function addDryRunOption(command: Command): Command {
   return command.option(
     '--dry-run',
-    'check everything, change nothing, and say what would be done',
+    'make all checks and print what would be done, but change nothing',
     false,
   );
 }
 
-/** The options of every command that changes what is offered. */
+/** The options of every command that changes offers. */
 export interface ChangeOptions {
   readonly dryRun: boolean;
   readonly skipCorrupt?: readonly number[];
@@ -77,7 +77,7 @@ export interface ChangeOptions {
 export function addChangeOptions(command: Command): Command {
   const skipCorrupt = new RepeatableOption(
     '--skip-corrupt <n>',
-    'ignore document n, which is corrupt; its change is lost',
+    'skip document n, which is corrupt; the change in it is lost',
     parseCount,
   );
   return addJsonOption(addDryRunOption(command.addOption(skipCorrupt)));

@@ -5,9 +5,9 @@ import { EXIT, exitCodeOf, printableText } from './output.ts';
 import { createProgram, readVersion } from './program.ts';
 import type { Session, Terminal } from './terminal.ts';
 
-/** The release engineer's command line: argument parsing over the operations, and nothing else. */
+/** The command line: it parses arguments, runs an operation and reports its result. */
 
-/** Runs one command to its end; resolves to its exit code, and never rejects. */
+/** Runs a command. Resolves to its exit code, and never rejects. */
 export async function runCommandLine(argv: readonly string[], terminal: Terminal): Promise<number> {
   let code: number = EXIT.done;
   let session: Session | undefined;
@@ -29,11 +29,11 @@ export async function runCommandLine(argv: readonly string[], terminal: Terminal
   }
 }
 
-/** What a command does, given its arguments and options; resolves to its exit code unless that is 0. */
-// biome-ignore lint/suspicious/noConfusingVoidType: most commands return nothing at all
+/** Runs a command with its arguments and options. Resolves to the exit code; nothing means 0. */
+// biome-ignore lint/suspicious/noConfusingVoidType: most commands return nothing
 type Handler = (terminal: Terminal, ...given: never[]) => Promise<number | void>;
 
-/** Commander prints the whole help for `help ynak`, and does not say that there is no such command. */
+/** For `help ynak` Commander prints the whole help, without a word that the command does not exist. */
 function refuseUnknownTopic(program: Command, [first, topic]: readonly string[]): void {
   if (first !== 'help' || topic === undefined || topic.startsWith('-')) return;
   if (program.commands.some((command) => command.name() === topic)) return;
@@ -41,23 +41,23 @@ function refuseUnknownTopic(program: Command, [first, topic]: readonly string[])
   program.error(`error: unknown command '${topic}'. Commands: ${names}.`);
 }
 
-/** What handlers need not pass on themselves, and so cannot forget. */
+/** Taken from the options here, so that no handler can forget to pass it on. */
 function sessionOf(command: Command): Session {
   const { skipCorrupt = [], dryRun, json = false } = command.opts<Partial<ChangeOptions>>();
   return { skipCorrupt, isDryRun: dryRun, printsJson: json, place: undefined };
 }
 
-/** Makes an action of a handler that is loaded only when its command runs: `--help` loads none. */
+/** Creates the action of a command. Its handler is loaded when the command runs, and not for `--help`. */
 export type Runner = (load: () => Promise<Handler>) => (...given: unknown[]) => Promise<void>;
 
-/** Prints why a command ended and returns its exit code. */
+/** Prints why a command failed and returns its exit code. */
 async function reportFailure(
   { stderr }: Terminal,
   error: unknown,
   argv: readonly string[],
   session: Session | undefined,
 ): Promise<number> {
-  // Commander has printed its own sentence.
+  // Commander has printed its own message.
   if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.done : EXIT.usage;
   const { sentenceOf } = await import('./failure.ts');
   const place = session?.place;

@@ -3,7 +3,7 @@ import { AppError, type ErrorCode, isAppError } from '../../src/errors.ts';
 import { printableText } from './output.ts';
 import type { Terminal } from './terminal.ts';
 
-/** Refusals that a person may overrule, and the option that does so without a question. */
+/** Refusals that the operator may overrule, and the option that overrules without a question. */
 const OPTIONS = {
   older_version: 'allowOlder',
   clients_stranded: 'allowStranded',
@@ -12,8 +12,8 @@ const OPTIONS = {
 type Overruled = Partial<Record<(typeof OPTIONS)[keyof typeof OPTIONS], boolean>>;
 
 /**
- * Runs what may be refused for a person to decide. On a terminal it asks, and runs it again with the
- * option after a yes; anywhere else the refusal stands, which names the option.
+ * Runs an operation that the operator may have to confirm. On a terminal it shows the refusal and asks; after a yes it
+ * runs the operation again with the option. Anywhere else the refusal is thrown; its message names the option.
  */
 export async function runWithConsent<T>(
   terminal: Terminal,
@@ -34,8 +34,8 @@ export async function runWithConsent<T>(
 }
 
 /**
- * Asks a person at a terminal before something that cannot be undone. Asks nothing for a dry run, and nothing
- * where no person can answer.
+ * Asks the operator at a terminal before something that cannot be undone. Asks nothing for a dry run, and
+ * nothing where no operator can answer.
  *
  * @throws AppError `status_forbids` when the answer is not yes
  */
@@ -45,7 +45,7 @@ export async function requireConsent(terminal: Terminal, question: string): Prom
   throw new AppError('status_forbids', 'You did not answer "y": nothing was changed.');
 }
 
-/** A script must never wait for an answer: both ends have to be a terminal. */
+/** Whether an operator can answer: a script must never wait for an answer. */
 function isInteractive({ stdin, stderr, session }: Terminal): boolean {
   return stdin.isTTY === true && stderr.isTTY === true && session?.printsJson !== true;
 }

@@ -5,19 +5,19 @@ import { systemClock, systemRandomness } from '../../src/system.ts';
 import { missingStore, type Place, placeOf, type Subject } from './place.ts';
 import { type Environment, print, type Terminal } from './terminal.ts';
 
-/** What every command starts from. */
+/** What commands need of the settings and the store. */
 export interface Context extends Publisher {
   readonly config: Config;
   readonly actor: string;
   readonly provenance: { readonly commit: string | null; readonly buildUrl: string | null };
-  /** The store that the command works on: every answer names it. */
+  /** The store that the command works on. Every output names it. */
   readonly place: Place;
 }
 
 /**
- * Opens the store that the settings name, as the command's options want it.
+ * Opens the store that the settings name.
  *
- * @param mayBeNew whether the command may start a directory store, rather than refuse a missing one
+ * @param mayBeNew whether the command may create a directory store; otherwise a missing store is an error
  * @throws AppError `invalid_configuration`, also when there is no store, and the store's
  */
 export async function openContext(
@@ -47,17 +47,17 @@ export async function openContext(
   };
 }
 
-/** One line before everything that a command prints, so that no sentence of its own can be mistaken. */
+/** Printed before the output of a dry run, so that its sentences are not taken for changes. */
 function sayDryRun(terminal: Terminal): void {
   const { session } = terminal;
   if (session?.isDryRun !== true || session.printsJson) return;
   print(
     terminal,
-    `Dry run: nothing is written to ${session.place?.text}. Without --dry-run, the command says:`,
+    `Dry run: nothing is written to ${session.place?.text}. Without --dry-run, the command prints:`,
   );
 }
 
-/** For the history: the person or job that runs the command, as the CI service or the system names it. */
+/** Who runs the command, for the history: as the CI service or the system names the user. */
 function actorOf(env: Environment): string {
   const name = env.SLIPWAY_ACTOR ?? env.GITHUB_ACTOR ?? env.GITLAB_USER_LOGIN;
   return name ?? `${userName()}@${hostname()}`;
@@ -67,12 +67,12 @@ function userName(): string {
   try {
     return userInfo().username;
   } catch {
-    // A container may run under a number that has no name.
+    // In a container the user id may have no name.
     return 'unknown';
   }
 }
 
-/** As GitHub Actions and GitLab CI say it. */
+/** From the variables of GitHub Actions and GitLab CI. */
 function provenanceOf(env: Environment): Context['provenance'] {
   const { GITHUB_SERVER_URL, GITHUB_REPOSITORY, GITHUB_RUN_ID } = env;
   const run =

@@ -1,14 +1,14 @@
 import type { Command } from 'commander';
 
-/** What the help of a command says. */
+/** The help of a command. */
 export interface Description {
-  /** A few words for the list of commands. */
+  /** A phrase for the list of commands. */
   readonly summary: string;
   /** What the command does. */
   readonly does: string;
-  /** What that means afterwards: for clients, for users, for the store. */
+  /** What that means for clients, users and the store. */
   readonly effect: string;
-  /** Command lines that can be typed as they are, without the program's name. */
+  /** Complete command lines, without the program's name. */
   readonly examples: readonly string[];
 }
 

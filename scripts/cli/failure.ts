@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { isAppError, systemCode } from '../../src/errors.ts';
 
-/** Failures in plain sentences: what a person reads instead of a stack trace. */
+/** Failures as sentences instead of stack traces. */
 
 const REASONS: Readonly<Record<string, string>> = {
   EACCES: 'permission denied',
@@ -18,9 +18,9 @@ const REASONS: Readonly<Record<string, string>> = {
 };
 
 const REMEDIES: Readonly<Record<string, string>> = {
-  EACCES: 'Let this user read it, or run the command as a user who may.',
-  EPERM: 'Let this user read it, or run the command as a user who may.',
-  ENOENT: 'Check the path; it may have been removed meanwhile.',
+  EACCES: 'Give this user access, or run the command as a user who has it.',
+  EPERM: 'Give this user access, or run the command as a user who has it.',
+  ENOENT: 'Check the path. The file may have been removed meanwhile.',
   EMFILE: 'Raise the limit of open files (ulimit -n).',
   ENOSPC: 'Free some space and run the command again.',
 };
@@ -42,18 +42,19 @@ function reasonOf({ code }: SystemError): string {
 }
 
 /**
- * What to print about a failure.
+ * The message of a failure.
  *
- * @param version of this program, for a report of a failure that it does not know
- * @param argv what was typed, for a hint
+ * @param version of this program, for the report of an unexpected error
+ * @param argv the command line, for a hint
  */
 export function sentenceOf(error: unknown, version: string, argv: readonly string[] = []): string {
   if (isAppError(error, 'invalid_version')) return `${error.message}${orderHint(argv)}`;
   if (isAppError(error)) {
     const { cause, message } = error;
-    // It says that something failed and not why.
-    const isBare = message.endsWith('cannot be read');
-    return isBare && isSystemError(cause) ? `${message} (${reasonOf(cause)}).` : message;
+    // Build output names the file that it cannot read, and leaves the reason to the system's error.
+    return isSystemError(cause)
+      ? message.replace(/cannot be read\.?$/, `cannot be read (${reasonOf(cause)}).`)
+      : message;
   }
   if (isSystemError(error)) {
     const what = error.path === undefined ? 'A system call' : path.resolve(error.path);
@@ -61,13 +62,13 @@ export function sentenceOf(error: unknown, version: string, argv: readonly strin
     return `${what} failed${call}: ${reasonOf(error)}. ${REMEDIES[error.code] ?? 'Check it and run the command again.'}`;
   }
   const details = error instanceof Error ? (error.stack ?? error.message) : String(error);
-  return `This is a mistake in slipway ${version}, not in what you typed. Nothing was printed about the outcome: look with "slipway releases" before you run the command again, and report it with these lines:\n${details}`;
+  return `This is a bug in slipway ${version}, not a mistake in the command. The outcome is unknown: run "slipway releases" before you run the command again. Please report the bug with these lines:\n${details}`;
 }
 
-/** For `publish dist 1.4.0`: the version is there, and not where it belongs. */
+/** A hint for `publish dist 1.4.0`, where the version is in the wrong place. */
 function orderHint([command, ...words]: readonly string[]): string {
   const [first = ''] = words;
-  // `01.4.0` is where a version belongs, and is none.
+  // `01.4.0` is in the right place, and not a version.
   if (/^v?\d+(\.\d+)*([-+]|$)/.test(first)) return '';
   const version = words.find((word) => /^v?\d+\.\d+\.\d+([-+][\w.+-]+)?$/.test(word));
   return version === undefined ? '' : ` The version comes first: slipway ${command} ${version} …`;

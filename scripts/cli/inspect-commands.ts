@@ -9,10 +9,10 @@ import {
 import type { Runner } from './command-line.ts';
 import { type Description, describeCommand } from './description.ts';
 
-/** Commands that show what is published. */
+/** Commands that show published releases. */
 
 const load = () => import('./run/inspect.ts');
-const READS = 'none; it only reads.';
+const READS = 'none. The command only reads.';
 
 export function addInspectCommands(program: Command, run: Runner): void {
   program.commandsGroup('Look at what is published:');
@@ -43,7 +43,12 @@ export function addInspectCommands(program: Command, run: Runner): void {
     examples: ['history --limit 5'],
   });
   addJsonOption(
-    addApplicationOption(history).option('--limit <count>', 'how many', parseCount, 20),
+    addApplicationOption(history).option(
+      '--limit <count>',
+      'number of changes to list',
+      parseCount,
+      20,
+    ),
   ).action(run(async () => (await load()).history));
 }
 
@@ -51,7 +56,7 @@ function inspectCommand(program: Command, name: string, description: Description
   return addJsonOption(
     addApplicationOption(describeCommand(program.command(name), description)).option(
       '--at <revision>',
-      'as of this catalog revision, a number from "slipway history" (default: the newest)',
+      'show this catalog revision, a number from "slipway history" (default: the newest)',
       parseRevision,
     ),
   );

@@ -3,7 +3,7 @@ import { addApplicationOption, addDryRunOption, addJsonOption } from './argument
 import type { Runner } from './command-line.ts';
 import { describeCommand } from './description.ts';
 
-/** Commands that check and clean up the store. */
+/** Commands that check the store and clean it up. */
 
 const ONE_APPLICATION = 'only this application (default: all)';
 
@@ -11,29 +11,29 @@ export function addMaintainCommands(program: Command, run: Runner): void {
   program.commandsGroup('Look after the store:');
   const verify = describeCommand(program.command('verify'), {
     summary: 'check stored objects against the catalog',
-    does: 'Reads every catalog revision and every manifest that is named, and looks for every file.',
-    effect: 'none; it only reads. It ends with 1 when something is wrong. --deep reads all bytes.',
+    does: 'Reads all catalog revisions and the manifests of all listed releases, and checks that every file is stored with its size. With --deep it also reads and hashes all files.',
+    effect: 'none. The command only reads. Its exit code is 1 when it finds a problem.',
     examples: ['verify', 'verify --app desktop --deep'],
   });
   addJsonOption(
     addApplicationOption(verify, ONE_APPLICATION).option(
       '--deep',
-      'also read the bytes of every file',
+      'also read and hash every file',
       false,
     ),
   ).action(run(async () => (await import('./run/verify.ts')).verify));
   const doctor = describeCommand(program.command('doctor'), {
     summary: 'test whether this store and these settings work',
-    does: 'Tries what publishing and serving need: access, conditional writes, clocks, presigned links, privacy.',
+    does: 'Tests what publishing and serving need: access, conditional writes, clocks, presigned URLs, privacy and erasure.',
     effect:
-      'it writes and removes probes of its own, and keeps the verdict about the store. Nothing that is published changes.',
+      'the command writes probe objects and removes them, and stores its result on conditional writes. No release changes.',
     examples: ['doctor'],
   });
   addJsonOption(doctor).action(run(async () => (await import('./run/doctor.ts')).doctor));
   const gc = describeCommand(program.command('gc'), {
     summary: 'remove uploads that no release names',
-    does: 'Removes uploaded files that no manifest names and that are older than a week, and what interrupted uploads left.',
-    effect: 'frees space. What is listed or retired keeps its files.',
+    does: 'Removes uploaded files that no manifest names and that are older than a week, and the parts of interrupted uploads.',
+    effect: 'frees space. Listed and retired releases keep their files.',
     examples: ['gc --dry-run', 'gc --app desktop'],
   });
   addJsonOption(addDryRunOption(addApplicationOption(gc, ONE_APPLICATION))).action(

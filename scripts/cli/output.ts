@@ -1,8 +1,9 @@
-import { LIVE_WITHIN_SECONDS } from '../../src/catalog/poll-interval.ts';
+import type { Config } from '../../src/config.ts';
+import { counted } from '../../src/counted.ts';
 import type { AppError, ErrorKind } from '../../src/errors.ts';
 import { print, type Terminal } from './terminal.ts';
 
-/** What commands print, and the codes they end with. */
+/** The output and the exit codes of commands. */
 
 export const EXIT = { done: 0, failed: 1, usage: 2, refused: 3, outcomeUnknown: 4 } as const;
 
@@ -26,7 +27,7 @@ export function exitCodeOf(error: AppError): number {
   return error.code === 'store_denied' ? EXIT.failed : EXIT_BY_KIND[error.kind];
 }
 
-/** Prints what a command found or did as JSON, with the store it did it in and whether it was a dry run. */
+/** Prints the result of a command as JSON, with the store and whether it was a dry run. */
 export function printJson(terminal: Terminal, value: object): void {
   const { place, isDryRun } = terminal.session ?? {};
   const facts = {
@@ -36,7 +37,7 @@ export function printJson(terminal: Terminal, value: object): void {
   print(terminal, JSON.stringify({ ...facts, ...value }, null, 2));
 }
 
-/** Rows in aligned columns; an empty cell shows as a dash. */
+/** Prints rows in aligned columns, and a dash for an empty cell. */
 export function printTable(
   terminal: Terminal,
   header: readonly string[],
@@ -60,12 +61,12 @@ export function alignColumns(rows: readonly (readonly string[])[]): readonly str
   );
 }
 
-/** Stored texts may hold what steers a terminal. */
+/** Stored texts may contain control sequences for terminals. */
 function printable(text: string): string {
   return printableText(text).replace(/[\n\t]/g, ' ');
 }
 
-/** As {@link alignColumns} prints cells, with line breaks and tabs kept. */
+/** Replaces control characters, except line breaks and tabs. */
 export function printableText(text: string): string {
   return text.replace(/(?![\n\t])\p{Cc}/gu, ' ');
 }
@@ -79,22 +80,32 @@ export function formatBytes(bytes: number): string {
   return `${power === 0 ? value : value.toFixed(1)} ${UNITS[power]}`;
 }
 
-/** `2026-11-21 09:30:00Z`, as stored times are shown. */
+/** `2026-11-21 09:30:00Z` for a stored time. */
 export function formatTime(iso: string): string {
   return iso.replace('T', ' ').replace(/(\.\d+)?Z$/, 'Z');
 }
 
-/** When running services answer with a change. */
-export function printWhenLive(terminal: Terminal, { announced }: { announced: boolean }): void {
+/**
+ * Says when running services answer with a change: after two polls and the time to read it. Assumes that they have
+ * the poll interval of this command's settings.
+ */
+export function printWhenLive(
+  terminal: Terminal,
+  { config: { catalogPollMs } }: { readonly config: Pick<Config, 'catalogPollMs'> },
+  announced: boolean,
+): void {
+  const [all, each] = [2 * catalogPollMs + 1000, catalogPollMs / 2].map((ms) =>
+    counted(Math.ceil(ms / 1000), 'second'),
+  );
   print(
     terminal,
     announced
-      ? `Running services answer with it within ${LIVE_WITHIN_SECONDS} seconds.`
-      : 'The notice to running services could not be stored: each answers with it when its turn comes, one second for each application.',
+      ? `Running services answer with it within ${all}.`
+      : `The change is made, and announcing it to running services failed. They find it in turn: within ${each} for each application.`,
   );
 }
 
-/** After a change to a release that is paused where it was changed. */
+/** The sentence after a change to a paused release. */
 export function staysPaused(version: string, channel: string): string {
   return `It stays paused on ${channel}: clients get it after "slipway resume ${version}".`;
 }

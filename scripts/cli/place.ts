@@ -3,7 +3,7 @@ import { objectsDirectory } from '../../src/app/stores.ts';
 import type { Config } from '../../src/config.ts';
 import { AppError } from '../../src/errors.ts';
 
-/** Which store a command works on, in the words of the settings and without credentials. */
+/** The store that a command works on, as the settings name it and without credentials. */
 export interface Place {
   /** For sentences: `./data`, `s3://releases`, `s3://releases/team at http://127.0.0.1:9000`. */
   readonly text: string;
@@ -11,7 +11,7 @@ export interface Place {
   readonly name: string;
 }
 
-/** What a command works on: the releases, or what the service writes about accounts and messages. */
+/** What a command works on: releases, or accounts and messages. */
 export type Subject = 'releases' | 'private data';
 
 export function placeOf({ store, dataDirectory, privateBucket }: Config, subject: Subject): Place {
@@ -22,7 +22,7 @@ export function placeOf({ store, dataDirectory, privateBucket }: Config, subject
   return { text, name: text };
 }
 
-/** Below the working directory as a relative path, otherwise as it is. */
+/** A relative path below the working directory, else the absolute path. */
 function shown(directory: string): string {
   const here = process.cwd();
   const relative = path.relative(here, directory);
@@ -31,7 +31,7 @@ function shown(directory: string): string {
   return relative === '' ? '.' : `.${path.sep}${relative}`;
 }
 
-/** AWS itself needs no mention; a user name or password in the address must not be printed. */
+/** Empty for AWS. Leaves out a user name and password in the URL, which must not be printed. */
 function endpointOf(endpoint: string | undefined): string {
   if (endpoint === undefined) return '';
   const { protocol, host, hostname, pathname } = new URL(endpoint);
@@ -39,16 +39,13 @@ function endpointOf(endpoint: string | undefined): string {
   return ` at ${protocol}//${host}${pathname.replace(/\/+$/, '')}`;
 }
 
-/**
- * For a directory without a store: a mistyped path or the wrong working directory. An empty answer would
- * hide that.
- */
+/** The error for a directory without a store. An empty result would hide a mistyped path or a wrong directory. */
 export function missingStore(place: Place, config: Config): AppError {
   const above = path.dirname(config.dataDirectory);
   const isInside = path.basename(config.dataDirectory) === 'objects';
   const hint = isInside ? ` Did you mean DATA_DIR=${shown(above)}?` : '';
   return new AppError(
     'invalid_configuration',
-    `There is no store in ${place.text}: ${objectsDirectory(config)} does not exist or holds none. Run the command in the directory that has it, or set DATA_DIR, or OBJECT_STORE=s3 and S3_BUCKET. "slipway publish VERSION FILES --create" makes a new store.${hint}`,
+    `There is no store in ${place.text}: ${objectsDirectory(config)} does not exist, or is not a store. Run the command in the directory that has it, or set DATA_DIR, or OBJECT_STORE=s3 and S3_BUCKET. "slipway publish VERSION FILES --create" creates a new store.${hint}`,
   );
 }

@@ -10,7 +10,7 @@ import { addMaintainCommands } from './maintain-commands.ts';
 import { addPublishCommands } from './publish-commands.ts';
 import type { Terminal } from './terminal.ts';
 
-/** Every command with its options and help; what a command does is loaded once it runs. */
+/** Creates all commands with their options and help. The code of a command is loaded when it runs. */
 export function createProgram(terminal: Terminal, run: Runner): Command {
   const program = createRoot(terminal);
   addPublishCommands(program, run);
@@ -26,13 +26,13 @@ function createRoot({ stdout, stderr }: Terminal): Command {
   return new Command('slipway')
     .version(readVersion(), '-v, --version', 'print the version')
     .description(
-      'Publishes desktop releases to an object store, and looks after them, after accounts and after messages.',
+      'Publishes desktop releases to an object store, and manages releases, accounts and messages.',
     )
     .addHelpText(
       'after',
       `
-Settings come from the environment or a .env file: OBJECT_STORE, DATA_DIR, S3_BUCKET and more; docs/operations/settings.md lists them.
-Exit codes: 0 done, 1 failed, 2 wrong usage or settings, 3 refused (nothing changed), 4 outcome unknown (run it again), 130 interrupted.
+Settings are environment variables, also from a .env file: OBJECT_STORE, DATA_DIR, S3_BUCKET and more; docs/operations/settings.md lists them.
+Exit codes: 0 done, 1 failed, 2 wrong usage or settings, 3 refused (nothing changed), 4 outcome unknown (run the command again), 130 interrupted.
 
 Examples:
   slipway publish 1.4.0 dist --create
@@ -41,7 +41,7 @@ Examples:
     )
     .showHelpAfterError('(add --help for the options)')
     .configureHelp({
-      // That a switch is off unless it is given needs no mention.
+      // Leaves out "(default: false)" of switches.
       optionDescription: (option) =>
         option.defaultValue === false
           ? option.description
@@ -55,14 +55,14 @@ Examples:
     .exitOverride();
 }
 
-/** What people expect of a word too many. */
+/** A hint for arguments that should be options. */
 function hintFor(error: string): string {
   return error.startsWith('error: too many arguments')
     ? 'Names are options: --channel NAME, --app NAME. For one release: slipway show VERSION.\n'
     : '';
 }
 
-/** Errors leave every command, however deep, in the same way. */
+/** Gives subcommands the settings of the program, so that their errors are handled alike. */
 function inherit(program: Command, parent: Command): void {
   for (const command of parent.commands) {
     command.exitOverride().copyInheritedSettings(program);
@@ -71,7 +71,7 @@ function inherit(program: Command, parent: Command): void {
   }
 }
 
-/** Of two values for one option the first would be dropped without a word. */
+/** Refuses a second value for an option: Commander would drop the first without a message. */
 function refuseRepeated(command: Command): void {
   for (const option of command.options) {
     if (!option.required || option instanceof RepeatableOption) continue;
@@ -83,7 +83,7 @@ function refuseRepeated(command: Command): void {
   }
 }
 
-/** From the package's manifest: two folders up from the source, three from what is compiled. */
+/** The version in package.json: two folders above the source, three above the compiled file. */
 export function readVersion(): string {
   const files = ['../..', '../../..'].map((up) =>
     path.join(import.meta.dirname, up, 'package.json'),

@@ -2,14 +2,14 @@ import { Presets, SingleBar } from 'cli-progress';
 import { formatBytes } from './output.ts';
 import type { Terminal } from './terminal.ts';
 
-/** Bars for a person who waits; nothing for a machine. */
+/** Progress bars, on a terminal only. */
 export interface Progress {
-  /** One step of work: a new label begins a new bar. */
+  /** Shows a step of work. A new label starts a new bar. */
   show(label: string, done: number, total: number, unit?: 'bytes' | 'count'): void;
   stop(): void;
 }
 
-/** @param quiet also without a terminal that can draw, nothing is shown */
+/** @param quiet shows nothing, as without a terminal that can draw bars */
 export function createProgress({ stderr, environment }: Terminal, quiet: boolean): Progress {
   if (quiet || !stderr.isTTY || environment().TERM === 'dumb')
     return { show: () => {}, stop: () => {} };

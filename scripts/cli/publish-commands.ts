@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { DEFAULT_CHANNEL } from '../../src/domain/channel.ts';
-import { parseTarget } from '../../src/domain/machine.ts';
+import { parseTarget } from '../../src/domain/target.ts';
 import type { StatusVerb } from '../../src/operations/change-status.ts';
 import {
   addApplicationOption,
@@ -12,7 +12,7 @@ import {
 import type { Runner } from './command-line.ts';
 import { type Description, describeCommand } from './description.ts';
 
-/** Commands that change what is offered. */
+/** Commands that change offers. */
 
 export function addPublishCommands(program: Command, run: Runner): void {
   program.commandsGroup('Publish releases:');
@@ -27,9 +27,9 @@ export function addPublishCommands(program: Command, run: Runner): void {
 function addPublish(program: Command, run: Runner): void {
   const publish = describeCommand(program.command('publish'), {
     summary: 'publish build output as a release, or add it to one',
-    does: 'Publishes the files of a build as a release and offers it on a channel. Several machines may publish different platforms of one version, at once or one after the other. The same files again change nothing.',
+    does: 'Publishes the files of a build as a release and offers it on a channel. Several machines may publish different platforms of a version, at the same time or one after the other. Publishing the same files again changes nothing.',
     effect:
-      'clients of the channel are offered the release within seconds. What was offered once is never replaced: a mistake needs a new version.',
+      'clients of the channel are offered the release within seconds. A published file is never replaced: to correct it, publish a new version.',
     examples: [
       'publish 1.4.0 dist --create',
       'publish 2.0.0-beta.1 dist --channel beta --notes-file notes.md',
@@ -38,19 +38,19 @@ function addPublish(program: Command, run: Runner): void {
   });
   addApplicationOption(addVersionArgument(publish))
     .argument('<paths...>', 'build directories, files, or FILE,os=…,arch=…,format=…,name=…')
-    .option('--channel <name>', 'channel', DEFAULT_CHANNEL)
+    .option('--channel <name>', 'the channel to offer it on', DEFAULT_CHANNEL)
     .option('--create', 'create the application or channel when it is new', false)
     .option('--allow-prerelease', 'allow a pre-release on the stable channel', false)
     .addOption(
       new RepeatableOption(
         '--notes-file <[locale=]file>',
-        'release notes in Markdown, one file for each language',
+        'release notes in Markdown, one file for each locale',
         String,
       ),
     )
     .option(
       '--requires <range>',
-      'versions that may update straight to this one',
+      'versions that may update straight to this one; others need a release in between',
       parseRangeArgument,
     )
     .option('--mandatory-for <range>', 'versions that must update', parseRangeArgument)
@@ -62,7 +62,7 @@ function addPublish(program: Command, run: Runner): void {
     .addOption(
       new RepeatableOption(
         '--end-native <target>',
-        'this release has no native build for this kind of machine (windows-arm64) and will not get one: offer such machines another build that they can run (x64 on arm64)',
+        'this release will get no native build for this target (windows-arm64): offer its machines another build that they can run (x64 on arm64)',
         parseTarget,
       ),
     )
@@ -73,9 +73,9 @@ function addPublish(program: Command, run: Runner): void {
 function addPromote(program: Command, run: Runner): void {
   const promote = describeCommand(program.command('promote'), {
     summary: 'offer a release on another channel',
-    does: 'Also offers a release on a second channel. It uploads nothing.',
+    does: 'Offers a release on another channel too. It uploads nothing.',
     effect:
-      'clients of the other channel are offered the release within seconds. The first channel keeps it.',
+      'clients of the other channel are offered the release within seconds. The first channel still offers it.',
     examples: ['promote 1.4.0 --to stable', 'promote 1.4.0 --to internal --create --dry-run'],
   });
   addApplicationOption(addVersionArgument(promote))
@@ -95,9 +95,9 @@ function addPromote(program: Command, run: Runner): void {
 const STATUS_COMMANDS: Readonly<Record<StatusVerb, Description>> = {
   pause: {
     summary: 'stop offering a release for now',
-    does: 'Stops offering a release, on one channel or wherever it is listed, until it is resumed.',
+    does: 'Stops offering a release, on one channel or on every channel that lists it, until it is resumed.',
     effect:
-      'clients are offered the newest other release that fits. Those who have the release keep it, and its downloads by version go on working.',
+      'clients are offered the newest other release that fits. Clients that have the release keep it, and its downloads by version still work.',
     examples: ['pause 1.4.0 --reason "crashes at start"', 'pause 1.4.0 --channel beta'],
   },
   resume: {
@@ -108,16 +108,16 @@ const STATUS_COMMANDS: Readonly<Record<StatusVerb, Description>> = {
   },
   yank: {
     summary: 'withdraw a bad release for good',
-    does: 'Withdraws a bad release, on one channel or wherever it is listed, in one commit.',
+    does: 'Withdraws a bad release, on one channel or on every channel that lists it, in one commit.',
     effect:
-      'it is never offered again and its downloads answer 410. Clients that have it move on to the next newer release, and to no older one. This cannot be undone: publish a new version.',
+      'it is never offered again, and its downloads answer 410. Clients that have it move to the next newer release, never to an older one. A yank cannot be undone: publish a new version.',
     examples: ['yank 1.4.0 --reason "deletes files"', 'yank 1.4.0 --dry-run'],
   },
   retire: {
     summary: 'take an old release off the list for good',
     does: 'Removes a release from the list of a channel, or of all channels.',
     effect:
-      'it is offered to no client and its downloads answer 410. This cannot be undone. Its files stay stored.',
+      'it is never offered again, and its downloads answer 410. Its files stay stored. This cannot be undone.',
     examples: ['retire 0.9.0'],
   },
 };
@@ -125,8 +125,8 @@ const STATUS_COMMANDS: Readonly<Record<StatusVerb, Description>> = {
 function addStatusCommand(program: Command, run: Runner, verb: StatusVerb): void {
   const command = describeCommand(program.command(verb), STATUS_COMMANDS[verb]);
   addApplicationOption(addVersionArgument(command))
-    .option('--channel <name>', 'only on this channel (default: wherever it is listed)')
-    .option('--reason <text>', 'for the history')
+    .option('--channel <name>', 'only on this channel (default: every channel that lists it)')
+    .option('--reason <text>', 'the reason, for the history')
     .action(run(async () => (await import('./run/change-status.ts')).changeTo(verb)));
   addChangeOptions(command);
 }

@@ -1,14 +1,17 @@
 import type { BuildOutput } from '../../src/build-output/build-output.ts';
+import type { Config } from '../../src/config.ts';
 import { DEFAULT_CHANNEL } from '../../src/domain/channel.ts';
-import { admittedArches } from '../../src/domain/machine.ts';
+import { isNativeOn, nativeArches } from '../../src/domain/compatible-arches.ts';
 import type { Platform } from '../../src/domain/platform.ts';
-import { type Artifact, type Release, type Target, targetName } from '../../src/domain/release.ts';
+import type { Artifact, Release } from '../../src/domain/release.ts';
+import { type Target, targetName } from '../../src/domain/target.ts';
 import type { PublishResult } from '../../src/operations/publish-release.ts';
 import { isServed, PROTOCOLS } from '../../src/protocols/registry.ts';
+import { leftBehindSentences } from './left-behind.ts';
 import { alignColumns, formatBytes, printWhenLive, staysPaused } from './output.ts';
 import { print, type Terminal } from './terminal.ts';
 
-/** What `slipway publish` says. */
+/** The output of `slipway publish`. */
 
 export function reportJson(result: PublishResult, build: BuildOutput): object {
   return {
@@ -37,10 +40,14 @@ export function reportJson(result: PublishResult, build: BuildOutput): object {
   };
 }
 
-/** What was published, and what its publisher should know of it. */
+/** Prints what was published, and what the publisher should know about it. */
 export function printPublished(
   terminal: Terminal,
-  result: PublishResult & { readonly place: string; readonly isNewStore: boolean },
+  result: PublishResult & {
+    readonly place: string;
+    readonly isNewStore: boolean;
+    readonly config: Pick<Config, 'catalogPollMs'>;
+  },
   build: BuildOutput,
 ): void {
   const { application, version, channel, revision, place } = result;
@@ -56,7 +63,7 @@ export function printPublished(
     artifact.format,
     artifact.filename,
     formatBytes(artifact.size),
-    uploaded ? 'uploaded' : 'was there already',
+    uploaded ? 'uploaded' : 'already stored',
   ]);
   for (const line of alignColumns(rows)) print(terminal, `  ${line}`);
   if (build.skipped.length > 0) {
@@ -70,7 +77,7 @@ export function printPublished(
     print(
       terminal,
       result.prereleaseChannel
-        ? `Created the channel ${channel}, for pre-releases: its clients also get newer releases of ${DEFAULT_CHANNEL}.`
+        ? `Created the channel ${channel} for pre-releases: its clients also get newer releases of ${DEFAULT_CHANNEL}.`
         : `Created the channel ${channel}.`,
     );
   }
@@ -78,39 +85,16 @@ export function printPublished(
   if (result.newerVersion !== null) {
     print(
       terminal,
-      `${channel} also offers ${result.newerVersion}, which is newer: clients that can take it are offered that.`,
+      `${channel} also offers ${result.newerVersion}, which is newer. Clients that can install it are offered ${result.newerVersion}.`,
     );
   }
-  for (const sentence of leftBehindSentences(result)) print(terminal, sentence);
+  const builds = result.release.artifacts;
+  for (const sentence of leftBehindSentences({ ...result, builds })) print(terminal, sentence);
   for (const warning of feedWarnings(result.release)) print(terminal, warning);
-  if (result.changed) printWhenLive(terminal, result);
+  if (result.changed) printWhenLive(terminal, result, result.announced);
 }
 
-/** Another job may bring their builds in a minute, so this is no warning. */
-function leftBehindSentences({ version, leftBehind, release }: PublishResult): readonly string[] {
-  if (leftBehind.length === 0) return [];
-  const feeds = [...new Set(leftBehind.map(({ platform }) => platform))]
-    .filter((platform) => platform !== 'linux')
-    .join(' and ');
-  const unsaid =
-    feeds === '' ? '' : ` So do all clients of an electron feed without "?arch=" on ${feeds}.`;
-  const ending = leftBehind
-    .filter(({ platform, arch }) =>
-      release.artifacts.some(
-        (build) =>
-          build.platform === platform && admittedArches(platform, arch).includes(build.arch),
-      ),
-    )
-    .map((target) => `--end-native ${targetName(target)}`);
-  return [
-    `Clients on ${leftBehind.map(targetName).join(', ')} stay on an older release, which has builds for them, until ${version} has some too.${unsaid}`,
-    ...(ending.length === 0
-      ? []
-      : [`If those builds end with ${version}, publish it again with ${ending.join(' ')}.`]),
-  ];
-}
-
-/** An updater gets what its feed can serve, and a publisher sees nothing of what it cannot. */
+/** Warns of artifacts that no feed can serve to updaters: the publisher would not notice. */
 function feedWarnings({ artifacts }: Release): readonly string[] {
   const unserved = artifacts.filter((artifact) => !isServed(artifact));
   const served = artifacts.filter(isServed);
@@ -134,16 +118,14 @@ function feedWarnings({ artifacts }: Release): readonly string[] {
 const nameOf = ({ platform, arch }: Build): string => `${platform}-${arch}`;
 type Build = Pick<Artifact, 'platform' | 'arch'>;
 
-/** A universal build is for both kinds of machine. */
 const machinesOf = ({ platform, arch }: Build): readonly Target[] =>
-  arch === 'universal' ? UNIVERSAL.map((each) => ({ platform, arch: each })) : [{ platform, arch }];
-const UNIVERSAL = ['x64', 'arm64'] as const;
+  nativeArches(arch).map((each) => ({ platform, arch: each }));
 
-/** Not by emulation: a machine that had a native build is not moved to one that needs it. */
+/** Not by emulation: a machine that had a native build is not moved to an emulated one. */
 const isFor = (artifact: Artifact, { platform, arch }: Target): boolean =>
-  artifact.platform === platform && (artifact.arch === arch || artifact.arch === 'universal');
+  artifact.platform === platform && isNativeOn(arch, artifact);
 
-/** `electron-updater takes nsis.` for every dialect. */
+/** `The feed electron takes nsis, nsis-web.` for every protocol. */
 function needsOf(platform: Platform): string {
   return PROTOCOLS.map(({ name, formatsFor, signatureScheme }) => {
     const signed = signatureScheme === null ? '' : ` with a ${signatureScheme} signature`;

@@ -2,12 +2,12 @@ import { readFile, stat } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
 
-/** electron-builder's `.blockmap`: which ranges of the file an updater may keep. */
+/** electron-builder's `.blockmap`: the blocks of a file, so that an updater downloads only those that changed. */
 
 const PACKED_BYTES_MAX = 32 * 1024 * 1024;
 const UNPACKED_BYTES_MAX = 256 * 1024 * 1024;
 
-/** How many bytes of the file the map covers; undefined when it is not a block map. */
+/** How many bytes of its file a block map covers; undefined when the file is not a block map. */
 export async function readBlockmapCoverage(path: string): Promise<number | undefined> {
   if ((await stat(path)).size > PACKED_BYTES_MAX) return undefined;
   try {

@@ -1,20 +1,22 @@
+import type { CompanionKind } from '../domain/companion.ts';
 import type { Arch, Format, Platform } from '../domain/platform.ts';
-import type { ArtifactSignature, CompanionKind, DigestAlgorithm } from '../domain/release.ts';
+import type { DigestAlgorithm } from '../domain/release.ts';
+import type { ArtifactSignature } from '../domain/signature.ts';
 
-/** What a build tool left on disk, as far as names, sidecars and magic numbers tell. */
+/** What a build tool wrote to disk, as far as names, sidecars and magic numbers tell. */
 
-/** A digest or size that a sidecar (`latest.yml`, `RELEASES`, …) states: publishing checks it. */
+/** A digest that a feed (`latest.yml`, `RELEASES`, …) states of a file. Publishing checks it. */
 export interface StatedDigest {
   readonly algorithm: DigestAlgorithm;
   readonly hex: string;
-  /** The sidecar's path, for the message when it is wrong. */
+  /** The path of the feed, for the message when the digest differs. */
   readonly statedIn: string;
 }
 
 export interface BuiltFile {
   /** Absolute. */
   readonly path: string;
-  /** The name it is published under: unique within the release. */
+  /** The name that it is published under, unique within the release. */
   readonly filename: string;
   /** Bytes. */
   readonly size: number;
@@ -23,7 +25,7 @@ export interface BuiltFile {
 
 export interface BuiltCompanion extends BuiltFile {
   readonly kind: CompanionKind;
-  /** Of a package. */
+  /** Set for a web package. */
   readonly arch?: Arch;
 }
 
@@ -31,7 +33,7 @@ export interface BuiltArtifact extends BuiltFile {
   readonly platform: Platform;
   readonly arch: Arch;
   readonly format: Format;
-  /** Whether its tool gives it the same name in every version, so that it may be left over from another. */
+  /** Whether its tool gives it the same name in every version, so that it may be left over from another version. */
   readonly hasUnversionedName: boolean;
   readonly minimumOsVersion: string | null;
   readonly signatures: readonly ArtifactSignature[];
@@ -45,6 +47,6 @@ export interface SkippedFile {
 
 export interface BuildOutput {
   readonly artifacts: readonly BuiltArtifact[];
-  /** Listed for the person who publishes, so that nothing is left out unseen. */
+  /** Shown to the publisher, so that no file is left out unnoticed. */
   readonly skipped: readonly SkippedFile[];
 }

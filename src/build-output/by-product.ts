@@ -1,20 +1,20 @@
-/** What build tools leave beside their packages and nobody publishes. */
+/** Files that build tools leave beside their packages and that are not published. */
 
 const DIRECTORIES: readonly (readonly [RegExp, string])[] = [
   [/-unpacked$/i, 'an unpacked application of electron-builder'],
-  [/\.app$/i, 'an application bundle; the archive of it is what is published'],
+  [/\.app$/i, 'an application bundle; its archive is published instead'],
   [/\.AppDir$/, 'a staging directory of an AppImage'],
   [/^\.icon-/, 'icons made for the build'],
   [/^__/, 'a staging directory of electron-builder'],
   [/\.dSYM$/i, 'debug symbols'],
-  [/^node_modules$/, 'packages of the build itself'],
+  [/^node_modules$/, 'dependencies of the build'],
   [
     /-(darwin|mas|win32|linux)-(x64|arm64|ia32|armv7l|universal)$/,
     'an unpacked application of Electron Forge',
   ],
 ];
 
-/** Inside Tauri's `bundle/`, these kinds stage a directory of the package's own name. */
+/** Folders in Tauri's `bundle/` with staging directories that are named like the package. */
 const TAURI_STAGES = new Set(['deb', 'rpm', 'appimage', 'appimage_deb']);
 
 const FILES: readonly (readonly [RegExp, string])[] = [
@@ -22,9 +22,9 @@ const FILES: readonly (readonly [RegExp, string])[] = [
   [/^(app-update|dev-app-update)\.ya?ml$/i, 'configuration of an application'],
   [/^(\.DS_Store|Thumbs\.db|desktop\.ini)$/i, 'written by a file browser'],
   [/^__?uninstaller.*\.exe$/i, 'an uninstaller, already inside the installer'],
-  [/^assets\..+\.json$/i, "Velopack's note of what it built"],
-  [/^RELEASES\.json$/i, "Electron Forge's update manifest; this service answers updaters itself"],
-  [/^latest\.json$/i, "Tauri's update manifest; this service answers updaters itself"],
+  [/^assets\..+\.json$/i, "Velopack's list of what it built"],
+  [/^RELEASES\.json$/i, "Electron Forge's update manifest; this service generates its own"],
+  [/^latest\.json$/i, "Tauri's update manifest; this service generates its own"],
   [/^(bundle_dmg\.sh|build_appimage\.sh|icon\.icns)$/i, 'a tool of the build'],
   [/^rw\..*\.dmg$/i, 'an unfinished disk image'],
   [
@@ -38,36 +38,36 @@ const FILES: readonly (readonly [RegExp, string])[] = [
   ],
 ];
 
-/** Archives that only Tauri 1's updater reads: an installer wrapped in a zip or a tar. */
+/** Archives that only the updater of Tauri 1 reads: an installer in a zip or a tar. */
 const TAURI_1_UPDATER = /\.(nsis|msi)\.zip$|\.AppImage\.tar\.gz$/i;
 export const TAURI_1_REASON =
-  'an updater bundle of Tauri 1: a client that wants the installer must not get an archive of it, and Tauri 2 updates from the installer';
+  'an updater bundle of Tauri 1: Tauri 2 updates from the installer itself, and other clients cannot use an archive of it';
 
-/** Why nobody publishes the file, or undefined. */
+/** Why the file is not published; undefined for any other file. */
 export function fileByProduct(name: string): string | undefined {
   if (TAURI_1_UPDATER.test(name)) return TAURI_1_REASON;
   const known = FILES.find(([pattern]) => pattern.test(name))?.[1];
   return known ?? (name.startsWith('.') ? 'hidden' : undefined);
 }
 
-/** What {@link directoryByProduct} needs to know of a directory. */
+/** What {@link directoryByProduct} needs of a directory. */
 export interface DirectoryFacts {
   readonly name: string;
   readonly parent: string;
-  /** Names in it. */
+  /** The names in it. */
   readonly children: readonly string[];
-  /** Names beside it. */
+  /** The names beside it. */
   readonly siblings: readonly string[];
 }
 
-/** Why the directory is not looked into, or undefined when it is. */
+/** Why the directory is skipped; undefined for any other directory. */
 export function directoryByProduct(directory: DirectoryFacts): string | undefined {
   const { name, parent, children, siblings } = directory;
   const known = DIRECTORIES.find(([pattern]) => pattern.test(name))?.[1];
   if (known !== undefined) return known;
   if (name.startsWith('.')) return 'hidden';
   if (/^(mac|mas|mas-dev)(-arm64|-universal|-x64)?$/.test(name) && holdsOnlyApps(children)) {
-    return 'application bundles of electron-builder; the archives of them are what is published';
+    return 'application bundles of electron-builder; their archives are published instead';
   }
   if (
     TAURI_STAGES.has(parent) &&
@@ -81,10 +81,10 @@ export function directoryByProduct(directory: DirectoryFacts): string | undefine
   return cargoByProduct(directory);
 }
 
-/** Cargo's `release/` holds gigabytes of objects around the one folder of packages. */
+/** Cargo's `release/` has gigabytes of objects beside the folder of packages. */
 function cargoByProduct({ name, siblings }: DirectoryFacts): string | undefined {
   const inProfile = siblings.includes('.fingerprint') || siblings.includes('.cargo-lock');
-  if (inProfile && name !== 'bundle') return 'what Cargo compiled';
+  if (inProfile && name !== 'bundle') return 'compiled objects of Cargo';
   if (name === 'debug' && siblings.includes('.rustc_info.json')) return 'a debug build';
   return undefined;
 }

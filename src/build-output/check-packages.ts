@@ -1,15 +1,15 @@
 import { identityName } from '../domain/release.ts';
-import type { Draft } from './attach-sidecars.ts';
 import type { BuiltArtifact, SkippedFile } from './build-output.ts';
+import type { Draft } from './draft.ts';
 import { containsVersion, otherVersionIn } from './name-version.ts';
 import { refusal } from './refusal.ts';
 import type { SourceFile } from './source-file.ts';
 
-/** What shows only when all packages of a build are seen together. */
+/** Checks over all packages of a build. */
 
 /**
- * Refuses a file without a version in its name when all that lies beside it is of another version: the
- * publisher forgot to raise the version, and clients would be updated to what they have.
+ * Refuses a file without a version in its name when all files beside it are of another version: the publisher forgot
+ * to raise the version, and clients would be updated to the version that they have.
  */
 export function refuseForgottenVersion(
   sources: readonly SourceFile[],
@@ -24,14 +24,11 @@ export function refuseForgottenVersion(
   if (found === undefined || others[0] === undefined) return;
   throw refusal(
     found.path,
-    `its name states no version, and the packages beside it are of version ${others[0]}, not ${version}. Build ${version}; if this file is of ${version}, name it alone: "${found.path}"`,
+    `its name states no version, and the packages beside it are of version ${others[0]}, not ${version}. Build ${version}. If this file is of ${version}, publish it by its own path: "${found.path}".`,
   );
 }
 
-/**
- * An `.appx` that was found beside an `.msix` for the same machines: the same kind of package, of which a
- * release has one.
- */
+/** Drops an `.appx` beside an `.msix` for the same target: both have the same format, and a release has one of each. */
 export function dropOlderPackages(drafts: Map<string, Draft>): SkippedFile[] {
   const skipped: SkippedFile[] = [];
   for (const [path, { package: own }] of drafts) {
@@ -48,7 +45,7 @@ export function dropOlderPackages(drafts: Map<string, Draft>): SkippedFile[] {
   return skipped;
 }
 
-/** Names are compared without case: Windows and macOS save two that differ in it as one. */
+/** Compares names without case: Windows and macOS save two names that differ only in case as one file. */
 export function checkUnique(artifacts: readonly BuiltArtifact[]): void {
   const seen = new Map<string, string>();
   for (const artifact of artifacts) {
@@ -64,7 +61,7 @@ function claim(seen: Map<string, string>, reason: string, path: string): void {
   if (other !== undefined && other !== path) {
     throw refusal(
       `${other} and ${path}`,
-      `${reason}; publish one, or tell them apart with ,arch=…,format=…,name=…`,
+      `${reason}. Publish one of them, or distinguish them with ,arch=…,format=…,name=….`,
     );
   }
   seen.set(reason, path);

@@ -1,16 +1,16 @@
 import type { Arch, Format, Platform } from '../domain/platform.ts';
 
-/** What one build tool's habits say of a file. */
+/** What the conventions of a build tool tell of a file. */
 export interface Clues {
   readonly platform?: Platform;
   readonly format?: Format;
-  /** Contradicting evidence is refused, so it says where it is from. */
+  /** Says where it is from, because contradicting evidence is refused with its sources. */
   readonly arch?: Evidence;
-  /** For when nothing states an architecture: what the tool leaves unsaid. */
+  /** The architecture that the tool leaves out of names, for a file that states none. */
   readonly usualArch?: Arch;
-  /** The tool leaves the architecture out of the name, so that two machines' builds collide. */
+  /** The tool leaves the architecture out of the name, so that builds of two targets have the same name. */
   readonly nameLacksArch?: boolean;
-  /** Its own header says nothing of the program inside: installers are 32-bit programs everywhere. */
+  /** Its header tells nothing of the program inside: self-extracting programs are 32-bit for every target. */
   readonly isSelfExtracting?: boolean;
   /** Why the file is not published although it is a package. */
   readonly skip?: string;
@@ -19,13 +19,13 @@ export interface Clues {
 const MARKS =
   /^builder-(debug\.yml|effective-config\.yaml)$|^[\w.]+-(mac|linux(-\w+)?)\.yml$|^(latest|beta|alpha)\.yml$/;
 
-/** Whether a file of this name beside a package says that electron-builder wrote both. */
+/** Whether a file of this name beside a package shows that electron-builder wrote both. */
 export function isMarkOfElectronBuilder(name: string): boolean {
   return MARKS.test(name);
 }
 
 export interface Evidence {
   readonly arch: Arch;
-  /** Completes "says arm64": `the folder make/zip/darwin/arm64`. */
+  /** The subject of "… says arm64": `the folder make/zip/darwin/arm64`. */
   readonly source: string;
 }

@@ -1,18 +1,18 @@
 import { readdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { ARCHES, type Arch, type Format, type Platform } from '../domain/platform.ts';
-import { archOfAppZip, type NupkgClues, readNupkg } from './archive-magic.ts';
 import { fileByProduct } from './by-product.ts';
 import type { Clues, Evidence } from './clues.ts';
 import { type Machine, machineOfFile } from './file-magic.ts';
 import { archInName } from './infer.ts';
+import { type ApplicationArch, readAppTar, readAppZip } from './mac-application.ts';
 import { containsVersion, otherVersionIn } from './name-version.ts';
+import { type NupkgClues, readNupkg } from './nupkg.ts';
 import { refusal } from './refusal.ts';
 import { beside, type SourceFile } from './source-file.ts';
-import { archOfAppArchive } from './tar-scan.ts';
 import { diskImageEvidence, isAppArchive } from './tauri.ts';
 
-/** Which processor a package is for. */
+/** Which architecture a package is for. */
 
 export interface ArchFindings {
   readonly clues: Clues;
@@ -21,9 +21,9 @@ export interface ArchFindings {
 }
 
 /**
- * The architecture that name, folder, channel and bytes agree on, else the tool's usual one.
+ * The architecture that name, folder, channel and contents agree on, else the usual one of the tool.
  *
- * @throws AppError `invalid_artifact` when they contradict each other or nothing says
+ * @throws AppError `invalid_artifact` when they contradict each other, or none of them states an architecture
  */
 export async function decideArch(
   file: SourceFile,
@@ -33,8 +33,9 @@ export async function decideArch(
   version: string,
 ): Promise<Arch> {
   const named = archInName(file.name);
-  const inside =
-    archInName(nupkg?.runtime ?? '') ?? machine?.arch ?? (await archInside(file, platform, format));
+  const stated = archInName(nupkg?.runtime ?? '') ?? machine?.arch;
+  const { arch: inside, problem } =
+    stated === undefined ? await readInside(file, nupkg, platform, format) : { arch: stated };
   const evidence: Evidence[] = [
     ...(named === undefined ? [] : [{ arch: named, source: 'its name' }]),
     ...(clues.arch === undefined ? [] : [clues.arch]),
@@ -47,14 +48,14 @@ export async function decideArch(
   }
   const last = (await lastResort(file, format, version)) ?? clues.usualArch;
   if (last !== undefined) return last;
-  const words = ARCHES.join(', ');
+  const why = problem === undefined ? '' : `, and ${problem}`;
   throw refusal(
     file.path,
-    `its arch (processor architecture) is unclear; say it with "${file.path},arch=…", one of ${words}`,
+    `its arch (processor architecture) is unclear${why}. Add "${file.path},arch=…" with one of ${ARCHES.join(', ')}.`,
   );
 }
 
-/** A program for both machines also is one for each, so a name may promise less than is inside. */
+/** A universal program runs on each of its architectures, so a name may state only one of them. */
 function checkAgreement(file: SourceFile, evidence: readonly Evidence[]): void {
   const [first, ...others] = evidence as [Evidence, ...Evidence[]];
   const other = others.find(
@@ -64,19 +65,24 @@ function checkAgreement(file: SourceFile, evidence: readonly Evidence[]): void {
   if (other === undefined) return;
   throw refusal(
     file.path,
-    `its arch is unclear: ${first.source} says ${first.arch}, ${other.source} says ${other.arch}; say which with "${file.path},arch=…"`,
+    `its arch is unclear: ${first.source} says ${first.arch}, ${other.source} says ${other.arch}. Add "${file.path},arch=…".`,
   );
 }
 
-async function archInside(
+/** A corrupt archive is no evidence; it is reported when nothing else says the architecture. */
+async function readInside(
   file: SourceFile,
+  nupkg: NupkgClues | undefined,
   platform: Platform,
   format: Format,
-): Promise<Arch | undefined> {
-  if (format === 'appimage') return (await machineOfFile(file.path))?.arch;
-  if (platform !== 'macos') return undefined;
-  if (format === 'tar.gz') return archOfAppArchive(file.path);
-  return format === 'zip' ? archOfAppZip(file.path) : undefined;
+): Promise<Partial<ApplicationArch>> {
+  if (/\.nupkg$/i.test(file.name) && nupkg === undefined) {
+    return { problem: 'it is not a NuGet package that can be read' };
+  }
+  if (format === 'appimage') return { arch: (await machineOfFile(file.path))?.arch };
+  if (platform === 'macos' && format === 'tar.gz') return readAppTar(file.path);
+  if (platform === 'macos' && format === 'zip') return readAppZip(file.path);
+  return {};
 }
 
 async function lastResort(
@@ -85,7 +91,7 @@ async function lastResort(
   version: string,
 ): Promise<Arch | undefined> {
   if (isAppArchive(file.name)) {
-    // Beside `macos/` as Tauri leaves them, or all in one directory as CI hands them on.
+    // In `dmg/` beside `macos/`, where Tauri writes it, or in the same directory, where CI jobs collect files.
     const images = await readdir(join(dirname(file.path), '..', 'dmg')).catch(() => []);
     const current = [...images, ...file.siblings].filter(
       (name) => /\.dmg$/i.test(name) && !fileByProduct(name) && containsVersion(name, version),

@@ -12,9 +12,9 @@ import {
 } from '../domain/platform.ts';
 import { hasCode, misuse } from './refusal.ts';
 
-/** `FILE,os=…,arch=…,format=…,name=…,minimum_os_version=…`: a file and what its publisher says of it. */
+/** `FILE,os=…,arch=…,format=…,name=…,minimum_os_version=…`: a file and what the publisher states of it. */
 
-/** What was stated; the rest is inferred. */
+/** What the publisher stated; everything else is inferred. */
 export interface Statement {
   readonly platform?: Platform;
   readonly arch?: Arch;
@@ -34,14 +34,14 @@ const KEYS = ['os', 'arch', 'format', 'name', 'minimum_os_version'] as const;
 type Key = (typeof KEYS)[number];
 
 /**
- * Reads one argument of the command line. A path that exists as written is that path, commas and
- * all; otherwise the longest part before a `,key=` that exists is the file. Links are followed.
+ * Parses an argument of the command line. A path that exists as it is written is that path, even with commas;
+ * otherwise the file is the longest part before a `,key=` that exists. Links are followed.
  *
  * @throws AppError `invalid_request`, `unknown_platform`, `unknown_arch`, `unknown_format`
  */
 export async function parsePathArgument(argument: string): Promise<PathArgument> {
   if (argument === '' || argument.includes('\0')) {
-    throw misuse(JSON.stringify(argument), 'it is not a path');
+    throw misuse(JSON.stringify(argument), 'it is not a path.');
   }
   const whole = await statOrUndefined(argument);
   if (whole !== undefined) return describe(argument, whole, {});
@@ -52,7 +52,10 @@ export async function parsePathArgument(argument: string): Promise<PathArgument>
     if (found !== undefined)
       return describe(path, found, parseStatement(path, argument.slice(cut)));
   }
-  throw misuse(resolve(argument.slice(0, cuts.at(-1) ?? argument.length)), 'there is no such file');
+  throw misuse(
+    resolve(argument.slice(0, cuts.at(-1) ?? argument.length)),
+    'there is no such file. Check the path.',
+  );
 }
 
 function describe(path: string, found: Stats, statement: Statement): PathArgument {
@@ -60,7 +63,10 @@ function describe(path: string, found: Stats, statement: Statement): PathArgumen
     throw misuse(resolve(path), 'it is neither a file nor a directory');
   }
   if (found.isDirectory() && Object.keys(statement).length > 0) {
-    throw misuse(resolve(path), 'it is a directory; os=, arch=, … describe a single file');
+    throw misuse(
+      resolve(path),
+      'it is a directory, and os=, arch=, … describe a single file. Name the file.',
+    );
   }
   return { path: resolve(path), isDirectory: found.isDirectory(), statement };
 }
@@ -72,10 +78,10 @@ function parseStatement(path: string, text: string): Statement {
     const key = part.slice(0, at).toLowerCase();
     const value = part.slice(at + 1).trim();
     if (!isKey(key)) {
-      throw misuse(path, `${JSON.stringify(key)} is not known; use ${KEYS.join(', ')}`);
+      throw misuse(path, `${JSON.stringify(key)} is not a known key; use ${KEYS.join(', ')}`);
     }
-    if (value === '') throw misuse(path, `${key}= has no value`);
-    if (stated.has(key)) throw misuse(path, `${key}= is there twice`);
+    if (value === '') throw misuse(path, `${key}= has no value. Give one, or leave it out.`);
+    if (stated.has(key)) throw misuse(path, `${key}= is given twice. Give it once.`);
     stated.set(key, value);
   }
   const [os, arch, format] = [stated.get('os'), stated.get('arch'), stated.get('format')];
@@ -94,7 +100,7 @@ function parseMinimum(path: string, text: string): string {
   if (version !== text) {
     throw misuse(
       path,
-      `minimum_os_version=${text} is not dotted numbers, like 10.15 or 10.0.19045`,
+      `minimum_os_version=${text} is not a version of dotted numbers. Write it like 10.15 or 10.0.19045.`,
     );
   }
   return text;

@@ -5,8 +5,8 @@ import { archInName, inferFromName, isWebInstaller, isWebPackage } from './infer
 import type { SourceFile } from './source-file.ts';
 
 /**
- * electron-builder: one directory for all platforms, x64 without a suffix. The unpacked applications
- * beside the packages tell what an unsuffixed name was built for.
+ * electron-builder writes one directory for all platforms, and names of x64 packages without a suffix. The unpacked
+ * applications beside the packages tell the architectures of names without a suffix.
  */
 
 /** `squirrel-windows/`, `squirrel-windows-ia32/`, `squirrel-windows-arm64/`. */
@@ -29,7 +29,7 @@ export function cluesOfElectronBuilder(file: SourceFile): Clues | undefined {
     };
   }
   if (/^mas(-dev)?(-|$)/.test(file.folders.at(-1) ?? '') && /\.pkg$/i.test(file.name)) {
-    return { platform: 'macos', skip: 'for the Mac App Store, which delivers it itself' };
+    return { platform: 'macos', skip: 'for the Mac App Store, which delivers its own updates' };
   }
   if (!isElectronBuilders(file)) return undefined;
   const { platform = archivePlatform(file), format } = inferFromName(file.name);
@@ -53,14 +53,14 @@ function isElectronBuilders(file: SourceFile): boolean {
   );
 }
 
-/** A `.tar.gz` without a platform in its name is Linux's: the other two get a suffix. */
+/** A `.tar.gz` without a platform in its name is for Linux: names for the others have a suffix. */
 function archivePlatform(file: SourceFile): Platform | undefined {
   return /\.tar\.(gz|xz)$/i.test(file.name) ? 'linux' : undefined;
 }
 
 /**
- * Unsuffixed means x64, but a custom `artifactName` may lack `${arch}`: then the one unpacked
- * application tells. Several on Windows make one installer for all of them.
+ * The architecture of a name without a suffix: x64, unless a custom `artifactName` leaves out `${arch}`. Then the only
+ * unpacked application tells. On Windows, several unpacked applications are in one installer for all of them.
  */
 function unsuffixedArch(platform: Platform, file: SourceFile): Arch | undefined {
   if (isWeb(file)) return archOfPackages(file);
@@ -77,7 +77,7 @@ function unsuffixedArch(platform: Platform, file: SourceFile): Arch | undefined 
   return arches.includes('x64') ? 'x64' : undefined;
 }
 
-/** With `buildUniversalInstaller: false` each architecture has an installer, and all but x64 a suffix. */
+/** With `buildUniversalInstaller: false` each architecture has its own installer, and all but x64 a suffix. */
 function isOneOfSeveral({ name, siblings }: SourceFile): boolean {
   const stem = name.slice(0, -'.exe'.length).toLowerCase();
   return siblings.some((sibling) => {
@@ -88,13 +88,13 @@ function isOneOfSeveral({ name, siblings }: SourceFile): boolean {
   });
 }
 
-/** By its name or folder; a product may be called Web, and an ordinary installer comes with a block map. */
+/** Ordinary installers have a block map beside them. This matters for a product whose own name ends in Web. */
 function isWeb({ name, folders, siblings }: SourceFile): boolean {
   if (siblings.includes(`${name}.blockmap`)) return false;
   return isWebInstaller(name) || folders.at(-1) === 'nsis-web';
 }
 
-/** A web installer is for the machines that it has packages for. */
+/** A web installer is for the architectures of its packages. */
 function archOfPackages(file: SourceFile): Arch {
   const arches = new Set(
     file.siblings.filter(isWebPackage).map((name) => archInName(name) ?? 'x64'),
@@ -104,8 +104,8 @@ function archOfPackages(file: SourceFile): Arch {
 }
 
 /**
- * Only installers get a blockmap and only they are called Setup by default, so `App 1.0.0.exe`
- * without one is the portable target: one program that runs as it is, a `binary`, and unpacks the real one.
+ * Only installers have a block map and, by default, Setup in their names. So `App 1.0.0.exe` without a block map is the
+ * portable target: a `binary`, which unpacks the application and runs it.
  */
 function exeFormat(file: SourceFile): Pick<Clues, 'format' | 'isSelfExtracting'> {
   if (isWeb(file)) return { format: 'nsis-web' };

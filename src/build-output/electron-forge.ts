@@ -3,8 +3,8 @@ import { type Clues, isMarkOfElectronBuilder } from './clues.ts';
 import type { SourceFile } from './source-file.ts';
 
 /**
- * Electron Forge: `make/squirrel.windows/x64/`, `make/zip/darwin/arm64/`, `make/deb/x64/`, … The
- * architecture is a folder; names of Squirrel's files leave it out.
+ * Electron Forge writes `make/squirrel.windows/x64/`, `make/zip/darwin/arm64/`, `make/deb/x64/`, … The folder states
+ * the architecture; names of Squirrel's files do not.
  */
 
 const MAKERS: Readonly<Record<string, Platform | undefined>> = {
@@ -38,16 +38,14 @@ export function cluesOfElectronForge(file: SourceFile): Clues | undefined {
       ? {}
       : { arch: { arch, source: `the folder ${file.folders.slice(at).join('/')}` } }),
     ...(isSquirrel ? squirrelFormat(file.name) : {}),
-    // `App.msi` of WiX is the same for every architecture.
+    // WiX writes `App.msi` for every architecture.
     ...(maker === 'wix' ? { nameLacksArch: true } : {}),
   };
 }
 
 /**
- * Any installer beside a `RELEASES` that is not Velopack's, or `App-1.0.0 Setup.exe` on its own.
- *
- * electron-builder's NSIS installers may be called the same. They come with a block map, or with
- * electron-builder's feed and no `RELEASES`.
+ * Whether an installer is one of Squirrel: beside a `RELEASES` that is not Velopack's, or named `App-1.0.0 Setup.exe`.
+ * NSIS installers of electron-builder may have the same name, with a block map or electron-builder's feed beside them.
  */
 function isSquirrelName({ name, siblings }: SourceFile): boolean {
   if (siblings.includes(`${name}.blockmap`)) return false;
@@ -58,7 +56,7 @@ function isSquirrelName({ name, siblings }: SourceFile): boolean {
   return /\d setup\.exe$/i.test(name) && !siblings.some(isMarkOfElectronBuilder);
 }
 
-/** The installer of Squirrel.Windows is a program around the package that updaters take. */
+/** Squirrel's installer is a program with the package inside; updaters download the package alone. */
 export function squirrelFormat(name: string): Pick<Clues, 'format'> {
   if (/\.nupkg$/i.test(name)) return { format: 'squirrel' };
   return /\.exe$/i.test(name) ? { format: 'squirrel-setup' } : {};

@@ -4,19 +4,19 @@ import type { DigestAlgorithm } from '../domain/release.ts';
 import { refusal } from './refusal.ts';
 
 /**
- * The feeds that build tools write beside their packages: `latest.yml`, `RELEASES`,
- * `releases.win.json`. They are not published, what they state of the packages is checked.
+ * The feeds that build tools write beside their packages: `latest.yml`, `RELEASES`, `releases.win.json`. They are not
+ * published; packages are checked against them.
  */
 
 export interface FeedEntry {
   readonly name: string;
-  /** Bytes; undefined when the feed does not say. */
+  /** Bytes; undefined when the feed does not state it. */
   readonly size: number | undefined;
   readonly digests: readonly { readonly algorithm: DigestAlgorithm; readonly hex: string }[];
 }
 
 export interface Feed {
-  /** Undefined when its entries, not the feed, have versions. */
+  /** Undefined when the feed states versions of its entries instead. */
   readonly version: string | undefined;
   readonly minimumSystemVersion: string | undefined;
   readonly entries: readonly FeedEntry[];
@@ -33,7 +33,7 @@ export function isFeedName(name: string): boolean {
 }
 
 /**
- * What a feed states of `version`; undefined when the file is no feed of these tools.
+ * What a feed states of `version`; undefined when the file is not a feed of these tools.
  *
  * @throws AppError `invalid_artifact` for a feed that contradicts itself or cannot be read
  */
@@ -58,7 +58,7 @@ function parseUpdateInfo(path: string, text: string): Feed | undefined {
   // Old versions of electron-builder state one file at the top level.
   const files = listed.length > 0 || info.path === undefined ? listed : [info];
   if (!files.every(isRecord) || files.length === 0) return undefined;
-  // Those of a web installer, by architecture.
+  // Packages of a web installer, by architecture.
   const packages = isRecord(info.packages) ? Object.values(info.packages).filter(isRecord) : [];
   const minimum = info.minimumSystemVersion;
   return {
@@ -72,16 +72,19 @@ function parseUpdateInfo(path: string, text: string): Feed | undefined {
   };
 }
 
-/** Lines of `SHA1 name size`; electron-winstaller keeps earlier versions' in the file. */
+/** Lines of `SHA1 name size`. electron-winstaller keeps the lines of earlier versions in the file. */
 function parseSquirrelReleases(path: string, text: string): Feed | undefined {
   const lines = text.split(/\r?\n/).map((line) => line.replace(/#.*$/, '').trim());
   const listed = lines.filter((line) => line !== '');
-  // A text of that name may be anything, such as a list of changes.
+  // Any text file may have this name, such as a list of changes.
   if (!listed.some((line) => RELEASES_LINE.test(line))) return undefined;
   const entries = listed.map((line) => {
     const [, sha1, url, size] = RELEASES_LINE.exec(line) ?? [];
     if (sha1 === undefined) {
-      throw refusal(path, `it has a line that is not "SHA1 name size": ${line.slice(0, 80)}`);
+      throw refusal(
+        path,
+        `it has a line that is not "SHA1 name size": ${line.slice(0, 80)}. Build again, or remove it.`,
+      );
     }
     const digests = [digest(path, 'sha1', sha1)];
     return { name: nameOfUrl(path, url), size: Number(size), digests };
@@ -89,7 +92,7 @@ function parseSquirrelReleases(path: string, text: string): Feed | undefined {
   return { version: undefined, minimumSystemVersion: undefined, entries };
 }
 
-/** Every version that Velopack still knows is listed: only the one that is published counts. */
+/** Velopack lists all versions that it knows; only the one that is published counts. */
 function parseVelopackFeed(path: string, text: string, version: string): Feed | undefined {
   const feed = attempt(() => JSON.parse(text));
   if (!isRecord(feed) || !Array.isArray(feed.Assets)) return undefined;
@@ -108,7 +111,10 @@ function parseVelopackFeed(path: string, text: string, version: string): Feed | 
 function digest(path: string, algorithm: DigestAlgorithm, text: string): FeedEntry['digests'][0] {
   const hex = text.toLowerCase();
   if (!/^[0-9a-f]+$/.test(hex) || hex.length !== HEX_BYTES[algorithm] * 2) {
-    throw refusal(path, `it states something that is no ${algorithm}`);
+    throw refusal(
+      path,
+      `it states ${JSON.stringify(text.slice(0, 140))}, which is not a ${algorithm} digest. Build again, or remove it.`,
+    );
   }
   return { algorithm, hex };
 }
@@ -120,11 +126,15 @@ function decodeBase64(value: unknown): string {
 function sizeOf(path: string, value: unknown): number | undefined {
   if (value === undefined || value === null) return undefined;
   if (Number.isSafeInteger(value)) return value as number;
-  throw refusal(path, `it states a size that is no number of bytes: ${String(value).slice(0, 40)}`);
+  throw refusal(
+    path,
+    `it states the size ${String(value).slice(0, 40)}, which is not a number of bytes. Build again, or remove it.`,
+  );
 }
 
 function nameOfUrl(path: string, value: unknown): string {
-  if (typeof value !== 'string') throw refusal(path, 'it lists a file without a name');
+  if (typeof value !== 'string')
+    throw refusal(path, 'it lists a file without a name. Build again, or remove it.');
   const bare = /^https?:/i.test(value) ? value.replace(/[?#].*$/, '') : value;
   const last = bare.split(/[/\\]/).at(-1) ?? '';
   return attempt(() => decodeURIComponent(last)) ?? last;

@@ -1,14 +1,14 @@
 import { open } from 'node:fs/promises';
 import type { Arch, Platform } from '../domain/platform.ts';
 
-/** What an executable's header says of the machine it runs on. */
+/** Which machine a program is for, by its header. */
 
 export interface Machine {
   readonly platform: Platform;
   readonly arch: Arch;
 }
 
-/** Enough for every header read here; linkers keep PE's within the first page. */
+/** Enough for every header: linkers write that of PE files within the first page. */
 export const HEADER_BYTES = 4096;
 
 const PE_MACHINES: Readonly<Record<number, Arch>> = {
@@ -29,27 +29,27 @@ const MACH_O_CPUS: Readonly<Record<number, Arch>> = {
   7: 'ia32',
 };
 
-/** Mach-O, ELF or PE; undefined for anything else and for machines without a word here. */
+/** Reads Mach-O, ELF and PE; undefined for other files and other architectures. */
 export function machineOfHeader(bytes: Buffer): Machine | undefined {
   return peMachine(bytes) ?? elfMachine(bytes) ?? machOMachine(bytes);
 }
 
-/** As {@link machineOfHeader}, of a file. */
+/** As {@link machineOfHeader}, for a file. */
 export async function machineOfFile(path: string): Promise<Machine | undefined> {
   return machineOfHeader(await readStart(path, HEADER_BYTES));
 }
 
-/** Where NSIS leaves its mark: in the program's manifest, or at the head of the data behind it. */
+/** Texts that NSIS writes into the program's manifest, and at the head of the data behind it. */
 const NSIS_MARKS = ['Nullsoft.NSIS.exehead', 'NullsoftInst'];
 const NSIS_STUB_BYTES_MAX = 1024 * 1024;
 
-/** Whether a Windows program is one that NSIS made, which unpacks what it brings; its own code is 32-bit. */
+/** Whether NSIS made a Windows program: its own code is 32-bit, whatever it installs. */
 export async function isNsisProgram(path: string): Promise<boolean> {
   const start = await readStart(path, NSIS_STUB_BYTES_MAX);
   return start.toString('latin1', 0, 2) === 'MZ' && NSIS_MARKS.some((mark) => start.includes(mark));
 }
 
-/** At most `bytesMax` bytes from the beginning. */
+/** Reads at most `bytesMax` bytes from the beginning of a file. */
 export async function readStart(path: string, bytesMax: number): Promise<Buffer> {
   const file = await open(path, 'r');
   try {
@@ -85,7 +85,7 @@ function machOMachine(bytes: Buffer): Machine | undefined {
   return machine('macos', fatArch(bytes, big === 0xcafebabf ? 32 : 20));
 }
 
-/** A Java class has the same magic number and its version, 45 or more, where the count stands. */
+/** Java classes have the same magic number, and their version, 45 or more, in place of the count. */
 function fatArch(bytes: Buffer, entryBytes: number): Arch | undefined {
   const count = bytes.readUInt32BE(4);
   if (count === 0 || count > 16 || 8 + count * entryBytes > bytes.length) return undefined;

@@ -2,21 +2,20 @@ import type { Arch } from '../domain/platform.ts';
 import { archInName } from './infer.ts';
 import { refusal } from './refusal.ts';
 
-/** The names artifacts are published under. */
+/** The names that artifacts are published under. */
 
-/** Leaves room for `.blockmap` and for what stores and file systems add. */
+/** Leaves room for `.blockmap`, and for suffixes of stores and file systems. */
 export const FILENAME_BYTES_MAX = 200;
 
 /**
- * Control and format characters (bidirectional marks and zero-width ones make `exe.gpj` of
- * `jpg.exe`, or two names that look the same), unusual spaces, separators, and what Windows cannot
- * save.
+ * Control and format characters, unusual spaces, separators, and characters that Windows cannot save. Bidirectional
+ * marks display `jpg.exe` as `exe.gpj`, and zero-width characters make two names look the same.
  */
 const FORBIDDEN =
   /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Zl}\p{Zp}\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000\u115f\u1160\u3164\uffa0\ufffd\u2044\u2215\uff0f\uff3c/\\<>:"|?*]|[\ufe00-\ufe0f]/u;
 const WINDOWS_DEVICE = /^(con|prn|aux|nul|com\d|lpt\d)(\.|$)/i;
 
-/** Why a name cannot be published, or undefined when it can. */
+/** Why a name cannot be published; undefined when it can. */
 export function whyUnpublishable(name: string): string | undefined {
   if (name === '') return 'it is empty';
   if (Buffer.byteLength(name) > FILENAME_BYTES_MAX) {
@@ -31,10 +30,9 @@ export function whyUnpublishable(name: string): string | undefined {
 }
 
 /**
- * The name in NFC (macOS hands out decomposed names, so the same build would have two), when it can
- * be published.
+ * A name in NFC: macOS returns decomposed names, so that the same build would have two names.
  *
- * @throws AppError `invalid_artifact` saying how to publish the file under another name
+ * @throws AppError `invalid_artifact` for a name that cannot be published
  */
 export function checkFilename(path: string, name: string): string {
   const composed = name.normalize('NFC');
@@ -42,16 +40,15 @@ export function checkFilename(path: string, name: string): string {
   if (reason === undefined) return composed;
   throw refusal(
     path,
-    `it cannot be published under the name ${JSON.stringify(composed.slice(0, 80))}: ${reason}. Add ,name=… with another one.`,
+    `it cannot be published under the name ${JSON.stringify(composed.slice(0, 80))}: ${reason}. Add ,name=… with another name.`,
   );
 }
 
 /**
- * The name with its architecture, for tools whose names leave it out so that two machines' builds
- * collide. x64 stays bare, as electron-builder has it; a name that has one already stays as it is.
+ * Adds the architecture to a name that lacks it, because builds of two architectures would have the same name. Names
+ * for x64 stay without it, as electron-builder writes them.
  *
- * It goes before the version where there is one: Squirrel reads what follows a version as a
- * pre-release.
+ * The architecture goes before the version: Squirrel reads what follows a version as a pre-release.
  */
 export function insertArch(name: string, arch: Arch): string {
   if (arch === 'x64' || archInName(name) !== undefined) return name;

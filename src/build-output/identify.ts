@@ -7,7 +7,6 @@ import {
   platformOf,
 } from '../domain/platform.ts';
 import type { ArtifactIdentity } from '../domain/release.ts';
-import { readNupkg } from './archive-magic.ts';
 import { fileByProduct } from './by-product.ts';
 import type { Clues } from './clues.ts';
 import { type ArchFindings, decideArch } from './decide-arch.ts';
@@ -17,6 +16,7 @@ import { isNsisProgram, type Machine, machineOfFile } from './file-magic.ts';
 import { checkFilename, insertArch } from './filename.ts';
 import { inferFromName, looksLikePackage } from './infer.ts';
 import { otherVersionIn } from './name-version.ts';
+import { readNupkg } from './nupkg.ts';
 import { refusal } from './refusal.ts';
 import type { SourceFile } from './source-file.ts';
 import { appArchiveName, cluesOfTauri, isAppArchive } from './tauri.ts';
@@ -36,12 +36,12 @@ interface Findings extends ArchFindings {
 }
 
 /**
- * What a file is: as its descriptor says, else as its tool's habits, its name and its bytes say.
+ * Identifies a file: by its descriptor, else by the conventions of its tool, its name and its contents.
  *
- * A file that was only found in a directory is skipped with a reason when nothing says that it is a
- * package; one that was named is refused.
+ * A file that is not a known package is skipped when it was found in a directory, and refused when the publisher named
+ * it.
  *
- * @throws AppError `invalid_artifact` naming what is unclear and the descriptor that settles it
+ * @throws AppError `invalid_artifact`, with what is unclear and the descriptor that states it
  */
 export async function identify(
   file: SourceFile,
@@ -56,7 +56,7 @@ export async function identify(
   }
   const { platform, format } = found;
   if (platform === undefined || format === undefined) return unclear(file, found);
-  if (file.size === 0) throw refusal(file.path, 'it is empty');
+  if (file.size === 0) throw refusal(file.path, 'it is empty. Build again.');
   const arch = file.statement?.arch ?? (await decideArch(file, found, platform, format, version));
   return {
     file,
@@ -71,7 +71,7 @@ export async function identify(
 function whyUnwanted(file: SourceFile, version: string): string | undefined {
   const other = otherVersionIn(file.statement?.filename ?? file.name, version);
   if (other !== undefined) return `is of version ${other}, not ${version}`;
-  // A descriptor that says the format of a by-product means it.
+  // With a stated format the publisher means to publish a by-product.
   return file.statement?.format === undefined ? fileByProduct(file.name) : undefined;
 }
 
@@ -87,7 +87,7 @@ async function findOut(file: SourceFile, version: string): Promise<Findings> {
   const isNupkg = /\.nupkg$/i.test(file.name);
   const nupkg = isNupkg ? await readNupkg(file.path) : undefined;
   const packaged = isNupkg && (nupkg?.isVelopack ? 'velopack' : 'squirrel');
-  // In a directory, a bare program is more likely a tool of the build than what is released.
+  // In a directory a bare program is more likely a tool of the build than a release.
   const isBare = statement !== null && !looksLikePackage(file.name);
   const isBinary = isBare || (statement?.format ?? clues.format) === 'binary';
   const machine = isBinary ? await machineOfProgram(file, clues) : nupkg?.machine;
@@ -104,13 +104,13 @@ async function findOut(file: SourceFile, version: string): Promise<Findings> {
   };
 }
 
-/** Of a program that unpacks another one and runs that, the header tells the platform at most. */
+/** Undefined for a self-extracting program: its header tells nothing of the program inside. */
 async function machineOfProgram(file: SourceFile, clues: Clues): Promise<Machine | undefined> {
   const isPacked = clues.isSelfExtracting === true || (await isNsisProgram(file.path));
   return isPacked ? undefined : machineOfFile(file.path);
 }
 
-/** Several tools may share a directory; what is particular to one beats electron-builder's habits. */
+/** Several tools may share a directory. Clues of the other tools override the loose ones of electron-builder. */
 async function cluesOf(file: SourceFile, version: string): Promise<Clues> {
   const particular = (await cluesOfVelopack(file, version)) ?? cluesOfElectronForge(file);
   return { ...cluesOfElectronBuilder(file), ...particular, ...cluesOfTauri(file) };
@@ -136,11 +136,11 @@ function unclear(file: SourceFile, { platform, format }: Findings): { skip: stri
   const keys = [platform === undefined ? ',os=…' : '', format === undefined ? ',format=…' : ''];
   if (file.statement === null) {
     return {
-      skip: `not a known package; name it explicitly as "${file.path},os=…,arch=…,format=…" to publish it`,
+      skip: `not a known package; to publish it, add "${file.path},os=…,arch=…,format=…"`,
     };
   }
   throw refusal(
     file.path,
-    `it is unclear what it is; say it with "${file.path}${keys.join('')}": ${missing.join('; ')}`,
+    `it is not a known package. Add "${file.path}${keys.join('')}": ${missing.join('; ')}.`,
   );
 }

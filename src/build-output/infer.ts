@@ -1,6 +1,6 @@
 import { type Arch, archOf, type Format, type Platform, platformOf } from '../domain/platform.ts';
 
-/** What a file name alone says, whichever tool wrote it. */
+/** What a file name alone tells, whichever tool wrote it. */
 
 export interface NameClues {
   readonly platform?: Platform;
@@ -8,10 +8,10 @@ export interface NameClues {
   readonly format?: Format;
 }
 
-/** Longest suffix first. A platform where only one installs the format. */
+/** Longest suffix first. The platform is stated where only one platform has the format. */
 const SUFFIXES: readonly (readonly [string, Platform | undefined, Format | undefined])[] = [
   ['.app.tar.gz', 'macos', 'tar.gz'],
-  // Updater bundles of Tauri 1: an archive that holds an installer is neither kind of package.
+  // Updater bundles of Tauri 1: an archive of an installer is not a package of either format.
   ['.appimage.tar.gz', 'linux', undefined],
   ['.nsis.zip', 'windows', undefined],
   ['.msi.zip', 'windows', undefined],
@@ -40,10 +40,10 @@ const SUFFIXES: readonly (readonly [string, Platform | undefined, Format | undef
   ['.nupkg', undefined, undefined],
 ];
 
-/** In an application's own name they mean nothing. */
+/** Aliases that are too common in names of applications. */
 const NOT_AN_ARCH = new Set(['386', 'arm']);
 
-/** Pure and total: any string gives an answer, an empty one when the name says nothing. */
+/** Pure and total: any string gives a result, an empty one when the name tells nothing. */
 export function inferFromName(name: string): NameClues {
   const lower = name.toLowerCase();
   const suffix = SUFFIXES.find(([end]) => lower.endsWith(end) && lower.length > end.length);
@@ -57,15 +57,15 @@ export function inferFromName(name: string): NameClues {
   };
 }
 
-/** Whether the name ends as a package does: otherwise a directory's file is none of ours. */
+/** Whether the name has the suffix of a package. */
 export function looksLikePackage(name: string): boolean {
   const lower = name.toLowerCase();
   return SUFFIXES.some(([end]) => lower.endsWith(end) && lower.length > end.length);
 }
 
 /**
- * `…Setup….exe` is NSIS as electron-builder and Tauri write it; electron-builder's portable target
- * is one executable that runs as it is. Anything else may be either, and is asked for.
+ * `…Setup….exe` is an NSIS installer of electron-builder or Tauri, and `…portable….exe` a program that runs as it is.
+ * Any other name may be either, so that the publisher has to state it.
  */
 function formatOfExe(lower: string): Format | undefined {
   if (/portable/.test(lower)) return 'binary';
@@ -73,17 +73,17 @@ function formatOfExe(lower: string): Format | undefined {
   return /setup|installer/.test(lower) ? 'nsis' : undefined;
 }
 
-/** `App Web Setup 1.0.0.exe`, as electron-builder calls it: it fetches what it installs. */
+/** `App Web Setup 1.0.0.exe`, as electron-builder names it: it downloads what it installs. */
 export function isWebInstaller(name: string): boolean {
   return /(?:^|[ _.-])web[ _.-]?setup.*\.exe$/i.test(name);
 }
 
-/** `app-1.0.0-x64.nsis.7z`: what a web installer fetches. */
+/** `app-1.0.0-x64.nsis.7z`: what a web installer downloads. */
 export function isWebPackage(name: string): boolean {
   return /\.nsis\.7z$/i.test(name);
 }
 
-/** The architecture a name states: after the version when both are there, else anywhere, if one. */
+/** The architecture that a name states: the last one after the version, else the only one in the name. */
 export function archInName(name: string): Arch | undefined {
   const version = /\d{1,9}\.\d{1,9}\.\d{1,9}/.exec(name);
   const after = version === null ? undefined : lastArch(name.slice(version.index));

@@ -1,10 +1,10 @@
-/** Which version a file's name states, so that builds left over from older ones stay out. */
+/** Which version a file name states, so that left-over builds of older versions are not published. */
 
 const PRERELEASE_WORD =
   'alpha|beta|rc|pre|preview|prerelease|next|canary|nightly|dev|insiders?|snapshot|staging';
 /**
- * Three or four numbers, and a pre-release by its usual words: `-arm64`, `-mac`, `-full` and an
- * RPM's `-1` look like one and are not. Tauri puts an underscore after a numeric one.
+ * Three or four numbers, and a pre-release with one of the usual words: `-arm64`, `-mac`, `-full` and the `-1` of an
+ * RPM look like a pre-release and are not. Tauri writes an underscore after a numeric pre-release.
  */
 const STATED = new RegExp(
   `(?<![\\d.])v?(\\d{1,9}\\.\\d{1,9}\\.\\d{1,9})(?:\\.\\d{1,9})?` +
@@ -13,11 +13,10 @@ const STATED = new RegExp(
 );
 
 /**
- * The other version that a name plainly states, or undefined when it states `version`, or none.
- * Build metadata does not count.
+ * The other version that a name states; undefined when it states `version` or none. Build metadata does not count.
  */
 export function otherVersionIn(fullName: string, version: string): string | undefined {
-  // The suffix would read as a fourth number.
+  // The 7 would be read as a fourth number.
   const name = fullName.replace(/\.7z$/i, '');
   const wanted = withoutBuild(version).toLowerCase();
   if (containsVersion(name, version) && !name.toLowerCase().endsWith('.nupkg')) {
@@ -25,14 +24,14 @@ export function otherVersionIn(fullName: string, version: string): string | unde
     if (exact.length === 0 || exact.some((stated) => squash(stated) === squash(wanted))) {
       return undefined;
     }
-    // A pre-release of unusual words (`1.0.0-gamma.7`) is cut short by the pattern above.
+    // The pattern above cuts off a pre-release of unusual words (`1.0.0-gamma.7`).
     return wanted.includes('-') ? undefined : exact[0];
   }
   if (containsVersion(name, version)) return undefined;
   return statedVersions(name).find((stated) => squash(stated) !== squash(wanted));
 }
 
-/** Squirrel's packages write `1.0.0-beta.1` without the last dot. */
+/** Without dots in the pre-release: Squirrel's packages write `1.0.0-beta1` for `1.0.0-beta.1`. */
 function squash(version: string): string {
   const [core, ...prerelease] = version.toLowerCase().split('-');
   return `${core}-${prerelease.join('').replaceAll('.', '')}`;
@@ -44,7 +43,7 @@ function statedVersions(name: string): string[] {
   );
 }
 
-/** Whether the version stands in the name, neither part of a longer number nor of a longer version. */
+/** Whether a name contains the version, not as part of a longer number or version. */
 export function containsVersion(name: string, version: string): boolean {
   const text = name.toLowerCase().replaceAll('~', '-');
   const wanted = withoutBuild(version).toLowerCase();

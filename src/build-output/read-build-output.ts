@@ -1,33 +1,26 @@
-import { lstat, realpath } from 'node:fs/promises';
+import { realpath } from 'node:fs/promises';
 import { AppError } from '../errors.ts';
-import { attachFeed } from './attach-feeds.ts';
-import {
-  attachSidecar,
-  type Draft,
-  isSidecarName,
-  refuseEmptyInstaller,
-} from './attach-sidecars.ts';
+import { attachFeed } from './attach-feed.ts';
 import type { BuildOutput, BuiltArtifact, SkippedFile } from './build-output.ts';
 import { checkUnique, dropOlderPackages, refuseForgottenVersion } from './check-packages.ts';
 import { parsePathArgument } from './descriptor.ts';
+import { createDraft, type Draft, finishDraft } from './draft.ts';
 import { isFeedName } from './feed.ts';
 import { identify } from './identify.ts';
-import { isWebInstaller, isWebPackage } from './infer.ts';
-import { containsVersion } from './name-version.ts';
 import { refusal } from './refusal.ts';
-import { LINK_REASON, scanDirectory } from './scan-directory.ts';
-import { beside, describeFile, type SourceFile } from './source-file.ts';
-import { isAppArchive } from './tauri.ts';
+import { scanDirectory } from './scan-directory.ts';
+import { attachSidecar, findSidecars, isSidecarName, refuseEmptyInstaller } from './sidecar.ts';
+import { describeFile, type SourceFile } from './source-file.ts';
 
 const SKIPPED_SHOWN_MAX = 20;
 
 /**
- * What the build tools left at `paths`: the packages to publish as `version`, and what is left out
- * and why. Nothing is hashed here: what feeds state is handed on in `stated`.
+ * Reads build output: the packages to publish as `version`, and the files that are left out and why. It hashes
+ * nothing; publishing compares the digests in `stated`.
  *
- * Each path is a directory as electron-builder, Electron Forge, Tauri or Velopack leave it, a file,
- * or `FILE,os=…,arch=…,format=…,name=…,minimum_os_version=…`. Of a file that is named, `FILE.sig` and
- * `FILE.blockmap` beside it are used too; a feed beside it (`latest.yml`) is not asked for.
+ * Each path is a directory as electron-builder, Electron Forge, Tauri or Velopack write it, a file, or
+ * `FILE,os=…,arch=…,format=…,name=…,minimum_os_version=…`. Sidecars beside a named file (`FILE.sig`, `FILE.blockmap`)
+ * are read too; a feed beside it (`latest.yml`) is not.
  *
  * @throws AppError `invalid_artifact` (also when there is nothing to publish), and `unknown_platform`,
  * `unknown_arch`, `unknown_format` for a descriptor
@@ -46,7 +39,7 @@ export async function readBuildOutput(request: {
     if ('skip' in identified) {
       skipped.push({ path: source.path, reason: identified.skip });
     } else {
-      drafts.set(source.path, newDraft(identified));
+      drafts.set(source.path, createDraft(identified));
     }
   }
   refuseForgottenVersion(sources, [...drafts.values()], version);
@@ -59,25 +52,26 @@ export async function readBuildOutput(request: {
   }
   skipped.push(...dropOlderPackages(drafts));
   for (const draft of drafts.values()) refuseEmptyInstaller(draft);
-  const artifacts = [...drafts.values()].map((draft) => finish(draft, version));
+  const artifacts = [...drafts.values()].map((draft) => finishDraft(draft, version));
   checkSomething(request.paths, artifacts, skipped);
   checkUnique(artifacts);
   return { artifacts, skipped };
 }
 
-/** A descriptor makes a package of anything, a YAML file included. */
+/** With a stated format even a YAML file is a package. */
 function isFeed(source: SourceFile): boolean {
   return isFeedName(source.name) && source.statement?.format === undefined;
 }
 
-/** Every file once: a named one beats the same one found in a directory. */
+/** Every file once. A file that the publisher named replaces the same file found in a directory. */
 async function collect(paths: readonly string[], skipped: SkippedFile[]): Promise<SourceFile[]> {
   const byRealPath = new Map<string, SourceFile>();
   const add = async (source: SourceFile) => {
     const key = await realpath(source.path);
     const known = byRealPath.get(key);
     if (known?.statement && Object.keys(source.statement ?? {}).length > 0) {
-      if (Object.keys(known.statement).length > 0) throw refusal(source.path, 'it is named twice');
+      if (Object.keys(known.statement).length > 0)
+        throw refusal(source.path, 'it is given twice with a description. Give it once.');
     } else if (known?.statement) return;
     if (known === undefined || source.statement !== null) byRealPath.set(key, source);
   };
@@ -90,57 +84,14 @@ async function collect(paths: readonly string[], skipped: SkippedFile[]): Promis
     } else {
       const file = await describeFile(path, statement);
       await add(file);
-      skipped.push(...(await addSidecars(file, add)));
+      const sidecars = await findSidecars(file);
+      for (const sidecar of sidecars.files) await add(sidecar);
+      skipped.push(...sidecars.skipped);
     }
   }
   const isNamed = new Set([...byRealPath.values()].map(({ path }) => path));
   skipped.splice(0, skipped.length, ...skipped.filter(({ path }) => !isNamed.has(path)));
   return [...byRealPath.values()];
-}
-
-/** @returns those that are not used */
-async function addSidecars(
-  file: SourceFile,
-  add: (source: SourceFile) => Promise<void>,
-): Promise<SkippedFile[]> {
-  if (isSidecarName(file.name)) return [];
-  const skipped: SkippedFile[] = [];
-  const packages = isWebInstaller(file.name) ? file.siblings.filter(isWebPackage) : [];
-  for (const name of [`${file.name}.sig`, `${file.name}.blockmap`, ...packages]) {
-    if (!file.siblings.includes(name)) continue;
-    const path = beside(file, name);
-    if ((await lstat(path)).isSymbolicLink()) skipped.push({ path, reason: LINK_REASON });
-    else await add(await describeFile(path, null, file.siblings));
-  }
-  return skipped;
-}
-
-function newDraft(identified: Draft['package']): Draft {
-  return {
-    package: identified,
-    minimumOsVersion: identified.minimumOsVersion,
-    stated: [],
-    signatures: [],
-    companions: [],
-  };
-}
-
-function finish(draft: Draft, version: string): BuiltArtifact {
-  const { file, platform, arch, format, filename } = draft.package;
-  const { minimumOsVersion, stated, signatures, companions } = draft;
-  return {
-    path: file.path,
-    filename,
-    size: file.size,
-    platform,
-    arch,
-    format,
-    hasUnversionedName: isAppArchive(file.name) && !containsVersion(filename, version),
-    minimumOsVersion,
-    stated,
-    signatures,
-    companions,
-  };
 }
 
 function checkSomething(
@@ -153,7 +104,8 @@ function checkSomething(
     .slice(0, SKIPPED_SHOWN_MAX)
     .map(({ path, reason }) => `  ${path}: ${reason}`);
   const more = skipped.length - shown.length;
-  const looked = paths.length === 0 ? 'no path was given' : `looked at ${paths.join(', ')}`;
+  const looked =
+    paths.length === 0 ? 'no path was given' : `the command looked at ${paths.join(', ')}`;
   throw new AppError(
     'invalid_artifact',
     [

@@ -1,16 +1,20 @@
 import { AppError } from '../errors.ts';
 
-/** An `invalid_artifact` that names the file, for every check of this room. */
+/** An `invalid_artifact` error that begins with the file's path. The reason may be one sentence or more. */
 export function refusal(path: string, reason: string, cause?: unknown): AppError {
-  return new AppError('invalid_artifact', `${path}: ${reason}`, { cause });
+  return new AppError('invalid_artifact', sentence(path, reason), { cause });
 }
 
-/** An `invalid_request` for an argument that cannot be understood: no such file, no such key. */
+/** An `invalid_request` error for an argument that cannot be understood: no such file, no such key. */
 export function misuse(path: string, reason: string, cause?: unknown): AppError {
-  return new AppError('invalid_request', `${path}: ${reason}`, { cause });
+  return new AppError('invalid_request', sentence(path, reason), { cause });
 }
 
-/** Whether an error is Node's own with one of these codes. */
+/** Whether an error is a system error with one of these codes. */
 export function hasCode(error: unknown, ...codes: readonly string[]): boolean {
   return error instanceof Error && 'code' in error && codes.includes(String(error.code));
+}
+
+function sentence(path: string, reason: string): string {
+  return `${path}: ${reason}${reason.endsWith('.') ? '' : '.'}`;
 }

@@ -6,12 +6,12 @@ import { directoryByProduct, fileByProduct } from './by-product.ts';
 import { refusal } from './refusal.ts';
 import { describeFile, type SourceFile } from './source-file.ts';
 
-/** Everything in a directory that may be a package or a sidecar of one. */
+/** Finds files in a directory that may be packages or sidecars. */
 
-/** Why a link that was only found is left out: it could publish a file that is no part of the build. */
+/** Links found in a directory are skipped: they could lead to files outside the build. */
 export const LINK_REASON = 'a link, which is not followed; name the file itself';
 
-/** Build output is shallow: deeper is a project, or a loop of mounts. */
+/** Build output is shallow: deeper directories are a project, or a loop of mounts. */
 const DEPTH_MAX = 12;
 
 export interface Scan {
@@ -20,8 +20,7 @@ export interface Scan {
 }
 
 /**
- * Walks `root` in the order of names. Links are not followed: they could lead out of the directory,
- * and publish what nobody meant to.
+ * Walks `root` in the order of names, without following links.
  *
  * @throws AppError `invalid_artifact` for a directory that cannot be read
  */

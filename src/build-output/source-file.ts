@@ -3,22 +3,22 @@ import { basename, dirname, join } from 'node:path';
 import type { Statement } from './descriptor.ts';
 import { hasCode, refusal } from './refusal.ts';
 
-/** A file to look at, and what lies around it. */
+/** A file of the build, and the names around it. */
 export interface SourceFile {
   /** Absolute. */
   readonly path: string;
   readonly name: string;
   /** Bytes. */
   readonly size: number;
-  /** Names of the folders above it, outermost first, as they are written. */
+  /** Names of the folders above it, outermost first. */
   readonly folders: readonly string[];
-  /** Names in its directory, its own among them. */
+  /** The names in its directory, its own included. */
   readonly siblings: readonly string[];
-  /** What its publisher says of it; null when it was only found in a directory. */
+  /** What the publisher stated of it; null when it was found in a directory. */
   readonly statement: Statement | null;
 }
 
-/** Describes one file, reading its directory unless the caller has. */
+/** Describes a file. Reads its directory unless `siblings` is given. */
 export async function describeFile(
   path: string,
   statement: Statement | null,
@@ -37,7 +37,7 @@ export async function describeFile(
   };
 }
 
-/** As messages and sidecars of its directory call it. */
+/** The path of another name in the directory of a file. */
 export function beside(file: SourceFile, name: string): string {
   return join(dirname(file.path), name);
 }
@@ -46,7 +46,7 @@ async function namesIn(directory: string): Promise<string[]> {
   try {
     return (await readdir(directory)).sort();
   } catch (error) {
-    // One may be allowed to open a file in a directory that one may not list.
+    // A user may have the right to open a file in a directory, and not to list it.
     if (hasCode(error, 'EACCES', 'EPERM')) return [];
     throw refusal(directory, 'it cannot be read', error);
   }

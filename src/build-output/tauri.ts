@@ -5,11 +5,11 @@ import type { SourceFile } from './source-file.ts';
 import { beside } from './source-file.ts';
 
 /**
- * Tauri: `target[/TRIPLE]/release/bundle/{dmg,macos,nsis,msi,appimage,deb,rpm}`. Every name states
- * its architecture but that of the updater's `App.app.tar.gz`.
+ * Tauri writes `target[/TRIPLE]/release/bundle/{dmg,macos,nsis,msi,appimage,deb,rpm}`. Every name states its
+ * architecture except the updater's `App.app.tar.gz`. Signatures (`.sig`): `tauri-signature.ts`.
  *
- * Tauri 1's `.nsis.zip`, `.msi.zip` and `.AppImage.tar.gz` are not published unless a descriptor says
- * their format: see by-product.ts.
+ * Tauri 1's `.nsis.zip`, `.msi.zip` and `.AppImage.tar.gz` are published only when a descriptor states their format:
+ * see `by-product.ts`.
  */
 
 /** `aarch64-apple-darwin`, `x86_64-pc-windows-msvc`, `universal-apple-darwin`, … */
@@ -28,19 +28,19 @@ export function cluesOfTauri(file: SourceFile): Clues | undefined {
   };
 }
 
-/** Whether a name is the architecture-less one of the updater's archive. */
+/** Whether a name is that of the updater's archive for macOS, which need not state its architecture. */
 export function isAppArchive(name: string): boolean {
   return APP_ARCHIVE.test(name);
 }
 
-/** `App_aarch64.app.tar.gz`, as tauri-action publishes `App.app.tar.gz`: two machines build one each. */
+/** `App_aarch64.app.tar.gz` for `App.app.tar.gz`, as tauri-action does, because each architecture has one. */
 export function appArchiveName(name: string, arch: Arch): string {
   if (archInName(name) !== undefined) return name;
   const word = arch === 'arm64' ? 'aarch64' : arch;
   return name.replace(APP_ARCHIVE, (suffix) => `_${word}${suffix}`);
 }
 
-/** What the one disk image of the same build states; the last resort for `App.app.tar.gz`. */
+/** The architecture in the name of the only disk image of the same build: the last resort for `App.app.tar.gz`. */
 export function diskImageEvidence(
   file: SourceFile,
   diskImages: readonly string[],

@@ -1,16 +1,16 @@
 import { type Arch, type Format, type Platform, platformOf } from '../domain/platform.ts';
-import { readNupkg } from './archive-magic.ts';
 import type { Clues, Evidence } from './clues.ts';
 import { archInName } from './infer.ts';
 import { containsVersion } from './name-version.ts';
+import { readNupkg } from './nupkg.ts';
 import { beside, type SourceFile } from './source-file.ts';
 
 /**
- * Velopack: `Releases/` with `App-1.0.0-full.nupkg`, `App-win-Setup.exe`, `App-win-Portable.zip`,
- * `App-osx-Setup.pkg`, `App.AppImage` and feeds by channel. A channel's name often is the only word
- * on the machine (`win-arm64`); without it, the package says what is inside it.
+ * Velopack writes `Releases/` with `App-1.0.0-full.nupkg`, `App-win-Setup.exe`, `App-win-Portable.zip`,
+ * `App-osx-Setup.pkg`, `App.AppImage` and a feed for each channel. Often only the name of the channel states the target
+ * (`win-arm64`); otherwise the package does.
  *
- * Names are kept as they are: the feed's entries refer to them.
+ * Names stay as they are, because the entries of the feed refer to them.
  */
 
 const FEED = /^(?:releases|assets)\.(.+)\.json$/i;
@@ -24,7 +24,7 @@ const KINDS: readonly (readonly [RegExp, Format])[] = [
   [/\.appimage$/i, 'appimage'],
 ];
 
-/** Reads the package beside an installer, which says nothing of its machine itself. */
+/** For an installer it reads the package beside it: the installer itself does not state its target. */
 export async function cluesOfVelopack(
   file: SourceFile,
   version: string,
@@ -42,12 +42,12 @@ export async function cluesOfVelopack(
     format,
     ...(platform === undefined ? {} : { platform }),
     ...(arch === undefined ? {} : { arch }),
-    // vpk's default outside macOS, for a package that does not say what is in it.
+    // The default of vpk outside macOS, for a package that states no architecture.
     ...(platform === undefined || platform === 'macos' ? {} : { usualArch: 'x64' }),
   };
 }
 
-/** The feed's channel that the name holds, longest first; only Windows' own leaves it out. */
+/** The longest channel that the name contains. Only names of the channel `win` leave it out. */
 function channelOf(name: string, channels: readonly string[]): string {
   const inName = [...channels]
     .sort((a, b) => b.length - a.length)

@@ -1,6 +1,9 @@
 import { z } from 'zod';
+import { COMPANION_KINDS } from '../domain/companion.ts';
 import { ARCHES, FORMATS, PLATFORMS } from '../domain/platform.ts';
-import { type Artifact, COMPANION_KINDS, type Release, type Target } from '../domain/release.ts';
+import type { Artifact, Release } from '../domain/release.ts';
+import { SIGNATURE_SCHEMES } from '../domain/signature.ts';
+import type { Target } from '../domain/target.ts';
 import { parseRange, parseVersion } from '../domain/version.ts';
 import { digestSchema, SCHEMA_VERSION, type Skipped, skippedSchema } from '../sequence/envelope.ts';
 import { isArtifactObject } from './keys.ts';
@@ -80,7 +83,7 @@ const artifactSchema = z
     sha512: sha512Schema,
     minimum_os_version: minimumOsVersionSchema,
     signatures: z
-      .array(z.object({ scheme: z.enum(['minisign']), key_id: z.string(), value: z.string() }))
+      .array(z.object({ scheme: z.enum(SIGNATURE_SCHEMES), key_id: z.string(), value: z.string() }))
       .describe('Made by the build tools, and stored unchanged.'),
     companions: z.array(companionSchema),
     object: objectSchema,

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { type Channel, DEFAULT_CHANNEL } from '../domain/channel.ts';
 import { OFFER_STATUSES, type Offer } from '../domain/offer.ts';
 import type { Release } from '../domain/release.ts';
+import { SIGNATURE_SCHEMES } from '../domain/signature.ts';
 import { parseRange, parseVersion, type VersionRange } from '../domain/version.ts';
 import { type Check, digestSchema, SCHEMA_VERSION, skippedSchema } from '../sequence/envelope.ts';
 import { mapInSteps, type Steps } from '../steps.ts';
@@ -62,7 +63,7 @@ const offerSchema = z.object({
         arch: archSchema,
         format: formatSchema,
         minimum_os_version: minimumOsVersionSchema.optional(),
-        signature_schemes: z.array(z.enum(['minisign'])).optional(),
+        signature_schemes: z.array(z.enum(SIGNATURE_SCHEMES)).optional(),
       }),
     )
     .describe('Copied from the manifest: the fields that choosing an artifact needs.'),

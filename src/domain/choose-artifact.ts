@@ -1,11 +1,11 @@
-import { admittedArches, runsX64ByEmulation } from './machine.ts';
+import { admittedArches, runsX64ByEmulation } from './compatible-arches.ts';
 import type { OfferedArtifact } from './offer.ts';
 import { compareOsVersions, parseOsVersion } from './os-version.ts';
 import type { Arch, Format, Platform } from './platform.ts';
 import type { ArtifactIdentity } from './release.ts';
 import type { MachineQuery } from './update-query.ts';
 
-/** Which artifact of an offer fits a machine, when one or several do. */
+/** Which artifact of an offer a machine gets. */
 
 export type Choice =
   | { readonly artifact: OfferedArtifact }
@@ -13,21 +13,21 @@ export type Choice =
       readonly refused: 'unsupported_platform' | 'unsupported_format' | 'unsupported_os_version';
     };
 
-/** A person installs from what the platform's installer opens … */
-const FOR_PERSON: Readonly<Record<Platform, readonly Format[]>> = {
+/** Best first: what a visitor opens with the platform's own installer. */
+const FOR_DOWNLOAD: Readonly<Record<Platform, readonly Format[]>> = {
   macos: ['dmg', 'pkg', 'zip', 'tar.gz'],
   windows: ['nsis', 'msi', 'msix', 'velopack-setup', 'squirrel-setup', 'nsis-web', 'zip'],
   linux: ['appimage', 'deb', 'rpm', 'tar.gz'],
 };
 
-/** … an updater from what it can unpack and put in place. */
-const FOR_UPDATER: Readonly<Record<Platform, readonly Format[]>> = {
+/** Best first: what an updater can unpack and install. */
+const FOR_UPDATE: Readonly<Record<Platform, readonly Format[]>> = {
   macos: ['zip', 'tar.gz', 'dmg', 'pkg'],
   windows: ['nsis', 'msi', 'msix', 'zip'],
   linux: ['appimage', 'deb', 'rpm', 'tar.gz'],
 };
 
-/** The best artifact for the query, or the first rule that leaves none. */
+/** The best artifact for the query, or the rule that excluded the last candidates. */
 export function chooseArtifact(artifacts: readonly OfferedArtifact[], query: MachineQuery): Choice {
   const admitted = admittedArches(query.platform, query.arch);
   let refused: Exclude<Choice, { artifact: unknown }>['refused'] = 'unsupported_platform';
@@ -43,14 +43,14 @@ export function chooseArtifact(artifacts: readonly OfferedArtifact[], query: Mac
   return best === undefined ? { refused } : { artifact: best };
 }
 
-/** Whether the client could install it, whatever its architecture. */
+/** Whether the client could install the artifact if its architecture fit. */
 export function suits(artifact: OfferedArtifact, query: MachineQuery): boolean {
   return hasWantedFormat(artifact, query) && admitsOs(artifact, query);
 }
 
 /**
- * Installers for a first installation; an updater that was handed one would start it again and again, or
- * start a web installer without its package.
+ * Installers for a first installation. An updater would start such an installer again and again, or start a web
+ * installer without its package.
  */
 const FIRST_INSTALLATION: readonly Format[] = ['velopack-setup', 'squirrel-setup', 'nsis-web'];
 
@@ -64,7 +64,7 @@ function hasWantedFormat(artifact: OfferedArtifact, query: MachineQuery): boolea
   );
 }
 
-/** A gate that cannot be checked stays shut: an update that cannot start breaks the application. */
+/** False when the versions cannot be compared: an update that cannot start breaks the application. */
 function admitsOs(artifact: OfferedArtifact, query: MachineQuery): boolean {
   if (artifact.minimumOsVersion === null || query.osGate === 'client') return true;
   const actual = query.osVersion === null ? undefined : parseOsVersion(query.osVersion);
@@ -74,8 +74,8 @@ function admitsOs(artifact: OfferedArtifact, query: MachineQuery): boolean {
 }
 
 /**
- * Negative when `a` suits the machine better than `b`, which is of the same platform: native before
- * emulated, then the format's rank, then the architecture's.
+ * Negative when `a` is better for the machine than `b`. Both must be for its platform. Native builds come before
+ * emulated ones; then the rank of the format decides, then that of the architecture.
  */
 export function comparePreference(
   a: ArtifactIdentity,
@@ -95,7 +95,7 @@ function isEmulated(artifact: ArtifactIdentity, query: MachineQuery): boolean {
 
 function formatRank(format: Format, query: MachineQuery): number {
   const ranks =
-    query.formats ?? (query.purpose === 'download' ? FOR_PERSON : FOR_UPDATER)[query.platform];
+    query.formats ?? (query.purpose === 'download' ? FOR_DOWNLOAD : FOR_UPDATE)[query.platform];
   const rank = ranks.indexOf(format);
   return rank < 0 ? ranks.length : rank;
 }

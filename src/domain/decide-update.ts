@@ -1,11 +1,11 @@
 import type { ChannelView } from './channel.ts';
 import { chooseArtifact, suits } from './choose-artifact.ts';
-import { nextWhole } from './machine-offers.ts';
 import type { Offer, OfferedArtifact } from './offer.ts';
+import { nextWhole } from './offers-by-machine.ts';
 import type { MachineQuery, UpdateQuery } from './update-query.ts';
 import { compareVersions, inRange, versionText } from './version.ts';
 
-/** Why one offer is not for this client. */
+/** Why a client cannot have an offer. */
 export type Obstacle =
   | 'unsupported_platform'
   | 'unsupported_format'
@@ -15,22 +15,22 @@ export type Obstacle =
 
 export type Reason = 'offer' | 'up_to_date' | 'no_release' | 'not_entitled' | Obstacle;
 
-/** `no_native_build`: the machine keeps its native builds, and the release has none for it (so far). */
+/** `no_native_build`: the machine keeps its native builds, and the release has none for it yet. */
 export type Outcome = 'offer' | 'no_native_build' | Obstacle;
 
-/** One rule that was applied, in order: which version, and what came of it. */
+/** An offer that was considered, and the result. */
 export interface Step {
   readonly version: string;
   readonly outcome: Outcome;
 }
 
-/** A "no update" is a decision like any other, never an error. */
+/** "No update" is a decision, never an error. */
 export type Decision =
   | {
       readonly reason: 'offer';
       readonly offer: Offer;
       readonly artifact: OfferedArtifact;
-      /** The client's version is one the publisher wants nobody to stay on. */
+      /** Whether the publisher wants no client to stay on this client's version. */
       readonly mandatory: boolean;
       readonly path: readonly Step[];
     }
@@ -38,15 +38,15 @@ export type Decision =
 
 const NO_STEPS: readonly Step[] = [];
 const NOT_ENTITLED: Decision = { reason: 'not_entitled', path: NO_STEPS };
-/** Enough to explain an answer; a client behind a thousand gated releases needs no thousand lines. */
+/** Bounds the explanation: a client may be behind a thousand gated releases. */
 const STEPS_MAX = 20;
 
 /**
- * Whether there is something newer for this client, and what.
+ * Decides which newer release a client is offered, if any.
  *
- * Pure, total and deterministic. Newest offer first; the first that every rule admits wins. When none
- * does, the reason is that of the newest offer above the client's version. A channel that is not open
- * to who asks comes before all of that, empty or not: even how old the client is would say something.
+ * Pure, total and deterministic. It goes through the offers from the newest, and the first offer that every rule
+ * admits wins. Without one, the reason is that of the newest offer above the client's version. A closed channel is
+ * checked first: any other answer would reveal something of it.
  */
 export function decideUpdate(query: UpdateQuery, channel: ChannelView): Decision {
   if (!channel.isOpen) return NOT_ENTITLED;
@@ -55,12 +55,12 @@ export function decideUpdate(query: UpdateQuery, channel: ChannelView): Decision
   if (!isNewer(newest, query)) return { reason: 'up_to_date', path: NO_STEPS };
   const machine = channel.offersFor(query.platform, query.arch);
   const { offers, formats } = machine;
-  // In a format that never was, the newest says why, and none of the others could do better.
+  // No release has ever had the client's formats: the newest offer gives the reason, and the rest need no look.
   const end = query.formats?.some((format) => formats.has(format)) === false ? 1 : offers.length;
   const takes = takesOf(query);
   const path: Step[] = [];
   let index = nextWhole(machine, -1, takes);
-  // Other offers are not even looked at, but the newest gives the reason.
+  // The newest offer gives the reason even when the index skips it.
   if (offers[index] !== newest) {
     const outcome = offers[0] === newest ? 'no_native_build' : 'unsupported_platform';
     path.push({ version: versionText(newest.version), outcome });
@@ -84,7 +84,7 @@ export function decideUpdate(query: UpdateQuery, channel: ChannelView): Decision
   return { reason: reasonOf(path), path };
 }
 
-/** That of the newest; a release without a native build for the machine is not newer for it. */
+/** The reason of the newest offer. A release without a native build for the machine does not count as newer. */
 function reasonOf(path: readonly Step[]): Exclude<Reason, 'offer'> {
   for (const { outcome } of path) {
     if (outcome !== 'no_native_build' && outcome !== 'offer') return outcome;
@@ -92,19 +92,19 @@ function reasonOf(path: readonly Step[]): Exclude<Reason, 'offer'> {
   return 'up_to_date';
 }
 
-/** Which builds would do for the client, when it comes to what its machine had natively before. */
+/** Which native builds count as ones that the client could have installed before. */
 function takesOf(query: MachineQuery): (artifact: OfferedArtifact) => boolean {
-  // A download button that does not know the machine hands out the usual architecture.
+  // Without a known architecture, a download button gives the usual one.
   if (query.arch === null && query.purpose === 'download') return () => false;
   return (artifact) => suits(artifact, query);
 }
 
-/** The artifact to offer, or what stands in the way. */
+/** The artifact to offer, or the obstacle. */
 function judgeOffer(offer: Offer, query: UpdateQuery): OfferedArtifact | Obstacle {
   const choice = chooseArtifact(offer.artifacts, query);
   if ('refused' in choice) return choice.refused;
   if (offer.requires !== null && query.purpose === 'update') {
-    // A client that does not say where it comes from cannot be shown to meet the requirement.
+    // Without its version it is unknown whether the client meets the requirement.
     const admitted = query.currentVersion !== null && inRange(query.currentVersion, offer.requires);
     if (!admitted) return 'must_step_through';
   }
@@ -124,7 +124,7 @@ function isMandatory(offer: Offer, query: UpdateQuery): boolean {
 }
 
 /**
- * The newest release for this kind of machine, whatever its format and system: what a website calls the
+ * The newest release for a machine, whatever its format and required system version: what a website shows as the
  * latest version. Undefined when there is none.
  */
 export function newestFor(channel: ChannelView, query: MachineQuery): Offer | undefined {

@@ -1,4 +1,4 @@
-/** Versions of operating systems: dotted numbers, compared number by number. */
+/** Versions of operating systems: dotted numbers. */
 
 /** Most significant first; missing numbers count as zero. */
 export type OsVersion = readonly number[];
@@ -19,18 +19,18 @@ export function compareOsVersions(a: OsVersion, b: OsVersion): number {
   return 0;
 }
 
-/** Darwin 20 is macOS 11, and 25 is macOS 26: the product skipped from 15 to 26. */
+/** Darwin 20 is macOS 11, and 25 is macOS 26: Apple skipped the versions 16 to 25. */
 const FIRST_YEARLY_DARWIN = 20;
 const FIRST_ALIGNED_DARWIN = 25;
 const FIRST_DARWIN = 4;
-/** Darwin 20 to 22 (macOS 11 to 13) count their minors one ahead of the product's. */
+/** In Darwin 20 to 22 (macOS 11 to 13) the minor number is one ahead of the product's. */
 const LAST_DARWIN_AHEAD = 22;
-/** The last kernel minor of every macOS 10 since 10.12: a patch above it was never sold. */
+/** The last kernel minor of every macOS 10 since 10.12: no later patch was released. */
 const LAST_PATCH = 6;
 
 /**
  * The macOS product version of a Darwin kernel version (`20.0.0` → `11.0`, `25.1` → `26.1`), or
- * undefined when the text is not one of a Mac. Minor numbers are the nearest that exist.
+ * undefined when the text is not a Darwin version. A minor number that does not exist becomes the nearest one.
  */
 export function macosVersionOfDarwin(darwin: string): string | undefined {
   const [major, minor = 0] = parseOsVersion(darwin) ?? [];
@@ -43,8 +43,8 @@ export function macosVersionOfDarwin(darwin: string): string | undefined {
 
 /**
  * The Darwin kernel version of a macOS product version (`11.0` → `20.0.0`), or undefined when the text
- * is not one. A version that was never released (10.16, 16 to 25) is the next one that was, so that a
- * minimum never opens to older systems.
+ * is not one. A version that was never released (10.16, 16 to 25) becomes the next one that was, so that a
+ * minimum never admits older systems.
  */
 export function darwinVersionOfMacos(macos: string): string | undefined {
   const [major, minor = 0, patch = 0] = parseOsVersion(macos) ?? [];

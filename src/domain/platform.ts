@@ -1,6 +1,6 @@
 import { AppError } from '../errors.ts';
 
-/** Operating systems, processor architectures and package formats: one canonical word for each. */
+/** Operating systems, processor architectures and package formats, and their aliases. */
 
 export const PLATFORMS = ['windows', 'macos', 'linux'] as const;
 export type Platform = (typeof PLATFORMS)[number];
@@ -84,17 +84,17 @@ function lookUp<T>(table: Readonly<Record<string, T>>, word: string): T | undefi
   return Object.hasOwn(table, key) ? table[key] : undefined;
 }
 
-/** The platform an alias means (`win32`, `darwin`, `osx`, …), or undefined. */
+/** The platform that an alias means (`win32`, `darwin`, `osx`, …); undefined for an unknown word. */
 export function platformOf(word: string): Platform | undefined {
   return lookUp(PLATFORM_ALIASES, word);
 }
 
-/** The architecture an alias means (`x86_64`, `aarch64`, …), or undefined. */
+/** The architecture that an alias means (`x86_64`, `aarch64`, …); undefined for an unknown word. */
 export function archOf(word: string): Arch | undefined {
   return lookUp(ARCH_ALIASES, word);
 }
 
-/** The format a word means, or undefined. */
+/** The format that an alias means; undefined for an unknown word. */
 export function formatOf(word: string): Format | undefined {
   return lookUp(FORMAT_ALIASES, word);
 }
@@ -115,7 +115,7 @@ export function parseFormat(word: string, pointer = '/format'): Format {
 }
 
 /**
- * A platform with or without its architecture, as in a download address: `macos`, `win32-x64`,
+ * A platform with or without its architecture, as in a download URL: `macos`, `win32-x64`,
  * `darwin-aarch64`.
  *
  * @throws AppError `unknown_platform`
@@ -139,6 +139,6 @@ function refuse(
   choices: readonly string[],
   pointer: string,
 ): never {
-  const detail = `${JSON.stringify(word.slice(0, 64))} is no ${noun} known here; use one of ${choices.join(', ')}.`;
+  const detail = `${JSON.stringify(word.slice(0, 64))} is not a known ${noun}; use one of ${choices.join(', ')}.`;
   throw new AppError(code, detail, { issues: [{ pointer, detail }] });
 }

@@ -1,52 +1,17 @@
+import type { Companion } from './companion.ts';
 import type { Arch, Format, Platform } from './platform.ts';
+import type { ArtifactSignature } from './signature.ts';
+import type { Target } from './target.ts';
 
-/** What a release is: its artifacts and what its publisher says about it. */
+/** A release: its artifacts and what the publisher states about it. */
 
 export type DigestAlgorithm = 'sha1' | 'sha256' | 'sha512';
 
-/** A detached signature by the publisher's own tools, carried verbatim and never made here. */
-export interface ArtifactSignature {
-  /** `minisign`: the whole text of a Tauri `.sig` file, as `tauri signer` wrote it. */
-  readonly scheme: 'minisign';
-  /** Hex, as the scheme names keys; empty when the scheme does not say. */
-  readonly keyId: string;
-  readonly value: string;
-}
-
-export const COMPANION_KINDS = ['blockmap', 'package'] as const;
-/**
- * `blockmap`: which ranges of the artifact a differential download may keep. `package`: what a web installer
- * fetches and installs.
- */
-export type CompanionKind = (typeof COMPANION_KINDS)[number];
-
-/** A file that belongs to an artifact and is of no use without it. */
-export interface Companion {
-  readonly kind: CompanionKind;
-  /** Of a package: the machine that it is for. */
-  readonly arch?: Arch;
-  readonly filename: string;
-  /** Bytes. */
-  readonly size: number;
-  /** Hex. */
-  readonly sha256: string;
-  /** Hex. */
-  readonly sha512: string;
-  /** Where its bytes are, relative to the application. */
-  readonly object: string;
-}
-
-/** What makes two artifacts of a release the same one: no release has two of an identity. */
+/** Identifies an artifact within a release: no release has two with the same identity. */
 export interface ArtifactIdentity {
   readonly platform: Platform;
   readonly arch: Arch;
   readonly format: Format;
-}
-
-/** A kind of machine: `windows-arm64`. */
-export interface Target {
-  readonly platform: Platform;
-  readonly arch: Exclude<Arch, 'universal'>;
 }
 
 export interface Artifact extends ArtifactIdentity {
@@ -58,7 +23,7 @@ export interface Artifact extends ArtifactIdentity {
   readonly sha256: string;
   /** Hex. */
   readonly sha512: string;
-  /** Dotted numbers: Windows and Linux as the kernel counts, macOS as the product does. */
+  /** Dotted numbers: the kernel's version on Windows and Linux, the product's on macOS. */
   readonly minimumOsVersion: string | null;
   readonly signatures: readonly ArtifactSignature[];
   readonly companions: readonly Companion[];
@@ -66,7 +31,7 @@ export interface Artifact extends ArtifactIdentity {
   readonly object: string;
 }
 
-/** Markdown by BCP 47 language tag; `und` is the text without a language. */
+/** Markdown by BCP 47 language tag; `und` is text without a stated language. */
 export type ReleaseNotes = Readonly<Record<string, string>>;
 
 export interface Provenance {
@@ -81,17 +46,17 @@ export interface Release {
   /** ISO 8601, UTC. */
   readonly releasedAt: string;
   readonly notes: ReleaseNotes;
-  /** Range of the versions that may update straight to this one; null admits all. */
+  /** Range of the versions that may update straight to this one; null: all. */
   readonly requires: string | null;
-  /** Range of the versions for which this update is mandatory; null is none. */
+  /** Range of the versions for which this update is mandatory; null: none. */
   readonly mandatoryFor: string | null;
-  /** Machines for which this and later releases need no native build any more. */
+  /** Targets that get no native builds from this release on. */
   readonly endsNative: readonly Target[];
   readonly provenance: Provenance;
   readonly artifacts: readonly Artifact[];
 }
 
-/** The release's artifact of an identity. */
+/** The artifact of a release with an identity; undefined when there is none. */
 export function findArtifact(release: Release, identity: ArtifactIdentity): Artifact | undefined {
   const { platform, arch, format } = identity;
   return release.artifacts.find(
@@ -104,14 +69,9 @@ export function identityName(identity: ArtifactIdentity): string {
   return `${identity.platform}-${identity.arch}-${identity.format}`;
 }
 
-/** `windows-arm64`: a kind of machine in messages and on the command line. */
-export function targetName({ platform, arch }: Target): string {
-  return `${platform}-${arch}`;
-}
-
 /**
- * The notes in a reader's language (BCP 47), else in the same language of another region, else the text
- * without a language, else any; null when there are none.
+ * The notes in a language (BCP 47); else in the same language of another region; else the text without a language;
+ * else in any language. Null when there are no notes.
  */
 export function notesFor(notes: ReleaseNotes, locale: string | null): string | null {
   const locales = Object.keys(notes);

@@ -7,27 +7,27 @@ import {
   parseChannelName,
 } from './channel.ts';
 
-/** What an account may have: one table of tiers, each with what it opens. */
+/** Tiers of accounts: which channels and features each tier opens. */
 
-/** What a signed-in account can do that not every tier opens. */
+/** What only some tiers may do. */
 export const FEATURES = ['developer_keys', 'analytics'] as const;
 export type Feature = (typeof FEATURES)[number];
 
 /**
- * A channel that some tier names is open to the tiers that name it, and to nobody else; any other
- * channel is open to everybody. A feature is open to the tiers that name it alone.
+ * A channel that some tier names is open only to the tiers that name it. Any other channel is public. A feature is
+ * open only to the tiers that name it.
  */
 export interface TierTable {
-  /** In the order of the table; the first is what an account has unless something else is said. */
+  /** In the order of the table. The first is the default tier of an account. */
   readonly names: readonly [string, ...string[]];
-  /** What a tier opens, as the table has it: `analytics`, `channel:desktop/insider`. */
+  /** What a tier opens, as the table states it: `analytics`, `channel:desktop/insider`. */
   opens(tier: string): readonly string[];
-  /** The tier itself, or the first one when the table does not have it (any more). */
+  /** The tier of this name; the first tier when the table has no such tier. */
   tierNamed(name: string | null): string;
   opensFeature(tier: string, feature: Feature): boolean;
-  /** @param tier null: nobody is signed in */
+  /** @param tier null: the client is not signed in */
   opensChannel(tier: string | null, application: string, channel: string): boolean;
-  /** Whether the channel is for some tiers only. */
+  /** Whether the channel is open to some tiers only. */
   restricts(application: string, channel: string): boolean;
   /** Every channel that some tier names. */
   readonly channels: readonly { readonly application: string; readonly channel: string }[];
@@ -38,7 +38,7 @@ const TIER_NAME = /^[a-z][a-z0-9_-]{0,31}$/;
 /**
  * Reads the table: `{"free": ["developer_keys"], "pro": ["developer_keys", "channel:desktop/insider"]}`.
  *
- * @throws AppError `invalid_configuration`, with what is wrong and how it should be
+ * @throws AppError `invalid_configuration`
  */
 export function parseTierTable(json: unknown): TierTable {
   if (typeof json !== 'object' || json === null || Array.isArray(json)) {
@@ -110,15 +110,15 @@ function createTierTable(tiers: readonly [Tier, ...Tier[]]): TierTable {
 /** A channel as one tier sees it. */
 export interface TieredView {
   readonly channel: ChannelView;
-  /** Whether somebody else may see something else of it: an answer from it is for who asked alone. */
+  /** Whether another client may see it otherwise: an answer from it must not be cached for others. */
   readonly isRestricted: boolean;
 }
 
 /**
- * What a tier sees of a channel: all of it; its own offers, when it shows those of a channel that is
- * closed to the tier; or nothing.
+ * What a tier sees of a channel: everything; only its own offers, when it inherits from a channel that is closed to
+ * the tier; or nothing.
  *
- * @param tier null: nobody is signed in
+ * @param tier null: the client is not signed in
  */
 export function viewFor(
   tiers: TierTable,
@@ -126,7 +126,7 @@ export function viewFor(
   application: string,
   channel: ChannelView,
 ): TieredView {
-  // Asked on every check, and few tables name a channel.
+  // A fast path for every check: few tables name a channel.
   if (tiers.channels.length === 0) return { channel, isRestricted: false };
   const { name, inheritsFrom } = channel;
   const isRestricted =
@@ -143,7 +143,7 @@ function refuse(why: string): AppError {
   return new AppError('invalid_configuration', why);
 }
 
-/** Without a table: every account may make developer keys, and only `pro` reads analytics. */
+/** Used without a table: every account may create developer keys, and only `pro` may read analytics. */
 export const DEFAULT_TIERS: TierTable = createTierTable([
   { name: 'free', opens: ['developer_keys'] },
   { name: 'pro', opens: ['developer_keys', 'analytics'] },

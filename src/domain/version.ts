@@ -1,7 +1,7 @@
 import semver from 'semver';
 import { AppError } from '../errors.ts';
 
-/** Semantic versions (SemVer 2.0.0) and ranges of them. The only file that knows the semver library. */
+/** Semantic versions (SemVer 2.0.0) and ranges. Only this file imports the semver library. */
 
 /** A parsed version; compare with {@link compareVersions}, print with {@link versionText}. */
 export type Version = semver.SemVer;
@@ -14,7 +14,7 @@ export const VERSION_LENGTH_MAX = 128;
 const RANGE_LENGTH_MAX = 512;
 
 /**
- * A strict semantic version, as a publisher writes it: no leading `v`, no surrounding space.
+ * Parses a strict semantic version: no leading `v`, no surrounding space.
  *
  * @throws AppError `invalid_version`
  */
@@ -28,7 +28,7 @@ export function parseVersion(text: string, pointer = '/version'): Version {
 }
 
 /**
- * The version an installed client reports: as {@link parseVersion}, with a leading `v` accepted.
+ * Parses the version of an installed client, as {@link parseVersion}. A leading `v` is accepted.
  *
  * @throws AppError `invalid_version`
  */
@@ -36,7 +36,7 @@ export function parseClientVersion(text: string, pointer = '/current_version'): 
   return parseVersion(/^v\d/.test(text) ? text.slice(1) : text, pointer);
 }
 
-/** The version as written, build metadata included. */
+/** The version as it was written, with its build metadata. */
 export function versionText(version: Version): string {
   return version.build.length > 0
     ? `${version.version}+${version.build.join('.')}`
@@ -53,10 +53,10 @@ export function isPrerelease(version: Version): boolean {
 }
 
 /**
- * A range of versions that some version older than `below` is in. Pre-releases count as ordinary
- * versions, so `>=1.0.0` admits `1.1.0-beta.1`.
+ * Parses a range that contains some version older than `below`. Pre-releases count as ordinary versions, so `>=1.0.0`
+ * contains `1.1.0-beta.1`.
  *
- * @throws AppError `invalid_range`, also when no older version is in it
+ * @throws AppError `invalid_range`, also for a range without an older version
  */
 export function parseRangeBelow(text: string, below: Version, pointer: string): VersionRange {
   const range = parseRange(text, pointer);
@@ -76,7 +76,7 @@ export function parseRange(text: string, pointer: string): VersionRange {
     try {
       return new semver.Range(text, { includePrerelease: true });
     } catch {
-      // Fall through: the library's own sentence does not say what to do.
+      // Fall through: the library's message does not say what to do.
     }
   }
   const detail = `${quote(text)} is not a range of versions; write it like ">=1.2.0 <2.0.0" or "^1.4.0".`;
@@ -88,8 +88,8 @@ export function inRange(version: Version, range: VersionRange): boolean {
 }
 
 /**
- * Versions of which each range holds all or none between two neighbours: whatever depends on these ranges
- * and versions alone is true of every version when it is true of these. Oldest first.
+ * Versions that stand for all others: between two neighbors, each range contains all versions or none. So a statement
+ * that depends only on these ranges and versions is true of every version when it is true of these. Oldest first.
  */
 export function representatives(
   ranges: readonly VersionRange[],
@@ -104,7 +104,7 @@ export function representatives(
   return [...texts].map((text) => new semver.SemVer(text)).sort(compareVersions);
 }
 
-/** The next version there can be, and a release after it when it is not one itself. */
+/** The next possible version, and the next release. */
 function afterwards({ major, minor, patch, version, prerelease }: Version): readonly string[] {
   return prerelease.length > 0
     ? [`${version}.0`, `${major}.${minor}.${patch}`]

@@ -36,15 +36,15 @@ export interface ListedStatus {
 }
 
 export interface StatusChanged extends Committed {
-  /** The channels whose offer was changed; without a change, those that were looked at. */
+  /** The channels whose offer was changed; without a change, the channels that list the version. */
   readonly channels: readonly string[];
-  /** The version afterwards, on every channel that was looked at. */
+  /** The status of the version afterwards, on each channel that lists or listed it. */
   readonly listed: readonly ListedStatus[];
-  /** What the clients get from now on that have the version or an older one; none without a change. */
+  /** What clients with this version or an older one get from now on; empty without a change. */
   readonly clients: readonly ForeseenUpdate[];
 }
 
-/** What a verb makes of an offer; undefined when the offer is that way already. */
+/** The offer after a change of status; undefined when it has that status already. */
 type Edit = (offer: OfferJson, request: StatusRequest) => OfferJson | 'drop' | undefined;
 
 const EDITS: Readonly<Record<StatusVerb, Edit>> = {
@@ -62,11 +62,11 @@ const EDITS: Readonly<Record<StatusVerb, Edit>> = {
 };
 
 /**
- * Changes how a release is offered, on one channel or on every channel that lists it, in one commit.
+ * Changes the status of a release, on one channel or on every channel that lists it, in one commit.
  *
- * - pause: no new offers of it; clients that have it keep it. resume: undoes that.
- * - yank: withdrawn for good; clients that have it move on to the next newer release.
- * - retire: not listed any more.
+ * - pause: it is not offered for now; clients that have it keep it. resume: undoes a pause.
+ * - yank: it is withdrawn for good; clients that have it move to the next newer release.
+ * - retire: the channel lists it no more.
  *
  * @throws AppError `unknown_channel`, `unknown_version`, `status_forbids`
  */
@@ -78,7 +78,7 @@ export async function changeStatus(
   parseVersion(request.version);
   const reasonBytes = jsonBytes(request.reason);
   if (reasonBytes > REASON_BYTES_MAX) {
-    const detail = `The reason takes ${reasonBytes} bytes; at most ${REASON_BYTES_MAX} are kept in the history. Shorten it.`;
+    const detail = `The reason has ${reasonBytes} bytes, and the history keeps at most ${REASON_BYTES_MAX}. Shorten it.`;
     throw new AppError('invalid_request', detail, { issues: [{ pointer: '/reason', detail }] });
   }
   const only = request.channel === undefined ? undefined : parseChannelName(request.channel);
@@ -105,7 +105,7 @@ export async function changeStatus(
       channels,
     };
   });
-  // After the commit: nothing may keep a release from being withdrawn, or delay it.
+  // After the commit, so that an error here cannot keep a release from being withdrawn.
   const clients = states === undefined ? [] : foreseeUpdates(states, request.version, touched);
   return { ...committed, channels: touched, listed, clients };
 }
@@ -115,7 +115,7 @@ function statusOn(channels: Channels, channel: string, version: string): ListedS
   return { channel, status: offer?.status ?? 'retired', reason: offer?.reason ?? null };
 }
 
-/** The channels that list the version; when none does, those that did until it was retired. */
+/** The channels that list the version; without one, the channels that it was retired from. */
 function channelsListing(
   channels: Channels,
   request: StatusRequest,
@@ -142,11 +142,11 @@ function editChannel(
 ): ChannelJson | undefined {
   const offer = channel.offers.find((candidate) => candidate.version === request.version);
   if (offer === undefined) {
-    // Retired here: retiring it again changes nothing, any other status needs an offer.
+    // Retiring a retired version again changes nothing; any other status needs an offer.
     if (edit === EDITS.retire) return undefined;
     throw new AppError(
       'status_forbids',
-      `${request.version} was retired; its status cannot change.`,
+      `${request.version} was retired, so its status cannot change. Publish a new version.`,
     );
   }
   const edited = edit(offer, request);
@@ -161,6 +161,6 @@ function refuseYanked(offer: OfferJson, participle: string): void {
   if (offer.status !== 'yanked') return;
   throw new AppError(
     'status_forbids',
-    `${offer.version} was yanked, which is for good: it cannot be ${participle}. Publish a new version.`,
+    `${offer.version} was yanked, so it cannot be ${participle}: a yank is permanent. Publish a new version.`,
   );
 }

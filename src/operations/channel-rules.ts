@@ -7,7 +7,8 @@ import {
   parseOffers,
 } from '../catalog/revision-document.ts';
 import { DEFAULT_CHANNEL, isPrereleaseChannel } from '../domain/channel.ts';
-import { findEnded } from '../domain/natives.ts';
+import { findEnded, findLeftBehind } from '../domain/native-builds.ts';
+import type { Target } from '../domain/target.ts';
 import {
   compareVersions,
   isPrerelease,
@@ -18,11 +19,12 @@ import {
 import { AppError } from '../errors.ts';
 import { known } from './name-hint.ts';
 
-/** What a channel accepts. Run inside every commit, so that a change never acts on a stale state. */
+/** What a channel accepts. Every commit runs these checks on the state that it changes. */
 
 export interface Admission {
+  readonly application: string;
   readonly channel: string;
-  /** Whether the channel, and the application, may be created. */
+  /** Whether the channel and the application may be created. */
   readonly create: boolean;
   /** Whether a pre-release may be put on the stable channel. */
   readonly allowPrerelease: boolean;
@@ -31,7 +33,7 @@ export interface Admission {
 }
 
 /**
- * The channel a version is about to be put on; a new one when it may be created.
+ * The channel that will offer a version; a new channel when it may be created.
  *
  * @throws AppError `needs_create`, `prerelease_on_stable`, `version_ambiguous`, `status_forbids`
  */
@@ -40,13 +42,13 @@ export function admitToChannel(
   version: Version,
   admission: Admission,
 ): ChannelJson {
-  const { channel: name, create, allowPrerelease } = admission;
+  const { application, channel: name, create, allowPrerelease } = admission;
   const text = versionText(version);
   const channel = Object.hasOwn(channels, name) ? channels[name] : undefined;
   if (channel === undefined && !create) {
     throw new AppError(
       'needs_create',
-      `There is no channel ${name} yet; add --create to create it. ${known('Channels', Object.keys(channels), name)}`,
+      `No channel "${name}" in ${application}. ${known('Channels', Object.keys(channels), name)} Add --create to create it.`,
     );
   }
   if (name === DEFAULT_CHANNEL && isPrerelease(version) && !allowPrerelease) {
@@ -57,7 +59,7 @@ export function admitToChannel(
   }
   refuseAmbiguous(channels, version);
   const retiredFrom = Object.keys(channels).filter((key) => channels[key]?.retired.includes(text));
-  // Retiring forgets an offer's status: what no channel lists any more may have been yanked before.
+  // Retiring drops the status of an offer: a version that no channel lists may have been yanked before.
   const isGone = retiredFrom.length > 0 && offersOf(channels, text).size === 0;
   if (isGone || retiredFrom.includes(name)) {
     throw new AppError(
@@ -69,7 +71,7 @@ export function admitToChannel(
     if (offers.some((offer) => offer.version === text && offer.status === 'yanked')) {
       throw new AppError(
         'status_forbids',
-        `${text} was yanked from ${other}; a yank is for good. Publish a new version.`,
+        `${text} was yanked from ${other}, and a yank is permanent. Publish a new version.`,
       );
     }
   }
@@ -84,14 +86,14 @@ function refuseAmbiguous(channels: Channels, version: Version): void {
       if (compareVersions(other, version) === 0 && text !== versionText(version)) {
         throw new AppError(
           'version_ambiguous',
-          `${versionText(version)} and ${text}, on ${name}, differ only in build metadata, which no client compares. Publish a new version.`,
+          `${versionText(version)} and ${text} on ${name} differ only in build metadata, which no client compares. Publish a new version.`,
         );
       }
     }
   }
 }
 
-/** The offers of a version in any channel, by channel. */
+/** The offers of a version, by channel. */
 export function offersOf(channels: Channels, version: string): ReadonlyMap<string, OfferJson> {
   const found = new Map<string, OfferJson>();
   for (const [name, { offers }] of channelEntries(channels)) {
@@ -101,7 +103,7 @@ export function offersOf(channels: Channels, version: string): ReadonlyMap<strin
   return found;
 }
 
-/** The newest version that a channel offers, when it is newer than this one. */
+/** The newest version that a channel offers, when it is newer than `version`; null otherwise. */
 export function newestAbove({ offers }: ChannelJson, version: Version): string | null {
   const newer = offers
     .filter(({ status }) => status === 'active')
@@ -113,8 +115,24 @@ export function newestAbove({ offers }: ChannelJson, version: Version): string |
 }
 
 /**
- * The channels with one channel's offer of a version replaced or added. The offer also ends the native builds
- * that an older one ended, unless it brings them back.
+ * The machines that stay on an older release of a channel, which has native builds for them, because a version has
+ * none.
+ *
+ * @param channels the state that offers the version
+ */
+export function leftBehindOn(
+  channels: Channels,
+  name: string,
+  version: Version,
+): readonly Target[] {
+  const shown = [channels[name]?.prerelease ? DEFAULT_CHANNEL : '', name];
+  const visible = shown.flatMap((each) => channels[each]?.offers ?? []);
+  return findLeftBehind(parseOffers(visible), version);
+}
+
+/**
+ * Replaces or adds the offer of a version on one channel. The offer also ends the native builds that an older offer
+ * ended, unless the release has such builds again.
  */
 export function withOffer(
   channels: Channels,
@@ -124,7 +142,7 @@ export function withOffer(
 ): Channels {
   const others = channel.offers.filter((other) => other.version !== offer.version);
   const offers = [...others, offer];
-  // Few channels end any: thousands of offers are not parsed for nothing.
+  // A fast path without parsing thousands of offers: few channels end native builds.
   if (!offers.some(({ ends_native: ended }) => ended !== undefined)) {
     return { ...channels, [name]: { ...channel, offers } };
   }

@@ -11,21 +11,21 @@ export interface GarbageResult {
   readonly application: string;
   readonly objects: readonly ObjectInfo[];
   readonly bytes: number;
-  /** Why nothing of it was removed; undefined when what is unused could be told. */
+  /** Why nothing was removed; undefined when the unused objects are known. */
   readonly refusal: string | undefined;
 }
 
 export interface GarbageRequest {
   /** Undefined: every application. */
   readonly application: string | undefined;
-  /** Shorter than a week in tests only: publishers count on it. */
+  /** Default: a week. Shorter in tests only, because publishers rely on their uploads for a day. */
   readonly ageMinMs?: number;
 }
 
 /**
- * Removes artifacts that no manifest names and that are old enough for no publisher to be about to.
+ * Removes artifacts that no manifest names and that are so old that no running publish will name them.
  *
- * An application of which that cannot be told keeps everything, and the next one has its turn.
+ * An application with a corrupt document keeps everything, and the command goes on with the next application.
  *
  * @throws AppError `unknown_application`, and the store's
  */
@@ -38,7 +38,7 @@ export async function collectGarbage(
       ? await readApplications(deps)
       : [await knownApplication(deps, request.application)];
   const ageMinMs = request.ageMinMs ?? GARBAGE_AGE_MIN_MS;
-  // Ages are told by the store's clock: this machine's may be wrong.
+  // By the store's clock, because this machine's may be wrong.
   const before = new Date((await readStoreTime(deps)) - ageMinMs);
   const results: GarbageResult[] = [];
   for (const application of applications) {
@@ -48,7 +48,7 @@ export async function collectGarbage(
   return { results, abandonedUploads };
 }
 
-/** A publish that was interrupted early leaves uploads of an application that is not listed yet. */
+/** Also accepts an application with uploads that is not listed: its first publish may have been interrupted. */
 async function knownApplication(deps: AppendDeps, application: string): Promise<string> {
   if ((await readApplications(deps)).includes(application)) return application;
   for await (const _ of deps.store.list(artifactsPrefix(application))) return application;
@@ -71,7 +71,7 @@ async function collectOf(
   }
 }
 
-/** Unless it is not the object that was found any more: another gc removed that, a publisher came back. */
+/** Keeps an object that changed since: another gc may have removed it, and a publisher uploaded it again. */
 async function remove({ store }: AppendDeps, found: ObjectInfo): Promise<void> {
   const stored = await store.head(found.key);
   if (stored?.lastModified.getTime() !== found.lastModified.getTime()) return;

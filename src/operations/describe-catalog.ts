@@ -12,7 +12,7 @@ import {
 import { versionText } from '../domain/version.ts';
 import { isAppError } from '../errors.ts';
 
-/** An application as every visitor may see it: what is on offer, and for which machines. */
+/** An application as every visitor may see it: its releases and their targets. */
 export type DescribedApplication =
   | { readonly application: string; readonly isAvailable: false }
   | {
@@ -22,14 +22,14 @@ export type DescribedApplication =
       readonly channels: readonly DescribedChannel[];
       /** Versions that some channel offers or has paused. */
       readonly releasesCount: number;
-      /** What the releases on offer run on, in the order of the vocabularies. */
+      /** The machines that the offered releases are for, in the order of the vocabularies. */
       readonly machines: readonly DescribedMachine[];
     };
 
 export interface DescribedChannel {
   readonly name: string;
   readonly releasesCount: number;
-  /** The newest that is offered; null when none is. */
+  /** The newest offered version; null when there is none. */
   readonly newest: { readonly version: string; readonly releasedAt: string } | null;
 }
 
@@ -41,15 +41,15 @@ export interface DescribedMachine {
 
 export interface DescribeCatalogDeps {
   readonly catalog: Pick<Catalog, 'health' | 'application'>;
-  /** False for a channel that only some may have: not even its name is told. */
+  /** False for a channel that is open to some tiers only: not even its name is public. */
   readonly isPublic: (application: string, channel: string) => boolean;
 }
 
 /**
- * Everything that is published, from memory.
+ * Describes all published applications, from memory. Takes time in proportion to the number of offers.
  *
- * Takes time in proportion to the number of offers. One that was registered and never published is left
- * out, as everywhere; one that cannot be answered for is there, and not available. Never throws.
+ * Leaves out an application without a published release. An application whose catalog cannot be used is listed as
+ * not available. Throws nothing.
  */
 export function describeCatalog(deps: DescribeCatalogDeps): readonly DescribedApplication[] {
   const names = Object.keys(deps.catalog.health().applications).sort();
@@ -71,7 +71,7 @@ function describeApplication(
   const { revision, channels } = ready.snapshot();
   const shown = [...channels.values()]
     .filter(({ name }) => isPublic(application, name))
-    // A pre-release channel shows the stable one's offers too, and those may not be for every visitor.
+    // The stable channel, whose offers a pre-release channel shows, may be closed to visitors.
     .map((channel) =>
       channel.inheritsFrom === null || isPublic(application, channel.inheritsFrom)
         ? channel

@@ -2,209 +2,199 @@ import { readStoreTime } from '../catalog/artifact-upload.ts';
 import { clockKey } from '../catalog/keys.ts';
 import { findMissingRevisions, readApplications, readRevision } from '../catalog/read.ts';
 import { CLOCK_DIFFERENCE_MAX_MS } from '../clock.ts';
+import { counted } from '../counted.ts';
 import { AppError, isAppError } from '../errors.ts';
 import type { ObjectStore } from '../object-store/object-store.ts';
 import type { AppendDeps } from '../sequence/append.ts';
 
-export interface Check {
+/** A prefix below which a part of the service keeps documents. */
+export interface KeyRoot {
+  /** With its slash: `accounts/`. */
+  readonly prefix: string;
+  /** What is below it, in the plural: `accounts`. */
   readonly name: string;
+}
+
+export interface DiagnoseDeps extends AppendDeps {
+  /** Probes the store's conditional writes anew; answers in a sentence. @throws AppError when the store fails */
+  readonly probe: () => Promise<string>;
+  /**
+   * Fetches a URL as a client would; undefined when only the service serves files.
+   *
+   * @returns the HTTP status; 0 without a response
+   */
+  readonly fetchStatus: ((url: string) => Promise<number>) | undefined;
+  /** Whether other users of this machine can read a directory store; undefined for a bucket. */
+  readonly isOpenToUsers: (() => Promise<boolean>) | undefined;
+  /** Where accounts, sessions and messages are: `store`, unless they have a bucket of their own. */
+  readonly privateStore: ObjectStore;
+  /** What must not be public; a bucket policy may open one prefix and not another. */
+  readonly privateRoots: readonly KeyRoot[];
+}
+
+interface Finding {
   readonly outcome: 'ok' | 'warning' | 'failed';
   readonly detail: string;
 }
 
-export interface DiagnoseDeps extends AppendDeps {
-  /** Runs the conformance probe afresh; answers in a sentence, throws when the store fails it. */
-  readonly probe: () => Promise<string>;
-  /**
-   * Fetches a presigned URL as a client would; undefined when nothing serves it outside the service.
-   *
-   * @returns the HTTP status
-   */
-  readonly fetchPresigned: ((url: string) => Promise<number>) | undefined;
-  /** Whether other users of this machine may look into a directory store; undefined for a bucket. */
-  readonly isOpenToUsers: (() => Promise<boolean>) | undefined;
-  /** Where accounts, sessions and messages are; the same as `store` unless it has a bucket of its own. */
-  readonly privateStore: ObjectStore;
+export interface Check extends Finding {
+  readonly name: string;
 }
 
-/** Presigned URLs and ages of uploads stop making sense beyond this. */
+const ok = (detail: string): Finding => ({ outcome: 'ok', detail });
+const warning = (detail: string): Finding => ({ outcome: 'warning', detail });
+const failed = (detail: string): Finding => ({ outcome: 'failed', detail });
 
-/** Tries everything that publishing and serving need of the store, and says what came of it. */
+/** Tries what publishing and serving need of the store. Stops after a store that cannot be reached. */
 export async function diagnose(deps: DiagnoseDeps): Promise<readonly Check[]> {
   const checks: Check[] = [];
-  const check = async (name: string, run: () => Promise<string | Check>): Promise<boolean> => {
-    try {
-      const result = await run();
-      checks.push(typeof result === 'string' ? { name, outcome: 'ok', detail: result } : result);
-      return true;
-    } catch (error) {
+  for (const [name, run] of Object.entries(CHECKS)) {
+    const finding = await run(deps).catch((error: unknown) => {
       if (!isAppError(error)) throw error;
-      checks.push({ name, outcome: 'failed', detail: error.message });
-      return false;
-    }
-  };
-  const reachable = await check('object store', () => checkReachable(deps));
-  if (!reachable) return checks;
-  await check('conditional writes', deps.probe);
-  await check('clocks', () => checkClocks(deps));
-  await check('presigned download', () => checkPresigned(deps));
-  await check('catalogs', () => checkCatalogs(deps));
-  await check('private data', () => checkAnonymous(deps));
-  await check('erasure', () => checkErasure(deps.privateStore));
+      return failed(error.message);
+    });
+    checks.push({ name, ...finding });
+    if (run === checkReachable && finding.outcome === 'failed') break;
+  }
   return checks;
 }
 
-async function checkReachable(deps: DiagnoseDeps): Promise<string> {
-  // Doubles as the check of s3:ListBucket, without which a missing object answers 403.
-  const missing = await deps.store.get(clockKey(deps.randomness.id()));
-  if (missing !== undefined) throw new AppError('store_nonconforming', 'A random key exists.');
-  return `${deps.store.location} answers, and says 404 for what it does not have.`;
+const CHECKS: Readonly<Record<string, (deps: DiagnoseDeps) => Promise<Finding>>> = {
+  'object store': checkReachable,
+  'conditional writes': async ({ probe }) => ok(await probe()),
+  clocks: checkClocks,
+  'presigned download': checkPresigned,
+  catalogs: checkCatalogs,
+  'private data': checkPrivate,
+  erasure: checkErasure,
+};
+
+/** Also checks for s3:ListBucket: without it S3 answers 403 for a missing object. */
+async function checkReachable({ store, randomness }: DiagnoseDeps): Promise<Finding> {
+  const missing = await store.get(clockKey(randomness.id()));
+  return missing === undefined
+    ? ok(`${store.location} answers, and answers 404 for a missing object.`)
+    : failed(`${store.location} returned an object for a random key.`);
 }
 
-async function checkClocks(deps: DiagnoseDeps): Promise<Check> {
-  const skew = (await readStoreTime(deps)) - deps.clock.now();
-  const seconds = Math.round(Math.abs(skew) / 1000);
-  if (Math.abs(skew) <= CLOCK_DIFFERENCE_MAX_MS) {
-    return {
-      name: 'clocks',
-      outcome: 'ok',
-      detail: `This machine and the store agree within ${seconds + 1} s.`,
-    };
+/** Signatures of presigned URLs and the ages of uploads depend on it. */
+async function checkClocks(deps: DiagnoseDeps): Promise<Finding> {
+  const differenceMs = (await readStoreTime(deps)) - deps.clock.now();
+  const seconds = Math.round(Math.abs(differenceMs) / 1000);
+  if (Math.abs(differenceMs) <= CLOCK_DIFFERENCE_MAX_MS) {
+    return ok(`The clocks of this machine and the store agree within ${seconds + 1} s.`);
   }
-  const detail = `This machine's clock is ${seconds} s ${skew > 0 ? 'behind' : 'ahead of'} the store's. Set it: signatures and expiry times depend on it.`;
-  return { name: 'clocks', outcome: 'failed', detail };
+  return failed(
+    `The clock of this machine is ${seconds} s ${differenceMs > 0 ? 'behind' : 'ahead of'} the store's. Set it: signatures and expiry times depend on it.`,
+  );
 }
 
-async function checkPresigned(deps: DiagnoseDeps): Promise<Check> {
-  const name = 'presigned download';
-  if (deps.fetchPresigned === undefined) {
-    return {
-      name,
-      outcome: 'ok',
-      detail: 'Downloads come from the service itself (directory store).',
-    };
+async function checkPresigned(deps: DiagnoseDeps): Promise<Finding> {
+  const { fetchStatus } = deps;
+  if (fetchStatus === undefined) {
+    return ok('The service itself serves downloads from a directory store.');
   }
-  const key = clockKey(deps.randomness.id());
-  await deps.store.create(key, new Uint8Array([0]));
-  try {
-    const signedAt = new Date(deps.clock.now());
-    const expiresAt = new Date(signedAt.getTime() + 60_000);
-    const { url } = await deps.store.presign({
-      method: 'GET',
-      key,
-      filename: 'probe',
-      signedAt,
-      expiresAt,
-    });
+  return withProbe(deps, deps.store, clockKey(deps.randomness.id()), async (url) => {
+    const status = await fetchStatus(url);
     const host = new URL(url).origin;
-    const status = await deps.fetchPresigned(url);
-    return status === 200
-      ? { name, outcome: 'ok', detail: `A presigned URL at ${host} answers.` }
-      : {
-          name,
-          outcome: 'failed',
-          detail: `A presigned URL at ${host} answered ${status}. Is S3_PUBLIC_ENDPOINT the name clients reach, and does the proxy keep the Host header?`,
-        };
-  } finally {
-    await deps.store.delete(key);
-  }
+    if (status === 200) return ok(`A presigned URL at ${host} works.`);
+    return failed(
+      `A presigned URL at ${host} ${answered(status)}. Check that S3_PUBLIC_ENDPOINT is the address that clients reach, and that the proxy keeps the Host header.`,
+    );
+  });
 }
 
-/** Private data lies below each of these; a policy may open one and not another. */
-const PRIVATE_ROOTS = [
-  'accounts/',
-  'sessions/',
-  'developer-keys/',
-  'invitations/',
-  'contact/',
-] as const;
+async function checkCatalogs(deps: DiagnoseDeps): Promise<Finding> {
+  const applications = await readApplications(deps);
+  if (applications.length === 0) return ok('No application is published yet.');
+  const states: string[] = [];
+  for (const name of applications) {
+    const missing = await findMissingRevisions(deps, name);
+    if (missing.length > 0) {
+      throw new AppError(
+        'document_corrupt',
+        `${counted(missing.length, 'catalog revision')} of ${name} ${missing.length === 1 ? 'is' : 'are'} missing: ${missing.join(', ')}. Restore from a backup; "slipway verify" lists what else is wrong.`,
+      );
+    }
+    const revision = await readRevision(deps, name);
+    states.push(`${name} at revision ${revision?.signed.revision ?? 0}`);
+  }
+  return ok(`${states.join(', ')}.`);
+}
 
-/** Fetches private objects without a signature, as a stranger would. */
-async function checkAnonymous(deps: DiagnoseDeps): Promise<Check> {
-  const name = 'private data';
-  const { privateStore } = deps;
-  if (deps.isOpenToUsers !== undefined) return checkDirectory(privateStore, deps.isOpenToUsers);
+async function checkPrivate(deps: DiagnoseDeps): Promise<Finding> {
+  const { privateStore, isOpenToUsers, privateRoots } = deps;
+  const where = privateStore.location;
+  if (isOpenToUsers !== undefined) {
+    if (!(await isOpenToUsers())) return ok(`Only its owner can read ${where}.`);
+    return warning(
+      `Other users of this machine can read ${where}, where accounts and messages are. Run "chmod 700" on it.`,
+    );
+  }
   const answers = await Promise.all(
-    PRIVATE_ROOTS.map(async (root) => ({ root, status: await fetchAnonymously(deps, root) })),
+    privateRoots.map(async (root) => ({ ...root, status: await fetchUnsigned(deps, root) })),
   );
   const open = answers.filter(({ status }) => status >= 200 && status < 400);
-  const unclear = answers.filter(({ status }) => status !== 401 && status !== 403);
-  const where = privateStore.location;
   if (open.length > 0) {
-    const roots = open.map(({ root, status }) => `${root} (${status})`).join(', ');
-    const detail = `Anyone can read ${where}: unsigned requests are answered below ${roots}. Take public access away, or set S3_PRIVATE_BUCKET.`;
-    return { name, outcome: 'failed', detail };
+    const names = open.map(({ name }) => name).join(', ');
+    const statuses = open.map(({ prefix, status }) => `${prefix} (${status})`).join(', ');
+    return failed(
+      `${where} is public: requests without a signature can read ${names}: ${statuses}. Remove public access, or set S3_PRIVATE_BUCKET to a private bucket.`,
+    );
   }
+  const unclear = answers.filter(({ status }) => status !== 401 && status !== 403);
   if (unclear.length > 0) {
-    const statuses = [...new Set(unclear.map(({ status }) => status || 'nothing'))].join(', ');
-    const detail = `Whether ${where} is private is unknown: unsigned requests were answered ${statuses}, which neither allows nor refuses.`;
-    return { name, outcome: 'warning', detail };
+    const statuses = [...new Set(unclear.map(({ status }) => answered(status)))].join(' or ');
+    return warning(
+      `It is unknown whether ${where} is private: a request without a signature ${statuses}, not 401 or 403.`,
+    );
   }
-  return {
-    name,
-    outcome: 'ok',
-    detail: `Without a signature ${where} answers ${answers[0]?.status}.`,
-  };
+  return ok(`${where} refuses requests without a signature.`);
 }
 
-async function checkDirectory(
-  { location }: ObjectStore,
-  isOpenToUsers: () => Promise<boolean>,
-): Promise<Check> {
-  const name = 'private data';
-  if (await isOpenToUsers()) {
-    const detail = `Other users of this machine can look into ${location}, where accounts and messages are: chmod 700 it.`;
-    return { name, outcome: 'warning', detail };
-  }
-  return { name, outcome: 'ok', detail: 'Only the owner of the directory can look into it.' };
+/** @returns the HTTP status of an unsigned GET of an object below the root; 0 without a response */
+function fetchUnsigned(deps: DiagnoseDeps, { prefix }: KeyRoot): Promise<number> {
+  const { privateStore, randomness, fetchStatus = async () => 0 } = deps;
+  return withProbe(deps, privateStore, `${prefix}probe-${randomness.id()}`, (url) => {
+    const unsigned = new URL(url);
+    unsigned.search = '';
+    return fetchStatus(unsigned.href);
+  });
 }
 
-/** @returns the HTTP status of an unsigned GET of an object below the root; 0 for no answer */
-async function fetchAnonymously(deps: DiagnoseDeps, root: string): Promise<number> {
-  const { privateStore, fetchPresigned = async () => 0 } = deps;
-  const key = `${root}probe-${deps.randomness.id()}`;
-  await privateStore.create(key, new Uint8Array([0]));
+/** Stores an object for as long as `use` needs its presigned URL. */
+async function withProbe<T>(
+  { clock }: DiagnoseDeps,
+  store: ObjectStore,
+  key: string,
+  use: (url: string) => Promise<T>,
+): Promise<T> {
+  await store.create(key, new Uint8Array([0]));
   try {
-    const signedAt = new Date(deps.clock.now());
+    const signedAt = new Date(clock.now());
     const expiresAt = new Date(signedAt.getTime() + 60_000);
     const request = { method: 'GET', key, filename: 'probe', signedAt, expiresAt } as const;
-    const address = new URL((await privateStore.presign(request)).url);
-    address.search = '';
-    return await fetchPresigned(address.href);
+    return await use((await store.presign(request)).url);
   } finally {
-    await privateStore.delete(key);
+    await store.delete(key);
   }
 }
 
-async function checkErasure(store: ObjectStore): Promise<Check> {
-  const name = 'erasure';
-  const keepsVersions = await store.keepsVersions();
-  if (keepsVersions === true) {
-    const detail = `${store.location} keeps versions: what is erased stays readable as an older version. Use a bucket without versioning, or have a lifecycle rule expire old versions.`;
-    return { name, outcome: 'warning', detail };
-  }
-  const detail =
-    keepsVersions === undefined
-      ? 'The store does not say whether it keeps versions (s3:GetBucketVersioning).'
-      : 'What is deleted is gone: the store keeps no versions.';
-  return { name, outcome: keepsVersions === undefined ? 'warning' : 'ok', detail };
+function answered(status: number): string {
+  return status === 0 ? 'got no response' : `got ${status}`;
 }
 
-async function checkCatalogs(deps: DiagnoseDeps): Promise<string> {
-  const applications = await readApplications(deps);
-  if (applications.length === 0) return 'Nothing is published yet.';
-  const states = await Promise.all(
-    applications.map(async (name) => {
-      const missing = await findMissingRevisions(deps, name);
-      if (missing.length > 0) {
-        throw new AppError(
-          'document_corrupt',
-          `${missing.join(', ')} ${missing.length === 1 ? 'is' : 'are'} missing. Restore from a backup; "slipway verify" says what else is wrong.`,
-        );
-      }
-      const revision = await readRevision(deps, name);
-      return `${name} at revision ${revision?.signed.revision ?? 0}`;
-    }),
+async function checkErasure({ privateStore }: DiagnoseDeps): Promise<Finding> {
+  const keepsVersions = await privateStore.keepsVersions();
+  if (keepsVersions === false) {
+    return ok('The store keeps no old versions, so deleted objects are gone.');
+  }
+  if (keepsVersions === undefined) {
+    return warning(
+      'The store does not tell whether it keeps old versions of deleted objects. Allow s3:GetBucketVersioning, and run this command again.',
+    );
+  }
+  return warning(
+    `${privateStore.location} keeps versions: erased accounts and messages stay readable as old versions. Use a bucket without versioning, or a lifecycle rule that expires old versions.`,
   );
-  return `${states.join(', ')}.`;
 }

@@ -1,4 +1,6 @@
-import type { Artifact, Companion } from '../domain/release.ts';
+import type { Companion } from '../domain/companion.ts';
+import { BLOCKMAP } from '../domain/companion.ts';
+import type { Artifact } from '../domain/release.ts';
 import { AppError } from '../errors.ts';
 import type { PresignedUrl } from '../object-store/object-store.ts';
 import { offerByVersion } from './find-download.ts';
@@ -58,7 +60,7 @@ export async function findFile(
  * is redirected to: the store's.
  */
 function refuseBlockmap(file: Artifact | Companion): void {
-  if (!('kind' in file) || file.kind !== 'blockmap') return;
+  if (!('kind' in file) || file.kind !== BLOCKMAP) return;
   throw new AppError(
     'unknown_file',
     'Channels that need an access token have no block maps: download the whole file.',

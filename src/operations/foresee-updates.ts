@@ -7,31 +7,31 @@ import type { OfferedArtifact } from '../domain/offer.ts';
 import type { UpdateQuery } from '../domain/update-query.ts';
 import { compareVersions, parseVersion, type Version, versionText } from '../domain/version.ts';
 
-/** What clients are told from a state of the channels on, by the decision that will answer them. */
+/** Foresees which updates clients are offered after a change, with the decision that the service makes. */
 
-/** The clients of one channel and target on neighbouring versions that all get the same answer. */
+/** Clients of a channel and target, on neighboring versions, that get the same answer. */
 export interface ForeseenUpdate {
   readonly channel: string;
   /** `linux-x64 appimage`. */
   readonly target: string;
-  /** What they run: from the newest of these versions to the oldest. */
+  /** The versions that they run: from `newest` down to `oldest`. */
   readonly newest: string;
   readonly oldest: string;
-  /** The version they are offered; null for none. */
+  /** The version that they are offered; null for none. */
   readonly offered: string | null;
   readonly reason: Decision['reason'];
-  /** Of the newest offer above theirs, when they may not have it. */
+  /** The newest version above theirs when they are not offered it; null otherwise. */
   readonly withheld: string | null;
 }
 
 /**
- * What the clients get that have a version or an older one, on every channel that shows its offer.
+ * What clients with a version or an older one get, on every channel that shows its offer.
  *
- * Asks once for each target of the version and each version that the channel lists or listed, up to this
- * one. A client's system version is taken to be new enough.
+ * Makes a decision for each target of the version and each version up to it that the channel lists or listed. It
+ * assumes that the systems of the clients are new enough.
  *
- * @param before the state that still lists the version: it says what its targets are
- * @param after the state to ask
+ * @param before the state that still lists the version, and so its targets
+ * @param after the state that the clients are answered from
  * @param changed the channels whose offer of the version differs between the two
  */
 export function foreseeUpdates(
@@ -51,7 +51,7 @@ export function foreseeUpdates(
     });
 }
 
-/** A pre-release channel shows the stable one's offers. */
+/** Whether a channel shows offers of a changed one: a pre-release channel shows those of stable. */
 function seesChange(view: ChannelView, changed: readonly string[]): boolean {
   return view.inheritsFrom !== null && changed.includes(view.inheritsFrom);
 }
@@ -71,7 +71,7 @@ function versionsUpTo(channels: Channels, view: ChannelView, newest: Version): r
     .sort((a, b) => compareVersions(b, a));
 }
 
-/** As the offers state them, wherever the version is listed. */
+/** The artifacts of a version, from its offers on all channels. */
 function artifactsOf(channels: Channels, version: string): readonly OfferedArtifact[] {
   return channelEntries(channels)
     .flatMap(([, { offers }]) => offers)
@@ -86,7 +86,7 @@ function artifactsOf(channels: Channels, version: string): readonly OfferedArtif
     }));
 }
 
-/** One artifact for each target, by its name. */
+/** One artifact for each target, in the order of their names. */
 function targetsOf(artifacts: readonly OfferedArtifact[]): readonly OfferedArtifact[] {
   const targets = new Map(artifacts.map((artifact) => [targetName(artifact), artifact]));
   return [...targets.entries()]
@@ -97,7 +97,7 @@ function targetsOf(artifacts: readonly OfferedArtifact[]): readonly OfferedArtif
 const targetName = ({ platform, arch, format }: OfferedArtifact): string =>
   `${platform}-${arch} ${format}`;
 
-/** The question of an updater that installs this artifact's kind. */
+/** The query of an updater that installs artifacts like this one. */
 export function updateQuestion(
   channel: string,
   { platform, arch, format }: OfferedArtifact,
@@ -134,7 +134,7 @@ function groupAnswers(
     };
     const text = versionText(version);
     const last = groups.at(-1);
-    // The version itself has a line of its own: it is what was asked about.
+    // The version itself has a group of its own, because the command was about it.
     if (groups.length > 1 && last !== undefined && isSame(last, answer)) {
       groups[groups.length - 1] = { ...last, oldest: text };
     } else {

@@ -5,10 +5,10 @@ import type { BuiltFile } from '../build-output/build-output.ts';
 import type { DigestAlgorithm } from '../domain/release.ts';
 import { AppError, systemCode } from '../errors.ts';
 
-/** Large enough that hashing, not reading, is what takes the time. */
+/** Large enough that hashing takes longer than reading. */
 const CHUNK_BYTES = 1024 * 1024;
-/** Below this, starting a thread takes longer than it saves. */
-const APART_BYTES_MIN = 64 * 1024 * 1024;
+/** For smaller files, starting a thread takes longer than it saves. */
+const WORKER_BYTES_MIN = 64 * 1024 * 1024;
 
 /** Hex. */
 export interface FileDigests {
@@ -17,10 +17,10 @@ export interface FileDigests {
 }
 
 /**
- * Hashes a built file once, and holds what its sidecars state against its bytes.
+ * Hashes a built file, and compares it with the digests that feeds state.
  *
- * @throws AppError `invalid_artifact` when a sidecar states another digest, the file changed meanwhile, or it
- *   cannot be read
+ * @throws AppError `invalid_artifact` when a feed states another digest, the file changed meanwhile, or it cannot be
+ *   read
  */
 export async function hashFile(
   file: BuiltFile,
@@ -31,8 +31,8 @@ export async function hashFile(
   const hashes = new Map<DigestAlgorithm, Hash>(
     [...algorithms].map((algorithm) => [algorithm, createHash(algorithm)]),
   );
-  // The two that are always wanted take turns on one processor, or a processor each.
-  const apart = file.size >= APART_BYTES_MIN ? hashInWorker(file.path, 'sha256') : undefined;
+  // A large file is hashed with two threads, one for each of the digests that are always wanted.
+  const apart = file.size >= WORKER_BYTES_MIN ? hashInWorker(file.path, 'sha256') : undefined;
   if (apart !== undefined) hashes.delete('sha256');
   const size = await readThrough(file.path, (chunk, bytesDone) => {
     for (const hash of hashes.values()) hash.update(chunk);
@@ -55,24 +55,24 @@ export async function hashFile(
     if (actual === hex.toLowerCase()) continue;
     throw new AppError(
       'invalid_artifact',
-      `${file.path} is not the file that ${statedIn} describes: its ${algorithm} is ${actual}, stated is ${hex}. It was changed after the build wrote ${statedIn}; build again, or publish it without that file.`,
+      `${file.path} is not the file that ${statedIn} describes: its ${algorithm} is ${actual}, and ${hex} is stated. It was changed after the build wrote ${statedIn}. Build again, or publish it without that file.`,
     );
   }
   return { sha256: digests.get('sha256') ?? '', sha512: digests.get('sha512') ?? '' };
 }
 
-/** Only the system's own errors: any other is a mistake in this program. */
+/** Translates system errors; any other error is a bug. */
 function unreadable({ path }: BuiltFile, error: unknown): unknown {
   const code = systemCode(error);
   if (code === undefined) return error;
   return new AppError(
     'invalid_artifact',
-    `${path} cannot be read (${code}). Let this user read it, or build again.`,
+    `${path} cannot be read (${code}). Give this user access, or build again.`,
     { cause: error },
   );
 }
 
-/** In the words of CommonJS: a worker given as text cannot be a module, and needs no file of its own. */
+/** CommonJS, because a worker that is given as text cannot be a module. */
 const WORKER = `
 const { createHash } = require('node:crypto');
 const { closeSync, openSync, readSync } = require('node:fs');
@@ -94,12 +94,12 @@ function hashInWorker(path: string, algorithm: DigestAlgorithm) {
     worker.once('message', resolve);
     worker.once('error', reject);
   });
-  // Waited for later: a failure in between is no unhandled one.
+  // Awaited later: until then a failure must not count as an unhandled rejection.
   digest.catch(() => undefined);
   return { digest, stop: () => worker.terminate() };
 }
 
-/** Reads a file to its end through one buffer: a stream would leave every chunk for the collector. */
+/** Reads a file through one buffer: a stream would allocate a buffer for every chunk. */
 async function readThrough(
   path: string,
   use: (chunk: Uint8Array, bytesDone: number) => void,

@@ -1,6 +1,6 @@
 import { comparePreference } from '../domain/choose-artifact.ts';
+import { admittedArches } from '../domain/compatible-arches.ts';
 import { newestFor } from '../domain/decide-update.ts';
-import { admittedArches } from '../domain/machine.ts';
 import type { Offer } from '../domain/offer.ts';
 import { ARCHES, type Arch, PLATFORMS, type Platform } from '../domain/platform.ts';
 import type { Artifact, Release } from '../domain/release.ts';

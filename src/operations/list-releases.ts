@@ -7,7 +7,7 @@ import { unknownApplication, unknownVersion } from './unknown-release.ts';
 
 export { releaseJsonOf } from '../catalog/manifest-document.ts';
 
-/** What is published, for people: any revision of the catalog, the newest unless one is named. */
+/** Published releases, for operators: of the newest catalog revision, or of an older one. */
 
 export interface ListedRelease {
   readonly channel: string;
@@ -15,7 +15,7 @@ export interface ListedRelease {
 }
 
 /**
- * A revision of an application that exists.
+ * Reads a catalog revision: the newest, or revision `at`.
  *
  * @throws AppError `unknown_application`, `unknown_version` when there is no such revision
  */
@@ -47,7 +47,7 @@ export interface ShownRelease {
 }
 
 /**
- * A release with the channels that list it, from its newest listed manifest.
+ * Reads a release from its newest listed manifest, with the channels that list it.
  *
  * @throws AppError `unknown_version`, `document_corrupt`
  */

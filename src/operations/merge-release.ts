@@ -1,35 +1,31 @@
-import { findNativeBuild } from '../domain/machine.ts';
-import {
-  type Artifact,
-  type Companion,
-  identityName,
-  type Release,
-  type Target,
-  targetName,
-} from '../domain/release.ts';
+import { isDeepStrictEqual } from 'node:util';
+import type { Companion } from '../domain/companion.ts';
+import { findNativeBuild } from '../domain/compatible-arches.ts';
+import { type Artifact, identityName, type Release } from '../domain/release.ts';
+import { type Target, targetName } from '../domain/target.ts';
 import { AppError } from '../errors.ts';
 
-/** What one publisher brings for a release that others may be publishing at the same time. */
+/** What one publisher adds to a release that others may publish at the same time. */
 export interface Contribution {
   readonly application: string;
   readonly version: string;
-  /** ISO 8601, UTC: used when the release is new. */
+  /** ISO 8601, UTC; used when the release is new. */
   readonly releasedAt: string;
   /** Undefined keeps what the release has. */
   readonly notes: Release['notes'] | undefined;
   readonly requires: string | undefined;
   readonly mandatoryFor: string | undefined;
-  /** Added to those that the release has. */
+  /** Added to the targets that the release states already. */
   readonly endsNative: readonly Target[];
   readonly provenance: Release['provenance'];
   readonly artifacts: readonly Artifact[];
 }
 
 /**
- * The release with a contribution added.
+ * Adds a contribution to a release.
  *
- * What was offered once is fixed: clients may have it already. What was only uploaded may be replaced,
- * since builds are not reproducible and CI jobs are run again.
+ * Files that were offered are never replaced, because clients may have them. Files that were only uploaded may be
+ * replaced: builds are not reproducible, and CI jobs are run again.
  *
  * @param newest the newest manifest's release, offered or not
  * @param offered the releases that some channel offers or offered
@@ -74,7 +70,7 @@ export function mergeRelease(
   };
 }
 
-/** Whether `release` has, byte for byte, every artifact of `other`. */
+/** Whether `release` has every artifact of `other` with the same bytes. */
 export function contains(release: Release, other: Release): boolean {
   const artifacts = new Map(release.artifacts.map((a) => [identityName(a), a]));
   return other.artifacts.every((artifact) => {
@@ -83,30 +79,16 @@ export function contains(release: Release, other: Release): boolean {
   });
 }
 
-/** Whether two releases say the same, down to where their bytes are. */
+/** Whether two releases state the same, down to where their bytes are. */
 export function isSameRelease(a: Release, b: Release): boolean {
-  return JSON.stringify(comparable(a)) === JSON.stringify(comparable(b));
-}
-
-function comparable(release: Release): unknown {
-  const notes = Object.entries(release.notes).sort();
-  const artifacts = release.artifacts.map((artifact) => [
-    identityName(artifact),
-    artifact.filename,
-    artifact.sha256,
-    artifact.object,
-    artifact.minimumOsVersion,
-    artifact.signatures,
-    artifact.companions.map(({ filename, sha256, object }) => [filename, sha256, object]),
-  ]);
-  return [notes, release.requires, release.mandatoryFor, release.endsNative, artifacts];
+  return isDeepStrictEqual(a, b);
 }
 
 function isSameFile(a: Artifact, b: Artifact): boolean {
   return a.sha256 === b.sha256 && a.filename === b.filename;
 }
 
-/** The same bytes, where they are now, with a signature or companion that was not there before. */
+/** Adds signatures or companions that were missing to an artifact with the same bytes, and where its bytes are now. */
 function addTo(existing: Artifact, artifact: Artifact): Artifact {
   const { signatures, companions, minimumOsVersion } = existing;
   return {
@@ -121,7 +103,7 @@ function addTo(existing: Artifact, artifact: Artifact): Artifact {
   };
 }
 
-/** An upload goes under a fresh key when the object that was named is gone or corrupt. */
+/** Where the bytes are now: an upload gets a new key when the named object is missing or corrupt. */
 function relocate(old: Companion, artifact: Artifact): Companion {
   const same = artifact.companions.find(
     ({ filename, sha256 }) => filename === old.filename && sha256 === old.sha256,
@@ -154,8 +136,8 @@ function mergeStatements(
 }
 
 /**
- * Also to a release that is out: its files stay as they are, and more machines may take them. A native build
- * that another publisher brings later takes the statement back.
+ * Targets may be added to a release that was offered: its files stay the same, and more machines may install them. A
+ * native build that another publisher adds later removes its target again.
  */
 function mergeTargets(existing: readonly Target[], added: readonly Target[]): readonly Target[] {
   const targets = new Map([...existing, ...added].map((target) => [targetName(target), target]));
@@ -183,18 +165,18 @@ function refuseChanged(
   const has = existing === null ? 'none' : JSON.stringify(existing.slice(0, 80));
   throw new AppError(
     'release_differs',
-    `${version} is out already, with another ${option} (${has}). Clients may have acted on it: leave the option out, or publish a new version.`,
+    `${version} was published with another ${option} (${has}), and clients may have acted on it. Leave the option out, or publish a new version.`,
   );
 }
 
 function differs(version: string, existing: Artifact, wanted: Artifact): AppError {
   const what =
     existing.filename === wanted.filename
-      ? `its bytes differ (sha256 ${existing.sha256.slice(0, 12)}… is out, this one is ${wanted.sha256.slice(0, 12)}…)`
-      : `it is called ${existing.filename}, this one ${wanted.filename}`;
+      ? `its sha256 is ${existing.sha256.slice(0, 12)}…, and that of this file is ${wanted.sha256.slice(0, 12)}…`
+      : `its name is ${existing.filename}, and that of this file is ${wanted.filename}`;
   return new AppError(
     'release_differs',
-    `${version} is out already with its own ${identityName(existing)}: ${what}. What was offered is never replaced: publish a new version.`,
+    `${version} was published with another ${identityName(existing)}: ${what}. A published file is never replaced. Publish a new version.`,
   );
 }
 
@@ -206,7 +188,7 @@ function refuseSharedNames(artifacts: readonly Artifact[], mine: Contribution): 
       if (owner !== undefined) {
         throw new AppError(
           'release_differs',
-          `Two artifacts of ${mine.version} are called ${filename}: ${owner} and ${identityName(artifact)}. Give one another name with FILE,name=….`,
+          `Two artifacts of ${mine.version} have the name ${filename}: ${owner} and ${identityName(artifact)}. Give one of them another name with FILE,name=….`,
         );
       }
       owners.set(filename, identityName(artifact));

@@ -1,17 +1,15 @@
-/** What to say about a name that is not known: the ones that are, and which of them may be meant. */
+/** Hints for a name that is not known: the names that are, and which of them may be meant. */
 
 const HINTS_MAX = 3;
 const EDITS_MAX = 2;
 
-/** `Channels: a, b.`, after ` Did you mean a?` where one is close. */
+/** `Did you mean beta? Channels: stable, beta.`; `There are none yet.` without names. */
 export function known(noun: string, names: readonly string[], wanted?: string): string {
   const hint = wanted === undefined ? '' : didYouMean(wanted, names);
-  return names.length === 0
-    ? `There are no ${noun.toLowerCase()} yet.`
-    : `${hint}${noun}: ${names.join(', ')}.`;
+  return names.length === 0 ? 'There are none yet.' : `${hint}${noun}: ${names.join(', ')}.`;
 }
 
-/** `Did you mean 1.6.0 or 1.6.1? `, with its space; empty when nothing is close. */
+/** `Did you mean 1.6.0 or 1.6.1? `, with its space; empty when no name is close. */
 export function didYouMean(wanted: string, names: readonly string[]): string {
   const distances = names
     .map((name) => ({ name, edits: editsBetween(wanted, name) }))

@@ -8,10 +8,12 @@ import type { OfferJson } from '../catalog/revision-document.ts';
 import { viewsOf } from '../catalog/snapshot.ts';
 import { parseChannelName } from '../domain/channel.ts';
 import { newestFor } from '../domain/decide-update.ts';
+import type { ArtifactIdentity } from '../domain/release.ts';
+import type { Target } from '../domain/target.ts';
 import { visitorOn } from '../domain/update-query.ts';
 import { compareVersions, parseVersion, type Version, versionText } from '../domain/version.ts';
 import { AppError } from '../errors.ts';
-import { admitToChannel, offersOf, withOffer } from './channel-rules.ts';
+import { admitToChannel, leftBehindOn, offersOf, withOffer } from './channel-rules.ts';
 import { refuseStranding } from './refuse-stranding.ts';
 import { unknownApplication, unknownVersion } from './unknown-release.ts';
 
@@ -28,52 +30,52 @@ export interface PromoteRequest {
 
 export interface Promoted extends Committed {
   readonly channel: string;
+  /** What the release was built for. */
+  readonly builds: readonly Pick<ArtifactIdentity, 'platform' | 'arch'>[];
+  /** Machines that stay on an older release of the channel, which has native builds for them. */
+  readonly leftBehind: readonly Target[];
   /** Of the offer there: one that was paused before stays paused. */
   readonly status: OfferJson['status'];
 }
 
 /**
- * Offers a release on another channel, as it is offered where it is now: the same manifest, no upload.
- *
- * Promoting again brings platforms along that were added since.
+ * Offers a release on another channel: the same manifest, without an upload. Promoting it again brings the platforms
+ * that were added since.
  *
  * @throws AppError `unknown_version` when no channel offers it; `status_forbids` when it is yanked
  *   anywhere, paused, or retired from the channel; `needs_create`, `prerelease_on_stable`; `older_version`,
  *   `clients_stranded` unless allowed
  */
 export async function promoteRelease(deps: WriterDeps, request: PromoteRequest): Promise<Promoted> {
+  const { application } = request;
   const version = parseVersion(request.version);
   const channel = parseChannelName(request.to);
-  let status: OfferJson['status'] = 'active';
-  const committed = await changeCatalog(deps, request.application, async (channels) => {
-    const { application } = request;
+  let facts: Pick<Promoted, 'status' | 'builds' | 'leftBehind'> | undefined;
+  const committed = await changeCatalog(deps, application, async (channels) => {
     if (Object.keys(channels).length === 0) throw await unknownApplication(deps, application);
-    const offers = [...offersOf(channels, request.version)].filter(([name]) => name !== channel);
-    const newest = offers
-      .map(([, offer]) => offer)
-      // Of equal ones a paused one: the operator who paused it had a reason.
-      .sort(
-        (a, b) =>
-          b.manifest.number - a.manifest.number ||
-          Number(b.status === 'paused') - Number(a.status === 'paused'),
-      )
-      .at(0);
-    const own = offersOf(channels, request.version).get(channel);
-    status = own?.status ?? status;
-    if (newest === undefined && own === undefined) {
-      throw unknownVersion(application, request.version, channels);
-    }
+    const offers = offersOf(channels, request.version);
+    const own = offers.get(channel);
+    const newest = newestOf([...offers].filter(([name]) => name !== channel));
+    const source = newest ?? own;
+    if (source === undefined) throw unknownVersion(application, request.version, channels);
     const admitted = admitToChannel(channels, version, { ...request, channel });
-    if (newest === undefined) return undefined;
-    if (newest.status === 'paused') {
+    if (newest?.status === 'paused') {
       throw new AppError(
         'status_forbids',
-        `${request.version} is paused. Resume it before promoting it.`,
+        `${request.version} is paused. Resume it before you promote it.`,
       );
     }
-    if (own !== undefined && own.manifest.number >= newest.manifest.number) return undefined;
-    const offer = { ...newest, status: own?.status ?? newest.status, reason: own?.reason ?? null };
-    const after = withOffer(channels, channel, admitted, offer);
+    const isThere = own !== undefined && own.manifest.number >= source.manifest.number;
+    const offer = isThere
+      ? own
+      : { ...source, status: own?.status ?? source.status, reason: own?.reason ?? null };
+    const after = isThere ? channels : withOffer(channels, channel, admitted, offer);
+    facts = {
+      status: offer.status,
+      builds: buildsOf(offer),
+      leftBehind: leftBehindOn(after, channel, version),
+    };
+    if (isThere) return undefined;
     if (own === undefined) {
       if (!request.allowStranded) refuseStranding(after, channel, offer);
       if (!request.allowOlder) refuseOlder(after, channel, version);
@@ -83,12 +85,31 @@ export async function promoteRelease(deps: WriterDeps, request: PromoteRequest):
       channels: after,
     };
   });
-  return { ...committed, channel, status };
+  if (facts === undefined) throw new AppError('internal', 'Promoting ended without an offer.');
+  return { ...committed, channel, ...facts };
+}
+
+/** Of offers of the same manifest the paused one: the operator who paused it had a reason. */
+function newestOf(offers: readonly (readonly [string, OfferJson])[]): OfferJson | undefined {
+  return offers
+    .map(([, offer]) => offer)
+    .sort(
+      (a, b) =>
+        b.manifest.number - a.manifest.number ||
+        Number(b.status === 'paused') - Number(a.status === 'paused'),
+    )
+    .at(0);
+}
+
+function buildsOf(offer: OfferJson): Promoted['builds'] {
+  return offer.artifacts.map(({ os: platform, arch }) => ({ platform, arch }));
 }
 
 /**
- * Listing an older release changes nothing for clients: they are offered the newer one, and none
- * goes back. The publisher most likely wants to undo the newer one.
+ * Refuses a version older than what its clients are offered: none of them goes back to it. The publisher most likely
+ * wants to withdraw the newer one.
+ *
+ * @throws AppError `older_version`
  */
 function refuseOlder(channels: Channels, channel: string, version: Version): void {
   const view = viewsOf(channels).get(channel);
@@ -102,7 +123,7 @@ function refuseOlder(channels: Channels, channel: string, version: Version): voi
   const [first] = newer;
   if (first === undefined || newer.includes(undefined)) return;
   const text = versionText(first.version);
-  // A pre-release channel shows the offers of the stable one, too.
+  // A pre-release channel shows the offers of stable as well.
   const isOwn = offersOf(channels, text).has(channel);
   const offering = isOwn ? channel : (view?.inheritsFrom ?? channel);
   const also = offering === channel ? '' : `, to clients of ${channel} too`;

@@ -1,25 +1,27 @@
 import type { BuiltArtifact } from '../build-output/build-output.ts';
 import { REUSE_AGE_MAX_MS } from '../catalog/artifact-upload.ts';
+import type { Channels } from '../catalog/change.ts';
 import { readApplications, readNewestManifest, readRevision } from '../catalog/read.ts';
-import { offerJsonOf } from '../catalog/revision-document.ts';
+import { type ChannelJson, offerJsonOf } from '../catalog/revision-document.ts';
 import { parseApplicationName, parseChannelName } from '../domain/channel.ts';
-import type { Artifact, Release, Target } from '../domain/release.ts';
+import type { Artifact, Release } from '../domain/release.ts';
+import type { Target } from '../domain/target.ts';
 import { parseRangeBelow, parseVersion } from '../domain/version.ts';
 import { AppError } from '../errors.ts';
 import { type Admission, admitToChannel, withOffer } from './channel-rules.ts';
-import { type CommittedRelease, commitRelease, readFixed } from './commit-release.ts';
+import { type CommittedRelease, commitRelease } from './commit-release.ts';
 import { type Contribution, mergeRelease } from './merge-release.ts';
 import { known } from './name-hint.ts';
+import { readFixed } from './read-offered.ts';
 import { refuseRelabelled } from './refuse-relabelled.ts';
 import { refuseStranding } from './refuse-stranding.ts';
 import {
+  type HashedArtifact,
   hashArtifacts,
   type UploadDeps,
   uploadArtifacts,
   withPlannedObjects,
 } from './upload-artifacts.ts';
-
-/** Publishing, in order: artifacts, manifest, catalog revision. The last one is the only step that shows. */
 
 export interface PublishRequest extends Admission {
   readonly application: string;
@@ -29,13 +31,13 @@ export interface PublishRequest extends Admission {
   readonly notes?: Release['notes'] | undefined;
   readonly requires?: string | undefined;
   readonly mandatoryFor?: string | undefined;
-  /** Machines for which native builds end with this release. */
+  /** Targets whose native builds end with this release. */
   readonly endsNative?: readonly Target[];
   readonly provenance: Release['provenance'];
 }
 
 export interface PublishDeps extends UploadDeps {
-  /** Run before the first write: refuses a store on which a commit could be lost. */
+  /** Called before the first write: refuses a store on which a commit could be lost. */
   readonly ensureConforming: () => Promise<void>;
 }
 
@@ -47,9 +49,10 @@ export interface PublishResult extends CommittedRelease {
 }
 
 /**
- * Publishes files as a release, or adds them to one, and offers it on a channel.
+ * Publishes files as a release, or adds them to a release, and offers it on a channel. Artifacts come first, then the
+ * manifest, then the catalog revision: clients see only the last step.
  *
- * The same files again change nothing. Killed at any point, a further run completes.
+ * The same files again change nothing. A run that was killed at any point is completed by the next one.
  *
  * @throws AppError `invalid_*`, a refusal (`needs_create`, `release_differs`, …), or the store's
  */
@@ -63,66 +66,65 @@ export async function publishRelease(
   const { requires, mandatoryFor } = request;
   if (requires !== undefined) parseRangeBelow(requires, version, '/requires');
   if (mandatoryFor !== undefined) parseRangeBelow(mandatoryFor, version, '/mandatory_for');
-  const admission = { ...request, channel };
+  const admission = { ...request, application, channel };
   const startedAt = deps.clock.now();
 
-  // Everything that can be refused is refused before gigabytes travel; the commit checks again.
+  // All checks come before the upload of what may be gigabytes; the commit repeats them on the newest state.
   const isListed = await checkApplication(deps, application, request.create);
   const before = (await readRevision(deps, application))?.signed.channels ?? {};
   const admitted = admitToChannel(before, version, admission);
   await deps.ensureConforming();
   const hashed = await hashArtifacts(deps, request.artifacts);
-  const newest = await readNewestManifest(deps, application, request.version);
-  const fixed = await readFixed(deps, request, before, newest);
-  const planned = mergeRelease(
-    newest?.release,
-    fixed,
-    contribution(request, hashed.map(withPlannedObjects), deps),
-  );
-  const isOffered = admitted.offers.some((offer) => offer.version === request.version);
-  if (!request.allowStranded && !isOffered) {
-    const offer = offerJsonOf(planned, { number: 1, digest: '' });
-    refuseStranding(withOffer(before, channel, admitted, offer), channel, offer);
-  }
-
-  const named = [newest?.release, ...fixed].flatMap((release) => release?.artifacts ?? []);
-  const { version: text } = request;
-  await refuseRelabelled(deps, {
-    application,
-    version: text,
-    hashed,
-    own: named,
-    channels: before,
-  });
+  const named = await checkArtifacts(deps, admission, hashed, before, admitted);
   const uploaded = await uploadArtifacts(deps, application, hashed, named);
-  const mine = contribution(
-    request,
-    uploaded.map(({ artifact }) => artifact),
-    deps,
-  );
+
+  const artifacts = uploaded.map(({ artifact }) => artifact);
+  const mine = contribution(admission, artifacts, deps);
   const committed = await commitRelease(deps, version, admission, mine, {
     isListed,
     ensureInTime: () => refuseLate(deps, startedAt),
   });
-  return {
-    application,
-    version: request.version,
-    channel,
-    ...committed,
-    artifacts: uploaded,
-  };
+  return { application, version: request.version, channel, ...committed, artifacts: uploaded };
 }
 
-/** Uploads that nothing names are relied on for a day only; a machine may sleep at any point of it. */
+/**
+ * Refuses artifacts that the release cannot have.
+ *
+ * @param admitted the channel as it is, without the release or with its present offer
+ * @returns the artifacts that manifests of the version name already
+ */
+async function checkArtifacts(
+  deps: PublishDeps,
+  request: PublishRequest,
+  hashed: readonly HashedArtifact[],
+  before: Channels,
+  admitted: ChannelJson,
+): Promise<readonly Artifact[]> {
+  const { application, version, channel } = request;
+  const newest = await readNewestManifest(deps, application, version);
+  const fixed = await readFixed(deps, request, before, newest);
+  const mine = contribution(request, hashed.map(withPlannedObjects), deps);
+  const planned = mergeRelease(newest?.release, fixed, mine);
+  const isOffered = admitted.offers.some((offer) => offer.version === version);
+  if (!request.allowStranded && !isOffered) {
+    const offer = offerJsonOf(planned, { number: 1, digest: '' });
+    refuseStranding(withOffer(before, channel, admitted, offer), channel, offer);
+  }
+  const named = [newest?.release, ...fixed].flatMap((release) => release?.artifacts ?? []);
+  await refuseRelabelled(deps, { application, version, hashed, own: named, channels: before });
+  return named;
+}
+
+/** Uploads that no manifest names are relied on for a day only, and the machine may have slept since. */
 function refuseLate(deps: PublishDeps, startedAt: number): void {
   if (deps.clock.now() - startedAt <= REUSE_AGE_MAX_MS) return;
   throw new AppError(
     'store_unavailable',
-    'Publishing took more than a day; run the same command again.',
+    'Publishing took more than a day, and uploads are relied on for a day only. Run the same command again.',
   );
 }
 
-/** @returns whether the list of applications has it: then nothing has to be written to the list */
+/** @returns whether the list of applications has the application */
 async function checkApplication(
   deps: PublishDeps,
   application: string,
@@ -133,7 +135,7 @@ async function checkApplication(
   if (create || isListed) return isListed;
   throw new AppError(
     'needs_create',
-    `There is no application ${application} yet; add --create to create it. ${known('Applications', applications, application)}`,
+    `No application "${application}" in this store. ${known('Applications', applications, application)} Add --create to create it.`,
   );
 }
 

@@ -6,7 +6,7 @@ export type HistoryEntry =
   | { readonly revision: number; readonly document: RevisionJson }
   | { readonly revision: number; readonly problem: string };
 
-/** The latest changes to an application's catalog, newest first; revisions that are missing or corrupt say so. */
+/** The latest changes of an application, newest first. A missing or corrupt revision has a `problem` instead. */
 export async function readHistory(
   deps: ReaderDeps,
   application: string,

@@ -7,9 +7,9 @@ import type { Artifact } from '../domain/release.ts';
 import { compareVersions, parseVersion } from '../domain/version.ts';
 import { AppError, isAppError } from '../errors.ts';
 
-/** An older build that is left over in the build directory must not go out as a new version. */
+/** Keeps a left-over file of an older build from being published as a new version. */
 
-/** A build is left over from a recent release. */
+/** Left-over files are of recent releases. */
 const RELEASES_SEARCHED_MAX = 50;
 
 interface HashedBuild {
@@ -21,14 +21,14 @@ export interface Relabelling {
   readonly application: string;
   readonly version: string;
   readonly hashed: readonly HashedBuild[];
-  /** Artifacts that the version has already. */
+  /** The artifacts that the version has already. */
   readonly own: readonly Pick<Artifact, 'sha256'>[];
   readonly channels: Channels;
 }
 
 /**
- * Refuses Tauri's archive for macOS when its bytes belong to another version: its clients would be updated
- * to what they have, again and again. Names that state the version are believed, and nothing is read.
+ * Refuses Tauri's archive for macOS when its bytes belong to another version: clients would be updated to the version
+ * that they have, again and again. A file with the version in its name is not checked.
  *
  * @throws AppError `invalid_artifact`
  */
@@ -47,13 +47,13 @@ export async function refuseRelabelled(deps: WriterDeps, publish: Relabelling): 
       if (!artifacts.some(({ sha256 }) => sha256 === main.sha256)) continue;
       throw new AppError(
         'invalid_artifact',
-        `${built.path} is the file of ${offer.version}, byte for byte, and not one of ${version}. Build again. If it is meant to be both, publish it under a name that states the version: "${built.path},name=…".`,
+        `${built.path} is the file of ${offer.version}, byte for byte, and not one of ${version}. Build again. If it belongs to both versions, publish it under a name that states the version: "${built.path},name=…".`,
       );
     }
   }
 }
 
-/** Of other versions, the newest first. */
+/** The offers of other versions, newest first. */
 function recentOffers(channels: Channels, version: string): readonly OfferJson[] {
   const offers = new Map<string, OfferJson>();
   for (const channel of Object.values(channels)) {
@@ -67,7 +67,7 @@ function recentOffers(channels: Channels, version: string): readonly OfferJson[]
     .map(({ offer }) => offer);
 }
 
-/** None of a corrupt manifest: this is a check of the build, and others report the store. */
+/** Empty for a corrupt manifest: other checks report a corrupt store. */
 async function readArtifacts(deps: WriterDeps, application: string, offer: OfferJson) {
   try {
     return (await readManifest(deps, application, offer.version, offer.manifest)).release.artifacts;

@@ -19,12 +19,11 @@ import { AppError } from '../errors.ts';
 import { updateQuestion } from './foresee-updates.ts';
 
 /**
- * Refuses a release that versions must update to and cannot: in its `mandatory_for`, outside of its
- * `requires`, and no chain of other releases on the channel leads there.
+ * Refuses a release that some versions must update to and cannot reach: they are in its `mandatory_for` and not in its
+ * `requires`, and no chain of other releases on the channel leads to it.
  *
- * Every version counts, published here or not: clients may come from another service. It asks the
- * decision for one version of each interval between the bounds of all ranges concerned, and follows its
- * answers from release to release.
+ * Every version counts, even one that was never published here: clients may come from another service. So it checks one
+ * version of each interval between the bounds of all ranges, and follows its decisions from release to release.
  *
  * @param channels the state that already offers the release
  * @throws AppError `clients_stranded`
@@ -36,7 +35,7 @@ export function refuseStranding(channels: Channels, channel: string, offer: Offe
   const release = parseVersion(offer.version);
   const state = channels[channel];
   if (state === undefined) return;
-  // As if it were active: it may be paused for now.
+  // A paused release counts as active, because it may be resumed.
   const offers = state.offers.map((other) =>
     other.version === offer.version ? { ...other, status: 'active' as const } : other,
   );
@@ -59,7 +58,7 @@ export function refuseStranding(channels: Channels, channel: string, offer: Offe
   );
 }
 
-/** Whether a client comes to a version that need not update, one release after the other. */
+/** Whether updates lead a client to a version that is not in the range, one release after the other. */
 function leadsOn(
   view: ChannelView,
   channel: string,
@@ -81,7 +80,7 @@ function rangesOf({ offers }: ChannelView): readonly VersionRange[] {
   return [...new Set(offers.map(({ requires }) => requires))].filter((range) => range !== null);
 }
 
-/** The newest published one, since clients do have it; else one that looks like a release. */
+/** The newest published version, which clients have; else the first version that is not a pre-release. */
 function example(stranded: readonly Version[], channels: Channels): string {
   const published = new Set(
     channelEntries(channels).flatMap(([, { offers }]) => offers.map(({ version }) => version)),

@@ -4,28 +4,28 @@ import { channelEntries } from '../catalog/revision-document.ts';
 import { AppError } from '../errors.ts';
 import { didYouMean, known } from './name-hint.ts';
 
-/** What to answer about an application, a channel or a version that is not there. */
+/** Errors for an application, a channel or a version that does not exist. */
 
 /** @throws AppError the store's */
 export async function unknownApplication(deps: ReaderDeps, application: string): Promise<AppError> {
   const applications = await readApplications(deps);
   return new AppError(
     'unknown_application',
-    `There is no application ${application} in this store. ${known('Applications', applications, application)}`,
+    `No application "${application}" in this store. ${known('Applications', applications, application)}`,
   );
 }
 
 export function unknownChannel(application: string, channel: string, channels: Channels): AppError {
   return new AppError(
     'unknown_channel',
-    `${application} has no channel ${channel}. ${known('Channels', namesOf(channels), channel)}`,
+    `No channel "${channel}" in ${application}. ${known('Channels', namesOf(channels), channel)}`,
   );
 }
 
 /**
- * A version that a channel, or none, lists: with the channels that do list it, or did.
+ * The error for a version that is not listed. It names the channels that list it, or did.
  *
- * @param only the channel that was asked for; undefined for any
+ * @param only the channel that should list it; undefined for any channel
  */
 export function unknownVersion(
   application: string,
@@ -49,7 +49,7 @@ function elsewhere(channels: Channels, version: string): string {
   const retired = entries.filter(([, channel]) => channel.retired.includes(version));
   if (retired.length > 0) return `It was retired from ${retired.map(([name]) => name).join(', ')}.`;
   const versions = entries.flatMap(([, { offers }]) => offers.map((offer) => offer.version));
-  return `${didYouMean(version, [...new Set(versions)])}"slipway releases" shows what there is.`;
+  return `${didYouMean(version, [...new Set(versions)])}"slipway releases" lists the versions.`;
 }
 
 const namesOf = (channels: Channels): readonly string[] =>

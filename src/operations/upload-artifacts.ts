@@ -1,10 +1,11 @@
 import type { BuiltArtifact, BuiltFile } from '../build-output/build-output.ts';
 import { ensureUploaded } from '../catalog/artifact-upload.ts';
 import type { WriterDeps } from '../catalog/change.ts';
-import type { Artifact, Companion } from '../domain/release.ts';
+import type { Companion } from '../domain/companion.ts';
+import type { Artifact } from '../domain/release.ts';
 import { hashFile } from './hash-file.ts';
 
-/** The first step of publishing: a build's files, hashed, and in the store. */
+/** The first steps of publishing: hash the files of a build and upload them. */
 
 export interface PublishProgress {
   readonly phase: 'hash' | 'upload';
@@ -31,7 +32,7 @@ export interface HashedArtifact {
   readonly companions: readonly (HashedFile & Pick<Companion, 'kind' | 'arch'>)[];
 }
 
-/** Hashes every file once, and holds what sidecars state against the bytes. */
+/** Hashes every file once. @throws AppError `invalid_artifact`: see {@link hashFile} */
 export async function hashArtifacts(
   deps: UploadDeps,
   artifacts: readonly BuiltArtifact[],
@@ -84,12 +85,12 @@ function artifactWith(hashed: HashedArtifact, objectOf: (file: HashedFile) => st
   };
 }
 
-/** For checks before the upload, when no object is known yet. */
+/** The artifact for checks before the upload, without the keys of its objects. */
 export function withPlannedObjects(hashed: HashedArtifact): Artifact {
   return artifactWith(hashed, () => '');
 }
 
-/** @param named artifacts of manifests: what they name is used again */
+/** Uploads files, unless an object of the same bytes can be used again. @param named artifacts of manifests, whose objects are used again */
 export async function uploadArtifacts(
   deps: UploadDeps,
   application: string,

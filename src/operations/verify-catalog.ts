@@ -9,9 +9,8 @@ import {
 } from '../catalog/read.ts';
 import type { OfferJson } from '../catalog/revision-document.ts';
 import type { Revision } from '../catalog/sequences.ts';
-import type { Companion } from '../domain/release.ts';
 import { AppError, isAppError } from '../errors.ts';
-import { known } from './name-hint.ts';
+import { unknownApplication } from './unknown-release.ts';
 
 /** Checks stored objects against the catalog. */
 
@@ -29,7 +28,7 @@ export interface VerifyResult {
   readonly manifestsChecked: number;
   readonly filesChecked: number;
   readonly bytesRead: number;
-  /** In sentences; empty when all is well. */
+  /** Sentences; empty when the application is sound. */
   readonly problems: readonly string[];
 }
 
@@ -40,18 +39,24 @@ export interface VerifyDeps extends ReaderDeps {
 const REQUESTS_MAX = 8;
 
 export interface Verified {
-  /** What is wrong with the list of applications itself. */
+  /** Problems of the list of applications, as sentences. */
   readonly listProblems: readonly string[];
   readonly applications: readonly VerifyResult[];
 }
 
-/** @throws AppError when the store fails: nothing is known then */
+/** @throws AppError `unknown_application`; the store's, since nothing is known when it fails */
 export async function verifyCatalog(deps: VerifyDeps, request: VerifyRequest): Promise<Verified> {
+  const { application, deep } = request;
   const list = await readStoredApplications(deps);
   const names = list.newest?.signed.applications.map(({ name }) => name) ?? [];
   const applications: VerifyResult[] = [];
-  for (const name of request.application === undefined ? names : [request.application]) {
-    applications.push(await verifyApplication(deps, name, request.deep, names));
+  for (const name of application === undefined ? names : [application]) {
+    applications.push(await verifyApplication(deps, name, deep));
+  }
+  const isListed = application === undefined || names.includes(application);
+  // A list that is corrupt may have lost the name.
+  if (!isListed && list.problems.length === 0 && applications[0]?.revisionsChecked === 0) {
+    throw await unknownApplication(deps, application);
   }
   return { listProblems: list.problems, applications };
 }
@@ -60,7 +65,6 @@ async function verifyApplication(
   deps: VerifyDeps,
   application: string,
   deep: boolean,
-  listed: readonly string[],
 ): Promise<VerifyResult> {
   const revisions = await readStoredRevisions(deps, application, (done, total) =>
     deps.onProgress(done, total, 'revisions'),
@@ -68,11 +72,12 @@ async function verifyApplication(
   const problems = [...revisions.problems];
   const { newest } = revisions;
   if (newest === undefined) {
-    const there = known('Applications', listed, application);
-    problems.push(`Nothing is published of ${application}. ${there}`);
+    problems.push(
+      `${application} has no catalog revision. If its first publish was interrupted, run it again; otherwise restore the application from a backup.`,
+    );
   }
   const offers = distinctManifests(newest);
-  const files = new Map<string, Companion | { readonly size: number; readonly sha256: string }>();
+  const files = new Map<string, { readonly size: number; readonly sha256: string }>();
   let manifestsChecked = 0;
   for (const offer of offers) {
     const manifest = await collect(problems, () =>
@@ -124,13 +129,15 @@ async function verifyFiles(
           const info = await deps.store.head(key);
           if (info === undefined) throw mismatch(`${key} is missing.`);
           if (info.size !== file.size) {
-            throw mismatch(`${key} has ${info.size} bytes, not ${file.size}.`);
+            throw mismatch(`${key} has ${info.size} bytes, and its manifest states ${file.size}.`);
           }
           if (!deep) return;
           const sha256 = await hashObject(deps, key);
           bytesRead += info.size;
           if (sha256 !== file.sha256)
-            throw mismatch(`${key} has other bytes: its sha256 is ${sha256}.`);
+            throw mismatch(
+              `${key} has other bytes than its manifest states: its sha256 is ${sha256}.`,
+            );
         });
         deps.onProgress(++done, files.size, 'files');
       }),
@@ -143,7 +150,7 @@ function mismatch(message: string): AppError {
   return new AppError('artifact_mismatch', message);
 }
 
-/** What a check finds wrong with stored data is a result; anything else is a failure to check. */
+/** Corrupt data is a result of the check; any other error ends it. */
 async function collect<T>(problems: string[], check: () => Promise<T>): Promise<T | undefined> {
   try {
     return await check();

@@ -1,6 +1,7 @@
 import { stringify } from 'yaml';
+import { WEB_PACKAGE } from '../domain/companion.ts';
+import { admittedArches, isNativeOn } from '../domain/compatible-arches.ts';
 import type { Reason } from '../domain/decide-update.ts';
-import { admittedArches, isNativeOn } from '../domain/machine.ts';
 import { compareOsVersions, darwinVersionOfMacos, parseOsVersion } from '../domain/os-version.ts';
 import { type Arch, archOf, type Format, type Platform, parseArch } from '../domain/platform.ts';
 import type { Artifact, Release } from '../domain/release.ts';
@@ -89,14 +90,14 @@ function parseRequest(request: ProtocolRequest): Question | undefined {
 }
 
 /** `app-1.0.0-x64.nsis.7z`: electron-builder's name for the package of a web installer. */
-const WEB_PACKAGE = /-(\d+\.\d+\.\d+.*)-[a-z0-9]+\.nsis\.7z$/;
+const WEB_PACKAGE_NAME = /-(\d+\.\d+\.\d+.*)-[a-z0-9]+\.nsis\.7z$/;
 
 /**
  * The web installer requests its package directly below the feed's address, which electron-builder has
  * written into the installer.
  */
 function parseFilePath([filename = '', ...rest]: readonly string[]): FileAddress | undefined {
-  const version = WEB_PACKAGE.exec(filename)?.[1];
+  const version = WEB_PACKAGE_NAME.exec(filename)?.[1];
   return version === undefined || rest.length > 0 ? undefined : { version, filename };
 }
 
@@ -179,7 +180,7 @@ function listFiles(
 function describeFile(artifact: Artifact, url: string, isRestricted: boolean) {
   const blockmap = isRestricted
     ? undefined
-    : artifact.companions.find(({ kind }) => kind === 'blockmap');
+    : artifact.companions.find(({ kind }) => kind === BLOCKMAP);
   return {
     url,
     sha512: base64(artifact.sha512),
@@ -195,7 +196,7 @@ function describePackages(
 ): { packages?: Record<string, object> } {
   const packages = artifacts
     .flatMap(({ companions }) => companions)
-    .filter(({ kind }) => kind === 'package');
+    .filter(({ kind }) => kind === WEB_PACKAGE);
   if (packages.length === 0) return {};
   return {
     packages: Object.fromEntries(

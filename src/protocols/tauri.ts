@@ -1,4 +1,5 @@
 import { type Format, parseArch, parsePlatform } from '../domain/platform.ts';
+import { MINISIGN } from '../domain/signature.ts';
 import type { UpdateQuery } from '../domain/update-query.ts';
 import { parseClientVersion } from '../domain/version.ts';
 import { AppError } from '../errors.ts';
@@ -27,7 +28,7 @@ export const tauri: PollProtocol = {
   takesPost: false,
   varyHeaders: [],
   formatsFor: (platform) => FORMATS_BY_PLATFORM[platform],
-  signatureScheme: 'minisign',
+  signatureScheme: MINISIGN,
   parseRequest,
   renderOffer,
   renderNoUpdate: () => NO_CONTENT,
@@ -91,7 +92,7 @@ function parseBundle(word: string): Format {
 }
 
 function renderOffer({ release, artifact, fileUrl }: PollOffer): ProtocolResponse {
-  const signature = artifact.signatures.find(({ scheme }) => scheme === 'minisign');
+  const signature = artifact.signatures.find(({ scheme }) => scheme === MINISIGN);
   return {
     status: 200,
     headers: { 'content-type': 'application/json; charset=utf-8' },

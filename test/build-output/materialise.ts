@@ -2,12 +2,12 @@ import { createHash } from 'node:crypto';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
-import { gzipSync } from 'node:zlib';
+import { crc32, gzipSync } from 'node:zlib';
 import { afterEach } from 'vitest';
 import type { BuildOutput } from '../../src/build-output/build-output.ts';
 import { identityName } from '../../src/domain/release.ts';
 
-/** Turns a listing of a real build into files with plausible bytes: magic numbers, feeds that agree. */
+/** Creates the files of a listing of a real build, with magic numbers and matching feeds. */
 
 const roots: string[] = [];
 
@@ -92,7 +92,7 @@ function isDerived(path: string): boolean {
 function contentOf(path: string, { machines = {}, version }: Options): Buffer {
   const machine = machines[path];
   if (path.endsWith('.app.tar.gz') && machine !== undefined) {
-    return gzipSync(tar('App.app/Contents/MacOS/App', machO(machine)));
+    return gzipSync(tar(['App.app/Contents/MacOS/App', machO(machine)]));
   }
   if (path.endsWith('.nupkg')) return nupkg(machine, version);
   if (/\.AppImage$/.test(path)) return elf(machine ?? 'x64');
@@ -214,39 +214,91 @@ export function pe(arch: string): Buffer {
   return bytes;
 }
 
-export function tar(name: string, body: Buffer): Buffer {
-  const header = Buffer.alloc(512);
-  header.write(name, 0);
-  header.write(body.length.toString(8).padStart(11, '0'), 124);
-  header.write('0', 156);
-  header.write('ustar', 257);
-  return Buffer.concat([header, body, Buffer.alloc(((512 - (body.length % 512)) % 512) + 1024)]);
+export function tar(...files: readonly (readonly [string, Buffer])[]): Buffer {
+  const entries = files.flatMap(([name, body]) => [
+    tarHeader(name, body.length),
+    body,
+    Buffer.alloc((512 - (body.length % 512)) % 512),
+  ]);
+  return Buffer.concat([...entries, Buffer.alloc(1024)]);
 }
 
-/** Stored entries: enough of a zip for one to be read. */
-export function zip(entries: readonly (readonly [string, Buffer])[]): Buffer {
+export function tarHeader(name: string, size: number): Buffer {
+  const header = Buffer.alloc(512);
+  header.write(name, 0);
+  header.write(size.toString(8).padStart(11, '0'), 124);
+  header.fill(' ', 148, 156);
+  header.write('0', 156);
+  header.write('ustar\u000000', 257);
+  const checksum = header.reduce((sum, byte) => sum + byte, 0);
+  header.write(`${checksum.toString(8).padStart(6, '0')}\0 `, 148);
+  return header;
+}
+
+/**
+ * A zip of stored entries.
+ *
+ * @param isZip64 states sizes and offsets in the fields of zip64 (APPNOTE 4.3.14 and 4.5.3)
+ */
+export function zip(entries: readonly (readonly [string, Buffer])[], isZip64 = false): Buffer {
   const local: Buffer[] = [];
   const central: Buffer[] = [];
   let offset = 0;
   for (const [name, body] of entries) {
     const head = Buffer.alloc(30 + Buffer.byteLength(name));
     head.writeUInt32LE(0x04034b50, 0);
+    head.writeUInt32LE(crc32(body), 14);
+    head.writeUInt32LE(body.length, 18);
+    head.writeUInt32LE(body.length, 22);
     head.writeUInt16LE(Buffer.byteLength(name), 26);
     head.write(name, 30);
-    const record = Buffer.alloc(46 + Buffer.byteLength(name));
-    record.writeUInt32LE(0x02014b50, 0);
-    record.writeUInt32LE(body.length, 20);
-    record.writeUInt32LE(body.length, 24);
-    record.writeUInt16LE(Buffer.byteLength(name), 28);
-    record.writeUInt32LE(offset, 42);
-    record.write(name, 46);
+    central.push(zipRecord(name, body, offset, isZip64));
     local.push(head, body);
-    central.push(record);
     offset += head.length + body.length;
   }
+  const directory = Buffer.concat(central);
   const end = Buffer.alloc(22);
   end.writeUInt32LE(0x06054b50, 0);
-  end.writeUInt32LE(Buffer.concat(central).length, 12);
-  end.writeUInt32LE(offset, 16);
-  return Buffer.concat([...local, ...central, end]);
+  end.writeUInt16LE(isZip64 ? 0xffff : entries.length, 8);
+  end.writeUInt16LE(isZip64 ? 0xffff : entries.length, 10);
+  end.writeUInt32LE(isZip64 ? 0xffffffff : directory.length, 12);
+  end.writeUInt32LE(isZip64 ? 0xffffffff : offset, 16);
+  const end64 = isZip64 ? zip64End(entries.length, directory.length, offset) : Buffer.alloc(0);
+  return Buffer.concat([...local, directory, end64, end]);
+}
+
+function zipRecord(name: string, body: Buffer, offset: number, isZip64: boolean): Buffer {
+  const nameBytes = Buffer.byteLength(name);
+  const record = Buffer.alloc(46 + nameBytes + (isZip64 ? 28 : 0));
+  const [size, at] = isZip64 ? [0xffffffff, 0xffffffff] : [body.length, offset];
+  record.writeUInt32LE(0x02014b50, 0);
+  record.writeUInt32LE(crc32(body), 16);
+  record.writeUInt32LE(size, 20);
+  record.writeUInt32LE(size, 24);
+  record.writeUInt16LE(nameBytes, 28);
+  record.writeUInt16LE(isZip64 ? 28 : 0, 30);
+  record.writeUInt32LE(at, 42);
+  record.write(name, 46);
+  if (!isZip64) return record;
+  const extra = 46 + nameBytes;
+  record.writeUInt16LE(1, extra);
+  record.writeUInt16LE(24, extra + 2);
+  record.writeBigUInt64LE(BigInt(body.length), extra + 4);
+  record.writeBigUInt64LE(BigInt(body.length), extra + 12);
+  record.writeBigUInt64LE(BigInt(offset), extra + 20);
+  return record;
+}
+
+function zip64End(count: number, bytes: number, offset: number): Buffer {
+  const end = Buffer.alloc(56 + 20);
+  end.writeUInt32LE(0x06064b50, 0);
+  end.writeBigUInt64LE(44n, 4);
+  end.writeBigUInt64LE(BigInt(count), 24);
+  end.writeBigUInt64LE(BigInt(count), 32);
+  end.writeBigUInt64LE(BigInt(bytes), 40);
+  end.writeBigUInt64LE(BigInt(offset), 48);
+  end.writeUInt32LE(0x07064b50, 56);
+  end.writeBigUInt64LE(BigInt(offset + bytes), 56 + 8);
+  end.writeUInt32LE(1, 56 + 16);
+  return end;
 }

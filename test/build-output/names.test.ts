@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { checkFilename, insertArch, whyUnpublishable } from '../../src/build-output/filename.ts';
 import { inferFromName } from '../../src/build-output/infer.ts';
-import { keyIdOf } from '../../src/build-output/minisign.ts';
 import { otherVersionIn } from '../../src/build-output/name-version.ts';
+import { keyIdOf } from '../../src/build-output/tauri-signature.ts';
 import {
   compareOsVersions,
   darwinVersionOfMacos,

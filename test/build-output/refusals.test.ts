@@ -65,7 +65,7 @@ describe('a file that is named', () => {
     expect(await refused(join(root, 'notes.txt'))).toMatch(/,os=…,format=…/);
   });
 
-  test('is what its descriptor says, commas in its name included', async () => {
+  test('is what its descriptor states, also with commas in its name', async () => {
     const root = await files({ 'a,arch=b.bin': elf('arm64') });
     const path = join(root, 'a,arch=b.bin');
     expect(await one(path)).toMatchObject({ platform: 'linux', arch: 'arm64', format: 'binary' });
@@ -82,7 +82,7 @@ describe('a file that is named', () => {
   test.each([
     [',color=red', /color.*use os, arch/],
     [',os=', /os= has no value/],
-    [',os=mac,os=linux', /there twice/],
+    [',os=mac,os=linux', /os= is given twice/],
     [',minimum_os_version=Sonoma', /dotted numbers/],
     [',name=../x.dmg', /cannot be published/],
     [',name=App-2.0.0.dmg', /version 2\.0\.0, not 1\.0\.0/],
@@ -112,7 +112,7 @@ describe('a file that is named', () => {
     expect(await refused(`${root},os=mac`)).toMatch(/is a directory/);
   });
 
-  test('brings the signature and the block map beside it', async () => {
+  test('is published with the signature and the block map beside it', async () => {
     const root = await files({
       'App_1.0.0_x64-setup.exe': 'program',
       'App_1.0.0_x64-setup.exe.sig': signature('App_1.0.0_x64-setup.exe'),
@@ -134,12 +134,12 @@ describe('a file that is named', () => {
     expect(await one(`${path},format=zip`)).toMatchObject({ format: 'zip', arch: 'x64' });
   });
 
-  test('beats the same file in a directory that is named too', async () => {
+  test('replaces the same file in a directory that is given too', async () => {
     const root = await files({ 'App-1.0.0-x64.dmg': 'x' });
     const stated = `${join(root, 'App-1.0.0-x64.dmg')},arch=universal`;
     const { artifacts } = await readBuildOutput({ paths: [root, stated], version });
     expect(artifacts).toMatchObject([{ arch: 'universal' }]);
-    expect(await refused(stated, stated)).toMatch(/named twice/);
+    expect(await refused(stated, stated)).toMatch(/given twice with a description/);
   });
 
   test('may be a link; in a directory links are not followed', async () => {
@@ -150,7 +150,7 @@ describe('a file that is named', () => {
     expect(skipped).toMatchObject([{ reason: expect.stringMatching(/link/) }]);
   });
 
-  test('does not bring a sidecar that is a link', async () => {
+  test('is published without a sidecar that is a link', async () => {
     const name = 'App_1.0.0_x64-setup.exe';
     const elsewhere = await files({ 'other.sig': signature(name) });
     const root = await files({ [name]: 'program' });
@@ -218,7 +218,7 @@ describe('a sidecar', () => {
     );
   });
 
-  test('of electron-builder is held against version, size and presence', async () => {
+  test('of electron-builder is checked for version, size and presence', async () => {
     const name = 'App-1.0.0-mac.zip';
     const listing = (text: string) => files({ [name]: 'abc', 'latest-mac.yml': text });
     expect(await refused(await listing(yml('0.9.0', name, 3)))).toMatch(/of version 0\.9\.0/);
@@ -255,7 +255,7 @@ describe('several files', () => {
     expect(await refused(join(root, 'A-1.0.0-x64.dmg'), named)).toMatch(/would be published as/);
   });
 
-  test('of Velopack and Squirrel say inside what their names leave out', async () => {
+  test('of Velopack and Squirrel state inside what their names leave out', async () => {
     const root = await files({
       'App-1.0.0-full.nupkg': zip([
         ['App.nuspec', Buffer.from('<metadata><id>App</id><version>1.0.0</version></metadata>')],
@@ -273,7 +273,7 @@ describe('several files', () => {
 
   test('that contradict themselves are refused', async () => {
     const root = await files({
-      'App_x64.app.tar.gz': gzipSync(tar('App.app/Contents/MacOS/App', machO('arm64'))),
+      'App_x64.app.tar.gz': gzipSync(tar(['App.app/Contents/MacOS/App', machO('arm64')])),
     });
     expect(await refused(root)).toMatch(/its name says x64, the program in it says arm64/);
   });
@@ -282,16 +282,16 @@ describe('several files', () => {
     const root = await files({ 'App-0.9.0-x64.dmg': 'x', 'README.txt': 'x' });
     const message = await refused(root);
     expect(message).toMatch(/nothing to publish/);
-    expect(message).toMatch(/README\.txt: not a known package; name it explicitly/);
+    expect(message).toMatch(/README\.txt: not a known package; to publish it, add/);
     expect(message).toMatch(/is of version 0\.9\.0, not 1\.0\.0/);
     expect(await refused()).toMatch(/no path was given/);
   });
 });
 
 describe('a build of another version', () => {
-  const app = gzipSync(tar('App.app/Contents/MacOS/App', machO('x64')));
+  const app = gzipSync(tar(['App.app/Contents/MacOS/App', machO('x64')]));
 
-  test('is refused also where one of its names states none', async () => {
+  test('is refused also where one of its names states no version', async () => {
     const root = await files({ 'App_0.9.0_x64.dmg': 'x', 'App.app.tar.gz': app });
     expect(await refused(root)).toMatch(
       /App\.app\.tar\.gz: its name states no version, and the packages beside it are of version 0\.9\.0, not 1\.0\.0/,
@@ -299,7 +299,7 @@ describe('a build of another version', () => {
     expect(await one(join(root, 'App.app.tar.gz'))).toMatchObject({ format: 'tar.gz' });
   });
 
-  test('is left out beside the right one', async () => {
+  test('is left out beside the right version', async () => {
     const names = { 'App_0.9.0_x64.dmg': 'x', 'App_1.0.0_x64.dmg': 'y', 'App.app.tar.gz': app };
     const { artifacts, skipped } = await readBuildOutput({ paths: [await files(names)], version });
     expect(artifacts).toHaveLength(2);
@@ -325,7 +325,7 @@ describe('Windows programs', () => {
     ]);
   });
 
-  test('that may be of either tool are asked about', async () => {
+  test('that may be of either tool are refused', async () => {
     const name = 'App 1.0.0 x64 Setup.exe';
     const sha1 = '0'.repeat(40);
     const besides = {
@@ -333,7 +333,7 @@ describe('Windows programs', () => {
       RELEASES: `${sha1} App-1.0.0-delta.nupkg 7\n`,
     };
     const root = await files({ [name]: 'program', ...besides });
-    expect(await refused(root)).toMatch(/unclear what it is: .*latest\.yml lists it as an NSIS/);
+    expect(await refused(root)).toMatch(/its format is unclear: .*latest\.yml lists it as an NSIS/);
     const stated = `${join(root, name)},format=nsis`;
     expect(await one(stated)).toMatchObject({ format: 'nsis' });
   });
@@ -381,7 +381,7 @@ describe('a web installer', () => {
   const installer = 'App Web Setup 1.0.0.exe';
   const payload = 'app-1.0.0-x64.nsis.7z';
 
-  test('brings its packages, also when it alone is named', async () => {
+  test('is published with its packages, also when only the installer is named', async () => {
     const root = await files({ [installer]: 'small', [payload]: 'payload' });
     for (const path of [root, join(root, installer)]) {
       expect(await one(path)).toMatchObject({
@@ -395,7 +395,7 @@ describe('a web installer', () => {
   test('without a package is refused', async () => {
     const root = await files({ [installer]: 'small', 'app-0.9.0-x64.nsis.7z': 'old' });
     expect(await refused(`${join(root, installer)},arch=x64`)).toMatch(
-      /a web installer by its name, and the package that it would fetch .* is not in the same directory.*,format=nsis/,
+      /a web installer by its name, and the package that it would download .* is not in the same directory.*,format=nsis/,
     );
     const stated = `${join(root, installer)},arch=x64,format=nsis`;
     expect(await one(stated)).toMatchObject({ format: 'nsis' });

@@ -24,7 +24,7 @@ describe('the size of a catalog revision', () => {
     const { version } = offerOf(1);
     const request = { application: 'desktop', version, channel: undefined };
     const yank = (reason: string) => changeStatus(deps, 'yank', { ...request, reason });
-    await expect(yank('\u0001'.repeat(60))).rejects.toThrow('The reason takes 362 bytes');
+    await expect(yank('\u0001'.repeat(60))).rejects.toThrow('The reason has 362 bytes');
     await expect(yank('x'.repeat(299))).rejects.toThrow('Shorten it');
     expect((await yank('x'.repeat(298))).changed).toBe(true);
   });

@@ -4,8 +4,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { makeTemporaryDirectory } from '../support/release.ts';
 import { json, slipway } from './support.ts';
 
-/** What is refused unless a person says otherwise; the tests build on each other. */
-describe('what a person may overrule', () => {
+/** Refusals that an operator may overrule. The tests build on each other. */
+describe('what an operator may overrule', () => {
   let directory: Awaited<ReturnType<typeof makeTemporaryDirectory>>;
   const file = (version: string, as = 'os=linux,arch=x64,format=appimage') =>
     `${version}.AppImage,${as}`;
@@ -32,7 +32,7 @@ describe('what a person may overrule', () => {
     ...['--requires', '>=1.5.0', '--mandatory-for', '<1.2.0'],
   );
 
-  it('a promotion of an older version is refused where no person can answer', async () => {
+  it('a promotion of an older version is refused without a terminal', async () => {
     const before = await revision();
     for (const words of [PROMOTE, [...PROMOTE, '--dry-run']]) {
       const { code, stderr } = await run(words);
@@ -42,12 +42,12 @@ describe('what a person may overrule', () => {
       );
       expect(stderr).toMatch(/add --allow-older\./);
     }
-    // JSON is for programs: they are not asked, whatever they run in.
+    // With --json a program reads the output, and it is not asked even on a terminal.
     expect((await run([...PROMOTE, '--json'], 'y\n')).code).toBe(3);
     expect(await revision()).toBe(before);
   });
 
-  it('a person is asked, and anything but yes changes nothing', async () => {
+  it('an operator is asked, and any answer but yes changes nothing', async () => {
     const before = await revision();
     for (const typed of ['n\n', '\n', '', 'yellow\n']) {
       const { code, stderr } = await run(PROMOTE, typed);
@@ -75,13 +75,13 @@ describe('what a person may overrule', () => {
     expect((await run([...words, '--allow-older'])).code).toBe(0);
   });
 
-  it('an older version is no question where the newer one has no build for its machines', async () => {
+  it('an older version needs no answer where the newer one has no build for its targets', async () => {
     const windows = file('1.0.0', 'os=windows,arch=x64,format=binary,name=App.bin');
     await run(['publish', '0.9.0', windows, '--channel', 'windows', '--create']);
     expect((await run(['promote', '0.9.0', '--to', 'stable'])).code).toBe(0);
   });
 
-  it('a release that strands the versions that must update is refused, or asked about', async () => {
+  it('a release that versions must update to and cannot reach is refused, or asked about', async () => {
     const { code, stderr } = await run(GATED);
     expect(code).toBe(3);
     expect(stderr).toMatch(/Clients on 1\.1\.0 must update to 2\.0\.0 .*--allow-stranded/);
@@ -90,19 +90,19 @@ describe('what a person may overrule', () => {
     expect((await run(GATED, 'yes\n')).code).toBe(0);
   });
 
-  it('another platform of it is not asked about again', async () => {
+  it('another platform of the same release is not asked about again', async () => {
     const more = 'arm.AppImage,os=linux,arch=arm64,format=appimage';
     expect((await run(['publish', '2.0.0', more])).code).toBe(0);
   });
 
-  it('a promotion is held to the ranges of the channel it goes to', async () => {
+  it('a promotion is checked against the other channel', async () => {
     const words = ['promote', '2.0.0', '--to', 'internal'];
     expect((await run(words)).stderr).toMatch(/internal has no release in between/);
     expect((await run([...words, '--allow-stranded'])).code).toBe(0);
   });
 });
 
-describe('what a publisher is told', () => {
+describe('what publish reports', () => {
   let directory: Awaited<ReturnType<typeof makeTemporaryDirectory>>;
   const run = async (...words: string[]) => {
     const finished = await slipway(words, { cwd: directory.path });
@@ -117,7 +117,7 @@ describe('what a publisher is told', () => {
   });
   afterAll(() => directory.remove());
 
-  it('a format that no updater feed can serve', async () => {
+  it('formats that no updater feed can serve', async () => {
     const msi = 'a.bin,os=windows,arch=x64,format=msi,name=App.msi';
     const alone = await run('publish', '1.0.0', msi, '--create');
     expect(alone.stdout).toContain(
@@ -136,7 +136,7 @@ describe('what a publisher is told', () => {
     ]);
   });
 
-  it('counts universal builds for each architecture, and all architectures for a universal one', async () => {
+  it('a universal build as one for each architecture', async () => {
     const mac = (file: string, arch: string, format: string) =>
       `${file},os=macos,arch=${arch},format=${format},name=${arch}.${format}`;
     const besides = async (version: string, ...files: string[]) =>
@@ -157,7 +157,7 @@ describe('what a publisher is told', () => {
     ]);
   });
 
-  it('nothing of the kind where feeds serve all of it', async () => {
+  it('no warning where feeds serve all formats', async () => {
     const zip = 'd.bin,os=macos,arch=arm64,format=zip,name=App.zip';
     expect((await run('publish', '1.1.0', zip)).stdout).not.toMatch(/Warning|Note/);
   });
@@ -165,7 +165,7 @@ describe('what a publisher is told', () => {
   it('a newer release that clients get instead', async () => {
     const zip = 'd.bin,os=macos,arch=arm64,format=zip,name=App.zip';
     expect((await run('publish', '1.0.5', zip)).stdout).toContain(
-      'stable also offers 1.1.0, which is newer: clients that can take it are offered that.',
+      'stable also offers 1.1.0, which is newer. Clients that can install it are offered 1.1.0.',
     );
   });
 });
@@ -188,14 +188,23 @@ describe('machines that a release leaves behind', () => {
     try {
       expect(await publish('1.0.0', ['x64', 'arm64'])).not.toContain('older release');
       expect(await publish('1.1.0', ['x64'])).toContain(
-        'Clients on windows-arm64 stay on an older release, which has builds for them, until 1.1.0 has some too. So do all clients of an electron feed without "?arch=" on windows.\nIf those builds end with 1.1.0, publish it again with --end-native windows-arm64.\n',
+        'Clients on windows-arm64 stay on an older release: it has native builds for them, and 1.1.0 has none.\nClients of an electron feed without "?arch=" on windows stay there too.\nIf 1.1.0 will get no such builds, publish it again with --end-native windows-arm64.\n',
       );
+      const promote = await slipway(['promote', '1.1.0', '--to', 'beta', '--create'], {
+        cwd: directory.path,
+      });
+      expect(promote.stdout).toMatch(
+        /beta .*\nClients on windows-arm64 stay on an older release: /,
+      );
+      expect(promote.stdout).toMatch(/publish it again with --end-native windows-arm64\.\n/);
       const ended = await publish('1.1.0', ['x64'], '--end-native', 'win32-aarch64', '--json');
       expect(JSON.parse(ended)).toMatchObject({ changed: true, left_behind: [] });
       const words = ['publish', '1.2.0', 'App-1.1.0-x64.exe', '--end-native', 'windows'];
       const { code, stderr } = await slipway(words, { cwd: directory.path });
       expect(code).toBe(2);
-      expect(stderr).toContain('names no kind of machine: write it like windows-arm64');
+      expect(stderr).toContain(
+        'is not a platform with an architecture. Write it like windows-arm64',
+      );
     } finally {
       await directory.remove();
     }

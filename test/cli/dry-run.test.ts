@@ -9,7 +9,7 @@ import { makeTemporaryDirectory } from '../support/release.ts';
 import { createTestService, type TestService } from '../support/service.ts';
 import { type Finished, slipway } from './support.ts';
 
-/** Each command as a dry run and then for good: the same answer, and the store changes only then. */
+/** Each command as a dry run and then for real: the output is the same, and only the second changes the store. */
 describe('--dry-run', () => {
   let directory: Awaited<ReturnType<typeof makeTemporaryDirectory>>;
   let service: TestService;
@@ -141,7 +141,7 @@ describe('--dry-run', () => {
     expect(requests.filter((line) => !/^(GET|HEAD) /.test(line))).toEqual([]);
   });
 
-  it('starts no store', async () => {
+  it('creates no store', async () => {
     const words = ['publish', '1.0.0', file('A'), '--create', '--dry-run'];
     const env = { DATA_DIR: 'elsewhere' };
     const { code, stdout } = await slipway(words, { cwd: directory.path, env });

@@ -74,7 +74,7 @@ describe('exit codes', () => {
     expect(missing.stderr).toMatch(/^slipway: There is no store in \.\/data: /);
   });
 
-  it('an S3 that cannot be reached is named, and what was tried', async () => {
+  it('an S3 endpoint that cannot be reached is named', async () => {
     const server = createServer().listen(0, '127.0.0.1');
     await once(server, 'listening');
     const { port } = server.address() as AddressInfo;

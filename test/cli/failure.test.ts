@@ -9,12 +9,12 @@ import { slipway } from './support.ts';
 
 const say = (error: unknown): string => sentenceOf(error, '1.2.3');
 
-describe('what is printed about a failure', () => {
-  it('of the system: the path, the reason and what to do, and no stack', async () => {
+describe('the message of a failure', () => {
+  it('for a system error has the path, the reason and what to do, and no stack', async () => {
     const missing = path.resolve('no-such-file');
     const error = await readFile('no-such-file').catch((reason: unknown) => reason);
     expect(say(error)).toBe(
-      `${missing} failed on open: no such file or directory, ENOENT. Check the path; it may have been removed meanwhile.`,
+      `${missing} failed on open: no such file or directory, ENOENT. Check the path. The file may have been removed meanwhile.`,
     );
     const strange = Object.assign(new Error('x'), { code: 'ESTRANGE' });
     expect(say(strange)).toBe(
@@ -22,7 +22,7 @@ describe('what is printed about a failure', () => {
     );
   });
 
-  it('of ours: its sentence, with the reason of the system when it lacks one', () => {
+  it('for an AppError is its own, with the reason of the system when it lacks one', () => {
     const cause = Object.assign(new Error('x'), { code: 'EACCES' });
     expect(say(new AppError('invalid_artifact', 'a: it cannot be read', { cause }))).toBe(
       'a: it cannot be read (permission denied, EACCES).',
@@ -33,14 +33,14 @@ describe('what is printed about a failure', () => {
     expect(say(new AppError('needs_create', 'Add --create.'))).toBe('Add --create.');
   });
 
-  it('that is not known: that it is a mistake of the program, and where', () => {
+  it('for an unexpected error says that it is a bug, with the stack', () => {
     const text = say(new TypeError('x is not a function'));
-    expect(text).toMatch(/^This is a mistake in slipway 1\.2\.3, not in what you typed\./);
+    expect(text).toMatch(/^This is a bug in slipway 1\.2\.3, not a mistake in the command\./);
     expect(text).toMatch(/TypeError: x is not a function\n +at /);
     expect(say('just text')).toMatch(/just text$/);
   });
 
-  it('is JSON where JSON was asked for, also of the system', async () => {
+  it('is JSON with --json, also for a system error', async () => {
     const directory = await makeTemporaryDirectory();
     const environment = () => {
       throw Object.assign(new Error('x'), { code: 'EACCES', syscall: 'access', path: '.env' });
@@ -55,20 +55,20 @@ describe('what is printed about a failure', () => {
     expect(await runCommandLine(['releases', '--json'], terminal)).toBe(1);
     expect(JSON.parse(stderr).error).toMatchObject({
       code: 'internal',
-      message: expect.stringMatching(/\.env failed on access: permission denied, EACCES\. Let/),
+      message: expect.stringMatching(/\.env failed on access: permission denied, EACCES\. Give/),
     });
     const { code } = await slipway(['releases'], { cwd: directory.path });
     expect(code).toBe(2);
     await directory.remove();
   });
 
-  it('of a build file that is gone names it', async () => {
+  it('for a missing build file names it', async () => {
     const directory = await makeTemporaryDirectory();
     const artifact = await makeArtifact(directory.path);
     await directory.remove();
     await expect(hashFile(artifact, () => {})).rejects.toMatchObject({
       code: 'invalid_artifact',
-      message: `${artifact.path} cannot be read (ENOENT). Let this user read it, or build again.`,
+      message: `${artifact.path} cannot be read (ENOENT). Give this user access, or build again.`,
     });
   });
 });

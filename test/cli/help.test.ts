@@ -45,8 +45,8 @@ const WITHOUT_DRY_RUN = new Set([
   ...['accounts', 'contact', 'keys', 'doctor'],
 ]);
 
-describe('the help of every command', () => {
-  it('has all of them', () => {
+describe('the help', () => {
+  it('covers every command', () => {
     expect(COMMANDS).toContain('publish');
     expect(COMMANDS).toContain('accounts set-password');
     expect(COMMANDS.length).toBeGreaterThan(25);
@@ -77,7 +77,7 @@ describe('the help of every command', () => {
     expect(has).toBe(!WITHOUT_DRY_RUN.has(name));
   });
 
-  it('a command without an effect in its help would be noticed', () => {
+  it('a command without an effect in its help is detected', () => {
     const { program } = parser();
     program.command('new').description('Does something new and says nothing else.');
     expect(program.commands.at(-1)?.helpInformation()).not.toMatch(/^Effect: /m);
@@ -109,13 +109,13 @@ describe('an option given twice', () => {
     ['releases --app a --app=a', '--app <name>'],
     ['contact list --limit 1 --limit 2', '--limit <count>'],
     ['promote 1.0.0 --to a --to b', '--to <channel>'],
-  ])('is refused, for one of the two would be lost: %s', async (line, option) => {
+  ])('is refused, because one value would be lost: %s', async (line, option) => {
     const { code, stdout, stderr } = await slipway(line.split(' '), { cwd: ROOT });
     expect([code, stdout]).toEqual([2, '']);
     expect(stderr).toContain(`option '${option}' is given twice; give it once`);
   });
 
-  it('is what repeatable ones are for', async () => {
+  it('is accepted for repeatable options', async () => {
     const { program, ran } = parser();
     const line =
       'publish 1.0.0 dist --notes-file a.md --notes-file de=b.md --skip-corrupt 1 --skip-corrupt 2';

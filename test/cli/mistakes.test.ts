@@ -8,7 +8,7 @@ import { slipway } from './support.ts';
 
 const FILE = 'one.AppImage,os=linux,arch=x64,format=appimage';
 
-/** What people type by mistake, the code it ends with, and what they have to read. */
+/** Wrong commands, their exit codes and messages. */
 const MISTAKES: readonly (readonly [string, number, RegExp])[] = [
   ['', 2, /^Usage: slipway/],
   ['publsh 1.0.0 dist', 2, /unknown command 'publsh'[\s\S]*Did you mean publish\?/],
@@ -31,15 +31,19 @@ const MISTAKES: readonly (readonly [string, number, RegExp])[] = [
   ['promote 1.0.0 --to Beta', 2, /"Beta" is not a usable channel name; use 1 to 64 of a-z/],
   ['publish 1.1.0', 2, /missing required argument 'paths'/],
   ['publish 1.1.0 nowhere', 2, /nowhere: there is no such file/],
-  ['publish 1.1.0 empty', 3, /There is nothing to publish: looked at empty/],
+  ['publish 1.1.0 empty', 3, /There is nothing to publish: the command looked at empty/],
   ['publish 1.1.0 zero.AppImage,os=linux,arch=x64,format=appimage', 3, /it is empty/],
   ['publish 1.1.0 loop', 2, /loop: it cannot be read \(too many symbolic links, ELOOP\)\./],
   ['publish 1.1.0 one.AppImage os=linux', 2, /"os=linux" belongs to the file before it/],
-  ['publish 1.1.0 one.AppImage,os=lnux', 2, /"lnux" is no platform known here; use one of/],
-  ['publish 1.1.0 one.AppImage,arhc=x64', 2, /"arhc" is not known; use os, arch/],
+  ['publish 1.1.0 one.AppImage,os=lnux', 2, /"lnux" is not a known platform; use one of/],
+  ['publish 1.1.0 one.AppImage,arhc=x64', 2, /"arhc" is not a known key; use os, arch/],
   ['publish 1.1.0 bad\ufffdname', 2, /is not valid UTF-8.*Rename it/],
   [`publish 1.0.0 ${FILE}`, 0, /^$/],
-  [`publish 1.1.0 ${FILE} --channel stabel`, 3, /add --create .*Did you mean stable\?/],
+  [
+    `publish 1.1.0 ${FILE} --channel stabel`,
+    3,
+    /No channel "stabel" in desktop\. Did you mean stable\? Channels: stable\. Add --create/,
+  ],
   [`publish 1.1.0-beta.1 ${FILE}`, 3, /every client of stable would get it/],
   [
     `publish 1.1.0 ${FILE} --requires 2`,
@@ -71,7 +75,12 @@ const MISTAKES: readonly (readonly [string, number, RegExp])[] = [
   ['releases --at -1', 2, /number of a catalog revision/],
   ['releases --at 99', 3, /desktop has no catalog revision 99\. "slipway history" lists/],
   ['releases --app Desktop', 2, /"Desktop" is not a usable application name/],
-  ['gc --app dektop', 3, /There is no application dektop in this store\. Did you mean desktop\?/],
+  ['gc --app dektop', 3, /No application "dektop" in this store\. Did you mean desktop\?/],
+  [
+    'verify --app nope',
+    3,
+    /^slipway: No application "nope" in this store\. Applications: desktop\./,
+  ],
   ['contact list --state ded', 2, /Allowed choices are kept, pending, delivered, dead/],
   ['keys --add', 2, /--add needs the current keys\. Set ACCESS_TOKEN_KEYS/],
   ['keys --add --switch', 2, /Give one step at a time/],
@@ -130,11 +139,11 @@ describe('the progress bar', () => {
     return String(stream.read() ?? '');
   };
 
-  it('begins with the sizes it counts', () => {
+  it('starts with the sizes', () => {
     expect(draw({ TERM: 'xterm' }, true)).toContain('0%  0 B of 2.0 MB  hashing App');
   });
 
-  it('is not drawn where nothing can draw it, or nothing should', () => {
+  it('is not drawn without a terminal that can draw it, nor with --json', () => {
     expect(draw({ TERM: 'dumb' }, true)).toBe('');
     expect(draw({ TERM: 'xterm' }, false)).toBe('');
     expect(draw({ TERM: 'xterm' }, true, true)).toBe('');

@@ -53,7 +53,7 @@ describe('the store that a command works on', () => {
   afterAll(() => directory.remove());
 
   it.each(COMMANDS.filter(([command]) => !STARTS_STORE.test(command)))(
-    '%s refuses a directory without a store, names it and says what to do',
+    '%s refuses a directory without a store',
     async (command) => {
       for (const DATA_DIR of ['missing', 'empty']) {
         const finished = await run(command, { DATA_DIR });
@@ -77,11 +77,11 @@ describe('the store that a command works on', () => {
     expect(printed.store).toBe(path.join(directory.path, 'fresh'));
   });
 
-  it('is made by the first publication, which says so', async () => {
+  it('is created by the first publish, which reports it', async () => {
     const DATA_DIR = 'new';
     const refused = await run(`publish 1.0.0 ${FILE}`, { DATA_DIR });
     expect(refused.code).toBe(3);
-    expect(refused.stderr).toMatch(/add --create .*\nThere is no store in \.\/new yet\.\n$/);
+    expect(refused.stderr).toMatch(/Add --create .*\nThere is no store in \.\/new yet\.\n$/);
     expect(await readdir(directory.path)).not.toContain(DATA_DIR);
     const first = await run(`publish 1.0.0 ${FILE} --create`, { DATA_DIR });
     expect(first.stdout).toContain('Created the store in ./new.');
@@ -97,7 +97,7 @@ describe('the name of a store', () => {
     placeOf(loadConfig(env, 'command'), subject);
   const s3 = { OBJECT_STORE: 's3', S3_BUCKET: 'releases' };
 
-  it('is the directory as it is seen from here', () => {
+  it('is the directory, relative to the working directory', () => {
     expect(place({}).text).toBe('./data');
     expect(place({ DATA_DIR: '.' }).text).toBe('.');
     expect(place({ DATA_DIR: '/srv/slipway' })).toEqual({
@@ -119,7 +119,7 @@ describe('the name of a store', () => {
     expect(place(alike).text).toBe('s3://releases at https://amazonaws.com.example');
   });
 
-  it('never holds credentials', () => {
+  it('never contains credentials', () => {
     const env = { ...s3, S3_ENDPOINT: 'https://user:secret@minio.example/base' };
     expect(place(env)).toEqual({
       text: 's3://releases at https://minio.example/base',

@@ -35,7 +35,7 @@ async function run(arguments_: readonly string[], stdin = '') {
   return { stdout: await text(child.stdout), stderr: await text(child.stderr), code: await code };
 }
 
-it('says what it is and ends with 0', async () => {
+it('prints its version and help, and ends with 0', async () => {
   expect(await run(['--help'])).toMatchObject({
     code: 0,
     stdout: expect.stringContaining('Exit codes: 0 done'),
@@ -43,7 +43,7 @@ it('says what it is and ends with 0', async () => {
   });
 });
 
-it('ends with the code of what it refused', async () => {
+it('ends with the exit code of a refusal', async () => {
   expect(await run(['publish', '1.0', 'x'])).toMatchObject({
     code: 2,
     stdout: '',
@@ -66,15 +66,15 @@ it('takes a password from a pipe', async () => {
   expect(await login('correct horse')).toBe(401);
 });
 
-it('completes its settings from a .env file where it is run', async () => {
+it('reads settings from a .env file in the working directory', async () => {
   const file = path.join(directory.path, '.env');
   await writeFile(file, 'DEFAULT_APP=from-the-file\n');
   const shown = await run(['show', '1.0.0']);
   await rm(file);
-  expect(shown.stderr).toContain('There is no application from-the-file in this store.');
+  expect(shown.stderr).toContain('No application "from-the-file" in this store.');
 });
 
-it('ends by the signal that interrupts it, and says what is not known', async () => {
+it('ends by the signal that interrupts it, and reports that the outcome is unknown', async () => {
   const script = path.join(ROOT, 'scripts/slipway.ts');
   const interrupt = async (...words: string[]) => {
     // A store that never answers: once it is asked, the command is in the middle of its work.
@@ -104,13 +104,13 @@ it('ends by the signal that interrupts it, and says what is not known', async ()
   };
   expect(await interrupt('yank', '1.0.0')).toEqual([
     'SIGINT',
-    'slipway: Interrupted: the change may or may not have been made. Run the same command again to be sure.\n',
+    'slipway: The command was interrupted, and the change may or may not have been made. Run the same command again to be sure.\n',
   ]);
   expect(await interrupt('yank', '1.0.0', '--dry-run')).toEqual(['SIGINT', '']);
   expect(await interrupt('releases')).toEqual(['SIGINT', '']);
 });
 
-it('is done when its reader has seen enough', async () => {
+it('completes when the reader closes the pipe', async () => {
   const script = path.join(ROOT, 'scripts/slipway.ts');
   const child = spawn(process.execPath, [script, '--help'], { stdio: ['ignore', 'pipe', 'pipe'] });
   child.stdout.destroy();

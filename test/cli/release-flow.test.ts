@@ -7,7 +7,7 @@ import { makeTemporaryDirectory } from '../support/release.ts';
 import { createTestService, type TestService } from '../support/service.ts';
 import { json, slipway } from './support.ts';
 
-/** A release engineer's day on a directory store, command by command; the tests build on each other. */
+/** All release commands on a directory store. The tests build on each other. */
 describe('the command line, from publish to retire', () => {
   let directory: Awaited<ReturnType<typeof makeTemporaryDirectory>>;
   let service: TestService;
@@ -30,10 +30,12 @@ describe('the command line, from publish to retire', () => {
   const FILE_2 = 'dist/App-1.1.0-x86_64.AppImage,os=linux,arch=x64,format=appimage';
   const linux = { platform: 'linux' };
 
-  it('publishes; a new application needs --create, and says so with code 3', async () => {
+  it('publishes; a new application needs --create and is refused with code 3 without it', async () => {
     const refused = await run('publish', '1.0.0', FILE_1);
     expect(refused).toMatchObject({ code: 3, stdout: '' });
-    expect(refused.stderr).toMatch(/^slipway: There is no application desktop yet; add --create/);
+    expect(refused.stderr).toMatch(
+      /^slipway: No application "desktop" in this store\. There are none yet\. Add --create/,
+    );
 
     const published = await run('publish', '1.0.0', FILE_1, '--create');
     // No terminal: no progress bars.
@@ -44,7 +46,7 @@ describe('the command line, from publish to retire', () => {
     expect(published.stdout).toMatch(/linux +x64 +appimage +App-1\.0\.0-x86_64\.AppImage +3 B/);
   });
 
-  it('publishes the next one, as JSON; the same again changes nothing', async () => {
+  it('publishes the next release, as JSON; the same again changes nothing', async () => {
     const notes = ['--notes-file', 'notes.md', '--notes-file', 'de=notes.de.md'];
     const rules = ['--requires', '>=1.0.0', '--mandatory-for', '<1.0.5'];
     const published = await run('publish', '1.1.0', FILE_2, ...rules, '--json', ...notes);
@@ -87,7 +89,7 @@ describe('the command line, from publish to retire', () => {
     expect(body.download.sha256).toBe(sha256);
   });
 
-  it('lists and shows, for people and for machines', async () => {
+  it('lists and shows releases, as text and as JSON', async () => {
     const [table, releases, show, shown, channels] = await Promise.all([
       run('releases'),
       run('releases', '--json', '--at', '1'),
@@ -156,7 +158,7 @@ describe('the command line, from publish to retire', () => {
     expect(again).toMatchObject({ code: 0, stdout: expect.stringMatching(/^Nothing to do: /) });
   });
 
-  it('tells the history, newest first, and sends nothing of it to steer the terminal', async () => {
+  it('prints the history, newest first, without control sequences', async () => {
     const [machine, person, verify] = await Promise.all([
       run('history', '--json', '--limit', '10'),
       run('history'),
@@ -182,7 +184,7 @@ describe('the command line, from publish to retire', () => {
     expect(json(verify)).toMatchObject({ sound: true, applications: [{ problems: [] }] });
   });
 
-  it('says with code 1 that what is stored is not sound any more', async () => {
+  it('verify ends with code 1 for a corrupt file', async () => {
     const objects = path.join(directory.path, 'data/objects');
     for await (const { key } of service.store.list('apps/desktop/artifacts/')) {
       const file = pathOf(objects, key);

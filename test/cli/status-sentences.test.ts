@@ -4,8 +4,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { makeTemporaryDirectory } from '../support/release.ts';
 import { slipway } from './support.ts';
 
-/** Every sentence about the state of a release is true; the tests build on each other. */
-describe('what commands say about a release', () => {
+/** What commands print about the state of a release. The tests build on each other. */
+describe('what commands print about a release', () => {
   let directory: Awaited<ReturnType<typeof makeTemporaryDirectory>>;
   const run = async (command: string) => {
     const { code, stdout, stderr } = await slipway(command.split(' '), { cwd: directory.path });
@@ -25,7 +25,7 @@ describe('what commands say about a release', () => {
   afterAll(() => directory.remove());
 
   it.each(['yank', 'pause', 'resume', 'retire'])(
-    '%s of a version that the channel does not list says so, and where it is listed',
+    '%s of a version that the channel does not list names the channels that list it',
     async (verb) => {
       const { code, stdout, stderr } = await run(`${verb} 1.6.0 --channel beta`);
       expect([code, stdout]).toEqual([3, '']);
@@ -35,40 +35,40 @@ describe('what commands say about a release', () => {
     },
   );
 
-  it('names that are not there are answered with what may be meant', async () => {
+  it('unknown names are answered with similar names', async () => {
     expect((await run('yank 1.6.1')).stderr).toMatch(
-      /No channel of desktop lists 1\.6\.1\. Did you mean 1\.6\.0\? "slipway releases" shows/,
+      /No channel of desktop lists 1\.6\.1\. Did you mean 1\.6\.0\? "slipway releases" lists/,
     );
     expect((await run('promote 1.6.9 --to beta')).stderr).toMatch(/Did you mean 1\.6\.0\?/);
     expect((await run('show 1.6.9')).stderr).toMatch(/Did you mean 1\.6\.0\?/);
     expect((await run('yank 1.6.0 --channel bta')).stderr).toMatch(
-      /desktop has no channel bta\. Did you mean beta\? Channels: stable, beta\./,
+      /No channel "bta" in desktop\. Did you mean beta\? Channels: stable, beta\./,
     );
     expect((await run('promote 1.6.0 --to bta')).stderr).toMatch(/Did you mean beta\?/);
     for (const command of ['yank 1.6.0', 'releases', 'show 1.6.0', 'promote 1.6.0 --to beta']) {
       const { code, stderr } = await run(`${command} --app dektop`);
       expect(code).toBe(3);
       expect(stderr).toMatch(
-        /There is no application dektop in this store\. Did you mean desktop\? Applications/,
+        /No application "dektop" in this store\. Did you mean desktop\? Applications/,
       );
     }
     expect((await run(`publish 1.7.0 1.7.0.AppImage,${file} --app dektop`)).stderr).toMatch(
-      /There is no application dektop yet; .* Did you mean desktop\?/,
+      /No application "dektop" in this store\. Did you mean desktop\? .* Add --create/,
     );
   });
 
-  it('a status that it has already is called by its name', async () => {
+  it('a release that has the status already is reported with it', async () => {
     expect(await run('resume 1.6.0')).toMatchObject({
       code: 0,
       stdout: 'Nothing to do: desktop 1.6.0 is active on stable in ./data (catalog revision 3).\n',
     });
     await run('pause 1.6.0 --reason slow');
     expect((await run('pause 1.6.0 --reason slower')).stdout).toBe(
-      'Nothing to do: desktop 1.6.0 is paused on stable in ./data (catalog revision 4).\nThe reason given now is not recorded. On record: "slow".\n',
+      'Nothing to do: desktop 1.6.0 is paused on stable in ./data (catalog revision 4).\nThe new reason is not recorded. Recorded: "slow".\n',
     );
   });
 
-  it('a paused release is not called published or on offer', async () => {
+  it('a paused release is reported as paused by publish and promote', async () => {
     const again = await run(`publish 1.6.0 1.6.0.AppImage,${file}`);
     expect(again.first).toBe(
       'Nothing to do: desktop 1.6.0 is paused on stable in ./data with these files (catalog revision 4).',
@@ -83,7 +83,7 @@ describe('what commands say about a release', () => {
     );
   });
 
-  it('a change on some channels says what the others have', async () => {
+  it('a change on some channels reports the status on the others', async () => {
     await run('resume 1.6.0');
     await run('promote 1.6.0 --to internal --create');
     await run('pause 1.6.0 --channel internal');
@@ -94,12 +94,12 @@ describe('what commands say about a release', () => {
     await run('resume 1.6.0');
   });
 
-  it('a withdrawal says what clients get now', async () => {
+  it('a withdrawal reports what clients get now', async () => {
     const { stdout } = await run('yank 1.6.0');
     expect(stdout.split('\n').slice(0, 4)).toEqual([
       'Yanked desktop 1.6.0 on stable, internal in ./data (catalog revision 11).',
       'Running services answer with it within 5 seconds.',
-      'Clients on 1.6.0 and older ones now get:',
+      'Clients on 1.6.0 and older versions now get:',
       'CHANNEL   TARGET              INSTALLED  GETS',
     ]);
     expect(stdout).toMatch(/stable +linux-x64 appimage +1\.6\.0 +nothing newer: stays on 1\.6\.0/);
@@ -107,7 +107,32 @@ describe('what commands say about a release', () => {
     expect(stdout).toMatch(/Publish a newer release to move these clients off 1\.6\.0\.\n$/);
   });
 
-  it('what was retired is not said to be unknown, or anything else', async () => {
+  it('a withdrawn stepping stone is reported with the release that it led to', async () => {
+    for (const version of ['3.0.0', '3.1.0', '4.0.0']) {
+      await writeFile(path.join(directory.path, `${version}.AppImage`), version);
+    }
+    await run(`publish 3.0.0 3.0.0.AppImage,${file} --app gated --create`);
+    await run(`publish 3.1.0 3.1.0.AppImage,${file} --app gated`);
+    await run(`publish 4.0.0 4.0.0.AppImage,${file} --app gated --requires >=3.1.0`);
+    const sentence = (start: string) =>
+      `Without 3.1.0, older clients on stable cannot reach 4.0.0, which requires a release in between. ${start} a release that they can install and that 4.0.0 accepts.\n`;
+    const paused = await run('pause 3.1.0 --app gated');
+    expect(paused.stdout).toContain(sentence('Resume 3.1.0, or publish'));
+    expect((await run('resume 3.1.0 --app gated')).stdout).not.toContain('Without 3.1.0');
+    const yanked = await run('yank 3.1.0 --app gated');
+    expect(yanked.stdout).toMatch(/ 3\.0\.0 +nothing: 4\.0\.0 requires a release in between\n/);
+    expect(yanked.stdout).toContain(sentence('Publish'));
+  });
+
+  it('a change is live after two polls of the interval in the settings', async () => {
+    const env = { CATALOG_POLL_INTERVAL: '30s' };
+    const words = ['resume', '3.0.0', '--app', 'gated'];
+    await slipway(['pause', ...words.slice(1)], { cwd: directory.path, env });
+    const { stdout } = await slipway(words, { cwd: directory.path, env });
+    expect(stdout).toContain('Running services answer with it within 61 seconds.\n');
+  });
+
+  it('a retired release is reported as retired, not as unknown', async () => {
     await run('retire 1.6.0');
     expect((await run('retire 1.6.0')).first).toMatch(
       /^Nothing to do: desktop 1\.6\.0 is retired from stable, internal in \.\/data /,

@@ -11,18 +11,18 @@ export interface Finished {
 }
 
 export interface SlipwayOptions {
-  /** Where relative paths start; commands that run at the same time must agree on it. */
+  /** The working directory. Commands that run at the same time must have the same. */
   readonly cwd: string;
   readonly env?: Readonly<Record<string, string>>;
   readonly stdin?: string;
-  /** Whether the streams are a terminal with a person at it; `stdin` is what is typed. */
+  /** Whether the streams are a terminal; `stdin` is what the operator types. */
   readonly isTerminal?: boolean;
 }
 
 const home = process.cwd();
 let running = 0;
 
-/** One command in this process: no terminal, and only these settings. */
+/** Runs a command in this process, with only these settings. */
 export async function slipway(
   arguments_: readonly string[],
   { cwd, env, stdin = '', isTerminal = false }: SlipwayOptions,
@@ -58,7 +58,7 @@ function createSink(): { readonly stream: Writable; readonly text: () => string 
   return { stream, text: () => chunks.join('') };
 }
 
-/** What `--json` printed; the standard output must hold nothing else. */
+/** Parses what `--json` printed. The standard output must contain nothing else. */
 export function json(finished: Finished): ReturnType<typeof JSON.parse> {
   return JSON.parse(finished.stdout);
 }

@@ -5,7 +5,7 @@ import { parseRangeArgument } from '../../scripts/cli/arguments.ts';
 import { makeTemporaryDirectory } from '../support/release.ts';
 import { json, slipway } from './support.ts';
 
-/** Git tags are called `v1.4.0`, and release jobs pass their names on as they are. */
+/** Git tags are named `v1.4.0`, and release jobs pass their names on unchanged. */
 describe('a version with a leading v', () => {
   let directory: Awaited<ReturnType<typeof makeTemporaryDirectory>>;
   const run = (...arguments_: string[]) => slipway(arguments_, { cwd: directory.path });
@@ -49,7 +49,7 @@ describe('a version with a leading v', () => {
   });
 
   it.each(['v', 'v1.4', 'vv1.4.0', 'V1.4.0', 'version1.4.0', ' v1.4.0', '1.4.0v'])(
-    'is no excuse for anything else: %j',
+    'is refused in any other form: %j',
     async (version) => {
       const refused = await run('show', version);
       expect(refused).toMatchObject({ code: 2, stdout: '' });

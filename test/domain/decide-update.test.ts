@@ -3,10 +3,10 @@ import { describe, expect, it } from 'vitest';
 import { type Channel, createChannelView, createClosedView } from '../../src/domain/channel.ts';
 import { suits } from '../../src/domain/choose-artifact.ts';
 import { decideUpdate, newestFor } from '../../src/domain/decide-update.ts';
-import { findLeftBehind } from '../../src/domain/natives.ts';
+import { findLeftBehind } from '../../src/domain/native-builds.ts';
 import type { Offer, OfferedArtifact, OfferStatus } from '../../src/domain/offer.ts';
 import { ARCHES, FORMATS, PLATFORMS } from '../../src/domain/platform.ts';
-import { targetName } from '../../src/domain/release.ts';
+import { targetName } from '../../src/domain/target.ts';
 import { parseTierTable, viewFor } from '../../src/domain/tier.ts';
 import { type UpdateQuery, visitorOn } from '../../src/domain/update-query.ts';
 import {
@@ -82,14 +82,14 @@ const decide = (offers: readonly Offer[], fields?: Parameters<typeof query>[0]) 
 };
 
 describe('decideUpdate', () => {
-  it('offers the newest, and nothing to those who have it', () => {
+  it('offers the newest release, and nothing to clients that have it', () => {
     expect(decide([offer('1.1.0'), offer('1.2.0')])).toBe('1.2.0 x64 nsis');
     expect(decide([offer('1.1.0'), offer('1.0.0')], { from: '1.1.0' })).toBe('up_to_date');
     expect(decide([offer('1.1.0')], { from: '1.1.0+local' })).toBe('up_to_date');
     expect(decide([], { from: '1.1.0' })).toBe('no_release');
   });
 
-  it('passes over what is paused, and forgets what is yanked', () => {
+  it('skips paused and yanked releases', () => {
     const paused = offer('1.2.0', { status: 'paused' });
     expect(decide([paused, offer('1.1.0')])).toBe('1.1.0 x64 nsis');
     expect(decide([paused, offer('1.1.0')], { from: '1.1.0' })).toBe('paused');
@@ -102,7 +102,7 @@ describe('decideUpdate', () => {
     expect(decide([yanked])).toBe('no_release');
   });
 
-  it('steps through: only versions in `requires` jump straight', () => {
+  it('offers a release only to versions in its `requires`', () => {
     const offers = [offer('3.0.0', { requiresText: '>=2.0.0' }), offer('2.0.0'), offer('1.5.0')];
     expect(decide(offers)).toBe('2.0.0 x64 nsis');
     expect(decide(offers, { from: '2.0.0' })).toBe('3.0.0 x64 nsis');
@@ -169,7 +169,7 @@ describe('decideUpdate', () => {
       ]);
     });
 
-    it('goes on to x64 where no native build is for this client', () => {
+    it('offers x64 builds where no native build is for this client', () => {
       expect(decide([x64('1.1.0'), x64('1.0.0')], arm64)).toBe('1.1.0 x64 nsis');
       // Of another format, for a newer system, or withdrawn.
       const others = [built('arm64 msix'), built('arm64 nsis 11.0')];
@@ -184,7 +184,7 @@ describe('decideUpdate', () => {
       }
     });
 
-    it('steps through an x64 release that was out before the first native one', () => {
+    it('offers an x64 stepping stone that is older than the first native build', () => {
       const native = offer('3.0.0', {
         artifacts: built('arm64', 'x64'),
         requires: parseRange('>=2.0.0', ''),
@@ -193,7 +193,7 @@ describe('decideUpdate', () => {
       expect(decide([native, x64('2.0.0')], { ...arm64, from: '2.0.0' })).toBe('3.0.0 arm64 nsis');
     });
 
-    it('ends native builds with the release that says so, while it is active', () => {
+    it('ends native builds with the release that ends them, while it is active', () => {
       const endsNative = [{ platform: 'windows', arch: 'arm64' }] as const;
       const last = x64('1.2.0', { endsNative });
       expect(decide([last, x64('1.1.0'), both], arm64)).toBe('1.2.0 x64 nsis');
@@ -208,7 +208,7 @@ describe('decideUpdate', () => {
       expect(decide([x64('1.2.0', { endsNative: onMac }), both], arm64)).toBe('up_to_date');
     });
 
-    it('leaves no machine behind when the client does not say what it is', () => {
+    it('leaves no machine behind when the client does not state its architecture', () => {
       const unsaid = { arch: null };
       expect(decide([x64('1.1.0'), both], unsaid)).toBe('up_to_date');
       const onMac = ({ artifacts, ...rest }: Offer): Offer => ({
@@ -241,7 +241,7 @@ describe('decideUpdate', () => {
     });
   });
 
-  it('chooses by purpose, and honours or refuses a named format', () => {
+  it('chooses by purpose, and offers or refuses a requested format', () => {
     const artifacts = (['dmg', 'zip', 'pkg'] as const).map((format) => ({
       ...WINDOWS,
       platform: 'macos' as const,
@@ -257,7 +257,7 @@ describe('decideUpdate', () => {
     expect(decide([offer('2.0.0', { artifacts: setup })])).toBe('unsupported_format');
   });
 
-  it('keeps the gate of the operating system shut unless the client shows that it passes', () => {
+  it('requires the system version unless the client checks it itself', () => {
     const artifacts = [{ ...WINDOWS, minimumOsVersion: '10.0.17763' }];
     const on = (osVersion: string | null, fields: Partial<UpdateQuery> = {}) =>
       decide([offer('2.0.0', { artifacts })], { osVersion, ...fields });
@@ -269,14 +269,14 @@ describe('decideUpdate', () => {
     expect(on(null, { osGate: 'client' })).toBe('2.0.0 x64 nsis');
   });
 
-  it('says mandatory for the versions it is mandatory for', () => {
+  it('is mandatory for the versions in `mandatory_for`', () => {
     const offers = [offer('2.0.0', { mandatoryFor: parseRange('<1.2.0', '') })];
     const on = (from: string) => decideUpdate(query({ from }), view(offers));
     expect(on('1.1.0')).toMatchObject({ mandatory: true });
     expect(on('1.2.0')).toMatchObject({ mandatory: false });
   });
 
-  it('lets a pre-release channel see newer stable releases, with its own word first', () => {
+  it('shows stable releases on a pre-release channel, whose own offers count first', () => {
     const beta = { name: 'beta', prerelease: true };
     const on = (own: readonly Offer[], stable: readonly Offer[], from = '1.0.0') =>
       decideUpdate(query({ from, channel: 'beta' }), view(own, beta, stable));
@@ -291,7 +291,7 @@ describe('decideUpdate', () => {
     expect(decideUpdate(query(), lts)).toMatchObject({ offer: { version: { version: '1.0.5' } } });
   });
 
-  it('says not_entitled of a channel that is not open, before it looks at anything', () => {
+  it('answers not_entitled for a closed channel before any other reason', () => {
     const closed = createClosedView('insider');
     for (const fields of [{}, { from: '9.0.0' }, { currentVersion: null }, { formats: [] }]) {
       expect(decideUpdate(query(fields), closed)).toEqual({ reason: 'not_entitled', path: [] });
@@ -299,7 +299,7 @@ describe('decideUpdate', () => {
     expect(newestFor(closed, visitorOn('windows', 'x64'))).toBeUndefined();
   });
 
-  it('explains itself', () => {
+  it('explains its decision', () => {
     const offers = [
       offer('3.0.0', { status: 'paused' }),
       offer('2.0.0', { requiresText: '>=1.5.0' }),
@@ -355,8 +355,8 @@ const queries = fc
   })
   .map(query);
 
-describe('decideUpdate, whatever it is given', () => {
-  it('is total and deterministic, and never offers what it should not', () => {
+describe('decideUpdate, for any input', () => {
+  it('is total and deterministic, and never offers an artifact that breaks a rule', () => {
     fc.assert(
       fc.property(offers, queries, (all, asked) => {
         const channel = view(all);
@@ -379,7 +379,7 @@ describe('decideUpdate, whatever it is given', () => {
     );
   });
 
-  it('gives whoever may use a channel the answer it would be without tiers, and nobody else any', () => {
+  it('answers clients of an open channel as without tiers, and other clients not_entitled', () => {
     const channels = fc.subarray(['stable', 'beta']);
     const tiers = fc.constantFrom(null, 'free', 'pro', 'unheard-of');
     const named = fc.constantFrom('stable', 'beta');
@@ -475,7 +475,7 @@ describe('decideUpdate, whatever it is given', () => {
     );
   });
 
-  it('agrees with the latest version of a download button', () => {
+  it('agrees with the latest version on a website', () => {
     fc.assert(
       fc.property(offers, fc.constantFrom(...PLATFORMS), (all, platform) => {
         const channel = view(all);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { isDisplayName } from '../../src/domain/display-name.ts';
 
-describe('a name', () => {
+describe('a display name', () => {
   it.each([
     'Ada Lovelace',
     "Ada's laptop",
@@ -28,7 +28,7 @@ describe('a name', () => {
     '🇪🇺',
     '🏴\u{e0067}\u{e0062}\u{e0065}\u{e006e}\u{e0067}\u{e007f}',
     '👩\u200d👩\u200d👧\u200d👦',
-  ])('%s is one', (name) => {
+  ])('may be %s', (name) => {
     expect(isDisplayName(name)).toBe(true);
   });
 
@@ -67,7 +67,7 @@ describe('a name', () => {
     ['an escape', 'a\u001b[31m'],
     ['half a character', 'a\ud800b'],
   ];
-  it.each(invisible)('with %s is none', (_, name) => {
+  it.each(invisible)('must not contain %s', (_, name) => {
     expect(isDisplayName(name)).toBe(false);
   });
 });

@@ -10,7 +10,7 @@ const TABLE = parseTierTable({
 });
 
 describe('a table of tiers', () => {
-  it('keeps a channel that some tier names for the tiers that name it', () => {
+  it('opens a channel that some tier names only to the tiers that name it', () => {
     const open = (tier: string | null, application: string, channel: string) =>
       TABLE.opensChannel(tier, application, channel);
     expect(['pro', 'lab'].map((tier) => open(tier, 'desktop', 'insider'))).toEqual([true, true]);
@@ -21,13 +21,13 @@ describe('a table of tiers', () => {
     expect(TABLE.restricts('helper', 'insider')).toBe(false);
   });
 
-  it('means the channel when it names an alias of it', () => {
+  it('resolves aliases of channels', () => {
     expect(TABLE.restricts('desktop', 'stable')).toBe(true);
     expect(TABLE.opensChannel('lab', 'desktop', 'stable')).toBe(true);
     expect(TABLE.channels).toContainEqual({ application: 'desktop', channel: 'stable' });
   });
 
-  it('takes a tier that it does not have for the first one', () => {
+  it('uses the first tier for an unknown tier', () => {
     expect(TABLE.tierNamed('platinum')).toBe('free');
     expect(TABLE.tierNamed(null)).toBe('free');
     expect(TABLE.opensChannel('platinum', 'desktop', 'insider')).toBe(false);
@@ -45,7 +45,7 @@ describe('a table of tiers', () => {
     ['a value', { pro: [null] }],
     ['a channel without its application', { pro: ['channel:insider'] }],
     ['a channel name', { pro: ['channel:desktop/In Sider'] }],
-  ])('refuses what it cannot read: %s', (_what, json) => {
+  ])('refuses an invalid table: %s', (_what, json) => {
     expect(() => parseTierTable(json)).toThrow();
   });
 });
@@ -74,13 +74,13 @@ describe('a channel as a tier sees it', () => {
       ({ version }) => version.version,
     );
 
-  it('is the channel itself where no channel is for some tiers only', () => {
+  it('is the channel itself without restricted channels', () => {
     const seen = viewFor(DEFAULT_TIERS, null, 'desktop', views.beta);
     expect(seen).toEqual({ channel: views.beta, isRestricted: false });
     expect(viewFor(TABLE, null, 'helper', views.beta).channel).toBe(views.beta);
   });
 
-  it('has nothing in it when it is closed', () => {
+  it('is empty when it is closed', () => {
     const { channel, isRestricted } = viewFor(TABLE, 'pro', 'desktop', views.stable);
     expect([channel.isOpen, isRestricted]).toEqual([false, true]);
     expect(channel.offers).toEqual([]);
@@ -89,7 +89,7 @@ describe('a channel as a tier sees it', () => {
     expect(channel.own().isOpen).toBe(false);
   });
 
-  it('shows a closed stable channel through no pre-release channel', () => {
+  it('of a pre-release channel does not show a closed stable channel', () => {
     expect(versionsSeen('lab', 'beta')).toEqual(['2.0.0-beta.1', '1.0.0']);
     expect(versionsSeen('pro', 'beta')).toEqual(['2.0.0-beta.1']);
     const { channel, isRestricted } = viewFor(TABLE, null, 'desktop', views.beta);

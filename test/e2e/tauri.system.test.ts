@@ -43,7 +43,7 @@ afterAll(() => service.close());
 function bundlesOf(version: string): Record<string, Buffer> {
   // No two builds have the same bytes.
   const app = (program: Buffer) =>
-    gzipSync(tar('My App.app/Contents/MacOS/app', Buffer.concat([program, randomBytes(64)])));
+    gzipSync(tar(['My App.app/Contents/MacOS/app', Buffer.concat([program, randomBytes(64)])]));
   const program = (head: Buffer) => Buffer.concat([head, randomBytes(5000)]);
   return {
     [`windows/bundle/nsis/My App_${version}_x64-setup.exe`]: program(pe('x64')),

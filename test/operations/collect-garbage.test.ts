@@ -59,7 +59,7 @@ async function artifactsIn(store: ObjectStore): Promise<readonly string[]> {
 }
 
 describe('gc beside a publish that uses an old upload again', () => {
-  it('never removes what a commit names, whatever the age and the moment', async () => {
+  it('never removes an upload that a commit names, whatever its age and whenever gc runs', async () => {
     const randomness = createSeededRandomness(SEED);
     const runs = 200;
     let removed = 0;
@@ -99,7 +99,7 @@ describe('gc beside a publish that uses an old upload again', () => {
     );
   });
 
-  it('does not remove what was uploaded again after another gc had removed it', async () => {
+  it('does not remove an object that was uploaded again after another gc removed it', async () => {
     const { store, clock, memory, gc, ...parts } = await setUp();
     clock.advance(8 * DAY_MS);
     let isPaused = true;
@@ -117,7 +117,7 @@ describe('gc beside a publish that uses an old upload again', () => {
 });
 
 describe('gc', () => {
-  it('keeps an upload for a week, and removes it then', async () => {
+  it('removes an upload after a week', async () => {
     const { clock, memory, gc } = await setUp();
     // Giving up on the interrupted publish took a minute.
     clock.advance(7 * DAY_MS - HOUR_MS);
@@ -129,7 +129,7 @@ describe('gc', () => {
     expect(await artifactsIn(memory)).toEqual([expect.stringContaining('First.exe')]);
   });
 
-  it('removes nothing in a dry run, and says what it would', async () => {
+  it('lists what it would remove in a dry run, and removes nothing', async () => {
     const { clock, memory, ...parts } = await setUp();
     clock.advance(8 * DAY_MS);
     const store = createDryRunStore({ store: memory, clock });
@@ -141,7 +141,7 @@ describe('gc', () => {
     expect(await artifactsIn(memory)).toHaveLength(2);
   });
 
-  it('removes nothing of an application with a manifest that cannot be read', async () => {
+  it('removes nothing of an application with a corrupt manifest', async () => {
     const newer = JSON.stringify({ signed: { schema_version: 2 }, digest: '', signatures: [] });
     for (const body of ['', '{"signed":', newer]) {
       const { clock, memory, gc } = await setUp();
@@ -169,7 +169,7 @@ describe('gc', () => {
     expect(await artifactsIn(memory)).toHaveLength(2);
   });
 
-  it('keeps what a manifest names that the listing does not have', async () => {
+  it('keeps an object that a manifest names although the listing lacks it', async () => {
     const { clock, memory, ...parts } = await setUp();
     clock.advance(8 * DAY_MS);
     const store: ObjectStore = {
@@ -184,7 +184,7 @@ describe('gc', () => {
     expect(await artifactsIn(memory)).toEqual([expect.stringContaining('First.exe')]);
   });
 
-  it('tells ages by the clock of the store, however wrong its own is', async () => {
+  it('uses the clock of the store, however wrong its own clock is', async () => {
     const { clock, memory, ...parts } = await setUp();
     const removed: Date[] = [];
     const store: ObjectStore = {
@@ -217,7 +217,7 @@ describe('gc', () => {
 });
 
 describe('gc on a directory', () => {
-  it('clears old unnamed files and unfinished ones, and no others', async () => {
+  it('removes old unnamed and unfinished files, and no others', async () => {
     const directory = path.join(temporary.path, 'objects');
     const signUrl = () => {
       throw new Error('not used');

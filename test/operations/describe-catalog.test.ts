@@ -49,7 +49,7 @@ describe('describing the catalog', () => {
   const describeAll = (isPublic: (application: string, channel: string) => boolean = () => true) =>
     describeCatalog({ catalog, isPublic });
 
-  it('says what is on offer and for which machines', async () => {
+  it('lists the offered releases and their targets', async () => {
     await put('1.0.0');
     await put('1.1.0');
     await put('1.2.0');
@@ -86,7 +86,7 @@ describe('describing the catalog', () => {
     });
   });
 
-  it('a channel that offers nothing has no newest, and what is yanked runs nowhere', async () => {
+  it('a channel without offers has no newest release, and yanked releases have no targets', async () => {
     await put('1.0.0');
     await setStatus('yank', '1.0.0');
     await catalog.start();
@@ -95,7 +95,7 @@ describe('describing the catalog', () => {
     ]);
   });
 
-  it('tells nothing of a channel that is not for everybody, also not through another', async () => {
+  it('hides a restricted channel, also where another channel shows its offers', async () => {
     await put('1.0.0');
     await put('1.1.0-beta.1', { channel: 'beta' });
     await put('9.0.0', { channel: 'insider' });
@@ -110,7 +110,7 @@ describe('describing the catalog', () => {
     ]);
   });
 
-  it('lists what cannot be answered for as not available, and nothing before the store answered', async () => {
+  it('lists a broken application as not available, and nothing before the store answers', async () => {
     await put('1.0.0');
     expect(describeAll()).toEqual([]);
     await catalog.start();
@@ -119,7 +119,7 @@ describe('describing the catalog', () => {
     expect(describeAll()).toEqual([{ application: 'desktop', isAvailable: false }]);
   });
 
-  it('asks the store nothing', async () => {
+  it('makes no store request', async () => {
     await put('1.0.0');
     await catalog.start();
     await catalog.stop();

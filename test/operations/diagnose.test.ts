@@ -1,10 +1,11 @@
 import { describe, expect, it } from 'vitest';
+import { PRIVATE_ROOTS } from '../../src/app/key-roots.ts';
 import { createMemoryStore } from '../../src/object-store/memory.ts';
 import type { ObjectStore } from '../../src/object-store/object-store.ts';
 import { type DiagnoseDeps, diagnose } from '../../src/operations/diagnose.ts';
 import { createFixedClock, createSeededRandomness } from '../support/clock.ts';
 
-/** What `doctor` says of private data; the real stores are in the command's own tests. */
+/** What `doctor` reports of private data. Tests of the command use real stores. */
 function setUp(
   options: {
     readonly anonymous?: number;
@@ -28,7 +29,8 @@ function setUp(
     randomness: createSeededRandomness(3),
     probe: async () => 'fine',
     isOpenToUsers: undefined,
-    fetchPresigned: async (url) => {
+    privateRoots: PRIVATE_ROOTS,
+    fetchStatus: async (url) => {
       asked.push(url);
       return url.includes('sig=') ? 200 : (options.anonymous ?? 403);
     },
@@ -40,7 +42,7 @@ const named = async (deps: DiagnoseDeps, name: string) =>
   (await diagnose(deps)).find((check) => check.name === name);
 
 describe('diagnose: private data', () => {
-  it('is well when an unsigned request is refused, and leaves nothing behind', async () => {
+  it('is ok when unsigned requests are refused, and its probes are removed', async () => {
     const { deps, asked, memory } = setUp();
     expect(await named(deps, 'private data')).toMatchObject({ outcome: 'ok' });
     const bare = asked.filter((url) => !url.includes('?')).map((url) => new URL(url).pathname);
@@ -49,6 +51,7 @@ describe('diagnose: private data', () => {
       'contact',
       'developer-keys',
       'invitations',
+      'lockouts',
       'sessions',
     ]);
     const left = [];
@@ -56,25 +59,27 @@ describe('diagnose: private data', () => {
     expect(left).toEqual([]);
   });
 
-  it.each([200, 206, 302])('fails when anybody is answered %i', async (anonymous) => {
+  it.each([200, 206, 302])('fails when an unsigned request is answered %i', async (anonymous) => {
     const { deps } = setUp({ anonymous });
     const check = await named(deps, 'private data');
     expect(check).toMatchObject({ outcome: 'failed' });
-    expect(check?.detail).toMatch(/Anyone can read .*S3_PRIVATE_BUCKET/);
+    expect(check?.detail).toMatch(
+      /is public: requests without a signature can read accounts.*S3_PRIVATE_BUCKET/,
+    );
   });
 
-  it('fails when one of them alone is open', async () => {
+  it('fails when one prefix alone is open', async () => {
     const { deps } = setUp();
     const partly = {
       ...deps,
-      fetchPresigned: async (url: string) => (/sig=|contact/.test(url) ? 200 : 403),
+      fetchStatus: async (url: string) => (/sig=|contact/.test(url) ? 200 : 403),
     };
     const check = await named(partly, 'private data');
     expect(check).toMatchObject({ outcome: 'failed' });
     expect(check?.detail).toContain('contact/ (200)');
   });
 
-  it.each([0, 404, 429, 500])('does not call it well when the answer is %i', async (anonymous) => {
+  it.each([0, 404, 429, 500])('warns when the answer is %i', async (anonymous) => {
     const { deps } = setUp({ anonymous });
     expect(await named(deps, 'private data')).toMatchObject({ outcome: 'warning' });
   });
@@ -82,7 +87,7 @@ describe('diagnose: private data', () => {
   it.each([
     [true, 'warning'],
     [false, 'ok'],
-  ])('of a directory that others can look into (%s) is %s', async (isOpen, outcome) => {
+  ])('of a directory that other users can read (%s) is %s', async (isOpen, outcome) => {
     const { deps } = setUp();
     const directory = { ...deps, isOpenToUsers: async () => isOpen };
     expect(await named(directory, 'private data')).toMatchObject({ outcome });

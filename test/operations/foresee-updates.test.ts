@@ -39,7 +39,7 @@ function foresee(
 }
 
 describe('what clients get after a change', () => {
-  it('a yank sends those who have it to a newer release, and nobody back', () => {
+  it('a yank moves its clients to a newer release, and none to an older one', () => {
     const older = [offer('1.0.0'), offer('1.1.0'), offer('1.2.0')];
     const before = { stable: channel([...older, offer('1.3.0')]) };
     const yanked = { stable: channel([...older, offer('1.3.0', { status: 'yanked' })]) };
@@ -55,7 +55,7 @@ describe('what clients get after a change', () => {
     ]);
   });
 
-  it('says of each target on its own what is left, also after the version is gone', () => {
+  it('reports each target by itself, also after the version is retired', () => {
     const before = { stable: channel([offer('1.0.0'), offer('2.0.0', {}, [WINDOWS, LINUX])]) };
     const after = { stable: channel([offer('1.0.0')], { retired: ['2.0.0'] }) };
     expect(foresee(before, after, '2.0.0')).toEqual([
@@ -66,7 +66,7 @@ describe('what clients get after a change', () => {
     ]);
   });
 
-  it('names the release that those who need a yanked stepping stone may not have', () => {
+  it('names the release that clients cannot reach without a yanked stepping stone', () => {
     const stone = offer('1.5.0');
     const gated = offer('2.0.0', { requires: '>=1.5.0' });
     const before = { stable: channel([offer('1.0.0'), stone, gated]) };
@@ -77,7 +77,7 @@ describe('what clients get after a change', () => {
     ]);
   });
 
-  it('includes pre-release channels, which see the stable one, and no others', () => {
+  it('includes pre-release channels, which show stable, and no other channels', () => {
     const state = (status: OfferJson['status']) => ({
       stable: channel([offer('1.0.0'), offer('1.1.0', { status })]),
       beta: channel([offer('1.2.0-beta.1')], { prerelease: true }),

@@ -12,7 +12,7 @@ describe('hashFile', () => {
   afterEach(() => directory.remove());
 
   // The larger one is hashed on two threads.
-  it.each([3, 70 * 1024 * 1024 + 5])('hashes %i bytes, and says how far it is', async (size) => {
+  it.each([3, 70 * 1024 * 1024 + 5])('hashes %i bytes and reports its progress', async (size) => {
     const content = Buffer.alloc(size, 'slipway');
     const file = await makeArtifact(directory.path, { content, filename: 'a.bin' });
     const steps: number[] = [];
@@ -25,7 +25,7 @@ describe('hashFile', () => {
     await expect(hashFile({ ...file, stated }, () => {})).rejects.toThrow(/feed\.yml/);
   });
 
-  it('refuses a file that changed since it was looked at, or is gone', async () => {
+  it('refuses a file that changed or was removed meanwhile', async () => {
     const content = Buffer.alloc(70 * 1024 * 1024);
     const file = await makeArtifact(directory.path, { content, filename: 'a.bin' });
     await truncate(file.path, 1_000);

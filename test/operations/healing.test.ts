@@ -4,7 +4,7 @@ import { verifyCatalog } from '../../src/operations/verify-catalog.ts';
 import { createWorld, offered, POLL_MS, type World } from '../catalog/live-catalog.ts';
 import { makeArtifact, makeTemporaryDirectory, publish } from '../support/release.ts';
 
-/** Publishing the same files again makes whole what was corrupt in the store. */
+/** Publishing the same files again repairs what was corrupt in the store. */
 
 const temporary = await makeTemporaryDirectory();
 afterAll(() => temporary.remove());
@@ -31,7 +31,7 @@ it('replaces a file that was altered at the same size', async () => {
   expect((await publish(world.parts, request)).changed).toBe(false);
 });
 
-it('makes a corrupt manifest anew when a person allows it, and says how', async () => {
+it('makes a corrupt manifest again when the operator allows it; the error names the option', async () => {
   const world = createWorld();
   await publish(world.parts, request);
   await world.tamper(manifestKey('desktop', '1.0.0', 1), (text) => text.slice(0, 40));
@@ -46,7 +46,7 @@ it('makes a corrupt manifest anew when a person allows it, and says how', async 
   await catalog.stop();
 });
 
-it('needs nobody for a corrupt manifest that a sound one followed', async () => {
+it('needs no option for a corrupt manifest that a sound one followed', async () => {
   const world = createWorld();
   await publish(world.parts, request);
   const mac = await makeArtifact(temporary.path, {
@@ -55,7 +55,7 @@ it('needs nobody for a corrupt manifest that a sound one followed', async () => 
     arch: 'arm64',
     format: 'dmg',
   });
-  // Offered as it was on another channel.
+  // Another channel offers the first manifest.
   await publish(world.parts, { ...request, channel: 'beta' });
   await publish(world.parts, { version: '1.0.0', artifacts: [mac] });
   await world.tamper(manifestKey('desktop', '1.0.0', 1), (text) => text.slice(0, 40));

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { didYouMean, known } from '../../src/operations/name-hint.ts';
 
-describe('a hint at what was meant', () => {
+describe('the hint for an unknown name', () => {
   it.each([
     ['bta', ['stable', 'beta'], 'Did you mean beta? '],
     ['ebta', ['stable', 'beta'], 'Did you mean beta? '],
@@ -16,11 +16,11 @@ describe('a hint at what was meant', () => {
     expect(didYouMean(wanted, names)).toBe(expected);
   });
 
-  it('comes before the names that there are', () => {
+  it('comes before the known names', () => {
     expect(known('Channels', ['stable', 'beta'], 'bta')).toBe(
       'Did you mean beta? Channels: stable, beta.',
     );
     expect(known('Channels', ['stable'])).toBe('Channels: stable.');
-    expect(known('Channels', [], 'beta')).toBe('There are no channels yet.');
+    expect(known('Channels', [], 'beta')).toBe('There are none yet.');
   });
 });

@@ -95,7 +95,7 @@ describe('publishing', () => {
       expect(await left(publish(parts, { version: '1.0.0', artifacts }))).toEqual([]);
     });
 
-    it('names the machines that stay behind, until their build is there', async () => {
+    it('that a release lacks are reported by target, until it has them', async () => {
       const publish11 = async (arch: 'x64' | 'arm64') =>
         left(publish(parts, { version: '1.1.0', artifacts: [await built(arch, '1.1.0')] }));
       expect(await publish11('x64')).toEqual([{ platform: 'windows', arch: 'arm64' }]);
@@ -103,7 +103,7 @@ describe('publishing', () => {
       expect(await publish11('arm64')).toEqual([]);
     });
 
-    it('ends them with a release, also later, and in every manifest of it that follows', async () => {
+    it('end with a release, also with a later publish, and in all its later manifests', async () => {
       const artifacts = [await built('x64', '1.1.0')];
       await publish(parts, { version: '1.1.0', artifacts });
       const ended = await publish(parts, { version: '1.1.0', artifacts, endsNative });
@@ -120,7 +120,7 @@ describe('publishing', () => {
       expect(offer?.ends_native).toEqual([{ os: 'windows', arch: 'arm64' }]);
     });
 
-    it('refuses a publisher who ends them and brings one; a later one takes it back', async () => {
+    it('cannot be ended and published at once; a later native build takes the end back', async () => {
       const artifacts = [await built('x64', '1.1.0'), await built('arm64', '1.1.0')];
       const both = publish(parts, { version: '1.1.0', artifacts, endsNative });
       await expect(both).rejects.toThrow(/has a native build for windows-arm64: App-1\.1\.0-arm64/);
@@ -132,7 +132,7 @@ describe('publishing', () => {
       expect(offer?.ends_native).toBeUndefined();
     });
 
-    it('keeps them ended in newer releases, whatever becomes of the one that said so', async () => {
+    it('stay ended in newer releases after the release that ended them is withdrawn', async () => {
       await publish(parts, {
         version: '1.1.0',
         artifacts: [await built('x64', '1.1.0')],
@@ -147,14 +147,14 @@ describe('publishing', () => {
       expect(await left(publish(parts, next))).toEqual([]);
     });
 
-    it('counts what a pre-release channel shows of the stable one', async () => {
+    it('of the stable channel count on a pre-release channel', async () => {
       const artifacts = [await built('x64', '1.1.0-beta.1')];
       const beta = { version: '1.1.0-beta.1', artifacts, channel: 'beta' };
       expect(await left(publish(parts, beta))).toEqual([{ platform: 'windows', arch: 'arm64' }]);
     });
   });
 
-  it('needs --create for what is new, and says what there is', async () => {
+  it('needs --create for a new application or channel, and names the existing ones', async () => {
     const request = { version: '1.0.0', artifacts: [await windows('a')] };
     expect(await codeOf(publish(parts, { ...request, create: false }))).toBe('needs_create');
     await publish(parts, request);
@@ -174,7 +174,7 @@ describe('publishing', () => {
   });
 
   it.each(['>5 <4', '>=2.0.0', 'nonsense', ''])(
-    'refuses a range nobody can be in: %j',
+    'refuses a range that contains no client: %j',
     async (requires) => {
       const request = { version: '1.5.0', artifacts: [await windows('a')], requires };
       expect(await codeOf(publish(parts, request))).toBe('invalid_range');
@@ -221,7 +221,7 @@ describe('publishing', () => {
     expect(release.artifacts).toHaveLength(2);
   });
 
-  it('never replaces what was offered: bytes, names, ranges', async () => {
+  it('never replaces the bytes, names and ranges of an offered release', async () => {
     const base = { version: '1.0.0', requires: '<1.0.0', notes: { und: 'First.' } };
     await publish(parts, { ...base, artifacts: [await windows('a')] });
     const refused = async (fields: object) =>
@@ -242,7 +242,7 @@ describe('publishing', () => {
     expect(await refused({ channel: 'beta' })).toBe('status_forbids');
   });
 
-  it('heals a corrupt file when it is published again', async () => {
+  it('repairs a corrupt file when it is published again', async () => {
     const request = { version: '1.0.0', artifacts: [await windows('a')] };
     await publish(parts, request);
     const before = (await showRelease(parts, 'desktop', '1.0.0')).release.artifacts[0];
@@ -293,7 +293,7 @@ describe('publishing', () => {
     expect(await offers()).toEqual(['stable 1.0.0 paused #2']);
   });
 
-  it('changes a status once, everywhere, and a yank for good', async () => {
+  it('changes a status once, on every channel, and a yank permanently', async () => {
     for (const channel of ['stable', 'beta']) {
       await publish(parts, { version: '1.0.0', channel, artifacts: [await windows('a')] });
     }

@@ -37,19 +37,19 @@ describe('a release that is mandatory for versions that may not take it', () => 
   const gated = (requires: string, mandatory: string, builds?: readonly Build[]) =>
     offer('2.0.0', { requires, mandatory_for: mandatory }, builds);
 
-  it('is refused when nothing leads them there, with such a version and what to do', () => {
+  it('is refused when no release leads them there, with an example and what to do', () => {
     expect(refusal(gated('>=1.0.0', '<1.5.0'))).toBe(
       'Clients on 0.0.0 must update to 2.0.0 (--mandatory-for "<1.5.0"), but 2.0.0 requires >=1.0.0, and stable has no release in between that leads there. Publish one in between first, or correct --requires and --mandatory-for. To leave these clients where they are, add --allow-stranded.',
     );
     expect(refusal(gated('>=1.6.0', '>=1.4.0 <1.5.0'))).toMatch(/^Clients on 1\.4\.0 must/);
   });
 
-  it('is refused naming the newest version that was published, where one is concerned', () => {
+  it('is refused with the newest published version among them as the example', () => {
     const others = [offer('0.8.0'), offer('0.9.0'), offer('1.9.0', { status: 'paused' })];
     expect(refusal(gated('>=1.0.0', '<1.5.0'), others)).toMatch(/^Clients on 0\.9\.0 must/);
   });
 
-  it('is accepted when all of them may take it, or a chain of releases leads there', () => {
+  it('is accepted when all of them may update to it, or a chain of releases leads there', () => {
     expect(refusal(gated('>=1.0.0', '>=1.0.0 <1.5.0'))).toBeUndefined();
     expect(refusal(gated('>=1.0.0', '<1.5.0'), [offer('1.2.0')])).toBeUndefined();
     const chain = [offer('0.5.0'), offer('1.2.0', { requires: '>=0.5.0' })];
@@ -74,13 +74,13 @@ describe('a release that is mandatory for versions that may not take it', () => 
     );
   });
 
-  it('counts a release that is paused for now as if it were offered', () => {
+  it('counts a paused release as offered', () => {
     const release = { ...gated('>=1.0.0', '>=1.0.0 <1.5.0'), status: 'paused' as const };
     expect(refusal(release)).toBeUndefined();
   });
 });
 
-describe('the versions that stand for all', () => {
+describe('the versions that stand for all others', () => {
   const number = fc.integer({ min: 0, max: 3 });
   const version = fc
     .tuple(
@@ -97,7 +97,7 @@ describe('the versions that stand for all', () => {
     )
     .chain((parts) => fc.constantFrom(' ', ' || ').map((separator) => parts.join(separator)));
 
-  it('any version is treated by every range as one of them is', () => {
+  it('are in the same ranges as any other version', () => {
     fc.assert(
       fc.property(fc.array(range, { minLength: 1, maxLength: 3 }), version, (texts, text) => {
         const ranges = texts.map((one) => parseRange(one, '/range'));

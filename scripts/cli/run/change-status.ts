@@ -23,7 +23,7 @@ interface StatusOptions extends ChangeOptions {
   readonly reason?: string;
 }
 
-/** What the command of this name does. */
+/** The handler of the command with this name. */
 export function changeTo(verb: StatusVerb) {
   return async (terminal: Terminal, version: string, options: StatusOptions): Promise<void> => {
     const context = await openContext(terminal);
@@ -47,13 +47,13 @@ export function changeTo(verb: StatusVerb) {
       `${PARTICIPLES[verb]} ${application} ${version} on ${channels.join(', ')} ${where}.`,
     );
     if (others.length > 0) print(terminal, `It was ${stateOf(others)} before.`);
-    printWhenLive(terminal, result);
+    printWhenLive(terminal, context, result.announced);
     printClients(terminal, version, result.clients);
-    if (verb === 'yank' || verb === 'retire') printStranded(terminal, version, result);
+    for (const sentence of withdrawalSentences(verb, version, result)) print(terminal, sentence);
   };
 }
 
-/** `paused on stable, beta`: they all have the status that was asked for. */
+/** `paused on stable, beta`: all listed channels have the same status. */
 function stateOf(listed: readonly ListedStatus[]): string {
   const preposition = listed[0]?.status === 'retired' ? 'from' : 'on';
   return `${listed[0]?.status} ${preposition} ${listed.map(({ channel }) => channel).join(', ')}`;
@@ -62,7 +62,7 @@ function stateOf(listed: readonly ListedStatus[]): string {
 function reasonKept(listed: readonly ListedStatus[]): string {
   const reasons = new Set(listed.map(({ reason }) => reason).filter((reason) => reason !== null));
   const kept = reasons.size === 0 ? 'none' : [...reasons].map((r) => JSON.stringify(r)).join(', ');
-  return `The reason given now is not recorded. On record: ${kept}.`;
+  return `The new reason is not recorded. Recorded: ${kept}.`;
 }
 
 function printClients(
@@ -71,7 +71,7 @@ function printClients(
   clients: readonly ForeseenUpdate[],
 ): void {
   if (clients.length === 0) return;
-  print(terminal, `Clients on ${version} and older ones now get:`);
+  print(terminal, `Clients on ${version} and older versions now get:`);
   printTable(
     terminal,
     ['channel', 'target', 'installed', 'gets'],
@@ -84,13 +84,28 @@ function printClients(
   );
 }
 
-/** Who runs a withdrawn version is moved on by a newer one, and by nothing else. */
-function printStranded(terminal: Terminal, version: string, result: StatusChanged): void {
-  const isStuck = result.clients.some(
-    ({ newest, offered }) => newest === version && offered === null,
-  );
-  if (!isStuck) return;
-  print(terminal, `Publish a newer release to move these clients off ${version}.`);
+/** What the publisher has to do for the clients that a withdrawn release leaves without an update. */
+function withdrawalSentences(
+  verb: StatusVerb,
+  version: string,
+  { clients }: StatusChanged,
+): readonly string[] {
+  if (verb === 'resume') return [];
+  const cutOff = new Map<string, Set<string>>();
+  for (const { reason, withheld, channel } of clients) {
+    if (reason !== 'must_step_through' || withheld === null) continue;
+    cutOff.set(withheld, (cutOff.get(withheld) ?? new Set()).add(channel));
+  }
+  const isStuck = clients.some(({ newest, offered }) => newest === version && offered === null);
+  return [
+    ...[...cutOff].map(
+      ([newer, channels]) =>
+        `Without ${version}, older clients on ${[...channels].join(', ')} cannot reach ${newer}, which requires a release in between. ${verb === 'pause' ? `Resume ${version}, or publish` : 'Publish'} a release that they can install and that ${newer} accepts.`,
+    ),
+    ...(isStuck && verb !== 'pause'
+      ? [`Publish a newer release to move these clients off ${version}.`]
+      : []),
+  ];
 }
 
 function answerOf({ offered, reason, withheld, newest, oldest }: ForeseenUpdate): string {
@@ -100,7 +115,7 @@ function answerOf({ offered, reason, withheld, newest, oldest }: ForeseenUpdate)
     case 'paused':
       return `nothing: ${withheld} is paused`;
     case 'must_step_through':
-      return `nothing: ${withheld} requires a release in between, and none is offered`;
+      return `nothing: ${withheld} requires a release in between`;
     case 'unsupported_platform':
     case 'unsupported_format':
       return `nothing: ${withheld} has no build of this kind`;

@@ -1,4 +1,5 @@
 import { stat } from 'node:fs/promises';
+import { PRIVATE_ROOTS } from '../../../src/app/key-roots.ts';
 import { objectsDirectory } from '../../../src/app/stores.ts';
 import { diagnose } from '../../../src/operations/diagnose.ts';
 import { openContext } from '../context.ts';
@@ -9,17 +10,16 @@ const FETCH_TIMEOUT_MS = 10_000;
 
 export async function doctor(terminal: Terminal, options: { json: boolean }): Promise<number> {
   const context = await openContext(terminal, { mayBeNew: true });
+  const isBucket = context.config.store.kind === 's3';
   const checks = await diagnose({
     ...context,
     probe: async () => {
       await context.ensureConforming({ fresh: true });
-      return 'A key can be taken only once, also by 32 writers at the same moment.';
+      return 'Of 32 writers at the same moment exactly one creates a key.';
     },
-    fetchPresigned: context.config.store.kind === 's3' ? fetchStatus : undefined,
-    isOpenToUsers:
-      context.config.store.kind === 's3'
-        ? undefined
-        : () => isOpenToUsers(objectsDirectory(context.config)),
+    privateRoots: PRIVATE_ROOTS,
+    fetchStatus: isBucket ? fetchStatus : undefined,
+    isOpenToUsers: isBucket ? undefined : () => isOpenToUsers(objectsDirectory(context.config)),
   });
   if (options.json) printJson(terminal, { checks });
   else {
@@ -33,11 +33,11 @@ export async function doctor(terminal: Terminal, options: { json: boolean }): Pr
   return checks.some(({ outcome }) => outcome === 'failed') ? EXIT.failed : EXIT.done;
 }
 
-/** Windows has no such bits and reports them all as set: its own permissions count there. */
+/** On Windows Node reports all permission bits as set: access lists count there, which this cannot read. */
 async function isOpenToUsers(directory: string): Promise<boolean> {
   if (process.platform === 'win32') return false;
   const found = await stat(directory).catch(() => undefined);
-  // One that is not there yet will be its owner's alone.
+  // The store creates a missing directory for its owner alone.
   return found !== undefined && (found.mode & 0o077) !== 0;
 }
 

@@ -27,7 +27,7 @@ export async function gc(
     return code;
   }
   const where = context.place.text;
-  if (results.length === 0) print(terminal, `Nothing is published in ${where} yet.`);
+  if (results.length === 0) print(terminal, `No application is published in ${where} yet.`);
   for (const { application, objects, bytes, refusal } of results) {
     if (refusal !== undefined) {
       print(
@@ -43,6 +43,6 @@ export async function gc(
     for (const { key, size } of objects) print(terminal, `  ${key}  ${formatBytes(size)}`);
   }
   if (abandonedUploads > 0)
-    print(terminal, `${counted(abandonedUploads, 'interrupted upload')} cleared.`);
+    print(terminal, `${counted(abandonedUploads, 'interrupted upload')} removed.`);
   return code;
 }

@@ -1,4 +1,5 @@
 import { channelEntries } from '../../../src/catalog/revision-document.ts';
+import { DEFAULT_CHANNEL } from '../../../src/domain/channel.ts';
 import {
   listReleases,
   readCatalog,
@@ -94,7 +95,7 @@ export async function channels(terminal: Terminal, options: InspectOptions): Pro
       row.newest ?? '',
       String(row.offers),
       String(row.retired),
-      row.prerelease ? 'stable' : '',
+      row.prerelease ? DEFAULT_CHANNEL : '',
     ]),
   );
 }

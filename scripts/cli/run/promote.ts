@@ -2,6 +2,7 @@ import { promoteRelease } from '../../../src/operations/promote-release.ts';
 import type { ChangeOptions } from '../arguments.ts';
 import { runWithConsent } from '../consent.ts';
 import { openContext } from '../context.ts';
+import { leftBehindSentences } from '../left-behind.ts';
 import { printJson, printWhenLive, staysPaused } from '../output.ts';
 import { print, type Terminal } from '../terminal.ts';
 
@@ -22,19 +23,17 @@ export async function promote(
   const context = await openContext(terminal);
   const application = options.app ?? context.config.defaultApplication;
   const { to, create, allowPrerelease, allowOlder, allowStranded } = options;
-  const { channel, revision, changed, announced, status } = await runWithConsent(
-    terminal,
-    { allowOlder, allowStranded },
-    (overruled) =>
-      promoteRelease(context, {
-        application,
-        version,
-        to,
-        create,
-        allowPrerelease,
-        ...overruled,
-      }),
+  const promoted = await runWithConsent(terminal, { allowOlder, allowStranded }, (overruled) =>
+    promoteRelease(context, {
+      application,
+      version,
+      to,
+      create,
+      allowPrerelease,
+      ...overruled,
+    }),
   );
+  const { channel, revision, changed, announced, status } = promoted;
   if (options.json) {
     printJson(terminal, {
       app: application,
@@ -43,6 +42,7 @@ export async function promote(
       status,
       catalog_revision: revision,
       changed,
+      left_behind: promoted.leftBehind.map(({ platform, arch }) => ({ os: platform, arch })),
     });
   } else if (changed) {
     print(
@@ -50,7 +50,8 @@ export async function promote(
       `Promoted ${application} ${version} to ${channel} in ${context.place.text} (catalog revision ${revision}).`,
     );
     if (status === 'paused') print(terminal, staysPaused(version, channel));
-    printWhenLive(terminal, { announced });
+    for (const sentence of leftBehindSentences({ version, ...promoted })) print(terminal, sentence);
+    printWhenLive(terminal, context, announced);
   } else {
     print(
       terminal,

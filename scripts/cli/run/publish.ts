@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { readBuildOutput } from '../../../src/build-output/read-build-output.ts';
-import type { Target } from '../../../src/domain/release.ts';
+import type { Target } from '../../../src/domain/target.ts';
 import { AppError } from '../../../src/errors.ts';
 import { publishRelease } from '../../../src/operations/publish-release.ts';
 import type { PublishProgress } from '../../../src/operations/upload-artifacts.ts';
@@ -12,7 +12,7 @@ import { createProgress, type Progress } from '../progress.ts';
 import { printPublished, reportJson } from '../publish-report.ts';
 import type { Terminal } from '../terminal.ts';
 
-/** Of one language; a manifest holds at most 1 MiB of everything. */
+/** For one locale. A whole manifest has at most 1 MiB. */
 const NOTES_BYTES_MAX = 64 * 1024;
 
 interface PublishOptions extends ChangeOptions {
@@ -66,19 +66,23 @@ export async function publish(
     progress.stop();
     if (options.json) printJson(terminal, reportJson(result, build));
     else
-      printPublished(terminal, { ...result, place: context.place.text, isNewStore: isNew }, build);
+      printPublished(
+        terminal,
+        { ...result, place: context.place.text, isNewStore: isNew, config: context.config },
+        build,
+      );
   } finally {
     progress.stop();
   }
 }
 
-/** @throws AppError `invalid_request` for what a shell made of one argument, or could not pass on */
+/** @throws AppError `invalid_request` for an argument that the shell split, or that is not valid UTF-8 */
 function refuseMistyped(argument: string): void {
   if (/^(os|arch|format|name|minimum_os_version)=/.test(argument)) {
-    const why = `${JSON.stringify(argument)} belongs to the file before it: write FILE,os=…,arch=… without spaces.`;
+    const why = `${JSON.stringify(argument)} belongs to the file before it. Write FILE,os=…,arch=… without spaces.`;
     throw new AppError('invalid_request', why);
   }
-  // Node reads arguments as UTF-8 and puts U+FFFD for what is not.
+  // Node decodes arguments as UTF-8 and replaces invalid bytes by U+FFFD.
   if (argument.includes('\ufffd')) {
     const why = `The name ${JSON.stringify(argument)} is not valid UTF-8, so the file cannot be opened. Rename it.`;
     throw new AppError('invalid_request', why);
@@ -90,14 +94,14 @@ function showStep(progress: Progress, { phase, filename, bytesDone, bytesTotal }
   progress.show(label, bytesDone, bytesTotal, 'bytes');
 }
 
-/** `notes.md`, or `de=notes.de.md` for one language. */
+/** Reads `notes.md`, and `de=notes.de.md` for one locale. */
 async function readNotes(files: readonly string[]): Promise<Record<string, string>> {
   const notes: Record<string, string> = {};
   for (const argument of files) {
     const match = /^([A-Za-z]{2,3}(?:-[A-Za-z0-9]{2,8})*)=(.+)$/s.exec(argument);
     if (match === null) refuseUnderscore(argument);
     const [locale, file] = match ? [match[1] ?? 'und', match[2] ?? ''] : ['und', argument];
-    // Language tags are compared without regard to case (RFC 5646 section 2.1.1).
+    // Language tags are case-insensitive (RFC 5646 section 2.1.1).
     if (Object.keys(notes).some((other) => other.toLowerCase() === locale.toLowerCase())) {
       const what = locale === 'und' ? 'without a locale' : `for ${locale}`;
       throw new AppError('invalid_request', `--notes-file ${what} is given twice; give it once.`);
@@ -107,7 +111,7 @@ async function readNotes(files: readonly string[]): Promise<Record<string, strin
   return notes;
 }
 
-/** @throws AppError `invalid_request` for `de_DE=notes.md`, which would be taken for the name of a file */
+/** @throws AppError `invalid_request` for `de_DE=notes.md`, which would be read as a file name */
 function refuseUnderscore(argument: string): void {
   const [, locale, file] = /^([A-Za-z]{2,3}(?:[-_][A-Za-z0-9]{2,8})+)=(.+)$/s.exec(argument) ?? [];
   if (locale === undefined) return;
@@ -127,7 +131,7 @@ async function readText(file: string): Promise<string> {
   }
   if (bytes.length > NOTES_BYTES_MAX) {
     throw refuse(
-      `has ${bytes.length} bytes; every client is sent them, so ${NOTES_BYTES_MAX} must do`,
+      `has ${bytes.length} bytes; at most ${NOTES_BYTES_MAX} are allowed, because every client downloads them`,
     );
   }
   try {

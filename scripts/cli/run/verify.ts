@@ -38,11 +38,11 @@ export async function verify(
   if (listProblems.length > 0) {
     print(
       terminal,
-      `list of applications in ${where}: ${counted(listProblems.length, 'problem')}.`,
+      `List of applications in ${where}: ${counted(listProblems.length, 'problem')}.`,
     );
     for (const problem of listProblems) print(terminal, printableText(`  ${problem}`));
   }
-  if (results.length === 0) print(terminal, `Nothing is published in ${where} yet.`);
+  if (results.length === 0) print(terminal, `No application is published in ${where} yet.`);
   for (const result of results) {
     print(
       terminal,

@@ -4,39 +4,39 @@ import {
   isNativeOn,
   machineName,
   runsX64ByEmulation,
-  SINGLE_ARCHES,
-} from './machine.ts';
-import { createNatives, kindOf, type Natives } from './natives.ts';
+} from './compatible-arches.ts';
+import { createNatives, kindOf, type Natives } from './native-builds.ts';
 import type { Offer, OfferedArtifact } from './offer.ts';
 import { ARCHES, type Arch, type Format, PLATFORMS, type Platform } from './platform.ts';
+import { PROCESSOR_ARCHES } from './target.ts';
 
-/** The offers of a channel for each kind of machine, so that a decision does not search the whole list. */
+/** The offers of a channel by machine, so that a decision does not search the whole list. */
 
-/** The offers of a channel with an artifact that runs on one kind of machine. */
+/** The offers of a channel with an artifact that runs on one platform and architecture. */
 export interface MachineOffers {
   readonly platform: Platform;
   /** Newest first. */
   readonly offers: readonly Offer[];
   /** The formats of those artifacts. */
   readonly formats: ReadonlySet<Format>;
-  /** What was out natively before each of `offers`. */
+  /** The native builds of the offers older than each of `offers`. */
   readonly nativesBefore: readonly Natives[];
   /**
-   * Of the architectures that the machine may have although a release without builds for them is in `offers`:
-   * x64 builds run there by emulation, or the client does not say what its machine is.
+   * Architectures that the machine may have although `offers` has releases without native builds for them: it runs
+   * x64 builds by emulation, or the client does not state its architecture.
    */
   readonly mayHave: ReadonlyMap<Arch, Jumps>;
 }
 
-/** Where to look on after an offer without a native build of an architecture; indices, in order. */
+/** Where to go on after an offer without a native build of an architecture: ascending indices of offers. */
 interface Jumps {
-  /** Where other builds were out natively than one offer before. */
+  /** Offers before which the native builds changed. */
   readonly changes: readonly number[];
-  /** The offers with a native build, by kind, and a build of the kind. */
+  /** By kind of build: the offers with such a native build, and one of the builds. */
   readonly built: ReadonlyMap<string, { readonly sample: OfferedArtifact; readonly at: number[] }>;
 }
 
-/** The offers for every kind of machine; `arch` is null for a machine that does not say. */
+/** The offers for a machine; `arch` is null when the client does not state it. */
 export type MachineIndex = (platform: Platform, arch: Arch | null) => MachineOffers;
 
 export const NO_OFFERS: MachineIndex = (platform) => ({
@@ -76,7 +76,7 @@ export function* indexByMachine(offers: readonly Offer[]): Steps<MachineIndex> {
     }
     natives.add(offer);
   };
-  // Oldest first: what was out before an offer is known when its turn comes.
+  // Oldest first, so that the builds of all older offers are known at each offer.
   yield* mapInSteps(offers.toReversed(), add);
   const byName = new Map<string, MachineOffers>();
   for (const { name, arch, ...machine } of machines) {
@@ -94,7 +94,7 @@ export function* indexByMachine(offers: readonly Offer[]): Steps<MachineIndex> {
 }
 
 function possibleArches(platform: Platform, arch: Arch | null): readonly Arch[] {
-  if (arch === null) return SINGLE_ARCHES;
+  if (arch === null) return PROCESSOR_ARCHES;
   return runsX64ByEmulation(platform, arch) ? [arch] : [];
 }
 
@@ -105,7 +105,7 @@ function findJumps(
   const changes: number[] = [];
   const built = new Map<string, { sample: OfferedArtifact; at: number[] }>();
   offers.forEach((offer, index) => {
-    // Maps of the same builds share their lists.
+    // Equal builds are the same list: see `createNatives`.
     const isSame = nativesBefore[index]?.get(arch) === nativesBefore[index - 1]?.get(arch);
     if (index > 0 && !isSame) changes.push(index);
     for (const sample of offer.artifacts) {
@@ -119,14 +119,12 @@ function findJumps(
 }
 
 /**
- * The index of the next offer after `index` that leaves no machine behind; the number of offers when
- * there is none.
+ * The index of the next offer after `index` that leaves no machine behind; the number of offers when there is none.
  *
- * A machine that has native builds keeps them: an offer without a native build that the client can take is
- * passed over while an older active one has such a build.
+ * Skips an offer without a native build that the client can install, while an older active offer has one.
  *
  * @param index -1 to begin
- * @param takes whether format, system and signature of an artifact suit the client
+ * @param takes whether the client can install an artifact of its architecture
  */
 export function nextWhole(
   machine: MachineOffers,
@@ -142,7 +140,7 @@ export function nextWhole(
   return next;
 }
 
-/** The architecture that an offer has no native build for, although an older one has. */
+/** The jumps of the architecture for which an offer lacks a native build that an older offer has. */
 function findMissing(
   { platform, offers, nativesBefore, mayHave }: MachineOffers,
   index: number,
@@ -159,7 +157,7 @@ function findMissing(
   return undefined;
 }
 
-/** Until there is a build for the client, or another one was out before, all offers are passed over alike. */
+/** Skips offers up to the next native build for the client, or the next change of the older builds. */
 function jumpFrom(
   { changes, built }: Jumps,
   index: number,
@@ -173,7 +171,7 @@ function jumpFrom(
   return next;
 }
 
-/** The first number above `index`, of numbers in order; undefined when there is none. */
+/** The first of ascending numbers that is above `index`; undefined when there is none. */
 function firstAfter(numbers: readonly number[], index: number): number | undefined {
   let low = 0;
   let high = numbers.length;

@@ -1,24 +1,24 @@
 import { basename, dirname } from 'node:path';
 import { macosVersionOfDarwin, parseOsVersion } from '../domain/os-version.ts';
-import type { Draft } from './attach-sidecars.ts';
 import type { SkippedFile } from './build-output.ts';
+import type { Draft } from './draft.ts';
 import { type Feed, type FeedEntry, readFeed } from './feed.ts';
 import { archInName } from './infer.ts';
 import { otherVersionIn } from './name-version.ts';
 import { refusal } from './refusal.ts';
 import type { SourceFile } from './source-file.ts';
 
-/** Holds packages against what the build tool's own feed states of them. */
+/** Checks packages against what the feed of the build tool states of them. */
 
 const READ_REASON =
-  'read for the sizes and hashes it states; this service writes the answers to updaters itself';
+  'read for the sizes and hashes that it states; this service generates its own feeds';
 
 /**
- * Checks versions and sizes now and leaves the hashes to publishing, which reads every byte anyway.
+ * Checks versions and sizes. Publishing checks the hashes, because it reads every byte anyway.
  *
- * @returns the feed as a skipped file: it is used, and not published
- * @throws AppError `invalid_artifact` for a feed of another version, and for a file that it lists
- * with another size or that is missing
+ * @returns the feed as a skipped file: it is read, and not published
+ * @throws AppError `invalid_artifact` for a feed of another version, and for a listed file that is missing or of
+ * another size
  */
 export async function attachFeed(
   source: SourceFile,
@@ -28,14 +28,14 @@ export async function attachFeed(
   const { path, name, statement } = source;
   const feed = await readFeed(path, name, version);
   if (feed === undefined) {
-    const reason = 'not a known package, nor what a build tool states of one';
+    const reason = 'neither a known package nor a feed of a build tool';
     if (statement !== null) throw refusal(path, reason);
     return { path, reason };
   }
   if (feed.version !== undefined && !isSameVersion(feed.version, version)) {
     throw refusal(
       path,
-      `it is of version ${feed.version}, not ${version}; build again or remove it`,
+      `it is of version ${feed.version}, not ${version}. Build again, or remove it.`,
     );
   }
   const near = drafts.filter((draft) => dirname(draft.package.file.path) === dirname(path));
@@ -57,20 +57,23 @@ export async function attachFeed(
       state(path, entry, feed, draft);
       used++;
     } else if (statement === null && !source.siblings.includes(entry.name)) {
-      throw refusal(path, `it lists ${entry.name}, which is not there`);
+      throw refusal(
+        path,
+        `it lists ${entry.name}, which is not there. Build again, or remove the feed.`,
+      );
     }
   }
-  return { path, reason: used > 0 ? READ_REASON : 'lists nothing that is published here' };
+  return { path, reason: used > 0 ? READ_REASON : 'it lists none of the published files' };
 }
 
-/** Build metadata does not count, as everywhere. */
+/** Without build metadata, which no comparison of versions counts. */
 function isSameVersion(a: string, b: string): boolean {
   return a.replace(/^v/, '').split('+', 1)[0] === b.split('+', 1)[0];
 }
 
 /**
- * By name; electron-builder lists names as GitHub would have them (`My-App-Setup-1.0.0.exe` for
- * `My App Setup 1.0.0.exe`), so else by the letters and digits, else by the one file of that size.
+ * Finds the package by its name, else by the letters and digits of the name, else by its size when only one package
+ * has it: electron-builder lists names as GitHub changes them (`My-App-Setup-1.0.0.exe` for `My App Setup 1.0.0.exe`).
  */
 function findDraft(entry: FeedEntry, drafts: readonly Draft[]): Draft | undefined {
   const named = (key: (name: string) => string) =>
@@ -94,12 +97,12 @@ function suffixOf(name: string): string {
   return name.toLowerCase().slice(name.lastIndexOf('.'));
 }
 
-/** electron-builder lists NSIS installers alone; the name alone cannot tell them from those of Squirrel. */
+/** electron-builder lists only NSIS installers. Their names alone do not distinguish them from Squirrel's. */
 function refuseSquirrel(path: string, { package: { file, format } }: Draft): void {
   if (format !== 'squirrel-setup' || file.statement?.format !== undefined) return;
   throw refusal(
     file.path,
-    `it is unclear what it is: ${path} lists it as an NSIS installer, and the RELEASES beside it makes it one of Squirrel; say which with "${file.path},format=nsis" or ",format=squirrel-setup"`,
+    `its format is unclear: ${path} lists it as an NSIS installer, and the file RELEASES beside it makes it an installer of Squirrel. Add "${file.path},format=nsis" or ",format=squirrel-setup".`,
   );
 }
 
@@ -113,7 +116,7 @@ function check(path: string, entry: FeedEntry, file: { path: string; size: numbe
   if (entry.size === undefined || entry.size === file.size) return;
   throw refusal(
     path,
-    `it states ${entry.size} bytes for ${file.path}, which has ${file.size}: they are of different builds`,
+    `it states ${entry.size} bytes for ${file.path}, which has ${file.size}. They are of different builds; build again.`,
   );
 }
 
@@ -123,7 +126,7 @@ function state(path: string, entry: FeedEntry, feed: Feed, draft: Draft): void {
   draft.minimumOsVersion = minimumOf(path, feed.minimumSystemVersion, draft);
 }
 
-/** electron-builder compares with the kernel's version, and this project with macOS's own. */
+/** electron-builder states a kernel version; artifacts of macOS state the product's version. */
 function minimumOf(path: string, text: string, draft: Draft): string {
   const kernel = parseOsVersion(text)?.join('.');
   const minimum =
@@ -131,7 +134,10 @@ function minimumOf(path: string, text: string, draft: Draft): string {
       ? macosVersionOfDarwin(kernel)
       : kernel;
   if (minimum === undefined) {
-    throw refusal(path, `minimumSystemVersion ${JSON.stringify(text)} is no version of a kernel`);
+    throw refusal(
+      path,
+      `minimumSystemVersion ${JSON.stringify(text)} is not a kernel version. Write it like 21.1.0.`,
+    );
   }
   return minimum;
 }

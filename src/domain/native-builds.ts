@@ -1,17 +1,21 @@
-import { findNativeBuild, SINGLE_ARCHES } from './machine.ts';
+import { findNativeBuild, nativeArches } from './compatible-arches.ts';
 import type { Offer, OfferedArtifact } from './offer.ts';
 import { type Arch, PLATFORMS, type Platform } from './platform.ts';
-import { type Target, targetName } from './release.ts';
+import { PROCESSOR_ARCHES, type Target, targetName } from './target.ts';
 import { compareVersions, type Version } from './version.ts';
 
-/** A machine that has native builds keeps them: what is out natively, and what leaves a machine behind. */
+/**
+ * A machine that has native builds keeps them: an arm64 machine is not moved from an arm64 build to an x64 build
+ * that would run by emulation, unless the publisher ended its native builds. `offers-by-machine.ts` applies the rule
+ * to every decision.
+ */
 
-/** Native builds of active offers by architecture: one of each kind that a client can tell apart. */
+/** Native builds of active offers by architecture, one of each kind (see {@link kindOf}). */
 export type Natives = ReadonlyMap<Arch, readonly OfferedArtifact[]>;
 
 /**
- * The machines that have native builds from older active offers, and none from this version: they stay on
- * those.
+ * The machines that have native builds from older active offers and none from this version. They stay on the older
+ * offers.
  *
  * @param offers of one channel, in any order
  */
@@ -25,7 +29,7 @@ export function findLeftBehind(offers: readonly Offer[], version: Version): read
     if (offer !== own) natives.add(offer);
   }
   return PLATFORMS.flatMap((platform) =>
-    SINGLE_ARCHES.filter((arch) => natives.of(platform).has(arch)).map((arch) => ({
+    PROCESSOR_ARCHES.filter((arch) => natives.of(platform).has(arch)).map((arch) => ({
       platform,
       arch,
     })),
@@ -33,8 +37,8 @@ export function findLeftBehind(offers: readonly Offer[], version: Version): read
 }
 
 /**
- * The machines whose native builds an older active offer ended, and that have none from this version either:
- * what its own offer says as well, so that retiring the older one changes nothing for them.
+ * The machines whose native builds an older active offer ended, and that have none from this version either. Its
+ * own offer repeats them, so that retiring the older offer changes nothing for these machines.
  *
  * @param offers of one channel, in any order, this version's among them
  */
@@ -59,7 +63,7 @@ function offersUpTo(offers: readonly Offer[], version: Version): readonly Offer[
     .sort((a, b) => compareVersions(a.version, b.version));
 }
 
-/** What is out natively, as offers are gone through from the oldest on. */
+/** Collects the native builds while the caller goes through the offers, oldest first. */
 export function createNatives() {
   const byPlatform = new Map<Platform, Natives>();
   const of = (platform: Platform): Natives => byPlatform.get(platform) ?? NO_NATIVES;
@@ -80,7 +84,7 @@ export function createNatives() {
 
 const NO_NATIVES: Natives = new Map();
 
-/** An active release that ends the native builds of a target lets its machines go on to other builds. */
+/** An active release that ends the native builds of a target lets its machines take other builds. */
 function withoutEnded(natives: Natives, platform: Platform, offer: Offer): Natives {
   const ended = offer.status === 'active' ? offer.endsNative : [];
   const here = ended.filter((target) => target.platform === platform && natives.has(target.arch));
@@ -88,7 +92,7 @@ function withoutEnded(natives: Natives, platform: Platform, offer: Offer): Nativ
   return new Map([...natives].filter(([arch]) => !here.some((target) => target.arch === arch)));
 }
 
-/** The same map when the offer has no build of a new kind: thousands of offers share a few maps. */
+/** Returns the same map when the offer has no build of a new kind: thousands of offers share a few maps. */
 function withBuildsOf(natives: Natives, platform: Platform, offer: Offer): Natives {
   if (offer.status !== 'active') return natives;
   let grown: Map<Arch, readonly OfferedArtifact[]> | undefined;
@@ -104,12 +108,7 @@ function withBuildsOf(natives: Natives, platform: Platform, offer: Offer): Nativ
   return grown ?? natives;
 }
 
-/** A universal build has those that are in use today. */
-function nativeArches(arch: Arch): readonly Arch[] {
-  return arch === 'universal' ? ['x64', 'arm64'] : [arch];
-}
-
-/** The same for two builds that suit the same clients of an architecture. */
+/** Equal for two builds that the same clients of an architecture can install. */
 export function kindOf({ format, minimumOsVersion, signatureSchemes }: OfferedArtifact): string {
   return [format, minimumOsVersion, ...signatureSchemes].join();
 }

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createChannelView } from '../../src/domain/channel.ts';
-import { isNativeOn } from '../../src/domain/machine.ts';
-import { nextWhole } from '../../src/domain/machine-offers.ts';
+import { isNativeOn } from '../../src/domain/compatible-arches.ts';
 import type { Offer, OfferedArtifact } from '../../src/domain/offer.ts';
+import { nextWhole } from '../../src/domain/offers-by-machine.ts';
 import { ARCHES, type Arch, type Format } from '../../src/domain/platform.ts';
 import { parseVersion, versionText } from '../../src/domain/version.ts';
 
@@ -70,8 +70,8 @@ function isWhole(
   });
 }
 
-describe('the offers for a machine that leave none behind', () => {
-  it('are found as by looking at all of them', () => {
+describe('the offers that leave no machine behind', () => {
+  it('are the same as without the index', () => {
     fc.assert(
       fc.property(
         offers,

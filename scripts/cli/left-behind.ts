@@ -1,0 +1,33 @@
+import { admittedArches } from '../../src/domain/compatible-arches.ts';
+import type { ArtifactIdentity } from '../../src/domain/release.ts';
+import { type Target, targetName } from '../../src/domain/target.ts';
+
+/** A release on a channel where older releases have native builds that it lacks. */
+interface LeavingBehind {
+  readonly version: string;
+  readonly builds: readonly Pick<ArtifactIdentity, 'platform' | 'arch'>[];
+  readonly leftBehind: readonly Target[];
+}
+
+/** Not a warning: another job may publish their builds a minute later. */
+export function leftBehindSentences(release: LeavingBehind): readonly string[] {
+  const { version, builds, leftBehind } = release;
+  if (leftBehind.length === 0) return [];
+  const feeds = [...new Set(leftBehind.map(({ platform }) => platform))].filter(
+    (platform) => platform !== 'linux',
+  );
+  const canRun = ({ platform, arch }: Target): boolean =>
+    builds.some(
+      (build) => build.platform === platform && admittedArches(platform, arch).includes(build.arch),
+    );
+  const options = leftBehind.filter(canRun).map((target) => `--end-native ${targetName(target)}`);
+  return [
+    `Clients on ${leftBehind.map(targetName).join(', ')} stay on an older release: it has native builds for them, and ${version} has none.`,
+    ...(feeds.length === 0
+      ? []
+      : [`Clients of an electron feed without "?arch=" on ${feeds.join(' and ')} stay there too.`]),
+    ...(options.length === 0
+      ? []
+      : [`If ${version} will get no such builds, publish it again with ${options.join(' ')}.`]),
+  ];
+}

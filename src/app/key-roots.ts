@@ -1,0 +1,19 @@
+import { CONTACT_ROOT } from '../contact/keys.ts';
+import {
+  ACCOUNTS_ROOT,
+  DEVELOPER_KEYS_ROOT,
+  INVITATIONS_ROOT,
+  LOCKOUTS_ROOT,
+  SESSIONS_ROOT,
+} from '../identity/keys.ts';
+import type { KeyRoot } from '../operations/diagnose.ts';
+
+/** The prefixes of private documents, whichever parts are switched on: old documents stay stored. */
+export const PRIVATE_ROOTS: readonly KeyRoot[] = [
+  { prefix: ACCOUNTS_ROOT, name: 'accounts' },
+  { prefix: SESSIONS_ROOT, name: 'sessions' },
+  { prefix: DEVELOPER_KEYS_ROOT, name: 'developer keys' },
+  { prefix: INVITATIONS_ROOT, name: 'invitations' },
+  { prefix: LOCKOUTS_ROOT, name: 'lockouts' },
+  { prefix: CONTACT_ROOT, name: 'messages' },
+];

@@ -1,0 +1,43 @@
+import type { ArtifactSignature } from '../domain/signature.ts';
+import type { BuiltArtifact, BuiltCompanion, StatedDigest } from './build-output.ts';
+import type { Package } from './identify.ts';
+import { containsVersion } from './name-version.ts';
+import { isAppArchive } from './tauri.ts';
+
+/** A package while its sidecars and feeds are read. */
+export interface Draft {
+  readonly package: Package;
+  minimumOsVersion: string | null;
+  readonly stated: StatedDigest[];
+  readonly signatures: ArtifactSignature[];
+  readonly companions: (BuiltCompanion & { readonly stated: StatedDigest[] })[];
+}
+
+export function createDraft(identified: Package): Draft {
+  return {
+    package: identified,
+    minimumOsVersion: identified.minimumOsVersion,
+    stated: [],
+    signatures: [],
+    companions: [],
+  };
+}
+
+/** @param version the version that is published */
+export function finishDraft(draft: Draft, version: string): BuiltArtifact {
+  const { file, platform, arch, format, filename } = draft.package;
+  const { minimumOsVersion, stated, signatures, companions } = draft;
+  return {
+    path: file.path,
+    filename,
+    size: file.size,
+    platform,
+    arch,
+    format,
+    hasUnversionedName: isAppArchive(file.name) && !containsVersion(filename, version),
+    minimumOsVersion,
+    stated,
+    signatures,
+    companions,
+  };
+}

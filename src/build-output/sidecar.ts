@@ -1,0 +1,129 @@
+import { lstat } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { BLOCKMAP, WEB_PACKAGE } from '../domain/companion.ts';
+import { readBlockmapCoverage } from './blockmap.ts';
+import type { SkippedFile } from './build-output.ts';
+import type { Draft } from './draft.ts';
+import { checkFilename } from './filename.ts';
+import { archInName, isWebInstaller, isWebPackage } from './infer.ts';
+import { otherVersionIn } from './name-version.ts';
+import { refusal } from './refusal.ts';
+import { LINK_REASON } from './scan-directory.ts';
+import { beside, describeFile, type SourceFile } from './source-file.ts';
+import { readTauriSignature } from './tauri-signature.ts';
+
+/**
+ * Sidecars: files that belong to a package and are of no use alone. `FILE.sig` is Tauri's signature of FILE,
+ * `FILE.blockmap` electron-builder's block map of it, and `….nsis.7z` what a web installer downloads.
+ */
+
+const SUFFIX = /\.(sig|blockmap)$/i;
+const SUFFIXES = ['.sig', '.blockmap'] as const;
+
+export function isSidecarName(name: string): boolean {
+  return SUFFIX.test(name) || isWebPackage(name);
+}
+
+/** The sidecars in the directory of a package; links are skipped, as everywhere in a directory. */
+export async function findSidecars(
+  file: SourceFile,
+): Promise<{ readonly files: readonly SourceFile[]; readonly skipped: readonly SkippedFile[] }> {
+  const files: SourceFile[] = [];
+  const skipped: SkippedFile[] = [];
+  if (isSidecarName(file.name)) return { files, skipped };
+  const packages = isWebInstaller(file.name) ? file.siblings.filter(isWebPackage) : [];
+  const names = [...SUFFIXES.map((suffix) => `${file.name}${suffix}`), ...packages];
+  for (const name of names.filter((each) => file.siblings.includes(each))) {
+    const path = beside(file, name);
+    if ((await lstat(path)).isSymbolicLink()) skipped.push({ path, reason: LINK_REASON });
+    else files.push(await describeFile(path, null, file.siblings));
+  }
+  return { files, skipped };
+}
+
+/**
+ * Adds a sidecar to the draft of its package.
+ *
+ * @returns why the sidecar was not used; undefined when it was
+ * @throws AppError `invalid_artifact` for a sidecar that is malformed or of other bytes
+ */
+export async function attachSidecar(
+  sidecar: SourceFile,
+  drafts: ReadonlyMap<string, Draft>,
+  version: string,
+): Promise<SkippedFile | undefined> {
+  const { path, name, statement } = sidecar;
+  if (isWebPackage(name)) return attachWebPackage(sidecar, drafts, version);
+  const draft = drafts.get(path.replace(SUFFIX, ''));
+  if (draft === undefined) {
+    const other = otherVersionIn(name, version);
+    const reason =
+      other === undefined
+        ? `the file that it belongs to is not published: ${name.replace(SUFFIX, '')}`
+        : `is of version ${other}, not ${version}`;
+    if (statement !== null) throw refusal(path, reason);
+    return { path, reason };
+  }
+  if (/\.blockmap$/i.test(name)) return attachBlockmap(draft, sidecar);
+  draft.signatures.push(await readTauriSignature(path, draft.package.file.name, version));
+  return undefined;
+}
+
+/** The web installer is in the same directory, under a name that says nothing of its packages. */
+function attachWebPackage(
+  sidecar: SourceFile,
+  drafts: ReadonlyMap<string, Draft>,
+  version: string,
+): SkippedFile | undefined {
+  const { path, name, size } = sidecar;
+  const other = otherVersionIn(name, version);
+  if (other !== undefined) return { path, reason: `is of version ${other}, not ${version}` };
+  const [installer, ...others] = [...drafts.values()].filter(
+    ({ package: { format, file } }) =>
+      format === 'nsis-web' && dirname(file.path) === dirname(path),
+  );
+  if (installer === undefined) {
+    return { path, reason: 'the web installer that it belongs to is not published' };
+  }
+  if (others.length > 0) {
+    throw refusal(
+      path,
+      'several web installers are beside it. Publish each from its own directory.',
+    );
+  }
+  const filename = checkFilename(path, name);
+  const arch = archInName(name) ?? 'x64';
+  installer.companions.push({ kind: WEB_PACKAGE, arch, path, filename, size, stated: [] });
+  return undefined;
+}
+
+/** @throws AppError `invalid_artifact` for a web installer without anything to install */
+export function refuseEmptyInstaller({ package: { format, file }, companions }: Draft): void {
+  if (format !== 'nsis-web' || companions.some(({ kind }) => kind === WEB_PACKAGE)) return;
+  throw refusal(
+    file.path,
+    `it is a web installer by its name, and the package that it would download (….nsis.7z) is not in the same directory. Publish the whole directory, or add "${file.path},format=nsis" for an ordinary installer.`,
+  );
+}
+
+async function attachBlockmap(draft: Draft, sidecar: SourceFile): Promise<SkippedFile | undefined> {
+  const { path, size } = sidecar;
+  const { file, filename } = draft.package;
+  const covered = await readBlockmapCoverage(path);
+  if (covered === undefined) return { path, reason: 'it is not a block map' };
+  if (covered !== file.size) {
+    // With a map of other bytes every updater downloads useless blocks first, then the whole file.
+    throw refusal(
+      path,
+      `it is of another build: it maps ${covered} bytes, and ${file.name} has ${file.size}. Build again, or remove it.`,
+    );
+  }
+  draft.companions.push({
+    kind: BLOCKMAP,
+    path,
+    filename: checkFilename(path, `${filename}.blockmap`),
+    size,
+    stated: [],
+  });
+  return undefined;
+}

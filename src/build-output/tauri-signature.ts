@@ -1,0 +1,123 @@
+import { readFile } from 'node:fs/promises';
+import { archOf, platformOf } from '../domain/platform.ts';
+import { type ArtifactSignature, MINISIGN } from '../domain/signature.ts';
+import { archInName } from './infer.ts';
+import { otherVersionIn } from './name-version.ts';
+import { refusal } from './refusal.ts';
+
+/** Tauri's `.sig`: base64 of a minisign signature file, as `tauri signer` writes it. */
+
+const SIG_BYTES_MAX = 16 * 1024;
+const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
+/** Algorithm (`Ed`, or `ED` over a hash), key id, Ed25519 signature. */
+const SIGNATURE_BYTES = 2 + 8 + 64;
+const GLOBAL_SIGNATURE_BYTES = 64;
+
+/**
+ * Reads a `.sig` file. Its text stays as it is: the updater verifies the text that `tauri signer` wrote.
+ *
+ * @param file the name of the file that the signature is beside
+ * @param version the version that is published
+ * @throws AppError `invalid_artifact` when it is not a minisign signature, or states another file or version:
+ *   names of macOS archives have no version, and a stale signature must not be published as a new one
+ */
+export async function readTauriSignature(
+  path: string,
+  file: string,
+  version: string,
+): Promise<ArtifactSignature> {
+  const bytes = await readFile(path);
+  const value = bytes.toString('utf8');
+  const keyId = bytes.length <= SIG_BYTES_MAX ? keyIdOf(value) : undefined;
+  if (keyId === undefined) {
+    throw refusal(
+      path,
+      'it is not a minisign signature as Tauri writes it. Sign the file with "tauri signer sign".',
+    );
+  }
+  const signed = statedIn(value, 'version');
+  if (signed !== undefined && signed !== version) {
+    throw refusal(path, `it signs version ${signed}, not ${version}. Build and sign ${version}.`);
+  }
+  const signedFile = statedIn(value, 'file');
+  const reason = signedFile === undefined ? undefined : whyOtherFile(signedFile, file, version);
+  if (reason !== undefined) {
+    throw refusal(path, `${reason}. Sign ${file} with "tauri signer sign".`);
+  }
+  return { scheme: MINISIGN, keyId, value };
+}
+
+/** The sixteen hex digits that minisign prints for a key; undefined when the text is not a signature. */
+export function keyIdOf(text: string): string | undefined {
+  const decoded = decode(text.trim())?.toString('utf8') ?? '';
+  const [comment, signature, trusted, global] = decoded.split(/\r?\n/);
+  const isShaped =
+    comment?.startsWith('untrusted comment:') && trusted?.startsWith('trusted comment:');
+  const bytes = decode(signature ?? '');
+  if (!isShaped || bytes?.length !== SIGNATURE_BYTES) return undefined;
+  if (decode(global ?? '')?.length !== GLOBAL_SIGNATURE_BYTES) return undefined;
+  if (!/^E[dD]$/.test(bytes.toString('latin1', 0, 2))) return undefined;
+  return Buffer.from(bytes.subarray(2, 10)).reverse().toString('hex').toUpperCase();
+}
+
+/** A field of the trusted comment, which Tauri's signer fills: `timestamp:…⇥file:…⇥version:…`. */
+function statedIn(text: string, field: 'file' | 'version'): string | undefined {
+  const decoded = decode(text.trim())?.toString('utf8') ?? '';
+  const trusted = (decoded.split(/\r?\n/)[2] ?? '').replace(/^trusted comment:\s*/, '');
+  const stated = trusted.split('\t').find((part) => part.startsWith(`${field}:`));
+  return stated?.slice(field.length + 1).trim();
+}
+
+function decode(text: string): Buffer | undefined {
+  return BASE64.test(text) ? Buffer.from(text, 'base64') : undefined;
+}
+
+const SUFFIX = /(?:\.app\.tar\.gz|\.tar\.gz|\.[a-z0-9]+)$/i;
+/** What CI scripts add to names or leave out, beside the version and the target. */
+const MODE = /^(?:release|debug|[a-z]{2}-[a-z]{2})$/;
+const KIND = /^(?:app|appimage|bundle|deb|msi|nsis|rpm|setup)$/;
+
+/**
+ * Why a signature over a file called `signed` is not the signature of the file `name`; undefined when it may be.
+ *
+ * CI scripts rename bundles after they are signed (`App.app.tar.gz` to `App_1.0.0_aarch64.app.tar.gz`). So this
+ * compares the product's name, and version and architecture where both names state them.
+ */
+function whyOtherFile(signed: string, name: string, version: string): string | undefined {
+  if (signed.normalize('NFC') === name.normalize('NFC')) return undefined;
+  const other = otherVersionIn(signed, version);
+  if (other !== undefined) return `it signs ${signed}, of version ${other} and not ${version}`;
+  const [signedArch, arch] = [archInName(signed), archInName(name)];
+  const isSame =
+    suffixOf(signed) === suffixOf(name) &&
+    productOf(signed, version) === productOf(name, version) &&
+    (signedArch === undefined || arch === undefined || signedArch === arch);
+  return isSame ? undefined : `it signs another file, ${signed}`;
+}
+
+function suffixOf(name: string): string {
+  return SUFFIX.exec(name)?.[0].toLowerCase() ?? '';
+}
+
+/**
+ * The letters and digits of a name that tell the product: ASCII alone where there are any, since GitHub replaces
+ * other characters by dots.
+ */
+function productOf(name: string, version: string): string {
+  const stem = name.normalize('NFC').toLowerCase().replace(SUFFIX, '');
+  const pattern = version.toLowerCase().replaceAll(/[.+]/g, '\\$&');
+  const words = stem
+    // The release number of an RPM follows its version.
+    .replaceAll(new RegExp(`v?${pattern}(-\\d+(?=\\.|$))?`, 'g'), ' ')
+    .replaceAll(/x86[_-]64/g, ' ')
+    .split(/[^\p{L}\p{N}-]+/u)
+    .flatMap((word) => (MODE.test(word) ? [] : word.split('-')))
+    .filter((word) => archOf(word) === undefined && !MODE.test(word));
+  const isPlatform = (word: string): boolean => platformOf(word) !== undefined;
+  // A product may be called App, or Mac.
+  const letters =
+    words.filter((word) => !isPlatform(word) && !KIND.test(word)).join('') ||
+    words.filter((word) => !isPlatform(word)).join('') ||
+    words.join('');
+  return letters.replaceAll(/[^a-z0-9]/g, '') || letters;
+}

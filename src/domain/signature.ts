@@ -1,0 +1,16 @@
+/** Schemes of detached signatures that the publisher's build tools make and clients verify. */
+
+/** A Tauri `.sig` file, as `tauri signer` writes it: base64 of a minisign signature. */
+export const MINISIGN = 'minisign';
+
+export const SIGNATURE_SCHEMES = [MINISIGN] as const;
+export type SignatureScheme = (typeof SIGNATURE_SCHEMES)[number];
+
+/** A detached signature over an artifact. The service stores it as it is, and makes none. */
+export interface ArtifactSignature {
+  readonly scheme: SignatureScheme;
+  /** Hex, as the scheme prints key ids; empty when the scheme has none. */
+  readonly keyId: string;
+  /** The whole text of the signature file. */
+  readonly value: string;
+}
