@@ -23,9 +23,12 @@ describe('a secret of this machine', () => {
     expect(await readdir(path.dirname(file))).toEqual(['url-signing-secret']);
   });
 
-  it.each(['', 'short'])('is refused when it is %j: an attacker could sign links', async (corrupt) => {
-    await openLocalSecret(file);
-    await writeFile(file, corrupt);
-    await expect(openLocalSecret(file)).rejects.toMatchObject({ code: 'invalid_configuration' });
-  });
+  it.each(['', 'short'])(
+    'is refused when it is %j: an attacker could sign links',
+    async (corrupt) => {
+      await openLocalSecret(file);
+      await writeFile(file, corrupt);
+      await expect(openLocalSecret(file)).rejects.toMatchObject({ code: 'invalid_configuration' });
+    },
+  );
 });
