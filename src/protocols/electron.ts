@@ -1,5 +1,5 @@
 import { stringify } from 'yaml';
-import { WEB_PACKAGE } from '../domain/companion.ts';
+import { BLOCKMAP, WEB_PACKAGE } from '../domain/companion.ts';
 import { admittedArches, isNativeOn } from '../domain/compatible-arches.ts';
 import type { Reason } from '../domain/decide-update.ts';
 import { compareOsVersions, darwinVersionOfMacos, parseOsVersion } from '../domain/os-version.ts';
