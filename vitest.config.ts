@@ -15,6 +15,8 @@ export default defineConfig({
   test: {
     testTimeout: 60_000,
     hookTimeout: 120_000,
+    // The default of one second is too short on a loaded machine.
+    expect: { poll: { timeout: 20_000 } },
     // Processes, not threads: commands change the working directory.
     pool: 'forks',
     maxWorkers: 2,

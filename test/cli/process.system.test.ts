@@ -119,7 +119,7 @@ it('completes when the reader closes the pipe', async () => {
   expect([code, await errors]).toEqual([0, '']);
 });
 
-it.skipIf(isOrdinaryUser)('says in a sentence which file it may not read', async () => {
+it.skipIf(isOrdinaryUser)('names the file that it has no permission to read', async () => {
   const folder = path.join(directory.path, 'build');
   await mkdir(folder, { mode: 0o755 });
   await chmod(directory.path, 0o755);
@@ -135,12 +135,12 @@ it.skipIf(isOrdinaryUser)('says in a sentence which file it may not read', async
       uid: 65_534,
     });
     const stderr = await text(child.stderr);
-    expect(stderr).toMatch(new RegExp(`^slipway: ${file} .*EACCES.* Let this user read it, or `));
+    expect(stderr).toMatch(new RegExp(`^slipway: ${file} .*EACCES.* Give this user access, or `));
     expect(stderr).not.toMatch(/^\s+at /m);
   }
 });
 
-it.skipIf(isOrdinaryUser)('says that it may not write in a directory of someone else', async () => {
+it.skipIf(isOrdinaryUser)('reports a directory that it has no permission to write', async () => {
   const closed = path.join(directory.path, 'closed');
   await mkdir(closed, { mode: 0o755 });
   await chmod(directory.path, 0o755);
