@@ -14,8 +14,7 @@ import { developerKeySchema } from '../src/identity/developer-keys.ts';
 import { invitationSchema } from '../src/identity/invitations.ts';
 import { sessionSchema } from '../src/identity/session-document.ts';
 import { renderSchema } from '../src/sequence/json-schema.ts';
-import { compactionSchema } from '../src/usage/compaction-document.ts';
-import { flushSchema } from '../src/usage/flush-document.ts';
+import { snapshotSchema, totalSchema } from '../src/usage/documents.ts';
 
 /** Every kind of stored document, of every room. */
 const DOCUMENTS = {
@@ -32,8 +31,8 @@ const DOCUMENTS = {
   'contact-attempt': ['Attempt to deliver a message', attemptSchema],
   'contact-outcome': ['Outcome of an attempt', outcomeSchema],
   'contact-redelivery': ['Redelivery of a message', redeliverySchema],
-  'usage-flush': ['Counts of one process', flushSchema],
-  'usage-compaction': ['Counts of all processes', compactionSchema],
+  'usage-snapshot': ['Usage counts of one process', snapshotSchema],
+  'usage-total': ['Usage counts of all processes', totalSchema],
 } as const;
 
 /** File name below `manifests/` and text of each schema. */

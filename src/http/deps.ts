@@ -4,7 +4,7 @@ import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import type { Clock } from '../clock.ts';
 import type { DownloadLinks } from '../object-store/presigned-url-cache.ts';
 import type { ServiceDeps } from '../operations/check-for-update.ts';
-import type { Usage } from '../usage/usage.ts';
+import type { UsageCounter } from '../usage/usage-counter.ts';
 
 /** What the routes use. */
 export interface RouteDeps extends ServiceDeps {
@@ -19,7 +19,7 @@ export interface RouteDeps extends ServiceDeps {
    * none that is good. Never throws, nor rejects. Ask {@link tierOfRequest}, which knows when to.
    */
   readonly tierOf: (authorization: string) => string | null | Promise<string | null>;
-  readonly usage: Usage;
+  readonly usage: UsageCounter;
 }
 
 export type App = FastifyInstance<

@@ -28,11 +28,10 @@ export interface MinuteRow {
   readonly offers: number;
 }
 
-/** What one process counted in a span of time. */
+/** What one process counted since a moment. */
 export interface Counted {
   /** Milliseconds since the Unix epoch. */
   readonly from: number;
-  readonly to: number;
   readonly rows: readonly Row[];
   readonly minutes: readonly MinuteRow[];
 }
@@ -42,6 +41,9 @@ export const OTHER = 'other';
 /** The version of clients that do not say theirs. */
 export const UNSTATED = 'unstated';
 
+/** The day of the row that sums all days which have no rows any more: before every real day. */
+export const EARLIER_DAYS = '0000-00-00';
+
 export const MINUTE_MS = 60_000;
 export const DAY_MS = 86_400_000;
 
@@ -50,17 +52,35 @@ export function dayOf(ms: number): string {
   return new Date(ms).toISOString().slice(0, 10);
 }
 
-/** One row for every group, its counts the sums. */
+/** One row for each day, application, channel, platform and version. */
 export function sumRows(rows: Iterable<Row>): Row[] {
   const sums = new Map<string, Writable<Row>>();
   for (const row of rows) {
-    const { day, application, channel, platform, version } = row;
-    const key = [day, application, channel, platform, version].join('\n');
-    const sum = sums.get(key);
-    if (sum === undefined) sums.set(key, { ...row });
-    else add(sum, row);
+    const sum = getOrCreate(sums, groupOf(row), () => ({ ...row, checks: 0, offers: 0, links: 0 }));
+    sum.checks += row.checks;
+    sum.offers += row.offers;
+    sum.links += row.links;
   }
   return [...sums.values()];
+}
+
+/** What `rows` count beyond `counted`; each of them has at most one row for a group. */
+export function subtractRows(rows: readonly Row[], counted: readonly Row[]): Row[] {
+  const known = new Map(counted.map((row) => [groupOf(row), row]));
+  const rest = rows.map((row) => {
+    const { checks, offers, links } = known.get(groupOf(row)) ?? { checks: 0, offers: 0, links: 0 };
+    return {
+      ...row,
+      checks: Math.max(0, row.checks - checks),
+      offers: Math.max(0, row.offers - offers),
+      links: Math.max(0, row.links - links),
+    };
+  });
+  return rest.filter(({ checks, offers, links }) => checks + offers + links > 0);
+}
+
+function groupOf({ day, application, channel, platform, version }: Row): string {
+  return [day, application, channel, platform, version].join('\n');
 }
 
 /** One row for every minute and application. */
@@ -68,11 +88,7 @@ export function sumMinutes(rows: Iterable<MinuteRow>): MinuteRow[] {
   const sums = new Map<string, Writable<MinuteRow>>();
   for (const row of rows) {
     const key = `${row.minute}\n${row.application}`;
-    const sum = sums.get(key);
-    if (sum === undefined) {
-      sums.set(key, { ...row });
-      continue;
-    }
+    const sum = getOrCreate(sums, key, () => ({ ...row, checks: 0, offers: 0 }));
     sum.checks += row.checks;
     sum.offers += row.offers;
   }
@@ -80,12 +96,6 @@ export function sumMinutes(rows: Iterable<MinuteRow>): MinuteRow[] {
 }
 
 export type Writable<T> = { -readonly [K in keyof T]: T[K] };
-
-export function add(sum: Writable<Counts>, counts: Counts): void {
-  sum.checks += counts.checks;
-  sum.offers += counts.offers;
-  sum.links += counts.links;
-}
 
 /** What the map has under the key, made when there is nothing. */
 export function getOrCreate<K, V>(map: Map<K, V>, key: K, make: () => V): V {

@@ -1,11 +1,12 @@
-import { type Counts, DAY_MS, dayOf, MINUTE_MS, type MinuteRow, type Row } from './counts.ts';
+import { DAY_MS, dayOf, MINUTE_MS, type MinuteRow, type Row } from './counts.ts';
 import { publicShares, type Share } from './shares.ts';
 
 /** What anybody may know of the service's use. */
 export interface PublicMetrics {
   /** Milliseconds since the Unix epoch; metrics are made again every few seconds. */
   readonly generatedAt: number;
-  readonly countedSince: number | null;
+  /** Milliseconds since the Unix epoch. */
+  readonly countedSince: number;
   /** Links handed out, by UTC days; rounded down to a multiple of the smallest group. */
   readonly links: {
     readonly today: number;
@@ -27,9 +28,8 @@ export interface PublicMetrics {
 export interface Known {
   rows(): Iterable<Row>;
   minutes(): Iterable<MinuteRow>;
-  /** By application: of days that have no rows any more. */
-  earlier(): Iterable<readonly [application: string, counts: Counts]>;
-  countedSince(): number | undefined;
+  /** Milliseconds since the Unix epoch. */
+  countedSince(): number;
 }
 
 export interface FigureOptions {
@@ -69,12 +69,9 @@ export function makePublicMetrics(known: Known, options: FigureOptions): PublicM
     count(platforms, row.platform, row.checks);
     count(channels, row.channel, row.checks);
   }
-  for (const [application, counts] of known.earlier()) {
-    if (isAsked(application)) links.allTime += counts.links;
-  }
   return {
     generatedAt: now,
-    countedSince: known.countedSince() ?? null,
+    countedSince: known.countedSince(),
     links: {
       today: roundDown(links.today, groupMin),
       last30Days: roundDown(links.last30Days, groupMin),

@@ -11,10 +11,10 @@ import {
   UNSTATED,
   type Writable,
 } from './counts.ts';
-import type { Usage } from './usage.ts';
+import type { UsageCounter } from './usage-counter.ts';
 
 /** What this process counted and has not flushed yet. Counting costs a few look-ups and no text. */
-export interface Tally extends Usage {
+export interface Tally extends UsageCounter {
   /** What was counted since the last `take`, forgotten here; undefined when that is nothing. */
   take(): Counted | undefined;
   /** What `take` would give. */
@@ -125,7 +125,7 @@ export function createTally(deps: TallyDeps): Tally {
 
   const peek = (): Counted | undefined => {
     closeMinute();
-    return rows.length === 0 ? undefined : { from: since, to: clock.now(), rows, minutes };
+    return rows.length === 0 ? undefined : { from: since, rows, minutes };
   };
 
   return {

@@ -63,7 +63,7 @@ describe(`${CALLS} calls cost no store request`, () => {
 
   it('and the checks among them were counted', () => {
     const days = { from: '2000-01-01', to: '9999-12-31' };
-    const rows = service.app.telemetry.analytics({ application: 'desktop', ...days });
+    const rows = service.app.usage.analytics({ application: 'desktop', ...days });
     const sum = rows.reduce((checks, row) => checks + row.checks, 0);
     expect(sum).toBe(3 * (CALLS + 1));
   });

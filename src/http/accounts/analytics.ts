@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { AppError } from '../../errors.ts';
 import { bearerOf, notSignedIn } from '../../identity/access-token.ts';
-import type { Telemetry } from '../../usage/telemetry.ts';
+import type { Usage } from '../../usage/usage.ts';
 import type { App } from '../deps.ts';
 import { problems, word } from '../server/validation.ts';
 import { SIGNED_IN_PROBLEMS } from './account.ts';
@@ -56,7 +56,7 @@ const schema = {
 };
 
 export interface AnalyticsDeps extends AccountsDeps {
-  readonly telemetry: Pick<Telemetry, 'analytics' | 'flushIntervalMs'>;
+  readonly usage: Pick<Usage, 'analytics' | 'flushIntervalMs'>;
   readonly defaultApplication: string;
   /** From memory. */
   hasApplication(name: string): boolean;
@@ -71,12 +71,12 @@ export function registerAnalytics(app: App, deps: AnalyticsDeps): void {
       throw new AppError('unknown_application', detail, { issues: [{ pointer: '/app', detail }] });
     }
     const { from, to } = rangeOf(request.query, openIdentity(deps).clock.now());
-    const rows = deps.telemetry.analytics({ application, from, to });
+    const rows = deps.usage.analytics({ application, from, to });
     return {
       app: application,
       from,
       to,
-      flush_interval_seconds: deps.telemetry.flushIntervalMs / 1000,
+      flush_interval_seconds: deps.usage.flushIntervalMs / 1000,
       rows: rows.map((row) => ({
         day: row.day,
         version: row.version,

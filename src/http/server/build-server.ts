@@ -4,7 +4,7 @@ import fastify from 'fastify';
 import type { Registry } from 'prom-client';
 import type { MonitoringUpstream } from '../../monitoring/upstream.ts';
 import type { Status } from '../../status/status.ts';
-import type { Telemetry } from '../../usage/telemetry.ts';
+import type { Usage } from '../../usage/usage.ts';
 import { registerAccount } from '../accounts/account.ts';
 import { registerAccountSessions } from '../accounts/account-sessions.ts';
 import type { AccountsDeps } from '../accounts/accounts-deps.ts';
@@ -42,7 +42,7 @@ import { answerUnknown } from './unknown.ts';
 import { compileSerializer, compileValidator } from './validation.ts';
 
 export interface HttpDeps extends RouteDeps {
-  readonly telemetry: Telemetry;
+  readonly usage: Usage;
   readonly status: Status;
   /** Undefined: this process answers itself. */
   readonly monitoringUpstream: MonitoringUpstream | undefined;
@@ -65,16 +65,16 @@ function registerAuth(app: App, deps: AccountsDeps): void {
 
 /** How the service is, and how much it is used. */
 function registerObservation(app: App, deps: HttpDeps): void {
-  const { status, telemetry, publicUrl, catalog, clock, tiers } = deps;
+  const { status, usage, publicUrl, catalog, clock, tiers } = deps;
   registerStatus(app, { status, publicUrl });
-  registerLiveMetrics(app, { telemetry, hasApplication: (name) => isPublished(deps, name) });
+  registerLiveMetrics(app, { usage, hasApplication: (name) => isPublished(deps, name) });
   registerMonitoring(app, {
     status,
     publicUrl,
     catalog,
     clock,
     isPublic: (application, channel) => !tiers.restricts(application, channel),
-    pulse: () => renderLiveMetrics(telemetry, null),
+    pulse: () => renderLiveMetrics(usage, null),
     upstream: deps.monitoringUpstream,
   });
 }
@@ -84,14 +84,14 @@ function isPublished({ catalog }: HttpDeps, application: string): boolean {
 }
 
 function registerSignedIn(app: App, deps: HttpDeps): void {
-  const { accounts, telemetry, defaultApplication } = deps;
+  const { accounts, usage, defaultApplication } = deps;
   registerAccount(app, accounts);
   registerPassword(app, accounts);
   registerAccountSessions(app, accounts);
   registerDeveloperKeys(app, accounts);
   registerAnalytics(app, {
     ...accounts,
-    telemetry,
+    usage,
     defaultApplication,
     hasApplication: (name) => isPublished(deps, name),
   });

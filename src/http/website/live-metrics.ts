@@ -3,13 +3,13 @@ import { z } from 'zod';
 import { AppError } from '../../errors.ts';
 import type { PublicMetrics } from '../../usage/public-metrics.ts';
 import type { Share } from '../../usage/shares.ts';
-import type { Telemetry } from '../../usage/telemetry.ts';
+import type { Usage } from '../../usage/usage.ts';
 import { etagOf, matchesEtag } from '../conditional.ts';
 import type { App } from '../deps.ts';
 import { problems, word } from '../server/validation.ts';
 
 export interface LiveMetricsDeps {
-  readonly telemetry: Pick<Telemetry, 'publicMetrics' | 'flushIntervalMs'>;
+  readonly usage: Pick<Usage, 'publicMetrics' | 'flushIntervalMs'>;
   /** From memory. */
   hasApplication(name: string): boolean;
 }
@@ -73,7 +73,7 @@ export function registerLiveMetrics(app: App, deps: LiveMetricsDeps): void {
     if (application !== null && !deps.hasApplication(application)) {
       throw unknownApplication(application);
     }
-    const body = JSON.stringify(renderLiveMetrics(deps.telemetry, application));
+    const body = JSON.stringify(renderLiveMetrics(deps.usage, application));
     const etag = etagOf(body);
     reply.header('cache-control', CACHE).header('etag', etag);
     if (matchesEtag(request.headers['if-none-match'], etag)) return reply.code(304).send();
@@ -87,16 +87,16 @@ function unknownApplication(name: string): AppError {
 }
 
 export function renderLiveMetrics(
-  telemetry: LiveMetricsDeps['telemetry'],
+  usage: LiveMetricsDeps['usage'],
   application: string | null,
 ): z.input<typeof liveMetricsAnswerSchema> {
-  const metrics: PublicMetrics = telemetry.publicMetrics(application);
+  const metrics: PublicMetrics = usage.publicMetrics(application);
   const { links, shares, countedSince } = metrics;
   return {
     app: application,
     generated_at: new Date(metrics.generatedAt).toISOString(),
-    counted_since: countedSince === null ? null : new Date(countedSince).toISOString(),
-    flush_interval_seconds: telemetry.flushIntervalMs / 1000,
+    counted_since: new Date(countedSince).toISOString(),
+    flush_interval_seconds: usage.flushIntervalMs / 1000,
     download_links: {
       today: links.today,
       last_30_days: links.last30Days,
