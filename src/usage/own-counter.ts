@@ -33,10 +33,9 @@ export interface OwnCounter {
   /**
    * Stores what was counted since the last time. What the store does not confirm is kept and sent again.
    *
-   * @param isTotalRead false when the newest total is not known
    * @throws AppError the store's
    */
-  flush(listing: Listing, isTotalRead: boolean): Promise<void>;
+  flush(listing: Listing): Promise<void>;
 }
 
 export interface OwnCounterDeps {
@@ -152,12 +151,7 @@ export function createOwnCounter(deps: OwnCounterDeps): OwnCounter {
     id: () => settled.counter,
     leaveIfAdded,
     counted: () => [pending ?? settled, tally.peek()].filter((counted) => counted !== undefined),
-    flush: async (listing, isTotalRead) => {
-      if (!isTotalRead && settled.number > 0 && !listing.counters.has(settled.counter)) {
-        const why =
-          'The objects of the counter are gone, and the total that may have it was not read.';
-        throw new AppError('store_unavailable', why);
-      }
+    flush: async (listing) => {
       await send(listing);
       prepare();
       await send(listing);

@@ -13,7 +13,7 @@ import {
   type PublicMetrics,
   RATE_MINUTES,
 } from './public-metrics.ts';
-import { REMEMBERED_MS, rollUp } from './roll-up.ts';
+import { ADDED_KEPT_MS, REMEMBERED_MS, rollUp } from './roll-up.ts';
 import { createStoredCounts, type StoredCounts } from './stored-counts.ts';
 import { createTally } from './tally.ts';
 import type { UsageCounter } from './usage-counter.ts';
@@ -87,21 +87,27 @@ export function createUsage(deps: UsageDeps): Usage {
   let queue: Promise<void> = Promise.resolve();
   /** The store's time when this process last read the total. */
   let readAt = Number.POSITIVE_INFINITY;
+  let listedAt = Number.POSITIVE_INFINITY;
+  let mayBeDeleted = false;
   let stopLoop = async (): Promise<void> => {};
 
   /** @returns the listing; undefined when this process does not know the newest total */
   const flush = async (): Promise<Listing | undefined> => {
     const listing = await attempt('list', () => listUsage(store, clock));
     if (listing === undefined) return undefined;
+    // After a pause the counter may have been closed, added and deleted: then the total tells.
+    mayBeDeleted ||= listing.askedAt - listedAt >= ADDED_KEPT_MS;
+    listedAt = listing.askedAt;
     const isTotalRead = await attempt('read the total', async () => {
       await stored.readTotal(listing);
       const wasAbsent = (listing.totals[0]?.writtenAt ?? 0) - readAt >= ABSENT_AFTER_MS;
       if (wasAbsent) stored.forgetSnapshots();
       await counter.leaveIfAdded(listing, wasAbsent);
       readAt = listing.present;
+      mayBeDeleted = false;
       return true;
     });
-    await attempt('flush', () => counter.flush(listing, isTotalRead === true));
+    if (!mayBeDeleted) await attempt('flush', () => counter.flush(listing));
     return isTotalRead ? listing : undefined;
   };
 

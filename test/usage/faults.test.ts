@@ -203,6 +203,7 @@ describe('an answer that is lost', () => {
 
   it.each([
     ['two days', 2 * DAY],
+    ['five days', 5 * DAY],
     ['eight days, longer than totals remember counters', 8 * DAY],
     ['twenty days', 20 * DAY],
   ])('to a process that then sleeps for %s counts once', async (_name, ms) => {
@@ -220,9 +221,11 @@ describe('an answer that is lost', () => {
     }
     const expected = 4 + ms / (6 * HOUR);
     expect(allTime(two)).toBe(expected);
-    // It wakes, and its first requests fail.
-    store.setPlan(({ method }) => (method === 'list' ? { when: 'before' } : undefined));
-    await one.refresh();
+    // It wakes, and its first requests fail: the listing, then the total.
+    for (const failing of ['list', 'get']) {
+      store.setPlan(({ method }) => (method === failing ? { when: 'before' } : undefined));
+      await one.refresh();
+    }
     store.setPlan(undefined);
     await refreshAll([one, two], 4);
     expect([allTime(one), allTime(two)]).toEqual([expected, expected]);

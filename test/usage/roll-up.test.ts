@@ -273,6 +273,31 @@ describe('snapshots', () => {
     expect(allTime(two)).toBe(3);
   });
 
+  it('that one read did not find are not left out of a total', async () => {
+    const [one, two] = [start(), start()];
+    for (const times of [100, 3]) {
+      countLinks(one, times);
+      await one.refresh();
+    }
+    const hidden = await newest(COUNTERS);
+    clock.advance(3 * HOUR);
+    countLinks(two, 1);
+    await two.refresh();
+    let reads = 0;
+    const wrong: ObjectStore = {
+      ...store,
+      get: async (key, options) =>
+        key === hidden && reads++ === 0 ? undefined : store.get(key, options),
+    };
+    const three = createProcess(wrong, clock);
+    await refreshAll([three], 1);
+    expect(await keysBelow(memory, TOTALS)).toEqual([]);
+    await refreshAll([three, two], 2);
+    const late = start();
+    await late.refresh();
+    expect([two, three, late].map(allTime)).toEqual([104, 104, 104]);
+  });
+
   it('of a newer Slipway are neither counted, nor closed, nor deleted', async () => {
     const two = start();
     const key = snapshotKey(ID, 1);
