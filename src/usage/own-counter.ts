@@ -2,15 +2,7 @@ import type { Clock, Randomness } from '../clock.ts';
 import { AppError } from '../errors.ts';
 import type { Log } from '../log.ts';
 import type { ObjectStore } from '../object-store/object-store.ts';
-import {
-  type Counted,
-  dayOf,
-  MINUTE_MS,
-  type MinuteRow,
-  subtractRows,
-  sumMinutes,
-  sumRows,
-} from './counts.ts';
+import { type Counted, dayOf, MINUTE_MS, subtractRows, sumMinutes, sumRows } from './counts.ts';
 import { renderSnapshot, type Snapshot } from './documents.ts';
 import { snapshotKey } from './keys.ts';
 import { createWhileCurrent, type Listing } from './listing.ts';
@@ -49,64 +41,22 @@ export interface OwnCounterDeps {
 }
 
 export function createOwnCounter(deps: OwnCounterDeps): OwnCounter {
-  const { store, clock, tally, stored } = deps;
-  const open = (): Snapshot => ({
-    counter: deps.randomness.id(),
-    ...{ number: 0, isClosed: false, from: clock.now(), rows: [], minutes: [] },
-  });
+  const { clock, tally, stored } = deps;
   /** The newest snapshot that is surely in the store; number 0 for none. */
-  let settled = open();
+  let settled = openCounter(deps);
   /** The next one. Its content stays the same until the store has confirmed it. */
   let pending: Snapshot | undefined;
 
-  /** What is under the key then: this snapshot, or the one with which another process closed the counter. */
-  const put = async (listing: Listing, snapshot: Snapshot): Promise<Snapshot | 'corrupt'> => {
-    const { counter, number } = snapshot;
-    const key = snapshotKey(counter, number);
-    const outcome = await createWhileCurrent(deps, listing, key, renderSnapshot(snapshot));
-    const found = outcome === 'created' ? snapshot : await stored.readSnapshot(counter, number);
-    if (found !== 'missing' && found !== 'newer') return found;
-    throw new AppError('store_unavailable', `${key} exists and cannot be read.`);
-  };
-
   /** Goes on in a new counter with what the closed one does not have. */
-  const moveOn = (closed: Pick<Snapshot, 'rows' | 'minutes'>): void => {
-    const { rows, minutes } = pending ?? settled;
-    const rest = subtractRows(rows, closed.rows);
-    const lastMinute = Math.max(...closed.minutes.map(({ minute }) => minute));
-    settled = open();
-    pending =
-      rest.length === 0
-        ? undefined
-        : {
-            ...settled,
-            number: 1,
-            rows: rest,
-            minutes: minutes.filter(({ minute }) => minute > lastMinute),
-          };
-  };
-
-  const leaveIfAdded = async (listing: Listing, wasAbsent: boolean): Promise<void> => {
-    const { counter } = settled;
-    const added = stored.total()?.counters.get(counter);
-    const isForgotten = wasAbsent && !listing.counters.has(counter);
-    if (added === undefined && !isForgotten) return;
-    const closed =
-      added === undefined ? 'missing' : await stored.readSnapshot(counter, added.number);
-    if (typeof closed === 'object') return moveOn(closed);
-    if (pending !== undefined) {
-      // It may have been stored, and to store it again would count it twice.
-      deps.log.warn(
-        { counter },
-        'counts of one flush are given up: the store never confirmed them',
-      );
-    }
-    moveOn(pending ?? settled);
+  const moveOn = (closed: Snapshot): void => {
+    const own = pending ?? settled;
+    settled = openCounter(deps);
+    pending = restOf(own, closed, settled);
   };
 
   const send = async (listing: Listing): Promise<void> => {
     while (pending !== undefined) {
-      const found = await put(listing, pending);
+      const found = await putSnapshot(deps, listing, pending);
       if (found === 'corrupt') {
         pending = { ...pending, number: pending.number + 1 };
       } else if (found.isClosed) {
@@ -125,37 +75,80 @@ export function createOwnCounter(deps: OwnCounterDeps): OwnCounter {
     const isOver = dayOf(settled.from) !== dayOf(clock.now());
     if (settled.number > 0 && (isOver || settled.rows.length >= TALLY_ROWS_MAX)) {
       stored.addSnapshot(settled);
-      settled = open();
+      settled = openCounter(deps);
     }
+    const oldest = (clock.now() - deps.minutesKeptMs) / MINUTE_MS;
+    const minutes = [...settled.minutes, ...taken.minutes];
     pending = {
       ...settled,
       number: settled.number + 1,
       rows: sumRows([...settled.rows, ...taken.rows]),
-      minutes: recentMinutes([...settled.minutes, ...taken.minutes]),
+      minutes: sumMinutes(minutes.filter(({ minute }) => minute >= oldest)),
     };
-  };
-
-  const recentMinutes = (minutes: readonly MinuteRow[]): MinuteRow[] => {
-    const oldest = (clock.now() - deps.minutesKeptMs) / MINUTE_MS;
-    return sumMinutes(minutes.filter(({ minute }) => minute >= oldest));
-  };
-
-  /** The one before the newest is kept, in case the newest becomes corrupt. */
-  const deleteSuperseded = async (listing: Listing): Promise<void> => {
-    for (const { key, number } of listing.counters.get(settled.counter) ?? []) {
-      if (number < settled.number - 1) await store.delete(key);
-    }
   };
 
   return {
     id: () => settled.counter,
-    leaveIfAdded,
     counted: () => [pending ?? settled, tally.peek()].filter((counted) => counted !== undefined),
+    leaveIfAdded: async (listing, wasAbsent) => {
+      const { counter } = settled;
+      const added = stored.total()?.counters.get(counter);
+      const isForgotten = wasAbsent && !listing.counters.has(counter);
+      if (added === undefined && !isForgotten) return;
+      const closed =
+        added === undefined ? 'missing' : await stored.readSnapshot(counter, added.number);
+      if (typeof closed === 'object') return moveOn(closed);
+      if (pending !== undefined) {
+        // It may have been stored. To store it again would count it twice.
+        const what = 'counts of one flush are given up: the store never confirmed them';
+        deps.log.warn({ counter }, what);
+      }
+      moveOn(pending ?? settled);
+    },
     flush: async (listing) => {
       await send(listing);
       prepare();
       await send(listing);
-      await deleteSuperseded(listing);
+      await deleteSuperseded(deps, listing, settled);
     },
   };
+}
+
+function openCounter({ randomness, clock }: OwnCounterDeps): Snapshot {
+  const counter = randomness.id();
+  return { counter, number: 0, isClosed: false, from: clock.now(), rows: [], minutes: [] };
+}
+
+/** What is under the key then: this snapshot, or the one with which another process closed the counter. */
+async function putSnapshot(
+  deps: OwnCounterDeps,
+  listing: Listing,
+  snapshot: Snapshot,
+): Promise<Snapshot | 'corrupt'> {
+  const { counter, number } = snapshot;
+  const key = snapshotKey(counter, number);
+  const outcome = await createWhileCurrent(deps, listing, key, renderSnapshot(snapshot));
+  if (outcome === 'created') return snapshot;
+  const found = await deps.stored.readSnapshot(counter, number);
+  if (found !== 'missing' && found !== 'newer') return found;
+  throw new AppError('store_unavailable', `${key} exists and cannot be read.`);
+}
+
+/** The first snapshot of the next counter; undefined when the closed one has everything. */
+function restOf(own: Snapshot, closed: Snapshot, next: Snapshot): Snapshot | undefined {
+  const rows = subtractRows(own.rows, closed.rows);
+  if (rows.length === 0) return undefined;
+  const last = Math.max(...closed.minutes.map(({ minute }) => minute));
+  return { ...next, number: 1, rows, minutes: own.minutes.filter(({ minute }) => minute > last) };
+}
+
+/** Keeps the snapshot before the newest, in case the newest becomes corrupt. */
+async function deleteSuperseded(
+  { store }: OwnCounterDeps,
+  { counters }: Listing,
+  newest: Snapshot,
+): Promise<void> {
+  for (const { key, number } of counters.get(newest.counter) ?? []) {
+    if (number < newest.number - 1) await store.delete(key);
+  }
 }

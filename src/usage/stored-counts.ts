@@ -41,34 +41,15 @@ export type Unreadable = 'missing' | 'corrupt' | 'newer';
 
 const READS_AT_ONCE = 8;
 
-export function createStoredCounts(deps: {
+export interface StoredCountsDeps {
   readonly store: ObjectStore;
   readonly log: Log;
-}): StoredCounts {
-  const { store, log } = deps;
+}
+
+export function createStoredCounts(deps: StoredCountsDeps): StoredCounts {
+  const { read, isCorrupt } = createReader(deps);
   const snapshots = new Map<string, Snapshot>();
   let total: Total | undefined;
-  /** By key: what was reported, so that it is reported once. */
-  const unreadable = new Map<string, 'corrupt' | 'newer'>();
-
-  const read = async <T>(
-    sequence: ReadableSequence<T>,
-    number: number,
-  ): Promise<T | Unreadable> => {
-    const key = sequence.key(number);
-    const known = unreadable.get(key);
-    if (known !== undefined) return known;
-    try {
-      return (await readDocument(store, sequence, number)) ?? 'missing';
-    } catch (error) {
-      const isNewer = isAppError(error, 'document_newer');
-      if (!isNewer && !isAppError(error, 'document_corrupt')) throw error;
-      unreadable.set(key, isNewer ? 'newer' : 'corrupt');
-      const what = isNewer ? 'counts of a newer Slipway are' : 'a corrupt document of counts is';
-      log.error({ key, reason: error.message }, `${what} left out`);
-      return isNewer ? 'newer' : 'corrupt';
-    }
-  };
 
   const addTotal = (newer: Total): void => {
     if (newer.number <= (total?.number ?? 0)) return;
@@ -127,9 +108,32 @@ export function createStoredCounts(deps: {
     },
     readSnapshot: (counter, number) => read(snapshotsOf(counter), number),
     hasNewest: (counter, listed) =>
-      listed.every(
-        ({ key, number }) => number <= lastOf(counter) || unreadable.get(key) === 'corrupt',
-      ),
+      listed.every(({ key, number }) => number <= lastOf(counter) || isCorrupt(key)),
     forgetSnapshots: () => snapshots.clear(),
   };
+}
+
+function createReader({ store, log }: StoredCountsDeps) {
+  /** By key: each is reported once. */
+  const unreadable = new Map<string, 'corrupt' | 'newer'>();
+  const read = async <T>(
+    sequence: ReadableSequence<T>,
+    number: number,
+  ): Promise<T | Unreadable> => {
+    const key = sequence.key(number);
+    const known = unreadable.get(key);
+    if (known !== undefined) return known;
+    try {
+      return (await readDocument(store, sequence, number)) ?? 'missing';
+    } catch (error) {
+      const isNewer = isAppError(error, 'document_newer');
+      if (!isNewer && !isAppError(error, 'document_corrupt')) throw error;
+      unreadable.set(key, isNewer ? 'newer' : 'corrupt');
+      const what = isNewer ? 'counts of a newer Slipway are' : 'a corrupt document of counts is';
+      log.error({ key, reason: error.message }, `${what} left out`);
+      return isNewer ? 'newer' : 'corrupt';
+    }
+  };
+
+  return { read, isCorrupt: (key: string): boolean => unreadable.get(key) === 'corrupt' };
 }

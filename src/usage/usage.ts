@@ -83,7 +83,7 @@ export function createUsage(deps: UsageDeps): Usage {
   const counter = createOwnCounter({ ...deps, tally, stored, minutesKeptMs });
   const known = knownOf(stored, counter, clock.now());
   const attempt = createAttempts(deps.log);
-  const made = new Map<string | null, PublicMetrics>();
+  const metrics = createMetricsCache({ ...deps, known, reportLagMs });
   let queue: Promise<void> = Promise.resolve();
   /** The store's time when this process last read the total. */
   let readAt = Number.POSITIVE_INFINITY;
@@ -118,7 +118,7 @@ export function createUsage(deps: UsageDeps): Usage {
       await stored.readSnapshots(listing, counter.id());
       await rollUp({ ...deps, stored }, listing);
     });
-    made.clear();
+    metrics.clear();
   };
 
   const enqueue = (task: () => Promise<unknown>): Promise<void> => {
@@ -143,15 +143,29 @@ export function createUsage(deps: UsageDeps): Usage {
       done.abort();
     },
     refresh: () => enqueue(refresh),
-    publicMetrics: (application) => {
-      const now = clock.now();
+    publicMetrics: metrics.get,
+    analytics: (query) => makeAnalytics(known.rows(), query),
+  };
+}
+
+/** Makes public metrics again every few seconds, not for every request. */
+function createMetricsCache(
+  deps: Pick<UsageDeps, 'clock' | 'groupMin' | 'isPublicChannel'> & {
+    readonly known: Known;
+    readonly reportLagMs: number;
+  },
+) {
+  const made = new Map<string | null, PublicMetrics>();
+  return {
+    clear: () => made.clear(),
+    get: (application: string | null): PublicMetrics => {
+      const now = deps.clock.now();
       const last = made.get(application);
       if (last !== undefined && Math.abs(now - last.generatedAt) < METRICS_FRESH_MS) return last;
-      const fresh = makePublicMetrics(known, { ...deps, application, now, reportLagMs });
+      const fresh = makePublicMetrics(deps.known, { ...deps, application, now });
       made.set(application, fresh);
       return fresh;
     },
-    analytics: (query) => makeAnalytics(known.rows(), query),
   };
 }
 
