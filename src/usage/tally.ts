@@ -13,26 +13,26 @@ import {
 } from './counts.ts';
 import type { UsageCounter } from './usage-counter.ts';
 
-/** What this process counted and has not flushed yet. Counting costs a few look-ups and no text. */
+/** What this process counted since its last flush. To count costs a few look-ups and builds no strings. */
 export interface Tally extends UsageCounter {
-  /** What was counted since the last `take`, forgotten here; undefined when that is nothing. */
+  /** Returns what was counted since the last `take`, and removes it; undefined for nothing. */
   take(): Counted | undefined;
-  /** What `take` would give. */
+  /** Returns what `take` would, and keeps it. */
   peek(): Counted | undefined;
 }
 
 export interface TallyDeps {
   readonly clock: Clock;
   /**
-   * Whether the catalog has the version, as far as the channel may tell. Strangers make up versions: only
-   * known ones get a group.
+   * Whether the catalog has the version, as far as the channel may tell. Clients can make up versions, so
+   * only known ones get a row of their own.
    */
   isKnownVersion(application: string, channel: string, version: string): boolean;
-  /** How long minutes are of use. */
+  /** For how long minutes are used, in milliseconds. */
   readonly minutesKeptMs: number;
 }
 
-/** A store may be down for days, and an application have any number of versions. */
+/** Bounds memory: the store may be down for days, and an application may have any number of versions. */
 export const TALLY_ROWS_MAX = 2_000;
 
 /** An application's counts of the current minute. */
@@ -46,7 +46,7 @@ interface Group {
   readonly pulse: Pulse;
 }
 
-/** By application, channel, platform and version: four short look-ups cost a fifth of joining a key. */
+/** By application, channel, platform and version: four look-ups cost a fifth of building one key. */
 type Groups = Map<string, Map<string, Map<string, Map<string, Group>>>>;
 
 export function createTally(deps: TallyDeps): Tally {
@@ -69,7 +69,7 @@ export function createTally(deps: TallyDeps): Tally {
     }
   };
 
-  const turnClock = (now: number): void => {
+  const startMinute = (now: number): void => {
     closeMinute();
     minuteStart = Math.floor(now / MINUTE_MS) * MINUTE_MS;
     minuteEnd = minuteStart + MINUTE_MS;
@@ -97,14 +97,14 @@ export function createTally(deps: TallyDeps): Tally {
     return group;
   };
 
-  /** A group that is new today, or that is not told apart. */
+  /** Adds the group if there is none of today. */
   const openGroup = (
     application: string,
     channel: string,
     platform: string,
     version: string,
   ): Group => {
-    // One row for each application and day is left for what comes after the ceiling.
+    // Above the limit there is still one row for each application and day.
     if (rows.length >= TALLY_ROWS_MAX) return addGroup(application, OTHER, OTHER, OTHER);
     return addGroup(
       application,
@@ -116,7 +116,7 @@ export function createTally(deps: TallyDeps): Tally {
 
   const keepTime = (): void => {
     const now = clock.now();
-    if (now >= minuteEnd || now < minuteStart) turnClock(now);
+    if (now >= minuteEnd || now < minuteStart) startMinute(now);
   };
 
   const find = (application: string, channel: string, platform: string, version: string): Group =>
@@ -156,7 +156,7 @@ export function createTally(deps: TallyDeps): Tally {
   };
 }
 
-/** Counting never fails: a catalog that cannot answer knows no version. */
+/** Counting must not fail an answer: if the catalog throws, the version counts as unknown. */
 function isKnown(deps: TallyDeps, application: string, channel: string, version: string): boolean {
   try {
     return deps.isKnownVersion(application, channel, version);

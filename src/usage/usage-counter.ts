@@ -1,10 +1,10 @@
-/** What is counted of the service's use: how often something was asked and handed out, nothing of by whom. */
+/** Counts how often clients check for updates and get links. Learns nothing about the clients. */
 export interface UsageCounter {
   /**
-   * A question that was answered, by whichever dialect. Called on every check: cheap, never throws.
+   * Counts an answered check, of any protocol. Called on every check: cheap, never throws.
    *
-   * The names of application and channel are ones that the catalog has; the versions are texts of
-   * semantic versions, the client's own (null when it does not say) and the one it was offered.
+   * The catalog has the application and the channel. `version` is the client's semantic version, null when
+   * the client does not state it; `offered` is the version in the answer, null for no update.
    */
   countCheck(check: {
     readonly application: string;
@@ -13,7 +13,7 @@ export interface UsageCounter {
     readonly version: string | null;
     readonly offered: string | null;
   }): void;
-  /** A link to a file that was handed out. */
+  /** Counts a link to a file that a client got. Never throws. */
   countLink(link: {
     readonly application: string;
     readonly channel: string;

@@ -19,8 +19,8 @@ const total = (counts: Iterable<Counts>): number => {
   return sum;
 };
 
-describe('what is kept of the past', () => {
-  it('is detail for 90 days, a row a day for 400, then a sum', () => {
+describe('condensed counts', () => {
+  it('have detail for 90 days, one row a day for 400 days, then one sum', () => {
     const rows = [0, 89, 90, 399, 400, 900].flatMap((age) => [
       rowOf(age, '1.0.0', 1),
       rowOf(age, '1.1.0', 2),
@@ -40,7 +40,7 @@ describe('what is kept of the past', () => {
     expect(condense(kept, now).sort(byText)).toEqual(kept.sort(byText));
   });
 
-  it('is bounded, and loses no count', () => {
+  it('have a bounded number of rows, and lose no count', () => {
     const row = fc.record({
       age: fc.nat({ max: 500 }),
       version: fc.constantFrom('1.0.0', '1.1.0', '1.2.0', '1.3.0'),

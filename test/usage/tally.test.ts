@@ -18,7 +18,7 @@ function createCounting(isKnownVersion = (version: string) => version.startsWith
 }
 
 describe('what a process counts', () => {
-  it('is a check of the version that asks, an offer of the one offered, a link of the one linked', () => {
+  it('is a check of the version that the client runs, an offer of the offered one, a link of the linked one', () => {
     const { tally } = createCounting();
     countChecks(tally, 3, { offered: '1.1.0' });
     countChecks(tally, 2, { version: null });
@@ -37,7 +37,7 @@ describe('what a process counts', () => {
     expect(tally.take()).toBeUndefined();
   });
 
-  it('tells no version or platform apart that a stranger made up', () => {
+  it('has one row for all versions and platforms that clients make up', () => {
     const { tally } = createCounting();
     for (let i = 0; i < 50_000; i++)
       countChecks(tally, 1, { version: `9.0.${i}`, platform: `p${i}` });
@@ -46,7 +46,7 @@ describe('what a process counts', () => {
     ]);
   });
 
-  it('asks the catalog once for a version it knows, and does not fail when it cannot answer', () => {
+  it('asks the catalog once for each known version, and does not fail when the catalog fails', () => {
     const counting = createCounting();
     countChecks(counting.tally, 1_000);
     expect(counting.asked()).toBe(1);
@@ -67,7 +67,7 @@ describe('what a process counts', () => {
     expect(rows.reduce((sum, { checks }) => sum + checks, 0)).toBe(3 * TALLY_ROWS_MAX + 5);
   });
 
-  it('belongs to its UTC day and minute, and minutes are forgotten when they are of no use', () => {
+  it('belongs to its UTC day and minute, and old minutes are dropped', () => {
     const { tally, clock } = createCounting();
     countChecks(tally, 1, { offered: '1.1.0' });
     clock.advance(2 * MINUTE);
@@ -94,7 +94,7 @@ describe('what a process counts', () => {
     expect(tally.take()?.minutes.map(({ checks }) => checks)).toEqual([1]);
   });
 
-  it('survives a clock that is set back', () => {
+  it('is kept when the clock is set back', () => {
     const { tally, clock } = createCounting();
     countChecks(tally, 1);
     clock.advance(-DAY);

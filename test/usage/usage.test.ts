@@ -41,7 +41,7 @@ describe('counts of several processes', () => {
     expect([one, two, late].map(allTime)).toEqual([7, 7, 7]);
   });
 
-  it('are read from memory: no request for a count, a figure or an analysis', async () => {
+  it('are read from memory: counting, metrics and analytics make no store request', async () => {
     const one = start();
     await one.refresh();
     store.forgetCalls();
@@ -52,7 +52,7 @@ describe('counts of several processes', () => {
     expect(store.total()).toBe(0);
   });
 
-  it('tell nothing in public of a channel that only some may have', async () => {
+  it('show nothing of a restricted channel in public metrics', async () => {
     const one = start();
     countChecks(one, 30, { version: '1.1.0' });
     countChecks(one, 30, { channel: 'insider', version: '1.9.0' });
@@ -64,7 +64,7 @@ describe('counts of several processes', () => {
     expect(rows.map(({ channel }) => channel).sort()).toEqual(['insider', 'stable']);
   });
 
-  it('take a bounded number of requests, and none that writes when there is nothing to write', async () => {
+  it('cost one listing for an interval in which nothing was counted', async () => {
     const [one, two] = [start(), start()];
     countLinks(two, 1);
     await refreshAll([one, two, one], 1);
@@ -81,7 +81,7 @@ describe('counts of several processes', () => {
     expect([store.counts.list, store.total()]).toEqual([1, 1]);
   });
 
-  it('hold nothing of a person', async () => {
+  it('are stored without anything about a person', async () => {
     const one = start();
     countChecks(one, 1, { version: '9.9.9-of-alice', platform: 'alices-laptop' });
     countLinks(one, 1);
@@ -99,7 +99,7 @@ describe('counts of several processes', () => {
     expect(JSON.stringify(signed)).not.toContain('alice');
   });
 
-  it('of versions and days, platforms and channels are there for a publisher', async () => {
+  it('are available to a publisher by day, version, platform and channel', async () => {
     const one = start();
     countChecks(one, 2, { offered: '1.1.0' });
     clock.advance(DAY);
@@ -147,7 +147,7 @@ describe('public metrics', () => {
     expect(late.publicMetrics('desktop').links).toEqual(links('desktop'));
   });
 
-  it('give rates over five full minutes that everybody has reported', async () => {
+  it('give rates over five full minutes that every process has reported', async () => {
     const [one, two] = [start(), start()];
     for (let minute = 0; minute < 12; minute++) {
       countChecks(one, 30, { offered: '1.1.0' });
@@ -184,7 +184,7 @@ describe('public metrics', () => {
     ]);
   });
 
-  it('are made again every five seconds, not for every question', () => {
+  it('are computed every five seconds, not for every request', () => {
     const one = start();
     expect(one.publicMetrics(null)).toBe(one.publicMetrics(null));
     countLinks(one, 1);
