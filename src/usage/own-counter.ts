@@ -77,14 +77,7 @@ export function createOwnCounter(deps: OwnCounterDeps): OwnCounter {
       stored.addSnapshot(settled);
       settled = openCounter(deps);
     }
-    const oldest = (clock.now() - deps.minutesKeptMs) / MINUTE_MS;
-    const minutes = [...settled.minutes, ...taken.minutes];
-    pending = {
-      ...settled,
-      number: settled.number + 1,
-      rows: sumRows([...settled.rows, ...taken.rows]),
-      minutes: sumMinutes(minutes.filter(({ minute }) => minute >= oldest)),
-    };
+    pending = addCounted(settled, taken, clock.now() - deps.minutesKeptMs);
   };
 
   return {
@@ -117,6 +110,18 @@ export function createOwnCounter(deps: OwnCounterDeps): OwnCounter {
 function openCounter({ randomness, clock }: OwnCounterDeps): Snapshot {
   const counter = randomness.id();
   return { counter, number: 0, isClosed: false, from: clock.now(), rows: [], minutes: [] };
+}
+
+function addCounted(before: Snapshot, { rows, minutes }: Counted, minutesFrom: number): Snapshot {
+  const recent = [...before.minutes, ...minutes].filter(
+    ({ minute }) => minute >= minutesFrom / MINUTE_MS,
+  );
+  return {
+    ...before,
+    number: before.number + 1,
+    rows: sumRows([...before.rows, ...rows]),
+    minutes: sumMinutes(recent),
+  };
 }
 
 /** What is under the key then: this snapshot, or the one with which another process closed the counter. */

@@ -51,34 +51,11 @@ type Groups = Map<string, Map<string, Map<string, Map<string, Group>>>>;
 
 export function createTally(deps: TallyDeps): Tally {
   const { clock } = deps;
-  const pulses = new Map<string, Pulse>();
+  const minuteCounts = createMinuteCounts(deps);
   let groups: Groups = new Map();
   let rows: Writable<Row>[] = [];
-  let minutes: MinuteRow[] = [];
   let since = clock.now();
   let day = '';
-  let minuteStart = 0;
-  let minuteEnd = 0;
-
-  const closeMinute = (): void => {
-    for (const [application, pulse] of pulses) {
-      if (pulse.checks + pulse.offers === 0) continue;
-      minutes.push({ minute: minuteStart / MINUTE_MS, application, ...pulse });
-      pulse.checks = 0;
-      pulse.offers = 0;
-    }
-  };
-
-  const startMinute = (now: number): void => {
-    closeMinute();
-    minuteStart = Math.floor(now / MINUTE_MS) * MINUTE_MS;
-    minuteEnd = minuteStart + MINUTE_MS;
-    const oldest = (now - deps.minutesKeptMs) / MINUTE_MS;
-    minutes = minutes.filter(({ minute }) => minute >= oldest);
-    const today = dayOf(now);
-    if (today !== day) groups = new Map();
-    day = today;
-  };
 
   const addGroup = (
     application: string,
@@ -90,7 +67,7 @@ export function createTally(deps: TallyDeps): Tally {
     if (known !== undefined) return known;
     const row = { day, application, channel, platform, version, checks: 0, offers: 0, links: 0 };
     rows.push(row);
-    const group = { row, pulse: getOrCreate(pulses, application, newPulse) };
+    const group = { row, pulse: minuteCounts.pulseOf(application) };
     const channels = getOrCreate(groups, application, newMap<Map<string, Map<string, Group>>>);
     const platforms = getOrCreate(channels, channel, newMap<Map<string, Group>>);
     getOrCreate(platforms, platform, newMap<Group>).set(version, group);
@@ -106,27 +83,24 @@ export function createTally(deps: TallyDeps): Tally {
   ): Group => {
     // Above the limit there is still one row for each application and day.
     if (rows.length >= TALLY_ROWS_MAX) return addGroup(application, OTHER, OTHER, OTHER);
-    return addGroup(
-      application,
-      channel,
-      (PLATFORMS as readonly string[]).includes(platform) ? platform : OTHER,
-      version === UNSTATED || isKnown(deps, application, channel, version) ? version : OTHER,
-    );
-  };
-
-  const keepTime = (): void => {
-    const now = clock.now();
-    if (now >= minuteEnd || now < minuteStart) startMinute(now);
+    const isNamed = version === UNSTATED || isKnown(deps, application, channel, version);
+    const ownPlatform = (PLATFORMS as readonly string[]).includes(platform) ? platform : OTHER;
+    return addGroup(application, channel, ownPlatform, isNamed ? version : OTHER);
   };
 
   const find = (application: string, channel: string, platform: string, version: string): Group =>
     groups.get(application)?.get(channel)?.get(platform)?.get(version) ??
     openGroup(application, channel, platform, version);
 
-  const peek = (): Counted | undefined => {
-    closeMinute();
-    return rows.length === 0 ? undefined : { from: since, rows, minutes };
+  const keepTime = (): void => {
+    if (!minuteCounts.keepTime()) return;
+    const today = dayOf(clock.now());
+    if (today !== day) groups = new Map();
+    day = today;
   };
+
+  const peek = (): Counted | undefined =>
+    rows.length === 0 ? undefined : { from: since, rows, minutes: minuteCounts.rows() };
 
   return {
     countCheck: ({ application, channel, platform, version, offered }) => {
@@ -148,10 +122,50 @@ export function createTally(deps: TallyDeps): Tally {
       const counted = peek();
       groups = new Map();
       rows = [];
-      minutes = [];
-      pulses.clear();
+      minuteCounts.forget();
       since = clock.now();
       return counted;
+    },
+  };
+}
+
+/** Counts by application and minute. A pulse counts the current minute, and is emptied when it ends. */
+function createMinuteCounts({ clock, minutesKeptMs }: TallyDeps) {
+  const pulses = new Map<string, Pulse>();
+  let minutes: MinuteRow[] = [];
+  let start = 0;
+  let end = 0;
+
+  const close = (): void => {
+    for (const [application, pulse] of pulses) {
+      if (pulse.checks + pulse.offers === 0) continue;
+      minutes.push({ minute: start / MINUTE_MS, application, ...pulse });
+      pulse.checks = 0;
+      pulse.offers = 0;
+    }
+  };
+
+  return {
+    /** @returns whether another minute has begun */
+    keepTime: (): boolean => {
+      const now = clock.now();
+      if (now >= start && now < end) return false;
+      close();
+      start = Math.floor(now / MINUTE_MS) * MINUTE_MS;
+      end = start + MINUTE_MS;
+      const oldest = (now - minutesKeptMs) / MINUTE_MS;
+      minutes = minutes.filter(({ minute }) => minute >= oldest);
+      return true;
+    },
+    pulseOf: (application: string): Pulse =>
+      getOrCreate(pulses, application, () => ({ checks: 0, offers: 0 })),
+    rows: (): readonly MinuteRow[] => {
+      close();
+      return minutes;
+    },
+    forget: (): void => {
+      minutes = [];
+      pulses.clear();
     },
   };
 }
@@ -165,5 +179,4 @@ function isKnown(deps: TallyDeps, application: string, channel: string, version:
   }
 }
 
-const newPulse = (): Pulse => ({ checks: 0, offers: 0 });
 const newMap = <T>(): Map<string, T> => new Map();

@@ -84,7 +84,7 @@ export function createUsage(deps: UsageDeps): Usage {
   const known = knownOf(stored, counter, clock.now());
   const attempt = createAttempts(deps.log);
   const metrics = createMetricsCache({ ...deps, known, reportLagMs });
-  let queue: Promise<void> = Promise.resolve();
+  let queue: Promise<unknown> = Promise.resolve();
   /** The store's time when this process last read the total. */
   let readAt = Number.POSITIVE_INFINITY;
   let listedAt = Number.POSITIVE_INFINITY;
@@ -121,11 +121,9 @@ export function createUsage(deps: UsageDeps): Usage {
     metrics.clear();
   };
 
-  const enqueue = (task: () => Promise<unknown>): Promise<void> => {
-    queue = queue.then(async () => {
-      await task();
-    });
-    return queue;
+  const enqueue = async (task: () => Promise<unknown>): Promise<void> => {
+    queue = queue.then(task);
+    await queue;
   };
 
   return {
