@@ -9,8 +9,7 @@ import { developerKeySchema } from '../src/identity/developer-keys/developer-key
 import { developerKeyListSchema } from '../src/identity/developer-keys/developer-key-list.ts';
 import { sessionSchema } from '../src/identity/sessions/session-document.ts';
 import { renderSchema } from '../src/sequence/json-schema.ts';
-import { compactionSchema } from '../src/usage/compaction-document.ts';
-import { flushSchema } from '../src/usage/flush-document.ts';
+import { snapshotSchema, totalSchema } from '../src/usage/documents.ts';
 
 /** Every kind of stored document, of every room. */
 const DOCUMENTS = {
@@ -24,8 +23,8 @@ const DOCUMENTS = {
   'developer-key-list': ['List of developer keys', developerKeyListSchema],
   invitation: ['Invitation', invitationSchema],
   'contact-transition': ['Transition of a message from the contact form', transitionSchema],
-  'usage-flush': ['Counts of one process', flushSchema],
-  'usage-compaction': ['Counts of all processes', compactionSchema],
+  'usage-snapshot': ['Usage counts of one process', snapshotSchema],
+  'usage-total': ['Usage counts of all processes', totalSchema],
 } as const;
 
 /** File name below `manifests/` and text of each schema. */

@@ -29,7 +29,7 @@ import { createDownloadLinks } from './object-store/download-links.ts';
 import type { ObjectStore } from './object-store/object-store.ts';
 import type { Status } from './status/status.ts';
 import { readProcessLimits } from './system.ts';
-import { createTelemetry, type Telemetry } from './usage/telemetry.ts';
+import { createUsage, type Usage } from './usage/usage.ts';
 
 /** The composition root: what is used where is decided here and in `app/`, and nothing listens. */
 
@@ -58,7 +58,7 @@ export interface BuiltApp {
   /** Where the service writes. */
   readonly privateStore: ObjectStore;
   readonly identity: Identity | undefined;
-  readonly telemetry: Telemetry;
+  readonly usage: Usage;
   readonly status: Status;
   /** What runs beside the answers: counting, delivering, checking, clearing up. */
   readonly background: {
@@ -92,7 +92,7 @@ export async function buildApp(deps: AppDeps): Promise<BuiltApp> {
   });
   const isOpen = (application: string, channel: string): boolean =>
     !tiers.restricts(application, channel);
-  const telemetry = createTelemetry({
+  const usage = createUsage({
     ...writing,
     flushIntervalMs: config.countersFlushMs,
     groupMin: config.publicGroupMin,
@@ -165,8 +165,7 @@ export async function buildApp(deps: AppDeps): Promise<BuiltApp> {
       checkAgainAfterSeconds: config.checkAgainAfterSeconds,
       tiers,
       tierOf: createTierOf(accounts),
-      usage: telemetry.usage,
-      telemetry,
+      usage,
       status,
       monitoringUpstream: monitoring,
       contact: contact.route,
@@ -191,7 +190,7 @@ export async function buildApp(deps: AppDeps): Promise<BuiltApp> {
     store,
     privateStore,
     identity,
-    telemetry,
+    usage,
     status,
     background: {
       start: () => {
@@ -201,10 +200,10 @@ export async function buildApp(deps: AppDeps): Promise<BuiltApp> {
             'nothing can be written yet: no sign-in, no message and no count is stored',
           );
         });
-        for (const part of [telemetry, ...parts]) part.start();
+        for (const part of [usage, ...parts]) part.start();
       },
       stop: async (answered) => {
-        const flushed = answered.catch(() => undefined).then(() => telemetry.stop());
+        const flushed = answered.catch(() => undefined).then(() => usage.stop());
         await Promise.all([flushed, ...parts.map((part) => part.stop())]);
       },
     },

@@ -29,7 +29,7 @@ import { collectGarbage } from '../src/operations/collect-garbage.ts';
 import { promoteRelease } from '../src/operations/promote-release.ts';
 import { verifyCatalog } from '../src/operations/verify-catalog.ts';
 import { systemClock, systemRandomness } from '../src/system.ts';
-import { compactionKey, flushKey } from '../src/usage/keys.ts';
+import { snapshotKey, totalKey } from '../src/usage/keys.ts';
 import {
   ACCOUNT,
   ask,
@@ -135,8 +135,8 @@ const PRIVATE_KEYS = [
   lockoutKey(ID, 1),
   transitionKey(ID, 1),
   openKey(ID, 1),
-  flushKey(0, 'instance', 1),
-  compactionKey(1),
+  snapshotKey('counter', 1),
+  totalKey(1),
   'housekeeping/2026-11-21T09.json',
 ];
 const PUBLIC_KEYS = [

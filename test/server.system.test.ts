@@ -176,7 +176,7 @@ describe('the service as a process', () => {
     service.process.kill('SIGTERM');
     expect(await service.exit).toBe(0);
     slow.destroy();
-    const stored = await readdir(path.join(env.DATA_DIR, 'objects', 'events', 'flushes'));
+    const stored = await readdir(path.join(env.DATA_DIR, 'objects', 'usage', 'counters'));
     expect(stored).toHaveLength(1);
   });
 

@@ -54,7 +54,7 @@ async function openService(directory: string, onS3: boolean): Promise<string> {
 /** How many checks were counted, including those that other processes stored here. */
 function countedChecks(): number {
   const days = { from: '2000-01-01', to: '9999-12-31' };
-  const rows = service?.telemetry.analytics({ application: 'desktop', ...days }) ?? [];
+  const rows = service?.usage.analytics({ application: 'desktop', ...days }) ?? [];
   return rows.reduce((sum, { checks }) => sum + checks, 0);
 }
 

@@ -4,7 +4,7 @@ import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import type { Clock } from '../clock.ts';
 import type { DownloadLinks } from '../object-store/download-links.ts';
 import type { ServiceDeps } from '../operations/open-channel.ts';
-import type { Usage } from '../usage/usage.ts';
+import type { UsageCounter } from '../usage/usage-counter.ts';
 
 /** What the routes of applications and updaters use. */
 export interface RouteDeps extends ServiceDeps {
@@ -19,7 +19,7 @@ export interface RouteDeps extends ServiceDeps {
    * Never throws or rejects. Routes call `tierOfRequest`, which calls it only when necessary.
    */
   readonly tierOf: (authorization: string) => string | null | Promise<string | null>;
-  readonly usage: Usage;
+  readonly usage: UsageCounter;
 }
 
 /** Where routes register themselves: the request and the answer of a route have the types of its schema. */

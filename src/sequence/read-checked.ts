@@ -12,6 +12,9 @@ export interface CorruptBytes {
   readonly etag: string;
 }
 
+/** What reading one document needs of a sequence. */
+export type ReadableSequence<T> = Pick<Sequence<T>, 'key' | 'parse' | 'documentBytesMax'>;
+
 type Read<T> = { readonly document: T } | { readonly corrupt: CorruptBytes };
 
 /** The bytes of one answer, and what is wrong with them. */
@@ -34,7 +37,7 @@ const READS_AGAIN = 2;
  */
 export async function readChecked<T>(
   store: ObjectStore,
-  sequence: Sequence<T>,
+  sequence: ReadableSequence<T>,
   number: number,
   provenEtag?: string,
 ): Promise<Read<T> | undefined> {
@@ -56,7 +59,7 @@ export async function readChecked<T>(
 
 async function readOnce<T>(
   store: ObjectStore,
-  sequence: Sequence<T>,
+  sequence: ReadableSequence<T>,
   number: number,
   fresh: boolean,
 ): Promise<{ readonly document: T } | Suspect | undefined> {
@@ -88,7 +91,7 @@ function isSame(a: Suspect, b: Suspect): boolean {
 /** Compares the bytes with the store's listing, which is another answer about the same object. */
 async function prove<T>(
   store: ObjectStore,
-  sequence: Sequence<T>,
+  sequence: ReadableSequence<T>,
   number: number,
   { error, etag, size, sha256 }: Suspect,
 ): Promise<Read<T>> {
@@ -109,7 +112,7 @@ async function findListed(store: ObjectStore, key: string): Promise<ObjectInfo |
   return undefined;
 }
 
-function contradiction<T>(sequence: Sequence<T>, number: number): AppError {
+function contradiction<T>(sequence: ReadableSequence<T>, number: number): AppError {
   return new AppError(
     'store_unavailable',
     `The store's answers about ${sequence.key(number)} contradict each other, so they are not used. Try again. If this stays, look for a proxy or a cache between this process and the store.`,

@@ -1,7 +1,7 @@
 import { AppError } from '../errors.ts';
 import type { ObjectStore } from '../object-store/object-store.ts';
 import { isPresent } from '../object-store/presence.ts';
-import { type CorruptBytes, readChecked } from './read-checked.ts';
+import { type CorruptBytes, type ReadableSequence, readChecked } from './read-checked.ts';
 
 /**
  * Numbered immutable documents. Everything that changes over time is a sequence.
@@ -68,7 +68,7 @@ export interface Position<T> {
  */
 export async function readDocument<T>(
   store: ObjectStore,
-  sequence: Sequence<T>,
+  sequence: ReadableSequence<T>,
   number: number,
 ): Promise<T | undefined> {
   const read = await readChecked(store, sequence, number);

@@ -1,6 +1,6 @@
 import { type Row, sumRows } from './counts.ts';
 
-/** What a publisher may know of an application's use: exact, of one day and group each. */
+/** Exact counts for the publisher of an application, of one day, version, platform and channel. */
 export type AnalyticsRow = Omit<Row, 'application'>;
 
 export interface AnalyticsQuery {
@@ -10,7 +10,7 @@ export interface AnalyticsQuery {
   readonly to: string;
 }
 
-/** By day, then version, platform and channel; old days have one row, all of it "other". */
+/** Sorted by day, version, platform and channel. Old days have one row, with "other" for each name. */
 export function makeAnalytics(
   rows: Iterable<Row>,
   { application, from, to }: AnalyticsQuery,

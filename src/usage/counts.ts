@@ -1,16 +1,16 @@
-/** What is counted: for every day, how often something was asked, offered and handed out. */
+/** Counts, and sums of them. */
 
 export interface Counts {
-  /** Questions of clients that run the version. */
+  /** Checks by clients that run the version. */
   readonly checks: number;
   /** Answers that offered the version. */
   readonly offers: number;
-  /** Links to files of the version that were handed out; what became of them is not known here. */
+  /** Links to files of the version that were handed out. Whether a client used them is not known. */
   readonly links: number;
 }
 
 export interface Row extends Counts {
-  /** `2026-11-21`, UTC. */
+  /** A UTC day, `2026-11-21`, or {@link EARLIER_DAYS}. */
   readonly day: string;
   readonly application: string;
   readonly channel: string;
@@ -19,7 +19,7 @@ export interface Row extends Counts {
   readonly version: string;
 }
 
-/** For rates: what happened in one minute. */
+/** Counts of one minute, for rates. */
 export interface MinuteRow {
   /** Whole minutes since the Unix epoch. */
   readonly minute: number;
@@ -28,51 +28,70 @@ export interface MinuteRow {
   readonly offers: number;
 }
 
-/** What one process counted in a span of time. */
+/** What one process counted since `from`. */
 export interface Counted {
   /** Milliseconds since the Unix epoch. */
   readonly from: number;
-  readonly to: number;
   readonly rows: readonly Row[];
   readonly minutes: readonly MinuteRow[];
 }
 
-/** Whatever is not told apart: neither can be the text of a version. */
+/** Stands for all names that have no row of their own. Like `UNSTATED`, it is no valid version. */
 export const OTHER = 'other';
-/** The version of clients that do not say theirs. */
+/** The version of clients that do not state theirs. */
 export const UNSTATED = 'unstated';
+
+/** The day of rows that sum all days without rows of their own; it sorts before every real day. */
+export const EARLIER_DAYS = '0000-00-00';
 
 export const MINUTE_MS = 60_000;
 export const DAY_MS = 86_400_000;
 
-/** The UTC day of a moment, as {@link Row} has it. */
+/** The UTC day of a time in milliseconds since the Unix epoch, as in {@link Row}. */
 export function dayOf(ms: number): string {
   return new Date(ms).toISOString().slice(0, 10);
 }
 
-/** One row for every group, its counts the sums. */
+/** One row for each day, application, channel, platform and version. */
 export function sumRows(rows: Iterable<Row>): Row[] {
   const sums = new Map<string, Writable<Row>>();
   for (const row of rows) {
-    const { day, application, channel, platform, version } = row;
-    const key = [day, application, channel, platform, version].join('\n');
-    const sum = sums.get(key);
-    if (sum === undefined) sums.set(key, { ...row });
-    else add(sum, row);
+    const sum = getOrCreate(sums, groupOf(row), () => ({ ...row, checks: 0, offers: 0, links: 0 }));
+    sum.checks += row.checks;
+    sum.offers += row.offers;
+    sum.links += row.links;
   }
   return [...sums.values()];
 }
 
-/** One row for every minute and application. */
+/**
+ * What `rows` count beyond `counted`. Both have at most one row for each day, application, channel, platform
+ * and version.
+ */
+export function subtractRows(rows: readonly Row[], counted: readonly Row[]): Row[] {
+  const known = new Map(counted.map((row) => [groupOf(row), row]));
+  const rest = rows.map((row) => {
+    const { checks, offers, links } = known.get(groupOf(row)) ?? { checks: 0, offers: 0, links: 0 };
+    return {
+      ...row,
+      checks: Math.max(0, row.checks - checks),
+      offers: Math.max(0, row.offers - offers),
+      links: Math.max(0, row.links - links),
+    };
+  });
+  return rest.filter(({ checks, offers, links }) => checks + offers + links > 0);
+}
+
+function groupOf({ day, application, channel, platform, version }: Row): string {
+  return [day, application, channel, platform, version].join('\n');
+}
+
+/** One row for each minute and application. */
 export function sumMinutes(rows: Iterable<MinuteRow>): MinuteRow[] {
   const sums = new Map<string, Writable<MinuteRow>>();
   for (const row of rows) {
     const key = `${row.minute}\n${row.application}`;
-    const sum = sums.get(key);
-    if (sum === undefined) {
-      sums.set(key, { ...row });
-      continue;
-    }
+    const sum = getOrCreate(sums, key, () => ({ ...row, checks: 0, offers: 0 }));
     sum.checks += row.checks;
     sum.offers += row.offers;
   }
@@ -81,13 +100,7 @@ export function sumMinutes(rows: Iterable<MinuteRow>): MinuteRow[] {
 
 export type Writable<T> = { -readonly [K in keyof T]: T[K] };
 
-export function add(sum: Writable<Counts>, counts: Counts): void {
-  sum.checks += counts.checks;
-  sum.offers += counts.offers;
-  sum.links += counts.links;
-}
-
-/** What the map has under the key, made when there is nothing. */
+/** The value of the key; makes and stores one if there is none. */
 export function getOrCreate<K, V>(map: Map<K, V>, key: K, make: () => V): V {
   const known = map.get(key);
   if (known !== undefined) return known;

@@ -1,18 +1,19 @@
-import { type Counts, DAY_MS, dayOf, MINUTE_MS, type MinuteRow, type Row } from './counts.ts';
+import { DAY_MS, dayOf, MINUTE_MS, type MinuteRow, type Row } from './counts.ts';
 import { publicShares, type Share } from './shares.ts';
 
-/** What anybody may know of the service's use. */
+/** Aggregated metrics that are public. */
 export interface PublicMetrics {
-  /** Milliseconds since the Unix epoch; metrics are made again every few seconds. */
+  /** Milliseconds since the Unix epoch. */
   readonly generatedAt: number;
-  readonly countedSince: number | null;
+  /** Milliseconds since the Unix epoch. */
+  readonly countedSince: number;
   /** Links handed out, by UTC days; rounded down to a multiple of the smallest group. */
   readonly links: {
     readonly today: number;
     readonly last30Days: number;
     readonly allTime: number;
   };
-  /** Means over the last five full minutes that every process has had the time to report. */
+  /** Means over the last five full minutes that every process has had time to report. */
   readonly checksPerMinute: number;
   readonly offersPerMinute: number;
   /** Of the checks of the last seven UTC days. */
@@ -23,23 +24,22 @@ export interface PublicMetrics {
   };
 }
 
-/** Everything that is known, of all applications. */
+/** All counts that this process knows, of all applications. */
 export interface Known {
   rows(): Iterable<Row>;
   minutes(): Iterable<MinuteRow>;
-  /** By application: of days that have no rows any more. */
-  earlier(): Iterable<readonly [application: string, counts: Counts]>;
-  countedSince(): number | undefined;
+  /** Milliseconds since the Unix epoch. */
+  countedSince(): number;
 }
 
-export interface FigureOptions {
-  /** Null for all of them together. */
+export interface PublicMetricsOptions {
+  /** Null for all applications together. */
   readonly application: string | null;
   readonly now: number;
   readonly groupMin: number;
-  /** False for a channel that only some may have: its name and versions are not told. */
+  /** False for a restricted channel: its name and its versions are not shown. */
   isPublicChannel(application: string, channel: string): boolean;
-  /** How long it may take until what one process counts is known to every other. */
+  /** The longest time, in milliseconds, until every process knows what one process counted. */
   readonly reportLagMs: number;
 }
 
@@ -47,7 +47,7 @@ const LINK_DAYS = 30;
 const SHARE_DAYS = 7;
 export const RATE_MINUTES = 5;
 
-export function makePublicMetrics(known: Known, options: FigureOptions): PublicMetrics {
+export function makePublicMetrics(known: Known, options: PublicMetricsOptions): PublicMetrics {
   const { now, groupMin } = options;
   const isAsked = (name: string): boolean =>
     options.application === null || options.application === name;
@@ -69,12 +69,9 @@ export function makePublicMetrics(known: Known, options: FigureOptions): PublicM
     count(platforms, row.platform, row.checks);
     count(channels, row.channel, row.checks);
   }
-  for (const [application, counts] of known.earlier()) {
-    if (isAsked(application)) links.allTime += counts.links;
-  }
   return {
     generatedAt: now,
-    countedSince: known.countedSince() ?? null,
+    countedSince: known.countedSince(),
     links: {
       today: roundDown(links.today, groupMin),
       last30Days: roundDown(links.last30Days, groupMin),
@@ -92,7 +89,7 @@ export function makePublicMetrics(known: Known, options: FigureOptions): PublicM
 function makeRates(
   minutes: Iterable<MinuteRow>,
   isAsked: (application: string) => boolean,
-  { now, groupMin, reportLagMs }: FigureOptions,
+  { now, groupMin, reportLagMs }: PublicMetricsOptions,
 ): Pick<PublicMetrics, 'checksPerMinute' | 'offersPerMinute'> {
   const end = Math.floor((now - reportLagMs) / MINUTE_MS);
   let checks = 0;
@@ -109,9 +106,9 @@ function makeRates(
 }
 
 /**
- * Fewer than the smallest group shows as none. Multiples of it alone are shown, so that neither all time
- * less 30 days, nor all applications less the known ones, nor this answer less the one before subtracts
- * to somebody's download. Who adds downloads of their own can tell when there was another, and no more.
+ * Shows only multiples of the smallest group, and fewer as none. Otherwise a visitor could subtract two public
+ * numbers (all time and 30 days, all applications and one, two answers) and see a single download. A visitor
+ * who adds own downloads can still learn when there was another one, and no more.
  */
 function roundDown(total: number, groupMin: number): number {
   return total - (total % groupMin);

@@ -1,7 +1,6 @@
 import { OTHER } from './counts.ts';
 
-/** Shares of groups that strangers may see. */
-
+/** A group's share of the whole, for public metrics. */
 export interface Share {
   readonly name: string;
   /** Whole percents. */
@@ -12,12 +11,12 @@ export interface Share {
  * The groups' shares of the whole, the largest first and "other" last; empty when the whole is smaller
  * than `groupMin`.
  *
- * Each rule stops one way of counting a few people:
- * - A group below `groupMin` is not named, but part of "other": the plain look at a rare version.
- * - When "other" itself stays below it, the smallest named group joins it: else 100 % less the named
- *   ones would be that group. A remainder that rounds to 0 % is left out instead, for it does not show.
- * - Shares are whole percents, and no group's count is public: shares of two moments, or of one
- *   application and all of them, do not subtract to single checks.
+ * Each rule prevents one way to count a few people:
+ * - A group below `groupMin` is not named, but part of "other": a rare version would show them.
+ * - If "other" itself is below `groupMin`, the smallest named group joins it: otherwise 100 % minus the named
+ *   groups would show them. A rest that rounds to 0 % is left out instead, because it does not show.
+ * - Shares are whole percents, and the count of a group is not public: a visitor who subtracts the shares of two
+ *   times, or of one application and all, does not get single checks.
  */
 export function publicShares(
   groups: Iterable<readonly [name: string, count: number]>,

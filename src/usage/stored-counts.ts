@@ -1,69 +1,139 @@
-import { z } from 'zod';
-import { getOrCreate, MINUTE_MS, type MinuteRow, type Row, sumMinutes, sumRows } from './counts.ts';
+import pLimit from 'p-limit';
+import { AppError, isAppError } from '../errors.ts';
+import type { Log } from '../log.ts';
+import type { ObjectStore } from '../object-store/object-store.ts';
+import type { ReadableSequence } from '../sequence/read-checked.ts';
+import { readDocument } from '../sequence/sequence.ts';
+import { type Snapshot, snapshotsOf, type Total, totals } from './documents.ts';
+import type { ListedObject, Listing } from './listing.ts';
 
-/** How counts look in stored documents: short, since there are many. */
-
-const count = z.number().int().nonnegative();
-const daySchema = z.string().regex(/^\d{4}-\d{2}-\d{2}$/);
-const word = z.string().min(1).max(128);
-
-export const timeSchema = z.iso.datetime();
-
-export const rowsSchema = z
-  .record(daySchema, z.record(word, z.array(z.tuple([word, word, word, count, count, count]))))
-  .describe(
-    'By UTC day and application: [channel, platform, version, checks, offers, links handed out].',
-  );
-
-export const minutesSchema = z
-  .record(word, z.array(z.tuple([timeSchema, count, count])))
-  .describe('By application, for rates: [start of the minute, checks, offers].');
-
-export const totalsSchema = z
-  .record(word, z.tuple([count, count, count]))
-  .describe('By application: [checks, offers, links handed out].');
-
-type RowsJson = z.output<typeof rowsSchema>;
-type MinutesJson = z.output<typeof minutesSchema>;
-
-export function rowsToJson(rows: Iterable<Row>): RowsJson {
-  // Maps first: an application may be called "constructor".
-  const days = new Map<string, Map<string, RowsJson[string][string]>>();
-  for (const { day, application, ...row } of sumRows(rows)) {
-    const applications = getOrCreate(days, day, () => new Map());
-    getOrCreate(applications, application, () => []).push([
-      ...[row.channel, row.platform, row.version],
-      ...[row.checks, row.offers, row.links],
-    ] as RowsJson[string][string][number]);
-  }
-  return Object.fromEntries([...days].map(([day, rows]) => [day, Object.fromEntries(rows)]));
+/**
+ * What all processes have stored, as far as this process has read it: the newest total, and the newest
+ * snapshot of each counter that the total does not have. Both only ever move to higher numbers, so it does
+ * no harm to read something twice, late, or from a listing that lacks the newest objects.
+ */
+export interface StoredCounts {
+  total(): Total | undefined;
+  snapshots(): ReadonlyMap<string, Snapshot>;
+  /** Continues from the total, unless a newer one is known. */
+  addTotal(total: Total): void;
+  /** Counts the snapshot, unless the total has its counter or a newer snapshot is known. */
+  addSnapshot(snapshot: Snapshot): void;
+  /** @throws AppError the store's; `document_newer` */
+  readTotal(listing: Listing): Promise<void>;
+  /**
+   * Reads the newest snapshots of all counters except one.
+   *
+   * @param own the counter of this process, which is counted from memory
+   * @throws AppError the store's
+   */
+  readSnapshots(listing: Listing, own: string): Promise<void>;
+  /** Reads one snapshot. @throws AppError the store's */
+  readSnapshot(counter: string, number: number): Promise<Snapshot | Unreadable>;
+  /** Whether the newest of these snapshots of a counter has been read, or is known to be corrupt. */
+  hasNewest(counter: string, listed: readonly ListedObject[]): boolean;
+  /** Drops all snapshots: those that still count are in the store. */
+  forgetSnapshots(): void;
 }
 
-export function rowsFromJson(json: RowsJson): Row[] {
-  return Object.entries(json).flatMap(([day, applications]) =>
-    Object.entries(applications).flatMap(([application, rows]) =>
-      rows.map(([channel, platform, version, checks, offers, links]) => ({
-        ...{ day, application, channel, platform, version },
-        ...{ checks, offers, links },
-      })),
-    ),
-  );
+/** `missing`: the store has no such object. `newer`: a newer release of this software has written it. */
+export type Unreadable = 'missing' | 'corrupt' | 'newer';
+
+const READS_AT_ONCE = 8;
+
+export interface StoredCountsDeps {
+  readonly store: ObjectStore;
+  readonly log: Log;
 }
 
-export function minutesToJson(minutes: Iterable<MinuteRow>): MinutesJson {
-  const json = new Map<string, MinutesJson[string]>();
-  for (const { minute, application, checks, offers } of sumMinutes(minutes)) {
-    const start = new Date(minute * MINUTE_MS).toISOString();
-    getOrCreate(json, application, () => []).push([start, checks, offers]);
-  }
-  return Object.fromEntries(json);
+export function createStoredCounts(deps: StoredCountsDeps): StoredCounts {
+  const { read, isCorrupt } = createReader(deps);
+  const snapshots = new Map<string, Snapshot>();
+  let total: Total | undefined;
+
+  const addTotal = (newer: Total): void => {
+    if (newer.number <= (total?.number ?? 0)) return;
+    total = newer;
+    for (const counter of newer.counters.keys()) snapshots.delete(counter);
+  };
+
+  const lastOf = (counter: string): number => snapshots.get(counter)?.number ?? 0;
+
+  const addSnapshot = (snapshot: Snapshot): void => {
+    const { counter, number } = snapshot;
+    if (total?.counters.has(counter) !== true && number > lastOf(counter)) {
+      snapshots.set(counter, snapshot);
+    }
+  };
+
+  const readNewest = async (counter: string, listed: readonly ListedObject[]): Promise<void> => {
+    for (const { number } of listed) {
+      if (number <= lastOf(counter)) return;
+      const snapshot = await read(snapshotsOf(counter), number);
+      if (snapshot === 'newer') return;
+      if (snapshot === 'corrupt' || snapshot === 'missing') continue;
+      addSnapshot(snapshot);
+      return;
+    }
+  };
+
+  return {
+    total: () => total,
+    snapshots: () => snapshots,
+    addTotal,
+    addSnapshot,
+    readTotal: async (listing) => {
+      for (const { number } of listing.totals) {
+        if (number <= (total?.number ?? 0)) return;
+        const newer = await read(totals, number);
+        if (newer === 'newer') {
+          const why = `${totals.key(number)} is of a newer Slipway: upgrade this one.`;
+          throw new AppError('document_newer', why);
+        }
+        if (newer === 'corrupt' || newer === 'missing') continue;
+        addTotal(newer);
+        return;
+      }
+    },
+    readSnapshots: async (listing, own) => {
+      const limit = pLimit(READS_AT_ONCE);
+      const wanted = [...listing.counters].filter(
+        ([counter]) => counter !== own && total?.counters.has(counter) !== true,
+      );
+      const results = await Promise.allSettled(
+        wanted.map(([counter, listed]) => limit(() => readNewest(counter, listed))),
+      );
+      const failed = results.find((result) => result.status === 'rejected');
+      if (failed !== undefined) throw failed.reason;
+    },
+    readSnapshot: (counter, number) => read(snapshotsOf(counter), number),
+    hasNewest: (counter, listed) =>
+      listed.every(({ key, number }) => number <= lastOf(counter) || isCorrupt(key)),
+    forgetSnapshots: () => snapshots.clear(),
+  };
 }
 
-export function minutesFromJson(json: MinutesJson): MinuteRow[] {
-  return Object.entries(json).flatMap(([application, minutes]) =>
-    minutes.map(([start, checks, offers]) => ({
-      minute: Math.floor(Date.parse(start) / MINUTE_MS),
-      ...{ application, checks, offers },
-    })),
-  );
+function createReader({ store, log }: StoredCountsDeps) {
+  /** By key: each is reported once. */
+  const unreadable = new Map<string, 'corrupt' | 'newer'>();
+  const read = async <T>(
+    sequence: ReadableSequence<T>,
+    number: number,
+  ): Promise<T | Unreadable> => {
+    const key = sequence.key(number);
+    const known = unreadable.get(key);
+    if (known !== undefined) return known;
+    try {
+      return (await readDocument(store, sequence, number)) ?? 'missing';
+    } catch (error) {
+      const isNewer = isAppError(error, 'document_newer');
+      if (!isNewer && !isAppError(error, 'document_corrupt')) throw error;
+      unreadable.set(key, isNewer ? 'newer' : 'corrupt');
+      const what = isNewer ? 'counts of a newer Slipway are' : 'a corrupt document of counts is';
+      log.error({ key, reason: error.message }, `${what} left out`);
+      return isNewer ? 'newer' : 'corrupt';
+    }
+  };
+
+  return { read, isCorrupt: (key: string): boolean => unreadable.get(key) === 'corrupt' };
 }

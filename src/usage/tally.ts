@@ -11,28 +11,28 @@ import {
   UNSTATED,
   type Writable,
 } from './counts.ts';
-import type { Usage } from './usage.ts';
+import type { UsageCounter } from './usage-counter.ts';
 
-/** What this process counted and has not flushed yet. Counting costs a few look-ups and no text. */
-export interface Tally extends Usage {
-  /** What was counted since the last `take`, forgotten here; undefined when that is nothing. */
+/** What this process counted since its last flush. To count costs a few look-ups and builds no strings. */
+export interface Tally extends UsageCounter {
+  /** Returns what was counted since the last `take`, and removes it; undefined for nothing. */
   take(): Counted | undefined;
-  /** What `take` would give. */
+  /** Returns what `take` would, and keeps it. */
   peek(): Counted | undefined;
 }
 
 export interface TallyDeps {
   readonly clock: Clock;
   /**
-   * Whether the catalog has the version, as far as the channel may tell. Strangers make up versions: only
-   * known ones get a group.
+   * Whether the catalog has the version, as far as the channel may tell. Clients can make up versions, so
+   * only known ones get a row of their own.
    */
   isKnownVersion(application: string, channel: string, version: string): boolean;
-  /** How long minutes are of use. */
+  /** For how long minutes are used, in milliseconds. */
   readonly minutesKeptMs: number;
 }
 
-/** A store may be down for days, and an application have any number of versions. */
+/** Bounds memory: the store may be down for days, and an application may have any number of versions. */
 export const TALLY_ROWS_MAX = 2_000;
 
 /** An application's counts of the current minute. */
@@ -46,39 +46,16 @@ interface Group {
   readonly pulse: Pulse;
 }
 
-/** By application, channel, platform and version: four short look-ups cost a fifth of joining a key. */
+/** By application, channel, platform and version: four look-ups cost a fifth of building one key. */
 type Groups = Map<string, Map<string, Map<string, Map<string, Group>>>>;
 
 export function createTally(deps: TallyDeps): Tally {
   const { clock } = deps;
-  const pulses = new Map<string, Pulse>();
+  const minuteCounts = createMinuteCounts(deps);
   let groups: Groups = new Map();
   let rows: Writable<Row>[] = [];
-  let minutes: MinuteRow[] = [];
   let since = clock.now();
   let day = '';
-  let minuteStart = 0;
-  let minuteEnd = 0;
-
-  const closeMinute = (): void => {
-    for (const [application, pulse] of pulses) {
-      if (pulse.checks + pulse.offers === 0) continue;
-      minutes.push({ minute: minuteStart / MINUTE_MS, application, ...pulse });
-      pulse.checks = 0;
-      pulse.offers = 0;
-    }
-  };
-
-  const turnClock = (now: number): void => {
-    closeMinute();
-    minuteStart = Math.floor(now / MINUTE_MS) * MINUTE_MS;
-    minuteEnd = minuteStart + MINUTE_MS;
-    const oldest = (now - deps.minutesKeptMs) / MINUTE_MS;
-    minutes = minutes.filter(({ minute }) => minute >= oldest);
-    const today = dayOf(now);
-    if (today !== day) groups = new Map();
-    day = today;
-  };
 
   const addGroup = (
     application: string,
@@ -90,43 +67,40 @@ export function createTally(deps: TallyDeps): Tally {
     if (known !== undefined) return known;
     const row = { day, application, channel, platform, version, checks: 0, offers: 0, links: 0 };
     rows.push(row);
-    const group = { row, pulse: getOrCreate(pulses, application, newPulse) };
+    const group = { row, pulse: minuteCounts.pulseOf(application) };
     const channels = getOrCreate(groups, application, newMap<Map<string, Map<string, Group>>>);
     const platforms = getOrCreate(channels, channel, newMap<Map<string, Group>>);
     getOrCreate(platforms, platform, newMap<Group>).set(version, group);
     return group;
   };
 
-  /** A group that is new today, or that is not told apart. */
+  /** Adds the group if there is none of today. */
   const openGroup = (
     application: string,
     channel: string,
     platform: string,
     version: string,
   ): Group => {
-    // One row for each application and day is left for what comes after the ceiling.
+    // Above the limit there is still one row for each application and day.
     if (rows.length >= TALLY_ROWS_MAX) return addGroup(application, OTHER, OTHER, OTHER);
-    return addGroup(
-      application,
-      channel,
-      (PLATFORMS as readonly string[]).includes(platform) ? platform : OTHER,
-      version === UNSTATED || isKnown(deps, application, channel, version) ? version : OTHER,
-    );
-  };
-
-  const keepTime = (): void => {
-    const now = clock.now();
-    if (now >= minuteEnd || now < minuteStart) turnClock(now);
+    const isNamed = version === UNSTATED || isKnown(deps, application, channel, version);
+    const ownPlatform = (PLATFORMS as readonly string[]).includes(platform) ? platform : OTHER;
+    return addGroup(application, channel, ownPlatform, isNamed ? version : OTHER);
   };
 
   const find = (application: string, channel: string, platform: string, version: string): Group =>
     groups.get(application)?.get(channel)?.get(platform)?.get(version) ??
     openGroup(application, channel, platform, version);
 
-  const peek = (): Counted | undefined => {
-    closeMinute();
-    return rows.length === 0 ? undefined : { from: since, to: clock.now(), rows, minutes };
+  const keepTime = (): void => {
+    if (!minuteCounts.keepTime()) return;
+    const today = dayOf(clock.now());
+    if (today !== day) groups = new Map();
+    day = today;
   };
+
+  const peek = (): Counted | undefined =>
+    rows.length === 0 ? undefined : { from: since, rows, minutes: minuteCounts.rows() };
 
   return {
     countCheck: ({ application, channel, platform, version, offered }) => {
@@ -148,15 +122,55 @@ export function createTally(deps: TallyDeps): Tally {
       const counted = peek();
       groups = new Map();
       rows = [];
-      minutes = [];
-      pulses.clear();
+      minuteCounts.forget();
       since = clock.now();
       return counted;
     },
   };
 }
 
-/** Counting never fails: a catalog that cannot answer knows no version. */
+/** Counts by application and minute. A pulse counts the current minute, and is emptied when it ends. */
+function createMinuteCounts({ clock, minutesKeptMs }: TallyDeps) {
+  const pulses = new Map<string, Pulse>();
+  let minutes: MinuteRow[] = [];
+  let start = 0;
+  let end = 0;
+
+  const close = (): void => {
+    for (const [application, pulse] of pulses) {
+      if (pulse.checks + pulse.offers === 0) continue;
+      minutes.push({ minute: start / MINUTE_MS, application, ...pulse });
+      pulse.checks = 0;
+      pulse.offers = 0;
+    }
+  };
+
+  return {
+    /** @returns whether another minute has begun */
+    keepTime: (): boolean => {
+      const now = clock.now();
+      if (now >= start && now < end) return false;
+      close();
+      start = Math.floor(now / MINUTE_MS) * MINUTE_MS;
+      end = start + MINUTE_MS;
+      const oldest = (now - minutesKeptMs) / MINUTE_MS;
+      minutes = minutes.filter(({ minute }) => minute >= oldest);
+      return true;
+    },
+    pulseOf: (application: string): Pulse =>
+      getOrCreate(pulses, application, () => ({ checks: 0, offers: 0 })),
+    rows: (): readonly MinuteRow[] => {
+      close();
+      return minutes;
+    },
+    forget: (): void => {
+      minutes = [];
+      pulses.clear();
+    },
+  };
+}
+
+/** Counting must not fail an answer: if the catalog throws, the version counts as unknown. */
 function isKnown(deps: TallyDeps, application: string, channel: string, version: string): boolean {
   try {
     return deps.isKnownVersion(application, channel, version);
@@ -165,5 +179,4 @@ function isKnown(deps: TallyDeps, application: string, channel: string, version:
   }
 }
 
-const newPulse = (): Pulse => ({ checks: 0, offers: 0 });
 const newMap = <T>(): Map<string, T> => new Map();

@@ -1,26 +1,209 @@
-/** What is counted of the service's use: how often something was asked and handed out, nothing of by whom. */
-export interface Usage {
-  /**
-   * A question that was answered, by whichever dialect. Called on every check: cheap, never throws.
-   *
-   * The names of application and channel are ones that the catalog has; the versions are texts of
-   * semantic versions, the client's own (null when it does not say) and the one it was offered.
-   */
-  countCheck(check: {
-    readonly application: string;
-    readonly channel: string;
-    readonly platform: string;
-    readonly version: string | null;
-    readonly offered: string | null;
-  }): void;
-  /** A link to a file that was handed out. */
-  countLink(link: {
-    readonly application: string;
-    readonly channel: string;
-    readonly platform: string;
-    readonly version: string;
-  }): void;
+import type { Clock, Randomness } from '../clock.ts';
+import { isAppError } from '../errors.ts';
+import type { Log } from '../log.ts';
+import type { ObjectStore } from '../object-store/object-store.ts';
+import { startPolling } from '../polling.ts';
+import { type AnalyticsQuery, type AnalyticsRow, makeAnalytics } from './analytics.ts';
+import { type Counted, DAY_MS, MINUTE_MS } from './counts.ts';
+import { type Listing, listUsage } from './listing.ts';
+import { createOwnCounter, type OwnCounter } from './own-counter.ts';
+import {
+  type Known,
+  makePublicMetrics,
+  type PublicMetrics,
+  RATE_MINUTES,
+} from './public-metrics.ts';
+import { ADDED_KEPT_MS, REMEMBERED_MS, rollUp } from './roll-up.ts';
+import { createStoredCounts, type StoredCounts } from './stored-counts.ts';
+import { createTally } from './tally.ts';
+import type { UsageCounter } from './usage-counter.ts';
+
+/**
+ * Usage counts of all processes on one store. Counting and reading use memory only; a background task
+ * writes and reads the store.
+ *
+ * - Each process has a *counter*, with a random id: a new one for each start and each day. Every interval it
+ *   stores a numbered *snapshot* of everything its counter has counted. Readers use the highest number of each
+ *   counter: no retry, late read or old listing counts anything twice.
+ * - Any process *closes* a counter that is idle for hours, by creating its next number as a copy. If the
+ *   counter's process is only slow, it finds the number taken and goes on in a new counter with the rest.
+ * - Closed counters are added to a new *total*, which names them. A counter that a total names is not read any
+ *   more, and is deleted a day later.
+ *
+ * So each count is in exactly one place: in the newest total, or in a counter that it does not name.
+ */
+export interface Usage extends UsageCounter {
+  /** A crash loses at most what was counted in this time. */
+  readonly flushIntervalMs: number;
+  /** Refreshes now and every interval until stopped. */
+  start(): void;
+  /** Stores what is left, within a few seconds. Never throws. */
+  stop(): Promise<void>;
+  /** Stores own counts, reads those of other processes, and rolls up. Never throws: failures are logged. */
+  refresh(): Promise<void>;
+  /** @param application null for all applications together */
+  publicMetrics(application: string | null): PublicMetrics;
+  analytics(query: AnalyticsQuery): readonly AnalyticsRow[];
 }
 
-/** Counts nothing. */
-export const noUsage: Usage = { countCheck: () => {}, countLink: () => {} };
+export interface UsageDeps {
+  readonly store: ObjectStore;
+  /** The store's time, which all processes share. */
+  readonly clock: Clock;
+  readonly randomness: Randomness;
+  readonly log: Log;
+  readonly flushIntervalMs: number;
+  /** Public metrics do not show groups with fewer counts. */
+  readonly groupMin: number;
+  /**
+   * Whether the catalog has the version, as far as the channel may tell. Answers from memory: it is called
+   * for each check of an unknown version.
+   */
+  isKnownVersion(application: string, channel: string, version: string): boolean;
+  /** False for a restricted channel: public metrics do not show it. */
+  isPublicChannel(application: string, channel: string): boolean;
+}
+
+const STOP_MAX_MS = 3_000;
+const METRICS_FRESH_MS = 5_000;
+/** On top of the two intervals between counting, flushing, and reading by other processes. */
+const REPORT_SLACK_MS = 10_000;
+const MINUTES_KEPT_EXTRA_MS = 10 * MINUTE_MS;
+/** The most that `startPolling` lengthens an interval by. */
+const JITTER_MAX = 1.2;
+/** Totals that are so much newer than what this process has read may have forgotten counters that it knows. */
+const ABSENT_AFTER_MS = REMEMBERED_MS - DAY_MS;
+
+export function createUsage(deps: UsageDeps): Usage {
+  const { clock, flushIntervalMs, store } = deps;
+  const reportLagMs = 2 * flushIntervalMs + REPORT_SLACK_MS;
+  const minutesKeptMs = reportLagMs + RATE_MINUTES * MINUTE_MS + MINUTES_KEPT_EXTRA_MS;
+  const tally = createTally({ ...deps, minutesKeptMs });
+  const stored = createStoredCounts(deps);
+  const counter = createOwnCounter({ ...deps, tally, stored, minutesKeptMs });
+  const known = knownOf(stored, counter, clock.now());
+  const attempt = createAttempts(deps.log);
+  const metrics = createMetricsCache({ ...deps, known, reportLagMs });
+  let queue: Promise<unknown> = Promise.resolve();
+  /** The store's time when this process last read the total. */
+  let readAt = Number.POSITIVE_INFINITY;
+  let listedAt = Number.POSITIVE_INFINITY;
+  let mayBeDeleted = false;
+  let stopLoop = async (): Promise<void> => {};
+
+  /** @returns the listing; undefined when this process does not know the newest total */
+  const flush = async (): Promise<Listing | undefined> => {
+    const listing = await attempt('list', () => listUsage(store, clock));
+    if (listing === undefined) return undefined;
+    // After a pause the counter may have been closed, added and deleted: then the total tells.
+    mayBeDeleted ||= listing.askedAt - listedAt >= ADDED_KEPT_MS;
+    listedAt = listing.askedAt;
+    const isTotalRead = await attempt('read the total', async () => {
+      await stored.readTotal(listing);
+      const wasAbsent = (listing.totals[0]?.writtenAt ?? 0) - readAt >= ABSENT_AFTER_MS;
+      if (wasAbsent) stored.forgetSnapshots();
+      await counter.leaveIfAdded(listing, wasAbsent);
+      readAt = listing.present;
+      mayBeDeleted = false;
+      return true;
+    });
+    if (!mayBeDeleted) await attempt('flush', () => counter.flush(listing));
+    return isTotalRead ? listing : undefined;
+  };
+
+  const refresh = async (): Promise<void> => {
+    const listing = await flush();
+    if (listing === undefined) return;
+    await attempt('read and roll up', async () => {
+      await stored.readSnapshots(listing, counter.id());
+      await rollUp({ ...deps, stored }, listing);
+    });
+    metrics.clear();
+  };
+
+  const enqueue = async (task: () => Promise<unknown>): Promise<void> => {
+    queue = queue.then(task);
+    await queue;
+  };
+
+  return {
+    countCheck: tally.countCheck,
+    countLink: tally.countLink,
+    flushIntervalMs,
+    start: () => {
+      stopLoop = startPolling(deps, flushIntervalMs / JITTER_MAX, () => enqueue(refresh), 0);
+    },
+    stop: async () => {
+      const done = new AbortController();
+      const finished = stopLoop().then(() => enqueue(flush));
+      const late = clock.sleep(STOP_MAX_MS, done.signal).catch(() => undefined);
+      await Promise.race([finished, late]);
+      done.abort();
+    },
+    refresh: () => enqueue(refresh),
+    publicMetrics: metrics.get,
+    analytics: (query) => makeAnalytics(known.rows(), query),
+  };
+}
+
+/** Makes public metrics again every few seconds, not for every request. */
+function createMetricsCache(
+  deps: Pick<UsageDeps, 'clock' | 'groupMin' | 'isPublicChannel'> & {
+    readonly known: Known;
+    readonly reportLagMs: number;
+  },
+) {
+  const made = new Map<string | null, PublicMetrics>();
+  return {
+    clear: () => made.clear(),
+    get: (application: string | null): PublicMetrics => {
+      const now = deps.clock.now();
+      const last = made.get(application);
+      if (last !== undefined && Math.abs(now - last.generatedAt) < METRICS_FRESH_MS) return last;
+      const fresh = makePublicMetrics(deps.known, { ...deps, application, now });
+      made.set(application, fresh);
+      return fresh;
+    },
+  };
+}
+
+function knownOf(stored: StoredCounts, counter: OwnCounter, startedAt: number): Known {
+  const parts = (): readonly Counted[] => [...stored.snapshots().values(), ...counter.counted()];
+  return {
+    *rows() {
+      yield* stored.total()?.rows ?? [];
+      for (const { rows } of parts()) yield* rows;
+    },
+    *minutes() {
+      for (const { minutes } of parts()) yield* minutes;
+    },
+    countedSince: () =>
+      Math.min(
+        startedAt,
+        stored.total()?.countedSince ?? startedAt,
+        ...parts().map(({ from }) => from),
+      ),
+  };
+}
+
+/** Runs steps that may fail. Logs when a step begins to fail, and when it works again. */
+function createAttempts(log: Log) {
+  const failing = new Set<string>();
+  /** @returns undefined when the step failed */
+  return async <T>(step: string, task: () => Promise<T>): Promise<T | undefined> => {
+    try {
+      const result = await task();
+      if (failing.delete(step)) log.info({ step }, 'usage counts are kept up to date again');
+      return result;
+    } catch (error) {
+      // Any other error is a defect: its stack is needed.
+      const facts = isAppError(error)
+        ? { code: error.code, reason: error.message }
+        : { err: error };
+      if (!failing.has(step))
+        log.warn({ step, ...facts }, 'usage counts cannot be kept up to date');
+      failing.add(step);
+      return undefined;
+    }
+  };
+}

@@ -42,7 +42,7 @@ describe('the versions that are counted separately', () => {
     for (const current_version of ['2.0.0-insider.1', '2.0.0-insider.2', '1.0.0']) {
       expect(await check(restricted, { current_version })).toMatchObject({ status: 200 });
     }
-    const { versions } = restricted.app.telemetry.publicMetrics('desktop').shares;
+    const { versions } = restricted.app.usage.publicMetrics('desktop').shares;
     expect(versions.map(({ name }) => name).sort()).toEqual(['1.0.0', 'other']);
     await restricted.close();
   });

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { condense } from '../../src/usage/condense.ts';
-import { type Counts, dayOf, type Row } from '../../src/usage/counts.ts';
+import { type Counts, dayOf, EARLIER_DAYS, type Row } from '../../src/usage/counts.ts';
 import { DAY } from './support.ts';
 
 const now = Date.parse('2026-11-21T09:00:00Z');
@@ -11,30 +11,36 @@ const rowOf = (age: number, version: string, links: number, application = 'deskt
   ...{ checks: 2 * links, offers: links, links },
 });
 
+const byText = (a: Row, b: Row): number => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1);
+
 const total = (counts: Iterable<Counts>): number => {
   let sum = 0;
   for (const { checks, offers, links } of counts) sum += checks + offers + links;
   return sum;
 };
 
-describe('what is kept of the past', () => {
-  it('is detail for 90 days, a row a day for 400, then a sum', () => {
+describe('condensed counts', () => {
+  it('have detail for 90 days, one row a day for 400 days, then one sum', () => {
     const rows = [0, 89, 90, 399, 400, 900].flatMap((age) => [
       rowOf(age, '1.0.0', 1),
       rowOf(age, '1.1.0', 2),
     ]);
-    const kept = condense(
-      { rows, earlier: new Map([['desktop', { checks: 1, offers: 1, links: 1 }]]) },
-      now,
-    );
-    expect(kept.rows.map(({ version, links }) => `${version} ${links}`)).toEqual([
-      ...['1.0.0 1', '1.1.0 2', '1.0.0 1', '1.1.0 2'],
-      ...['other 3', 'other 3'],
+    const earlier = {
+      ...rowOf(0, 'other', 1),
+      day: EARLIER_DAYS,
+      channel: 'other',
+      platform: 'other',
+    };
+    const kept = condense([...rows, earlier], now);
+    expect(kept.map(({ day, version, links }) => `${day} ${version} ${links}`).sort()).toEqual([
+      '0000-00-00 other 7',
+      ...['2025-10-18 other 3', '2026-08-23 other 3'],
+      ...['2026-08-24 1.0.0 1', '2026-08-24 1.1.0 2', '2026-11-21 1.0.0 1', '2026-11-21 1.1.0 2'],
     ]);
-    expect(kept.earlier.get('desktop')).toEqual({ checks: 13, offers: 7, links: 7 });
+    expect(condense(kept, now).sort(byText)).toEqual(kept.sort(byText));
   });
 
-  it('is bounded, and loses no count', () => {
+  it('have a bounded number of rows, and lose no count', () => {
     const row = fc.record({
       age: fc.nat({ max: 500 }),
       version: fc.constantFrom('1.0.0', '1.1.0', '1.2.0', '1.3.0'),
@@ -47,9 +53,13 @@ describe('what is kept of the past', () => {
         fc.integer({ min: 5, max: 60 }),
         (drawn, rowsMax) => {
           const rows = drawn.map((one) => rowOf(one.age, one.version, one.links, one.application));
-          const kept = condense({ rows, earlier: new Map() }, now, rowsMax);
-          expect(kept.rows.length).toBeLessThanOrEqual(rowsMax);
-          expect(total(kept.rows) + total(kept.earlier.values())).toBe(total(rows));
+          const kept = condense(rows, now, rowsMax);
+          expect(kept.length).toBeLessThanOrEqual(rowsMax);
+          expect(total(kept)).toBe(total(rows));
+          // Again and again, as it happens to totals.
+          expect(total(condense([...kept, ...rows], now + 50 * DAY, rowsMax))).toBe(
+            2 * total(rows),
+          );
         },
       ),
       { numRuns: 500 },

@@ -1,8 +1,10 @@
+import { readdir, stat, utimes } from 'node:fs/promises';
 import path from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { openFilesystemStore } from '../../src/object-store/filesystem.ts';
 import { createMemoryStore } from '../../src/object-store/memory.ts';
 import { systemClock } from '../../src/system.ts';
+import { TALLY_ROWS_MAX } from '../../src/usage/tally.ts';
 import { createFixedClock, type FixedClock } from '../support/clock.ts';
 import { createFaultyStore, type FaultyStore } from '../support/faulty-store.ts';
 import { makeTemporaryDirectory } from '../support/release.ts';
@@ -58,37 +60,78 @@ describe('a store that is down', () => {
       expect(allTime(one)).toBe(7 * (minute + 1));
     }
     store.comeUp();
-    expect(log.lines.filter((line) => line.includes('cannot be kept'))).toHaveLength(2);
+    expect(log.lines.filter((line) => line.includes('cannot be kept'))).toHaveLength(1);
     clock.advance(MINUTE);
     await refreshAll([one, two, one], 1);
     expect([allTime(one), allTime(two)]).toEqual([70, 70]);
-    expect(log.lines.filter((line) => line.includes('again'))).toHaveLength(2);
+    expect(log.lines.filter((line) => line.includes('again'))).toHaveLength(1);
     const late = start();
     await refreshAll([late], 1);
     expect(allTime(late)).toBe(70);
   });
 
-  it('for days: memory stays bounded, and every count of a known version is there', async () => {
+  it.each([
+    ['altogether', () => ({ when: 'before' }) as const],
+    [
+      'for writes',
+      (method: string) => (method === 'create' ? ({ when: 'before' } as const) : undefined),
+    ],
+  ])(
+    'for days, %s: memory stays bounded, and every count of a known version is there',
+    async (_name, faultOf) => {
+      const one = start();
+      await one.refresh();
+      store.setPlan(({ method }) => faultOf(method));
+      for (let day = 0; day < 5; day++) {
+        for (let i = 0; i < 1_000; i++) countChecks(one, 1, { version: `1.${day}.${i}` });
+        clock.advance(DAY);
+        await one.refresh();
+      }
+      store.setPlan(undefined);
+      await refreshAll([one], 2);
+      const sizes: number[] = [];
+      for await (const { size } of store.list('usage/counters/')) sizes.push(size);
+      expect(sizes.length).toBeLessThanOrEqual(2);
+      expect(Math.max(...sizes)).toBeLessThan(3 * 200_000);
+      const late = start();
+      await late.refresh();
+      for (const each of [one, late]) {
+        const rows = each.analytics({
+          application: 'desktop',
+          from: '2026-11-01',
+          to: '2026-12-30',
+        });
+        expect(rows.reduce((sum, { checks }) => sum + checks, 0)).toBe(5_000);
+        expect(rows.length).toBeLessThan(2 * TALLY_ROWS_MAX);
+      }
+    },
+  );
+
+  it('at the end of a day: the counts of the day are in it, and nothing is counted twice', async () => {
     const one = start();
+    countLinks(one, 1);
     await one.refresh();
     store.goDown();
-    for (let day = 0; day < 5; day++) {
-      for (let i = 0; i < 1_000; i++) countChecks(one, 1, { version: `1.${day}.${i}` });
-      clock.advance(DAY);
-      await one.refresh();
-    }
+    countLinks(one, 2);
+    clock.advance(DAY);
+    countLinks(one, 4);
+    await one.refresh();
     store.comeUp();
-    await refreshAll([one], 2);
-    const sizes: number[] = [];
-    for await (const { size } of store.list('events/flushes/')) sizes.push(size);
-    expect(sizes).toHaveLength(2);
-    expect(Math.max(...sizes)).toBeLessThan(200_000);
-    const rows = one.analytics({ application: 'desktop', from: '2026-11-01', to: '2026-12-30' });
-    expect(rows.reduce((sum, { checks }) => sum + checks, 0)).toBe(5_000);
+    await one.refresh();
+    const late = start();
+    await late.refresh();
+    const rows = late.analytics({ application: 'desktop', from: '2026-11-01', to: '2026-12-30' });
+    expect(rows.map(({ day, links }) => [day, links])).toEqual([
+      ['2026-11-21', 3],
+      ['2026-11-22', 4],
+    ]);
   });
 });
 
 describe('an answer that is lost', () => {
+  const loseAnswers = () =>
+    store.setPlan(({ method }) => (method === 'create' ? { when: 'after' } : undefined));
+
   it('is asked for again with the same bytes, and counts once', async () => {
     const one = start();
     const bodies: string[] = [];
@@ -107,48 +150,70 @@ describe('an answer that is lost', () => {
     expect([allTime(one), allTime(two)]).toEqual([4, 4]);
   });
 
-  it('is not needed when somebody else has compacted the flush meanwhile', async () => {
+  it('is not needed when another process has closed and added the counter meanwhile', async () => {
     const [one, two] = [start(), start()];
     await refreshAll([one, two], 1);
     countLinks(one, 4);
-    // Its flush is there, though it cannot know; its listing fails, too.
-    store.setPlan(({ method, key }) => {
-      if (method === 'create' && key.startsWith('events/flushes/')) return { when: 'after' };
-      return method === 'list' && key.startsWith('events/flushes/')
-        ? { when: 'before' }
-        : undefined;
-    });
+    // Its snapshot is there, though it cannot know.
+    loseAnswers();
     await one.refresh();
     store.setPlan(undefined);
-    clock.advance(2 * HOUR);
-    await two.refresh();
-    expect(await keysBelow(store, 'events/compactions/')).toHaveLength(1);
-    store.setPlan(({ key }) =>
-      key.startsWith('events/flushes/') ? { when: 'before' } : undefined,
-    );
+    clock.advance(3 * HOUR);
+    countLinks(two, 2);
+    await refreshAll([two], 2);
+    expect(await keysBelow(store, 'usage/totals/')).toHaveLength(1);
+    countLinks(one, 3);
+    store.setPlan(({ method }) => (method === 'create' ? { when: 'before' } : undefined));
     await one.refresh();
-    expect([allTime(one), allTime(two)]).toEqual([4, 4]);
-    // The next one has the next number.
+    expect([allTime(one), allTime(two)]).toEqual([9, 6]);
     store.setPlan(undefined);
+    await refreshAll([one, two, one], 1);
+    expect([allTime(one), allTime(two)]).toEqual([9, 9]);
+    // It goes on in a new counter.
     countLinks(one, 1);
     await refreshAll([one, two], 2);
-    expect([allTime(one), allTime(two)]).toEqual([5, 5]);
+    expect([allTime(one), allTime(two)]).toEqual([10, 10]);
+  });
+
+  it('of a counter that another process has closed and not added yet', async () => {
+    const [one, two] = [start(), start()];
+    countLinks(one, 4);
+    await refreshAll([one, two], 1);
+    clock.advance(3 * HOUR);
+    countLinks(two, 2);
+    // It closes the counter, and dies before it has made the total.
+    store.setPlan(({ key }) => (key.startsWith('usage/totals/') ? { when: 'before' } : undefined));
+    await refreshAll([two], 2);
+    const closed = (await keysBelow(store, 'usage/counters/')).filter((key) =>
+      key.endsWith('2.json'),
+    );
+    expect(closed).toHaveLength(1);
+    countLinks(one, 3);
+    await refreshAll([one, two], 2);
+    expect([allTime(one), allTime(two)]).toEqual([9, 9]);
+    expect((await keysBelow(store, 'usage/counters/')).length).toBe(4);
+    store.setPlan(undefined);
+    countLinks(one, 1);
+    await refreshAll([two, one, two], 2);
+    expect(await keysBelow(store, 'usage/totals/')).toHaveLength(1);
+    const late = start();
+    await late.refresh();
+    expect([one, two, late].map(allTime)).toEqual([10, 10, 10]);
   });
 
   it.each([
     ['two days', 2 * DAY],
-    ['eight days, longer than processes are remembered', 8 * DAY],
+    ['five days', 5 * DAY],
+    ['eight days, longer than totals remember counters', 8 * DAY],
+    ['twenty days', 20 * DAY],
   ])('to a process that then sleeps for %s counts once', async (_name, ms) => {
     const [one, two] = [start(), start()];
     await refreshAll([one, two], 1);
-    store.setPlan(({ method, key }) => {
-      if (method === 'create' && key.startsWith('events/flushes/')) return { when: 'after' };
-      return method === 'list' ? { when: 'before' } : undefined;
-    });
+    loseAnswers();
     countLinks(one, 4);
     await one.refresh();
     store.setPlan(undefined);
-    // Meanwhile it is read, compacted, deleted and, in the second case, forgotten.
+    // Meanwhile the counter is read, closed, added, deleted and, in the longer cases, forgotten.
     for (let slept = 0; slept < ms; slept += 6 * HOUR) {
       countLinks(two, 1);
       clock.advance(6 * HOUR);
@@ -156,9 +221,11 @@ describe('an answer that is lost', () => {
     }
     const expected = 4 + ms / (6 * HOUR);
     expect(allTime(two)).toBe(expected);
-    // It wakes, and its first requests fail.
-    store.setPlan(({ method }) => (method === 'list' ? { when: 'before' } : undefined));
-    await one.refresh();
+    // It wakes, and its first requests fail: the listing, then the total.
+    for (const failing of ['list', 'get']) {
+      store.setPlan(({ method }) => (method === failing ? { when: 'before' } : undefined));
+      await one.refresh();
+    }
     store.setPlan(undefined);
     await refreshAll([one, two], 4);
     expect([allTime(one), allTime(two)]).toEqual([expected, expected]);
@@ -174,7 +241,7 @@ describe('starting and stopping', () => {
     const one = createProcess(memory, systemClock, { flushIntervalMs: 20 });
     one.start();
     countLinks(one, 2);
-    while ((await keysBelow(memory, 'events/flushes/')).length === 0) await systemClock.sleep(5);
+    while ((await keysBelow(memory, 'usage/counters/')).length === 0) await systemClock.sleep(5);
     countLinks(one, 3);
     await one.stop();
     const late = createProcess(memory, systemClock);
@@ -210,8 +277,18 @@ describe('starting and stopping', () => {
   });
 });
 
+async function makeOlder(directory: string, ms: number): Promise<void> {
+  for (const entry of await readdir(directory, { recursive: true, withFileTypes: true })) {
+    if (!entry.isFile()) continue;
+    const file = path.join(entry.parentPath, entry.name);
+    const { mtimeMs } = await stat(file);
+    const time = new Date(mtimeMs - ms);
+    await utimes(file, time, time);
+  }
+}
+
 describe('on a directory', () => {
-  it('two processes agree, through compaction and deletion', async () => {
+  it('two processes agree, through roll-up and deletion', async () => {
     const directory = await makeTemporaryDirectory();
     const open = () =>
       openFilesystemStore({
@@ -228,18 +305,25 @@ describe('on a directory', () => {
       countLinks(one, 1);
       countLinks(two, 2);
       await Promise.all([one.refresh(), two.refresh()]);
-      real.advance(2 * HOUR);
     }
     await refreshAll([one, two], 2);
     expect([allTime(one), allTime(two)]).toEqual([12, 12]);
-    real.advance(2 * DAY);
-    countLinks(one, 1);
-    await refreshAll([one, two], 2);
+    // The files of a process that is gone are made two days old, then of the one that added them.
+    const files = path.join(directory.path, 'objects');
+    await makeOlder(files, 2 * DAY);
+    const three = createProcess(await open(), real);
+    countLinks(three, 1);
+    await refreshAll([three], 2);
+    expect(await keysBelow(first, 'usage/totals/')).toHaveLength(1);
+    await makeOlder(files, 2 * DAY);
     const late = createProcess(await open(), real);
-    await late.refresh();
-    expect([one, two, late].map(allTime)).toEqual([13, 13, 13]);
-    // To this clock, every file is more than a day old.
-    expect(await keysBelow(first, 'events/flushes/')).toEqual([]);
+    countLinks(late, 1);
+    await refreshAll([late], 2);
+    expect(allTime(late)).toBe(14);
+    expect(await keysBelow(first, 'usage/totals/')).toHaveLength(2);
+    countLinks(one, 5);
+    await refreshAll([one, two, late], 2);
+    expect([one, two, late].map(allTime)).toEqual([19, 19, 19]);
     await directory.remove();
   });
 });

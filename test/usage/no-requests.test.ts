@@ -7,7 +7,7 @@ import { createFaultyStore } from '../support/faulty-store.ts';
 import { createTestService, type TestService } from '../support/service.ts';
 
 /**
- * What anybody may ask is answered from memory: not one store request in a thousand calls. Nothing runs
+ * Public routes answer from memory: a thousand calls make no store request. Nothing runs
  * in the background of this service, so that every request would be a call's own.
  */
 
@@ -61,14 +61,14 @@ describe(`${CALLS} calls cost no store request`, () => {
     expect(store.counts).toEqual(NONE);
   });
 
-  it('and the checks among them were counted', () => {
+  it('counts the checks among them', () => {
     const days = { from: '2000-01-01', to: '9999-12-31' };
-    const rows = service.app.telemetry.analytics({ application: 'desktop', ...days });
+    const rows = service.app.usage.analytics({ application: 'desktop', ...days });
     const sum = rows.reduce((checks, row) => checks + row.checks, 0);
     expect(sum).toBe(3 * (CALLS + 1));
   });
 
-  it('which would be seen', async () => {
+  it('would notice store requests', async () => {
     store.forgetCalls();
     await service.refresh();
     expect(store.total()).toBeGreaterThan(0);

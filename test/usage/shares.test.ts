@@ -14,23 +14,23 @@ describe('public shares', () => {
     ]);
   });
 
-  it('name no group below the smallest, and put those together', () => {
+  it('name no group below the minimum, and sum those as other', () => {
     expect(shares({ a: 100, b: 6, c: 9 })).toEqual(['a 87', 'other 13']);
   });
 
-  it('hide a second group where the first could be subtracted', () => {
+  it('hide a second group when a visitor could compute the first by subtraction', () => {
     expect(shares({ a: 100, b: 50, c: 9 })).toEqual(['a 63', 'other 37']);
     // What rounds to nothing does not show.
     expect(shares({ a: 5_000, b: 3 })).toEqual(['a 100']);
   });
 
-  it('say nothing of a whole that is small, and nothing of nothing', () => {
+  it('are empty for a small whole, and for no counts', () => {
     expect(shares({ a: 5, b: 4 })).toEqual([]);
     expect(shares({}, 1)).toEqual([]);
     expect(shares({ a: 5, b: 5 })).toEqual(['other 100']);
   });
 
-  it('name a stranger version among the others', () => {
+  it('sum versions that the catalog does not know as other', () => {
     expect(shares({ '1.0.0': 50, other: 50 })).toEqual(['1.0.0 50', 'other 50']);
   });
 

@@ -1,7 +1,8 @@
 import type { Clock } from '../../src/clock.ts';
 import type { Log } from '../../src/log.ts';
 import type { ObjectStore } from '../../src/object-store/object-store.ts';
-import { createTelemetry, type Telemetry } from '../../src/usage/telemetry.ts';
+import { createUsage, type Usage } from '../../src/usage/usage.ts';
+import type { UsageCounter } from '../../src/usage/usage-counter.ts';
 import { createSeededRandomness } from '../support/clock.ts';
 
 /** What the tests of the counters share: processes on one store, and short ways to count. */
@@ -36,8 +37,8 @@ export function createProcess(
   store: ObjectStore,
   clock: Clock,
   { seed = seeds++, groupMin = 1, log = createRecordedLog(), ...rest }: ProcessOptions = {},
-): Telemetry {
-  return createTelemetry({
+): Usage {
+  return createUsage({
     store,
     clock,
     randomness: createSeededRandomness(seed),
@@ -50,9 +51,9 @@ export function createProcess(
 }
 
 export function countChecks(
-  { usage }: Pick<Telemetry, 'usage'>,
+  usage: UsageCounter,
   times: number,
-  check: Partial<Parameters<Telemetry['usage']['countCheck']>[0]> = {},
+  check: Partial<Parameters<UsageCounter['countCheck']>[0]> = {},
 ): void {
   for (let i = 0; i < times; i++) {
     usage.countCheck({
@@ -67,9 +68,9 @@ export function countChecks(
 }
 
 export function countLinks(
-  { usage }: Pick<Telemetry, 'usage'>,
+  usage: UsageCounter,
   times: number,
-  link: Partial<Parameters<Telemetry['usage']['countLink']>[0]> = {},
+  link: Partial<Parameters<UsageCounter['countLink']>[0]> = {},
 ): void {
   for (let i = 0; i < times; i++) {
     usage.countLink({
@@ -82,10 +83,9 @@ export function countLinks(
   }
 }
 
-export const allTime = (telemetry: Telemetry): number =>
-  telemetry.publicMetrics(null).links.allTime;
+export const allTime = (usage: Usage): number => usage.publicMetrics(null).links.allTime;
 
-export async function refreshAll(processes: readonly Telemetry[], rounds: number): Promise<void> {
+export async function refreshAll(processes: readonly Usage[], rounds: number): Promise<void> {
   for (let round = 0; round < rounds; round++) {
     for (const one of processes) await one.refresh();
   }

@@ -6,7 +6,7 @@ import { countChecks, countLinks, DAY, MINUTE } from './support.ts';
 function createCounting(isKnownVersion = (version: string) => version.startsWith('1.')) {
   const clock = createFixedClock(Date.parse('2026-11-21T23:58:30Z'));
   let asked = 0;
-  const usage = createTally({
+  const tally = createTally({
     clock,
     isKnownVersion: (_application, _channel, version) => {
       asked++;
@@ -14,15 +14,15 @@ function createCounting(isKnownVersion = (version: string) => version.startsWith
     },
     minutesKeptMs: 10 * MINUTE,
   });
-  return { clock, tally: usage, usage, asked: () => asked };
+  return { clock, tally, asked: () => asked };
 }
 
 describe('what a process counts', () => {
-  it('is a check of the version that asks, an offer of the one offered, a link of the one linked', () => {
-    const { tally, usage } = createCounting();
-    countChecks({ usage }, 3, { offered: '1.1.0' });
-    countChecks({ usage }, 2, { version: null });
-    countLinks({ usage }, 4);
+  it('is a check of the version that the client runs, an offer of the offered one, a link of the linked one', () => {
+    const { tally } = createCounting();
+    countChecks(tally, 3, { offered: '1.1.0' });
+    countChecks(tally, 2, { version: null });
+    countLinks(tally, 4);
     const group = {
       day: '2026-11-21',
       application: 'desktop',
@@ -37,44 +37,44 @@ describe('what a process counts', () => {
     expect(tally.take()).toBeUndefined();
   });
 
-  it('tells no version or platform apart that a stranger made up', () => {
-    const { tally, usage } = createCounting();
+  it('has one row for all versions and platforms that clients make up', () => {
+    const { tally } = createCounting();
     for (let i = 0; i < 50_000; i++)
-      countChecks({ usage }, 1, { version: `9.0.${i}`, platform: `p${i}` });
+      countChecks(tally, 1, { version: `9.0.${i}`, platform: `p${i}` });
     expect(tally.take()?.rows).toMatchObject([
       { version: 'other', platform: 'other', checks: 50_000 },
     ]);
   });
 
-  it('asks the catalog once for a version it knows, and does not fail when it cannot answer', () => {
+  it('asks the catalog once for each known version, and does not fail when the catalog fails', () => {
     const counting = createCounting();
-    countChecks(counting, 1_000);
+    countChecks(counting.tally, 1_000);
     expect(counting.asked()).toBe(1);
     const broken = createCounting(() => {
       throw new Error('no catalog yet');
     });
-    countChecks(broken, 2);
+    countChecks(broken.tally, 2);
     expect(broken.tally.take()?.rows).toMatchObject([{ version: 'other', checks: 2 }]);
   });
 
   it('stays in bounded memory, however many versions there are, and loses no count', () => {
-    const { tally, usage, clock } = createCounting();
-    for (let i = 0; i < 3 * TALLY_ROWS_MAX; i++) countChecks({ usage }, 1, { version: `1.0.${i}` });
+    const { tally, clock } = createCounting();
+    for (let i = 0; i < 3 * TALLY_ROWS_MAX; i++) countChecks(tally, 1, { version: `1.0.${i}` });
     clock.advance(DAY);
-    countChecks({ usage }, 5);
+    countChecks(tally, 5);
     const rows = tally.take()?.rows ?? [];
     expect(rows.length).toBe(TALLY_ROWS_MAX + 2);
     expect(rows.reduce((sum, { checks }) => sum + checks, 0)).toBe(3 * TALLY_ROWS_MAX + 5);
   });
 
-  it('belongs to its UTC day and minute, and minutes are forgotten when they are of no use', () => {
-    const { tally, usage, clock } = createCounting();
-    countChecks({ usage }, 1, { offered: '1.1.0' });
+  it('belongs to its UTC day and minute, and old minutes are dropped', () => {
+    const { tally, clock } = createCounting();
+    countChecks(tally, 1, { offered: '1.1.0' });
     clock.advance(2 * MINUTE);
-    countChecks({ usage }, 2);
+    countChecks(tally, 2);
     // Looking does not take away, and does not count again.
     expect(tally.peek()?.rows.length).toBe(3);
-    countChecks({ usage }, 4);
+    countChecks(tally, 4);
     const { rows = [], minutes = [] } = tally.peek() ?? {};
     expect(rows.map(({ day, checks }) => [day, checks])).toEqual([
       ['2026-11-21', 1],
@@ -90,15 +90,15 @@ describe('what a process counts', () => {
       [0, 4, 0],
     ]);
     clock.advance(12 * MINUTE);
-    countChecks({ usage }, 1);
+    countChecks(tally, 1);
     expect(tally.take()?.minutes.map(({ checks }) => checks)).toEqual([1]);
   });
 
-  it('survives a clock that is set back', () => {
-    const { tally, usage, clock } = createCounting();
-    countChecks({ usage }, 1);
+  it('is kept when the clock is set back', () => {
+    const { tally, clock } = createCounting();
+    countChecks(tally, 1);
     clock.advance(-DAY);
-    countChecks({ usage }, 1);
+    countChecks(tally, 1);
     expect(tally.take()?.rows.map(({ day }) => day)).toEqual(['2026-11-21', '2026-11-20']);
   });
 });

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { AppError } from '../../errors.ts';
 import { bearerOf } from '../../identity/access-tokens/access-token.ts';
 import { notSignedIn } from '../../identity/identity-errors.ts';
-import type { Telemetry } from '../../usage/telemetry.ts';
+import type { Usage } from '../../usage/usage.ts';
 import type { App } from '../deps.ts';
 import { errorResponses } from '../error-responses.ts';
 import { word } from '../server/validation.ts';
@@ -59,14 +59,14 @@ const schema = {
 };
 
 export interface AnalyticsDeps extends AccountsDeps {
-  readonly telemetry: Pick<Telemetry, 'analytics' | 'flushIntervalMs'>;
+  readonly usage: Pick<Usage, 'analytics' | 'flushIntervalMs'>;
   readonly defaultApplication: string;
   /** Answers from memory. */
   readonly hasApplication: (name: string) => boolean;
 }
 
 export function registerAnalytics(app: App, deps: AnalyticsDeps): void {
-  const { telemetry } = deps;
+  const { usage } = deps;
   app.get('/api/v1/analytics/releases', { schema }, async (request) => {
     const application = request.query.app ?? deps.defaultApplication;
     await authorize(deps, request, application);
@@ -79,8 +79,8 @@ export function registerAnalytics(app: App, deps: AnalyticsDeps): void {
       app: application,
       from,
       to,
-      flush_interval_seconds: telemetry.flushIntervalMs / 1000,
-      rows: telemetry.analytics({ application, from, to }).map((row) => ({
+      flush_interval_seconds: usage.flushIntervalMs / 1000,
+      rows: usage.analytics({ application, from, to }).map((row) => ({
         day: row.day,
         version: row.version,
         platform: row.platform,

@@ -2,9 +2,9 @@ import type { UpdateQuery } from '../../domain/update-query.ts';
 import { versionText } from '../../domain/version.ts';
 import type { OfferedUpdate } from '../../operations/find-update.ts';
 import type { LinkMethod } from '../../operations/issue-link.ts';
-import type { Usage } from '../../usage/usage.ts';
+import type { UsageCounter } from '../../usage/usage-counter.ts';
 
-/** What routes count: the only place that calls {@link Usage}. */
+/** What routes count: the only place that calls {@link UsageCounter}. */
 
 /**
  * Counts a check that was answered. Call it after the answer was found: then application and channel exist,
@@ -13,7 +13,7 @@ import type { Usage } from '../../usage/usage.ts';
  * @param answer `channel`: the catalog's name of the channel
  */
 export function countCheck(
-  usage: Usage,
+  usage: UsageCounter,
   { application, platform, currentVersion }: UpdateQuery,
   answer: { readonly channel: string; readonly offered: OfferedUpdate | undefined },
 ): void {
@@ -28,9 +28,9 @@ export function countCheck(
 
 /** Counts a link to an artifact. A link for HEAD is not counted: no file can be downloaded with it. */
 export function countLink(
-  usage: Usage,
+  usage: UsageCounter,
   method: LinkMethod,
-  link: Parameters<Usage['countLink']>[0],
+  link: Parameters<UsageCounter['countLink']>[0],
 ): void {
   if (method === 'GET') usage.countLink(link);
 }

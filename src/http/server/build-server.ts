@@ -4,7 +4,7 @@ import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import type { Registry } from 'prom-client';
 import type { MonitoringUpstream } from '../../monitoring/upstream.ts';
 import type { Status } from '../../status/status.ts';
-import type { Telemetry } from '../../usage/telemetry.ts';
+import type { Usage } from '../../usage/usage.ts';
 import { type AccountRouteDeps, accountRoutes } from '../accounts/routes.ts';
 import type { App, RouteDeps } from '../deps.ts';
 import { type DesktopRouteDeps, desktopRoutes } from '../desktop/routes.ts';
@@ -36,15 +36,15 @@ export interface HttpDeps extends RouteDeps {
   readonly files: DesktopRouteDeps['files'];
   readonly contact: WebsiteRouteDeps['contact'];
   readonly status: Status;
-  readonly telemetry: Telemetry;
+  readonly usage: Usage;
   /** Undefined: this process answers itself. */
   readonly monitoringUpstream: MonitoringUpstream | undefined;
-  readonly accounts: Omit<AccountRouteDeps, 'telemetry' | 'defaultApplication' | 'hasApplication'>;
+  readonly accounts: Omit<AccountRouteDeps, 'usage' | 'defaultApplication' | 'hasApplication'>;
 }
 
 /** The whole server; it does not listen yet. Every area is a plugin, listed in its own `routes.ts`. */
 export async function buildServer(settings: ServerSettings, deps: HttpDeps): Promise<App> {
-  const { accounts, catalog, defaultApplication, publicUrl, telemetry } = deps;
+  const { accounts, catalog, defaultApplication, publicUrl, usage } = deps;
   const { basePath = '' } = settings;
   const app = await buildBase(settings, deps.metrics);
   const load = createLoad();
@@ -63,13 +63,13 @@ export async function buildServer(settings: ServerSettings, deps: HttpDeps): Pro
   await app.register(desktopRoutes({ ...deps, load }));
   await app.register(feedRoutes({ ...deps, load }));
   await app.register(websiteRoutes({ ...deps, load, hasApplication }));
-  await app.register(accountRoutes({ ...accounts, telemetry, defaultApplication, hasApplication }));
+  await app.register(accountRoutes({ ...accounts, usage, defaultApplication, hasApplication }));
   await app.register(
     operationsRoutes({
       ...deps,
       load,
       isPublic: (application, channel) => !deps.tiers.restricts(application, channel),
-      pulse: () => renderLiveMetrics(telemetry, null),
+      pulse: () => renderLiveMetrics(usage, null),
       upstream: deps.monitoringUpstream,
     }),
   );

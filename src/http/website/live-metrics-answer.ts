@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import type { Share } from '../../usage/shares.ts';
-import type { Telemetry } from '../../usage/telemetry.ts';
+import type { Usage } from '../../usage/usage.ts';
 
 /** The public metrics as JSON: `/api/v1/metrics/public/live`, and a part of `/monitoring/overview`. */
 
-export type LiveMetricsSource = Pick<Telemetry, 'publicMetrics' | 'flushIntervalMs'>;
+export type LiveMetricsSource = Pick<Usage, 'publicMetrics' | 'flushIntervalMs'>;
 
 const percent = z.int().describe('Percent of the checks.');
 const links = z.int();
@@ -40,16 +40,16 @@ export const liveMetricsAnswerSchema = z
 
 /** @param application null for all of them together */
 export function renderLiveMetrics(
-  telemetry: LiveMetricsSource,
+  usage: LiveMetricsSource,
   application: string | null,
 ): z.output<typeof liveMetricsAnswerSchema> {
-  const metrics = telemetry.publicMetrics(application);
+  const metrics = usage.publicMetrics(application);
   const { links, shares, countedSince } = metrics;
   return {
     app: application,
     generated_at: new Date(metrics.generatedAt).toISOString(),
     counted_since: countedSince === null ? null : new Date(countedSince).toISOString(),
-    flush_interval_seconds: telemetry.flushIntervalMs / 1000,
+    flush_interval_seconds: usage.flushIntervalMs / 1000,
     download_links: {
       today: links.today,
       last_30_days: links.last30Days,

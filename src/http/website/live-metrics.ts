@@ -11,7 +11,7 @@ import {
 } from './live-metrics-answer.ts';
 
 export interface LiveMetricsDeps {
-  readonly telemetry: LiveMetricsSource;
+  readonly usage: LiveMetricsSource;
   /** Answers from memory. */
   readonly hasApplication: (name: string) => boolean;
 }
@@ -42,7 +42,7 @@ export function registerLiveMetrics(app: App, deps: LiveMetricsDeps): void {
       throw unknownApplication(application);
     }
     reply.header('cache-control', CACHE);
-    return renderLiveMetrics(deps.telemetry, application);
+    return renderLiveMetrics(deps.usage, application);
   });
 }
 

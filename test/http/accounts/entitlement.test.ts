@@ -8,7 +8,7 @@ import { registerDownload } from '../../../src/http/desktop/download.ts';
 import { registerLatestVersion } from '../../../src/http/desktop/latest-version.ts';
 import { registerFeeds } from '../../../src/http/feeds/feed.ts';
 import { buildBase } from '../../../src/http/server/build-server.ts';
-import type { Usage } from '../../../src/usage/usage.ts';
+import type { UsageCounter } from '../../../src/usage/usage-counter.ts';
 import { makeArtifact, publish } from '../../support/release.ts';
 import { createTestService, type TestService } from '../../support/service.ts';
 import { CHECK_UPDATE, DOWNLOAD, LATEST_VERSION, release, setStatus } from '../support.ts';
@@ -42,7 +42,7 @@ async function openRoutes(service: TestService, tiers: TierTable) {
   const called = { tierOf: [] as string[], links: 0, lookAgain: 0 };
   const counted: object[] = [];
   const { catalog } = service.app;
-  const usage: Usage = {
+  const usage: UsageCounter = {
     countCheck: (check) => void counted.push({ check }),
     countLink: (link) => void counted.push({ link }),
   };

@@ -8,7 +8,7 @@ import { createLoad, shedLoad } from '../../../src/http/server/load.ts';
 import { registerLiveMetrics } from '../../../src/http/website/live-metrics.ts';
 import { liveMetricsAnswerSchema } from '../../../src/http/website/live-metrics-answer.ts';
 import { createMemoryStore } from '../../../src/object-store/memory.ts';
-import type { Telemetry } from '../../../src/usage/telemetry.ts';
+import type { Usage } from '../../../src/usage/usage.ts';
 import { createFixedClock, type FixedClock } from '../../support/clock.ts';
 import { createFaultyStore, type FaultyStore } from '../../support/faulty-store.ts';
 import { countChecks, countLinks, createProcess, MINUTE } from '../../usage/support.ts';
@@ -20,12 +20,12 @@ describe('GET /api/v1/metrics/public/live', () => {
   let app: App;
   let clock: FixedClock;
   let store: FaultyStore;
-  let telemetry: Telemetry;
+  let usage: Usage;
 
   beforeEach(async () => {
     clock = createFixedClock();
     store = createFaultyStore(createMemoryStore({ clock }));
-    telemetry = createProcess(store, clock, { groupMin: 10 });
+    usage = createProcess(store, clock, { groupMin: 10 });
     const logger = pino({ level: 'silent' });
     app = await buildBase({ logger, trustProxy: false }, new Registry());
     await registerCors(app, { origins: [], ownOrigin: () => 'http://localhost' });
@@ -33,7 +33,7 @@ describe('GET /api/v1/metrics/public/live', () => {
     app.addHook('onClose', async () => load.stop());
     await app.register(async (scope) => {
       shedLoad(scope, load);
-      registerLiveMetrics(scope, { telemetry, hasApplication: (name) => name === 'desktop' });
+      registerLiveMetrics(scope, { usage, hasApplication: (name) => name === 'desktop' });
     });
     await app.ready();
   });
@@ -43,13 +43,13 @@ describe('GET /api/v1/metrics/public/live', () => {
     app.inject({ url: `${URL}${query}`, headers });
 
   it('answers metrics from memory, also while the store is down', async () => {
-    await telemetry.refresh();
+    await usage.refresh();
     for (let minute = 0; minute < 10; minute++) {
-      countChecks(telemetry, 100, { offered: '1.1.0' });
-      countChecks(telemetry, 50, { platform: 'macos', channel: 'beta', version: null });
+      countChecks(usage, 100, { offered: '1.1.0' });
+      countChecks(usage, 50, { platform: 'macos', channel: 'beta', version: null });
       clock.advance(MINUTE);
     }
-    countLinks(telemetry, 42);
+    countLinks(usage, 42);
     store.goDown();
     store.forgetCalls();
     const response = await ask('?app=desktop');
@@ -98,7 +98,7 @@ describe('GET /api/v1/metrics/public/live', () => {
     });
     const again = await ask('', { 'if-none-match': String(headers.etag) });
     expect([again.statusCode, again.body]).toEqual([304, '']);
-    countLinks(telemetry, 100);
+    countLinks(usage, 100);
     clock.advance(10_000);
     expect((await ask('', { 'if-none-match': String(headers.etag) })).statusCode).toBe(200);
   });

@@ -1,0 +1,176 @@
+import { z } from 'zod';
+import { AppError } from '../errors.ts';
+import {
+  checkBy,
+  parseEnvelopeInSteps,
+  renderEnvelope,
+  SCHEMA_VERSION,
+} from '../sequence/envelope.ts';
+import type { ReadableSequence } from '../sequence/read-checked.ts';
+import { runInTurns } from '../steps.ts';
+import type { MinuteRow, Row } from './counts.ts';
+import { snapshotKey, totalKey } from './keys.ts';
+
+/** The stored documents: snapshots and totals, v1. They hold nothing about a person or an installation. */
+
+/** Bytes: several times what the rows of a snapshot take with the longest names. */
+export const SNAPSHOT_BYTES_MAX = 8 * 1024 * 1024;
+/** Bytes: twice what the rows of a total take with the longest names. */
+export const TOTAL_BYTES_MAX = 16 * 1024 * 1024;
+
+const count = z.int().nonnegative();
+const number = z.int().positive();
+const name = z.string().min(1).max(128);
+const time = z.iso.datetime();
+
+const rows = z
+  .array(
+    z.object({
+      day: z.string().regex(/^\d{4}-\d{2}-\d{2}$/),
+      application: name,
+      channel: name,
+      platform: name,
+      version: name,
+      checks: count.describe('Checks by clients that run the version.'),
+      offers: count.describe('Answers that offered the version.'),
+      links: count.describe('Links to files of the version that were handed out.'),
+    }),
+  )
+  .describe('One row for each day (UTC), application, channel, platform and version.');
+
+export const snapshotSchema = z.object({
+  schema_version: z.literal(SCHEMA_VERSION),
+  type: z.literal('usage_snapshot'),
+  counter: z.uuid().describe('Random for each start of a process and each day.'),
+  number: number.describe('Each number holds everything that the lower numbers hold.'),
+  closed: z
+    .boolean()
+    .describe(
+      'True in the last snapshot: another process copied the one before it, to add it to a total.',
+    ),
+  from: time.describe('When the counter began.'),
+  rows,
+  minutes: z
+    .array(z.object({ minute: z.int(), application: name, checks: count, offers: count }))
+    .describe('The last minutes, for rates; a minute is counted from the Unix epoch.'),
+});
+
+export const totalSchema = z.object({
+  schema_version: z.literal(SCHEMA_VERSION),
+  type: z.literal('usage_total'),
+  number: number.describe('Each number holds everything that the lower numbers hold.'),
+  counted_since: time,
+  counters: z
+    .record(z.uuid(), z.object({ number, added_at: time }))
+    .describe(
+      'The closed counters in this total, by id, with the number of the last snapshot. Forgotten a week after their objects are deleted.',
+    ),
+  rows: rows.describe(
+    'One row for each day (UTC), application, channel, platform and version; fewer for old days. Day 0000-00-00 is the sum of all days that have no rows any more.',
+  ),
+});
+
+/** What one process had counted, from the beginning of its counter to this snapshot. */
+export interface Snapshot {
+  readonly counter: string;
+  readonly number: number;
+  readonly isClosed: boolean;
+  /** Milliseconds since the Unix epoch. */
+  readonly from: number;
+  readonly rows: readonly Row[];
+  readonly minutes: readonly MinuteRow[];
+}
+
+/** The sum of closed counters. */
+export interface Total {
+  readonly number: number;
+  /** Milliseconds since the Unix epoch. */
+  readonly countedSince: number;
+  readonly counters: ReadonlyMap<string, AddedCounter>;
+  readonly rows: readonly Row[];
+}
+
+export interface AddedCounter {
+  /** Of the counter's last snapshot. */
+  readonly number: number;
+  /** Milliseconds since the Unix epoch. */
+  readonly addedAt: number;
+}
+
+/** @throws AppError `internal`, `document_too_large`: readers would refuse it */
+export function renderSnapshot({ isClosed, from, ...rest }: Snapshot): Uint8Array {
+  const head = {
+    schema_version: SCHEMA_VERSION,
+    type: 'usage_snapshot',
+    closed: isClosed,
+  } as const;
+  const signed = { ...head, from: new Date(from).toISOString(), ...rest };
+  return render(snapshotSchema, signed, SNAPSHOT_BYTES_MAX);
+}
+
+/** @throws AppError `internal`, `document_too_large`: readers would refuse it */
+export function renderTotal({ countedSince, counters, ...rest }: Total): Uint8Array {
+  const added = [...counters].map(([counter, { number, addedAt }]) => [
+    counter,
+    { number, added_at: new Date(addedAt).toISOString() },
+  ]);
+  const signed = {
+    schema_version: SCHEMA_VERSION,
+    type: 'usage_total',
+    counted_since: new Date(countedSince).toISOString(),
+    counters: Object.fromEntries(added),
+    ...rest,
+  };
+  return render(totalSchema, signed, TOTAL_BYTES_MAX);
+}
+
+function render(schema: z.ZodType, signed: object, bytesMax: number): Uint8Array {
+  const checked = schema.safeParse(signed);
+  if (!checked.success) {
+    const why = `A document of counts would not be readable: ${checked.error.message}`;
+    throw new AppError('internal', why, { cause: checked.error });
+  }
+  const bytes = renderEnvelope(signed);
+  if (bytes.byteLength <= bytesMax) return bytes;
+  const why = `A document of counts would have ${bytes.byteLength} bytes; ${bytesMax} are allowed.`;
+  throw new AppError('document_too_large', why);
+}
+
+export function snapshotsOf(counter: string): ReadableSequence<Snapshot> {
+  return {
+    key: (number) => snapshotKey(counter, number),
+    documentBytesMax: SNAPSHOT_BYTES_MAX,
+    parse: async (bytes, number) => {
+      const key = snapshotKey(counter, number);
+      const signed = await parse(bytes, key, snapshotSchema, { counter, number });
+      const { closed, from, rows, minutes } = signed;
+      return { counter, number, isClosed: closed, from: Date.parse(from), rows, minutes };
+    },
+  };
+}
+
+export const totals: ReadableSequence<Total> = {
+  key: totalKey,
+  documentBytesMax: TOTAL_BYTES_MAX,
+  parse: async (bytes, number) => {
+    const signed = await parse(bytes, totalKey(number), totalSchema, { number });
+    const added = Object.entries(signed.counters).map(
+      ([counter, { number: last, added_at }]) =>
+        [counter, { number: last, addedAt: Date.parse(added_at) }] as const,
+    );
+    const countedSince = Date.parse(signed.counted_since);
+    return { number, countedSince, counters: new Map(added), rows: signed.rows };
+  },
+};
+
+/** @throws AppError `document_corrupt`, `document_newer` */
+async function parse<S extends z.ZodType>(
+  bytes: Uint8Array,
+  key: string,
+  schema: S,
+  fields: Readonly<Record<string, unknown>>,
+): Promise<z.output<S>> {
+  const steps = parseEnvelopeInSteps(bytes, { key, check: checkBy(schema), fields });
+  const { signed } = await runInTurns(steps);
+  return signed;
+}

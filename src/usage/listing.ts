@@ -1,0 +1,70 @@
+import type { Clock } from '../clock.ts';
+import { AppError } from '../errors.ts';
+import type { ObjectStore } from '../object-store/object-store.ts';
+import { createRetrying } from '../sequence/create-settled.ts';
+import { getOrCreate } from './counts.ts';
+import { parseUsageKey, USAGE_PREFIX } from './keys.ts';
+
+export interface ListedObject {
+  readonly key: string;
+  readonly number: number;
+  /** Milliseconds since the Unix epoch, by the store's clock. */
+  readonly writtenAt: number;
+}
+
+/** Everything this room has in the store, as one listing shows it. */
+export interface Listing {
+  /** The highest number first. */
+  readonly totals: readonly ListedObject[];
+  /** By counter id, the highest number first. */
+  readonly counters: ReadonlyMap<string, readonly ListedObject[]>;
+  /**
+   * The present, in milliseconds since the Unix epoch, or earlier. All ages are told by it: a clock that is
+   * ahead cannot make an object older than the store says, and a wrong time in the store cannot either.
+   */
+  readonly present: number;
+  /** When this process asked for it, in milliseconds since the Unix epoch. */
+  readonly askedAt: number;
+}
+
+const CURRENT_MAX_MS = 3_600_000;
+
+/** @throws AppError the store's */
+export async function listUsage(store: ObjectStore, clock: Clock): Promise<Listing> {
+  const totals: ListedObject[] = [];
+  const counters = new Map<string, ListedObject[]>();
+  const askedAt = clock.now();
+  let newest = 0;
+  for await (const { key, lastModified } of store.list(USAGE_PREFIX)) {
+    const name = parseUsageKey(key);
+    if (name === undefined) continue;
+    const writtenAt = lastModified.getTime();
+    newest = Math.max(newest, writtenAt);
+    const objects =
+      name.counter === undefined ? totals : getOrCreate(counters, name.counter, () => []);
+    objects.push({ key, number: name.number, writtenAt });
+  }
+  for (const objects of [totals, ...counters.values()]) {
+    objects.sort((a, b) => b.number - a.number);
+  }
+  return { totals, counters, present: Math.min(newest, askedAt), askedAt };
+}
+
+/**
+ * Creates an object if its key is free. Refuses when the listing is old, as after a pause of the machine:
+ * the key may have been taken, used and deleted since.
+ *
+ * @returns `exists` also when this call created it and the answer was lost
+ * @throws AppError the store's; after `store_unavailable` the object may be there
+ */
+export async function createWhileCurrent(
+  deps: { readonly store: ObjectStore; readonly clock: Clock },
+  { askedAt }: Listing,
+  key: string,
+  bytes: Uint8Array,
+): Promise<'created' | 'exists'> {
+  if (deps.clock.now() - askedAt > CURRENT_MAX_MS) {
+    throw new AppError('store_unavailable', `${key} is not written: this process was paused.`);
+  }
+  return createRetrying(deps, key, bytes);
+}

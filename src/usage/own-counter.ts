@@ -1,0 +1,159 @@
+import type { Clock, Randomness } from '../clock.ts';
+import { AppError } from '../errors.ts';
+import type { Log } from '../log.ts';
+import type { ObjectStore } from '../object-store/object-store.ts';
+import { type Counted, dayOf, MINUTE_MS, subtractRows, sumMinutes, sumRows } from './counts.ts';
+import { renderSnapshot, type Snapshot } from './documents.ts';
+import { snapshotKey } from './keys.ts';
+import { createWhileCurrent, type Listing } from './listing.ts';
+import type { StoredCounts } from './stored-counts.ts';
+import { TALLY_ROWS_MAX, type Tally } from './tally.ts';
+
+/** The counter of this process: moves counts from the tally to the store, as snapshots. */
+export interface OwnCounter {
+  /** Changes when a day ends, when the counter is full, and when another process has closed it. */
+  id(): string;
+  /** What this process counted and {@link StoredCounts} does not have. */
+  counted(): readonly Counted[];
+  /**
+   * Goes on in a new counter when the total has this one.
+   *
+   * @param wasAbsent whether totals may have forgotten the counter since this process last read them
+   * @throws AppError the store's
+   */
+  leaveIfAdded(listing: Listing, wasAbsent: boolean): Promise<void>;
+  /**
+   * Stores what was counted since the last time. What the store does not confirm is kept and sent again.
+   *
+   * @throws AppError the store's
+   */
+  flush(listing: Listing): Promise<void>;
+}
+
+export interface OwnCounterDeps {
+  readonly store: ObjectStore;
+  readonly clock: Clock;
+  readonly randomness: Randomness;
+  readonly log: Log;
+  readonly tally: Tally;
+  readonly stored: StoredCounts;
+  readonly minutesKeptMs: number;
+}
+
+export function createOwnCounter(deps: OwnCounterDeps): OwnCounter {
+  const { clock, tally, stored } = deps;
+  /** The newest snapshot that is surely in the store; number 0 for none. */
+  let settled = openCounter(deps);
+  /** The next one. Its content stays the same until the store has confirmed it. */
+  let pending: Snapshot | undefined;
+
+  /** Goes on in a new counter with what the closed one does not have. */
+  const moveOn = (closed: Snapshot): void => {
+    const own = pending ?? settled;
+    settled = openCounter(deps);
+    pending = restOf(own, closed, settled);
+  };
+
+  const send = async (listing: Listing): Promise<void> => {
+    while (pending !== undefined) {
+      const found = await putSnapshot(deps, listing, pending);
+      if (found === 'corrupt') {
+        pending = { ...pending, number: pending.number + 1 };
+      } else if (found.isClosed) {
+        stored.addSnapshot(found);
+        moveOn(found);
+      } else {
+        settled = found;
+        pending = undefined;
+      }
+    }
+  };
+
+  const prepare = (): void => {
+    const taken = tally.take();
+    if (taken === undefined) return;
+    const isOver = dayOf(settled.from) !== dayOf(clock.now());
+    if (settled.number > 0 && (isOver || settled.rows.length >= TALLY_ROWS_MAX)) {
+      stored.addSnapshot(settled);
+      settled = openCounter(deps);
+    }
+    pending = addCounted(settled, taken, clock.now() - deps.minutesKeptMs);
+  };
+
+  return {
+    id: () => settled.counter,
+    counted: () => [pending ?? settled, tally.peek()].filter((counted) => counted !== undefined),
+    leaveIfAdded: async (listing, wasAbsent) => {
+      const { counter } = settled;
+      const added = stored.total()?.counters.get(counter);
+      const isForgotten = wasAbsent && !listing.counters.has(counter);
+      if (added === undefined && !isForgotten) return;
+      const closed =
+        added === undefined ? 'missing' : await stored.readSnapshot(counter, added.number);
+      if (typeof closed === 'object') return moveOn(closed);
+      if (pending !== undefined) {
+        // It may have been stored. To store it again would count it twice.
+        const what = 'counts of one flush are given up: the store never confirmed them';
+        deps.log.warn({ counter }, what);
+      }
+      moveOn(pending ?? settled);
+    },
+    flush: async (listing) => {
+      await send(listing);
+      prepare();
+      await send(listing);
+      await deleteSuperseded(deps, listing, settled);
+    },
+  };
+}
+
+function openCounter({ randomness, clock }: OwnCounterDeps): Snapshot {
+  const counter = randomness.id();
+  return { counter, number: 0, isClosed: false, from: clock.now(), rows: [], minutes: [] };
+}
+
+function addCounted(before: Snapshot, { rows, minutes }: Counted, minutesFrom: number): Snapshot {
+  const recent = [...before.minutes, ...minutes].filter(
+    ({ minute }) => minute >= minutesFrom / MINUTE_MS,
+  );
+  return {
+    ...before,
+    number: before.number + 1,
+    rows: sumRows([...before.rows, ...rows]),
+    minutes: sumMinutes(recent),
+  };
+}
+
+/** What is under the key then: this snapshot, or the one with which another process closed the counter. */
+async function putSnapshot(
+  deps: OwnCounterDeps,
+  listing: Listing,
+  snapshot: Snapshot,
+): Promise<Snapshot | 'corrupt'> {
+  const { counter, number } = snapshot;
+  const key = snapshotKey(counter, number);
+  const outcome = await createWhileCurrent(deps, listing, key, renderSnapshot(snapshot));
+  if (outcome === 'created') return snapshot;
+  const found = await deps.stored.readSnapshot(counter, number);
+  if (found !== 'missing' && found !== 'newer') return found;
+  throw new AppError('store_unavailable', `${key} exists and cannot be read.`);
+}
+
+/** The first snapshot of the next counter; undefined when the closed one has everything. */
+function restOf(own: Snapshot, closed: Snapshot, next: Snapshot): Snapshot | undefined {
+  const rows = subtractRows(own.rows, closed.rows);
+  if (rows.length === 0) return undefined;
+  const last = Math.max(...closed.minutes.map(({ minute }) => minute));
+  return { ...next, number: 1, rows, minutes: own.minutes.filter(({ minute }) => minute > last) };
+}
+
+/** Keeps the snapshot before the newest, in case the newest becomes corrupt. */
+async function deleteSuperseded(
+  { store }: OwnCounterDeps,
+  { counters }: Listing,
+  newest: Snapshot,
+): Promise<void> {
+  for (const { key, number } of counters.get(newest.counter) ?? []) {
+    if (number < newest.number - 1) await store.delete(key);
+  }
+}

@@ -1,0 +1,134 @@
+import pLimit from 'p-limit';
+import type { Clock } from '../clock.ts';
+import type { ObjectStore } from '../object-store/object-store.ts';
+import { condense } from './condense.ts';
+import { DAY_MS } from './counts.ts';
+import {
+  type AddedCounter,
+  renderSnapshot,
+  renderTotal,
+  type Snapshot,
+  type Total,
+} from './documents.ts';
+import { snapshotKey, totalKey } from './keys.ts';
+import { createWhileCurrent, type Listing } from './listing.ts';
+import type { StoredCounts } from './stored-counts.ts';
+
+const HOUR_MS = 3_600_000;
+/** Longer than minutes are of use for rates: totals have none. */
+export const IDLE_MS = 2 * HOUR_MS;
+const ROLL_UP_EVERY_MS = HOUR_MS;
+/** Until then a process that finds the newest total corrupt has the counters to read. */
+export const ADDED_KEPT_MS = DAY_MS;
+const TOTALS_KEPT_MS = 2 * DAY_MS;
+const TOTALS_KEPT_MIN = 8;
+/** A total names a closed counter for at least so long, so that its process cannot go on with it. */
+export const REMEMBERED_MS = 7 * DAY_MS;
+/** A process that counts while it is closed is not idle. */
+const CLOSE_TRIES = 5;
+const REQUESTS_AT_ONCE = 4;
+
+export interface RollUpDeps {
+  readonly store: ObjectStore;
+  readonly clock: Clock;
+  readonly stored: StoredCounts;
+}
+
+/**
+ * Closes the counters that no process has written for hours, and adds them to a new total.
+ *
+ * To close a counter is to create its next number, as a copy: its process, if it is only slow, then finds the
+ * number taken. So what a closed counter holds is final, and any number of processes may do this at once.
+ *
+ * @throws AppError the store's
+ */
+export async function rollUp(deps: RollUpDeps, listing: Listing): Promise<void> {
+  const { stored } = deps;
+  const newest = listing.totals[0];
+  if (newest !== undefined && listing.present - newest.writtenAt < ROLL_UP_EVERY_MS) return;
+  const limit = pLimit(REQUESTS_AT_ONCE);
+  const idle = [...stored.snapshots().values()].filter((one) => isIdle(deps, listing, one));
+  const closed = await Promise.all(
+    idle.map((snapshot) => limit(() => close(deps, listing, snapshot))),
+  );
+  const added = closed.filter((snapshot) => snapshot !== undefined);
+  if (added.length === 0) return;
+  const total = nextTotal(stored.total(), added, listing);
+  const outcome = await createWhileCurrent(
+    deps,
+    listing,
+    totalKey(total.number),
+    renderTotal(total),
+  );
+  // Another process was first, or this one and the answer was lost: the next listing has it.
+  if (outcome === 'exists') return;
+  stored.addTotal(total);
+  await Promise.all(removable(total, listing).map((key) => limit(() => deps.store.delete(key))));
+}
+
+function isIdle(
+  { stored }: RollUpDeps,
+  { counters, present }: Listing,
+  { counter, isClosed }: Snapshot,
+): boolean {
+  const listed = counters.get(counter) ?? [];
+  const isOld = present - (listed[0]?.writtenAt ?? 0) >= IDLE_MS;
+  return (isOld || isClosed) && stored.hasNewest(counter, listed);
+}
+
+/** The counter's last snapshot; undefined when the counter turns out to be in use. */
+async function close(
+  deps: RollUpDeps,
+  listing: Listing,
+  newest: Snapshot,
+): Promise<Snapshot | undefined> {
+  const { counter } = newest;
+  let last = newest;
+  // The newest may be corrupt: its number is taken.
+  let number = Math.max(last.number, listing.counters.get(counter)?.[0]?.number ?? 0) + 1;
+  for (let tries = 0; tries < CLOSE_TRIES && !last.isClosed; tries++, number++) {
+    const copy = { ...last, number, isClosed: true };
+    const key = snapshotKey(counter, number);
+    if ((await createWhileCurrent(deps, listing, key, renderSnapshot(copy))) === 'created')
+      return copy;
+    const found = await deps.stored.readSnapshot(counter, number);
+    if (found === 'missing' || found === 'newer') return undefined;
+    if (found !== 'corrupt') last = found;
+  }
+  return last.isClosed ? last : undefined;
+}
+
+function nextTotal(
+  base: Total | undefined,
+  added: readonly Snapshot[],
+  { totals, counters, present }: Listing,
+): Total {
+  const named = new Map<string, AddedCounter>();
+  for (const [counter, entry] of base?.counters ?? []) {
+    // A counter that is forgotten while its objects are in the store would be counted again.
+    const isKept = counters.has(counter) || present - entry.addedAt < REMEMBERED_MS;
+    if (isKept) named.set(counter, entry);
+  }
+  for (const { counter, number } of added) named.set(counter, { number, addedAt: present });
+  return {
+    number: Math.max(base?.number ?? 0, totals[0]?.number ?? 0) + 1,
+    countedSince: Math.min(
+      base?.countedSince ?? Number.POSITIVE_INFINITY,
+      ...added.map(({ from }) => from),
+    ),
+    counters: named,
+    rows: condense([...(base?.rows ?? []), ...added.flatMap(({ rows }) => rows)], present),
+  };
+}
+
+/** Keys of counters that have been in totals for long enough, and of totals that are not read any more. */
+function removable({ counters: added }: Total, { totals, counters, present }: Listing): string[] {
+  const oldCounters = [...counters].filter(([counter]) => {
+    const addedAt = added.get(counter)?.addedAt ?? Number.POSITIVE_INFINITY;
+    return present - addedAt >= ADDED_KEPT_MS;
+  });
+  const oldTotals = totals
+    .slice(TOTALS_KEPT_MIN)
+    .filter(({ writtenAt }) => present - writtenAt >= TOTALS_KEPT_MS);
+  return [...oldCounters.flatMap(([, objects]) => objects), ...oldTotals].map(({ key }) => key);
+}
