@@ -1,10 +1,11 @@
 import path from 'node:path';
 import type { Captcha } from '../captcha/captcha.ts';
-import type { Clock, Randomness } from '../clock.ts';
 import type { Config } from '../config.ts';
+import type { AppError } from '../errors.ts';
 import type { AccountsDeps } from '../http/accounts/accounts-deps.ts';
 import { createAddressLimit } from '../http/server/address-limit.ts';
 import { createSigningKeys, importSigningKeys } from '../identity/access-tokens/signing-keys.ts';
+import { cleanUpIdentity } from '../identity/clean-up.ts';
 import { createIdentity, type Identity } from '../identity/identity.ts';
 import { createPasswordHasher, type PasswordCost } from '../identity/passwords/password-hasher.ts';
 import { createEmbeddedProvider } from '../identity/providers/embedded.ts';
@@ -12,35 +13,52 @@ import { createGotrueProvider } from '../identity/providers/gotrue.ts';
 import type { IdentityProvider } from '../identity/providers/identity-provider.ts';
 import { openLocalSecret } from '../local-secret.ts';
 import type { Log } from '../log.ts';
-import type { ObjectStore } from '../object-store/object-store.ts';
 import type { Secret } from '../secret.ts';
+import type { Part, PartDeps } from './part.ts';
 
-/** Builds the parts of accounts from the configuration. */
+/** What each account route uses. */
+type AccountRoutes = AccountsDeps & { readonly billingPortalUrl: string | undefined };
 
-export interface OpenIdentityDeps {
-  readonly config: Config;
-  readonly clock: Clock;
-  readonly randomness: Randomness;
-  readonly log: Log;
-  readonly store: ObjectStore;
-  readonly onProviderOutcome: (ok: boolean, sentence: string) => void;
+export interface AccountsPart extends Part {
+  /** Undefined if IDENTITY_PROVIDER is off. */
+  readonly identity: Identity | undefined;
+  readonly routes: AccountRoutes;
+}
+
+interface AccountsPartDeps extends PartDeps {
+  readonly captcha: Captcha;
+  /** Default: that of production. */
   readonly passwordCost: PasswordCost | undefined;
 }
 
 /** From one IP address, for requests with a token. A request without a valid token costs little. */
 const REQUESTS_PER_MINUTE = 600;
 
-/** Undefined if IDENTITY_PROVIDER is off. @throws AppError `invalid_configuration` */
-export async function openIdentity(deps: OpenIdentityDeps): Promise<Identity | undefined> {
-  const { config, store, clock, randomness, log } = deps;
+/** Accounts, sessions and developer keys. @throws AppError `invalid_configuration` */
+export async function openAccountsPart(deps: AccountsPartDeps): Promise<AccountsPart> {
   const provider = createProvider(deps);
-  if (provider === undefined) return undefined;
+  const identity = provider === undefined ? undefined : await openIdentity(deps, provider);
+  // Accounts may have been switched off, with documents left to clean up.
+  const part = {
+    routes: routesOf(deps, identity),
+    housekeeping: { accounts: () => cleanUpIdentity(deps) },
+  };
+  if (identity === undefined) return { ...part, identity };
+  const component = {
+    kind: 'probed',
+    id: 'identity_provider',
+    name: 'Signing in',
+    outageImpact: 'minor',
+    probe: (signal: AbortSignal) => identity.provider.probe(signal),
+  } as const;
+  return { ...part, identity, components: [component] };
+}
+
+async function openIdentity(deps: PartDeps, provider: IdentityProvider): Promise<Identity> {
+  const { config, log } = deps;
   const { sessionSecret, keys } = await openSecrets(config, log);
   return createIdentity({
-    store,
-    clock,
-    randomness,
-    log,
+    ...deps,
     provider,
     registration: config.accounts.registration,
     sessionSecret,
@@ -50,16 +68,14 @@ export async function openIdentity(deps: OpenIdentityDeps): Promise<Identity | u
   });
 }
 
-function createProvider(deps: OpenIdentityDeps): IdentityProvider | undefined {
-  const { store, clock, randomness, onProviderOutcome } = deps;
+function createProvider(deps: AccountsPartDeps): IdentityProvider | undefined {
+  const { store, clock, randomness, reportOutcome } = deps;
   const { provider } = deps.config.accounts;
   if (provider.kind === 'off') return undefined;
   if (provider.kind === 'gotrue') {
-    return createGotrueProvider({
-      ...provider,
-      clock,
-      onOutcome: (failure) => onProviderOutcome(failure === undefined, failure?.message ?? ''),
-    });
+    const report = reportOutcome('identity_provider', 'The identity provider does not answer.');
+    const onOutcome = (failure: AppError | undefined) => report(failure === undefined);
+    return createGotrueProvider({ ...provider, clock, onOutcome });
   }
   const passwords = createPasswordHasher({ cost: deps.passwordCost });
   return createEmbeddedProvider({ store, clock, randomness, passwords });
@@ -89,11 +105,10 @@ async function openSecrets(
   };
 }
 
-export function createAccountsDeps(
-  config: Config,
+function routesOf(
+  { config, captcha }: AccountsPartDeps,
   identity: Identity | undefined,
-  captcha: Captcha,
-): AccountsDeps & { readonly billingPortalUrl: string | undefined } {
+): AccountRoutes {
   const { tiers, cookieMode, cookieSameSite, websiteOrigins, billingPortalUrl } = config.accounts;
   return {
     identity,

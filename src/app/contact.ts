@@ -1,46 +1,43 @@
 import type { Captcha } from '../captcha/captcha.ts';
-import type { Clock, Randomness } from '../clock.ts';
-import type { Config } from '../config.ts';
-import { createDelivery, type Delivery } from '../contact/delivery.ts';
+import { createDelivery } from '../contact/delivery.ts';
 import { createIntake } from '../contact/intake.ts';
-import type { Mailer } from '../contact/mail.ts';
+import { createMailer } from '../contact/mail.ts';
+import { removeOldMessages } from '../contact/retention.ts';
 import { createAddressLimit } from '../http/server/address-limit.ts';
 import type { ContactRouteDeps } from '../http/website/contact.ts';
-import type { Log } from '../log.ts';
-import type { ObjectStore } from '../object-store/object-store.ts';
+import { OUTSIDE_PROBE_INTERVAL_MS, type Part, type PartDeps } from './part.ts';
 
-export interface ContactParts {
-  readonly config: Config;
-  readonly clock: Clock;
-  readonly randomness: Randomness;
-  readonly log: Log;
-  readonly store: ObjectStore;
-  readonly captcha: Captcha;
-  /** Undefined when no mail server is set up: then messages are only stored, and read on the command line. */
-  readonly mailer: Mailer | undefined;
-  readonly onMailOutcome: (ok: boolean, sentence: string) => void;
-}
+const MAIL_PROBE_TIMEOUT_MS = 15_000;
 
-export interface Contact {
-  readonly route: ContactRouteDeps;
-  readonly delivery: Delivery | undefined;
-}
-
-/** Builds the contact form and the delivery of its messages. */
-export function createContact(parts: ContactParts): Contact {
-  const { config, clock, randomness, log, store, captcha, mailer, onMailOutcome } = parts;
-  const base = { store, clock, randomness };
-  const delivery =
-    mailer === undefined
-      ? undefined
-      : createDelivery({ ...base, log, mailer, onOutcome: onMailOutcome });
-  const intake = createIntake({ ...base, captcha, onAccepted: (id) => delivery?.wake(id) });
+/** The contact form and, with a mail server, the delivery of its messages. */
+export function createContactPart(
+  deps: PartDeps & { readonly captcha: Captcha },
+): Part & { readonly routes: ContactRouteDeps } {
+  const { config, captcha, reportOutcome } = deps;
+  const { mail, keptMs } = config.contact;
+  const addressLimit = createAddressLimit({ perMinute: config.contactPerAddress });
+  const housekeeping = { messages: () => removeOldMessages(deps, keptMs) };
+  if (mail === undefined) {
+    const { submit } = createIntake(deps);
+    return { routes: { submit, captcha, addressLimit }, housekeeping };
+  }
+  const mailer = createMailer(mail);
+  const onOutcome = reportOutcome('mail', 'A mail could not be delivered; it is tried again.');
+  const delivery = createDelivery({ ...deps, mailer, onOutcome });
+  const { submit } = createIntake({ ...deps, onAccepted: (id) => delivery.wake(id) });
+  const component = {
+    kind: 'probed',
+    id: 'mail',
+    name: 'Mail',
+    outageImpact: 'minor',
+    probe: (signal: AbortSignal) => mailer.verify(signal),
+    intervalMs: OUTSIDE_PROBE_INTERVAL_MS,
+    timeoutMs: MAIL_PROBE_TIMEOUT_MS,
+  } as const;
   return {
-    delivery,
-    route: {
-      submit: intake.submit,
-      captcha,
-      addressLimit: createAddressLimit({ perMinute: config.contactPerAddress }),
-    },
+    routes: { submit, captcha, addressLimit },
+    housekeeping,
+    background: [delivery],
+    components: [component],
   };
 }
