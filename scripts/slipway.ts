@@ -8,7 +8,7 @@ const { readEnvironment } = await import('../src/system.ts');
 const { stdin, stdout, stderr } = process;
 for (const stream of [stdout, stderr]) {
   stream.on('error', (error: NodeJS.ErrnoException) => {
-    // Its reader has seen enough, such as `head`: what the command does is done all the same.
+    // EPIPE: the reader of the pipe, such as `head`, has closed it. The command still finishes its work.
     if (error.code !== 'EPIPE') throw error;
   });
 }
@@ -23,7 +23,7 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
         'slipway: Interrupted: the change may or may not have been made. Run the same command again to be sure.\n',
       );
     }
-    // Ends by the signal: a script that runs this command sees that it was interrupted.
+    // Ends by the signal, so that a script that runs this command sees the interruption.
     process.kill(process.pid, signal);
   });
 }

@@ -12,7 +12,7 @@ import { renderSchema } from '../src/sequence/json-schema.ts';
 import { compactionSchema } from '../src/usage/compaction-document.ts';
 import { flushSchema } from '../src/usage/flush-document.ts';
 
-/** Every kind of stored document, of every room. */
+/** Every kind of stored document. */
 const DOCUMENTS = {
   'release-manifest': ['Release manifest', manifestSchema],
   'catalog-revision': ['Catalog revision', revisionSchema],
@@ -28,7 +28,7 @@ const DOCUMENTS = {
   'usage-compaction': ['Counts of all processes', compactionSchema],
 } as const;
 
-/** File name below `manifests/` and text of each schema. */
+/** The JSON Schema of each stored document, keyed by its file name below `manifests/`. */
 export function renderSchemas(): ReadonlyMap<string, string> {
   return new Map(
     Object.entries(DOCUMENTS).map(([name, [title, signed]]) => [

@@ -6,10 +6,10 @@ import { fillStore, versionAt } from './content.ts';
 import { median, medianRatio } from './statistic.ts';
 import { NOTHING, type Row, type Table, timesOf } from './table.ts';
 
-/** What a check costs above a route that does nothing. */
+/** Compares the processor time of a check with that of a route that does nothing. */
 
 const REQUESTS_WARM = 6_000;
-/** The servers of a case take turns within a round as well: a busy neighbour hits all of them. */
+/** The servers of a case also alternate within a round, so that other load on the machine slows all of them. */
 const TURNS = 8;
 const REQUESTS_A_TURN = 1_000;
 const PRESIGN_CALLS = 2_000;
@@ -102,11 +102,11 @@ function report(
     heading: ['', 'CPU µs/request', 'requests/s', '× fixed route', '× bare node:http'],
     rows,
     notes: [
-      `Medians of ${rounds} rounds, every server a new process in each: ${REQUESTS_WARM} requests to warm up, then ${TURNS} turns of ${REQUESTS_A_TURN}, in turn with its baselines.`,
-      'Ratios are medians of the ratios within each round. CPU is process.cpuUsage() of the server alone; the load is another process, on 10 connections.',
-      'The fixed route has the same plugins, hooks, log (pino, info, /dev/null), body limit and schema, and sends a buffer of the same size.',
-      'The service counts what it is asked, and writes the counts to its store beside, as it does by default; that they were counted is looked up.',
-      'The presign call is ObjectStore.presign on S3: the SDK with a thin wrapper; the service pays it once per file and 20 minutes.',
+      `Medians of ${rounds} rounds. Each round starts new servers, warms each up with ${REQUESTS_WARM} requests, and then sends ${TURNS} × ${REQUESTS_A_TURN} requests, alternating between the service and its baselines.`,
+      'Ratios are medians of the ratios within each round. CPU is process.cpuUsage() of the server process; another process sends the requests, on 10 connections.',
+      'The fixed route has the same plugins, hooks, log (pino, info, /dev/null), body limit and schema as check-update, and sends a buffer of the same size.',
+      'The service counts the checks and stores the counts in the background, as by default. The benchmark fails when the count is wrong.',
+      'The presign call is ObjectStore.presign on S3, a thin wrapper of the SDK. The service makes it once per file every 20 minutes.',
     ],
   };
 }
@@ -125,7 +125,7 @@ function bodyOf(name: Case): string {
   });
 }
 
-/** The answer that the baselines repeat; and the proof that the case is what it says. */
+/** The answer that the baselines send. Fails when the service does not answer as the case expects. */
 async function askOnce(context: BenchContext, directory: string, name: Case): Promise<string> {
   const child = await startServer(context);
   try {
@@ -134,7 +134,8 @@ async function askOnce(context: BenchContext, directory: string, name: Case): Pr
     const response = await fetch(url, { method: 'POST', headers, body: bodyOf(name) });
     const answer = await response.text();
     const reason = name === 'none' ? 'up_to_date' : 'offer';
-    if (!answer.includes(`"reason":"${reason}"`)) throw new Error(`Not as expected: ${answer}`);
+    if (!answer.includes(`"reason":"${reason}"`))
+      throw new Error(`Expected the reason ${reason}: ${answer}`);
     return answer;
   } finally {
     await child.stop();
@@ -175,8 +176,9 @@ async function measureCase(
       }
     }
     const counted = (await countedBy(service)) - before;
-    // Else the ratio would be that of something that is not shipped.
-    if (counted !== TURNS * REQUESTS_A_TURN) throw new Error(`${counted} checks were counted.`);
+    // Without counting, the service would do less work than in production.
+    if (counted !== TURNS * REQUESTS_A_TURN)
+      throw new Error(`The service counted ${counted} of ${TURNS * REQUESTS_A_TURN} checks.`);
     return Object.fromEntries(
       servers.map(({ kind, cpu, rates }) => [
         kind,

@@ -37,7 +37,7 @@ describeVolume('a volume as Windows has it', VOLUMES.folding, root, (directory) 
     const script = join(import.meta.dirname, '../../scripts/demo.ts');
     const env = { PATH: process.env.PATH, PORT: '0', DATA_DIR: join(directory, 'demo') };
     const { stdout } = await promisify(execFile)(process.execPath, [script, '--once'], { env });
-    expect(stdout).toContain('→ matches');
+    expect(stdout).toContain('→ the hash matches');
   });
 });
 
