@@ -44,8 +44,7 @@ const child = spawn(
 );
 child.once('close', (code) => {
   const took = ((Date.now() - startedAt) / 60_000).toFixed(1);
-  const result =
-    code === 0 ? 'no partial state, nothing lost' : 'FAILED; the seed is printed above';
+  const result = code === 0 ? 'no torn states, nothing lost' : 'FAILED; the seed is printed above';
   console.log(`soak: up to ${kills} kills per store in ${took} minutes: ${result}.`);
   process.exitCode = code ?? 1;
 });

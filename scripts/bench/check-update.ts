@@ -1,8 +1,6 @@
-import path from 'node:path';
-import { openFilesystemStore } from '../../src/object-store/filesystem.ts';
 import type { BenchContext } from './bench.ts';
 import { type Child, startChild } from './child.ts';
-import { fillStore, versionAt } from './content.ts';
+import { fillDirectory, versionAt } from './content.ts';
 import { median, medianRatio } from './statistic.ts';
 import { NOTHING, type Row, type Table, timesOf } from './table.ts';
 
@@ -13,7 +11,6 @@ const REQUESTS_WARM = 6_000;
 const TURNS = 8;
 const REQUESTS_A_TURN = 1_000;
 const PRESIGN_CALLS = 2_000;
-const NO_LINK = { url: '', expiresAt: new Date(0) };
 const OFFERS = 200;
 
 const CASES = {
@@ -39,10 +36,8 @@ interface Measured {
 
 export async function benchCheckUpdate(context: BenchContext): Promise<readonly Table[]> {
   const directory = await context.workspace.makeDirectory();
-  const objects = path.join(directory, 'objects');
-  const store = await openFilesystemStore({ directory: objects, signUrl: () => NO_LINK });
   const plan = { stableOffers: OFFERS, betaOffers: 2, retired: 0, history: false };
-  await fillStore(store, { application: 'desktop', ...plan });
+  await fillDirectory(directory, { application: 'desktop', ...plan });
   const answers = new Map<Case, string>();
   for (const name of NAMES) answers.set(name, await askOnce(context, directory, name));
 

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import path from 'node:path';
 import pLimit from 'p-limit';
 import { type Channels, registerApplication } from '../../src/catalog/change.ts';
 import { artifactKey, artifactObject } from '../../src/catalog/keys.ts';
@@ -6,6 +7,7 @@ import { manifestOf } from '../../src/catalog/manifest-document.ts';
 import { offerJsonOf } from '../../src/catalog/revision-document.ts';
 import { manifestSequence, type Revision, revisionSequence } from '../../src/catalog/sequences.ts';
 import type { Artifact, Release } from '../../src/domain/release.ts';
+import { openFilesystemStore } from '../../src/object-store/filesystem.ts';
 import type { ObjectStore } from '../../src/object-store/object-store.ts';
 import { seal } from '../../src/sequence/sealed.ts';
 import { systemClock, systemRandomness } from '../../src/system.ts';
@@ -33,6 +35,13 @@ const NOTES = `## What is new\n\n${'- Opens large projects twice as fast, and sa
 /** The version of the release with this index, counted from 0. */
 export function versionAt(index: number): string {
   return `${1 + Math.floor(index / 100)}.${Math.floor(index / 10) % 10}.${index % 10}`;
+}
+
+/** Fills the directory store of a service whose DATA_DIR is `dataDirectory`. */
+export async function fillDirectory(dataDirectory: string, plan: ContentPlan): Promise<void> {
+  const signUrl = () => ({ url: '', expiresAt: new Date(0) });
+  const directory = path.join(dataDirectory, 'objects');
+  await fillStore(await openFilesystemStore({ directory, signUrl }), plan);
 }
 
 export async function fillStore(store: ObjectStore, plan: ContentPlan): Promise<void> {

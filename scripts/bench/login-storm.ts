@@ -1,9 +1,7 @@
-import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { openFilesystemStore } from '../../src/object-store/filesystem.ts';
 import type { BenchContext } from './bench.ts';
 import { type Child, startChild } from './child.ts';
-import { fillStore, versionAt } from './content.ts';
+import { fillDirectory, versionAt } from './content.ts';
 import type { Answers, PacedChecks } from './login-storm-process.ts';
 import { startService } from './service.ts';
 import { interleave, median, medianRatio, quantile } from './statistic.ts';
@@ -26,7 +24,6 @@ const CLIENTS = 40;
 /** Enough to stay below the rate limit of five log-ins a minute per account. */
 const ACCOUNTS = 400;
 const OFFERS = 50;
-const NO_LINK = { url: '', expiresAt: new Date(0) };
 
 const PHASES = ['quiet', 'storm', 'neighbour'] as const;
 type Phase = (typeof PHASES)[number];
@@ -42,7 +39,8 @@ interface Measured extends PacedChecks {
 
 export async function benchLoginStorm(context: BenchContext): Promise<readonly Table[]> {
   const directory = await context.workspace.makeDirectory();
-  await publishSome(path.join(directory, 'objects'));
+  const plan = { stableOffers: OFFERS, betaOffers: 1, retired: 0, history: false };
+  await fillDirectory(directory, { application: 'desktop', ...plan });
   const env = { DATA_DIR: directory, AUTH_PER_ADDRESS: '999999', LOG_LEVEL: 'info' };
   const service = await startService(context, env);
   const { workspace } = context;
@@ -64,12 +62,6 @@ export async function benchLoginStorm(context: BenchContext): Promise<readonly T
   } finally {
     await Promise.all([checker.stop(), crowd.stop(), service.stop()]);
   }
-}
-
-async function publishSome(directory: string): Promise<void> {
-  const store = await openFilesystemStore({ directory, signUrl: () => NO_LINK });
-  const plan = { stableOffers: OFFERS, betaOffers: 1, retired: 0, history: false };
-  await fillStore(store, { application: 'desktop', ...plan });
 }
 
 interface Setting {
