@@ -13,10 +13,10 @@ import { createTestService } from './support/service.ts';
 /** The service in its own process. */
 
 const CHECK = '/api/v1/desktop/check-update';
-const SECRET = 'a-signing-secret-that-nobody-may-ever-read';
+const SECRET = 'a-signing-secret-that-must-not-be-logged';
 /** More bytes than the sockets of a connection buffer. */
 const SIZE = 32 * 1024 * 1024;
-const S3_SECRET = 'the-s3-secret-that-nobody-may-ever-read';
+const S3_SECRET = 'the-s3-secret-that-must-not-be-logged';
 
 const ask = (url: string, body: object = {}) =>
   fetch(`${url}${CHECK}`, {
@@ -87,7 +87,7 @@ describe('the service as a process', () => {
     for (const line of requests) expect(line.request_id).toEqual(expect.any(String));
     expect(logged.map(({ msg }) => msg)).toEqual(expect.arrayContaining(['stopping', 'stopped']));
     expect(requests.some((line) => String(line.url).startsWith('/files/'))).toBe(true);
-    expect(service.output()).not.toMatch(/signature=|nobody-may-ever-read/);
+    expect(service.output()).not.toMatch(/signature=|must-not-be-logged/);
     expect(service.errors()).toBe('');
   });
 

@@ -30,7 +30,7 @@ const AT = '2026-11-01T12:00:00.000Z';
 const HEADER = { schema_version: 1 as const, at: AT, by: 'bench', skipped: [] };
 
 /** A typical text of about 500 characters. */
-const NOTES = `## What is new\n\n${'- Opens large projects twice as fast, and says so when a file cannot be read.\n'.repeat(6)}`;
+const NOTES = `## What is new\n\n${'- Opens large projects twice as fast, and reports a file that it cannot read.\n'.repeat(6)}`;
 
 /** The version of the release with this index, counted from 0. */
 export function versionAt(index: number): string {

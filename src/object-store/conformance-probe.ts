@@ -106,7 +106,7 @@ async function probeInTurn(store: ObjectStore, key: string, missing: string): Pr
   }
   const [first, second] = [Buffer.from('first'), Buffer.from('second')];
   if ((await createKnown(store, key, first)) !== 'created') {
-    findings.push('The store refused to create a new key as if it were taken.');
+    findings.push('The store reported a new key as taken.');
   }
   if ((await createKnown(store, key, second)) !== 'exists') {
     findings.push('The store created a second object under a taken key.');

@@ -53,7 +53,7 @@ const DEFAULT_TIMEOUTS: S3Timeouts = {
 const ATTEMPTS_MAX = 4;
 const BACKOFF_FIRST_MS = 50;
 const BACKOFF_MAX_MS = 1_000;
-/** How many retries may exceed the successes: retries must not make an outage worse. */
+/** How many retries are allowed beyond one per success: retries must not make an outage worse. */
 const RETRY_BUDGET = 100;
 const CREDENTIALS_TIMEOUT_MS = 10_000;
 
