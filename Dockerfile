@@ -1,8 +1,8 @@
-# The service by default, the command line as `slipway …`.
+# Runs the service by default; `slipway …` runs the command line.
 FROM node:24-bookworm-slim AS build
 WORKDIR /slipway
 COPY package.json package-lock.json .npmrc ./
-# `npm ci` also installs npm's `node` package, for development; `npm prune` below removes it.
+# `npm ci` also installs the development dependencies (npm's `node` package among them); `npm prune` removes them.
 RUN npm ci
 COPY tsconfig.json tsconfig.build.json ./
 COPY src src
@@ -15,7 +15,7 @@ WORKDIR /slipway
 COPY --from=build /slipway/package.json ./
 COPY --from=build /slipway/node_modules node_modules
 COPY --from=build /slipway/dist dist
-# The command, and a directory that the unprivileged user may write.
+# The user `node` must be able to write to /data.
 RUN chmod +x dist/scripts/slipway.js \
   && ln -s /slipway/dist/scripts/slipway.js /usr/local/bin/slipway \
   && mkdir /data && chown node:node /data

@@ -1,8 +1,8 @@
 import { defineConfig } from 'vitest/config';
 
-/** Tests of what is outside this process: real S3, processes, browsers, updaters, volumes, generated load. */
+/** Tests that need more than this process: real S3, child processes, browsers, updaters, volumes, load. */
 const SYSTEM_TESTS = 'test/**/*.system.test.ts';
-/** Tests on the memory store; the system tests run them again on real ones. */
+/** Tests that the quick project runs on the memory store, and the system project on real stores. */
 const ON_EVERY_STORE = [
   'accounts/account',
   'accounts/invitations',
@@ -17,7 +17,7 @@ export default defineConfig({
     hookTimeout: 120_000,
     // The default of one second is too short on a loaded machine.
     expect: { poll: { timeout: 20_000 } },
-    // Processes, not threads: commands change the working directory.
+    // Processes, because commands change the working directory, which threads share.
     pool: 'forks',
     maxWorkers: 2,
     projects: [
@@ -27,7 +27,7 @@ export default defineConfig({
           name: 'quick',
           include: ['test/**/*.test.ts'],
           exclude: [SYSTEM_TESTS],
-          // The files of a worker share what they import, which takes longer than most tests.
+          // Test files in one worker share their imports, because importing takes longer than most tests.
           isolate: false,
         },
       },

@@ -14,7 +14,7 @@ import { benchSwap } from './bench/swap.ts';
 import { isMissed, renderTable } from './bench/table.ts';
 import { openWorkspace } from './bench/workspace.ts';
 
-/** `npm run bench`: the speed that is promised, against baselines measured in the same run. */
+/** `npm run bench`: measures the promised speed against baselines measured in the same run. */
 
 const BENCHES: Readonly<Record<string, Bench>> = {
   'check-update': benchCheckUpdate,
@@ -34,12 +34,12 @@ const USAGE = `npm run bench -- [NAMES…] [OPTIONS]
 Names (all of them by default): ${Object.keys(BENCHES).join(', ')}
 
   --rounds N     rounds of every comparison (7)
-  --size MIB     the file that is published (1024)
-  --s3-size MIB  the same on S3, in three rounds (256: every round stays in the server's memory for a while)
-  --node-arg A   passed to the processes that are measured, e.g. --node-arg=--cpu-prof; repeatable
-  --strict       exit with 1 when a target was missed
+  --size MIB     size of the file to publish (1024)
+  --s3-size MIB  size of the file to publish to S3, in three rounds (256: some servers keep every round in memory)
+  --node-arg A   Node argument for the measured processes, such as --node-arg=--cpu-prof; repeatable
+  --strict       exit with 1 when a target is missed
 
-S3 is measured when TEST_S3_ENDPOINT or S3_ENDPOINT is set, with the credentials that go with it.`;
+The S3 benchmarks run when TEST_S3_ENDPOINT or S3_ENDPOINT is set, with the credentials for that server.`;
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -54,7 +54,7 @@ const { values, positionals } = parseArgs({
 });
 const unknown = positionals.filter((name) => !Object.hasOwn(BENCHES, name));
 if (values.help || unknown.length > 0) {
-  if (unknown.length > 0) console.error(`There is no bench ${unknown.join(', ')}.\n`);
+  if (unknown.length > 0) console.error(`No benchmark named ${unknown.join(', ')}.\n`);
   console.log(USAGE);
   process.exit(unknown.length > 0 ? 2 : 0);
 }
@@ -62,7 +62,7 @@ if (values.help || unknown.length > 0) {
 const names = positionals.length > 0 ? positionals : Object.keys(BENCHES);
 let missed = 0;
 const workspace = await openWorkspace();
-// The children are ended and the files removed, also when somebody has seen enough.
+// Removes the temporary files and lets `exit` end the child processes when the user interrupts.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   process.once(signal, () => workspace.remove().finally(() => process.exit(130)));
 }
@@ -91,7 +91,7 @@ try {
 if (missed > 0) console.log(`${missed} target${missed === 1 ? '' : 's'} missed.`);
 process.exitCode = values.strict && missed > 0 ? 1 : 0;
 
-/** One line that is written over; nothing where the output goes to a file. */
+/** Overwrites one line on a terminal; prints nothing when the output goes to a file. */
 function showProgress(text: string): void {
   if (!process.stderr.isTTY) return;
   process.stderr.write(`\r\x1b[K${text}`);

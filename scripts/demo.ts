@@ -57,7 +57,7 @@ try {
   for (const program of [previous, current]) await publish(program);
   step('The service starts on the same directory');
   const { app, url } = await startService();
-  step(`A client that runs ${previous.version} asks whether there is something newer`);
+  step(`A client that runs ${previous.version} checks for an update`);
   await playClient(url, previous, current);
   if (values.once) {
     await Promise.all([app.http.close(), app.catalog.stop()]);
@@ -137,22 +137,25 @@ async function playClient(url: string, old: Program, expected: Program): Promise
   });
   const answer = (await asked.json()) as Answer;
   if (answer.version !== expected.version)
-    throw new Error(`unexpected answer: ${JSON.stringify(answer)}`);
+    throw new Error(
+      `Expected version ${expected.version}, but the service answered ${JSON.stringify(answer)}.`,
+    );
   const { download } = answer;
   console.log(
     `  → ${answer.version}, ${download.filename}, ${download.size} bytes, sha256 ${download.sha256}`,
   );
 
-  step('It downloads the file from the presigned URL and verifies it');
+  step('The client downloads the file from the presigned URL and verifies it');
   console.log(`GET ${download.url.replace(/signature=.*/, 'signature=…')}`);
   const response = await fetch(download.url, { signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS) });
   const bytes = Buffer.from(await response.arrayBuffer());
   const sha256 = createHash('sha256').update(bytes).digest('hex');
   console.log(`  → ${response.status}, ${bytes.length} bytes, sha256 ${sha256}`);
-  if (sha256 !== download.sha256) throw new Error('the bytes do not match their hash');
-  console.log('  → matches');
+  if (sha256 !== download.sha256)
+    throw new Error('The downloaded bytes do not match the SHA-256 in the answer.');
+  console.log('  → the hash matches');
 
-  step('It runs what it got');
+  step('The client runs the downloaded program');
   console.log(`$ ${download.filename} --version\n${await runVersion(bytes, download.filename)}`);
 }
 
@@ -174,10 +177,10 @@ async function runVersion(bytes: Buffer, filename: string): Promise<string> {
 function printAddresses(url: string, { version }: Program): void {
   const os = OS_BY_NODE[process.platform];
   const body = JSON.stringify({ current_version: version, platform: os, arch: process.arch });
-  step('Still serving; try these, and stop with Ctrl-C');
+  step('The service is still running. Try these addresses; stop it with Ctrl-C');
   console.log(
     [
-      `  ${url}/docs   every address, to try in a browser`,
+      `  ${url}/docs   all endpoints, to try in a browser`,
       `  curl ${url}/api/v1/desktop/latest-version`,
       `  curl -H 'content-type: application/json' -d '${body}' ${url}/api/v1/desktop/check-update`,
       `  curl -LOJ '${url}/api/v1/desktop/download/${os}-${process.arch}'`,

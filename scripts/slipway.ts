@@ -8,7 +8,7 @@ const { readEnvironment } = await import('../src/system.ts');
 const { stdin, stdout, stderr } = process;
 for (const stream of [stdout, stderr]) {
   stream.on('error', (error: NodeJS.ErrnoException) => {
-    // The reader closed the pipe, as `head` does. The command still completes its work.
+    // EPIPE: the reader of the pipe, such as `head`, has closed it. The command still finishes its work.
     if (error.code !== 'EPIPE') throw error;
   });
 }
@@ -23,7 +23,7 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
         'slipway: The command was interrupted, and the change may or may not have been made. Run the same command again to be sure.\n',
       );
     }
-    // Ends by the signal, so that a script that runs this command can tell that it was interrupted.
+    // Ends by the signal, so that a script that runs this command sees the interruption.
     process.kill(process.pid, signal);
   });
 }

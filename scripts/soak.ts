@@ -5,17 +5,16 @@ import { fileURLToPath } from 'node:url';
 import { Command, InvalidArgumentError, Option } from 'commander';
 
 /**
- * The killed-publish tests for longer: `node scripts/soak.ts --kills 1000`. It runs the tests
- * themselves, so that what is promised for a thousand kills is what CI holds twenty to. Works from a
- * checkout; on S3 too when TEST_S3_ENDPOINT and its companions are set.
+ * Runs the killed-publish tests for longer: `node scripts/soak.ts --kills 1000`. CI runs the same tests
+ * with twenty kills. Needs a checkout; also tests S3 when TEST_S3_ENDPOINT and its credentials are set.
  */
 
 const program = new Command('soak')
-  .description('Kills real publishes again and again, and looks at what clients see after each.')
-  .option('--kills <number>', 'kill -9 per store', positive, 1_000)
-  .option('--minutes <number>', 'give up counting after this long', positive, 120)
-  .option('--seed <number>', 'of the moments; a failure names the one it had', positive)
-  .addOption(new Option('--store <name>', 'only this one').choices(['directory', 's3']))
+  .description('Kills many real publishes, and after each one checks what clients see.')
+  .option('--kills <number>', 'how many publishes to kill (SIGKILL) per store', positive, 1_000)
+  .option('--minutes <number>', 'stop after this many minutes', positive, 120)
+  .option('--seed <number>', 'seed of the random moments; a failed run prints its seed', positive)
+  .addOption(new Option('--store <name>', 'test only this store').choices(['directory', 's3']))
   .parse();
 
 const { kills, minutes, seed, store } = program.opts<{
@@ -45,7 +44,7 @@ const child = spawn(
 );
 child.once('close', (code) => {
   const took = ((Date.now() - startedAt) / 60_000).toFixed(1);
-  const result = code === 0 ? 'no torn state, nothing lost' : 'FAILED; the seed is above';
+  const result = code === 0 ? 'no torn states, nothing lost' : 'FAILED; the seed is printed above';
   console.log(`soak: up to ${kills} kills per store in ${took} minutes: ${result}.`);
   process.exitCode = code ?? 1;
 });

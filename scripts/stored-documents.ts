@@ -11,7 +11,7 @@ import { sessionSchema } from '../src/identity/sessions/session-document.ts';
 import { renderSchema } from '../src/sequence/json-schema.ts';
 import { snapshotSchema, totalSchema } from '../src/usage/documents.ts';
 
-/** Every kind of stored document, of every room. */
+/** Every kind of stored document. */
 const DOCUMENTS = {
   'release-manifest': ['Release manifest', manifestSchema],
   'catalog-revision': ['Catalog revision', revisionSchema],
@@ -27,7 +27,7 @@ const DOCUMENTS = {
   'usage-total': ['Usage counts of all processes', totalSchema],
 } as const;
 
-/** File name below `manifests/` and text of each schema. */
+/** The JSON Schema of each stored document, keyed by its file name below `manifests/`. */
 export function renderSchemas(): ReadonlyMap<string, string> {
   return new Map(
     Object.entries(DOCUMENTS).map(([name, [title, signed]]) => [

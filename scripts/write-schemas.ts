@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { renderSchemas } from './stored-documents.ts';
 
-/** Writes the JSON Schemas of the stored format into `manifests/`; a test fails when they drift. */
+/** Writes the JSON Schemas of the stored format into `manifests/`. A test fails when the files there differ. */
 for (const [file, text] of renderSchemas()) {
   await writeFile(path.join(import.meta.dirname, '..', 'manifests', file), text);
   console.log(`manifests/${file}`);

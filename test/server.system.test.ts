@@ -10,13 +10,13 @@ import { freePort, killAll, startServer as start } from './support/process.ts';
 import { makeArtifact, makeTemporaryDirectory, publish } from './support/release.ts';
 import { createTestService } from './support/service.ts';
 
-/** The service as a process of its own. */
+/** The service in its own process. */
 
 const CHECK = '/api/v1/desktop/check-update';
-const SECRET = 'a-signing-secret-that-nobody-may-ever-read';
-/** More than sockets hold back. */
+const SECRET = 'a-signing-secret-that-must-not-be-logged';
+/** More bytes than the sockets of a connection buffer. */
 const SIZE = 32 * 1024 * 1024;
-const S3_SECRET = 'the-s3-secret-that-nobody-may-ever-read';
+const S3_SECRET = 'the-s3-secret-that-must-not-be-logged';
 
 const ask = (url: string, body: object = {}) =>
   fetch(`${url}${CHECK}`, {
@@ -42,11 +42,11 @@ describe('the service as a process', () => {
   });
   afterAll(() => directory.remove());
 
-  it('SIGTERM under load: what is under way is completed, then exit 0', async () => {
+  it('SIGTERM under load: requests in progress are completed, then the exit code is 0', async () => {
     const service = start({ DATA_DIR: data, URL_SIGNING_SECRET: SECRET });
     const url = await service.url();
     const { download } = (await (await ask(url)).json()) as { download: { url: string } };
-    // Downloads that are halfway through, read slowly on purpose.
+    // These downloads have begun, but the test reads their bodies later.
     const slow = await Promise.all([1, 2, 3].map(() => fetch(download.url)));
     const counts = { answered: 0, refused: 0, broken: 0 };
     let stopping = false;
@@ -54,7 +54,7 @@ describe('the service as a process', () => {
       while (counts.refused < 8) {
         const response = await ask(url).catch(() => undefined);
         if (response === undefined) {
-          // Before the signal nothing may fail; after it a new connection may be refused.
+          // No request may fail before the signal. After it, the service may refuse new connections.
           counts[stopping ? 'refused' : 'broken'] += 1;
           if (stopping) return;
         } else {
@@ -73,7 +73,7 @@ describe('the service as a process', () => {
       slow.map(async (file) => (await file.arrayBuffer()).byteLength),
     );
     expect(sizes).toEqual([SIZE, SIZE, SIZE]);
-    // It would be 1 had it not stopped within ten seconds.
+    // The exit code is 1 when the service does not stop within ten seconds.
     expect(await service.exit).toBe(0);
     await Promise.all(clients);
     expect(counts.broken).toBe(0);
@@ -87,11 +87,11 @@ describe('the service as a process', () => {
     for (const line of requests) expect(line.request_id).toEqual(expect.any(String));
     expect(logged.map(({ msg }) => msg)).toEqual(expect.arrayContaining(['stopping', 'stopped']));
     expect(requests.some((line) => String(line.url).startsWith('/files/'))).toBe(true);
-    expect(service.output()).not.toMatch(/signature=|nobody-may-ever-read/);
+    expect(service.output()).not.toMatch(/signature=|must-not-be-logged/);
     expect(service.errors()).toBe('');
   });
 
-  it('SIGTERM: no kept-alive connection is cut under a request', async () => {
+  it('SIGTERM: no keep-alive connection is cut during a request', async () => {
     const service = start({ DATA_DIR: data });
     const url = `${await service.url()}/livez`;
     const counts = { answered: 0, resets: 0 };
@@ -111,12 +111,12 @@ describe('the service as a process', () => {
     service.process.kill('SIGTERM');
     expect(await service.exit).toBe(0);
     await Promise.all(clients);
-    console.log(`SIGTERM: ${counts.answered} answers on kept-alive connections`);
+    console.log(`SIGTERM: ${counts.answered} answers on keep-alive connections`);
     expect(counts.answered).toBeGreaterThan(100);
     expect(counts.resets).toBe(0);
   });
 
-  it('SIGTERM: a download has nearly the whole grace period', async () => {
+  it('SIGTERM: a slow download has nearly the whole grace period', async () => {
     const service = start({ DATA_DIR: data, URL_SIGNING_SECRET: SECRET });
     const { download } = (await (await ask(await service.url())).json()) as {
       download: { url: string };
@@ -132,7 +132,7 @@ describe('the service as a process', () => {
     expect(service.output()).not.toContain('too slow');
   });
 
-  it('SIGTERM: the last counts are stored, and the next process knows them', async () => {
+  it('SIGTERM: the last counts are stored, and the next process reports them', async () => {
     const env = {
       DATA_DIR: data,
       URL_SIGNING_SECRET: SECRET,
@@ -155,7 +155,7 @@ describe('the service as a process', () => {
     expect(await second.exit).toBe(0);
   });
 
-  it('SIGTERM: who is too slow to wait for costs neither the counts nor the exit', async () => {
+  it('SIGTERM: a client that never finishes its request does not prevent the exit or lose the counts', async () => {
     const env = {
       DATA_DIR: path.join(directory.path, 'slow'),
       URL_SIGNING_SECRET: SECRET,
@@ -180,7 +180,7 @@ describe('the service as a process', () => {
     expect(stored).toHaveLength(1);
   });
 
-  it('metrics on a port of their own, and not on the public one', async () => {
+  it('serves metrics on a separate port, and not on the public port', async () => {
     const port = await freePort();
     const service = start({ DATA_DIR: data, METRICS_PORT: String(port) });
     const url = await service.url();
@@ -204,7 +204,7 @@ describe('the service as a process', () => {
     expect(await service.exit).toBe(0);
   });
 
-  it('goes on when its log cannot be written, on a full disk', async () => {
+  it('keeps serving when a full disk prevents it from writing its log', async () => {
     const port = await freePort();
     const server = path.join(import.meta.dirname, '../src/server.ts');
     const service = spawn('sh', ['-c', 'exec "$@" > /dev/full', 'sh', process.execPath, server], {
@@ -215,7 +215,7 @@ describe('the service as a process', () => {
       const status = () =>
         fetch(`http://127.0.0.1:${port}/livez`).then((answer) => answer.status, String);
       await expect.poll(status, { timeout: 15_000 }).toBe(200);
-      // A line for each of them; more than wait to be written.
+      // Each request logs a line; together these are more than the log buffer holds.
       for (let n = 0; n < 5_000; n++) expect(await status()).toBe(200);
       expect(service.exitCode).toBeNull();
     } finally {
@@ -223,7 +223,7 @@ describe('the service as a process', () => {
     }
   });
 
-  it('says what is wrong and exits 1: bad settings, a port in use', async () => {
+  it('reports wrong settings and ports in use, and exits with 1', async () => {
     const taken: Server = createServer().listen(0, '127.0.0.1');
     await once(taken, 'listening');
     const { port } = taken.address() as AddressInfo;
@@ -253,8 +253,8 @@ describe('the service as a process', () => {
 
   it.each([
     ['refuses connections', false],
-    ['takes connections and says nothing', true],
-  ])('cold start with a store that %s', async (_name, isSilent) => {
+    ['accepts connections and does not answer', true],
+  ])('starts without a catalog when the store %s', async (_name, isSilent) => {
     const silent = createTcpServer(() => {}).listen(0, '127.0.0.1');
     await once(silent, 'listening');
     const port = (silent.address() as AddressInfo).port;
@@ -286,7 +286,7 @@ describe('the service as a process', () => {
   });
 });
 
-/** @returns no status when the connection was refused or broke */
+/** @returns no status when the connection was refused or reset */
 function askAlive(
   url: string,
   agent: Agent,

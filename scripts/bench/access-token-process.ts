@@ -21,12 +21,12 @@ import { systemClock, systemRandomness } from '../../src/system.ts';
 import { makeAccount } from './account.ts';
 import { answerParent, readCpuMicros } from './child.ts';
 
-/** One way to find out who asks, many times over; a process for each, so that none warms up another. */
+/** Authenticates a request many times in one way. Each way has its own process, so that none warms up another. */
 
 export interface CallCost {
-  /** Of all threads: signatures are checked beside the event loop. */
+  /** Of all threads, because other threads than the event loop's verify the signatures. */
   readonly cpuMicros: number;
-  /** From the call to its answer, one after the other. */
+  /** From a call to its result; the calls run one after the other. */
   readonly wallMicros: number;
 }
 
@@ -52,7 +52,7 @@ const accounts: AccountsDeps = {
   tiers: DEFAULT_TIERS,
   captcha: createCaptcha({ kind: 'none' }),
   tryLimit: createAddressLimit({ perMinute: 1e9 }),
-  // Counted as for anybody, and never reached.
+  // The requests are counted, as in production, but never reach the limit.
   requestLimit: createAddressLimit({ perMinute: 1e9 }),
   cookies: { enabled: false, sameSite: 'Strict', origins: [] },
 };
@@ -98,7 +98,7 @@ function openVerifyingKey() {
   return key;
 }
 
-/** The library with a key that was imported before, and told to look at the same things. */
+/** The library alone, with an already imported key and the same checks. */
 async function verifyWithJose(): Promise<void> {
   await jwtVerify(token, verifyingKey, {
     algorithms: [SIGNATURE_ALGORITHM],

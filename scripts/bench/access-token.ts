@@ -4,7 +4,7 @@ import { type Child, startChild } from './child.ts';
 import { interleave, median, medianRatio } from './statistic.ts';
 import { type Row, type Table, timesOf } from './table.ts';
 
-/** What it costs to know who asks, above checking the signature. */
+/** Compares authenticating a request with only verifying the token's signature. */
 
 const RATIO_MAX = 1.5;
 const CALLS_WARM = 3_000;
@@ -13,9 +13,9 @@ const CALLS = 8_000;
 const SUBJECTS = ['jose', 'accessTokens', 'principal', 'developerKey'] as const;
 const TEXTS: Readonly<Record<(typeof SUBJECTS)[number], string>> = {
   principal: 'requirePrincipal and requireFeature',
-  accessTokens: '  of it: AccessTokens.verify',
-  jose: '  jose jwtVerify, key imported before',
-  developerKey: 'developer key, remembered',
+  accessTokens: '  of that, AccessTokens.verify',
+  jose: '  jose jwtVerify with an imported key',
+  developerKey: 'developer key, cached',
 };
 
 export async function benchAccessToken(context: BenchContext): Promise<readonly Table[]> {
@@ -40,17 +40,17 @@ export async function benchAccessToken(context: BenchContext): Promise<readonly 
 }
 
 const TABLE = {
-  title: 'access-token: who asks, and whether they may',
+  title: 'access-token: authentication and authorization',
   heading: ['', 'CPU µs/call', '× jose', 'µs/call', '× jose'],
   notes: [
-    'CPU is process.cpuUsage() of all threads, since signatures are checked beside the event loop; the other column is the time until the answer, one call after the other.',
-    'Both are held against the target; the row shows the worse one. The baseline is told to check the same: algorithm, type, issuer, audience, claims, times.',
-    'A developer key is looked up in the store once in 30 seconds, and hashed on every call.',
+    'CPU is process.cpuUsage() of all threads, because other threads verify the signatures. µs/call is the time until the result, one call after the other.',
+    'The target applies to both ratios; the row shows the higher one. The baseline checks the same: algorithm, type, issuer, audience, claims and times.',
+    'The service reads a developer key from the store at most once in 30 seconds, and hashes it on every call.',
   ],
 };
 
 function noteOn(rounds: number): string {
-  return `Medians of ${rounds} rounds of ${CALLS} calls, each way in a process of its own and in turn; ratios are medians of the ratios within each round.`;
+  return `Medians of ${rounds} rounds of ${CALLS} calls, alternating between the rows; each row has its own process. Ratios are medians of the ratios within each round.`;
 }
 
 function rowsOf(

@@ -3,7 +3,7 @@ import type { Account } from '../../src/identity/accounts/account-document.ts';
 import type { ObjectStore } from '../../src/object-store/object-store.ts';
 import { systemClock, systemRandomness } from '../../src/system.ts';
 
-/** An account without a password, for whom tokens and sessions are made. */
+/** Creates an account without a password, which a benchmark can issue tokens and sessions for. */
 export async function makeAccount(store: ObjectStore): Promise<Account> {
   const deps = { store, clock: systemClock, randomness: systemRandomness };
   const email = 'ada@example.org';

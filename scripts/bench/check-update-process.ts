@@ -16,11 +16,11 @@ import { createS3Store } from '../../src/object-store/s3.ts';
 import { readProcessLimits, systemClock, systemRandomness } from '../../src/system.ts';
 import { answerParent, readCpuMicros } from './child.ts';
 
-/** The server side of the check-update bench: the service, or one of the baselines. */
+/** The server side of the check-update benchmark: the service, or one of the baselines. */
 
 const PATH = '/api/v1/desktop/check-update';
 
-/** Logs as the service does by default, without writing to a disk. */
+/** The default log level. Writes to /dev/null, so that disk speed does not affect the result. */
 const logger = pino({ level: 'info' }, pino.destination('/dev/null'));
 
 let service: BuiltApp | undefined;
@@ -34,7 +34,7 @@ answerParent({
   presign: async ({ calls }) => measurePresigning(Number(calls)),
 });
 
-/** @param onS3 presigns links for a bucket, which needs no S3 server; documents are in the directory */
+/** @param onS3 presigns links for a bucket, which needs no S3 server; documents still come from the directory */
 async function openService(directory: string, onS3: boolean): Promise<string> {
   const config = loadConfig({ DATA_DIR: directory });
   const deps = { config, clock: systemClock, randomness: systemRandomness, logger };
@@ -43,7 +43,7 @@ async function openService(directory: string, onS3: boolean): Promise<string> {
   const app = await buildApp({ ...deps, ...store });
   service = app;
   await app.catalog.start();
-  // As in production: checks are counted, and the counts are stored in the background.
+  // Production services count checks and store the counts in the background, so this one does too.
   app.background.start();
   await app.http.listen({ host: '127.0.0.1', port: 0 });
   const url = addressOf(app.http.server);
@@ -51,7 +51,7 @@ async function openService(directory: string, onS3: boolean): Promise<string> {
   return `${url}${PATH}`;
 }
 
-/** How many checks were counted, including those that other processes stored here. */
+/** How many checks the service has counted, including stored counts of earlier processes. */
 function countedChecks(): number {
   const days = { from: '2000-01-01', to: '9999-12-31' };
   const rows = service?.usage.analytics({ application: 'desktop', ...days }) ?? [];
@@ -69,7 +69,7 @@ function createBucket(): ObjectStore {
   });
 }
 
-/** Has the same plugins, hooks, log, limits and body schema as check-update, and sends a buffer. */
+/** Has the plugins, hooks, log, limits and body schema of check-update; its handler sends a fixed buffer. */
 async function openFixed(answer: Buffer): Promise<string> {
   const connections = createConnections({
     limits: connectionLimits(readProcessLimits()),
@@ -89,7 +89,7 @@ async function openFixed(answer: Buffer): Promise<string> {
   return `${addressOf(app.server)}${PATH}`;
 }
 
-/** The least that an HTTP server in Node can do with a body. */
+/** The minimum that an HTTP server in Node does with a body. */
 async function openBare(answer: Buffer): Promise<string> {
   const headers = { 'content-type': 'application/json', 'content-length': answer.length };
   const server = createServer((request, response) => {
@@ -111,7 +111,7 @@ function addressOf(server: Server): string {
   return `http://127.0.0.1:${address.port}`;
 }
 
-/** Microseconds of processor time for one warm call, over several keys and times. */
+/** Microseconds of processor time per call after a warm-up, with many keys and signing times. */
 async function measurePresigning(calls: number): Promise<number> {
   const { presign } = createBucket();
   const filename = 'Acme-Studio-Setup.exe';

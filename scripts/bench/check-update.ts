@@ -1,19 +1,16 @@
-import path from 'node:path';
-import { openFilesystemStore } from '../../src/object-store/filesystem.ts';
 import type { BenchContext } from './bench.ts';
 import { type Child, startChild } from './child.ts';
-import { fillStore, versionAt } from './content.ts';
+import { fillDirectory, versionAt } from './content.ts';
 import { median, medianRatio } from './statistic.ts';
 import { NOTHING, type Row, type Table, timesOf } from './table.ts';
 
-/** Compares the cost of a check with that of a route that does nothing. */
+/** Compares the processor time of a check with that of a route that does nothing. */
 
 const REQUESTS_WARM = 6_000;
-/** The servers of a case also take turns within a round, so that other load on the machine hits all of them. */
+/** The servers of a case also alternate within a round, so that other load on the machine slows all of them. */
 const TURNS = 8;
 const REQUESTS_A_TURN = 1_000;
 const PRESIGN_CALLS = 2_000;
-const NO_LINK = { url: '', expiresAt: new Date(0) };
 const OFFERS = 200;
 
 interface CaseSpec {
@@ -46,10 +43,8 @@ interface Measured {
 
 export async function benchCheckUpdate(context: BenchContext): Promise<readonly Table[]> {
   const directory = await context.workspace.makeDirectory();
-  const objects = path.join(directory, 'objects');
-  const store = await openFilesystemStore({ directory: objects, signUrl: () => NO_LINK });
   const plan = { stableOffers: OFFERS, betaOffers: 2, retired: 0, history: false };
-  await fillStore(store, { application: 'desktop', ...plan });
+  await fillDirectory(directory, { application: 'desktop', ...plan });
   const answers = new Map<Case, string>();
   for (const name of NAMES) answers.set(name, await askOnce(context, directory, name));
 
@@ -118,11 +113,11 @@ function report(rounds: readonly Round[], answers: ReadonlyMap<Case, string>): T
     heading: ['', 'CPU µs/request', 'requests/s', '× fixed route', '× bare node:http'],
     rows,
     notes: [
-      `Medians of ${rounds.length} rounds, every server a new process in each: ${REQUESTS_WARM} requests to warm up, then ${TURNS} turns of ${REQUESTS_A_TURN}, in turn with its baselines.`,
-      'Ratios are medians of the ratios within each round. CPU is process.cpuUsage() of the server alone; the load is another process, on 10 connections.',
-      'The fixed route has the same plugins, hooks, log (pino, info, /dev/null), body limit and schema, and sends a buffer of the same size.',
-      'The service counts checks and stores the counts in the background, as it does by default; the bench verifies the count.',
-      'The presign call is ObjectStore.presign on S3: the SDK with a thin wrapper; the service pays it once per file and 20 minutes.',
+      `Medians of ${rounds.length} rounds. Each round starts new servers, warms each up with ${REQUESTS_WARM} requests, and then sends ${TURNS} × ${REQUESTS_A_TURN} requests, alternating between the service and its baselines.`,
+      'Ratios are medians of the ratios within each round. CPU is process.cpuUsage() of the server process; another process sends the requests, on 10 connections.',
+      'The fixed route has the same plugins, hooks, log (pino, info, /dev/null), body limit and schema as check-update, and sends a buffer of the same size.',
+      'The service counts the checks and stores the counts in the background, as by default. The benchmark fails when the count is wrong.',
+      'The presign call is ObjectStore.presign on S3, a thin wrapper of the SDK. The service makes it once per file every 20 minutes.',
     ],
   };
 }
@@ -141,7 +136,7 @@ function bodyOf(name: Case): string {
   });
 }
 
-/** The answer that the baselines repeat. @throws when the answer is not of this case */
+/** The answer that the baselines send. Fails when the service does not answer as the case expects. */
 async function askOnce(context: BenchContext, directory: string, name: Case): Promise<string> {
   const child = await startServer(context);
   try {
@@ -150,7 +145,8 @@ async function askOnce(context: BenchContext, directory: string, name: Case): Pr
     const response = await fetch(url, { method: 'POST', headers, body: bodyOf(name) });
     const answer = await response.text();
     const reason = name === 'none' ? 'up_to_date' : 'offer';
-    if (!answer.includes(`"reason":"${reason}"`)) throw new Error(`Not as expected: ${answer}`);
+    if (!answer.includes(`"reason":"${reason}"`))
+      throw new Error(`Expected the reason ${reason}: ${answer}`);
     return answer;
   } finally {
     await child.stop();

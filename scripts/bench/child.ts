@@ -1,7 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 
-/** A process of its own for whatever is measured, asked by messages. */
+/** A child process that does the measured work and answers messages. */
 export interface Child {
   ask<T>(question: Question): Promise<T>;
   stop(): Promise<void>;
@@ -14,7 +14,7 @@ export interface Question {
 
 type Reply = { readonly value: unknown } | { readonly error: string };
 
-/** Nothing is to be left running when the bench ends early. */
+/** No child may keep running when the benchmark ends early. */
 const running = new Set<ChildProcess>();
 process.on('exit', () => {
   for (const child of running) child.kill('SIGKILL');
@@ -23,11 +23,11 @@ process.on('exit', () => {
 export interface ChildOptions {
   readonly env?: Readonly<Record<string, string>>;
   readonly execArgv?: readonly string[];
-  /** Keeps a stray `.env` of the project out of the measurement. */
+  /** A directory other than the project's, so that a `.env` there does not affect the measurement. */
   readonly cwd: string;
 }
 
-/** @param module a compiled one that calls {@link answerParent} */
+/** @param module the path of a compiled module that calls {@link answerParent} */
 export async function startChild(module: string, options: ChildOptions): Promise<Child> {
   const child = fork(module, [], {
     cwd: options.cwd,
@@ -64,14 +64,14 @@ export async function startChild(module: string, options: ChildOptions): Promise
   };
 }
 
-/** In the child: answers one question after the other, by the name in `do`. */
+/** For the child process: answers each question with the handler that `do` names. */
 export function answerParent(
   handlers: Readonly<Record<string, (question: Question) => Promise<unknown>>>,
 ): void {
   const answer = async (question: Question): Promise<Reply> => {
     try {
       const handle = handlers[question.do];
-      if (handle === undefined) throw new Error(`Cannot do ${question.do}.`);
+      if (handle === undefined) throw new Error(`There is no handler ${question.do}.`);
       return { value: await handle(question) };
     } catch (error) {
       return { error: (error as Error).stack ?? String(error) };
@@ -83,13 +83,13 @@ export function answerParent(
   process.send?.({ value: 'ready' } satisfies Reply);
 }
 
-/** Microseconds of processor time this process has used, its garbage collector's and compiler's too. */
+/** Microseconds of processor time that this process has used, including garbage collection and compilation. */
 export function readCpuMicros(): number {
   const { user, system } = process.cpuUsage();
   return user + system;
 }
 
-/** The most memory this process ever had, in MiB; undefined where the system does not say so. */
+/** Peak memory of this process in MiB; undefined when the system does not report it. */
 export async function readPeakMemoryMib(): Promise<number | undefined> {
   const status = await readFile('/proc/self/status', 'utf8').catch(() => '');
   const match = /^VmHWM:\s+(\d+) kB$/m.exec(status);

@@ -8,12 +8,12 @@ import type { BenchContext } from './bench.ts';
 import { interleave, median, medianRatio } from './statistic.ts';
 import { type Table, timesOf } from './table.ts';
 
-/** The processor time of one command, from the start of its process to its end. */
+/** Measures the processor time of one command, from the start of its process to its end. */
 
 const HELP_CPU_MS_MAX = 400;
 const SOURCE = fileURLToPath(new URL('../../scripts/slipway.ts', import.meta.url));
 
-/** Says what the process has used when it ends, on a pipe of its own. */
+/** Reports the processor time of the process when it exits, on file descriptor 3. */
 const REPORT = `data:text/javascript,${encodeURIComponent(
   `import { writeSync } from 'node:fs';
    process.on('exit', () => {
@@ -45,7 +45,7 @@ export async function benchCommandLine(context: BenchContext): Promise<readonly 
   return [
     {
       title: 'command-line: processor time of one command',
-      heading: ['', 'ms', 'to node alone'],
+      heading: ['', 'ms', '× node alone'],
       rows: names.map((name) => {
         const value = median(measured[name]);
         const cells = [name, value.toFixed(0), timesOf(medianRatio(measured[name], alone))];
@@ -53,7 +53,7 @@ export async function benchCommandLine(context: BenchContext): Promise<readonly 
         return isHelp ? { cells, target: { value, max: HELP_CPU_MS_MAX, unit: ' ms' } } : { cells };
       }),
       notes: [
-        `Medians of ${context.rounds} rounds: user and system time of all threads of the process, from its start to its end.`,
+        `Medians of ${context.rounds} rounds. User and system time of all threads of the process, from its start to its end.`,
       ],
     },
   ];

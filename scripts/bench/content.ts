@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import path from 'node:path';
 import pLimit from 'p-limit';
 import { type Channels, registerApplication } from '../../src/catalog/change.ts';
 import { artifactKey, artifactObject } from '../../src/catalog/keys.ts';
@@ -6,20 +7,21 @@ import { manifestOf } from '../../src/catalog/manifest-document.ts';
 import { offerJsonOf } from '../../src/catalog/revision-document.ts';
 import { manifestSequence, type Revision, revisionSequence } from '../../src/catalog/sequences.ts';
 import type { Artifact, Release } from '../../src/domain/release.ts';
+import { openFilesystemStore } from '../../src/object-store/filesystem.ts';
 import type { ObjectStore } from '../../src/object-store/object-store.ts';
 import { seal } from '../../src/sequence/sealed.ts';
 import { systemClock, systemRandomness } from '../../src/system.ts';
 
-/** Fills a store as a year of publishing leaves it, without the year. */
+/** Fills a store with the documents that a year of publishing would leave. */
 
 export interface ContentPlan {
   readonly application: string;
   readonly stableOffers: number;
   /** Pre-releases of the version after the newest stable one. */
   readonly betaOffers: number;
-  /** Published, listed once, and listed no more. */
+  /** How many releases were published, and later retired from the channel. */
   readonly retired: number;
-  /** Whether every change that led here left its revision, as in a real store. */
+  /** True: one revision per change, as in a real store. False: only the last revision. */
   readonly history: boolean;
 }
 
@@ -27,12 +29,19 @@ const WRITES_AT_ONCE = 32;
 const AT = '2026-11-01T12:00:00.000Z';
 const HEADER = { schema_version: 1 as const, at: AT, by: 'bench', skipped: [] };
 
-/** A typical text of some 500 characters. */
-const NOTES = `## What is new\n\n${'- Opens large projects twice as fast, and says so when a file cannot be read.\n'.repeat(6)}`;
+/** A typical text of about 500 characters. */
+const NOTES = `## What is new\n\n${'- Opens large projects twice as fast, and reports a file that it cannot read.\n'.repeat(6)}`;
 
-/** The version of the `index`-th release, counted from 0. */
+/** The version of the release with this index, counted from 0. */
 export function versionAt(index: number): string {
   return `${1 + Math.floor(index / 100)}.${Math.floor(index / 10) % 10}.${index % 10}`;
+}
+
+/** Fills the directory store of a service whose DATA_DIR is `dataDirectory`. */
+export async function fillDirectory(dataDirectory: string, plan: ContentPlan): Promise<void> {
+  const signUrl = () => ({ url: '', expiresAt: new Date(0) });
+  const directory = path.join(dataDirectory, 'objects');
+  await fillStore(await openFilesystemStore({ directory, signUrl }), plan);
 }
 
 export async function fillStore(store: ObjectStore, plan: ContentPlan): Promise<void> {
@@ -71,7 +80,7 @@ export async function fillStore(store: ObjectStore, plan: ContentPlan): Promise<
   await registerApplication(deps, application);
 }
 
-/** Only the last revision states the catalog: 10,000 whole ones would be gigabytes that nobody reads. */
+/** Only the last revision has offers: 10,000 complete revisions would be gigabytes that the service never reads. */
 async function writeRevisions(
   store: ObjectStore,
   application: string,
@@ -117,7 +126,7 @@ const RELEASE = {
   provenance: { commit: '0123456789abcdef0123456789abcdef01234567', buildUrl: null },
 };
 
-/** The releases of an application share their files' bytes, and so their objects: reads cost the same. */
+/** All releases of an application share the same files and so the same objects; a read takes as long. */
 function artifactOf(file: (typeof FILES)[number] & { readonly content: Buffer }): Artifact {
   const { content, ...identity } = file;
   const sha256 = createHash('sha256').update(content).digest('hex');

@@ -2,17 +2,17 @@ import type { ObjectStore } from '../../src/object-store/object-store.ts';
 
 export interface RequestCount {
   readonly requests: number;
-  /** Requests that were sent before any of them was answered are one. */
+  /** Requests sent before any of them was answered count as one round trip. */
   readonly trips: number;
 }
 
 export interface CountingStore {
   readonly store: ObjectStore;
-  /** What was asked since the last `take`. */
+  /** The counts since the last `take`. */
   take(): RequestCount;
 }
 
-/** Counts requests, and round trips: every request is held back until nothing more is sent with it. */
+/** Counts requests and round trips. Delays each request until no further one is sent in the same tick. */
 export function createCountingStore(inner: ObjectStore): CountingStore {
   let requests = 0;
   let trips = 0;
@@ -37,7 +37,7 @@ export function createCountingStore(inner: ObjectStore): CountingStore {
     delete: (...call) => trip().then(() => inner.delete(...call)),
     upload: (...call) => trip().then(() => inner.upload(...call)),
     async *list(...call) {
-      // One request for each page, of which there is one at least.
+      // Counts one page: a listing in these benchmarks has no more.
       await trip();
       yield* inner.list(...call);
     },

@@ -10,7 +10,7 @@ import { systemClock, systemRandomness } from '../../src/system.ts';
 import { answerParent, type Question } from './child.ts';
 import { type ContentPlan, fillStore, versionAt } from './content.ts';
 
-/** Two catalogs in one process, the same compiled code for both: what the size alone costs. */
+/** Holds two catalogs in one process: both use the same compiled code, so only their size differs. */
 
 const QUERIES = 4_096;
 const HOUR_MS = 3_600_000;
@@ -45,13 +45,13 @@ async function load(applications: readonly string[], plan: Loaded['plan']): Prom
   return { catalog, tiers: DEFAULT_TIERS, plan, applications };
 }
 
-/** @returns nanoseconds a call */
+/** @returns nanoseconds per call */
 async function measure({ name, clients, how, calls }: Question): Promise<number> {
   const loaded = catalogs.get(String(name));
   if (loaded === undefined) throw new Error(`${name} was not loaded.`);
   const mix = (clients as readonly string[]).map((client) => CLIENTS[client] ?? upToDate);
   const queries = Array.from({ length: QUERIES }, (_, i): UpdateQuery => {
-    // Every kind of client meets every application, in an order that no cache foresees.
+    // Pairs every kind of client with every application, in an order that caches cannot predict.
     const turn = Math.floor(i / mix.length) * 7919;
     const application = loaded.applications[turn % loaded.applications.length] ?? '';
     const client = mix[i % mix.length] ?? upToDate;
@@ -60,8 +60,8 @@ async function measure({ name, clients, how, calls }: Question): Promise<number>
   const run = how === 'decideUpdate' ? runDecisions(loaded, queries) : runChecks(loaded, queries);
   run(Number(calls) / 4);
   const started = process.hrtime.bigint();
-  // Looked at, so that the compiler cannot leave out what is measured.
-  if (Number.isNaN(run(Number(calls)))) throw new Error('Nothing was decided.');
+  // Uses the result, so that the compiler cannot remove the measured code.
+  if (Number.isNaN(run(Number(calls)))) throw new Error('The calls made no decision.');
   return Number(process.hrtime.bigint() - started) / Number(calls);
 }
 
@@ -110,7 +110,7 @@ const COMMON: UpdateQuery = {
 
 type Client = (plan: Loaded['plan'], seed: number) => Partial<UpdateQuery>;
 
-/** A client on the stable release so many behind the newest. */
+/** A client whose version is `releases` stable releases behind the newest. */
 function behind(releases: number, { stableOffers }: Loaded['plan']): Partial<UpdateQuery> {
   const index = Math.max(0, stableOffers - 1 - releases);
   return { currentVersion: parseVersion(versionAt(index)) };

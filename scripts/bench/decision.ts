@@ -3,7 +3,7 @@ import { startChild } from './child.ts';
 import { interleave, median, medianRatio } from './statistic.ts';
 import { type Row, type Table, timesOf } from './table.ts';
 
-/** Whether an answer costs more when there is more to choose from. */
+/** Measures whether a decision takes longer when the catalog is larger. */
 
 const RATIO_MAX = 1.5;
 const CALLS = 400_000;
@@ -11,7 +11,7 @@ const CALLS = 400_000;
 const LARGE = { applications: 50, stable: 1_990, beta: 10 };
 const SMALL = { applications: 1, stable: 9, beta: 1 };
 
-/** Of twenty requests: most clients have nothing to do. */
+/** Twenty requests; most clients are up to date. */
 const MIX = [
   ...Array.from({ length: 12 }, () => 'up to date'),
   ...Array.from({ length: 3 }, () => 'one behind'),
@@ -21,7 +21,7 @@ const MIX = [
   'beta channel',
 ];
 
-/** With a target: the mix. Without one: each kind of client alone, to see where time goes. */
+/** The mix has a target. Each kind of client alone has none; it shows where the time goes. */
 const SUBJECTS = [
   { text: 'findUpdate, mixed clients', how: 'findUpdate', clients: MIX, target: true },
   { text: 'decideUpdate, mixed clients', how: 'decideUpdate', clients: MIX, target: true },
@@ -53,7 +53,7 @@ export async function benchDecision(context: BenchContext): Promise<readonly Tab
     const rows: Row[] = [];
     for (const { text, how, clients, target } of SUBJECTS) {
       progress(`decision: ${text.trim()}`);
-      // The oldest clients walk a whole list a call.
+      // Each of these calls walks the whole list of offers.
       const calls = text.includes('never published') ? CALLS / 100 : CALLS;
       const times = await interleave(['LARGE', 'SMALL'], rounds, (name) =>
         child.ask<number>({ do: 'measure', name, clients, how, calls }),
@@ -75,11 +75,11 @@ const TABLE = {
   title: 'decision: 100,000 releases in 50 applications, and 10 in one',
   heading: ['', 'ns/call with 100,000', 'ns/call with 10', 'ratio'],
   notes: [
-    'Every release is on offer, with three artifacts, read through a catalog on a memory store; both catalogs are in one process.',
+    'Every release is on offer, with three artifacts. Both catalogs are in one process and read from a memory store.',
     'Mixed clients: 60 % up to date, 15 % one behind, 10 % far behind, 5 % on an unsupported platform, 10 % on the beta channel.',
   ],
 };
 
 function noteOn(rounds: number): string {
-  return `Medians of ${rounds} rounds of ${CALLS} calls, after ${CALLS / 4} to warm up; a hundredth of that for the last line.`;
+  return `Medians of ${rounds} rounds of ${CALLS} calls, after ${CALLS / 4} calls to warm up; the last row has a hundredth of these calls.`;
 }

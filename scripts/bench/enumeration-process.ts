@@ -3,10 +3,10 @@ import { Agent, request } from 'node:http';
 import pLimit from 'p-limit';
 import { answerParent, type Question } from './child.ts';
 
-/** A stranger who times answers, to find out which addresses have an account. */
+/** An attacker that measures response times to find out which addresses have an account. */
 
 export interface Timed {
-  /** Milliseconds; the n-th of both were asked for one after the other. */
+  /** Milliseconds. The values with the same index come from consecutive requests. */
   readonly known: readonly number[];
   readonly unknown: readonly number[];
 }
@@ -35,7 +35,7 @@ function knownEmail(index: number): string {
   return `ada-${String(index).padStart(8, '0')}@example.org`;
 }
 
-/** Every pair at an address that has an account and one, of the same length, that has none. */
+/** A pair is an address with an account and an address of the same length without one. */
 async function timePairs({ url, route, pairs, lanes, first }: Question): Promise<Timed> {
   const limit = pLimit(Number(lanes));
   const known: number[] = [];
@@ -45,7 +45,7 @@ async function timePairs({ url, route, pairs, lanes, first }: Question): Promise
       { email: knownEmail(Number(first) + index), times: known },
       { email: `ada-${randomUUID().slice(0, 8)}@example.org`, times: unknown },
     ];
-    // Neither of them is always the one that comes after the other.
+    // In random order, so that the order has no effect on the comparison.
     if (Math.random() < 0.5) subjects.reverse();
     for (const { email, times } of subjects) {
       times[index] = await ask(String(url), route as Route, email);
@@ -55,7 +55,7 @@ async function timePairs({ url, route, pairs, lanes, first }: Question): Promise
   return { known, unknown };
 }
 
-/** @returns milliseconds until the whole answer. @throws when it is not the one that both get */
+/** @returns milliseconds until the end of the answer. @throws when its status is not the expected one */
 async function ask(url: string, route: Route, email: string): Promise<number> {
   const login = { platform: 'linux', device: { id: 'device-1', name: 'laptop' } };
   const password = route === 'login' ? 'wrong horse battery' : PASSWORD;
@@ -73,6 +73,7 @@ async function ask(url: string, route: Route, email: string): Promise<number> {
     sent.end(body);
   });
   const milliseconds = performance.now() - started;
-  if (status !== RIGHT_ANSWER[route]) throw new Error(`${route} was answered ${status}.`);
+  if (status !== RIGHT_ANSWER[route])
+    throw new Error(`The service answered ${status} to ${route}.`);
   return milliseconds;
 }

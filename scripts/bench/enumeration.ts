@@ -6,11 +6,11 @@ import { startService } from './service.ts';
 import { median, quantile, rankSum } from './statistic.ts';
 import { NOTHING, type Row, type Table, timesOf } from './table.ts';
 
-/** Whether the time of an answer tells which addresses have an account. */
+/** Measures whether response times reveal which email addresses have an account. */
 
 const PAIRS = 300;
 const PAIRS_WARM = 30;
-/** A wrong log-in waits for half a second; several strangers need not wait for one another. */
+/** Concurrent requests. A failed log-in takes half a second, so one lane would take too long. */
 const LANES = { register: 1, login: 4 } as const;
 const ROUTES = ['register', 'login'] as const;
 
@@ -27,12 +27,12 @@ export async function benchEnumeration(context: BenchContext): Promise<readonly 
 }
 
 const TABLE = {
-  title: 'enumeration: does the time tell who has an account?',
+  title: 'enumeration: do response times reveal which addresses have an account?',
   heading: ['', 'known ms', 'unknown ms', 'p90 ms', 'p90 ms', 'ratio', 'known is slower', 'z'],
   notes: [
-    `${PAIRS} pairs over HTTP, an address with an account and one without, in either order; medians, p90s, and the ratio of the medians.`,
-    'Known is slower: of all pairings of a time of one kind with one of the other (Mann-Whitney); 50 % tells nothing. z is within ±1.96 in 95 of 100 runs that have nothing to tell.',
-    'register: one stranger, one request after the other. login: with wrong passwords, by four at once.',
+    `${PAIRS} pairs of HTTP requests: one address with an account (known) and one without (unknown), in random order. Medians, p90s, and the ratio of the medians.`,
+    'Known is slower: the share of all pairs of a known and an unknown time (Mann-Whitney); at 50 % the times reveal nothing. Without a difference, z is within ±1.96 in 95 of 100 runs.',
+    'register: one request at a time. login: wrong passwords, four requests at a time.',
   ],
 };
 

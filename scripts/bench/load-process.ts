@@ -4,7 +4,7 @@ import { createRequire } from 'node:module';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { answerParent } from './child.ts';
 
-/** The client side of the benches of check-update: equal POST requests from a process of its own. */
+/** The client side of the check-update benchmarks: sends equal POST requests from its own process. */
 
 const CONNECTIONS = 10;
 const CONNECTIONS_PACED = 64;
@@ -19,10 +19,10 @@ answerParent({
 });
 
 /**
- * Sends so many requests, each connection the next one when the last was answered.
+ * Sends `requests` requests; each connection sends the next one after the answer to the last.
  *
- * @returns requests a second; timed here, since autocannon's own result counts in whole seconds
- * @throws when one of them was not answered with success
+ * @returns requests a second, timed here because autocannon's own result has whole seconds
+ * @throws when the status of any answer is not 200
  */
 async function sendLoad(url: string, body: string, requests: number): Promise<number> {
   const started = performance.now();
@@ -39,23 +39,24 @@ async function sendLoad(url: string, body: string, requests: number): Promise<nu
   await new Promise<void>((resolve, reject) => {
     run.on('response', (_client: unknown, status: number) => {
       if (status === 200) succeeded++;
-      // Its own promise would wait for the next whole second.
+      // autocannon's promise resolves only at the next whole second.
       if (++answered === requests) resolve();
     });
     run.then(() => resolve(), reject);
   });
   const ended = performance.now();
   if (succeeded !== requests) {
-    throw new Error(`Of ${requests} requests to ${url} only ${succeeded} succeeded.`);
+    throw new Error(`Only ${succeeded} of ${requests} requests to ${url} succeeded.`);
   }
   return (requests * 1000) / (ended - started);
 }
 
 /**
- * Sends so many requests a second, whether or not the ones before were answered.
+ * Sends `rate` requests a second without waiting for answers.
  *
- * @returns milliseconds of each, from when it was due: a server that stalls delays all that come meanwhile
- * @throws when one of them was not answered with success
+ * @returns the time of each request in milliseconds, from the moment it was due: a stalled server delays
+ *   every request that is due meanwhile
+ * @throws when the status of any answer is not 200
  */
 async function sendPaced(
   url: string,

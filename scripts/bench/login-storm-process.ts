@@ -4,16 +4,16 @@ import pLimit from 'p-limit';
 import { createPasswordHasher } from '../../src/identity/passwords/password-hasher.ts';
 import { answerParent, type Question } from './child.ts';
 
-/** The clients of the log-in benches: checks at a fixed pace, and log-ins as fast as they are answered. */
+/** The clients of the log-in benchmark: checks at a fixed pace, and log-ins as fast as the service answers. */
 
 export interface PacedChecks {
-  /** Milliseconds from sending to the whole answer, of each check. */
+  /** Of each check: milliseconds from sending it to the end of the answer. */
   readonly times: readonly number[];
-  /** Milliseconds that this client itself was late to send; what others took from it of the processor. */
+  /** Of each check: milliseconds that this client sent it too late, because it waited for a processor. */
   readonly late: readonly number[];
 }
 
-/** How many log-ins were answered how: `{"200": 41, "401": 38}`. */
+/** Counts of log-in responses by HTTP status: `{"200": 41, "401": 38}`. */
 export type Answers = Readonly<Record<string, number>>;
 
 const PASSWORD = 'correct horse battery';
@@ -41,22 +41,22 @@ async function register({ url, accounts }: Question): Promise<void> {
   const one = async (index: number): Promise<void> => {
     const body = JSON.stringify({ email: emailOf(index), password: PASSWORD });
     const status = await post(`${url}/api/v1/auth/register`, body);
-    if (status !== 202) throw new Error(`Registering was answered ${status}.`);
+    if (status !== 202) throw new Error(`The service answered ${status} to a registration.`);
   };
   await Promise.all(Array.from({ length: Number(accounts) }, (_, i) => limit(one, i)));
 }
 
 function emailOf(index: number): string {
-  return `somebody-${index}@example.org`;
+  return `user-${index}@example.org`;
 }
 
-/** Sends when it is time to, whatever has been answered: a server that is slow is asked no less. */
+/** Sends at a fixed pace without waiting for answers, so that a slow server gets as many requests. */
 async function check({ url, body, perSecond, seconds }: Question): Promise<PacedChecks> {
   const count = Number(perSecond) * Number(seconds);
   const times: number[] = [];
   const late: number[] = [];
   const started = performance.now();
-  const under: Promise<void>[] = [];
+  const inFlight: Promise<void>[] = [];
   for (let sent = 0; sent < count; sent++) {
     const due = started + (sent * 1000) / Number(perSecond);
     const wait = due - performance.now();
@@ -64,20 +64,20 @@ async function check({ url, body, perSecond, seconds }: Question): Promise<Paced
     const at = performance.now();
     late.push(Math.max(0, at - due));
     const asked = post(String(url), String(body)).then((status) => {
-      if (status !== 200) throw new Error(`A check was answered ${status}.`);
+      if (status !== 200) throw new Error(`The service answered ${status} to a check.`);
       times.push(performance.now() - at);
     });
-    // Told by the wait for all of them.
+    // Promise.all below reports the rejection; until then it must not count as unhandled.
     asked.catch(() => {});
-    under.push(asked);
+    inFlight.push(asked);
   }
-  await Promise.all(under);
+  await Promise.all(inFlight);
   return { times, late };
 }
 
 /**
- * Every client logs in, and again as soon as it is answered: half of them with right passwords, a quarter
- * with wrong ones and a quarter as nobody.
+ * Every client logs in, and again after each answer: half of the clients with right passwords, a quarter
+ * with wrong passwords, and a quarter with addresses that have no account.
  */
 async function storm({ url, clients, seconds, accounts }: Question): Promise<Answers> {
   const until = performance.now() + Number(seconds) * 1000;
@@ -93,8 +93,8 @@ async function storm({ url, clients, seconds, accounts }: Question): Promise<Ans
   return answers;
 }
 
-/** Round and round: an account may be tried five times a minute. */
-const turns = { right: 0, wrong: 0, nobody: 0 };
+/** Log-ins rotate through the accounts, because each account accepts only five tries a minute. */
+const turns = { right: 0, wrong: 0, unknown: 0 };
 
 function loginOf(client: number, accounts: number): object {
   const device = { id: `device-${client}`, name: 'laptop' };
@@ -106,10 +106,10 @@ function loginOf(client: number, accounts: number): object {
   if (client % 4 === 1) {
     return { email: emailOf(accounts / 2 + (turns.wrong++ % (accounts / 2))), ...wrong };
   }
-  return { email: `nobody-${turns.nobody++}@example.org`, ...wrong };
+  return { email: `unknown-${turns.unknown++}@example.org`, ...wrong };
 }
 
-/** The hashing of a storm in a process that has nothing to do with the service. */
+/** Does the same hashing as the log-ins, in a process that is not part of the service. */
 async function neighbour({ seconds }: Question): Promise<number> {
   const passwords = createPasswordHasher();
   const until = performance.now() + Number(seconds) * 1000;

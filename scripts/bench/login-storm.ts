@@ -1,39 +1,36 @@
-import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { openFilesystemStore } from '../../src/object-store/filesystem.ts';
 import type { BenchContext } from './bench.ts';
 import { type Child, startChild } from './child.ts';
-import { fillStore, versionAt } from './content.ts';
+import { fillDirectory, versionAt } from './content.ts';
 import type { Answers, PacedChecks } from './login-storm-process.ts';
 import { startService } from './service.ts';
 import { interleave, median, medianRatio, quantile } from './statistic.ts';
 import { NOTHING, type Row, type Table, timesOf } from './table.ts';
 
-/** Whether checks are answered as fast while many people log in. */
+/** Measures whether the service answers update checks as fast while many users log in. */
 
 const RATIO_MAX = 2;
 const ROUNDS_MIN = 5;
 const SECONDS = 5;
 const SECONDS_WARM = 5;
-/** The storm is there before the first check is, and after the last one. */
+/** The log-ins begin this long before the first check, and end this long after the last. */
 const LEAD_MS = 500;
 /**
- * Some hundredths of what one process answers: a client that asks as fast as it can measures its own
- * queue. Enough for ten checks of a phase to be slower than its p99.
+ * A few percent of what one process can answer: a client that sends as fast as possible measures its
+ * own queue. High enough that ten checks of each phase are slower than its p99.
  */
 const CHECKS_PER_SECOND = 200;
 const CLIENTS = 40;
-/** So that nobody is told to wait: five tries a minute for each. */
+/** Enough to stay below the rate limit of five log-ins a minute per account. */
 const ACCOUNTS = 400;
 const OFFERS = 50;
-const NO_LINK = { url: '', expiresAt: new Date(0) };
 
 const PHASES = ['quiet', 'storm', 'neighbour'] as const;
 type Phase = (typeof PHASES)[number];
 const TEXTS: Readonly<Record<Phase, string>> = {
   storm: `${CLIENTS} clients logging in`,
   quiet: '  quiet',
-  neighbour: '  as much hashing in another process',
+  neighbour: '  the same hashing in another process',
 };
 
 interface Measured extends PacedChecks {
@@ -42,7 +39,8 @@ interface Measured extends PacedChecks {
 
 export async function benchLoginStorm(context: BenchContext): Promise<readonly Table[]> {
   const directory = await context.workspace.makeDirectory();
-  await publishSome(path.join(directory, 'objects'));
+  const plan = { stableOffers: OFFERS, betaOffers: 1, retired: 0, history: false };
+  await fillDirectory(directory, { application: 'desktop', ...plan });
   const env = { DATA_DIR: directory, AUTH_PER_ADDRESS: '999999', LOG_LEVEL: 'info' };
   const service = await startService(context, env);
   const { workspace } = context;
@@ -64,12 +62,6 @@ export async function benchLoginStorm(context: BenchContext): Promise<readonly T
   } finally {
     await Promise.all([checker.stop(), crowd.stop(), service.stop()]);
   }
-}
-
-async function publishSome(directory: string): Promise<void> {
-  const store = await openFilesystemStore({ directory, signUrl: () => NO_LINK });
-  const plan = { stableOffers: OFFERS, betaOffers: 1, retired: 0, history: false };
-  await fillStore(store, { application: 'desktop', ...plan });
 }
 
 interface Setting {
@@ -125,14 +117,14 @@ function report(measured: Readonly<Record<Phase, readonly Measured[]>>, rounds: 
     return phase === 'storm' ? { cells, target } : { cells };
   });
   return {
-    title: `login-storm: check-update, ${CHECKS_PER_SECOND} a second, while people log in`,
+    title: `login-storm: check-update, ${CHECKS_PER_SECOND} a second, while users log in`,
     heading: ['', 'p50 ms', 'p99 ms', '× quiet', '× other process', 'client late p99 ms'],
     rows,
     notes: [
-      `Medians of ${rounds} rounds of ${SECONDS} s for each phase, in turn, with one server; ratios are medians of the ratios within each round.`,
-      'The checks are sent when it is time to, whatever was answered: far fewer than the server could answer, so that the queue is not the client’s own. How late the client was tells what it lacked of the processor.',
-      `Half of the clients know their password, a quarter do not, a quarter have no account; ${answersText(measured.storm)}.`,
-      'The hashing in another process, which has nothing to do with the service, shows how much of it is the machine: on two processors the server, its hashing and the clients share them, and who comes third waits, probably for the next tick of the scheduler. What the storm costs beyond that is the service’s own.',
+      `Medians of ${rounds} rounds with one server. A round runs each phase for ${SECONDS} s. Ratios are medians of the ratios within each round.`,
+      'The client sends checks at a fixed pace and does not wait for answers. The pace is far below what the server can answer, so the client itself has no queue. Client late: how late the client sent, because it waited for a processor.',
+      `Half of the log-ins have the right password, a quarter a wrong one, and a quarter an address without an account; ${answersText(measured.storm)}.`,
+      'The hashing in another process, which is not part of the service, shows the effect of the machine: the server, its hashing and the clients share its processors. Only the time beyond that is due to the service.',
     ],
   };
 }

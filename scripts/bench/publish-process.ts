@@ -10,15 +10,15 @@ import { systemClock, systemRandomness } from '../../src/system.ts';
 import { answerParent, type Question, readPeakMemoryMib } from './child.ts';
 import { createMinioClient, type S3Place } from './s3.ts';
 
-/** One publication, or one of the things it is held against; a process for each, so that its peak is its own. */
+/** Runs one publication or one baseline. Each has its own process, so that peak memory is measured separately. */
 
 export interface Published {
   readonly seconds: number;
-  /** Undefined where the system does not tell. */
+  /** Undefined when the system does not report it. */
   readonly peakMib: number | undefined;
 }
 
-/** As large as the reads and writes of `src/object-store`. */
+/** The size of the reads and writes in `src/object-store`. */
 const CHUNK_BYTES = 1024 * 1024;
 
 answerParent({
@@ -35,7 +35,7 @@ async function timed(work: () => Promise<void>): Promise<Published> {
   return { seconds, peakMib: await readPeakMemoryMib() };
 }
 
-/** The first release of an application on an empty store, with the probe that comes before it. */
+/** Publishes the first release of an application to an empty store, which also probes the store. */
 async function publish({ file, env }: Question): Promise<void> {
   const config = loadConfig(env as Record<string, string>);
   const deps = { config, clock: systemClock, randomness: systemRandomness };
@@ -67,7 +67,7 @@ async function publish({ file, env }: Question): Promise<void> {
   );
 }
 
-/** Reads once, and writes a chunk while the next one is hashed: as fast as it can be done in one thread. */
+/** Reads the file once, and writes each chunk while it hashes the next: the fastest way in one thread. */
 async function hashAndCopy(file: string, to: string): Promise<void> {
   const hashes = [createHash('sha256'), createHash('sha512')];
   const output = await open(to, 'wx');
@@ -83,7 +83,7 @@ async function hashAndCopy(file: string, to: string): Promise<void> {
   await output.close();
 }
 
-/** In two passes, as whoever must know the name before the copy has to. */
+/** Reads the file twice, as a publisher must when the object's name contains the hash. */
 async function hashThenCopy(file: string, to: string): Promise<void> {
   const hashes = [createHash('sha256'), createHash('sha512')];
   for await (const chunk of createReadStream(file, { highWaterMark: CHUNK_BYTES })) {

@@ -8,12 +8,12 @@ import { makeBucket, S3_SKIPPED } from './s3.ts';
 import { interleave, median, medianRatio } from './statistic.ts';
 import { NOTHING, type Row, type Table, timesOf } from './table.ts';
 
-/** What publishing a large file costs in time and memory. */
+/** Measures the time and memory that publishing a large file takes. */
 
 const DIRECTORY_RATIO_MAX = 1.5;
 const S3_RATIO_MAX = 1.3;
 const PEAK_MIB_MAX = 200;
-/** A server that keeps objects in memory, and deleted ones for a while, must hold all the rounds. */
+/** Few: a server that keeps objects in memory, and deleted objects for some time, must hold all rounds. */
 const S3_ROUNDS = 3;
 
 export async function benchPublish(context: BenchContext): Promise<readonly Table[]> {
@@ -44,18 +44,18 @@ async function onDirectory(context: BenchContext): Promise<Table> {
       heading: HEADING,
       rows: [
         {
-          cells: ['publishRelease', ...figuresOf(publish, sizeMib), timesOf(1)],
+          cells: ['publishRelease', ...cellsOf(publish, sizeMib), timesOf(1)],
           target: { value: once, max: DIRECTORY_RATIO_MAX, unit: ' ×' },
         },
         {
-          cells: ['  hash and copy in one pass', ...figuresOf(hashAndCopy, sizeMib), timesOf(once)],
+          cells: ['  hash and copy in one pass', ...cellsOf(hashAndCopy, sizeMib), timesOf(once)],
         },
-        { cells: ['  hash, then copy', ...figuresOf(hashThenCopy, sizeMib), timesOf(twice)] },
+        { cells: ['  hash, then copy', ...cellsOf(hashThenCopy, sizeMib), timesOf(twice)] },
         peakRow(publish),
       ],
       notes: [
-        `Medians of ${rounds} rounds, a new process and directory each; random bytes in the page cache; everything ends with fsync.`,
-        'Hashes are sha256 and sha512. The target is held against the one pass. Publishing probes an empty store first.',
+        `Medians of ${rounds} rounds, each with a new process and directory. The file has random bytes and is in the page cache. Every measurement ends with fsync.`,
+        'Hashes are SHA-256 and SHA-512. The target compares publishRelease with the single pass. publishRelease also probes the empty store first.',
       ],
     };
   } finally {
@@ -86,15 +86,15 @@ async function onS3(context: BenchContext): Promise<Table> {
       heading: HEADING,
       rows: [
         {
-          cells: ['publishRelease', ...figuresOf(publish, sizeMib), timesOf(1)],
+          cells: ['publishRelease', ...cellsOf(publish, sizeMib), timesOf(1)],
           target: { value: ratio, max: S3_RATIO_MAX, unit: ' ×' },
         },
-        { cells: ['  minio fPutObject', ...figuresOf(minio, sizeMib), timesOf(ratio)] },
+        { cells: ['  minio fPutObject', ...cellsOf(minio, sizeMib), timesOf(ratio)] },
         peakRow(publish),
       ],
       notes: [
-        `Medians of ${S3_ROUNDS} rounds only, objects deleted after each: a server that keeps them in memory must hold them all.`,
-        'publishRelease hashes the file with sha256 and sha512 before it sends it; the minio client does not.',
+        `Medians of ${S3_ROUNDS} rounds. Objects are deleted after each round; a server that keeps objects in memory must still hold all rounds.`,
+        'publishRelease hashes the file with SHA-256 and SHA-512 before it sends the file; the minio client does not.',
       ],
     };
   } finally {
@@ -112,7 +112,7 @@ function ratioOf(a: readonly Published[], b: readonly Published[]): number {
   );
 }
 
-function figuresOf(measured: readonly Published[], sizeMib: number): readonly string[] {
+function cellsOf(measured: readonly Published[], sizeMib: number): readonly string[] {
   const seconds = median(measured.map((m) => m.seconds));
   return [
     seconds.toFixed(2),
@@ -121,7 +121,7 @@ function figuresOf(measured: readonly Published[], sizeMib: number): readonly st
   ];
 }
 
-/** Of all rounds: a peak that is reached once is reached. */
+/** The highest peak of all rounds, in MiB; undefined when the system does not report it. */
 function peakOf(measured: readonly Published[]): number | undefined {
   const peaks = measured.flatMap(({ peakMib }) => (peakMib === undefined ? [] : [peakMib]));
   return peaks.length === 0 ? undefined : Math.max(...peaks);
@@ -148,9 +148,9 @@ async function measure(
   }
 }
 
-/** Bytes that nothing along the way can shorten. */
+/** Random bytes: neither the store nor the network can compress them. */
 async function makeFile({ workspace, progress }: BenchContext, sizeMib: number): Promise<string> {
-  progress(`publish: making a file of ${sizeMib} MiB`);
+  progress(`publish: creating a file of ${sizeMib} MiB`);
   const file = path.join(await workspace.makeDirectory(), 'Acme-Studio-Setup.exe');
   const handle = await open(file, 'wx');
   for (let written = 0; written < sizeMib; written++) await handle.write(randomBytes(1024 * 1024));

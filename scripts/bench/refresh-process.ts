@@ -10,12 +10,12 @@ import { makeAccount } from './account.ts';
 import { answerParent, type Question } from './child.ts';
 import { createCountingStore, type RequestCount } from './counting-store.ts';
 
-/** Refreshes a session again and again, or makes the requests that one at least takes. */
+/** Refreshes a session many times, or sends only the store requests that a refresh needs. */
 
 const DEVICE = { id: 'device-1', name: 'laptop', osVersion: null, appVersion: null };
 const log = { info: () => {}, warn: () => {}, error: () => {} };
 
-/** One more of the same. */
+/** Does one refresh, or sends the requests of one. */
 type Step = () => Promise<void>;
 let steps: Readonly<Record<string, Step>> = {};
 let take = (): RequestCount => ({ requests: 0, trips: 0 });
@@ -50,7 +50,7 @@ async function beginRefreshing(store: ObjectStore, account: Account): Promise<St
   };
 }
 
-/** The same five requests in two round trips, of objects as large, and nothing around them. */
+/** The same five requests in two round trips, with objects of the same size and without any other work. */
 async function beginRaw(store: ObjectStore): Promise<Step> {
   const folder = `bench/${systemRandomness.id()}/${systemRandomness.id()}`;
   const key = (number: number): string => `${folder}/${number}.json`;
@@ -68,7 +68,7 @@ async function beginRaw(store: ObjectStore): Promise<Step> {
   };
 }
 
-/** @returns milliseconds of each, one after the other */
+/** @returns the time of each call in milliseconds; the calls run one after the other */
 async function measure({ subject, calls }: Question): Promise<readonly number[]> {
   const step = stepOf(subject);
   const times: number[] = [];
@@ -80,7 +80,7 @@ async function measure({ subject, calls }: Question): Promise<readonly number[]>
   return times;
 }
 
-/** @returns the most that any of the refreshes asked for */
+/** @returns the highest counts of any single refresh */
 async function count({ calls }: Question): Promise<RequestCount> {
   const step = stepOf('counted');
   let most = { requests: 0, trips: 0 };

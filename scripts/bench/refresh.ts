@@ -5,7 +5,7 @@ import { makeBucket, S3_SKIPPED } from './s3.ts';
 import { interleave, median, medianRatio, quantile } from './statistic.ts';
 import { NOTHING, type Row, type Table, timesOf } from './table.ts';
 
-/** What a refresh costs above the store requests it cannot do without. */
+/** Compares refreshing a session with only the store requests that it needs. */
 
 const REQUESTS_MAX = 5;
 const TRIPS_MAX = 2;
@@ -30,13 +30,13 @@ export async function benchRefresh(context: BenchContext): Promise<readonly Tabl
 
 function tableOf({ rounds }: BenchContext, rows: readonly Row[], notes: readonly string[]): Table {
   return {
-    title: 'refresh: carrying a session on',
+    title: 'refresh: refreshing a session',
     heading: ['', 'median', 'p90', 'ratio'],
     rows,
     notes: [
-      `Requests and round trips: the most of ${CALLS_COUNTED} refreshes, counted between the sessions and the store; requests sent before one of them was answered are one round trip.`,
-      `Times in milliseconds: of the rounds' medians and p90s the median; ${rounds} rounds of ${CALLS} refreshes of one session, one after the other, in turn with as many of the raw requests.`,
-      'Raw: a get that finds something, two that do not, and a head, at once; then a create of 600 bytes, as large as the document: nothing read is parsed or checked.',
+      `Requests and round trips: the highest counts in ${CALLS_COUNTED} refreshes. Requests sent before the store answers any of them count as one round trip.`,
+      `Times in milliseconds: the median of the medians, and of the p90s, of ${rounds} rounds. A round is ${CALLS} sequential refreshes of one session, alternating with as many raw runs.`,
+      'Raw: at the same time, a get of a present object, two gets of missing objects and a head; then a create of 600 bytes, the size of a session document. Nothing is parsed or checked.',
       ...notes,
     ],
   };

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Client } from 'minio';
 
-/** An S3 server to measure against, and how to reach it. */
+/** The address and credentials of an S3 server to measure against. */
 export interface S3Place {
   readonly endpoint: string;
   readonly region: string;
@@ -11,7 +11,7 @@ export interface S3Place {
 
 export const S3_SKIPPED = 'S3: skipped, because neither TEST_S3_ENDPOINT nor S3_ENDPOINT is set.';
 
-/** The one that the tests use, or else the one that the service would; undefined without either. */
+/** The S3 server of the tests, else that of the service; undefined when neither is configured. */
 export function findS3Place(env: NodeJS.ProcessEnv): S3Place | undefined {
   const endpoint = env.TEST_S3_ENDPOINT || env.S3_ENDPOINT;
   if (!endpoint) return undefined;
@@ -37,7 +37,7 @@ export function createMinioClient(place: S3Place): Client {
   });
 }
 
-/** A bucket of its own, with what a process needs in its environment to use it. */
+/** A new bucket, and the environment that makes a process use it. */
 export interface BenchBucket {
   readonly name: string;
   readonly env: Readonly<Record<string, string>>;

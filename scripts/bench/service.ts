@@ -4,13 +4,13 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { BenchContext } from './bench.ts';
 
-/** The compiled service as a process of its own, as it is shipped. */
+/** The compiled service in its own process, as users run it. */
 export interface RunningService {
   readonly url: string;
   stop(): Promise<void>;
 }
 
-const ASK_AGAIN_MS = 20;
+const RETRY_MS = 20;
 const READY_MAX_MS = 60_000;
 
 interface SpawnedService extends RunningService {
@@ -20,9 +20,9 @@ interface SpawnedService extends RunningService {
 }
 
 /**
- * Starts it and waits for nothing.
+ * Starts the service on a free loopback port, without waiting until it is ready.
  *
- * @param env what it is started with, on top of this process's own; listens on a free loopback port
+ * @param env added to this process's environment
  */
 export async function spawnService(
   { workspace, nodeArgs }: BenchContext,
@@ -35,7 +35,7 @@ export async function spawnService(
   const server = spawn(process.execPath, args, {
     cwd: workspace.path,
     env: { ...process.env, ...settings },
-    // It logs as it does by default, to where the lines cost no disk.
+    // The service logs at its default level; disk speed must not affect the result.
     stdio: ['ignore', 'ignore', 'inherit'],
   });
   const ended = new Promise<void>((resolve) => server.once('exit', () => resolve()));
@@ -53,7 +53,7 @@ export async function spawnService(
   };
 }
 
-/** As {@link spawnService}; resolves once it is ready to answer. */
+/** Like {@link spawnService}, but resolves when the service is ready. */
 export async function startService(
   context: BenchContext,
   env: Readonly<Record<string, string>>,
@@ -62,11 +62,13 @@ export async function startService(
   const deadline = performance.now() + READY_MAX_MS;
   while (!(await isReady(service.url))) {
     if (!service.hasEnded() && performance.now() < deadline) {
-      await sleep(ASK_AGAIN_MS);
+      await sleep(RETRY_MS);
       continue;
     }
     await service.stop();
-    throw new Error('The service never got ready.');
+    throw new Error(
+      `The service was not ready within ${READY_MAX_MS / 1000} seconds, or it exited.`,
+    );
   }
   return service;
 }

@@ -4,7 +4,7 @@ import { systemClock, systemRandomness } from '../../src/system.ts';
 import { answerParent } from './child.ts';
 import { type ContentPlan, fillStore } from './content.ts';
 
-/** Fills the store that its environment names, as the service's would. */
+/** Fills the store that `env` configures, with the settings of the service. */
 
 answerParent({
   fill: async ({ env, plan }) => {

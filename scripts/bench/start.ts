@@ -9,7 +9,7 @@ import { spawnService } from './service.ts';
 import { interleave, median, medianRatio } from './statistic.ts';
 import { type Row, type Table, timesOf } from './table.ts';
 
-/** From the start of the service's process to its first good answer, with much in the store and little. */
+/** Measures the time from the start of the process to its first successful answer, on a large and a small store. */
 
 const RATIO_MAX = 2;
 const APPLICATION = 'desktop';
@@ -20,21 +20,21 @@ const PLANS = {
 type Size = keyof typeof PLANS;
 const SIZES = Object.keys(PLANS) as readonly Size[];
 
-const ASK_AGAIN_MS = 4;
+const RETRY_MS = 4;
 const ANSWER_MAX_MS = 60_000;
 const SAVED_MAX_MS = 60_000;
 
 type Environment = Readonly<Record<string, string>>;
 
-/** What a service is started with, for each size of store. */
+/** The service's environment for each size of store. */
 type Stores = Readonly<Record<Size, Environment>>;
 
 export async function benchStart(context: BenchContext): Promise<readonly Table[]> {
   const rows = [...(await measureStore(context, 'directory', {}))];
   const notes = [
-    `Medians of ${context.rounds} rounds: \`node\` of the compiled server to the first 200 with an update, asked every ${ASK_AGAIN_MS} ms.`,
-    'The large store has 1,000 offers in one application, 9,000 retired releases and 10,000 catalog revisions, of which only the last is whole.',
-    'Fresh: no saved state. Restarted: with the state that a run before has saved. Without a target: for comparison.',
+    `Medians of ${context.rounds} rounds: from starting the compiled server to its first 200 with an update, asked every ${RETRY_MS} ms.`,
+    'The large store has 1,000 offers in one application, 9,000 retired releases and 10,000 catalog revisions, of which only the last is complete.',
+    'Fresh: no saved state. Restarted: with the state that an earlier run has saved; for comparison, without a target.',
   ];
   if (context.s3 === undefined) return [{ ...TABLE, rows, notes: [...notes, S3_SKIPPED] }];
   const bucket = await makeBucket(context.s3);
@@ -119,7 +119,7 @@ function removeState(env: Environment): Promise<void> {
   return rm(stateOf(env), { recursive: true, force: true });
 }
 
-/** The file of the newest revision is written under another name first, so it is whole. */
+/** A state file under its final name is complete: the service writes it under another name first. */
 async function hasState(env: Environment): Promise<boolean> {
   const names = await readdir(stateOf(env), { recursive: true }).catch(() => []);
   return names.some(
@@ -127,7 +127,7 @@ async function hasState(env: Environment): Promise<boolean> {
   );
 }
 
-/** @returns milliseconds from the start of the process to its first good answer */
+/** @returns milliseconds from the start of the process to its first successful answer */
 async function withServer(
   context: BenchContext,
   env: Environment,
@@ -137,8 +137,8 @@ async function withServer(
   try {
     while (!(await isAnswered(`${url}/api/v1/desktop/check-update`))) {
       if (performance.now() - startedAt > ANSWER_MAX_MS)
-        throw new Error('The service never answered.');
-      await sleep(ASK_AGAIN_MS);
+        throw new Error(`The service gave no answer within ${ANSWER_MAX_MS / 1000} seconds.`);
+      await sleep(RETRY_MS);
     }
     const milliseconds = performance.now() - startedAt;
     await use();
@@ -148,7 +148,7 @@ async function withServer(
   }
 }
 
-/** A client some releases behind: what it needs is the catalog, a release and a link. */
+/** Asks as a client some releases behind, so that the answer needs the catalog, a release and a link. */
 async function isAnswered(url: string): Promise<boolean> {
   const query = { current_version: versionAt(0), platform: 'macos', arch: 'arm64', format: 'zip' };
   const headers = { 'content-type': 'application/json', connection: 'close' };

@@ -1,4 +1,4 @@
-/** Figures that survive a noisy machine: medians, and ratios within a round. */
+/** Statistics that are robust on a noisy machine: medians, and ratios within a round. */
 
 export function median(values: readonly number[]): number {
   const sorted = [...values].sort((a, b) => a - b);
@@ -8,18 +8,18 @@ export function median(values: readonly number[]): number {
 }
 
 /**
- * The median of each round's own ratio: what slows the machine down for a while slows both sides of a
- * round, so it cancels out here, and would not in a ratio of two medians.
+ * The median of the ratios of each round. Other load on the machine slows both sides of a round, so it
+ * cancels out within the round; in a ratio of two medians it would not.
  */
 export function medianRatio(values: readonly number[], baselines: readonly number[]): number {
   return median(values.map((value, round) => value / (baselines[round] ?? Number.NaN)));
 }
 
 /**
- * Measures every subject once a round, A B C A B C …, each round beginning with another one, so that
- * no subject always follows the same neighbour.
+ * Measures every subject once per round. Each round begins with the next subject (A B C, B C A, …), so
+ * that no subject is always the first.
  *
- * @returns what was measured of each subject, in the order of the rounds
+ * @returns the measurements of each subject, in the order of the rounds
  */
 export async function interleave<S extends string, M>(
   subjects: readonly S[],
@@ -38,24 +38,24 @@ export async function interleave<S extends string, M>(
   return measured;
 }
 
-/** The value that a share of all values is not above: 0.5 is the lower median, 0.99 the usual tail. */
+/** The smallest value that at least `share` of all values do not exceed; 0.5 gives the lower median. */
 export function quantile(values: readonly number[], share: number): number {
   const sorted = [...values].sort((a, b) => a - b);
   return sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)] ?? Number.NaN;
 }
 
-/** How well one measured time tells which of two groups it is of. */
+/** How well a measured time reveals which of two groups it belongs to. */
 export interface RankSum {
   /**
-   * How often a value of the first group is above one of the second, ties counted half: 0.5 tells
-   * nothing, 1 or 0 everything.
+   * The share of pairs in which the first group's value is higher; ties count half. 0.5 reveals nothing,
+   * 0 or 1 reveals the group.
    */
   readonly share: number;
-  /** The Mann-Whitney statistic in standard deviations; within ±1.96 in 95 of 100 runs without a difference. */
+  /** The Mann-Whitney statistic in standard deviations; without a difference within ±1.96 in 95 of 100 runs. */
   readonly z: number;
 }
 
-/** The Mann-Whitney test, by its normal approximation: for tens of values or more, with few ties. */
+/** The Mann-Whitney test by its normal approximation: needs tens of values in each group, and few ties. */
 export function rankSum(first: readonly number[], second: readonly number[]): RankSum {
   const all = [
     ...first.map((value) => ({ value, isFirst: true })),

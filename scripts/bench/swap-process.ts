@@ -20,7 +20,7 @@ import { seal } from '../../src/sequence/sealed.ts';
 import { systemClock, systemRandomness } from '../../src/system.ts';
 import { answerParent, type Question } from './child.ts';
 
-/** A service whose catalog has thousands of offers, and new revisions for it. */
+/** Runs a service whose catalog has thousands of offers, and commits new revisions of the catalog. */
 
 const APPLICATION = 'desktop';
 const CONTENT = Buffer.from('an installer');
@@ -66,7 +66,7 @@ async function open({ directory, count }: Question): Promise<string> {
   return `${url}/api/v1/${APPLICATION}/check-update`;
 }
 
-/** Renders the next revision beforehand: in use another process does that. */
+/** Renders the next revision before the measurement: in production another process does that. */
 async function prepare(): Promise<number> {
   const number = (latest?.signed.revision ?? 0) + 1;
   const changed = offers.map((offer, index) =>
@@ -103,9 +103,6 @@ async function addRelease(n: number): Promise<OfferJson> {
   const version = `1.${Math.floor(n / 100)}.${n % 100}`;
   const sha256 = createHash('sha256').update(CONTENT).digest('hex');
   const sha512 = createHash('sha512').update(CONTENT).digest('hex');
-  const filename = 'Acme-Studio.bin';
-  const object = `artifacts/${sha256}/${filename}`;
-  await store.create(artifactKey(APPLICATION, object), CONTENT);
   const places = ['windows', 'macos', 'linux'].flatMap((os) =>
     ['x64', 'arm64'].map((arch) => ({ os, arch })),
   );
@@ -119,7 +116,7 @@ async function addRelease(n: number): Promise<OfferJson> {
     skipped: [],
     ...made(),
     released_at: new Date(systemClock.now()).toISOString(),
-    notes: { und: 'Mends what was broken.' },
+    notes: { und: 'Fixes several errors.' },
     requires: null,
     mandatory_for: null,
     provenance: { commit: null, build_url: null },

@@ -4,13 +4,13 @@ import { startChild } from './child.ts';
 import { median, medianRatio, quantile } from './statistic.ts';
 import { NOTHING, type Table, timesOf } from './table.ts';
 
-/** What clients feel while a service takes over a new revision of a very large catalog. */
+/** Measures response times while the service loads a new revision of a very large catalog. */
 
 const OFFERS = 10_000;
 const RATE = 500;
 const SECONDS = 4;
 const P99_RATIO_MAX = 3;
-/** All releases are read and saved by then; and the making of a revision leaves garbage to collect. */
+/** Until then the service reads and saves all releases, and collects the garbage of making a revision. */
 const SETTLE_MS = 10_000;
 const PAUSE_MS = 1_500;
 const COMMIT_AFTER_MS = 200;
@@ -47,7 +47,7 @@ export async function benchSwap(context: BenchContext): Promise<readonly Table[]
       await service.ask({ do: 'commit' });
       swapping.push(await answered);
       if (!(await service.ask<boolean>({ do: 'live' })))
-        throw new Error('The revision was not swapped in while the requests were sent.');
+        throw new Error('The service did not load the revision while the requests were sent.');
     }
     const p99 = (times: readonly number[]) => quantile(times, 0.99);
     const ratio = medianRatio(swapping.map(p99), quiet.map(p99));
@@ -55,18 +55,18 @@ export async function benchSwap(context: BenchContext): Promise<readonly Table[]
       [0.5, 0.99, 1].map((share) => median(times.map((t) => quantile(t, share))).toFixed(1));
     return [
       {
-        title: 'swap: check-update while a large revision is taken over',
+        title: 'swap: check-update while the service loads a large revision',
         heading: ['', 'median', 'p99', 'max', 'p99 ratio'],
         rows: [
           { cells: ['quiet', ...cellsOf(quiet), NOTHING] },
           {
-            cells: ['while it is swapped in', ...cellsOf(swapping), timesOf(ratio)],
+            cells: ['while the service loads it', ...cellsOf(swapping), timesOf(ratio)],
             target: { value: ratio, max: P99_RATIO_MAX, unit: ' ×' },
           },
         ],
         notes: [
-          `Times in milliseconds, from when a request was due: of ${rounds} rounds the medians; ${SECONDS} seconds at ${RATE} checks a second, first without a change and then with one.`,
-          `The revision has ${OFFERS} offers of six artifacts each, ${(bytes / 1024 / 1024).toFixed(1)} MiB; store in memory, so that reading it costs nothing.`,
+          `Times in milliseconds, from the moment a request was due. Medians of ${rounds} rounds; each sends ${RATE} checks a second for ${SECONDS} seconds, first without a new revision and then with one.`,
+          `The revision has ${OFFERS} offers of six artifacts each, ${(bytes / 1024 / 1024).toFixed(1)} MiB. The store is in memory, so reading it takes almost no time.`,
         ],
       },
     ];

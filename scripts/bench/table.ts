@@ -1,9 +1,9 @@
-/** What a bench reports: one aligned table, with the targets beside the figures. */
+/** A benchmark's report: one aligned table that shows each target beside its measurement. */
 
 export interface Target {
   readonly value: number;
   readonly max: number;
-  /** As printed after both numbers: ` ×`, ` MiB`. */
+  /** Printed after the target, with its leading space: ` ×`, ` MiB`. */
   readonly unit: string;
 }
 
@@ -14,10 +14,10 @@ export interface Row {
 
 export interface Table {
   readonly title: string;
-  /** One for each cell of a row; the target's column is added. */
+  /** One heading per cell of a row, without the target's column. */
   readonly heading: readonly string[];
   readonly rows: readonly Row[];
-  /** How it was measured, what was left out and why; a line each. */
+  /** How the benchmark measured, what it left out and why; one line each. */
   readonly notes: readonly string[];
 }
 
@@ -43,7 +43,7 @@ export function renderTable({ title, heading, rows, notes }: Table): string {
     cells
       .map((cell, column) => {
         const width = widths[column] ?? 0;
-        // The first column is text and the last one ends the line; figures line up at their ends.
+        // The first and last columns are text; the others are numbers, aligned to the right.
         return column === 0 || column === heading.length
           ? cell.padEnd(width)
           : cell.padStart(width);

@@ -4,12 +4,12 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** A temporary directory with the compiled project in it: what is measured runs as it is shipped. */
+/** A temporary directory with the compiled project: the benchmarks measure the code that users run. */
 export interface Workspace {
   readonly path: string;
-  /** A compiled module, by its path in the project without the ending: `src/server`. */
+  /** The path of a compiled module; `name` is its path in the project without extension: `src/server`. */
   module(name: string): string;
-  /** Creates an empty directory of its own. */
+  /** Creates a new empty directory. */
   makeDirectory(): Promise<string>;
   remove(): Promise<void>;
 }
@@ -17,16 +17,14 @@ export interface Workspace {
 const PROJECT = fileURLToPath(new URL('../../', import.meta.url));
 
 /**
- * Compiles instead of running the TypeScript: what is measured is what is shipped.
- *
- * @throws when the compiler leaves nothing to run
+ * Creates the workspace and compiles the project into it. Type errors are only printed.
  */
 export async function openWorkspace(): Promise<Workspace> {
   const root = await mkdtemp(path.join(tmpdir(), 'slipway-bench-'));
   const remove = (): Promise<void> => rm(root, { recursive: true, force: true, maxRetries: 5 });
   let made = 0;
   try {
-    // Says that the modules are ES modules, and lets them find their dependencies.
+    // `package.json` declares ES modules; `node_modules` holds the dependencies.
     await cp(path.join(PROJECT, 'package.json'), path.join(root, 'package.json'));
     await symlink(path.join(PROJECT, 'node_modules'), path.join(root, 'node_modules'), 'junction');
     await compile(root);
@@ -46,7 +44,7 @@ export async function openWorkspace(): Promise<Workspace> {
   };
 }
 
-/** As `npm run build` does, with these scripts as well. */
+/** Compiles as `npm run build` does, with the benchmarks in addition. */
 async function compile(root: string): Promise<void> {
   const configuration = {
     extends: path.join(PROJECT, 'tsconfig.json'),
@@ -69,6 +67,6 @@ async function compile(root: string): Promise<void> {
     compiler.once('error', reject);
     compiler.once('close', resolve);
   });
-  // Reported above, and for `npm run types` to judge; the code runs all the same.
-  if (code !== 0) console.log('The project has type errors; measuring it as it is.');
+  // The compiler has printed the errors and still writes JavaScript; `npm run types` fails on them.
+  if (code !== 0) console.log('The project has type errors. The benchmarks run anyway.');
 }

@@ -9,7 +9,7 @@ const SCHEMA_VERSION = 1;
 
 export interface Verdict {
   readonly conforming: boolean;
-  /** Sentences, one for each behaviour that was wrong. */
+  /** One sentence for each wrong behaviour. */
   readonly findings: readonly string[];
 }
 
@@ -19,12 +19,13 @@ interface ProbeDeps {
 }
 
 /**
- * Tests on the store itself that only one writer can create a key: first in turn, then with 32 writers at once.
+ * Tests on the store itself that only one writer can create a key: first one write after the other, then
+ * with 32 concurrent writers.
  *
- * The race finds what the sequential tests do not: a versioned bucket on Ceph RGW passes those and lets
- * every writer of the race win. Works below `probe/` and removes what it wrote.
+ * The concurrent writes find faults that sequential ones do not: a versioned bucket on Ceph RGW passes the
+ * sequential tests, but lets every concurrent writer succeed. Writes below `probe/`, and removes its objects.
  *
- * @throws AppError the store's, when it cannot be reached
+ * @throws AppError the store's errors, when the store does not answer
  */
 export async function probeConformance({ store, randomness }: ProbeDeps): Promise<Verdict> {
   const keys = conformanceProbeKeys(randomness.id());
@@ -40,7 +41,7 @@ export async function probeConformance({ store, randomness }: ProbeDeps): Promis
 }
 
 /**
- * Probes the store, unless a good verdict about it is stored. With `fresh` it always probes.
+ * Probes the store unless it already holds a good verdict. With `fresh`, always probes.
  *
  * @throws AppError `store_nonconforming` with the findings
  */
@@ -56,7 +57,7 @@ export async function ensureConforming(
   if (!conforming) {
     throw new AppError(
       'store_nonconforming',
-      `${store.location} cannot be used, because two writers could both believe they had made a change: ${findings.join(' ')} Known for this are Google Cloud Storage through its S3 interface, which ignores the condition (If-None-Match), and versioned buckets on Ceph RGW; Backblaze B2 and Garage refuse it. Use an unversioned bucket there, or another store such as AWS S3, Cloudflare R2 or MinIO.`,
+      `${store.location} cannot be used, because two writers could both create one object: ${findings.join(' ')} Google Cloud Storage (through its S3 interface) ignores the condition of the write (If-None-Match), and so do versioned buckets on Ceph RGW in a race; Backblaze B2 and Garage refuse it. On Ceph RGW use an unversioned bucket; otherwise use another store, such as AWS S3, Cloudflare R2 or MinIO.`,
     );
   }
   const verdict = {
@@ -86,7 +87,7 @@ async function holdsGoodVerdict(store: ObjectStore, key: string): Promise<boolea
       verdict.schema_version === SCHEMA_VERSION
     );
   } catch {
-    // Treats a corrupt verdict as none: the store is probed again.
+    // Treats a corrupt verdict as missing, so that the store is probed again.
     return false;
   }
 }
@@ -94,18 +95,18 @@ async function holdsGoodVerdict(store: ObjectStore, key: string): Promise<boolea
 async function probeInTurn(store: ObjectStore, key: string, missing: string): Promise<string[]> {
   const findings: string[] = [];
   if ((await store.get(missing)) !== undefined) {
-    findings.push('An object that was never created could be read.');
+    findings.push('The store returned an object that was never created.');
   }
   const [first, second] = [Buffer.from('first'), Buffer.from('second')];
   if ((await createKnown(store, key, first)) !== 'created') {
-    findings.push('A new key was answered as taken.');
+    findings.push('The store reported a new key as taken.');
   }
   if ((await createKnown(store, key, second)) !== 'exists') {
-    findings.push('A second object could be created under a key that was taken.');
+    findings.push('The store created a second object under a taken key.');
   }
   const stored = await store.get(key);
   if (stored === undefined || !first.equals(stored.body)) {
-    findings.push('What was read back is not what was created first.');
+    findings.push('The store did not return the object that was created first.');
   }
   return findings;
 }
@@ -115,7 +116,7 @@ async function probeRace(store: ObjectStore, key: string): Promise<string[]> {
   const outcomes = await Promise.all(
     bodies.map((body) =>
       store.create(key, body).catch((error: unknown) => {
-        // Some stores answer a lost race with a server error; the stored object then names the winner.
+        // Some stores answer a lost race with a server error; the stored object then identifies the winner.
         if (isAppError(error, 'store_unavailable')) {
           return 'unclear' as const;
         }
@@ -126,25 +127,29 @@ async function probeRace(store: ObjectStore, key: string): Promise<string[]> {
   const stored = await store.get(key);
   if (stored === undefined) {
     if (outcomes.includes('created') || outcomes.includes('exists')) {
-      return [`Of ${RACERS} writers racing for one key none left an object.`];
+      return [`After ${RACERS} concurrent writers of one key, the store holds no object.`];
     }
     throw new AppError(
       'store_unavailable',
-      `${store.location} failed every one of ${RACERS} concurrent writes. Try again.`,
+      `${store.location} failed all ${RACERS} concurrent writes. Try again.`,
     );
   }
   const winners = bodies.filter((_, index) => outcomes[index] === 'created');
   if (winners.length > 1) {
-    return [`Of ${RACERS} writers racing for one key ${winners.length} were told they had won.`];
+    return [
+      `The store told ${winners.length} of ${RACERS} concurrent writers of one key that they created it.`,
+    ];
   }
   const [winner] = winners;
   if (winner !== undefined && !winner.equals(stored.body)) {
-    return ['The writer that won a race for a key is not the one whose bytes are stored.'];
+    return [
+      'The store told one concurrent writer that it created the key, but holds the bytes of another.',
+    ];
   }
   return [];
 }
 
-/** Creates the object; after an unclear answer, repeats the write and reads what is stored. */
+/** Creates the object. When the outcome is unknown, repeats the write and reads the stored bytes. */
 async function createKnown(
   store: ObjectStore,
   key: string,

@@ -2,20 +2,20 @@ import type { Clock, Randomness } from '../clock.ts';
 import { ensureConforming } from './conformance-probe.ts';
 import type { ObjectStore } from './object-store.ts';
 
-/** A store that is written to only after it has passed the conformance probe. */
+/** A store that accepts writes only after it has passed the conformance probe. */
 export interface ConformingStore extends ObjectStore {
   /**
-   * Probes now, unless this process has done so: the first write then does not wait for the probe.
+   * Probes now, unless this process has already probed, so that the first write need not wait.
    *
-   * @throws AppError `store_nonconforming`, and the store's
+   * @throws AppError `store_nonconforming`, or an error of the store
    */
   ensureConforming(): Promise<void>;
 }
 
 /**
- * Probes the store before this process's first write; a process that only reads never probes.
+ * Probes the store before this process's first write. A process that only reads never probes.
  *
- * After a failed probe, the next write probes again. Nothing is written before the probe has passed.
+ * Rejects every write until a probe has passed. After a failed probe, the next write probes again.
  */
 export function createConformingStore(deps: {
   readonly store: ObjectStore;

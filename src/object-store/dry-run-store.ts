@@ -7,9 +7,8 @@ import type { CallOptions, ObjectInfo, ObjectStore } from './object-store.ts';
 /**
  * A store that reads from the real store and keeps every write in memory.
  *
- * A command that runs on it goes through every check and every step and reads back what it wrote. The
- * real store stays as it was: its writing methods are never called. Of an upload, this store keeps the
- * metadata that a HEAD answers, and no bytes.
+ * A command that uses it makes every check and every step, and reads its own writes. This store never
+ * calls the writing methods of the real store. Of an upload it keeps only the metadata, not the bytes.
  */
 export function createDryRunStore({
   store,
@@ -19,7 +18,7 @@ export function createDryRunStore({
   readonly clock: Clock;
 }): ObjectStore {
   const { identify, clockOffsetMs } = store;
-  // Objects written here are compared by age with stored ones, so both need the store's clock.
+  // Commands compare the ages of objects written here and of stored objects, so both use the store's clock.
   const storeNow = (): number => clock.now() + (clockOffsetMs?.() ?? 0);
   const written = createMemoryStore({ clock: { ...clock, now: storeNow } });
   const uploaded = new Map<string, ObjectInfo>();
@@ -79,7 +78,7 @@ export function createDryRunStore({
   };
 }
 
-/** Both in key order; of two with one key, only the own one. */
+/** Merges two listings in key order. When both have a key, yields only the object in `own`. */
 async function* mergeByKey(
   own: ObjectInfo[],
   stored: AsyncIterable<ObjectInfo>,

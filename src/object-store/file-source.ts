@@ -1,7 +1,7 @@
 import { open } from 'node:fs/promises';
 import type { UploadSource } from './object-store.ts';
 
-/** A file as an upload source; the caller has measured its size (bytes) and SHA-256 (hex) before. */
+/** Makes a file an upload source. The caller provides the file's size (bytes) and SHA-256 (hex). */
 export function createFileSource(file: {
   readonly path: string;
   readonly size: number;

@@ -5,7 +5,7 @@ import { AppError, systemCode } from '../errors.ts';
 import type { Volume } from './filesystem-volume.ts';
 import { TEMPORARY_PREFIX } from './key.ts';
 
-/** What FAT, exFAT and several network file systems answer to `link`; Windows says EISDIR there. */
+/** Errors of `link` on FAT, exFAT and several network file systems; EISDIR is that of Windows. */
 const NO_LINKS = ['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK', 'EISDIR', 'EINVAL'];
 
 /**

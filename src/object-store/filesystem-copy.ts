@@ -4,10 +4,10 @@ import { readChunks } from './source-chunks.ts';
 import { createProgress, createUploadCheck } from './upload-check.ts';
 
 const CHUNK_BYTES = 1024 * 1024;
-/** How much may be waiting for the disk: spreads the cost of the last fsync over the copy. */
+/** Flushes after this many bytes, so that the final fsync does not have to write the whole file. */
 const FLUSH_BYTES = 64 * 1024 * 1024;
 
-/** Copies the source into the file, hashing while the same chunk is written; see `ObjectStore.upload`. */
+/** Copies the source into the file, and hashes each chunk while it is written; see `ObjectStore.upload`. */
 export async function copyToFile(
   file: FileHandle,
   key: string,
@@ -21,7 +21,7 @@ export async function copyToFile(
   let flushing: Promise<void> = Promise.resolve();
   let unflushed = 0;
   let turn = 0;
-  // The buffer of two chunks ago: its write was waited for before the last one began.
+  // Reuses the buffer of the chunk before the last one; its write has ended.
   const take = (): Buffer => buffers[turn++ % 2] ?? Buffer.alloc(0);
   try {
     for await (const chunk of readChunks(source, take, options.signal)) {
@@ -39,7 +39,7 @@ export async function copyToFile(
       }
     }
   } finally {
-    // The file must not be closed under a write, also after a failure.
+    // Also after a failure, the caller must not close the file during a write.
     await Promise.allSettled([writing, flushing]);
   }
   await writing;

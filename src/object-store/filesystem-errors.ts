@@ -1,11 +1,11 @@
 import { AppError, systemCode } from '../errors.ts';
 
-/** No such file: a parent that is a file (ENOTDIR) or too long a path cannot hold it either. */
+/** The file does not exist: also when a parent is a file (ENOTDIR), or the path is too long for any file. */
 export function isMissing(error: unknown): boolean {
   return ['ENOENT', 'ENOTDIR', 'ENAMETOOLONG'].includes(systemCode(error) ?? '');
 }
 
-/** Translates a failed file operation; an AppError, and the reason of an abort, pass through. */
+/** Translates the error of a file operation. Returns an AppError, and the reason of an abort, unchanged. */
 export function storeError(error: unknown, action: string, path: string): unknown {
   const code = systemCode(error);
   if (code === undefined) {
@@ -17,7 +17,7 @@ export function storeError(error: unknown, action: string, path: string): unknow
     case 'EDQUOT':
       return new AppError(
         'store_full',
-        `${failed}: no space is left on the volume. Nothing was stored; free space or move the directory.`,
+        `${failed}: no space is left on the volume. Nothing was stored. Free space, or move the directory to a larger volume.`,
         { cause: error },
       );
     case 'EACCES':
@@ -25,7 +25,7 @@ export function storeError(error: unknown, action: string, path: string): unknow
     case 'EROFS':
       return new AppError(
         'store_denied',
-        `${failed}: this process may not. Check the owner and mode of the directory and how its volume is mounted, or set DATA_DIR to another one.`,
+        `${failed}: this process lacks the permission. Check the owner and mode of the directory and how its volume is mounted, or set DATA_DIR to another one.`,
         { cause: error },
       );
     case 'ENAMETOOLONG':
@@ -41,7 +41,7 @@ export function storeError(error: unknown, action: string, path: string): unknow
   }
 }
 
-/** Runs a file operation and throws what {@link storeError} makes of its failure. */
+/** Runs a file operation; translates its error with {@link storeError}. */
 export async function translate<T>(
   action: string,
   path: string,
@@ -54,10 +54,10 @@ export async function translate<T>(
   }
 }
 
-/** A link could lead out of the directory. */
+/** The store does not follow symbolic links, because they could lead out of its directory. */
 export function symbolicLink(path: string): AppError {
   return new AppError(
     'document_corrupt',
-    `${path} is a symbolic link or is reached through one, and the store does not follow them. Put the files themselves there.`,
+    `${path} is a symbolic link or is reached through one, which the store does not follow. Replace the link with the files themselves.`,
   );
 }

@@ -6,13 +6,13 @@ import { isMissing } from './filesystem-errors.ts';
 import type { Volume } from './filesystem-volume.ts';
 import { createFile } from './filesystem-write.ts';
 
-/** Cannot be the file of a key: `!` stands before a letter only. */
+/** No key has this file name: in the file name of a key, a letter follows each `!`. */
 const FILE = 'store!.json';
 
 /**
- * The id of the store in a directory, from a file of its own; undefined when the directory holds no store.
+ * Reads the id of the store in a directory; undefined when the directory holds no store.
  *
- * Tells an empty store from a volume that is not mounted, which shows as an empty directory or none.
+ * The id distinguishes an empty store from a volume that is not mounted: its directory is empty or missing.
  */
 export async function readIdentity(root: string): Promise<string | undefined> {
   let text: string;
@@ -30,7 +30,7 @@ export async function readIdentity(root: string): Promise<string | undefined> {
   }
   throw new AppError(
     'document_corrupt',
-    `${join(root, FILE)} holds no id of a store. Restore it from a backup, or delete it to have a new one made.`,
+    `${join(root, FILE)} holds no store id. Restore the file from a backup, or delete it: the next write then makes a new one.`,
   );
 }
 
@@ -38,13 +38,13 @@ export async function readIdentity(root: string): Promise<string | undefined> {
 export async function ensureIdentity(volume: Volume): Promise<void> {
   if ((await readIdentity(volume.root)) !== undefined) return;
   const identity = { schema_version: 1, type: 'store', id: randomUUID() };
-  // Of several processes that open a new store at once, the first one's id counts.
+  // When several processes open a new store at the same time, only the first creates the file.
   await createFile(volume, join(volume.root, FILE), (file) =>
     file.writeFile(`${JSON.stringify(identity)}\n`),
   );
 }
 
-/** @throws AppError `store_unavailable` when the file is gone that was there before */
+/** @throws AppError `store_unavailable` when the id's file, which existed before, is gone */
 export async function refuseVanished(root: string): Promise<void> {
   try {
     await lstat(join(root, FILE));
@@ -52,7 +52,7 @@ export async function refuseVanished(root: string): Promise<void> {
     if (!isMissing(error)) throw error;
     throw new AppError(
       'store_unavailable',
-      `The store in ${root} is gone: ${FILE} was there before. Is its volume still mounted?`,
+      `The store in ${root} is gone: ${FILE} existed before. Is the volume still mounted?`,
     );
   }
 }

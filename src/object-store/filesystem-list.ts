@@ -15,10 +15,10 @@ interface Entry extends FoundFile {
 }
 
 /**
- * The files whose key starts with the prefix, in key order.
+ * Lists the files whose key starts with the prefix, in key order.
  *
- * What vanishes meanwhile is left out, and so is everything that is not a plain file under the name of
- * a valid key.
+ * Leaves out files that are deleted meanwhile, and everything that is not a regular file with the name of a
+ * valid key.
  */
 export async function* listFiles(root: string, prefix: string): AsyncGenerator<FoundFile> {
   for await (const file of walk(root, '', prefix)) {
@@ -43,7 +43,7 @@ export async function* listTemporaryFiles(directory: string): AsyncGenerator<str
 async function* walk(directory: string, parent: string, prefix: string): AsyncGenerator<FoundFile> {
   const entries: Entry[] = [];
   for await (const { key: segment, ...entry } of readSegments(directory, [])) {
-    // A directory sorts as its files do, which all begin with its name and a slash: `a-b` is before `a/b`.
+    // Sorts a directory by its name with a slash, as the keys of its files begin: `a-b` is before `a/b`.
     const key = `${parent}${segment}${entry.isDirectory ? '/' : ''}`;
     if (key.startsWith(prefix) || (entry.isDirectory && prefix.startsWith(key))) {
       entries.push({ key, ...entry });
@@ -59,7 +59,7 @@ async function* walk(directory: string, parent: string, prefix: string): AsyncGe
   }
 }
 
-/** The segments that have a file or a directory here, those too long for one name put together. */
+/** The key segments of this directory's entries. Joins segments that are split over several directories. */
 async function* readSegments(directory: string, before: readonly string[]): AsyncGenerator<Entry> {
   for (const entry of await readDirectory(directory)) {
     const path = join(directory, entry.name);
@@ -69,7 +69,7 @@ async function* readSegments(directory: string, before: readonly string[]): Asyn
       yield* readSegments(path, names);
     } else if (!isContinued && (entry.isDirectory() || entry.isFile())) {
       const key = names.map((name) => parsePart(name).text).join('');
-      // A name that partsOf would not make is ignored, for example a file of the desktop.
+      // Ignores names that partsOf would not make, such as files that a desktop system leaves.
       if (!key.includes('/') && partsOf(key).join('/') === names.join('/')) {
         yield { key, path, isDirectory: entry.isDirectory() };
       }
@@ -91,7 +91,7 @@ async function readDirectory(path: string): Promise<Dirent[]> {
   return entries;
 }
 
-/** The file's status, or undefined when it has vanished. */
+/** The file's status; undefined when the file does not exist. */
 export async function statIfPresent(path: string): Promise<BigIntStats | undefined> {
   try {
     return await lstat(path, { bigint: true });

@@ -2,22 +2,22 @@ import { join } from 'node:path';
 import { TEMPORARY_PREFIX } from './key.ts';
 
 /**
- * File names for keys, which every volume with hard links keeps apart: also one that folds case or
- * composes accents (macOS, Windows), or that refuses the names Windows reserves.
+ * File names for keys. Every volume with hard links keeps these names distinct: also one that folds case or
+ * composes accents (macOS, Windows), and one that refuses the names that Windows reserves.
  *
- * - Lower-case letters, digits, `.`, `_` and `-` stand for themselves.
+ * - Lower-case letters, digits, `.`, `_` and `-` are not escaped.
  * - `!` and a letter is that letter in upper case, as in Go's module cache: `2.0.0-RC.1` is `2.0.0-!r!c.1`.
- * - `%` and two hex digits is a byte of UTF-8, for everything else, for a dot at the end, and for the
- *   first character of a name that is reserved: `con.txt` is `%63on.txt`.
- * - A name that would be longer than {@link PART_LENGTH_MAX}, before a reserved name or a dot at the end is
- *   escaped, continues in a directory: every part but the last ends in a `%` of its own.
+ * - `%` and two hex digits are one byte of UTF-8. This form is for all other characters, for a dot at the
+ *   end, and for the first character of a reserved name: `con.txt` is `%63on.txt`.
+ * - A name longer than {@link PART_LENGTH_MAX} is split into directories and a file: every part but the last
+ *   ends in an additional `%`. The length is measured before reserved names and final dots are escaped.
  */
 
-/** File systems hold 255 characters at most; eCryptfs 143. */
+/** File systems allow 255 characters in a name at most; eCryptfs allows 143. */
 const PART_LENGTH_MAX = 128;
 const CONTINUED = '%';
 
-/** Device names of Windows, with any extension; and what unfinished files are called, for later parts. */
+/** Device names of Windows, with any extension; and names of unfinished files, which later parts could have. */
 const RESERVED = new RegExp(
   `^(?:(?:con|prn|aux|nul|com\\d|lpt\\d)(?:\\.|$)|${TEMPORARY_PREFIX.replace('.', '\\.')})`,
 );
@@ -27,13 +27,13 @@ export function pathOf(root: string, key: string): string {
   return join(root, ...key.split('/').flatMap(partsOf));
 }
 
-/** What one directory entry says of a segment: its text, and whether that goes on in the directory. */
+/** The part of a segment in one directory entry: its text, and whether the segment continues in the directory. */
 export interface NamePart {
   readonly text: string;
   readonly isContinued: boolean;
 }
 
-/** Reads a file name. For a name that {@link partsOf} did not make, the text is arbitrary: compare. */
+/** Parses a file name. For a name that {@link partsOf} did not make, the text is arbitrary: the caller checks. */
 export function parsePart(name: string): NamePart {
   const isContinued = name.endsWith(CONTINUED);
   const escaped = isContinued ? name.slice(0, -1) : name;
@@ -43,7 +43,7 @@ export function parsePart(name: string): NamePart {
   return { text: Buffer.from(bytes, 'latin1').toString(), isContinued };
 }
 
-/** The file name of a segment, or the directories and the file name that it is too long for. */
+/** The file name of a segment. For a long segment, the names of the directories and then the file name. */
 export function partsOf(segment: string): string[] {
   const parts: string[] = [];
   let part = '';
@@ -55,7 +55,7 @@ export function partsOf(segment: string): string[] {
     }
     part += escaped;
   }
-  // Windows drops a dot at the end of a name.
+  // Windows removes a dot at the end of a name.
   return [...parts, escapeReserved(part.replace(/\.$/, '%2e'))];
 }
 

@@ -11,14 +11,14 @@ import { compareKeys, parseKey, parsePrefix } from './key.ts';
 import type { ObjectInfo, ObjectStore } from './object-store.ts';
 import { checkCeiling, resolveRange } from './range.ts';
 
-/** Bytes that a download whose client does not read keeps in memory. */
+/** Bytes in memory for each download whose client has stopped reading. */
 const READ_AHEAD_BYTES = 32 * 1024;
 
 /**
- * The reading half of the directory store.
+ * The methods of the directory store that read.
  *
- * @param confirm called when an object is missing; throws when the whole store is gone, since the object
- *   was not deleted then
+ * @param confirm called before an object is reported as missing; throws when the whole store is gone,
+ *   because then the object was not deleted
  */
 export function createReader(
   root: string,
@@ -56,7 +56,7 @@ export function createReader(
       open(key, signal, async (file, info) => {
         try {
           const { start, end } = resolveRange(range, info.size);
-          // An empty object has no last byte; its stream still has to end and close the file.
+          // An empty object has no last byte. Its stream must still end and close the file.
           const bounds = end < start ? {} : { start, end };
           const stream = file.createReadStream({ ...bounds, highWaterMark: READ_AHEAD_BYTES });
           return { ...info, stream: signal ? addAbortSignal(signal, stream) : stream };
@@ -108,7 +108,7 @@ async function describeFile(path: string, key: string): Promise<ObjectInfo | und
 async function openObject(root: string, path: string, key: string) {
   let file: FileHandle | undefined;
   try {
-    // Must not follow a symbolic link, nor wait for the other end of a named pipe.
+    // Does not follow a symbolic link, and does not wait for the other end of a named pipe.
     const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
     // Windows does not have O_NOFOLLOW.
     if (O_NOFOLLOW === undefined && (await lstat(path)).isSymbolicLink()) throw symbolicLink(path);
@@ -126,7 +126,7 @@ async function openObject(root: string, path: string, key: string) {
 }
 
 function toInfo(key: string, stats: BigIntStats): ObjectInfo {
-  // A file is never rewritten in place, so a new file under this name has another inode or time.
+  // The store never rewrites a file in place, so a new file with this name has another inode or time.
   const etag = `"${[stats.ino, stats.size, stats.mtimeNs].map((n) => n.toString(36)).join('-')}"`;
   return { key, size: Number(stats.size), etag, lastModified: stats.mtime };
 }
@@ -137,7 +137,7 @@ async function readFully(file: FileHandle, start: number, length: number): Promi
   while (done < length) {
     const { bytesRead } = await file.read(body, done, length - done, start + done);
     if (bytesRead === 0) {
-      throw new AppError('store_unavailable', 'A file became shorter while it was read.');
+      throw new AppError('store_unavailable', 'A file became shorter while the store read it.');
     }
     done += bytesRead;
   }

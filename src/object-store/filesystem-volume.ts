@@ -3,11 +3,11 @@ import { dirname, join, relative } from 'node:path';
 import { AppError, systemCode } from '../errors.ts';
 import { isMissing, symbolicLink } from './filesystem-errors.ts';
 
-/** The file operations that differ between volumes. Tests replace them to imitate volumes. */
+/** The file operations that differ between volumes. Tests replace them to imitate other volumes. */
 export interface VolumeOperations {
   /** Hard link; EEXIST when `path` is taken. */
   link(existing: string, path: string): Promise<void>;
-  /** Puts the names in a directory on disk. */
+  /** Flushes the names in a directory to disk. */
   syncDirectory(path: string): Promise<void>;
 }
 
@@ -29,8 +29,9 @@ export const systemOperations: VolumeOperations = {
 };
 
 /**
- * A directory below the root that is a link, or is reached through one, would lead out of the store. The
- * root itself may be a link: the operator chose it. Of a missing directory, the nearest that exists counts.
+ * Refuses a directory below the root that is a symbolic link or is reached through one, because it could
+ * lead out of the store. The root itself may be a link: the operator chose it. For a missing directory,
+ * checks the nearest parent that exists.
  *
  * @throws AppError `document_corrupt`
  */
@@ -53,12 +54,12 @@ async function realPathOf(path: string): Promise<string | undefined> {
   }
 }
 
-/** The answers of systems that cannot sync directories. EPERM is that of Windows; NTFS keeps names in a journal. */
+/** Errors of systems that cannot sync directories. EPERM is that of Windows, where NTFS keeps a journal of names. */
 const CANNOT_SYNC = ['EPERM', 'EISDIR', 'EINVAL', 'EBADF', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS'];
 
 /**
- * From `directory` up to the root: another process may have created a parent without having synced it
- * yet, and a file that is acknowledged must not vanish with its directory in a power cut.
+ * Syncs `directory` and its parents up to the root. Another process may have created a parent and not yet
+ * synced it; a power cut must not remove an acknowledged file together with its directory.
  */
 export async function syncDirectories(volume: Volume, directory: string): Promise<void> {
   const chain = [directory];
@@ -73,11 +74,11 @@ export async function syncDirectory({ operations }: Volume, path: string): Promi
     await operations.syncDirectory(path);
   } catch (error) {
     const code = systemCode(error);
-    // A directory that is gone has nothing left to keep.
+    // A deleted directory needs no sync.
     if (isMissing(error) || (code !== undefined && CANNOT_SYNC.includes(code))) return;
     throw new AppError(
       'store_unavailable',
-      `Could not make a change below ${path} durable (${code ?? error}); it may or may not survive a power cut.`,
+      `Could not sync ${path} (${code ?? error}): the latest change there may or may not survive a power cut.`,
       { cause: error },
     );
   }

@@ -16,14 +16,14 @@ import { TEMPORARY_PREFIX } from './key.ts';
 /** How often another process may remove the directory before the write fails. */
 const ATTEMPTS_MAX = 20;
 
-/** 1.7 s in all: a FUSE volume may take a removed directory for present for one second. */
+/** 1.7 s in total: a FUSE volume may still report a removed directory as present for one second. */
 const pauseBefore = (attempt: number): Promise<void> => setTimeout(attempt ** 2 * 0.7);
 
 /**
- * Fills a temporary file beside `path` and gives it that name unless the name is taken.
+ * Writes a temporary file next to `path`, and links it to `path` unless that name is taken.
  *
- * The bytes are on disk before the name is, and the name is before this resolves. A failure before
- * the name is given leaves nothing; one after it is `store_unavailable`, because the file is there.
+ * The bytes are on disk before the name, and the name is on disk before this function resolves. A failure
+ * before the link leaves no file; a failure after it is `store_unavailable`, because the file exists.
  */
 export async function createFile(
   volume: Volume,
@@ -51,7 +51,7 @@ export async function createFile(
   return outcome;
 }
 
-/** Deletes the file and the directories it leaves empty; neither need be there. */
+/** Deletes the file, and the parent directories that are then empty. Succeeds when they do not exist. */
 export async function removeFile(volume: Volume, path: string): Promise<void> {
   try {
     await refuseLinkedDirectory(volume.root, dirname(path));
@@ -69,9 +69,7 @@ export async function removeFile(volume: Volume, path: string): Promise<void> {
   await syncDirectory(volume, directory);
 }
 
-/**
- * Creates the volume's root and makes every new name above it durable.
- */
+/** Creates the volume's root, and syncs every directory that this adds a name to. */
 export async function createDirectory({ root, operations }: Volume): Promise<void> {
   const first = await createOwnDirectory(root);
   if (first !== undefined) {
@@ -89,7 +87,7 @@ async function openTemporary(
     try {
       await refuseLinkedDirectory(root, directory);
       await mkdir(directory, { recursive: true });
-      // Once the temporary file is in it the directory cannot be pruned any more.
+      // While the temporary file is in the directory, another process cannot remove it as empty.
       return { temporary, file: await open(temporary, 'wx', 0o644) };
     } catch (error) {
       const code = systemCode(error);
@@ -117,7 +115,7 @@ async function claimName(
       if (systemCode(error) !== 'EEXIST') {
         throw error;
       }
-      // An empty directory of this name is only what a deletion is about to prune.
+      // An empty directory with this name is about to be removed by a deletion.
       if ((await isTaken(path)) || attempt === ATTEMPTS_MAX) {
         return 'exists';
       }
@@ -126,7 +124,7 @@ async function claimName(
   }
 }
 
-/** True for a file; a directory in its place is removed when empty, else no file can have the name. */
+/** Whether a file has this name. Removes an empty directory with it; one with entries is `invalid_key`. */
 async function isTaken(path: string): Promise<boolean> {
   try {
     if (!(await lstat(path)).isDirectory()) {
@@ -162,7 +160,7 @@ async function removeIfEmpty(directory: string): Promise<boolean> {
 function nestedKey(path: string, cause?: unknown): AppError {
   return new AppError(
     'invalid_key',
-    `${path} cannot be created: a directory store holds no object whose key continues another's after a slash.`,
+    `${path} cannot be created: in a directory store, one object's key cannot be the directory of another's.`,
     { cause },
   );
 }

@@ -15,22 +15,23 @@ import type { ObjectStore, PresignedUrl, PresignRequest } from './object-store.t
 
 export interface FilesystemStoreDeps {
   readonly directory: string;
-  /** Makes the link to this service's own file route. */
+  /** Makes a link to the service's own file route. */
   readonly signUrl: (request: PresignRequest) => PresignedUrl;
   /**
-   * Whether opening an existing directory checks it, which writes there; default true. A command that
-   * perhaps only reads says false: the check then runs before its first write.
+   * Whether to check an existing directory on opening, which writes to it; default true. A command that may
+   * only read passes false: the check then runs before its first write.
    */
   readonly checksWhenOpened?: boolean;
-  /** For tests of file systems that cannot be mounted where the tests run. */
+  /** For tests that imitate other file systems. */
   readonly operations?: VolumeOperations;
 }
 
 /**
- * A directory as a store, shared by any number of processes on one machine; keys are paths below it,
- * spelled as in `filesystem-names.ts`.
+ * Opens a directory as a store. Any number of processes on one machine can share it. Keys are paths below
+ * it, escaped as `filesystem-names.ts` describes.
  *
- * A directory that is missing, full or read-only opens for readers and is checked before the first write.
+ * Also opens a directory that is missing, full or read-only, so that clients can read; the check then runs
+ * before the first write.
  *
  * @throws AppError `store_nonconforming` when the file system has no hard links
  */
@@ -80,9 +81,9 @@ export async function openFilesystemStore(deps: FilesystemStoreDeps): Promise<Ob
 }
 
 interface OpenedDirectory {
-  /** Creates and checks the directory, once, before the first write. */
+  /** Creates and checks the directory before the first write; later calls do nothing. */
   prepare(): Promise<void>;
-  /** @throws AppError `store_unavailable` when the store was there before and is gone, not only an object */
+  /** @throws AppError `store_unavailable` when the whole store existed before and is gone */
   refuseIfVanished(): Promise<void>;
 }
 
@@ -106,7 +107,7 @@ async function openDirectory(volume: Volume, checksNow: boolean): Promise<Opened
   if ((await translate('open', root, () => statIfPresent(root))) !== undefined) {
     if (checksNow) {
       await prepare().catch((error: unknown) => {
-        // Other failures, such as a full volume, must not keep readers out: the first write reports them.
+        // Other failures, such as a full volume, must not prevent reading; the first write reports them.
         if (isAppError(error, 'store_nonconforming')) throw error;
       });
     }
@@ -120,7 +121,7 @@ async function openDirectory(volume: Volume, checksNow: boolean): Promise<Opened
   };
 }
 
-/** Removes the unfinished files that were last changed before the moment; returns how many. */
+/** Removes unfinished files that were last modified before `before`; returns how many. */
 async function removeAbandoned(volume: Volume, before: Date): Promise<number> {
   let removed = 0;
   for await (const path of listTemporaryFiles(volume.root)) {

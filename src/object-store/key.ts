@@ -3,19 +3,21 @@ import { AppError, isAppError } from '../errors.ts';
 const KEY_BYTES_MAX = 1024;
 const SEGMENT_BYTES_MAX = 255;
 
-/** Names of unfinished files in a directory store begin with it, so no key may have such a segment. */
+/** A directory store names unfinished files with this prefix, so no segment of a key may begin with it. */
 export const TEMPORARY_PREFIX = '.slipway-tmp-';
 
 /**
- * Control characters (NUL ends a path, newlines split log lines and listings), lone surrogates and
- * U+FFFD (two keys would become one in UTF-8), U+FFFE and U+FFFF (not XML, so no bucket could list
- * them), line separators and bidirectional controls (a key could show itself as another).
+ * Characters that a key must not have:
+ * - control characters: NUL ends a path, and newlines split log lines and listings
+ * - lone surrogates and U+FFFD: two keys would be the same in UTF-8
+ * - U+FFFE and U+FFFF: XML does not allow them, so a bucket could not list the key
+ * - line separators and bidirectional controls: the key could look like another one
  */
 const FORBIDDEN =
   /[\p{Cc}\p{Cs}\\\u2028\u2029\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff\ufffd-\uffff]/u;
 
 /**
- * The key itself when every backend can hold it, else `invalid_key`.
+ * Returns the key when every backend can store it; throws `invalid_key` otherwise.
  *
  * At most 1,024 bytes of UTF-8 in segments of 1 to 255 bytes separated by `/`; no `.` or `..` segment,
  * backslash or invisible character: a key from a request must not leave the directory or alias another.
@@ -31,7 +33,7 @@ export function parseKey(key: string): string {
   return key;
 }
 
-/** Like {@link parseKey} for what a listing starts with: may be empty, end in `/` or inside a segment. */
+/** Like {@link parseKey}, for the prefix of a listing: it may be empty, and may end in `/` or inside a segment. */
 export function parsePrefix(prefix: string): string {
   checkText(prefix);
   for (const segment of prefix.split('/').slice(0, -1)) {
@@ -40,7 +42,7 @@ export function parsePrefix(prefix: string): string {
   return prefix;
 }
 
-/** True for what {@link parseKey} accepts; for names that others may have put into a store. */
+/** Whether {@link parseKey} accepts the key. For names that other programs may have put into a store. */
 export function isKey(key: string): boolean {
   try {
     parseKey(key);
@@ -60,7 +62,7 @@ export function compareKeys(a: string, b: string): number {
 
 function checkText(key: string): void {
   if (FORBIDDEN.test(key)) {
-    throw invalidKey(key, 'it contains a backslash, a control character or an invisible one');
+    throw invalidKey(key, 'it contains a backslash, a control character or an invisible character');
   }
   if (Buffer.byteLength(key) > KEY_BYTES_MAX) {
     throw invalidKey(key, `it is longer than ${KEY_BYTES_MAX} bytes`);

@@ -16,7 +16,7 @@ import { createProgress, createUploadCheck } from './upload-check.ts';
 
 const CHUNK_BYTES = 1024 * 1024;
 
-/** A store that ends with the process, for tests; `lastModified` is the clock's. */
+/** A store in the memory of this process, for tests. `lastModified` comes from the clock. */
 export function createMemoryStore({ clock }: { clock: Clock }): ObjectStore {
   const objects = new Map<string, StoredObject>();
 
@@ -26,7 +26,7 @@ export function createMemoryStore({ clock }: { clock: Clock }): ObjectStore {
     }
     const etag = `"${createHash('md5').update(body).digest('hex')}"`;
     const lastModified = new Date(clock.now());
-    // A copy: the caller may reuse its buffer.
+    // Copies the bytes, because the caller may reuse its buffer.
     objects.set(key, { key, size: body.length, etag, lastModified, body: Uint8Array.from(body) });
     return 'created';
   }
@@ -94,7 +94,7 @@ export function createMemoryStore({ clock }: { clock: Clock }): ObjectStore {
   };
 }
 
-/** All bytes of the source. @throws AppError `upload_mismatch` */
+/** Reads all bytes of the source. @throws AppError `upload_mismatch` */
 async function readSource(
   key: string,
   source: UploadSource,

@@ -3,54 +3,54 @@ import type { Readable } from 'node:stream';
 /**
  * Bytes under keys, in a bucket or a directory.
  *
- * The role has no way to overwrite: an object is created once, read, and perhaps deleted. What every
- * commit rests on is that of any number of concurrent `create` calls for one key exactly one answers
- * `created`.
+ * The interface has no way to overwrite: an object is created once, read, and perhaps deleted. Every
+ * commit relies on this promise: of any number of concurrent `create` calls for one key, exactly one
+ * returns `created`.
  *
- * An answer counts only when it is the store's: a proxy's page, a 404 without the store's own error, or
- * bytes that are not those of their ETag are `store_unavailable`, and reads are tried again.
+ * Only the store's own answers count. A proxy's web page, a 404 without the store's error code, and bytes
+ * that do not match their ETag are `store_unavailable`; reads are then retried.
  *
  * Expected outcomes are values (`exists`, `undefined` for a missing object). Failures are AppErrors:
  * - `store_unavailable`: time-out, refused connection, 5xx, throttling. After a write the outcome is
- *   *unknown*: the object may be there.
- * - `store_full`: no space left; the object is not there.
- * - `store_denied`: credentials or permissions; the message says which permission is missing.
+ *   *unknown*: the object may exist.
+ * - `store_full`: no space left; the object was not created.
+ * - `store_denied`: wrong credentials or a missing permission, which the message names.
  * - `invalid_key`: see {@link parseKey} in `key.ts`.
  */
 export interface ObjectStore {
-  /** Names the place for people and for saved state, without secrets: `s3:https://host/bucket/prefix`. */
+  /** The store's address without secrets, for messages and saved state: `s3:https://host/bucket/prefix`. */
   readonly location: string;
 
   /**
-   * An id of the store itself, made with it; undefined when there is no store (yet). Only where a place
-   * can be empty by mistake, such as a directory whose volume is not mounted.
+   * The id that the store got when it was created; undefined when there is no store (yet). Only stores
+   * that can be empty by mistake have this method: a directory whose volume is not mounted looks empty.
    */
   identify?(): Promise<string | undefined>;
 
   /**
-   * How far the store's clock is ahead of this process's, in milliseconds, as its latest answers tell;
-   * undefined before the first. A store without it shares the clock of this machine.
+   * How far the store's clock is ahead of this process's clock, in milliseconds, according to its latest
+   * answers; undefined before the first answer. A store without this method uses this machine's clock.
    */
   clockOffsetMs?(): number | undefined;
 
   /** Creates the object if nothing is stored under the key. */
   create(key: string, body: Uint8Array, options?: CreateOptions): Promise<'created' | 'exists'>;
 
-  /** The whole object or a range of it, in memory; `undefined` when there is none (404, and only 404). */
+  /** Reads the whole object, or a range of it, into memory; `undefined` when the store has no such object. */
   get(key: string, options?: GetOptions): Promise<StoredObject | undefined>;
 
-  /** The object or a range of it as a stream; `undefined` when there is none. */
+  /** Opens the object, or a range of it, as a stream; `undefined` when the store has no such object. */
   read(key: string, options?: ReadOptions): Promise<ObjectStream | undefined>;
 
   /**
-   * What is known of an object without its bytes.
+   * The object's metadata without its bytes; `undefined` when it is probably missing.
    *
-   * Decides that an object is there, never that it is not: a HEAD's answer has no body, so any proxy's
-   * 404 looks like the store's. Where absence matters, use `isPresent` of `presence.ts`.
+   * The result proves that an object exists, but not that it is missing: the answer to a HEAD has no body,
+   * so a proxy's 404 looks like the store's. Where absence matters, use `isPresent` in `presence.ts`.
    */
   head(key: string, options?: CallOptions): Promise<ObjectInfo | undefined>;
 
-  /** Every object whose key starts with `prefix`, in key order (UTF-8), across all pages. */
+  /** Lists every object whose key starts with `prefix`, in key order (UTF-8), across all pages. */
   list(prefix: string, options?: ListOptions): AsyncIterable<ObjectInfo>;
 
   /** Removes the object; succeeds when there was none. */
@@ -59,19 +59,19 @@ export interface ObjectStore {
   /**
    * Creates a large object from a re-readable source in bounded memory.
    *
-   * Hashes the bytes again while sending and gives up before the object becomes visible when they do
-   * not match `source.sha256` (`upload_mismatch`). `exists` when the key was taken. An aborted or
-   * failed upload leaves no object.
+   * Hashes the bytes again while it sends them. When they do not match `source.sha256`, fails with
+   * `upload_mismatch` before the object becomes visible. Returns `exists` when the key was taken. An
+   * aborted or failed upload leaves no object.
    */
   upload(key: string, source: UploadSource, options?: UploadOptions): Promise<'created' | 'exists'>;
 
-  /** A URL that lets its holder GET, or HEAD, one object without credentials. */
+  /** Makes a URL with which a client can GET, or HEAD, one object without credentials. */
   presign(request: PresignRequest): Promise<PresignedUrl>;
 
-  /** Whether deleting leaves older versions behind; undefined when the store does not say. */
+  /** Whether the store keeps older versions of deleted objects; undefined when the store does not report it. */
   keepsVersions(): Promise<boolean | undefined>;
 
-  /** Clears what interrupted uploads left behind that began before `before`; returns how many. */
+  /** Removes unfinished uploads that began before `before`; returns how many it removed. */
   removeAbandonedUploads(before: Date): Promise<number>;
 }
 
@@ -84,14 +84,14 @@ export interface CreateOptions extends CallOptions {
   readonly contentType?: string;
 }
 
-/** Inclusive byte positions, as in HTTP; without `end`, to the last byte. */
+/** Inclusive byte positions, as in HTTP. Without `end`, the range extends to the last byte. */
 export interface ByteRange {
   readonly start: number;
   readonly end?: number;
 }
 
 export interface ListOptions extends CallOptions {
-  /** Only keys above this one. */
+  /** Lists only keys that sort after this one. */
   readonly after?: string | undefined;
 }
 
@@ -100,19 +100,19 @@ export interface ReadOptions extends CallOptions {
 }
 
 export interface GetOptions extends ReadOptions {
-  /** Asks over a new connection: for reading again what was not as it should be. */
+  /** Uses a new connection. For reading an object again whose bytes were wrong. */
   readonly fresh?: boolean;
-  /** Ceiling on what is read into memory; a larger object is `document_too_large`. */
+  /** The most bytes to read into memory; a larger object is `document_too_large`. */
   readonly bytesMax?: number;
 }
 
 export interface ObjectInfo {
   readonly key: string;
-  /** Bytes of the whole object, also when a range was read. */
+  /** Size of the whole object in bytes, also when only a range was read. */
   readonly size: number;
   /** Opaque and strong, with its quotes; equal tags mean equal bytes. */
   readonly etag: string;
-  /** By the store's clock. */
+  /** According to the store's clock. */
   readonly lastModified: Date;
 }
 
@@ -124,17 +124,17 @@ export interface ObjectStream extends ObjectInfo {
   readonly stream: Readable;
 }
 
-/** Bytes that can be read more than once, a file as a rule. */
+/** Bytes that can be read more than once; usually a file. */
 export interface UploadSource {
   readonly size: number;
-  /** Hex. */
+  /** Lower-case or upper-case hex. */
   readonly sha256: string;
   open(): Promise<SourceReader>;
 }
 
-/** Reads into the caller's own buffers, so that a gigabyte leaves no gigabyte for the collector. */
+/** Reads into the caller's buffers, so that a large file does not make as much garbage to collect. */
 export interface SourceReader {
-  /** How many bytes from `position` on were put into `target`; 0 at the end. */
+  /** Reads from `position` into `target`; returns the number of bytes read, 0 at the end. */
   read(target: Uint8Array, position: number): Promise<number>;
   close(): Promise<void>;
 }
@@ -145,10 +145,10 @@ export interface UploadOptions extends CreateOptions {
 }
 
 export interface PresignRequest {
-  /** A presigned URL is bound to its method: a HEAD needs one of its own. */
+  /** A presigned URL is valid for one method only: a HEAD needs another URL than a GET. */
   readonly method: 'GET' | 'HEAD';
   readonly key: string;
-  /** What the browser saves the file as (Content-Disposition: attachment). */
+  /** The name under which the browser saves the file (Content-Disposition: attachment). */
   readonly filename: string;
   readonly signedAt: Date;
   readonly expiresAt: Date;
@@ -156,6 +156,6 @@ export interface PresignRequest {
 
 export interface PresignedUrl {
   readonly url: string;
-  /** Earlier than requested when the store's credentials end sooner. */
+  /** Earlier than requested when the store's credentials expire sooner. */
   readonly expiresAt: Date;
 }

@@ -7,10 +7,10 @@ export async function isPresent(store: Pick<ObjectStore, 'get'>, key: string): P
 }
 
 /**
- * The size in bytes of the object under the key; undefined when there is none. Unlike a HEAD, this one
- * request can also prove that there is none.
+ * The object's size in bytes; undefined when the object is missing. Unlike a HEAD, this request also proves
+ * that it is missing.
  *
- * @throws AppError the store's, also when whatever answered was not the store
+ * @throws AppError the store's errors; `store_unavailable` when something else than the store answered
  */
 export async function readSize(
   store: Pick<ObjectStore, 'get'>,

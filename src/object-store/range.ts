@@ -1,13 +1,13 @@
 import { AppError } from '../errors.ts';
 import type { ByteRange } from './object-store.ts';
 
-/** First and last byte, inclusive; `end` is `start - 1` for an empty object read whole. */
+/** First and last byte, inclusive. For a whole empty object, `end` is `start - 1`. */
 export interface ResolvedRange {
   readonly start: number;
   readonly end: number;
 }
 
-/** Fits a range to an object: an end beyond the last byte is cut, a start there is `invalid_range`. */
+/** Fits a range to an object's size. Lowers an `end` beyond the last byte; a `start` there is `invalid_range`. */
 export function resolveRange(range: ByteRange | undefined, size: number): ResolvedRange {
   if (range === undefined) {
     return { start: 0, end: size - 1 };
@@ -19,7 +19,7 @@ export function resolveRange(range: ByteRange | undefined, size: number): Resolv
   return { start: range.start, end: Math.min(range.end ?? size - 1, size - 1) };
 }
 
-/** `invalid_range` unless both positions are whole, not negative and in order. */
+/** Throws `invalid_range` unless both positions are non-negative integers in ascending order. */
 export function checkRange({ start, end }: ByteRange): void {
   const isPosition = (value: number) => Number.isSafeInteger(value) && value >= 0;
   if (!isPosition(start) || (end !== undefined && (!isPosition(end) || end < start))) {
@@ -35,12 +35,12 @@ export function unsatisfiableRange(range: ByteRange, size: number | undefined): 
   );
 }
 
-/** `document_too_large` when more than the ceiling would be read into memory. */
+/** Throws `document_too_large` when `bytes` is more than `bytesMax`. */
 export function checkCeiling(key: string, bytes: number, bytesMax: number | undefined): void {
   if (bytesMax !== undefined && bytes > bytesMax) {
     throw new AppError(
       'document_too_large',
-      `${key} has ${bytes} bytes; at most ${bytesMax} are read.`,
+      `${key} has ${bytes} bytes, more than the limit of ${bytesMax}.`,
     );
   }
 }

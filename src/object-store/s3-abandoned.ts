@@ -7,7 +7,7 @@ import {
 import type { S3Connection } from './s3-connection.ts';
 import { isRefusal } from './s3-errors.ts';
 
-/** Aborts the multipart uploads below the prefix that began earlier: their parts are stored, and paid for. */
+/** Aborts multipart uploads below the prefix that began before `before`: their parts take up paid storage. */
 export async function removeAbandonedS3Uploads(
   connection: S3Connection,
   before: Date,
@@ -43,7 +43,7 @@ async function* listUploads(connection: S3Connection): AsyncGenerator<MultipartU
   } while (last.IsTruncated === true && last.NextKeyMarker !== undefined);
 }
 
-/** False when its owner completed or aborted it meanwhile. */
+/** Returns false when another process completed or aborted the upload meanwhile. */
 async function abortUpload(
   { client, place, retrying, timeouts }: S3Connection,
   { Key = '', UploadId }: MultipartUpload,

@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import { AppError } from '../errors.ts';
 import { checkCeiling } from './range.ts';
 
-/** Reads a body into memory, never more than the ceiling; aborting the request ends it. */
+/** Reads a body of at most `bytesMax` bytes into memory. @param progressMs the longest pause between two chunks */
 export async function readBody(
   body: unknown,
   key: string,
@@ -26,15 +26,15 @@ export async function readBody(
     }
     return Buffer.concat(chunks, bytes);
   } finally {
-    // The connection of an unread body cannot be used again.
+    // A connection with an unread body cannot be reused.
     stream.destroy();
   }
 }
 
 /**
- * The body as a stream that fails when the store sends nothing for `stallMs`.
+ * Wraps the body in a stream that fails when the store sends nothing for `stallMs`.
  *
- * A slow reader is no stall: the time runs only while the reader waits for the store.
+ * The time counts only while the reader waits for the store, so a slow reader does not cause a failure.
  */
 export function guardBody(
   body: unknown,
@@ -74,7 +74,7 @@ export function guardBody(
 
 function asReadable(body: unknown): Readable {
   if (!(body instanceof Readable)) {
-    throw new AppError('internal', 'The S3 client answered without a body.');
+    throw new AppError('internal', 'The S3 client returned no body.');
   }
   return body;
 }

@@ -7,34 +7,34 @@ import { createStoreTime, type StoreTime } from './store-time.ts';
 
 export interface S3StoreOptions {
   readonly bucket: string;
-  /** Put before every key, for sharing a bucket; without slashes at its ends. */
+  /** Prepended to every key, so that several stores can share a bucket. Slashes at its ends are ignored. */
   readonly prefix?: string | undefined;
   /** Undefined for AWS itself. */
   readonly endpoint?: string | undefined;
-  /** The address URLs are signed for, when clients reach the store under another name. */
+  /** The address for presigned URLs, when clients reach the store at another address than this process. */
   readonly publicEndpoint?: string | undefined;
   readonly region: string;
   readonly forcePathStyle: boolean;
-  /** The SDK's default chain (variables, profile, role) unless given. */
+  /** Default: the SDK's chain (environment variables, profile, role). */
   readonly credentials?: S3ClientConfig['credentials'];
   readonly clock: Clock;
   readonly randomness: Randomness;
-  /** Milliseconds; those left out keep their defaults. */
+  /** In milliseconds; missing ones have their defaults. */
   readonly timeouts?: Partial<S3Timeouts>;
 }
 
-/** Each for one attempt, in milliseconds. */
+/** Time-outs of one attempt, in milliseconds. */
 export interface S3Timeouts {
   readonly connectMs: number;
   /** To the first byte of the answer to a GET or a HEAD. */
   readonly readMs: number;
-  /** Between two pieces of a document that is read into memory. */
+  /** Between two chunks of a document that is read into memory. */
   readonly progressMs: number;
-  /** A document written, a deletion or a page of a listing. */
+  /** To write or delete an object, or to list one page. */
   readonly writeMs: number;
-  /** One part of a large upload. */
+  /** To send one part of a large upload. */
   readonly partMs: number;
-  /** Some stores copy all the parts together before they answer. */
+  /** To complete a large upload. Some stores first copy all parts into one object. */
   readonly completeMs: number;
   /** Between two chunks of a streamed body. */
   readonly stallMs: number;
@@ -53,41 +53,41 @@ const DEFAULT_TIMEOUTS: S3Timeouts = {
 const ATTEMPTS_MAX = 4;
 const BACKOFF_FIRST_MS = 50;
 const BACKOFF_MAX_MS = 1_000;
-/** Retries beyond one for each success: retries must not make an outage worse. */
+/** How many retries are allowed beyond one per success: retries must not make an outage worse. */
 const RETRY_BUDGET = 100;
 const CREDENTIALS_TIMEOUT_MS = 10_000;
 
 export interface S3Request extends S3Call {
   readonly timeoutMs: number;
   readonly signal?: AbortSignal | undefined;
-  /** The first attempt gets a new connection too. */
+  /** Whether the first attempt uses a new connection, as later attempts always do. */
   readonly fresh?: boolean | undefined;
 }
 
 export interface Attempt {
   readonly client: S3Client;
-  /** Ends the time-out: the answer has begun, and what follows has a time-out of its own. */
+  /** Ends the time-out, because the answer has begun; reading its body has another time-out. */
   answered(): void;
 }
 
 export type Send<T> = (signal: AbortSignal, attempt: Attempt) => Promise<T>;
 
-/** A bucket, how to reach it, and the rules of time-outs and retries. */
+/** A bucket with its clients, time-outs and retries. */
 export interface S3Connection {
   readonly client: S3Client;
   readonly place: S3Place;
   readonly timeouts: S3Timeouts;
   readonly time: StoreTime;
-  /** The key as the bucket knows it. */
+  /** The key in the bucket, prefix included. */
   fullKey(key: string): string;
   fullPrefix(prefix: string): string;
   /** The inverse of `fullKey`. */
   ownKey(fullKey: string): string;
-  /** One attempt; for writes whose repetition could be answered differently. */
+  /** Makes one attempt. For writes that may have another outcome when they are repeated. */
   once<T>(request: S3Request, send: Send<T>): Promise<T>;
   /**
-   * Up to four attempts while the failure is `store_unavailable`; for what may be repeated. Every
-   * attempt but the first gets a connection of its own: what answered wrongly is not asked again.
+   * Makes up to four attempts while the failure is `store_unavailable`. For repeatable requests. Every
+   * attempt but the first uses a new connection, so that it may reach another server or proxy.
    */
   retrying<T>(request: S3Request, send: Send<T>): Promise<T>;
   /** Waits before attempt `attempt` + 1. */
@@ -116,7 +116,7 @@ export function createS3Connection(options: S3StoreOptions): S3Connection {
     const { signal, timeoutMs } = request;
     signal?.throwIfAborted();
     try {
-      // Has its own time-out: the first question for a machine's role takes seconds.
+      // Has its own time-out, because the first request for the credentials of a machine's role takes seconds.
       await withDeadline(CREDENTIALS_TIMEOUT_MS, signal, resolveCredentials);
       const attempted = isFresh ? freshClient : client;
       const result = await withDeadline(timeoutMs, signal, (abortSignal, answered) =>
@@ -168,8 +168,8 @@ export function createS3Connection(options: S3StoreOptions): S3Connection {
 }
 
 /**
- * Resolves when the client has credentials. A failure after it once had some is temporary: their source does
- * not answer now. Before that, the configuration is wrong.
+ * Resolves when the client has credentials. A failure after an earlier success is temporary: the source of
+ * the credentials does not answer. A failure before any success means a wrong configuration.
  */
 function createCredentialsCheck(client: S3Client): () => Promise<void> {
   let hadCredentials = false;
@@ -183,7 +183,7 @@ function createCredentialsCheck(client: S3Client): () => Promise<void> {
   };
 }
 
-/** Notes the store's time from every answer that has the store's request id: a proxy's page has none. */
+/** Records the date of every answer that has the store's request id, which a proxy's page does not have. */
 function noteDates(client: S3Client, time: StoreTime): void {
   client.middlewareStack.add(
     (next) => async (args) => {
@@ -196,7 +196,7 @@ function noteDates(client: S3Client, time: StoreTime): void {
   );
 }
 
-/** A client of the bucket under one of its addresses. */
+/** Creates a client of the store at one of its addresses. */
 export function createS3Client(
   options: S3StoreOptions,
   endpoint: string | undefined,
@@ -210,16 +210,16 @@ export function createS3Client(
     forcePathStyle: options.forcePathStyle,
     ...(endpoint === undefined ? {} : { endpoint }),
     ...(credentials === undefined ? {} : { credentials }),
-    // Retries are ours: the SDK's would repeat conditional writes and stop at the headers of a body.
+    // `retrying` retries instead: the SDK would repeat conditional writes, and not retry a broken body.
     maxAttempts: 1,
     // Stores other than AWS answer 411 or 501 to the SDK's own trailing checksums.
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',
-    // With it the SDK opens a new connection for every part.
+    // With this header, the SDK opens a new connection for every part.
     expectContinueHeader: false,
     requestHandler: {
       connectionTimeout: connectMs,
-      // A reader may take its time over a body; deadlines and the stall limit are ours.
+      // A client may read a body slowly; `withDeadline` and `guardBody` detect a stalled store.
       socketTimeout: 0,
       httpAgent: agent,
       httpsAgent: agent,
@@ -227,7 +227,7 @@ export function createS3Client(
   });
 }
 
-/** Origin and path without credentials or a trailing slash; `invalid_configuration` when no URL. */
+/** The endpoint's origin and path, without credentials or a trailing slash; `invalid_configuration` for no URL. */
 export function parseEndpoint(endpoint: string | undefined): string | undefined {
   if (endpoint === undefined) {
     return undefined;
@@ -247,7 +247,7 @@ function parseBucketPrefix(prefix: string | undefined): string {
   return trimmed === '' ? '' : `${parseKey(trimmed)}/`;
 }
 
-/** Runs with a signal that also aborts after the time; settles then even if `run` does not. */
+/** Runs `run` with a signal that aborts after the time-out. Rejects then, even if `run` does not settle. */
 async function withDeadline<T>(
   timeoutMs: number,
   outer: AbortSignal | undefined,
@@ -267,7 +267,7 @@ async function withDeadline<T>(
     return await Promise.race([run(controller.signal, () => clearTimeout(timer)), aborted]);
   } catch (error) {
     const reason: unknown = controller.signal.aborted ? controller.signal.reason : error;
-    // Ends what is still running, such as a body that will not be read.
+    // Stops requests that still run, such as one with an unread body.
     controller.abort(reason);
     throw reason;
   } finally {

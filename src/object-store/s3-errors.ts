@@ -1,11 +1,11 @@
 import { AppError, type ErrorCode } from '../errors.ts';
 
-/** What was asked, for messages. */
+/** A request, for messages. */
 export interface S3Call {
   readonly method: string;
-  /** As the store knows it, prefix included; empty for the bucket itself. */
+  /** The key in the bucket, prefix included; empty for the bucket itself. */
   readonly key: string;
-  /** What the credentials need for it, such as `s3:PutObject`. */
+  /** The permission that the request needs, such as `s3:PutObject`. */
   readonly permission: string;
 }
 
@@ -44,7 +44,7 @@ const CODES_BY_STATUS: Readonly<Record<number, ErrorCode>> = {
   507: 'store_full',
 };
 
-/** Translates whatever the SDK threw; AppErrors and mistakes in this program pass through. */
+/** Translates an error of the SDK. Returns AppErrors, and errors in this program, unchanged. */
 export function toStoreError(error: unknown, call: S3Call, place: S3Place): unknown {
   if (error instanceof AppError || isProgramError(error)) {
     return error;
@@ -54,29 +54,29 @@ export function toStoreError(error: unknown, call: S3Call, place: S3Place): unkn
   return new AppError(code, `${sentence(code, refusal, call, place)}`, { cause: error });
 }
 
-/** The condition of the write was not met, so the key is taken: in the store's own words, not just a 412. */
+/** Whether the key is taken, because the store's error code says so. The status 412 alone does not prove it. */
 export function isPreconditionFailed(error: unknown): boolean {
   return describe(error).name === 'PreconditionFailed';
 }
 
-/** The store's own error for a missing object; a missing bucket or a proxy's 404 is not that. */
+/** Whether the store's error code says that the object is missing, unlike a missing bucket or a proxy's 404. */
 export function isMissingObject(error: unknown): boolean {
   return describe(error).name === 'NoSuchKey';
 }
 
-/** A 404 without a body, as HEAD has it: the object is likely missing, and nothing is proven. */
+/** Whether the answer to a HEAD is a 404. It has no body, so it does not prove that the object is missing. */
 export function isNotFound(error: unknown): boolean {
   const { name, isHtml } = describe(error);
   return !isHtml && (name === 'NoSuchKey' || name === 'NotFound');
 }
 
-/** True for an error the store answered with this code. */
+/** Whether the store answered with this error code. */
 export function isRefusal(error: unknown, name: string): boolean {
   return describe(error).name === name;
 }
 
 function refusalCode(error: unknown, { name, status, isHtml }: Refusal): ErrorCode {
-  // The SDK has learnt the store's time from this answer: the next attempt is signed with it.
+  // The SDK has taken the store's time from this answer, and signs the next attempt with it.
   if (isRecord(error) && isRecord(error.$metadata) && error.$metadata.clockSkewCorrected === true) {
     return 'store_unavailable';
   }
@@ -93,7 +93,7 @@ function sentence(code: ErrorCode, refusal: Refusal, call: S3Call, place: S3Plac
     case 'store_full':
       return `The store has no room for ${asked} (${answer}). Free space or raise the quota.`;
     case 'store_nonconforming':
-      return `The store at ${place.address} does not implement what ${asked} needs (${answer}): writes on the condition that nothing is stored yet (If-None-Match: *), as AWS S3, Ceph RGW, MinIO and Cloudflare R2 do.`;
+      return `The store at ${place.address} does not implement what ${asked} needs (${answer}): conditional writes (If-None-Match: *). AWS S3, Ceph RGW, MinIO and Cloudflare R2 implement them.`;
     case 'invalid_configuration':
       return configurationSentence(refusal, place, answer);
     default:
@@ -106,13 +106,13 @@ function denial(name: string, call: S3Call): string {
     return 'it does not know the access key, or the secret key does not belong to it. Check AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY.';
   }
   if (['ExpiredToken', 'InvalidToken', 'TokenRefreshRequired'].includes(name)) {
-    return 'the session token is not valid any more. Renew the credentials.';
+    return 'the session token has expired or is invalid. Renew the credentials.';
   }
   if (name === 'RequestTimeTooSkewed') {
-    return "this machine's clock differs from the store's by more than 15 minutes. Set it right.";
+    return "this machine's clock differs from the store's by more than 15 minutes. Correct it.";
   }
   if (call.method === 'GET' || call.method === 'HEAD') {
-    return `the credentials are wrong, or need ${call.permission}, and s3:ListBucket on the bucket: without that a missing object is answered in this way too, so nothing can be concluded.`;
+    return `the credentials are wrong, or need ${call.permission}, and s3:ListBucket on the bucket: without s3:ListBucket the store also answers like this for a missing object.`;
   }
   return `the credentials are wrong, or need ${call.permission}.`;
 }
@@ -126,7 +126,7 @@ function configurationSentence({ name }: Refusal, place: S3Place, answer: string
     case 'InvalidBucketName':
       return `There is no bucket ${bucket} at ${address}. Create it, or correct S3_BUCKET and S3_ENDPOINT.`;
     case 'NotFound':
-      return `${address} answered with a web page instead of an object: S3_ENDPOINT does not lead to an S3 service.`;
+      return `${address} answered with a web page instead of an object: S3_ENDPOINT is not the address of an S3 service.`;
     default:
       return `The bucket ${bucket} is not served from ${address} in region ${region} (${answer}). Correct S3_REGION and S3_ENDPOINT.`;
   }
@@ -147,7 +147,7 @@ function describe(error: unknown): Refusal {
   const metadata = isRecord(error.$metadata) ? error.$metadata : {};
   const response = isRecord(error.$response) ? error.$response : {};
   const headers = isRecord(response.headers) ? response.headers : {};
-  // An answer that is not XML throws while it is read, without its status in the metadata.
+  // For an answer that is not XML, the SDK's error has no status in its metadata.
   const status = metadata.httpStatusCode ?? response.statusCode;
   const message = typeof error.message === 'string' ? error.message : '';
   return {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-/** What of an answer says that it is the store's, and about which bytes. */
+/** The fields of an answer that show which bytes its ETag is for. */
 export interface Tagged {
   readonly ETag?: string | undefined;
   readonly ServerSideEncryption?: string | undefined;
@@ -8,10 +8,10 @@ export interface Tagged {
 }
 
 /**
- * Whether the bytes are those that the ETag was made for; undefined when the ETag cannot tell.
+ * Whether the bytes match the ETag; undefined when the ETag is not an MD5.
  *
- * An ETag is the MD5 of the bytes unless the object was uploaded in parts (`…-3`) or is encrypted with
- * a key of the customer's or of KMS.
+ * An ETag is the MD5 of the bytes, unless the object was uploaded in parts (`…-3`) or is encrypted with a
+ * key of the customer or of KMS.
  */
 export function agreesWithEtag(bytes: Uint8Array, answer: Tagged): boolean | undefined {
   const { ETag = '', ServerSideEncryption, SSECustomerAlgorithm } = answer;

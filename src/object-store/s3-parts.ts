@@ -4,30 +4,30 @@ import { readChunks } from './source-chunks.ts';
 const PART_BYTES_MIN = 8 * 1024 * 1024;
 const PARTS_MAX = 10_000;
 const IN_FLIGHT_MAX = 3;
-/** Ceiling on all buffers of one upload together. */
+/** The most memory for all buffers of one upload. */
 const BUFFERS_BYTES_MAX = 80 * 1024 * 1024;
 
 export interface PartPlan {
-  /** The same for every part but the last: some stores insist. */
+  /** Equal for every part but the last, because some stores require it. */
   readonly partBytes: number;
   readonly count: number;
   readonly inFlightMax: number;
 }
 
 export interface CutPart {
-  /** From 1. */
+  /** Counts from 1. */
   readonly number: number;
   readonly bytes: Uint8Array;
-  /** Hands the buffer back for another part. */
+  /** Makes the buffer available for another part. */
   release(): void;
 }
 
-/** 8 MiB a part, more only where 10,000 of those would not reach (80 GiB). */
+/** Plans parts of 8 MiB; larger ones only for a source that needs more than 10,000 of them (80 GiB). */
 export function planParts(size: number): PartPlan {
   const mebibyte = 1024 * 1024;
   const needed = Math.ceil(size / PARTS_MAX / mebibyte) * mebibyte;
   const partBytes = Math.max(PART_BYTES_MIN, needed);
-  // One more buffer is being filled while the others are sent.
+  // One buffer is filled while the others are sent.
   const inFlightMax = Math.max(
     1,
     Math.min(IN_FLIGHT_MAX, Math.floor(BUFFERS_BYTES_MAX / partBytes) - 1),
@@ -35,7 +35,7 @@ export function planParts(size: number): PartPlan {
   return { partBytes, count: Math.ceil(size / partBytes), inFlightMax };
 }
 
-/** Reads the source once and cuts it; buffers come round again after `release`. */
+/** Reads the source once and cuts it into parts. Reuses a part's buffer after its `release`. */
 export async function* cutParts(
   source: UploadSource,
   { partBytes }: PartPlan,
@@ -43,7 +43,7 @@ export async function* cutParts(
   signal: AbortSignal | undefined,
 ): AsyncGenerator<CutPart> {
   const free: Uint8Array[] = [];
-  // One byte more than a small source has: a longer one must not pass for it.
+  // One byte more than a small source has, so that the check notices a source that is too long.
   const bufferBytes = Math.min(partBytes, source.size + 1);
   let buffer: Uint8Array = new Uint8Array(0);
   const take = (): Uint8Array => {

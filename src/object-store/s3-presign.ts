@@ -8,7 +8,7 @@ import { createS3Client, type S3Connection, type S3StoreOptions } from './s3-con
 
 const TEN_MINUTES_MS = 10 * 60 * 1000;
 
-/** Signs for the public address; equal requests give equal URLs while the credentials are the same. */
+/** Presigns URLs for the public address. Equal requests give equal URLs while the credentials are the same. */
 export function createS3Presigner(
   connection: S3Connection,
   options: S3StoreOptions,
@@ -47,7 +47,7 @@ export function createS3Presigner(
   };
 }
 
-/** A link dies with the credentials that signed it, so those near their end are renewed first. */
+/** When the credentials expire. Renews them first when that is soon, because presigned URLs expire with them. */
 async function credentialsEnd(
   credentials: S3Connection['client']['config']['credentials'],
   signedAt: Date,

@@ -22,7 +22,7 @@ interface Deps {
 
 type Outcome = 'created' | 'exists';
 
-/** See `ObjectStore.upload`. A small source is one conditional write, a larger one goes in parts. */
+/** See `ObjectStore.upload`. Sends a small source in one conditional write, and a larger one in parts. */
 export async function uploadToS3(
   deps: Deps,
   key: string,
@@ -76,7 +76,7 @@ async function uploadWhole(
     },
   );
   if (outcome === 'exists' && attempts > 1 && (await head(key))?.size === source.size) {
-    // An earlier attempt of this call, whose answer was lost, may be the one that took the key.
+    // An earlier attempt of this call may have created the object, and its answer was lost.
     return 'created';
   }
   createProgress(source.size, onProgress)(outcome === 'created' ? source.size : 0);
@@ -124,7 +124,7 @@ async function uploadInParts(
         .retrying(abort, (abortSignal) =>
           connection.client.send(new AbortMultipartUploadCommand(upload), { abortSignal }),
         )
-        // The first failure is the one to report; what is left here `removeAbandonedUploads` clears.
+        // The caller gets the first error. `removeAbandonedUploads` removes what remains here.
         .catch(() => undefined);
     }
   }
@@ -179,7 +179,7 @@ async function sendParts(
     failure.abort(error);
     throw signal.reason;
   } finally {
-    // A part that arrives after the upload was aborted would be kept, and paid for.
+    // The store would keep, and charge for, a part that arrives after the upload was aborted.
     await Promise.allSettled(inFlight);
   }
   return sent.sort((a, b) => a.PartNumber - b.PartNumber);
@@ -191,7 +191,7 @@ async function sendPart(
   { number, bytes }: CutPart,
   signal: AbortSignal,
 ): Promise<string> {
-  // On another thread, while this one hashes the whole.
+  // Runs on another thread, while this thread hashes the whole file.
   const digest = await webcrypto.subtle.digest('SHA-256', bytes);
   const sha256 = Buffer.from(digest).toString('hex');
   const { partMs: timeoutMs } = connection.timeouts;
@@ -204,7 +204,7 @@ async function sendPart(
   });
 }
 
-/** Makes the parts an object; after an unclear answer a HEAD says whether they have become one. */
+/** Completes the upload. When the outcome is unknown, a HEAD shows whether the object exists. */
 async function complete(
   { connection, head }: Deps,
   key: string,
@@ -217,7 +217,7 @@ async function complete(
   let condition: { IfNoneMatch?: string } = { IfNoneMatch: '*' };
   for (let attempt = 1; ; attempt += 1) {
     try {
-      // Without the caller's signal: from here on stopping could not be told from succeeding.
+      // Ignores the caller's signal: after an abort here, the outcome would be unknown.
       return await connection.once(request, (abortSignal, { client }) =>
         conditional(async () => {
           const command = new CompleteMultipartUploadCommand({
@@ -226,7 +226,7 @@ async function complete(
             MultipartUpload: { Parts },
           });
           const answer = await client.send(command, { abortSignal });
-          // Ceph RGW gives no ETag here, and the bucket's name.
+          // Ceph RGW answers with the bucket's name, but without an ETag.
           if (answer.ETag === undefined && answer.Bucket === undefined) throw notTheStore(request);
         }),
       );
@@ -252,11 +252,11 @@ async function complete(
   }
 }
 
-/** What the answer to a write lacks is what only the store knows. */
+/** The error for an answer to a write that lacks a value which the store always sends. */
 function notTheStore({ method, key }: { method: string; key: string }): AppError {
   return new AppError(
     'store_unavailable',
-    `Something answered ${method} ${key} that was not the store.`,
+    `The answer to ${method} ${key} did not come from the store. Check S3_ENDPOINT and the proxies on the way.`,
   );
 }
 
@@ -272,12 +272,12 @@ async function conditional(send: () => Promise<void>): Promise<Outcome> {
   }
 }
 
-/** Gives the SDK the hash that it signs, so that it does not compute it a second time. */
+/** Passes the SHA-256 to the SDK, so that the SDK does not compute it again for the signature. */
 function signedPayload<Command extends PutObjectCommand | UploadPartCommand>(
   command: Command,
   sha256: string,
 ): Command {
-  // Both kinds take the same middleware; their union only cannot be called.
+  // Both commands accept the same middleware, but TypeScript cannot call a method of their union.
   const stack = command.middlewareStack as PutObjectCommand['middlewareStack'];
   stack.add(
     (next) => (args) => {

@@ -40,7 +40,7 @@ import { uploadToS3 } from './s3-upload.ts';
 
 export type { S3StoreOptions, S3Timeouts } from './s3-connection.ts';
 
-/** A bucket as a store. Does no I/O until it is used; `invalid_configuration` for an endpoint that is no URL. */
+/** Creates a store in a bucket, without any I/O. Throws `invalid_configuration` for an endpoint that is no URL. */
 export function createS3Store(options: S3StoreOptions): ObjectStore {
   const connection = createS3Connection(options);
   const { place, timeouts } = connection;
@@ -105,7 +105,7 @@ export function createS3Store(options: S3StoreOptions): ObjectStore {
   };
 }
 
-/** Reads back what is stored, because the answer to the PUT did not carry the ETag of these bytes. */
+/** Reads the object back, because the answer to the PUT did not have the ETag of these bytes. */
 async function settleCreated(
   reader: Pick<ObjectStore, 'get'>,
   key: string,
@@ -122,7 +122,7 @@ async function settleCreated(
   );
 }
 
-/** True also when versioning is suspended, because older versions stay stored. */
+/** Also true when versioning is suspended, because the bucket still holds older versions. */
 async function keepsVersions(connection: S3Connection): Promise<boolean | undefined> {
   const { place, timeouts, retrying } = connection;
   const permission = 's3:GetBucketVersioning';
@@ -134,7 +134,7 @@ async function keepsVersions(connection: S3Connection): Promise<boolean | undefi
     );
     return Status !== undefined;
   } catch (error) {
-    // No other request needs this permission, and some stores do not implement this request.
+    // Only this request needs its permission, and some stores do not implement it.
     if (isAppError(error, 'store_denied') || isAppError(error, 'store_nonconforming')) {
       return undefined;
     }
@@ -166,11 +166,11 @@ function createBodyReader(connection: S3Connection): Pick<ObjectStore, 'get' | '
         const { ContentLength } = output;
         const { progressMs } = timeouts;
         const body = await readBody(output.Body, key, ContentLength, options.bytesMax, progressMs);
-        // When two connections deliver the same bytes, the ETag is not an MD5 on this store.
+        // The bytes are right when two connections deliver the same: this store's ETag is then not an MD5.
         const isSuspect = options.range === undefined && agreesWithEtag(body, output) === false;
         if (isSuspect && (suspected === undefined || Buffer.compare(suspected, body) !== 0)) {
           suspected = body;
-          throw new AppError('store_unavailable', `${key} arrived with other bytes than its ETag.`);
+          throw new AppError('store_unavailable', `The bytes of ${key} do not match their ETag.`);
         }
         return { ...info, body };
       });
@@ -178,7 +178,7 @@ function createBodyReader(connection: S3Connection): Pick<ObjectStore, 'get' | '
 
     async read(key, options = {}) {
       const request = describe(key, options);
-      // The body needs a signal of its own: the attempt's time-out ends with the headers.
+      // The body needs another signal, because the attempt's signal ends with the headers.
       const controller = new AbortController();
       const opened = await connection.retrying(request, (signal, attempt) =>
         openBody(
@@ -206,7 +206,7 @@ function createBodyReader(connection: S3Connection): Pick<ObjectStore, 'get' | '
   };
 }
 
-/** Sends the GET; resolves with the unread body, or undefined when the store has no such object. */
+/** Sends the GET. Resolves with the unread body; with undefined when the store has no such object. */
 async function openBody(
   { fullKey, place }: S3Connection,
   key: string,
@@ -271,7 +271,7 @@ async function* listObjects(
     });
     for (const { Key = '', Size = 0, ETag = '', LastModified } of page.Contents ?? []) {
       const key = ownKey(Key);
-      // Web consoles of stores create keys such as `folder/`, which are not objects of Slipway.
+      // Skips keys such as `folder/`, which the web consoles of stores create.
       if (isKey(key) && LastModified !== undefined) {
         yield { key, size: Size, etag: ETag, lastModified: LastModified };
       }

@@ -1,9 +1,9 @@
 import type { UploadSource } from './object-store.ts';
 
 /**
- * A source from its beginning to its end in full chunks, the last one shorter.
+ * Reads a source from start to end in chunks that fill their buffers; the last chunk may be shorter.
  *
- * @param take the buffer that the next chunk is put into; the caller knows when one is free again
+ * @param take returns a free buffer for the next chunk
  */
 export async function* readChunks(
   source: UploadSource,

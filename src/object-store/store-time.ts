@@ -1,13 +1,13 @@
 import type { Clock } from '../clock.ts';
 
-/** Several, so that one wrong answer moves nothing. */
+/** More than one, so that a single wrong date does not change the median. */
 const ANSWERS_KEPT = 5;
 
-/** How far a store's clock is from this process's, as the `Date` of its answers tells. */
+/** Estimates the offset of a store's clock from the `Date` headers of its answers. */
 export interface StoreTime {
-  /** @param date the header of an answer that is the store's, received now */
+  /** @param date the `Date` header of an answer that came from the store just now */
   note(date: string | undefined): void;
-  /** Milliseconds that the store is ahead, the median of the last answers; undefined before the first. */
+  /** How far the store is ahead, in milliseconds: the median of the last answers; undefined before the first. */
   offsetMs(): number | undefined;
 }
 
@@ -17,7 +17,7 @@ export function createStoreTime({ now }: Pick<Clock, 'now'>): StoreTime {
     note: (date) => {
       const at = Date.parse(date ?? '');
       if (Number.isNaN(at)) return;
-      // The header has whole seconds: on the average it was half a second later.
+      // The header has whole seconds, so the actual time was half a second later on average.
       offsets.push(at + 500 - now());
       if (offsets.length > ANSWERS_KEPT) offsets.shift();
     },

@@ -2,10 +2,10 @@ import { createHash } from 'node:crypto';
 import { AppError } from '../errors.ts';
 import type { UploadSource } from './object-store.ts';
 
-/** Re-hashes a source while it is sent. */
+/** Checks the size and SHA-256 of a source while its bytes are sent. */
 export interface UploadCheck {
   update(chunk: Uint8Array): void;
-  /** `upload_mismatch` unless exactly the promised bytes went by. */
+  /** Throws `upload_mismatch` unless exactly the expected bytes were sent. */
   verify(): void;
 }
 
@@ -33,7 +33,7 @@ export function createUploadCheck(key: string, source: UploadSource): UploadChec
   };
 }
 
-/** Calls `report` at most about 200 times however small the steps are, and always for the last byte. */
+/** Limits calls of `report` to about 200, and always reports the last byte. */
 export function createProgress(
   size: number,
   report: ((bytesDone: number) => void) | undefined,

@@ -11,7 +11,7 @@ import {
   watchErrors,
 } from './website-page.ts';
 
-describe.skipIf(skipsBrowser)('the page to try the interface', () => {
+describe.skipIf(skipsBrowser)('the API documentation page', () => {
   let service: TestService;
   let browser: Browser;
   let url: string;
@@ -35,30 +35,33 @@ describe.skipIf(skipsBrowser)('the page to try the interface', () => {
   it.each([
     ['a desktop', { width: 1280, height: 900 }],
     ['a phone', { width: 390, height: 844 }],
-  ])('answers on %s, by keyboard alone, within its security policy', async (_name, viewport) => {
-    const page = await browser.newPage({ viewport });
-    const complaints: string[] = [];
-    page.on('console', (message) => {
-      if (message.type() === 'error') complaints.push(message.text());
-    });
-    page.on('pageerror', (error) => complaints.push(error.message));
-    await page.goto(`${url}/docs`);
-    const operation = page.locator('#operations-desktop-get_api_v1_desktop_latest_version');
-    await operation.locator('.opblock-summary-control').focus();
-    await page.keyboard.press('Enter');
-    await operation.locator('button.execute').focus();
-    await page.keyboard.press('Enter');
-    await operation.locator('.live-responses-table .response-col_status').first().waitFor();
-    expect(await operation.locator('.live-responses-table').textContent()).toContain(
-      '"version": "1.2.3"',
-    );
-    const overflow = await page.evaluate('document.documentElement.scrollWidth - innerWidth');
-    expect(overflow).toBeLessThanOrEqual(0);
-    expect(complaints).toEqual([]);
-    await page.close();
-  });
+  ])(
+    'sends a request on %s, with the keyboard only, without violating its content security policy',
+    async (_name, viewport) => {
+      const page = await browser.newPage({ viewport });
+      const errors: string[] = [];
+      page.on('console', (message) => {
+        if (message.type() === 'error') errors.push(message.text());
+      });
+      page.on('pageerror', (error) => errors.push(error.message));
+      await page.goto(`${url}/docs`);
+      const operation = page.locator('#operations-desktop-get_api_v1_desktop_latest_version');
+      await operation.locator('.opblock-summary-control').focus();
+      await page.keyboard.press('Enter');
+      await operation.locator('button.execute').focus();
+      await page.keyboard.press('Enter');
+      await operation.locator('.live-responses-table .response-col_status').first().waitFor();
+      expect(await operation.locator('.live-responses-table').textContent()).toContain(
+        '"version": "1.2.3"',
+      );
+      const overflow = await page.evaluate('document.documentElement.scrollWidth - innerWidth');
+      expect(overflow).toBeLessThanOrEqual(0);
+      expect(errors).toEqual([]);
+      await page.close();
+    },
+  );
 
-  it('answers every example at the first click', async () => {
+  it('gets an answer to every example request', async () => {
     const page = await browser.newPage({ viewport: { width: 1280, height: 900 } });
     await page.goto(`${url}/docs`);
     await page.locator('.opblock').first().waitFor();
@@ -84,10 +87,10 @@ describe.skipIf(skipsBrowser)('the page to try the interface', () => {
       '/api/v1/contact': '202',
       '/api/v1/auth/register': '202',
       '/api/v1/auth/login': '200',
-      // A token has to be put in first.
+      // The example has no valid token.
       '/api/v1/auth/refresh': '401',
       '/api/v1/auth/logout': '204',
-      // Accounts of one's own send no mail.
+      // The embedded identity provider sends no mail.
       '/api/v1/auth/resend-verification': '501',
       '/api/v1/auth/request-reset': '501',
     });

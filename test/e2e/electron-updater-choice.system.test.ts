@@ -11,30 +11,26 @@ import {
 import { makeArtifact, publish } from '../support/release.ts';
 import { createTestService, type TestService } from '../support/service.ts';
 
-/** Which release, and which of its files, the real electron-updater gets. */
+/** Which release, and which of its files, the real electron-updater downloads. */
 
-const clients: ElectronClient[] = [];
 let service: TestService;
 
 beforeEach(async () => {
   service = await createTestService({ store: 'directory' });
 });
 
-afterEach(async () => {
-  for (const client of clients.splice(0)) await client.close();
-  await service.close();
-});
+afterEach(() => service.close());
 
 interface Options extends Omit<ElectronClientOptions, 'url'> {
   readonly channel?: string;
   readonly headers?: Record<string, string>;
-  /** Behind the feed's address. */
+  /** The query string of the feed's address. */
   readonly search?: string;
 }
 
 async function openClient(options: Options): Promise<ElectronClient> {
   const { channel, headers, search = '', ...rest } = options;
-  const client = await createElectronClient({
+  return createElectronClient({
     ...rest,
     url: `${await service.listen()}/feeds/desktop/stable/electron${search}`,
     configure: (updater) => {
@@ -42,15 +38,13 @@ async function openClient(options: Options): Promise<ElectronClient> {
       if (headers !== undefined) updater.requestHeaders = headers;
     },
   });
-  clients.push(client);
-  return client;
 }
 
 const WINDOWS = { platform: 'windows', format: 'nsis' } as const;
 const MAC = { platform: 'macos', format: 'zip' } as const;
 const LINUX = { platform: 'linux', format: 'appimage' } as const;
 
-/** Every file's content is its own name. */
+/** Publishes a release. The content of each file is its name. */
 async function release(
   version: string,
   files: Readonly<Record<string, Partial<BuiltArtifact>>>,
@@ -71,7 +65,7 @@ async function change(verb: StatusVerb, version: string): Promise<void> {
   await service.refresh();
 }
 
-/** The file that the client would install; null when it is content. */
+/** The content of the file that the client would install; null when it finds no update. */
 async function fileFor(options: Options): Promise<string | null> {
   const client = await openClient(options);
   if ((await client.check()) === null) return null;
@@ -90,10 +84,10 @@ describe('channels', () => {
     await release('1.1.0-beta.1', { 'b.exe': WINDOWS }, { channel: 'beta' });
   });
 
-  it('gives beta.yml the beta channel, files and all, and latest.yml the stable one', async () => {
+  it('serves the beta channel and its files to beta.yml, and the stable channel to latest.yml', async () => {
     expect(await fileFor({ ...client, version: '1.0.0' })).toBe('b.exe');
     expect(await fileFor({ kind: 'nsis', version: '0.9.0' })).toBe('a.exe');
-    // Named in app-update.yml, as builds of a beta have it.
+    // A beta build names its channel in app-update.yml.
     const built = { kind: 'nsis', config: { channel: 'beta' } } as const;
     expect(await fileFor({ ...built, version: '1.0.0' })).toBe('b.exe');
   });
@@ -103,11 +97,11 @@ describe('channels', () => {
     expect(await fileFor({ ...client, version: '1.1.0-beta.1' })).toBe('c.exe');
   });
 
-  it('has nothing for the newest beta, nor an error', async () => {
+  it('offers nothing to the newest beta, without an error', async () => {
     expect(await versionFor({ ...client, version: '1.1.0-beta.1' })).toBeNull();
   });
 
-  it('is an error where there is no such channel', async () => {
+  it('is an error when the channel does not exist', async () => {
     const lost = await openClient({ kind: 'nsis', version: '1.0.0', channel: 'nightly' });
     await expect(lost.check()).rejects.toMatchObject({
       code: 'ERR_UPDATER_CHANNEL_FILE_NOT_FOUND',
@@ -122,37 +116,37 @@ describe('withdrawal', () => {
   });
 
   it.each(['pause', 'yank', 'retire'] as const)(
-    '%s: offers the release to nobody',
+    '%s: the release is not offered to any client',
     async (verb) => {
       await change(verb, '2.0.0');
       expect(await versionFor({ kind: 'nsis', version: '1.0.0' })).toBeNull();
       expect(await versionFor({ kind: 'nsis', version: '0.9.0' })).toBe('1.0.0');
-      // Whoever has it already stays on it.
+      // A client with the release keeps it.
       expect(await versionFor({ kind: 'nsis', version: '2.0.0' })).toBeNull();
     },
   );
 
-  it('resume: offers it again', async () => {
+  it('resume: the release is offered again', async () => {
     await change('pause', '2.0.0');
     await change('resume', '2.0.0');
     expect(await versionFor({ kind: 'nsis', version: '1.0.0' })).toBe('2.0.0');
   });
 
-  it('moves whoever has a yanked release to the next', async () => {
+  it('moves a client with a yanked release to the next one', async () => {
     await change('yank', '2.0.0');
     await release('2.0.1', { 'c.exe': WINDOWS });
     expect(await fileFor({ kind: 'nsis', version: '2.0.0' })).toBe('c.exe');
   });
 
-  it('ends a download that had only been announced', async () => {
+  it('a yank refuses the download of a release that was already announced', async () => {
     const client = await openClient({ kind: 'nsis', version: '1.0.0' });
     expect(await client.check()).toBe('2.0.0');
     await change('yank', '2.0.0');
     await expect(client.download()).rejects.toThrow(/status 410/);
   });
 
-  it('downgrades a client whose code sets the channel, unless it says its version', async () => {
-    // The `channel` setter turns the client's own allowDowngrade on.
+  it('downgrades a client whose code sets the channel, unless it sends its version', async () => {
+    // electron-updater's `channel` setter sets allowDowngrade.
     await change('pause', '2.0.0');
     const client = { kind: 'nsis', version: '2.0.0', channel: 'latest' } as const;
     expect(await versionFor(client)).toBe('1.0.0');
@@ -167,7 +161,7 @@ describe('stepping stones', () => {
     await release('2.0.0', { 'c.exe': WINDOWS }, { requires: '>=1.5.0' });
   });
 
-  it('gives a client that does not say its version only what requires nothing', async () => {
+  it('offers a client that does not send its version only releases without requirements', async () => {
     expect(await versionFor({ kind: 'nsis', version: '1.0.0' })).toBe('1.5.0');
     expect(await versionFor({ kind: 'nsis', version: '1.5.0' })).toBeNull();
   });
@@ -176,9 +170,9 @@ describe('stepping stones', () => {
     ['1.0.0', '1.5.0'],
     ['1.5.0', '2.0.0'],
     ['2.0.0', null],
-  ])('leads one that says %s to %s', async (version, next) => {
-    const said = { headers: { 'x-current-version': version } };
-    expect(await versionFor({ kind: 'nsis', version, ...said })).toBe(next);
+  ])('leads a client that sends %s to %s', async (version, next) => {
+    const own = { headers: { 'x-current-version': version } };
+    expect(await versionFor({ kind: 'nsis', version, ...own })).toBe(next);
     const search = `?current_version=${version}`;
     expect(await versionFor({ kind: 'nsis', version, search })).toBe(next);
   });
@@ -195,7 +189,7 @@ describe('web installers', () => {
     await release(version, { [`App Web Setup ${version}.exe`]: { ...WEB, companions } });
   }
 
-  it('come with their package, which the client fetches itself', async () => {
+  it('are offered with their package, which the client downloads itself', async () => {
     await releaseWeb('2.0.0');
     const client = await openClient({ kind: 'nsis', version: '1.0.0' });
     expect(await client.check()).toBe('2.0.0');
@@ -210,7 +204,7 @@ describe('web installers', () => {
     expect(fetched?.status).toBe(302);
   });
 
-  it('find their package at the address that electron-builder puts into them', async () => {
+  it('find their package at the address that electron-builder writes into them', async () => {
     await releaseWeb('2.0.0');
     const base = `${await service.listen()}/feeds/desktop/stable/electron`;
     const given = await fetch(`${base}/app-2.0.0-x64.nsis.7z`);
@@ -219,13 +213,13 @@ describe('web installers', () => {
     expect((await fetch(`${base}/other-2.0.0-x64.nsis.7z`)).status).toBe(404);
   });
 
-  it('are left to the side where there is an ordinary one', async () => {
+  it('are not used when the release has an ordinary installer', async () => {
     await releaseWeb('2.0.0');
     await release('2.0.0', { 'App Setup 2.0.0.exe': WINDOWS });
     expect(await fileFor({ kind: 'nsis', version: '1.0.0' })).toBe('App Setup 2.0.0.exe');
   });
 
-  it('are no update for clients that do not name them', async () => {
+  it('are not offered to clients that do not name their format', async () => {
     await releaseWeb('2.0.0');
     const answer = await service.app.http.inject({
       method: 'POST',
@@ -237,7 +231,7 @@ describe('web installers', () => {
 });
 
 describe('machines', () => {
-  it('has a document of its own for every architecture on Linux', async () => {
+  it('serves a separate document for each architecture on Linux', async () => {
     await release('2.0.0', {
       'App-2.0.0.AppImage': { ...LINUX, arch: 'x64' },
       'App-2.0.0-arm64.AppImage': { ...LINUX, arch: 'arm64' },
@@ -251,7 +245,7 @@ describe('machines', () => {
     expect(await fileFor({ ...client, kind: 'deb' })).toBe('App-2.0.0.deb');
   });
 
-  it('lets Windows choose by the name, and pins the architecture that the address names', async () => {
+  it('lets the client choose the architecture by file name on Windows, unless the address names one', async () => {
     await release('2.0.0', {
       'App-2.0.0-arm64.exe': { ...WINDOWS, arch: 'arm64' },
       'App-2.0.0.exe': { ...WINDOWS, arch: 'x64' },
@@ -262,7 +256,7 @@ describe('machines', () => {
     expect(await fileFor({ ...client, search: '?arch=arm64' })).toBe('App-2.0.0-arm64.exe');
   });
 
-  it('gives a Mac its own archive, and Apple silicon an Intel one when that is all', async () => {
+  it('offers a Mac the archive for its processor, and Apple silicon an Intel archive when there is no other', async () => {
     const mac = { kind: 'mac', version: '1.0.0' } as const;
     await release('2.0.0', { 'App-2.0.0-mac.zip': { ...MAC, arch: 'x64' } });
     expect(await fileFor({ ...mac, arch: 'arm64' })).toBe('App-2.0.0-mac.zip');
@@ -271,11 +265,11 @@ describe('machines', () => {
     expect(await fileFor({ ...mac, arch: 'arm64' })).toBe('App-2.0.0-arm64-mac.zip');
   });
 
-  it('has nothing for an Intel Mac while only the other archive is there', async () => {
+  it('offers an Intel Mac no release that has only an Apple silicon archive', async () => {
     await release('1.0.0', { 'App-1.0.0-mac.zip': { ...MAC, arch: 'x64' } });
     await release('2.0.0', { 'App-2.0.0-arm64-mac.zip': { ...MAC, arch: 'arm64' } });
     const mac = { kind: 'mac', version: '1.0.0' } as const;
-    // The client does not say what it runs on: it would find out only when it looks for its file.
+    // The client does not send its architecture. It would fail only when it looks for its file.
     expect(await versionFor(mac)).toBeNull();
     expect(await versionFor({ ...mac, search: '?arch=x64' })).toBeNull();
     expect(await versionFor({ ...mac, search: '?arch=arm64' })).toBe('2.0.0');
@@ -296,23 +290,23 @@ describe('machines', () => {
       await release('1.1.0', builds('1.1.0', 'x64'));
     });
 
-    it('are kept when a release has none (so far)', async () => {
+    it('are kept when a newer release has no native build (yet)', async () => {
       expect(await versionFor({ ...arm64, version: '1.0.0' })).toBeNull();
       expect(await fileFor({ ...arm64, version: '0.9.0' })).toBe(name('1.0.0', 'arm64'));
       expect(await versionFor({ ...arm64, version: '1.0.0', search: '?arch=arm64' })).toBeNull();
-      // A feed whose address does not say the architecture is the same for both.
+      // Without an architecture in its address, the feed is the same for both architectures.
       expect(await versionFor({ ...x64, version: '1.0.0' })).toBeNull();
-      const said = { ...x64, version: '1.0.0', search: '?arch=x64' };
-      expect(await fileFor(said)).toBe(name('1.1.0', 'x64'));
+      const named = { ...x64, version: '1.0.0', search: '?arch=x64' };
+      expect(await fileFor(named)).toBe(name('1.1.0', 'x64'));
     });
 
-    it('are offered as soon as they are there', async () => {
+    it('are offered as soon as they are published', async () => {
       await release('1.1.0', builds('1.1.0', 'arm64'));
       expect(await fileFor({ ...arm64, version: '1.0.0' })).toBe(name('1.1.0', 'arm64'));
       expect(await fileFor({ ...x64, version: '1.0.0' })).toBe(name('1.1.0', 'x64'));
     });
 
-    it('end with the release that says so', async () => {
+    it('end with the release that declares their end', async () => {
       const endsNative = [{ platform, arch: 'arm64' as const }];
       await release('1.2.0', builds('1.2.0', 'x64'), { endsNative });
       for (const search of ['', '?arch=arm64']) {
@@ -321,7 +315,7 @@ describe('machines', () => {
     });
   });
 
-  it('states the minimum of macOS as the kernel counts', async () => {
+  it('states the minimum version of macOS as a kernel version', async () => {
     await release('1.0.0', { 'a.zip': MAC });
     await release('2.0.0', { 'b.zip': { ...MAC, minimumOsVersion: '12.3' } });
     const client = { kind: 'mac', version: '1.0.0' } as const;
@@ -331,7 +325,7 @@ describe('machines', () => {
   });
 
   it.each(['10', '10.0', '10.0.0', '10.0.0.0'])(
-    'states a minimum of Windows that the client can read, from %s',
+    'states the minimum version of Windows in a form that the client can parse, from %s',
     async (minimumOsVersion) => {
       await release('2.0.0', { 'b.exe': { ...WINDOWS, minimumOsVersion } });
       const client = { kind: 'nsis', version: '1.0.0' } as const;
@@ -344,12 +338,15 @@ describe('machines', () => {
     ['5.15', '5.14.0-70-generic', null],
     ['5.15', '5.15.0-91-generic', '2.0.0'],
     ['6.1.0', '6.1.0', '2.0.0'],
-  ])('holds Linux kernels against %s: %s', async (minimumOsVersion, osRelease, version) => {
-    await release('2.0.0', { 'b.AppImage': { ...LINUX, minimumOsVersion } });
-    expect(await versionFor({ kind: 'appimage', version: '1.0.0', osRelease })).toBe(version);
-  });
+  ])(
+    'compares the Linux kernel with the minimum %s: %s',
+    async (minimumOsVersion, osRelease, version) => {
+      await release('2.0.0', { 'b.AppImage': { ...LINUX, minimumOsVersion } });
+      expect(await versionFor({ kind: 'appimage', version: '1.0.0', osRelease })).toBe(version);
+    },
+  );
 
-  it('keeps the gate shut when only some of the files state a minimum', async () => {
+  it('applies the minimum when only some of the files state one', async () => {
     await release('2.0.0', {
       'b.zip': { ...MAC, minimumOsVersion: '11.0' },
       'b.dmg': { ...MAC, format: 'dmg' },

@@ -18,24 +18,18 @@ import {
   type TestServiceOptions,
 } from '../support/service.ts';
 
-/** electron-updater itself against the whole service: found, none, tampered, and an outage. */
+/** The real electron-updater against the complete service: an update, no update, corrupt files, an outage. */
 
-const clients: ElectronClient[] = [];
 let service: TestService;
 
-afterEach(async () => {
-  for (const client of clients.splice(0)) await client.close();
-  await service.close();
-});
+afterEach(() => service.close());
 
 async function openClient(
   options: Omit<ElectronClientOptions, 'url'>,
   at = service,
 ): Promise<ElectronClient> {
   const url = `${await at.listen()}/feeds/desktop/stable/electron`;
-  const client = await createElectronClient({ url, ...options });
-  clients.push(client);
-  return client;
+  return createElectronClient({ url, ...options });
 }
 
 const PACKAGES = {
@@ -76,14 +70,14 @@ describe('on a directory store', () => {
       expect(bytes.equals(content)).toBe(true);
       const url = await service.listen();
       const file = `${url}/feeds/desktop/stable/electron/2.0.0/App-2.0.0.${PACKAGES[kind].extension}`;
-      // Asked for by an address that never changes, and sent from one that expires.
+      // The client requests a stable address, which redirects to a link that expires.
       expect(client.requests).toContainEqual({ url: file, status: 302, hasToken: false });
       expect(client.requests.at(-1)?.url).toMatch(`${url}/files/`);
       expect(client.requests.at(-1)?.status).toBe(200);
     },
   );
 
-  it('has nothing for the newest, whether it says its version or not', async () => {
+  it('offers nothing to the newest client, whether it sends its version or not', async () => {
     await publishFor('nsis', '1.0.0');
     await publishFor('nsis', '2.0.0');
     for (const requestHeaders of [null, { 'x-current-version': '2.0.0' }]) {
@@ -102,7 +96,7 @@ describe('on a directory store', () => {
     'App+Tools-2.0.0+1.exe',
     'App #2 50% & more.exe',
     'Überblick 2.0.0.exe',
-  ])('carries the name %j', async (filename) => {
+  ])('serves a file named %j', async (filename) => {
     await publishFor('nsis', '1.0.0');
     const { content } = await publishFor('nsis', '2.0.0', filename);
     const client = await openClient({ kind: 'nsis', version: '1.0.0' });
@@ -112,7 +106,7 @@ describe('on a directory store', () => {
     expect(bytes.equals(content)).toBe(true);
   });
 
-  it('carries a version with build metadata, whose + is part of every address', async () => {
+  it('serves a version with build metadata, whose addresses contain a +', async () => {
     await publishFor('nsis', '1.0.0');
     const { content } = await publishFor('nsis', '2.0.0+build.7');
     const client = await openClient({ kind: 'nsis', version: '1.0.0' });
@@ -120,7 +114,7 @@ describe('on a directory store', () => {
     expect((await client.download()).bytes.equals(content)).toBe(true);
   });
 
-  it('serves other bytes of the same size to a client that refuses them', async () => {
+  it('serves corrupt bytes of the same size, which the client refuses', async () => {
     await publishFor('nsis', '1.0.0');
     const { content, file } = await publishFor('nsis', '2.0.0');
     await writeFile(file, randomBytes(content.length));
@@ -138,14 +132,14 @@ describe('on a directory store', () => {
     }
   };
 
-  it('never offers a file of another size after a restart', async () => {
+  it('does not offer a file of another size after a restart', async () => {
     await publishFor('nsis', '1.0.0');
     const { content, file } = await publishFor('nsis', '2.0.0');
     await writeFile(file, content.subarray(1));
     expect(await offeredAfterRestart({ store: service.store })).toBe('1.0.0');
   });
 
-  it('nor after one that starts from its saved state', async () => {
+  it('does not offer a file of another size after a restart from saved state', async () => {
     await publishFor('nsis', '1.0.0');
     const { content, file } = await publishFor('nsis', '2.0.0');
     const env = { DATA_DIR: service.config.dataDirectory };
@@ -160,7 +154,7 @@ describe('on a directory store', () => {
     expect(await offeredAfterRestart({ env })).toBe('1.0.0');
   });
 
-  it('shows a file that is gone as an error of the download', async () => {
+  it('reports a deleted file as a failed download', async () => {
     await publishFor('nsis', '1.0.0');
     const { file } = await publishFor('nsis', '2.0.0');
     await rm(file);
@@ -186,7 +180,7 @@ describe('when the catalog cannot be read', () => {
 describeS3('on a real S3 server', (server) => {
   const bucket = useBucket(server);
 
-  it('downloads from a channel that needs a token, and sends the token to the service alone', async () => {
+  it('downloads from a channel that requires a token, and sends the token only to the service', async () => {
     const TIERS = JSON.stringify({ free: ['channel:desktop/stable'] });
     service = await createTestService({
       store: bucket.store({ prefix: 'token/' }),

@@ -20,11 +20,11 @@ import { publish } from '../support/release.ts';
 import { createTestService, type TestService } from '../support/service.ts';
 
 /**
- * What Tauri's client is told, and that it verifies: signed by Tauri's own signer, published from a
- * directory as `tauri build` leaves it, answered over HTTP. The client itself is Rust and not run.
+ * Checks the answers to Tauri's client and their signatures. Tauri's own signer signs the bundles, which are
+ * published from a directory as `tauri build` leaves it. The client itself is Rust, and does not run here.
  */
 
-const minisignIsHere = await hasMinisign();
+const isMinisignInstalled = await hasMinisign();
 
 let service: TestService;
 let key: TauriKey;
@@ -39,9 +39,9 @@ beforeAll(async () => {
 
 afterAll(() => service.close());
 
-/** The bundles of four machines, as CI collects them. */
+/** The bundles of four build machines, as CI collects them. */
 function bundlesOf(version: string): Record<string, Buffer> {
-  // No two builds have the same bytes.
+  // Real builds never have the same bytes twice.
   const app = (program: Buffer) =>
     gzipSync(tar(['My App.app/Contents/MacOS/app', Buffer.concat([program, randomBytes(64)])]));
   const program = (head: Buffer) => Buffer.concat([head, randomBytes(5000)]);
@@ -109,28 +109,28 @@ const BUNDLES = [
 describe.each([...TARGETS, ...BUNDLES])('%s', (machine, name) => {
   const built = () => path.join(service.directory, '2.0.0', 'target', name);
 
-  it('gets the newer release with the signature that the build wrote', async () => {
+  it('gets the newer release with the signature of the build', async () => {
     const { status, body } = await ask(machine, '1.0.0');
     expect(status).toBe(200);
     const signature = await readFile(`${built()}.sig`, 'utf8');
     expect(body).toMatchObject({ version: '2.0.0', notes: 'Notes 2.0.0', signature });
     expect(body.url).toMatch(`${await service.listen()}/feeds/desktop/stable/tauri/2.0.0/`);
-    // RFC 3339, which the client parses strictly.
+    // The client accepts only RFC 3339.
     expect(body.pub_date).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/);
   });
 
-  it('downloads bytes that the signature is of, and no others', async () => {
+  it('downloads bytes that match the signature', async () => {
     const { body } = await ask(machine, '1.0.0');
     const { signature = '' } = body;
     const bytes = await download(body.url);
     expect(bytes.equals(await readFile(built()))).toBe(true);
-    // Bound to the version: a newer client refuses a release under another name.
+    // The signature includes the version: newer clients refuse a release with another version.
     const comment = verifyMinisign(bytes, signature, key.publicKey) ?? '';
     expect(comment.split('\t')).toContain('version:2.0.0');
     const altered = Buffer.from(bytes);
     altered[altered.length - 1] = ~(altered.at(-1) ?? 0);
     expect(verifyMinisign(altered, signature, key.publicKey)).toBeUndefined();
-    if (minisignIsHere) {
+    if (isMinisignInstalled) {
       await runMinisign(service.directory, bytes, signature, key.publicKey);
       await expect(
         runMinisign(service.directory, altered, signature, key.publicKey),
@@ -138,13 +138,13 @@ describe.each([...TARGETS, ...BUNDLES])('%s', (machine, name) => {
     }
   });
 
-  it('gets 204 when it has the newest', async () => {
+  it('gets 204 when it has the newest release', async () => {
     expect(await ask(machine, '2.0.0')).toEqual({ status: 204, body: {} });
   });
 });
 
 describe('a client', () => {
-  it('does not accept a signature whose trusted comment was changed', async () => {
+  it('refuses a signature with a changed trusted comment', async () => {
     const { body } = await ask('linux/x86_64', '1.0.0');
     const text = Buffer.from(body.signature ?? '', 'base64').toString();
     const renamed = text.replace('version:2.0.0', 'version:9.0.0');
@@ -153,14 +153,14 @@ describe('a client', () => {
     expect(verifyMinisign(await download(body.url), sig, key.publicKey)).toBeUndefined();
   });
 
-  it('is told apart by its machine: what is not built for it is not offered', async () => {
+  it('is offered only bundles for its platform and architecture', async () => {
     expect((await ask('linux/aarch64', '1.0.0')).status).toBe(204);
-    // An x64 program runs on Windows for Arm.
+    // Windows on Arm runs x64 programs.
     expect((await ask('windows/aarch64', '1.0.0')).body.version).toBe('2.0.0');
     expect((await ask('linux/x86_64+rpm', '1.0.0')).status).toBe(204);
   });
 
-  it('downloads bytes altered in the store, and does not accept them', async () => {
+  it('refuses bytes that were altered in the store', async () => {
     const artifact = published.artifacts.find(
       ({ artifact }) => artifact.format === 'deb',
     )?.artifact;
@@ -177,9 +177,9 @@ describe('a client', () => {
   });
 });
 
-// Last: they publish more.
+// These tests come last, because they publish further releases.
 describe('a release without signatures', () => {
-  it('is never offered, though it is the newest', async () => {
+  it('is never offered, although it is the newest', async () => {
     await publishBundles('3.0.0', bundlesOf('3.0.0'), false);
     for (const [machine] of TARGETS) {
       expect((await ask(machine, '2.0.0')).status).toBe(204);
@@ -187,7 +187,7 @@ describe('a release without signatures', () => {
     }
   });
 
-  it('is offered to the machines that have one', async () => {
+  it('is offered to the machines whose bundle has a signature', async () => {
     const name = 'aarch64-apple-darwin/release/bundle/macos/My App.app.tar.gz';
     const content = bundlesOf('4.0.0')[name] ?? Buffer.alloc(0);
     await publishBundles('4.0.0', { [name]: content });
@@ -197,7 +197,7 @@ describe('a release without signatures', () => {
 });
 
 describe('when the catalog cannot be read', () => {
-  it('is 503, and never the 204 that means "nothing newer"', async () => {
+  it('answers 503, and not the 204 that means "no update"', async () => {
     const blind = await createTestService({ start: false });
     try {
       const url = `${await blind.listen()}/feeds/desktop/stable/tauri/linux/x86_64/1.0.0`;

@@ -8,9 +8,9 @@ import type { ObjectStore } from '../../src/object-store/object-store.ts';
 import { type MailServer, startMailServer } from '../contact/mail-server.ts';
 import { killAll, type Running, startServer } from '../support/process.ts';
 import { makeTemporaryDirectory } from '../support/release.ts';
-import { describeS3, useBucket } from '../support/s3-server.ts';
+import { describeS3, s3Environment, useBucket } from '../support/s3-server.ts';
 
-/** Two real processes on one store: what a balancer in front of them would send to either. */
+/** Two service processes on one store. A load balancer would send a request to either of them. */
 
 const EMAIL = 'ada@example.com';
 const PASSWORD = 'correct horse';
@@ -18,7 +18,7 @@ const device = { id: 'laptop-1', name: 'Laptop' };
 
 type Settings = () => Record<string, string>;
 
-/** @param store their store, to wait for the second try of a mail, a minute later: one store is enough */
+/** @param store for the mail test, which waits a minute for the second attempt, so it runs on one store only */
 function define(settings: Settings, store?: () => ObjectStore): void {
   let directory: Awaited<ReturnType<typeof makeTemporaryDirectory>>;
   let mails: MailServer;
@@ -29,7 +29,7 @@ function define(settings: Settings, store?: () => ObjectStore): void {
     directory = await makeTemporaryDirectory();
     mails = await startMailServer();
     const env = {
-      // Beside one another on one machine: what they share is in here, and in the store.
+      // Both processes run on one machine, so they share this directory.
       DATA_DIR: path.join(directory.path, 'data'),
       PUBLIC_URL: 'https://updates.example.com',
       COUNTERS_FLUSH_INTERVAL: '1s',
@@ -75,7 +75,7 @@ function define(settings: Settings, store?: () => ObjectStore): void {
   const account = (process: number, token: string) =>
     fetch(`${urls[process]}/api/v1/account`, { headers: { authorization: `Bearer ${token}` } });
 
-  it('an account registered at one signs in at the other; either takes the tokens', async () => {
+  it('an account registered at one process can sign in at the other, and both accept its tokens', async () => {
     const person = { email: EMAIL, password: PASSWORD };
     expect((await post(0, 'auth/register', person)).status).toBe(202);
     const session = await login(1);
@@ -88,7 +88,7 @@ function define(settings: Settings, store?: () => ObjectStore): void {
     expect(keys[0]).toEqual(keys[1]);
   });
 
-  it('50 refreshes with one token, over both: 50 × 200, one token, one session', async () => {
+  it('50 refreshes with one token at both processes get 50 × 200 and the same new token', async () => {
     const session = await login(0);
     const answers = await Promise.all(
       Array.from({ length: 50 }, (_, n) => refresh(n % 2, session.refresh_token)),
@@ -98,11 +98,11 @@ function define(settings: Settings, store?: () => ObjectStore): void {
     expect(count(200)).toBe(50);
     const tokens = new Set(answers.map(({ body }) => body.refresh_token));
     expect(tokens.size).toBe(1);
-    // Nobody was logged out: the one token they were all given goes on.
+    // The session continues with the one new token.
     expect((await refresh(1, [...tokens][0])).status).toBe(200);
   });
 
-  it('a token two rotations old, replayed at the other process, ends the session at both', async () => {
+  it('a refresh token two rotations old, replayed at the other process, ends the session at both', async () => {
     const first = await login(0);
     const second = (await refresh(0, first.refresh_token)).body;
     const third = (await refresh(1, second.refresh_token)).body;
@@ -115,7 +115,7 @@ function define(settings: Settings, store?: () => ObjectStore): void {
     }
   });
 
-  it('signing out everywhere at one ends what was begun at the other', async () => {
+  it('a global log-out at one process ends the sessions that began at the other', async () => {
     const [here, there] = [await login(0), await login(1)];
     expect((await post(0, 'auth/logout', { scope: 'global' }, here.access_token)).status).toBe(204);
     for (const { refresh_token: token } of [here, there]) {
@@ -125,7 +125,7 @@ function define(settings: Settings, store?: () => ObjectStore): void {
   });
 
   if (store === undefined) return;
-  it('a message is taken while mail is cut off, its process is killed, the other delivers', async () => {
+  it('one process accepts a message during a mail outage and is killed; the other delivers the message', async () => {
     await mails.cutOff();
     const message = { name: 'Ada', email: EMAIL, subject: randomUUID(), message: 'Hello' };
     const accepted = await post(0, 'contact', message);
@@ -149,7 +149,7 @@ function define(settings: Settings, store?: () => ObjectStore): void {
     await mails.bringBack();
     await expect
       .poll(() => mails.mails.map(({ parsed }) => parsed.subject), {
-        // The pause and its jitter, the other process's next look with its own, and the mail itself.
+        // The pause before the retry and its jitter, the other process's poll and its jitter, and the delivery.
         timeout: BACKOFF_FIRST_MS * 1.1 + POLL_MS * 1.2 + 30_000,
         interval: 500,
       })
@@ -163,14 +163,7 @@ describe('two processes on one directory', () => define(() => ({})));
 describeS3('two processes on one bucket', (server) => {
   const bucket = useBucket(server);
   define(
-    () => ({
-      OBJECT_STORE: 's3',
-      S3_BUCKET: bucket.name,
-      S3_ENDPOINT: server.endpoint,
-      S3_REGION: server.region,
-      AWS_ACCESS_KEY_ID: server.credentials.accessKeyId,
-      AWS_SECRET_ACCESS_KEY: server.credentials.secretAccessKey,
-    }),
+    () => s3Environment(server, bucket.name),
     () => bucket.store(),
   );
 });

@@ -4,7 +4,7 @@ import { ensureConforming, probeConformance } from '../../src/object-store/confo
 import { verdictKey } from '../../src/object-store/keys.ts';
 import { createMemoryStore } from '../../src/object-store/memory.ts';
 import type { ObjectStore } from '../../src/object-store/object-store.ts';
-import { collect } from './contract.ts';
+import { listKeys } from '../support/objects.ts';
 import { startFakeS3 } from './fake-s3.ts';
 
 const clock = { now: () => 1_800_000_000_000, sleep: async () => undefined };
@@ -12,12 +12,12 @@ let ids = 0;
 const randomness = { fraction: () => 0.5, id: () => `id-${ids++}` };
 const memory = () => createMemoryStore({ clock });
 
-it('finds nothing wrong with a good store and leaves only the verdict', async () => {
+it('accepts a good store and leaves only the verdict', async () => {
   const store = memory();
   expect(await probeConformance({ store, randomness })).toEqual({ conforming: true, findings: [] });
-  expect(await collect(store.list(''))).toEqual([]);
+  expect(await listKeys(store)).toEqual([]);
   await ensureConforming({ store, randomness, clock });
-  const keys = (await collect(store.list(''))).map(({ key }) => key);
+  const keys = await listKeys(store);
   expect(keys).toEqual([verdictKey('memory:')]);
   const verdict = await store.get(keys[0] ?? '');
   expect(JSON.parse(Buffer.from(verdict?.body ?? []).toString())).toEqual({
@@ -28,7 +28,7 @@ it('finds nothing wrong with a good store and leaves only the verdict', async ()
   });
 });
 
-it('believes a stored verdict unless asked for a fresh one', async () => {
+it('accepts a stored verdict, unless a fresh one is requested', async () => {
   const good = memory();
   await ensureConforming({ store: good, randomness, clock });
   let writes = 0;
@@ -43,7 +43,7 @@ it('believes a stored verdict unless asked for a fresh one', async () => {
   expect(writes).toBeGreaterThan(32);
 });
 
-it('probes again when the verdict is about another place or corrupt', async () => {
+it('probes again when the verdict is for another store or corrupt', async () => {
   for (const text of ['{"schema_version":1,"location":"elsewhere"}', 'nonsense']) {
     const store = memory();
     await store.create(verdictKey('memory:'), Buffer.from(text));
@@ -66,7 +66,7 @@ it('accepts a store that answers lost races with an error', async () => {
   expect(verdict.conforming).toBe(true);
 });
 
-it('refuses a store that checks the condition before it writes and not with it', async () => {
+it('refuses a store that checks the condition before the write, but not atomically', async () => {
   const store = memory();
   const bodies = new Map<string, Buffer>();
   const racy: ObjectStore = {
@@ -85,10 +85,12 @@ it('refuses a store that checks the condition before it writes and not with it',
     },
   };
   const { findings } = await probeConformance({ store: racy, randomness });
-  expect(findings).toEqual(['Of 32 writers racing for one key 32 were told they had won.']);
+  expect(findings).toEqual([
+    'The store told 32 of 32 concurrent writers of one key that they created it.',
+  ]);
 });
 
-it('refuses an S3 service that ignores the condition, and one that does not know it', async () => {
+it('refuses an S3 service that ignores the condition, and one that does not implement it', async () => {
   const ignoring = await startFakeS3(({ answer, request }) => {
     delete request.headers['if-none-match'];
     answer();
@@ -96,9 +98,7 @@ it('refuses an S3 service that ignores the condition, and one that does not know
   const ensured = ensureConforming({ store: ignoring.store(), randomness, clock });
   await expect(ensured).rejects.toMatchObject({
     code: 'store_nonconforming',
-    message: expect.stringContaining(
-      'A second object could be created under a key that was taken.',
-    ),
+    message: expect.stringContaining('The store created a second object under a taken key.'),
   });
   expect([...ignoring.objects.keys()]).toEqual([]);
   const refusing = await startFakeS3(({ answer, fail, request }) =>

@@ -5,7 +5,7 @@ import { createMemoryStore } from '../../src/object-store/memory.ts';
 import type { ObjectStore } from '../../src/object-store/object-store.ts';
 import { createFixedClock, createSeededRandomness } from '../support/clock.ts';
 import { createFaultyStore } from '../support/faulty-store.ts';
-import { sourceOf } from './contract.ts';
+import { listKeys, sourceOf } from '../support/objects.ts';
 
 const BODY = Buffer.from('body');
 
@@ -15,15 +15,10 @@ function setUp(makeInner: (memory: ObjectStore) => ObjectStore = (memory) => mem
   const raw = createFaultyStore(makeInner(memory));
   const open = () =>
     createConformingStore({ store: raw, clock, randomness: createSeededRandomness(1) });
-  const keys = async (): Promise<string[]> => {
-    const found = [];
-    for await (const { key } of memory.list('')) found.push(key);
-    return found;
-  };
-  return { raw, memory, open, store: open(), keys };
+  return { raw, memory, open, store: open(), keys: () => listKeys(memory) };
 }
 
-/** Overwrites: of two writers both believe they made the change. */
+/** Overwrites objects, so that two writers could both create one object. */
 function withoutConditions(memory: ObjectStore): ObjectStore {
   return {
     ...memory,
@@ -35,13 +30,13 @@ function withoutConditions(memory: ObjectStore): ObjectStore {
 }
 
 describe('a store that is probed before the first write', () => {
-  it('is not probed for reading, deleting and signing', async () => {
+  it('is not probed before reading, deleting and presigning', async () => {
     const { store, raw, keys } = setUp();
     expect(await store.get('a')).toBeUndefined();
     expect(await store.head('a')).toBeUndefined();
     expect(await store.read('a')).toBeUndefined();
     await store.delete('a');
-    for await (const { key } of store.list('')) expect(key).toBe('none');
+    expect(await listKeys(store)).toEqual([]);
     await store.keepsVersions();
     await store.removeAbandonedUploads(new Date(0));
     expect(raw.counts.create).toBe(0);
@@ -49,7 +44,7 @@ describe('a store that is probed before the first write', () => {
     expect(store.location).toBe(raw.location);
   });
 
-  it('is probed once, by however many writes at once, then never again', async () => {
+  it('is probed once, also when many writes are the first ones', async () => {
     const { store, raw, keys } = setUp();
     const outcomes = await Promise.all(
       Array.from({ length: 10 }, (_, index) => store.create(`key-${index % 5}`, BODY)),
@@ -66,7 +61,7 @@ describe('a store that is probed before the first write', () => {
     expect(raw.counts.create).toBe(creates + 1);
   });
 
-  it('believes the verdict of another process', async () => {
+  it('is not probed when another process has stored a good verdict', async () => {
     const { store, open, raw } = setUp();
     await store.create('one', BODY);
     raw.forgetCalls();
@@ -74,13 +69,13 @@ describe('a store that is probed before the first write', () => {
     expect(raw.total()).toBe(2);
   });
 
-  it('is probed before an upload too', async () => {
+  it('is probed before an upload, too', async () => {
     const { store, keys, raw } = setUp();
     expect(await store.upload('large', sourceOf(BODY))).toBe('created');
     expect(await keys()).toContain(verdictKey(raw.location));
   });
 
-  it('that ignores conditions is never written to', async () => {
+  it('refuses every write when it ignores conditions', async () => {
     const { store, keys } = setUp(withoutConditions);
     for (let time = 0; time < 2; time++) {
       await expect(store.create('key', BODY)).rejects.toMatchObject({
@@ -94,7 +89,7 @@ describe('a store that is probed before the first write', () => {
     expect(await keys()).toEqual([]);
   });
 
-  it('that could not be asked is asked again by the next write', async () => {
+  it('is probed again by the next write after a probe without an answer', async () => {
     const { store, raw, keys } = setUp();
     raw.goDown();
     const writes = [store.create('one', BODY), store.create('two', BODY)];

@@ -2,12 +2,14 @@ import { describe, expect, it } from 'vitest';
 import { createDryRunStore } from '../../src/object-store/dry-run-store.ts';
 import { createMemoryStore } from '../../src/object-store/memory.ts';
 import type { ObjectStore } from '../../src/object-store/object-store.ts';
+import { systemClock } from '../../src/system.ts';
 import { createFixedClock } from '../support/clock.ts';
-import { collect, describeContract, sourceOf } from './contract.ts';
+import { listKeys, readText, sourceOf } from '../support/objects.ts';
+import { describeContract } from './contract.ts';
 
 const WRITES = ['create', 'delete', 'upload', 'removeAbandonedUploads'] as const;
 
-/** A store whose writing methods must not even be called. */
+/** A store whose writing methods must not be called. */
 function readOnly(store: ObjectStore): ObjectStore {
   const refusals = WRITES.map((method) => [
     method,
@@ -18,7 +20,7 @@ function readOnly(store: ObjectStore): ObjectStore {
   return { ...store, ...Object.fromEntries(refusals) };
 }
 
-const clock = { now: () => Date.now(), sleep: async () => {} };
+const clock = systemClock;
 const shared = createDryRunStore({ store: readOnly(createMemoryStore({ clock })), clock });
 describeContract('a dry run on a store that refuses writes', async () => shared, {
   keepsUploads: false,
@@ -26,8 +28,6 @@ describeContract('a dry run on a store that refuses writes', async () => shared,
 
 describe('a dry run', () => {
   const text = Buffer.from('text');
-  const keysOf = async (listing: AsyncIterable<{ key: string }>) =>
-    (await collect(listing as ReturnType<ObjectStore['list']>)).map(({ key }) => key);
 
   async function setUp() {
     const fixed = createFixedClock();
@@ -40,33 +40,33 @@ describe('a dry run', () => {
     };
   }
 
-  it('reads what is stored, with its own writes and deletions on top', async () => {
+  it('reads the stored objects together with its own writes and deletions', async () => {
     const { real, store } = await setUp();
     expect(await store.create('a/3', text)).toBe('exists');
     expect(await store.create('a/2', text)).toBe('created');
     await store.delete('a/5');
     expect(await store.upload('a/4', sourceOf(text))).toBe('created');
     expect(await store.upload('b/1', sourceOf(text))).toBe('exists');
-    expect(await keysOf(store.list('a/'))).toEqual(['a/1', 'a/2', 'a/3', 'a/4']);
-    expect(await keysOf(store.list('a/', { after: 'a/2' }))).toEqual(['a/3', 'a/4']);
-    expect(await keysOf(store.list('a/', { after: 'a/4' }))).toEqual([]);
+    expect(await listKeys(store, 'a/')).toEqual(['a/1', 'a/2', 'a/3', 'a/4']);
+    expect(await listKeys(store, 'a/', { after: 'a/2' })).toEqual(['a/3', 'a/4']);
+    expect(await listKeys(store, 'a/', { after: 'a/4' })).toEqual([]);
     expect((await store.get('a/2'))?.body).toEqual(new Uint8Array(text));
-    expect(Buffer.from((await store.get('a/3'))?.body ?? []).toString()).toBe('a/3');
+    expect(await readText(store, 'a/3')).toBe('a/3');
     expect([await store.get('a/5'), await store.head('a/5')]).toEqual([undefined, undefined]);
-    expect(await keysOf(real.list(''))).toEqual(['a/1', 'a/3', 'a/5', 'b/1']);
+    expect(await listKeys(real, '')).toEqual(['a/1', 'a/3', 'a/5', 'b/1']);
   });
 
-  it('creates again what it deleted', async () => {
+  it('can create an object again after its deletion', async () => {
     const { store } = await setUp();
     await store.delete('a/1');
     expect(await store.create('a/1', text)).toBe('created');
-    expect(Buffer.from((await store.get('a/1'))?.body ?? []).toString()).toBe('text');
+    expect(await readText(store, 'a/1')).toBe('text');
     await store.delete('a/1');
     expect(await store.get('a/1')).toBeUndefined();
-    expect(await keysOf(store.list('a/'))).toEqual(['a/3', 'a/5']);
+    expect(await listKeys(store, 'a/')).toEqual(['a/3', 'a/5']);
   });
 
-  it('knows of an upload what a HEAD says, and says that it has no bytes', async () => {
+  it('keeps the metadata of an upload, and reports that it has no bytes', async () => {
     const { store, clock: fixed } = await setUp();
     let done = 0;
     const onProgress = (bytes: number) => {
@@ -83,7 +83,7 @@ describe('a dry run', () => {
     expect(await store.get('c/1')).toBeUndefined();
   });
 
-  it("dates what it writes by the store's clock", async () => {
+  it("dates its objects by the store's clock", async () => {
     const { real, clock: fixed } = await setUp();
     const ahead = { ...real, clockOffsetMs: () => 90_000 };
     const store = createDryRunStore({ store: ahead, clock: fixed });

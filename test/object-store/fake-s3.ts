@@ -1,8 +1,8 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { onTestFinished } from 'vitest';
 import { createS3Store, type S3StoreOptions } from '../../src/object-store/s3.ts';
+import { systemClock } from '../../src/system.ts';
 
 export interface Exchange {
   readonly method: string;
@@ -11,15 +11,15 @@ export interface Exchange {
   readonly body: Buffer;
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
-  /** How many requests with this method came before this one. */
+  /** How many requests with this method preceded this one. */
   readonly earlier: number;
-  /** Does what S3 would do. */
+  /** Answers as S3 does. */
   answer(): void;
   fail(status: number, code: string): void;
   cut(): void;
 }
 
-/** Just enough of S3 to go wrong on purpose: `handle` sees every request before it is answered. */
+/** Starts a minimal S3 server. `handle` answers each request: as S3 does, or wrongly. */
 export async function startFakeS3(handle: (exchange: Exchange) => void) {
   const objects = new Map<string, Buffer>();
   const parts = new Map<string, Buffer>();
@@ -53,12 +53,17 @@ export async function startFakeS3(handle: (exchange: Exchange) => void) {
       region: 'us-east-1',
       forcePathStyle: true,
       credentials: { accessKeyId: 'id', secretAccessKey: 'secret' },
-      clock: { now: Date.now, sleep: (ms, signal) => sleep(ms, undefined, { signal }) },
+      clock: systemClock,
       randomness: { fraction: () => 0.5, id: () => 'random' },
       timeouts: { readMs: 300, writeMs: 300, stallMs: 300 },
       ...options,
     });
   return { endpoint, objects, requests, store };
+}
+
+/** The headers of S3's answer to a GET. @param size in bytes */
+export function objectHeaders(size: number, etag = '"etag"') {
+  return { etag, 'last-modified': new Date().toUTCString(), 'content-length': size };
 }
 
 function answerAsS3(
@@ -107,8 +112,7 @@ function answerAsS3(
       fail(404, 'NoSuchKey');
       return;
     }
-    const headers = { etag: '"etag"', 'last-modified': new Date().toUTCString() };
-    response.writeHead(200, { ...headers, 'content-length': found.length });
+    response.writeHead(200, objectHeaders(found.length));
     response.end(method === 'HEAD' ? undefined : found);
   }
 }

@@ -15,10 +15,10 @@ const segments = fc
   .filter(isKey)
   .filter((segment) => !segment.includes('/'));
 
-/** What Windows allows (Naming Files, Paths, and Namespaces), and more narrowly what nothing folds. */
+/** Names that Windows allows (Naming Files, Paths, and Namespaces) and that no file system folds. */
 const SAFE = /^(?!(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$))[a-z0-9._!%-]*[a-z0-9_!%-]$/;
 
-it('spells every segment in names that every volume holds', () => {
+it('escapes every segment to names that every volume can store', () => {
   fc.assert(
     fc.property(segments, (segment) => {
       for (const part of partsOf(segment)) {
@@ -31,7 +31,7 @@ it('spells every segment in names that every volume holds', () => {
   );
 });
 
-it('reads back what it spelled, so no two segments share a name', () => {
+it('parses its own names, so no two segments share a name', () => {
   fc.assert(
     fc.property(segments, (segment) => {
       const parts = partsOf(segment).map(parsePart);
@@ -53,11 +53,11 @@ it.each([
   ['con.txt', '%63on.txt'],
   ['name.', 'name%2e'],
   ['\u00e9', '%c3%a9'],
-])('%s is the file %s', (key, file) => {
+])('the key %s is the file %s', (key, file) => {
   expect(pathOf('/data', key)).toBe(join('/data', file));
 });
 
-it('puts what is too long for a name into directories', () => {
+it('splits a segment that is too long for one name into directories', () => {
   const path = pathOf('/data', 'A'.repeat(100));
   expect(dirname(path)).toBe(join('/data', `${'!a'.repeat(64)}%`));
 });

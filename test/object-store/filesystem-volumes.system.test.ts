@@ -5,39 +5,37 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, expect, it } from 'vitest';
 import { openLocalSecret } from '../../src/local-secret.ts';
-import { openFilesystemStore } from '../../src/object-store/filesystem.ts';
 import { systemOperations } from '../../src/object-store/filesystem-volume.ts';
-import { createUrlSigner } from '../../src/object-store/signed-url.ts';
+import { openDirectoryStore } from '../support/directory-store.ts';
+import { listKeys, readText, sourceOf } from '../support/objects.ts';
 import { describeVolume, remountReadOnly, VOLUMES } from '../support/volume.ts';
-import { collect, describeContract, sourceOf } from './contract.ts';
+import { describeContract } from './contract.ts';
 
-/** The directory store on volumes of other kinds, and shared by processes. */
+/** The directory store on other kinds of volumes, and shared by several processes. */
 
 const root = mkdtempSync(join(tmpdir(), 'slipway-volumes-'));
-const { sign: signUrl } = createUrlSigner({ secret: 's'.repeat(32), baseUrl: () => 'http://h' });
 afterAll(() => rmSync(root, { recursive: true }));
 
-describeVolume('a volume as Windows has it', VOLUMES.folding, root, (directory) => {
-  // Windows cannot sync directories either; everything else is the volume's own.
+describeVolume('a volume like those of Windows', VOLUMES.folding, root, (directory) => {
+  // Windows cannot sync directories, so this is simulated. The volume itself does the rest.
   const syncDirectory = () => Promise.reject(Object.assign(new Error('EPERM'), { code: 'EPERM' }));
   const operations = { ...systemOperations, syncDirectory };
-  const open = () =>
-    openFilesystemStore({ directory: join(directory, 'Data'), signUrl, operations });
+  const open = () => openDirectoryStore(join(directory, 'Data'), { operations });
   describeContract('directory on it', open);
 
-  it('does fold names and refuse reserved ones', () => {
+  it('folds names and refuses reserved ones', () => {
     writeFileSync(join(directory, 'Name'), 'x');
     expect(() => writeFileSync(join(directory, 'NAME'), 'y', { flag: 'wx' })).toThrow('EEXIST');
     expect(() => writeFileSync(join(directory, 'con.txt'), 'x')).toThrow();
   });
 
-  it('is shared by processes', () => expectOneWinnerEach(join(directory, 'shared')));
+  it('can be shared by processes', () => expectOneWinnerEach(join(directory, 'shared')));
 
-  it('holds the demo', async () => {
+  it('can store the releases of the demo', async () => {
     const script = join(import.meta.dirname, '../../scripts/demo.ts');
     const env = { PATH: process.env.PATH, PORT: '0', DATA_DIR: join(directory, 'demo') };
     const { stdout } = await promisify(execFile)(process.execPath, [script, '--once'], { env });
-    expect(stdout).toContain('→ matches');
+    expect(stdout).toContain('→ the hash matches');
   });
 });
 
@@ -59,11 +57,10 @@ async function expectOneWinnerEach(directory: string): Promise<void> {
     }),
   );
   expect(wins.flat().sort((x, y) => x - y)).toEqual(Array.from({ length: 60 }, (_, n) => n));
-  const store = await openFilesystemStore({ directory, signUrl });
+  const store = await openDirectoryStore(directory);
   for (const [index, rounds] of wins.entries()) {
     for (const round of rounds) {
-      const stored = await store.get(`race/${round % 7}/${round}`);
-      expect(Buffer.from(stored?.body ?? []).toString()).toBe(names[index]);
+      expect(await readText(store, `race/${round % 7}/${round}`)).toBe(names[index]);
     }
   }
   const left = readdirSync(directory, { recursive: true }).filter((name) =>
@@ -73,9 +70,9 @@ async function expectOneWinnerEach(directory: string): Promise<void> {
 }
 
 describeVolume('a volume without hard links', VOLUMES.withoutLinks, root, (directory) => {
-  it('is refused, with the volumes that have them', async () => {
+  it('is refused with a message that names suitable volumes', async () => {
     const data = join(directory, 'data');
-    const store = await openFilesystemStore({ directory: data, signUrl });
+    const store = await openDirectoryStore(data);
     const refused = {
       code: 'store_nonconforming',
       message: expect.stringMatching(
@@ -83,7 +80,7 @@ describeVolume('a volume without hard links', VOLUMES.withoutLinks, root, (direc
       ),
     };
     await expect(store.create('a', Buffer.from('x'))).rejects.toMatchObject(refused);
-    await expect(openFilesystemStore({ directory: data, signUrl })).rejects.toMatchObject(refused);
+    await expect(openDirectoryStore(data)).rejects.toMatchObject(refused);
     expect(readdirSync(data)).toEqual([]);
     await expect(openLocalSecret(join(directory, 'secrets', 'one'))).rejects.toMatchObject({
       code: 'store_denied',
@@ -93,30 +90,30 @@ describeVolume('a volume without hard links', VOLUMES.withoutLinks, root, (direc
 });
 
 describeVolume('a volume that is full', VOLUMES.small, root, (directory) => {
-  it('is said to be, and keeps what it holds', async () => {
-    const store = await openFilesystemStore({ directory, signUrl });
+  it('is reported as full, and keeps its objects', async () => {
+    const store = await openDirectoryStore(directory);
     await store.create('a/kept', Buffer.alloc(500_000, 'k'));
     const full = { code: 'store_full', message: expect.stringContaining('no space is left') };
     await expect(store.create('a/b', Buffer.alloc(700_000))).rejects.toMatchObject(full);
     await expect(store.upload('a/c', sourceOf(Buffer.alloc(3_000_000)))).rejects.toMatchObject(
       full,
     );
-    expect((await collect(store.list(''))).map(({ key }) => key)).toEqual(['a/kept']);
+    expect(await listKeys(store)).toEqual(['a/kept']);
     expect(readdirSync(join(directory, 'a'))).toEqual(['kept']);
     expect((await store.get('a/kept'))?.size).toBe(500_000);
-    // Readers may open a volume that is full.
+    // A full volume can still be opened for reading.
     writeFileSync(join(directory, 'filler'), '');
-    await openFilesystemStore({ directory, signUrl });
+    await openDirectoryStore(directory);
   });
 });
 
 describeVolume('a read-only volume', VOLUMES.plain, root, (directory) => {
-  it('is read, and writers are told', async () => {
+  it('can be read, and refuses writes with the reason', async () => {
     writeFileSync(join(directory, 'a'), 'x');
     remountReadOnly(directory);
-    const store = await openFilesystemStore({ directory, signUrl });
+    const store = await openDirectoryStore(directory);
     expect((await store.get('a'))?.size).toBe(1);
-    const below = await openFilesystemStore({ directory: join(directory, 'not/yet'), signUrl });
+    const below = await openDirectoryStore(join(directory, 'not/yet'));
     await expect(below.create('b', Buffer.from('x'))).rejects.toMatchObject({
       code: 'store_denied',
       message: `Could not create the directory ${join(directory, 'not/yet')}: ${directory} is on a read-only volume. Set DATA_DIR to a directory that this process may write.`,

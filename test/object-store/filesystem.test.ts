@@ -12,21 +12,20 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
-import { openFilesystemStore } from '../../src/object-store/filesystem.ts';
 import { systemOperations } from '../../src/object-store/filesystem-volume.ts';
-import { createUrlSigner } from '../../src/object-store/signed-url.ts';
-import { collect, describeContract } from './contract.ts';
+import { openDirectoryStore } from '../support/directory-store.ts';
+import { collect, listKeys } from '../support/objects.ts';
+import { describeContract } from './contract.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'slipway-store-'));
-const { sign: signUrl } = createUrlSigner({ secret: 's'.repeat(32), baseUrl: () => 'http://h' });
-const open = (name: string) => openFilesystemStore({ directory: join(root, name), signUrl });
+const open = (name: string) => openDirectoryStore(join(root, name));
 afterAll(() => rmSync(root, { recursive: true }));
 
 const systemError = (code: string) => Object.assign(new Error(code), { code });
 
 describeContract('directory', () => open('contract'));
 
-it('reads a directory that is not there as empty and creates it with the first write', async () => {
+it('reads a missing directory as an empty store, and creates it with the first write', async () => {
   const store = await open('later/on');
   expect(await store.get('a/b')).toBeUndefined();
   expect(await collect(store.list(''))).toEqual([]);
@@ -35,7 +34,7 @@ it('reads a directory that is not there as empty and creates it with the first w
   expect(readdirSync(join(root, 'later/on'))).toEqual(['a', 'store!.json']);
 });
 
-it('creates and deletes side by side while directories come and go', async () => {
+it('creates and deletes concurrently while directories appear and disappear', async () => {
   const store = await open('pruning');
   await Promise.all(
     Array.from({ length: 300 }, async (_, n) => {
@@ -47,7 +46,7 @@ it('creates and deletes side by side while directories come and go', async () =>
   expect(readdirSync(join(root, 'pruning'))).toEqual(['store!.json']);
 });
 
-it('follows no symbolic link and lists none', async () => {
+it('does not follow or list symbolic links', async () => {
   const store = await open('links');
   await store.create('dir/a', Buffer.from('x'));
   symlinkSync('/etc/passwd', join(root, 'links/dir/link'));
@@ -55,10 +54,10 @@ it('follows no symbolic link and lists none', async () => {
   await expect(store.get('dir/link')).rejects.toMatchObject(denied);
   await expect(store.read('dir/link')).rejects.toMatchObject(denied);
   await expect(store.head('dir/link')).rejects.toMatchObject(denied);
-  expect((await collect(store.list(''))).map(({ key }) => key)).toEqual(['dir/a']);
+  expect(await listKeys(store)).toEqual(['dir/a']);
 });
 
-it('reads, writes and deletes nothing through a linked directory, and may be reached through one', async () => {
+it('reads, writes and deletes nothing through a linked directory; its own directory may be a link', async () => {
   const store = await open('linked');
   await store.create('real/a', Buffer.from('x'));
   const elsewhere = join(root, 'elsewhere');
@@ -78,12 +77,12 @@ it('reads, writes and deletes nothing through a linked directory, and may be rea
   }
   expect(readFileSync(join(elsewhere, 'a'), 'utf8')).toBe('a secret');
   expect(readdirSync(elsewhere)).toEqual(['a']);
-  expect((await collect(store.list(''))).map(({ key }) => key)).toEqual(['real/a']);
+  expect(await listKeys(store)).toEqual(['real/a']);
   symlinkSync(join(root, 'linked'), join(root, 'other-name'));
   expect(await (await open('other-name')).head('real/a')).toMatchObject({ size: 1 });
 });
 
-it('has no object whose key continues that of another', async () => {
+it("refuses a key that would make another object's file a directory", async () => {
   const store = await open('nested');
   await store.create('a/b', Buffer.from('x'));
   expect(await store.get('a')).toBeUndefined();
@@ -94,30 +93,30 @@ it('has no object whose key continues that of another', async () => {
   }
 });
 
-it('clears unfinished files of before the date, and hides them until then', async () => {
+it('does not list unfinished files, and removes those that are older than the date', async () => {
   const store = await open('unfinished');
   await store.create('a/b', Buffer.from('x'));
   const old = join(root, 'unfinished/a/.slipway-tmp-old');
   writeFileSync(old, 'x');
   utimesSync(old, 1_000, 1_000);
   writeFileSync(join(root, 'unfinished/a/.slipway-tmp-young'), 'x');
-  expect((await collect(store.list(''))).map(({ key }) => key)).toEqual(['a/b']);
+  expect(await listKeys(store)).toEqual(['a/b']);
   expect(await store.removeAbandonedUploads(new Date(2_000_000))).toBe(1);
   expect(readdirSync(join(root, 'unfinished/a'))).toEqual(['.slipway-tmp-young', 'b']);
 });
 
-it('refuses a volume without hard links, and says which volumes have them', async () => {
+it('refuses a volume without hard links, and names volumes that have them', async () => {
   const directory = join(root, 'refused');
   mkdirSync(directory);
   for (const link of [
     () => Promise.reject(systemError('EPERM')),
-    // Windows, on FAT.
+    // Windows answers like this on FAT.
     () => Promise.reject(systemError('EISDIR')),
-    // Links that overwrite are no better.
+    // A link that replaces a file is refused, too.
     () => Promise.resolve(),
   ]) {
     const operations = { ...systemOperations, link };
-    await expect(openFilesystemStore({ directory, signUrl, operations })).rejects.toMatchObject({
+    await expect(openDirectoryStore(directory, { operations })).rejects.toMatchObject({
       code: 'store_nonconforming',
       message: expect.stringMatching(
         /(has no hard links|lets a hard link replace).* Set DATA_DIR to a directory on a volume with/,
@@ -127,55 +126,58 @@ it('refuses a volume without hard links, and says which volumes have them', asyn
   expect(readdirSync(directory)).toEqual([]);
 });
 
-it.each(['EPERM', 'EINVAL', 'ENOTSUP'])('does without syncing directories (%s)', async (code) => {
-  const operations = {
-    ...systemOperations,
-    syncDirectory: () => Promise.reject(systemError(code)),
-  };
-  const directory = join(root, `unsynced-${code}`);
-  const store = await openFilesystemStore({ directory, signUrl, operations });
-  expect(await store.create('a/b', Buffer.from('x'))).toBe('created');
-  await store.delete('a/b');
-  expect(await store.head('a/b')).toBeUndefined();
-});
+it.each(['EPERM', 'EINVAL', 'ENOTSUP'])(
+  'works on a volume that cannot sync directories (%s)',
+  async (code) => {
+    const operations = {
+      ...systemOperations,
+      syncDirectory: () => Promise.reject(systemError(code)),
+    };
+    const directory = join(root, `unsynced-${code}`);
+    const store = await openDirectoryStore(directory, { operations });
+    expect(await store.create('a/b', Buffer.from('x'))).toBe('created');
+    await store.delete('a/b');
+    expect(await store.head('a/b')).toBeUndefined();
+  },
+);
 
-it('says so when a directory could be synced and was not', async () => {
+it('fails when the sync of a directory fails', async () => {
   const syncDirectory = () => Promise.reject(systemError('EIO'));
   const operations = { ...systemOperations, syncDirectory };
   const directory = join(root, 'unsynced-EIO');
   mkdirSync(directory);
-  const store = await openFilesystemStore({ directory, signUrl, operations });
+  const store = await openDirectoryStore(directory, { operations });
   await expect(store.create('a/b', Buffer.from('x'))).rejects.toMatchObject({
     code: 'store_unavailable',
     message: expect.stringContaining('may or may not survive a power cut'),
   });
 });
 
-it('lists nothing that a desktop leaves in directories', async () => {
+it('does not list files that desktop systems leave in directories', async () => {
   const store = await open('desktop');
   await store.create('a/b', Buffer.from('x'));
   for (const name of ['.DS_Store', 'Thumbs.db', 'copy of b', 'x%', '%41', 'c%2fd', '%2e%2e']) {
     writeFileSync(join(root, 'desktop/a', name), 'x');
   }
-  expect((await collect(store.list(''))).map(({ key }) => key)).toEqual(['a/b']);
+  expect(await listKeys(store)).toEqual(['a/b']);
 });
 
-it('has an id, made once, that no key and no listing shows', async () => {
+it('has an id that is made once and is not visible as an object', async () => {
   const store = await open('identity');
   expect(await store.identify?.()).toBeUndefined();
   await Promise.all(['a', 'b'].map((key) => store.create(key, Buffer.from('x'))));
   const id = await store.identify?.();
   expect(id).toMatch(/^[0-9a-f-]{36}$/);
   expect(await (await open('identity')).identify?.()).toBe(id);
-  expect((await collect(store.list(''))).map(({ key }) => key)).toEqual(['a', 'b']);
+  expect(await listKeys(store)).toEqual(['a', 'b']);
   await store.create('store!.json', Buffer.from('an ordinary object'));
   expect(await store.identify?.()).toBe(id);
 });
 
-it('that vanishes is a failure, not an empty store, and is not begun anew', async () => {
+it('reports a store that vanished, and does not create a new one in its place', async () => {
   const store = await open('vanishing');
   await store.create('a/b', Buffer.from('x'));
-  // As a volume that is not mounted any more shows its mount point.
+  // The mount point of an unmounted volume is an empty directory, too.
   renameSync(join(root, 'vanishing'), join(root, 'moved'));
   mkdirSync(join(root, 'vanishing'));
   const gone = { code: 'store_unavailable', message: expect.stringContaining('still mounted?') };
@@ -194,9 +196,9 @@ it('that vanishes is a failure, not an empty store, and is not begun anew', asyn
   expect((await store.get('a/b'))?.size).toBe(1);
 });
 
-it('says that a path is too long for the system', async () => {
+it('refuses a path that is too long for the system', async () => {
   const directory = join(root, ...Array.from({ length: 17 }, () => 'd'.repeat(200)));
-  const store = await openFilesystemStore({ directory, signUrl });
+  const store = await openDirectoryStore(directory);
   const key = Array.from({ length: 4 }, () => 'é'.repeat(120)).join('/');
   expect(await store.get(key)).toBeUndefined();
   await expect(store.create(key, Buffer.from('x'))).rejects.toMatchObject({

@@ -1,16 +1,16 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { sourceOf } from './contract.ts';
-import { startFakeS3 } from './fake-s3.ts';
+import { readText, sourceOf } from '../support/objects.ts';
+import { objectHeaders, startFakeS3 } from './fake-s3.ts';
 
 const body = Buffer.from('body');
 const unavailable = { code: 'store_unavailable' };
 
-/** Where nothing is to time out, also on a busy machine. */
+/** For tests in which no request may time out, even on a busy machine. */
 const PATIENT = { timeouts: { readMs: 10_000, writeMs: 10_000, stallMs: 10_000 } };
 
 describe('S3: a conditional write', () => {
-  it('is sent once, and unknown when its answer is lost after it was stored', async () => {
+  it('is sent once, and its outcome is unknown when the answer is lost', async () => {
     const s3 = await startFakeS3(({ answer, cut, method, response }) => {
       if (method === 'PUT') {
         response.end = cut as never;
@@ -37,13 +37,13 @@ describe('S3: a conditional write', () => {
     [507, 'XMinioStorageFull', 'store_full'],
     [301, 'PermanentRedirect', 'invalid_configuration'],
     [404, 'NoSuchBucket', 'invalid_configuration'],
-  ])('answered %i %s is %s', async (status, name, code) => {
+  ])('answered with %i %s is %s', async (status, name, code) => {
     const s3 = await startFakeS3(({ fail }) => fail(status, name));
     await expect(s3.store(PATIENT).create('a', body)).rejects.toMatchObject({ code });
     expect(s3.requests).toHaveLength(1);
   });
 
-  it('names the permission it lacks', async () => {
+  it('names the missing permission', async () => {
     const s3 = await startFakeS3(({ fail }) => fail(403, 'AccessDenied'));
     await expect(s3.store().create('a', body)).rejects.toThrow(
       'the credentials are wrong, or need s3:PutObject.',
@@ -54,7 +54,7 @@ describe('S3: a conditional write', () => {
     await expect(s3.store().delete('a')).rejects.toThrow('s3:DeleteObject');
   });
 
-  it('that is not answered ends at its time-out', async () => {
+  it('without an answer fails at its time-out', async () => {
     const s3 = await startFakeS3(() => undefined);
     await expect(s3.store().create('a', body)).rejects.toThrow('no answer within 300 ms');
   });
@@ -73,31 +73,25 @@ describe('S3: a read', () => {
         } else if (fault === 'fail') {
           exchange.fail(503, 'SlowDown');
         } else if (fault === 'half') {
-          // Headers and half of the body, then silence.
-          const date = new Date().toUTCString();
-          exchange.response.writeHead(200, {
-            etag: '"e"',
-            'content-length': 4,
-            'last-modified': date,
-          });
-          exchange.response.write('bo');
+          // Sends the headers and half of the body.
+          exchange.response.writeHead(200, objectHeaders(4)).write('bo');
         }
       });
       const store = s3.store();
       await store.create('a', body);
-      expect(Buffer.from((await store.get('a'))?.body ?? []).toString()).toBe('body');
+      expect(await readText(store, 'a')).toBe('body');
       expect(s3.requests).toHaveLength(4);
     },
   );
 
-  it('gives up after four attempts and says so', async () => {
+  it('fails after four attempts and reports their number', async () => {
     const s3 = await startFakeS3(({ fail }) => fail(503, 'SlowDown'));
     const store = s3.store();
     await expect(store.get('a')).rejects.toThrow(/SlowDown.*Tried 4 times\./);
     expect(s3.requests).toHaveLength(4);
   });
 
-  it('stops retrying once an outage has used up the budget', async () => {
+  it('is not retried when an outage has used up the retry budget', async () => {
     const s3 = await startFakeS3(({ cut }) => cut());
     const clock = { now: () => 0, sleep: async () => undefined };
     const store = s3.store({ clock });
@@ -107,7 +101,7 @@ describe('S3: a read', () => {
     expect(s3.requests.length).toBeLessThanOrEqual(60 + 100);
   });
 
-  it('takes 404 for a missing object only from an S3 service', async () => {
+  it('treats a 404 as a missing object only when an S3 service sends it', async () => {
     const page = await startFakeS3(({ response }) => {
       response.writeHead(404, { 'content-type': 'text/html' }).end('<html>not here</html>');
     });
@@ -116,7 +110,7 @@ describe('S3: a read', () => {
     }
   });
 
-  it('names the address that cannot be reached', async () => {
+  it('names the address that does not answer', async () => {
     const s3 = await startFakeS3(({ answer }) => answer());
     const endpoint = 'http://127.0.0.1:9';
     await expect(s3.store({ endpoint }).head('a')).rejects.toMatchObject({
@@ -125,11 +119,10 @@ describe('S3: a read', () => {
     });
   });
 
-  it('does not fetch a body over the ceiling', async () => {
+  it('does not download a body larger than bytesMax', async () => {
     let sent = 0;
     const s3 = await startFakeS3(({ response }) => {
-      const date = new Date().toUTCString();
-      response.writeHead(200, { etag: '"e"', 'last-modified': date, 'content-length': 50_000_000 });
+      response.writeHead(200, objectHeaders(50_000_000));
       const timer = setInterval(() => {
         sent += 65_536;
         response.write(Buffer.alloc(65_536));
@@ -141,11 +134,9 @@ describe('S3: a read', () => {
     expect(sent).toBeLessThan(10_000_000);
   });
 
-  it('as a stream fails when nothing comes any more', async () => {
+  it('as a stream fails when the store stops sending', async () => {
     const s3 = await startFakeS3(({ response }) => {
-      const date = new Date().toUTCString();
-      response.writeHead(200, { etag: '"e"', 'content-length': 4, 'last-modified': date });
-      response.write('bo');
+      response.writeHead(200, objectHeaders(4)).write('bo');
     });
     const read = await s3.store().read('a');
     await expect(read?.stream.toArray()).rejects.toMatchObject({
@@ -154,7 +145,7 @@ describe('S3: a read', () => {
     });
   });
 
-  it('stops at once when its caller aborts', async () => {
+  it('stops immediately when its caller aborts', async () => {
     const s3 = await startFakeS3(() => undefined);
     const store = s3.store({ timeouts: { readMs: 30_000 } });
     const signal = AbortSignal.timeout(50);
@@ -163,7 +154,7 @@ describe('S3: a read', () => {
 });
 
 describe('S3: credentials', () => {
-  it('that are missing are a matter of configuration', async () => {
+  it('that are missing are a wrong configuration', async () => {
     const s3 = await startFakeS3(({ answer }) => answer());
     const credentials = async () => {
       throw Object.assign(new Error('none'), { name: 'CredentialsProviderError' });
@@ -174,7 +165,7 @@ describe('S3: credentials', () => {
     });
   });
 
-  it('near their end are renewed before signing, else shorten the link', async () => {
+  it('that expire soon are renewed before signing; otherwise the link expires with them', async () => {
     const s3 = await startFakeS3(({ answer }) => answer());
     const now = 1_800_000_000_000;
     const minutes = (n: number) => new Date(now + n * 60_000);
@@ -202,7 +193,7 @@ describe('S3: credentials', () => {
 describe('S3: an upload', () => {
   const large = randomBytes(17 * 1024 * 1024);
 
-  it('is decided by a HEAD after an unclear completion', async () => {
+  it('is checked with a HEAD when the outcome of its completion is unknown', async () => {
     const s3 = await startFakeS3(({ answer, cut, method, response, url }) => {
       if (method === 'POST' && url.searchParams.has('uploadId')) {
         response.end = cut as never;
@@ -213,7 +204,7 @@ describe('S3: an upload', () => {
     expect(large.equals(s3.objects.get('a') ?? Buffer.alloc(0))).toBe(true);
   });
 
-  it('repeats parts and a completion that failed', async () => {
+  it('repeats failed parts and a failed completion', async () => {
     const s3 = await startFakeS3(({ answer, earlier, fail, method, url }) => {
       const isCompletion = method === 'POST' && url.searchParams.has('uploadId');
       const isFaulty = (method === 'PUT' && earlier === 1) || (isCompletion && earlier === 1);
@@ -224,7 +215,7 @@ describe('S3: an upload', () => {
     expect(s3.requests.filter((line) => line.startsWith('PUT'))).toHaveLength(4);
   });
 
-  it('completes without the condition where that is not implemented', async () => {
+  it('completes without the condition when the store does not implement it', async () => {
     const s3 = await startFakeS3(({ answer, fail, method, request }) => {
       const isConditional = request.headers['if-none-match'] !== undefined;
       return method === 'POST' && isConditional ? fail(501, 'NotImplemented') : answer();
@@ -232,7 +223,7 @@ describe('S3: an upload', () => {
     expect(await s3.store().upload('a', sourceOf(large))).toBe('created');
   });
 
-  it('lost to another one is exists, and is cleared away', async () => {
+  it('that loses a race returns "exists" and is aborted', async () => {
     const s3 = await startFakeS3(({ answer, fail, method, url }) => {
       const isCompletion = method === 'POST' && url.searchParams.has('uploadId');
       return isCompletion ? fail(412, 'PreconditionFailed') : answer();
@@ -241,7 +232,7 @@ describe('S3: an upload', () => {
     expect(s3.requests.at(-1)).toMatch(/^DELETE a\?.*uploadId=u/);
   });
 
-  it('that cannot be completed is cleared away', async () => {
+  it('that cannot be completed is aborted', async () => {
     const s3 = await startFakeS3(({ answer, fail, method, url }) => {
       const isCompletion = method === 'POST' && url.searchParams.has('uploadId');
       return isCompletion ? fail(500, 'InternalError') : answer();
@@ -251,7 +242,7 @@ describe('S3: an upload', () => {
     expect(s3.objects.size).toBe(0);
   });
 
-  it('in one piece whose answer was lost counts as its own', async () => {
+  it('in one request whose answer was lost returns "created"', async () => {
     const s3 = await startFakeS3(({ answer, cut, earlier, method, response }) => {
       if (method === 'PUT' && earlier === 0) {
         response.end = cut as never;

@@ -2,10 +2,10 @@ import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { isPresent } from '../../src/object-store/presence.ts';
-import { collect } from './contract.ts';
-import { type Exchange, startFakeS3 } from './fake-s3.ts';
+import { collect, readText } from '../support/objects.ts';
+import { type Exchange, objectHeaders, startFakeS3 } from './fake-s3.ts';
 
-/** Something else answers for the store: only what the store itself says counts. */
+/** Something other than the store answers. Only the store's own answers count. */
 
 const bytes = Buffer.from('{"a":1}');
 const etagOf = (body: Buffer) => `"${createHash('md5').update(body).digest('hex')}"`;
@@ -17,20 +17,22 @@ function sendPage({ response }: Exchange, status: number, type = 'text/html'): v
 }
 
 function sendObject({ response }: Exchange, body: Buffer, etag = etagOf(body)): void {
-  const headers = { etag, 'last-modified': new Date().toUTCString() };
-  response.writeHead(200, { ...headers, 'content-length': body.length }).end(body);
+  response.writeHead(200, objectHeaders(body.length, etag)).end(body);
 }
 
 describe('a write', () => {
-  it.each(['text/html', 'text/plain'])('answered 200 by a page of %s is none', async (type) => {
-    const s3 = await startFakeS3((exchange) =>
-      exchange.method === 'PUT' ? sendPage(exchange, 200, type) : exchange.answer(),
-    );
-    await expect(s3.store().create('a', bytes)).rejects.toMatchObject(unavailable);
-    expect([...s3.objects.keys()]).toEqual([]);
-  });
+  it.each(['text/html', 'text/plain'])(
+    'answered with 200 and a page of type %s is not a success',
+    async (type) => {
+      const s3 = await startFakeS3((exchange) =>
+        exchange.method === 'PUT' ? sendPage(exchange, 200, type) : exchange.answer(),
+      );
+      await expect(s3.store().create('a', bytes)).rejects.toMatchObject(unavailable);
+      expect([...s3.objects.keys()]).toEqual([]);
+    },
+  );
 
-  it('whose answer was replaced by a page is found to be stored', async () => {
+  it('whose answer was replaced by a page succeeds when the object is stored', async () => {
     const s3 = await startFakeS3((exchange) => {
       if (exchange.method !== 'PUT') return exchange.answer();
       s3.objects.set(exchange.key, exchange.body);
@@ -39,7 +41,7 @@ describe('a write', () => {
     expect(await s3.store().create('a', bytes)).toBe('created');
   });
 
-  it('answered with the ETag of other bytes is held against what is stored', async () => {
+  it('answered with the ETag of other bytes is compared with the stored object', async () => {
     const s3 = await startFakeS3((exchange) => {
       if (exchange.method !== 'PUT') return exchange.answer();
       s3.objects.set(exchange.key, Buffer.from('other'));
@@ -48,7 +50,7 @@ describe('a write', () => {
     expect(await s3.store().create('a', bytes)).toBe('exists');
   });
 
-  it('is taken only when the store says so, not at any 412', async () => {
+  it('is "exists" only with the store\'s error code, not with any 412', async () => {
     const s3 = await startFakeS3((exchange) => sendPage(exchange, 412, 'text/plain'));
     await expect(s3.store().create('a', bytes)).rejects.toMatchObject(unavailable);
   });
@@ -56,7 +58,7 @@ describe('a write', () => {
 
 describe('a read', () => {
   it.each(['text/plain', 'application/json'])(
-    'answered 404 in %s says nothing of the object, which is asked for again',
+    'answered with 404 of type %s is retried, because it does not prove that the object is missing',
     async (type) => {
       const s3 = await startFakeS3((exchange) =>
         exchange.method === 'GET' && exchange.earlier === 0
@@ -65,24 +67,24 @@ describe('a read', () => {
       );
       const store = s3.store();
       await store.create('a', bytes);
-      expect(Buffer.from((await store.get('a'))?.body ?? []).toString()).toBe('{"a":1}');
+      expect(await readText(store, 'a')).toBe('{"a":1}');
     },
   );
 
-  it('answered 404 by something else for good is a failure, not a missing object', async () => {
+  it('answered with 404 by something else every time is a failure, not a missing object', async () => {
     const s3 = await startFakeS3((exchange) => sendPage(exchange, 404, 'text/plain'));
     await expect(s3.store().get('a')).rejects.toMatchObject(unavailable);
     await expect(isPresent(s3.store(), 'a')).rejects.toMatchObject(unavailable);
   });
 
-  it('of a bucket that is missing is wrong configuration, not a missing object', async () => {
+  it('from a missing bucket is a wrong configuration, not a missing object', async () => {
     const s3 = await startFakeS3(({ fail }) => fail(404, 'NoSuchBucket'));
     await expect(isPresent(s3.store(), 'a')).rejects.toMatchObject({
       code: 'invalid_configuration',
     });
   });
 
-  it('answered 200 by a page is none', async () => {
+  it('answered with 200 and a page is not a success', async () => {
     const s3 = await startFakeS3((exchange) => sendPage(exchange, 200));
     await expect(s3.store().get('a')).rejects.toMatchObject(unavailable);
   });
@@ -90,29 +92,28 @@ describe('a read', () => {
   it.each([
     ['a flipped bit', Buffer.from('{"a":3}')],
     ['half of the bytes', bytes.subarray(0, 3)],
-  ])('with %s is read again, over another connection', async (_what, wrong) => {
+  ])('with %s is retried over another connection', async (_what, wrong) => {
     const ports = new Set<number | undefined>();
     const s3 = await startFakeS3((exchange) => {
       ports.add(exchange.request.socket.remotePort);
       return sendObject(exchange, exchange.earlier === 0 ? wrong : bytes, etagOf(bytes));
     });
-    expect(Buffer.from((await s3.store().get('a'))?.body ?? []).toString()).toBe('{"a":1}');
+    expect(await readText(s3.store(), 'a')).toBe('{"a":1}');
     expect(s3.requests).toHaveLength(2);
     expect(ports.size).toBe(2);
   });
 
-  it('with an ETag that is no MD5 of the bytes, always the same, is believed', async () => {
+  it('whose ETag is never the MD5 of the bytes succeeds when two reads get the same bytes', async () => {
     const s3 = await startFakeS3((exchange) => sendObject(exchange, bytes, `"${'0'.repeat(32)}"`));
-    expect(Buffer.from((await s3.store().get('a'))?.body ?? []).toString()).toBe('{"a":1}');
+    expect(await readText(s3.store(), 'a')).toBe('{"a":1}');
     expect(s3.requests).toHaveLength(2);
   });
 
-  it('of a large document on a slow line takes the time it needs', async () => {
+  it('of a large document on a slow connection may take longer than the time-out', async () => {
     const body = Buffer.alloc(20_000, 'x');
     const s3 = await startFakeS3(async (exchange) => {
       const { response } = exchange;
-      const headers = { etag: etagOf(body), 'last-modified': new Date().toUTCString() };
-      response.writeHead(200, { ...headers, 'content-length': body.length });
+      response.writeHead(200, objectHeaders(body.length, etagOf(body)));
       for (let at = 0; at < body.length; at += 1_000) {
         response.write(body.subarray(at, at + 1_000));
         await sleep(20);
@@ -124,10 +125,9 @@ describe('a read', () => {
     expect(s3.requests).toHaveLength(1);
   });
 
-  it('that makes no progress ends', async () => {
+  it('that makes no progress fails', async () => {
     const s3 = await startFakeS3(({ response }) => {
-      const headers = { etag: '"e"', 'last-modified': new Date().toUTCString() };
-      response.writeHead(200, { ...headers, 'content-length': 100 }).write('x');
+      response.writeHead(200, objectHeaders(100)).write('x');
     });
     const store = s3.store({ timeouts: { readMs: 5_000, progressMs: 50 } });
     await expect(store.get('a')).rejects.toMatchObject({
@@ -143,18 +143,18 @@ describe('a listing', () => {
 
   it.each([
     ['a page', '<html>Welcome to the hotel</html>'],
-    ['one of another bucket', listing('other', 'a/')],
-    ['one of another prefix', listing('bucket', 'b/')],
+    ['a listing of another bucket', listing('other', 'a/')],
+    ['a listing of another prefix', listing('bucket', 'b/')],
     ['another document', '<Error/>'],
-    ['nothing', ''],
-  ])('answered with %s is no empty one', async (_what, body) => {
+    ['an empty body', ''],
+  ])('answered with %s is not an empty listing', async (_what, body) => {
     const s3 = await startFakeS3(({ response }) => {
       response.writeHead(200, { 'content-type': 'application/xml' }).end(body);
     });
     await expect(collect(s3.store().list('a/'))).rejects.toMatchObject(unavailable);
   });
 
-  it('of our bucket and prefix is believed', async () => {
+  it('of the requested bucket and prefix is accepted', async () => {
     const s3 = await startFakeS3(({ response }) => {
       response.writeHead(200, { 'content-type': 'application/xml' }).end(listing('bucket', 'a/'));
     });
@@ -163,7 +163,7 @@ describe('a listing', () => {
 });
 
 describe('the clock of the store', () => {
-  it('is heard from its own answers, and from nothing else', async () => {
+  it('is taken only from answers of the store itself', async () => {
     const past = new Date(Date.now() - 86_400_000).toUTCString();
     let isOwn = false;
     const s3 = await startFakeS3((exchange) => {

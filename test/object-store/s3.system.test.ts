@@ -1,16 +1,17 @@
 import { describe, expect, it } from 'vitest';
+import { collect, listKeys, sourceOf } from '../support/objects.ts';
 import { describeS3, useBucket } from '../support/s3-server.ts';
-import { collect, describeContract, sourceOf } from './contract.ts';
+import { describeContract } from './contract.ts';
 
 describeS3('S3', (server) => {
   const bucket = useBucket(server);
   describeContract('S3', async () => bucket.store());
   describeContract('S3 below a prefix', async () => bucket.store({ prefix: '/shared/place/' }));
 
-  describe('S3: beyond the contract', () => {
+  describe('S3: in addition to the contract', () => {
     const window = { signedAt: new Date(), expiresAt: new Date(Date.now() + 600_000) };
 
-    it('writes what another client reads', async () => {
+    it('writes objects that another client can read', async () => {
       const store = bucket.store({ prefix: 'own' });
       expect(store.location).toBe(`s3:${server.endpoint}/${bucket.name}/own`);
       await store.create('minio/small', Buffer.from('{}'), { contentType: 'application/json' });
@@ -20,14 +21,13 @@ describeS3('S3', (server) => {
       expect(small).toMatchObject({ size: 2, metaData: { 'content-type': 'application/json' } });
       const stream = await bucket.minio.getObject(bucket.name, 'own/minio/large');
       expect(large.equals(Buffer.concat(await stream.toArray()))).toBe(true);
-      // Nor does it see, or take, what lies beside its prefix.
+      // The store does not list objects outside its prefix, or keys that are invalid.
       await bucket.minio.putObject(bucket.name, 'own-other/x', 'x');
       await bucket.minio.putObject(bucket.name, 'own/minio/folder/', '');
-      const keys = (await collect(store.list(''))).map(({ key }) => key);
-      expect(keys).toEqual(['minio/large', 'minio/small']);
+      expect(await listKeys(store)).toEqual(['minio/large', 'minio/small']);
     });
 
-    it('presigns GET and HEAD, each for itself', async () => {
+    it('presigns separate URLs for GET and HEAD', async () => {
       const store = bucket.store();
       const key = 'presigned/ü %+ name.exe';
       await store.create(key, Buffer.from('0123456789'));
@@ -49,7 +49,7 @@ describeS3('S3', (server) => {
       expect((await fetch(get.url.replace('name.exe', 'other.exe'))).status).toBe(403);
     });
 
-    it('signs links that expire', async () => {
+    it('presigns URLs that expire', async () => {
       const store = bucket.store();
       await store.create('presigned/old', Buffer.from('x'));
       const signedAt = new Date(Date.now() - 120_000);
@@ -59,14 +59,14 @@ describeS3('S3', (server) => {
       expect((await fetch(url)).status).toBe(403);
     });
 
-    it('signs for the address clients use', async () => {
+    it('presigns URLs for the address that clients use', async () => {
       const store = bucket.store({ publicEndpoint: 'https://cdn.example.org' });
       const request = { method: 'GET', key: 'a/b', filename: 'b', ...window } as const;
       const { url } = await store.presign(request);
       expect(url).toContain(`https://cdn.example.org/${bucket.name}/a/b?`);
     });
 
-    it('clears only uploads that began before the date', async () => {
+    it('removes only uploads that began before the date', async () => {
       const store = bucket.store({ prefix: 'abandoned' });
       await bucket.minio.initiateNewMultipartUpload(bucket.name, 'abandoned/x', {});
       await bucket.minio.initiateNewMultipartUpload(bucket.name, 'beside/x', {});
@@ -75,7 +75,7 @@ describeS3('S3', (server) => {
       expect(await store.removeAbandonedUploads(new Date(Date.now() + 600_000))).toBe(0);
     });
 
-    it('says what is wrong with the bucket, the keys or the configuration', async () => {
+    it('reports a wrong bucket, wrong keys and a wrong configuration', async () => {
       const missing = bucket.store({ bucket: 'slipway-no-such-bucket' });
       for (const call of [
         () => missing.get('a'),

@@ -2,7 +2,7 @@ import { Agent, createServer, type IncomingMessage, request, type ServerResponse
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 
-/** Between a process and its store: passes everything on, and does what the plan says to some of it. */
+/** A proxy between a process and its S3 store. Forwards requests, and breaks those that the plan selects. */
 export interface FaultProxy {
   readonly endpoint: string;
   setPlan(plan: ProxyPlan | undefined): void;
@@ -13,14 +13,13 @@ export interface FaultProxy {
 }
 
 export interface ProxiedRequest {
-  /** From 1, since the plan was set. */
+  /** Counts from 1 since the plan was set. */
   readonly number: number;
   readonly method: string;
   /** Path and query. */
   readonly url: string;
 }
 
-/** As HTTP has it. */
 export interface Answer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
@@ -28,14 +27,14 @@ export interface Answer {
 }
 
 export type ProxyFault =
-  /** Another answer than the store's, which saw nothing of it. */
+  /** Sends this answer; the store does not get the request. */
   | { readonly instead: Answer }
-  /** The store's answer, changed. */
+  /** Changes the store's answer. */
   | { readonly change: (answer: Answer) => Answer }
   | { readonly status: 503 | 429 }
   /**
-   * The connection is cut: before the store saw anything, in the middle of the body, or when the store
-   * has done what was asked and only the answer is lost. `meanwhile` runs at that moment.
+   * Cuts the connection: before the store gets the request, during its body, or after the store has
+   * answered, so that only the answer is lost. Runs `meanwhile` at that moment.
    */
   | { readonly cut: 'before' | 'during' | 'after'; readonly meanwhile?: () => void };
 
@@ -65,7 +64,7 @@ export async function startFaultProxy(target: string): Promise<FaultProxy> {
     else forward(incoming, outgoing, fault);
   });
 
-  /** With the headers as they came, the Host of the proxy among them: the signature covers it. */
+  /** Keeps all headers, and the proxy's Host among them, because the signature covers it. */
   function forward(
     incoming: IncomingMessage,
     outgoing: ServerResponse,

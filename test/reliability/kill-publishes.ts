@@ -9,25 +9,25 @@ import { createSeededRandomness } from '../support/clock.ts';
 import { observe } from './observer.ts';
 import { type Child, startCli } from './run-child.ts';
 
-/** The command line, killed for real while it publishes, again and again. */
+/** Kills the command line many times while it publishes. */
 
 export interface KillDeps {
   readonly name: string;
   readonly store: ObjectStore;
   readonly env: Readonly<Record<string, string>>;
-  /** For the builds that are published. */
+  /** The directory for the builds to publish. */
   readonly directory: string;
-  /** Kills the child at a moment of its choosing; resolves when it is sure not to any more. */
+  /** Kills the child at a random moment. Resolves when it will not kill it any more. */
   kill(child: Child, randomness: Randomness): Promise<void>;
-  /** Sees two publishes undisturbed, the first ones to this store. */
+  /** Measures two undisturbed publishes, the first ones to this store. */
   learn(publish: () => Promise<Child>): Promise<void>;
 }
 
-/** Two parts of a multipart upload, and what goes in one request. */
+/** The first size needs a multipart upload in two parts; the others need one request. */
 const SIZES = [9 * 1024 * 1024, 300 * 1024, 300 * 1024];
-/** Older ones are retired, so that looking at everything stays quick. */
+/** Older versions are retired, so that `observe` stays quick. */
 const VERSIONS_KEPT = 2;
-/** Then another application: the chain of revisions is read from its beginning every time. */
+/** Then another application follows, because `observe` reads all revisions of an application. */
 const VERSIONS_PER_APPLICATION = 25;
 
 export function killSettings(env = process.env) {
@@ -44,12 +44,12 @@ export async function killPublishes(deps: KillDeps): Promise<void> {
   const endsAt = Date.now() + minutesMax * 60_000;
   const randomness = createSeededRandomness(seed);
   const bytes = createNoise(seed, Math.max(...SIZES));
-  const figures = { killed: 0, attempts: 0, old: 0, new: 0, torn: 0, lost: 0, completed: 0 };
+  const counts = { killed: 0, attempts: 0, old: 0, new: 0, torn: 0, lost: 0, completed: 0 };
 
   let builds = 0;
   const startPublish = async (application: string, version: string, size: number) => {
     const build = path.join(deps.directory, `${application}-${version}.exe`);
-    // Every build is another one.
+    // Makes every build different.
     bytes.writeUInt32BE(builds++, 0);
     await writeFile(build, bytes.subarray(0, size));
     const file = `${build},os=windows,arch=x64,format=nsis,name=App-Setup.exe`;
@@ -69,8 +69,8 @@ export async function killPublishes(deps: KillDeps): Promise<void> {
   let application = '';
   let acknowledged: string[] = [];
   let revision = 0;
-  while (figures.killed < kills && figures.attempts < kills * 3 && Date.now() < endsAt) {
-    const turn = figures.attempts++;
+  while (counts.killed < kills && counts.attempts < kills * 3 && Date.now() < endsAt) {
+    const turn = counts.attempts++;
     if (turn % VERSIONS_PER_APPLICATION === 0) {
       application = `kill-${turn}`;
       acknowledged = [];
@@ -84,24 +84,24 @@ export async function killPublishes(deps: KillDeps): Promise<void> {
       child.finished,
       deps.kill(child, randomness),
     ]);
-    if (signal === 'SIGKILL') figures.killed += 1;
+    if (signal === 'SIGKILL') counts.killed += 1;
     else expect(code, `${repeat}\n${stderr}`).toBe(0);
 
     const left = await observe(store, application);
     const isOld = left.revision === revision;
-    // What was acknowledged before the signal came must be there.
+    // A publish that ended before the signal was acknowledged, so it must be visible.
     if (code === 0) expect(isOld, repeat).toBe(false);
-    figures[isOld ? 'old' : 'new'] += 1;
-    figures.torn += left.torn.length;
+    counts[isOld ? 'old' : 'new'] += 1;
+    counts.torn += left.torn.length;
     const visible = isOld ? acknowledged : [...acknowledged, version];
     expect(left.torn, repeat).toEqual([]);
     expect([...left.offers.keys()].sort(), repeat).toEqual(visible.map(stable).sort());
 
     await publishUndisturbed(start, repeat);
-    figures.completed += 1;
+    counts.completed += 1;
     acknowledged.push(version);
     const completed = await observe(store, application);
-    figures.lost += acknowledged.filter((v) => !completed.offers.has(stable(v))).length;
+    counts.lost += acknowledged.filter((v) => !completed.offers.has(stable(v))).length;
     expect(completed.torn, repeat).toEqual([]);
     expect([...completed.offers.keys()].sort(), repeat).toEqual(acknowledged.map(stable).sort());
     revision = completed.revision;
@@ -117,10 +117,10 @@ export async function killPublishes(deps: KillDeps): Promise<void> {
   }
 
   console.log(
-    `killed publishes, ${name}: ${figures.killed} real kill -9 in ${figures.attempts} publishes (seed ${seed}; ${figures.old} left the old state, ${figures.new} the new one), ${figures.torn} torn states, ${figures.lost} acknowledged changes lost, ${figures.completed} re-runs completed`,
+    `killed publishes, ${name}: ${counts.killed} times kill -9 in ${counts.attempts} publishes (seed ${seed}; ${counts.old} left the old state, ${counts.new} the new one), ${counts.torn} torn states, ${counts.lost} acknowledged changes lost, ${counts.completed} re-runs completed`,
   );
-  expect(figures).toMatchObject({ torn: 0, lost: 0, completed: figures.attempts });
-  expect(figures.killed, 'kills that hit a running process').toBeGreaterThanOrEqual(
+  expect(counts).toMatchObject({ torn: 0, lost: 0, completed: counts.attempts });
+  expect(counts.killed, 'how many kills hit a running process').toBeGreaterThanOrEqual(
     Date.now() < endsAt ? kills : 1,
   );
 }
@@ -129,7 +129,7 @@ function stable(version: string): string {
   return `stable ${version}`;
 }
 
-/** Bytes that no store could shrink. */
+/** Pseudo-random bytes, which no store can compress. */
 function createNoise(seed: number, size: number): Buffer {
   const { fraction } = createSeededRandomness(seed);
   const bytes = Buffer.alloc(size);

@@ -4,26 +4,21 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import type { Randomness } from '../../src/clock.ts';
-import { openFilesystemStore } from '../../src/object-store/filesystem.ts';
+import { openDirectoryStore } from '../support/directory-store.ts';
 import { makeTemporaryDirectory } from '../support/release.ts';
 import { killPublishes, killSettings } from './kill-publishes.ts';
 import type { Child } from './run-child.ts';
 
 it(
-  'a publish to a directory, killed at a random moment, leaves nothing torn',
+  'a publish to a directory, killed at a random moment, leaves no torn state',
   async () => {
     const temporary = await makeTemporaryDirectory();
     const data = path.join(temporary.path, 'data');
     const objects = path.join(data, 'objects');
     const builds = path.join(temporary.path, 'builds');
     await mkdir(builds);
-    const store = await openFilesystemStore({
-      directory: objects,
-      signUrl: () => {
-        throw new Error('not used');
-      },
-    });
-    // Whole life of the process, and the part of it in which it writes.
+    const store = await openDirectoryStore(objects);
+    // How long the process runs, and how long it writes.
     const spans = { wholeMs: 0, writingMs: 0 };
     try {
       await killPublishes({
@@ -32,7 +27,7 @@ it(
         env: { DATA_DIR: data },
         directory: builds,
         learn: async (publish) => {
-          // The first one to a store also tries whether it can be used.
+          // The first publish to a store also probes it.
           await (await publish()).finished;
           const child = await publish();
           const startedAt = performance.now();
@@ -43,12 +38,12 @@ it(
           spans.writingMs = performance.now() - writesAt;
         },
         kill: async (child: Child, randomness: Randomness) => {
-          // One in four whenever, from its start on; the others once it has begun to write.
+          // Kills one in four at any moment, and the others after they have begun to write.
           if (randomness.fraction() < 0.25) {
             await Promise.race([child.finished, sleep(randomness.fraction() * spans.wholeMs)]);
           } else {
             await Promise.race([child.finished, firstWrite(objects)]);
-            // Most builds are smaller than the one that was timed, which also took time to exit.
+            // Half: most builds are smaller than the measured one, whose time includes its exit.
             const delayMs = randomness.fraction() * spans.writingMs * 0.5;
             await Promise.race([child.finished, sleep(delayMs)]);
           }
@@ -62,7 +57,7 @@ it(
   (killSettings().minutesMax + 1) * 60_000,
 );
 
-/** Resolves when anything below the applications changes. */
+/** Resolves when a file below `apps` changes. */
 function firstWrite(objects: string): Promise<void> {
   return new Promise((resolve) => {
     const root = path.join(objects, 'apps');

@@ -1,15 +1,14 @@
 import { expect, it } from 'vitest';
 import { makeTemporaryDirectory } from '../support/release.ts';
-import { describeS3, useBucket } from '../support/s3-server.ts';
+import { describeS3, s3Environment, useBucket } from '../support/s3-server.ts';
 import { startFaultProxy } from './fault-proxy.ts';
 import { killPublishes, killSettings } from './kill-publishes.ts';
-import { s3Environment } from './run-child.ts';
 
 describeS3('killed publishes to S3', (server) => {
   const bucket = useBucket(server);
 
   it(
-    'leave nothing torn, whichever request they are killed at',
+    'leave no torn state, whichever request they are killed at',
     async () => {
       const temporary = await makeTemporaryDirectory();
       const proxy = await startFaultProxy(server.endpoint);
@@ -22,7 +21,7 @@ describeS3('killed publishes to S3', (server) => {
           env: s3Environment(server, bucket.name, proxy.endpoint),
           directory: temporary.path,
           learn: async (publish) => {
-            // The first one to a store also tries whether it can be used.
+            // The first publish to a store also probes it.
             expect((await (await publish()).finished).code).toBe(0);
             proxy.forgetRequests();
             expect((await (await publish()).finished).code).toBe(0);
@@ -33,7 +32,7 @@ describeS3('killed publishes to S3', (server) => {
             const moments = ['before', 'during', 'after'] as const;
             const cut = moments[Math.floor(randomness.fraction() * moments.length)] ?? 'before';
             const meanwhile = () => void child.process.kill('SIGKILL');
-            // One in four at the commit itself: before it, within it, or when only its answer is lost.
+            // Kills one in four at the commit: before it, during it, or when only its answer is lost.
             const atCommit = randomness.fraction() < 0.25;
             proxy.setPlan(({ number, method, url }) => {
               const isCommit = method === 'PUT' && url.includes('/catalog/');

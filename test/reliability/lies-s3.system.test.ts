@@ -28,14 +28,14 @@ function halve({ status, headers, body }: Answer): Answer {
   return { status, headers: { ...headers, 'content-length': String(half.length) }, body: half };
 }
 
-/** A listing as it was before its last object was there. */
+/** Removes the last object from a listing, as if it were not stored yet. */
 function makeStale({ status, headers, body }: Answer): Answer {
   const text = body.toString().replace(/<Contents>(?!.*<Contents>).*?<\/Contents>/s, '');
   const { 'content-length': _length, ...rest } = headers;
   return { status, headers: rest, body: Buffer.from(text) };
 }
 
-/** What may be answered wrongly to a request, and how. */
+/** The possible wrong answers to a request, each with its name. */
 function liesTo(method: string, url: string, fraction: () => number): [string, ProxyFault][] {
   if (method === 'PUT') {
     return [
@@ -61,7 +61,7 @@ function liesTo(method: string, url: string, fraction: () => number): [string, P
     : [...page, flipped, flipped, ['half a body', { change: halve }]];
 }
 
-describeS3('commands to S3 through something that answers wrongly', (server) => {
+describeS3('commands to S3 through a proxy that gives wrong answers', (server) => {
   const bucket = useBucket(server);
   let proxy: FaultProxy;
   let temporary: Awaited<ReturnType<typeof makeTemporaryDirectory>>;
@@ -73,7 +73,7 @@ describeS3('commands to S3 through something that answers wrongly', (server) => 
   });
   afterAll(() => Promise.all([proxy.close(), temporary.remove()]));
 
-  it('1,000 commands with one wrong answer each lose nothing', async () => {
+  it('1,000 commands with one wrong answer each lose no acknowledged change', async () => {
     let told: string | undefined;
     const lying: LyingStore = {
       store: bucket.store({ endpoint: proxy.endpoint }),

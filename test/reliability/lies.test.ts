@@ -7,7 +7,7 @@ import { createLyingStore, runLies } from './lies.ts';
 const temporary = await makeTemporaryDirectory();
 afterAll(() => temporary.remove());
 
-it('commands with one wrong answer each lose nothing that was acknowledged', async () => {
+it('commands with one wrong store answer each lose no acknowledged change', async () => {
   const clock = createFixedClock();
   const direct = createMemoryStore({ clock });
   const lying = createLyingStore(direct);

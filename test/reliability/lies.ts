@@ -9,16 +9,16 @@ import { promoteRelease } from '../../src/operations/promote-release.ts';
 import { createSeededRandomness } from '../support/clock.ts';
 import { makeArtifact, publish } from '../support/release.ts';
 
-/** Commands of a release engineer, each of which the store, or what is before it, lies to once. */
+/** Runs commands of a publisher while the store, or a proxy in front of it, gives one wrong answer to each. */
 
 export interface LyingStore {
-  /** What the commands work with. */
+  /** The store that the commands use. */
   readonly store: ObjectStore;
-  /** The first request from the n-th on that can be is answered wrongly, as `pick` chooses; 0: none. */
+  /** Gives one wrong answer to the first suitable request from the n-th on; 0: never. `pick` chooses which. */
   lieAt(n: number, pick: () => number): void;
   /** Requests since the last `lieAt`. */
   requests(): number;
-  /** What was answered wrongly since then, if anything. */
+  /** The kind of wrong answer since the last `lieAt`; undefined when there was none. */
   told(): string | undefined;
 }
 
@@ -28,7 +28,7 @@ interface Acknowledged {
   readonly version: string;
 }
 
-/** Commands whose state a round starts from: what was offered, and what was withdrawn for good. */
+/** The expected state: the live versions, the yanked versions, and every acknowledged change. */
 interface Books {
   readonly live: string[];
   readonly yanked: Set<string>;
@@ -36,9 +36,9 @@ interface Books {
 }
 
 /**
- * Runs so many commands with one wrong answer each, and holds the chain against what was acknowledged.
+ * Runs `rounds` commands with one wrong answer each. Then checks that every acknowledged change is stored.
  *
- * @param direct the same store, without the lies
+ * @param direct the same store without wrong answers
  */
 export async function runLies(options: {
   readonly lying: LyingStore;
@@ -61,7 +61,7 @@ export async function runLies(options: {
   const outcomes = { done: 0, refused: 0, told: new Map<string, number>() };
   for (let round = 1; round <= rounds; round++) {
     const verbs = ['publish', 'pause', 'resume', 'promote', 'yank', 'retire'] as const;
-    // Most often what takes least, so that the catalog does not run out of releases.
+    // Publishes when few releases are live, so that the other commands have a release to change.
     const verb = books.live.length < 3 ? 'publish' : (verbs[pick(verbs.length)] ?? 'publish');
     const version =
       verb === 'publish' ? `2.0.${round}` : (books.live[pick(books.live.length)] ?? '1.0.0');
@@ -71,7 +71,7 @@ export async function runLies(options: {
       await act(deps, books, verb, version, directory);
       outcomes.done += 1;
     } catch (error) {
-      // Refusing is always allowed; a crash is not.
+      // A command may refuse with an AppError; any other error is a bug.
       expect(isAppError(error), `${what}: ${(error as Error).stack}`).toBe(true);
       outcomes.refused += 1;
     }
@@ -84,7 +84,7 @@ export async function runLies(options: {
   const revisions = await expectChain(direct, books);
   const lies = [...outcomes.told].map(([kind, count]) => `${count} × ${kind}`).join(', ');
   console.log(
-    `${rounds} commands with one wrong answer each (${lies}): ${outcomes.done} done, ${outcomes.refused} refused; ${revisions} revisions, 0 of ${books.acknowledged.length} acknowledged changes lost, 0 yanked builds offered`,
+    `${rounds} commands with one wrong answer each (${lies}): ${outcomes.done} done, ${outcomes.refused} refused; ${revisions} revisions, 0 of ${books.acknowledged.length} acknowledged changes lost, 0 yanked releases offered`,
   );
   expect([...outcomes.told.values()].reduce((sum, count) => sum + count, 0)).toBeGreaterThan(
     rounds / 2,
@@ -132,7 +132,7 @@ async function expectStillYanked(store: ObjectStore, { yanked }: Books, what: st
   expect(again, what).toEqual([]);
 }
 
-/** @returns how many revisions there are */
+/** @returns the number of revisions */
 async function expectChain(store: ObjectStore, { acknowledged }: Books): Promise<number> {
   const revisions: Revision[] = [];
   const last = (await readRevision({ store }, 'desktop'))?.signed.revision ?? 0;
@@ -154,7 +154,7 @@ async function expectChain(store: ObjectStore, { acknowledged }: Books): Promise
   return last;
 }
 
-/** A store, or a directory, that answers one call wrongly: as a bad disk or memory would. */
+/** A store that answers one call wrongly, as a defective disk or memory would. */
 export function createLyingStore(inner: ObjectStore): LyingStore {
   let lieNumber = 0;
   let requests = 0;

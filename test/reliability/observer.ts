@@ -7,16 +7,16 @@ import { isAppError } from '../../src/errors.ts';
 import type { ObjectStore } from '../../src/object-store/object-store.ts';
 import { verifyCatalog } from '../../src/operations/verify-catalog.ts';
 
-/** What a client of the store sees at this moment, and everything that is not as it should be. */
+/** What a new service would offer, and every inconsistency in the store. */
 export interface Observation {
   readonly revision: number;
   /** `channel version` → the names of its files. */
   readonly offers: ReadonlyMap<string, readonly string[]>;
-  /** In sentences; a torn state has at least one. */
+  /** Sentences about inconsistencies; a torn state has at least one. */
   readonly torn: readonly string[];
 }
 
-/** Starts as a fresh service would, and holds every byte it would hand out against its hashes. */
+/** Loads the catalog as a new service does, and compares every offered file with its hashes. */
 export async function observe(
   store: ObjectStore,
   application: string,
@@ -82,15 +82,15 @@ async function compare(
 ): Promise<readonly string[]> {
   const key = artifactKey(application, file.object);
   const object = await store.read(key);
-  if (object === undefined) return [`${key} is offered and missing`];
+  if (object === undefined) return [`${key} is offered, but missing`];
   const hashes = [createHash('sha256'), createHash('sha512')] as const;
   for await (const chunk of object.stream) for (const hash of hashes) hash.update(chunk as Buffer);
   const [sha256, sha512] = hashes.map((hash) => hash.digest('hex'));
   const isWhole = sha256 === file.sha256 && sha512 === file.sha512 && object.size === file.size;
-  return isWhole ? [] : [`${key} is offered and its bytes are others`];
+  return isWhole ? [] : [`${key} is offered, but has other bytes`];
 }
 
-/** Polling is not what is observed: one look, then stopped. */
+/** Sleeps until the catalog stops, so that the catalog does not poll. */
 function sleepUntilAborted(_ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((_resolve, reject) => {
     signal?.throwIfAborted();

@@ -7,8 +7,8 @@ import { systemClock, systemRandomness } from '../../src/system.ts';
 import { makeArtifact, publish } from '../support/release.ts';
 
 /**
- * One of several processes that publish at the same time: says `ready`, waits for a line, then works
- * through its publishers' tasks and prints what the operation told each of them.
+ * One of several processes that publish at the same time. Prints `ready`, waits for a line of input, then
+ * runs the tasks of its publishers and prints the outcome of each.
  */
 export interface PublisherTask {
   readonly version: string;
@@ -25,11 +25,11 @@ export type PublisherOutcome =
 
 export interface PublisherOrder {
   readonly directory: string;
-  /** One list for each publisher; publishers work side by side, each through its list in turn. */
+  /** One list of tasks per publisher. Publishers run concurrently, and the tasks of one publisher in sequence. */
   readonly publishers: readonly (readonly PublisherTask[])[];
 }
 
-/** Imported for its types as well: only the process itself does the work. */
+// Other files import this one for its types, and must not run it.
 if (process.argv[1]?.endsWith('publisher-process.ts')) await main();
 
 async function main(): Promise<void> {

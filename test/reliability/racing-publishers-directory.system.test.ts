@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { describe, it } from 'vitest';
-import { openFilesystemStore } from '../../src/object-store/filesystem.ts';
+import { openDirectoryStore } from '../support/directory-store.ts';
 import { makeTemporaryDirectory } from '../support/release.ts';
 import { type RaceDeps, racePlatforms, raceVersions } from './racing-publishers.ts';
 
@@ -11,12 +11,7 @@ describe('publishers in separate processes on a directory', () => {
     const temporary = await makeTemporaryDirectory();
     try {
       const data = path.join(temporary.path, 'data');
-      const store = await openFilesystemStore({
-        directory: path.join(data, 'objects'),
-        signUrl: () => {
-          throw new Error('not used');
-        },
-      });
+      const store = await openDirectoryStore(path.join(data, 'objects'));
       const directory = path.join(temporary.path, 'builds');
       await run({ name: 'directory', store, env: { DATA_DIR: data }, directory });
     } finally {
@@ -24,5 +19,5 @@ describe('publishers in separate processes on a directory', () => {
     }
   };
   it('lose no change', () => inDirectory(raceVersions), TIMEOUT_MS);
-  it('make one release of many platforms', () => inDirectory(racePlatforms), TIMEOUT_MS);
+  it('publish many platforms of one release', () => inDirectory(racePlatforms), TIMEOUT_MS);
 });

@@ -1,8 +1,7 @@
 import { it } from 'vitest';
 import { makeTemporaryDirectory } from '../support/release.ts';
-import { describeS3, useBucket } from '../support/s3-server.ts';
+import { describeS3, s3Environment, useBucket } from '../support/s3-server.ts';
 import { type RaceDeps, racePlatforms, raceVersions } from './racing-publishers.ts';
-import { s3Environment } from './run-child.ts';
 
 const TIMEOUT_MS = 180_000;
 
@@ -19,5 +18,9 @@ describeS3('publishers in separate processes on S3', (server) => {
     }
   };
   it('lose no change', () => inBucket('versions', raceVersions), TIMEOUT_MS);
-  it('make one release of many platforms', () => inBucket('platforms', racePlatforms), TIMEOUT_MS);
+  it(
+    'publish many platforms of one release',
+    () => inBucket('platforms', racePlatforms),
+    TIMEOUT_MS,
+  );
 });

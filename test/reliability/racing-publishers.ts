@@ -9,13 +9,13 @@ import { runAtOnce } from '../../src/steps.ts';
 import type { PublisherOrder, PublisherOutcome, PublisherTask } from './publisher-process.ts';
 import { startChild } from './run-child.ts';
 
-/** Publishers in processes of their own, let go at the same moment. */
+/** Publishers in separate processes that start to publish at the same moment. */
 
 export interface RaceDeps {
   readonly name: string;
   readonly store: ObjectStore;
   readonly env: Readonly<Record<string, string>>;
-  /** For the builds that are published. */
+  /** The directory for the builds to publish. */
   readonly directory: string;
 }
 
@@ -46,7 +46,7 @@ async function race(
   });
 }
 
-/** One version for each publisher and round, all on one channel of one application. */
+/** Every publisher publishes one version per round, to one channel of one application. */
 export async function raceVersions(deps: RaceDeps): Promise<void> {
   const publishers = Array.from({ length: PROCESSES * PUBLISHERS }, (_, publisher) =>
     Array.from({ length: ROUNDS }, (_, round): PublisherTask => {
@@ -74,7 +74,7 @@ export async function raceVersions(deps: RaceDeps): Promise<void> {
   const lost = acknowledged.filter(({ version }) => !offered.has(version));
   const [verified] = await verify(deps.store);
   console.log(
-    `racing publishers, ${deps.name}: ${PROCESSES} processes x ${PUBLISHERS} x ${ROUNDS} rounds in ${seconds.toFixed(1)} s, ${winners.size} revisions with one winner each, ${lost.length} lost changes, ${verified?.problems.length} breaks in the chain`,
+    `racing publishers, ${deps.name}: ${PROCESSES} processes x ${PUBLISHERS} x ${ROUNDS} rounds in ${seconds.toFixed(1)} s, ${winners.size} revisions with one winner each, ${lost.length} lost changes, ${verified?.problems.length} problems in the chain`,
   );
   expect(lost).toEqual([]);
   expect([...winners].sort((a, b) => a - b)).toEqual(range(total));
@@ -92,7 +92,7 @@ const PLATFORMS: readonly Omit<PublisherTask, 'version' | 'content'>[] = [
   { platform: 'linux', arch: 'x64', format: 'rpm', filename: 'App.rpm' },
 ];
 
-/** Eight CI jobs, each with its platform of the same version, for several versions in turn. */
+/** Eight CI jobs publish one platform each of the same version, for several versions in sequence. */
 export async function racePlatforms(deps: RaceDeps): Promise<void> {
   const versions = ['2.0.0', '2.0.1', '2.0.2'];
   const tasks = (content: string) =>
@@ -107,7 +107,7 @@ export async function racePlatforms(deps: RaceDeps): Promise<void> {
   const before = await verify(deps.store);
   expect(before).toMatchObject([{ problems: [] }]);
 
-  // The jobs run once more: the same bytes change nothing, other bytes are refused.
+  // The jobs run again: the same bytes change nothing, and other bytes are refused.
   const again = await race(deps, tasks('built'));
   expect(again.filter((outcome) => !('changed' in outcome) || outcome.changed)).toEqual([]);
   const rebuilt = await race(deps, tasks('rebuilt'));
@@ -115,7 +115,7 @@ export async function racePlatforms(deps: RaceDeps): Promise<void> {
   expect(refused).toHaveLength(versions.length * PLATFORMS.length);
   expect(await verify(deps.store)).toEqual(before);
   console.log(
-    `CI jobs, ${deps.name}: ${PLATFORMS.length} platforms of ${versions.length} versions at once ended in ${versions.length} whole releases; ${again.length} repeated publishes changed nothing, ${refused.length} with other bytes were refused`,
+    `CI jobs, ${deps.name}: ${PLATFORMS.length} platforms of ${versions.length} versions, published concurrently, made ${versions.length} complete releases; ${again.length} repeated publishes changed nothing, ${refused.length} with other bytes were refused`,
   );
 }
 
@@ -127,7 +127,7 @@ async function verify(store: ObjectStore) {
   return applications;
 }
 
-/** Version → the names of its files. */
+/** The offered versions, each with the names of its files. */
 async function readOffered(store: ObjectStore): Promise<ReadonlyMap<string, string[]>> {
   const revision = await readRevision({ store }, 'desktop');
   const offered = new Map<string, string[]>();
@@ -145,7 +145,7 @@ async function readOffered(store: ObjectStore): Promise<ReadonlyMap<string, stri
 }
 
 function neverPublished(): never {
-  throw new Error('Nothing was published.');
+  throw new Error('The catalog has no revision.');
 }
 
 function range(last: number): readonly number[] {

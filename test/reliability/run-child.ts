@@ -1,9 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { S3Server } from '../support/s3-server.ts';
 
-/** The project's own programs as processes of their own: these can be killed. */
+/** Runs the project's programs in child processes, which a test can kill. */
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
@@ -19,7 +18,7 @@ export interface Child {
   readonly finished: Promise<Finished>;
 }
 
-/** Runs a TypeScript file of the project with a store's settings and nothing else of ours. */
+/** Runs a TypeScript file of the project with the settings in `env`, without this process's own. */
 export function startChild(
   script: string,
   args: readonly string[],
@@ -39,7 +38,7 @@ export function startChild(
   child.stderr.on('data', (chunk) => {
     stderr += chunk;
   });
-  // Writing to one that is gone is its end, not an error of the test.
+  // Ignores a failed write to a killed process: `finished` reports its end.
   child.stdin.on('error', () => undefined);
   const finished = new Promise<Finished>((resolve, reject) => {
     child.once('error', reject);
@@ -50,21 +49,4 @@ export function startChild(
 
 export function startCli(args: readonly string[], env: Readonly<Record<string, string>>): Child {
   return startChild('scripts/slipway.ts', args, env);
-}
-
-/** A bucket as the command line is told of it. */
-export function s3Environment(
-  server: S3Server,
-  bucket: string,
-  endpoint = server.endpoint,
-): Record<string, string> {
-  return {
-    OBJECT_STORE: 's3',
-    S3_BUCKET: bucket,
-    S3_ENDPOINT: endpoint,
-    S3_REGION: server.region,
-    S3_FORCE_PATH_STYLE: 'true',
-    AWS_ACCESS_KEY_ID: server.credentials.accessKeyId,
-    AWS_SECRET_ACCESS_KEY: server.credentials.secretAccessKey,
-  };
 }

@@ -8,7 +8,7 @@ import { createFaultyStore, failFrom } from '../support/faulty-store.ts';
 import { makeArtifact, makeTemporaryDirectory, publish } from '../support/release.ts';
 import { observe } from './observer.ts';
 
-/** Changes decided on a state that is not the newest any more when they commit. */
+/** Changes that were decided on a state that is no longer the newest when they commit. */
 
 const temporary = await makeTemporaryDirectory();
 afterAll(() => temporary.remove());
@@ -55,7 +55,7 @@ async function setUp() {
   return { ...deps, memory, deps, status, overtake, statuses };
 }
 
-describe('a change that another one overtook', () => {
+describe('a change that another change overtook', () => {
   const promotion = {
     application: 'desktop',
     version: '1.0.0',
@@ -68,16 +68,19 @@ describe('a change that another one overtook', () => {
     ['yank', { beta: ['yanked'] }],
     ['pause', { beta: ['paused'] }],
     ['retire', { beta: [] }],
-  ] as const)('is refused when it was a promote and the other a %s', async (verb, left) => {
-    const { deps, overtake, status, statuses } = await setUp();
-    overtake(() => status(verb));
-    await expect(promoteRelease(deps, promotion)).rejects.toMatchObject({
-      code: verb === 'retire' ? 'unknown_version' : 'status_forbids',
-    });
-    expect(await statuses()).toEqual(left);
-  });
+  ] as const)(
+    'is refused when it is a promotion and the other change is a %s',
+    async (verb, left) => {
+      const { deps, overtake, status, statuses } = await setUp();
+      overtake(() => status(verb));
+      await expect(promoteRelease(deps, promotion)).rejects.toMatchObject({
+        code: verb === 'retire' ? 'unknown_version' : 'status_forbids',
+      });
+      expect(await statuses()).toEqual(left);
+    },
+  );
 
-  it('is refused when it was a publish to another channel and the other a yank', async () => {
+  it('is refused when it is a publish to another channel and the other change is a yank', async () => {
     const { deps, overtake, status, statuses } = await setUp();
     overtake(() => status('yank'));
     await expect(publish(deps, { version: '1.0.0', artifacts: [setup] })).rejects.toMatchObject({
@@ -86,7 +89,7 @@ describe('a change that another one overtook', () => {
     expect(await statuses()).toEqual({ beta: ['yanked'] });
   });
 
-  it('withdraws what the other one promoted when it was a yank', async () => {
+  it('also yanks the release in the channel to which the other change promoted it', async () => {
     const { deps, memory, overtake, statuses } = await setUp();
     overtake(() => promoteRelease({ ...deps, store: memory }, promotion));
     const request = { application: 'desktop', version: '1.0.0', channel: undefined, reason: null };
@@ -96,10 +99,10 @@ describe('a change that another one overtook', () => {
   });
 });
 
-describe('other bytes for an artifact', () => {
-  it('supersede what was uploaded and never offered', async () => {
+describe('a rebuilt artifact with other bytes', () => {
+  it('replaces an artifact that was uploaded but never offered', async () => {
     const { deps, store, clock } = await setUp();
-    // Killed between its manifest and its offer.
+    // The publisher is killed after it created the manifest, and before it committed the offer.
     store.setPlan(({ method, key }) =>
       method === 'create' && key.includes('/catalog/') ? { when: 'before' } : undefined,
     );
@@ -114,16 +117,17 @@ describe('other bytes for an artifact', () => {
     });
   });
 
-  it('are refused when the first ones were offered while they were on their way', async () => {
+  it('is refused when another publisher has offered the first bytes meanwhile', async () => {
     const { deps, memory, overtake, clock } = await setUp();
     overtake(() => publish({ ...deps, store: memory }, { version: '2.0.0', artifacts: [setup] }));
-    // Their own manifest was there first, and what the other one offers does not contain it.
-    const late = publish(deps, { version: '2.0.0', artifacts: [rebuilt] }).catch((error) => error);
-    const early = await late;
+    // This publisher creates the first manifest, but the other publisher's offer does not include it.
+    const refused = await publish(deps, { version: '2.0.0', artifacts: [rebuilt] }).catch(
+      (error) => error,
+    );
     const state = await observe(memory, 'desktop', clock.now);
     expect(state.torn).toEqual([]);
-    expect(early).toMatchObject({ code: 'release_differs' });
-    // A third machine still adds its platform to what is offered.
+    expect(refused).toMatchObject({ code: 'release_differs' });
+    // A third publisher can still add its platform to the offered release.
     await publish(deps, { version: '2.0.0', artifacts: [mac] });
     await publish(deps, { version: '2.0.0', artifacts: [setup] });
     const whole = await observe(memory, 'desktop', clock.now);
@@ -132,8 +136,8 @@ describe('other bytes for an artifact', () => {
   });
 });
 
-describe('a change of status cut off at any step', () => {
-  it('was made or was not, and completes when it is run again', async () => {
+describe('a change of status that fails at any step', () => {
+  it('takes effect completely or not at all, and a second run completes it', async () => {
     let steps = 0;
     for (let step = 1; ; step++) {
       const { deps, store, statuses } = await setUp();
@@ -153,6 +157,6 @@ describe('a change of status cut off at any step', () => {
       if ('changed' in error) break;
       steps = step;
     }
-    console.log(`yank cut off at each of its ${steps} steps: made or not made, 0 other states`);
+    console.log(`yank failed at each of its ${steps} steps: it took effect or not, 0 other states`);
   });
 });

@@ -5,8 +5,7 @@ import { get, release } from '../http/support.ts';
 import { createFaultyStore } from '../support/faulty-store.ts';
 import { createTestService, type TestService } from '../support/service.ts';
 
-/** A bucket of its own for what the service writes, which nobody answers for. */
-it('a private store that is down is said so, while the releases are well', async () => {
+it('reports an outage of the private bucket, while the bucket of the releases works', async () => {
   const service = await createTestService({
     store: createMemoryStore({ clock: systemClock }),
     clock: systemClock,
@@ -39,7 +38,6 @@ it('a private store that is down is said so, while the releases are well', async
   await service.close();
 }, 40_000);
 
-/** The status page of a whole service whose store goes down and comes back. */
 describe('status while the store is down', () => {
   const store = createFaultyStore(createMemoryStore({ clock: systemClock }));
   let service: TestService;
@@ -68,7 +66,7 @@ describe('status while the store is down', () => {
     id: string,
   ): string | undefined => page.components.find((component) => component.id === id)?.status;
 
-  it('all is well at first: every component, the catalog with its revision', async () => {
+  it('reports every component as operational at first, with the revision of the catalog', async () => {
     await expect.poll(async () => (await status()).status.indicator).toBe('none');
     const page = await status();
     expect(page.components.map(({ id }: { id: string }) => id)).toEqual([
@@ -82,7 +80,7 @@ describe('status while the store is down', () => {
     ]);
   });
 
-  it('says so within seconds, with the age of the catalog; a health check agrees', async () => {
+  it('reports the outage within seconds, with the age of the catalog, and so does the health check', async () => {
     store.goDown();
     await expect
       .poll(async () => componentOf(await status(), 'catalog:desktop'), { timeout: 10_000 })
@@ -91,7 +89,7 @@ describe('status while the store is down', () => {
       .poll(async () => (await status()).catalogs[0].age_seconds, { timeout: 10_000 })
       .toBeGreaterThan(1);
     expect((await get(service, '/monitoring/health')).body.status).toBe('degraded');
-    // Nothing of where the store is, or which object was asked for.
+    // The status must not reveal the store's address or its keys.
     expect(JSON.stringify(await status())).not.toMatch(/memory:|applications\/|catalog\/0/);
     store.comeUp();
     await expect

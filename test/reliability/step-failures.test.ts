@@ -32,7 +32,7 @@ const next: BuiltArtifact = {
 
 type Request = Pick<PublishRequest, 'version' | 'artifacts'> & Partial<PublishRequest>;
 
-/** What is published before, what is interrupted, and what a client may see then: either, or. */
+/** Each scene: the releases published before, and the publish that is interrupted. */
 const SCENES: readonly { name: string; before: readonly Request[]; request: Request }[] = [
   {
     name: 'a second version',
@@ -40,7 +40,7 @@ const SCENES: readonly { name: string; before: readonly Request[]; request: Requ
     request: { version: '2.0.0', artifacts: [next, mac], notes: { und: 'New.' } },
   },
   {
-    name: 'another platform of a version that is out',
+    name: 'another platform of a published version',
     before: [{ version: '1.0.0', artifacts: [windows] }],
     request: { version: '1.0.0', artifacts: [mac] },
   },
@@ -65,7 +65,7 @@ async function prepare(scene: (typeof SCENES)[number], seed: number) {
   return parts;
 }
 
-it(`a publish killed at ${FAILURES} steps leaves the old state or the new one, and completes`, async () => {
+it(`a publish killed at ${FAILURES} random steps leaves the old or the new state, and a second run completes it`, async () => {
   const randomness = createSeededRandomness(SEED);
   const seen = { old: 0, new: 0, unknown: 0 };
   for (let failure = 0; failure < FAILURES; failure++) {
@@ -84,7 +84,7 @@ it(`a publish killed at ${FAILURES} steps leaves the old state or the new one, a
     parts.store.setPlan(failFrom(step, when));
     const error = await publish(parts, scene.request).then(
       ({ announced }) => {
-        // Only the hint was lost, which is no failure.
+        // Only the change hint was lost, so the publish itself succeeds.
         expect(announced, repeat).toBe(false);
         return undefined;
       },
@@ -98,12 +98,12 @@ it(`a publish killed at ${FAILURES} steps leaves the old state or the new one, a
     const isNew = left.revision === after.revision;
     expect(left, repeat).toEqual(isNew ? after : before);
     seen[isNew ? 'new' : 'old'] += 1;
-    // What did become visible is never called a failure that changed nothing.
+    // A publish that became visible must not report that it changed nothing.
     const code = (error as AppError | undefined)?.code;
     if (code === 'outcome_unknown') seen.unknown += 1;
     else expect(isNew, repeat).toBe(error === undefined);
 
-    // The same command again, by a process of its own.
+    // Another process runs the same command again.
     const again = { ...parts, randomness: createSeededRandomness(failure + FAILURES) };
     await publish(again, scene.request);
     const completed = await observe(parts.store, 'desktop', parts.clock.now);
@@ -112,6 +112,6 @@ it(`a publish killed at ${FAILURES} steps leaves the old state or the new one, a
     expect(completed.revision, repeat).toBe(after.revision);
   }
   console.log(
-    `killed publishes: ${FAILURES} seeded step failures (${seen.old} left the old state, ${seen.new} the new one, ${seen.unknown} said "outcome unknown"), 0 torn states, every re-run completed`,
+    `killed publishes: ${FAILURES} seeded step failures (${seen.old} left the old state, ${seen.new} the new one, ${seen.unknown} reported "outcome unknown"), 0 torn states, every second run completed`,
   );
 });

@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import type { Clock, Randomness } from '../../src/clock.ts';
 import { systemClock } from '../../src/system.ts';
 
-/** A clock that moves only when told, or when something sleeps on it. */
+/** A clock that moves only with `advance` and `sleep`. */
 export interface FixedClock extends Clock {
   advance(ms: number): void;
 }
@@ -21,7 +21,7 @@ export function createFixedClock(start = Date.parse('2026-11-21T09:00:00Z')): Fi
   };
 }
 
-/** Seeded, so that a failure repeats; the ids are valid UUIDs. */
+/** Pseudo-random numbers from a seed, so that a failure can be repeated. The ids are valid UUIDs. */
 export function createSeededRandomness(seed: number): Randomness {
   let state = seed >>> 0;
   // Mulberry32.
@@ -37,7 +37,7 @@ export function createSeededRandomness(seed: number): Randomness {
   return { fraction, id: () => `${hex(8)}-${hex(4)}-4${hex(3)}-8${hex(3)}-${hex(12)}` };
 }
 
-/** The real time and whatever it was moved ahead by; short sleeps are skipped, long ones are real. */
+/** The real time plus all advances. Short sleeps advance the clock at once; long sleeps really wait. */
 export function createHastyClock(): Clock & { advance(ms: number): void } {
   const SKIPPED_MS_MAX = 10_000;
   let ahead = 0;
@@ -47,7 +47,7 @@ export function createHastyClock(): Clock & { advance(ms: number): void } {
       if (ms > SKIPPED_MS_MAX) return systemClock.sleep(ms, signal);
       signal?.throwIfAborted();
       ahead += ms;
-      // Whatever sleeps in a loop must not keep everything else from running.
+      // A loop that sleeps must let other tasks run.
       await setImmediate();
     },
     advance: (ms) => {

@@ -3,15 +3,16 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import http from 'node:http';
 import Module, { createRequire } from 'node:module';
 import path from 'node:path';
+import { onTestFinished } from 'vitest';
 import { stringify } from 'yaml';
 import { makeTemporaryDirectory } from './release.ts';
 
 /**
- * The real electron-updater, from node_modules, on a pretended machine. Only the `electron` module is a
- * stand-in: its network is Node's, and its Squirrel.Mac fetches what the updater hands it.
+ * Runs the real electron-updater from node_modules on a simulated machine. Only the `electron` module is
+ * replaced: its network is Node's, and its Squirrel.Mac downloads from the address that the updater sets.
  */
 
-/** What these tests use of electron-updater's `AppUpdater`; its own types want Electron's. */
+/** The part of electron-updater's `AppUpdater` that these tests use. Its own types need Electron's types. */
 export interface Updater {
   logger: object | null;
   autoDownload: boolean;
@@ -33,27 +34,27 @@ export interface UpdateInfo {
 
 export interface ElectronClientOptions {
   readonly kind: keyof typeof KINDS;
-  /** The version that is installed. */
+  /** The installed version. */
   readonly version: string;
   /** The provider's `url`. */
   readonly url: string;
-  /** More of app-update.yml. */
+  /** Further settings in app-update.yml. */
   readonly config?: Readonly<Record<string, unknown>>;
-  /** As `process.arch` and `os.release()` would say. */
+  /** The value of `process.arch`; default `x64`. */
   readonly arch?: string;
+  /** The result of `os.release()`; default `99.0.0`. */
   readonly osRelease?: string;
   readonly configure?: (updater: Updater) => void;
 }
 
 export interface ElectronClient {
   readonly updater: Updater;
-  /** Every request it made, in order. */
+  /** The client's requests, in order. */
   readonly requests: readonly ClientRequest[];
-  /** The version that the client would update to; null when it is content. */
+  /** The version that the client would update to; null when it finds no update. */
   check(): Promise<string | null>;
-  /** What the client would start, after its own check of the hash. */
+  /** Downloads the file that the client would start; the updater itself verifies its hash. */
   download(): Promise<{ readonly name: string; readonly bytes: Buffer }>;
-  close(): Promise<void>;
 }
 
 export interface ClientRequest {
@@ -72,6 +73,7 @@ const KINDS = {
 const require = createRequire(import.meta.url);
 const updaters = loadUpdaters();
 
+/** Creates a client for the running test, and closes it afterwards. */
 export async function createElectronClient(
   options: ElectronClientOptions,
 ): Promise<ElectronClient> {
@@ -99,7 +101,7 @@ export async function createElectronClient(
   updater.logger = null;
   updater.autoDownload = false;
   updater.httpExecutor = new updaters.ElectronHttpExecutor();
-  // By its session a request is known to be this client's.
+  // The session identifies the client that a request belongs to.
   const requests: ClientRequest[] = [];
   updater.httpExecutor.cachedSession = requests;
   updater.createProviderRuntimeOptions = () => ({
@@ -108,29 +110,29 @@ export async function createElectronClient(
     executor: updater.httpExecutor,
   });
   configure?.(updater);
-  const pretend = <T>(run: () => Promise<T>) => onMachine(options, home.path, run);
+  const simulate = <T>(run: () => Promise<T>) => onMachine(options, home.path, run);
+  onTestFinished(async () => {
+    updater.server?.close();
+    await home.remove();
+  });
   return {
     updater,
     requests,
     check: async () => {
-      const result = await pretend(() => updater.checkForUpdates());
-      if (result === null) throw new Error('The updater did not even look.');
+      const result = await simulate(() => updater.checkForUpdates());
+      if (result === null) throw new Error('The updater did not check for updates.');
       return result.isUpdateAvailable ? result.updateInfo.version : null;
     },
     download: async () => {
-      const [file = ''] = await pretend(() => updater.downloadUpdate());
-      // On macOS the updater passes the file on, and names none.
+      const [file = ''] = await simulate(() => updater.downloadUpdate());
+      // On macOS the updater passes the file to Squirrel.Mac and returns no name.
       if (kind === 'mac') return { name: '', bytes: squirrel.received };
       return { name: path.basename(file), bytes: await readFile(file) };
-    },
-    close: async () => {
-      updater.server?.close();
-      await home.remove();
     },
   };
 }
 
-/** What the updater asks the machine, it asks globals: they lie while it runs, one client at a time. */
+/** Replaces the globals that describe the machine while `run` runs. Only one client may run at a time. */
 async function onMachine<T>(
   options: ElectronClientOptions,
   home: string,
@@ -143,7 +145,7 @@ async function onMachine<T>(
   os.release = () => options.osRelease ?? '99.0.0';
   Object.defineProperty(process, 'arch', { value: options.arch ?? 'x64' });
   process.env.APPIMAGE = path.join(home, 'App.AppImage');
-  // Without `uname` and `sysctl` of this machine, MacUpdater believes process.arch.
+  // Hides `uname` and `sysctl`, so that MacUpdater uses process.arch.
   process.env.PATH = path.join(home, 'bin');
   try {
     return await run();
@@ -171,7 +173,7 @@ function loadUpdaters(): Record<UpdaterName, UpdaterClass> & {
   const standIn = { net: { request: sendRequest }, session: { fromPartition: () => ({}) } };
   Object.defineProperty(standIn, 'autoUpdater', { get: () => nativeUpdater });
   require.cache['electron-stand-in'] = { exports: standIn, loaded: true } as NodeJS.Module;
-  // Not spread: its `autoUpdater` is a getter that makes one for this machine.
+  // Not spread: that would call its `autoUpdater` getter, which makes an updater for this machine.
   const { NsisUpdater, MacUpdater, AppImageUpdater, DebUpdater } = require('electron-updater');
   const { ElectronHttpExecutor } = require('electron-updater/out/electronHttpExecutor');
   return { NsisUpdater, MacUpdater, AppImageUpdater, DebUpdater, ElectronHttpExecutor };
@@ -182,7 +184,7 @@ interface RequestOptions extends http.RequestOptions {
   readonly redirect?: 'manual';
 }
 
-/** Electron's `net.request`: a redirect is an event, and is not followed when the caller says so. */
+/** Electron's `net.request`. Emits `redirect` for a redirect and does not follow it. */
 function sendRequest({ session, redirect, ...options }: RequestOptions): EventEmitter {
   const request = http.request({ ...options, agent: false });
   const url = `${options.protocol}//${options.hostname}:${options.port}${options.path}`;
@@ -194,7 +196,7 @@ function sendRequest({ session, redirect, ...options }: RequestOptions): EventEm
     const { location } = response.headers;
     if (location === undefined) return void facade.emit('response', response);
     response.resume();
-    if (redirect !== 'manual') throw new Error(`A document was redirected: ${url}`);
+    if (redirect !== 'manual') throw new Error(`The service redirected a document: ${url}`);
     facade.emit('redirect', status, 'GET', new URL(location, url).href, response.headers);
   });
   return Object.assign(facade, {
@@ -204,7 +206,7 @@ function sendRequest({ session, redirect, ...options }: RequestOptions): EventEm
   });
 }
 
-/** Electron's `autoUpdater` on macOS: fetches from the address that MacUpdater gives it. */
+/** Electron's `autoUpdater` on macOS: downloads from the address that MacUpdater sets. */
 class Squirrel extends EventEmitter {
   received = Buffer.alloc(0);
   #feed: { url: string; headers: Record<string, string> } | undefined;
@@ -221,5 +223,5 @@ class Squirrel extends EventEmitter {
   }
 }
 
-/** MacUpdater takes Electron's when it is constructed. */
+/** MacUpdater's constructor reads this as Electron's `autoUpdater`. */
 let nativeUpdater = new Squirrel();

@@ -2,14 +2,14 @@ import { AppError, type ErrorCode } from '../../src/errors.ts';
 import type { ObjectStore } from '../../src/object-store/object-store.ts';
 import { createSeededRandomness } from './clock.ts';
 
-/** A store that fails on purpose: by a plan that sees every call, so that a failure can be repeated. */
+/** A store that fails on purpose. A plan decides about every call, so that a failure can be repeated. */
 export interface FaultyStore extends ObjectStore {
-  /** Undefined lets every call through. */
+  /** `undefined`: no call fails. */
   setPlan(plan: FaultPlan | undefined): void;
-  /** Every call fails before it has an effect, until `comeUp`; counted like any other. */
+  /** Until `comeUp`, every call fails without effect. These calls count, too. */
   goDown(): void;
   comeUp(): void;
-  /** Calls since the last `forgetCalls`, by method; presigning makes no request and is not one. */
+  /** Calls since the last `forgetCalls`, by method. Presigning does not count, because it sends no request. */
   readonly counts: Readonly<Record<StoreMethod, number>>;
   /** Calls since the last `forgetCalls`. */
   total(): number;
@@ -29,33 +29,33 @@ export const STORE_METHODS = [
 export type StoreMethod = (typeof STORE_METHODS)[number];
 
 export interface StoreCall {
-  /** From 1, since the plan was set. */
+  /** Counts from 1 since the plan was set. */
   readonly number: number;
   readonly method: StoreMethod;
-  /** Prefix of a listing; empty where there is none. */
+  /** The prefix of a listing; empty for methods without a key. */
   readonly key: string;
-  /** What a `create` would write. */
+  /** The bytes that `create` would write. */
   readonly body: Uint8Array | undefined;
 }
 
 export interface Fault {
-  /** `after`: the call took effect and its answer was lost. `hang`: there never is an answer. */
+  /** `before`: the call fails without effect. `after`: it has its effect, and fails. `hang`: it never settles. */
   readonly when: 'before' | 'after' | 'hang';
-  /** As the store's message has it: `503`, `429`, `reset`. */
+  /** For the message: `503`, `429`, `reset`. */
   readonly reason?: string;
-  /** `store_unavailable` unless given. */
+  /** Default `store_unavailable`. */
   readonly code?: ErrorCode;
 }
 
-/** May do something first: what another process does at this very moment. */
+/** Decides whether a call fails. May first act as another process would at this moment. */
 export type FaultPlan = (call: StoreCall) => Fault | undefined | Promise<Fault | undefined>;
 
-/** The n-th call fails, and no other. */
+/** Only the n-th call fails. */
 export function failOnce(n: number, when: Fault['when']): FaultPlan {
   return ({ number }) => (number === n ? { when } : undefined);
 }
 
-/** From the n-th call on nothing gets through: what a process leaves behind that was killed there. */
+/** Every call from the n-th on fails, as if the process was killed at that call. */
 export function failFrom(n: number, when: Fault['when']): FaultPlan {
   return ({ number }) => {
     if (number < n) return undefined;
@@ -66,11 +66,11 @@ export function failFrom(n: number, when: Fault['when']): FaultPlan {
 export interface FaultRates {
   readonly '503'?: number;
   readonly '429'?: number;
-  /** Half of them after the call took effect. */
+  /** Half of these calls fail after their effect. */
   readonly reset?: number;
 }
 
-/** Calls fail at random, by these shares. */
+/** Calls fail at random, with these probabilities. */
 export function failByRate(seed: number, rates: FaultRates): FaultPlan {
   const randomness = createSeededRandomness(seed);
   return () => {
@@ -103,7 +103,6 @@ export function createFaultyStore(inner: ObjectStore, firstPlan?: FaultPlan): Fa
     return fault?.when === 'before' ? fail(fault, method, key) : fault;
   };
 
-  /** Runs a call under the plan. */
   const run = async <T>(
     method: StoreMethod,
     key: string,

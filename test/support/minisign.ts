@@ -5,14 +5,14 @@ import { createRequire } from 'node:module';
 import path from 'node:path';
 import { promisify } from 'node:util';
 
-/** Tauri's signer, and two verifiers that know nothing of it nor of this project. */
+/** Tauri's signer, and two verifiers that are independent of Tauri and of this project. */
 
 const run = promisify(execFile);
 const CLI = createRequire(import.meta.url).resolve('@tauri-apps/cli/tauri.js');
 
 export interface TauriKey {
   readonly file: string;
-  /** As in minisign's key file: base64 of algorithm, key id and key. */
+  /** The second line of minisign's key file: base64 of algorithm, key id and key. */
   readonly publicKey: string;
 }
 
@@ -23,19 +23,19 @@ export async function generateTauriKey(directory: string): Promise<TauriKey> {
   return { file, publicKey: text.split('\n')[1] ?? '' };
 }
 
-/** Writes `{file}.sig` as a Tauri build does. */
+/** Writes `{file}.sig`, as a Tauri build does. */
 export async function signWithTauri(key: TauriKey, file: string, version: string): Promise<void> {
   const options = ['-f', key.file, '-p', '', '--app-version', version];
   await run(process.execPath, [CLI, 'signer', 'sign', ...options, file]);
 }
 
-/** DER of an Ed25519 public key, up to the key itself (RFC 8410). */
+/** The DER bytes before the key in an Ed25519 public key (RFC 8410). */
 const SPKI_PREFIX = Buffer.from('302a300506032b6570032100', 'hex');
 
 /**
- * The trusted comment of a signature that holds; undefined when anything does not.
+ * Verifies a signature. Returns its trusted comment; undefined when any check fails.
  *
- * @param sig a whole `.sig` file
+ * @param sig the contents of a `.sig` file
  * @see https://jedisct1.github.io/minisign/#signature-format
  */
 export function verifyMinisign(bytes: Buffer, sig: string, publicKey: string): string | undefined {
@@ -50,24 +50,27 @@ export function verifyMinisign(bytes: Buffer, sig: string, publicKey: string): s
   const comment = trusted.slice('trusted comment: '.length);
   const digest = createHash('blake2b512').update(bytes).digest();
   const covered = Buffer.concat([signature, Buffer.from(comment)]);
-  const holds =
-    // Prehashed (`Ed` would be over the bytes themselves): so Tauri's signer does it.
+  const isValid =
+    // `ED`: Tauri's signer signs a hash. `Ed` would sign the bytes themselves.
     signed.toString('latin1', 0, 2) === 'ED' &&
     signed.subarray(2, 10).equals(key.subarray(2, 10)) &&
     verify(null, digest, ed25519, signature) &&
     verify(null, covered, ed25519, Buffer.from(global, 'base64'));
-  return holds ? comment : undefined;
+  return isValid ? comment : undefined;
 }
 
-/** Whether Debian's `minisign` is here; in CI it has to be. */
+/** Whether `minisign` is installed. @throws in CI when it is not */
 export async function hasMinisign(): Promise<boolean> {
   try {
     await run('minisign', ['-v']);
     return true;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
-    if (process.env.CI) throw new Error('minisign is missing, which CI requires', { cause: error });
-    console.log('Tauri signatures are not checked with minisign: it is not installed.');
+    if (process.env.CI)
+      throw new Error('CI requires minisign, which is not installed.', { cause: error });
+    console.log(
+      'The tests do not verify Tauri signatures with minisign, because it is not installed.',
+    );
     return false;
   }
 }

@@ -6,13 +6,13 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'vitest';
 
-/** The service as a process of its own. */
+/** A service that runs in its own process. */
 export interface Running {
   readonly process: ChildProcess;
   readonly output: () => string;
   readonly errors: () => string;
   readonly exit: Promise<number | null>;
-  /** Resolves once it listens. */
+  /** Resolves when the service listens. */
   readonly url: () => Promise<string>;
 }
 
@@ -21,9 +21,9 @@ const START_MAX_MS = 20_000;
 const children: ChildProcess[] = [];
 
 /**
- * Starts `src/server.ts` with these settings and none of this process's own.
+ * Starts `src/server.ts` with these settings, without the settings of this process.
  *
- * @param limits what the process may use: descriptors, and megabytes of heap
+ * @param limits the most open descriptors, and the most heap in megabytes
  */
 export function startServer(
   env: Readonly<Record<string, string>>,
@@ -39,9 +39,8 @@ export function startServer(
       ? [process.execPath, ...args]
       : ['sh', '-c', `ulimit -n ${descriptors}; exec "$@"`, 'sh', process.execPath, ...args];
   const child = spawn(String(program), programArgs, {
-    // Not where a developer's .env may be.
+    // A directory without a developer's .env.
     cwd: tmpdir(),
-    // Nothing of this process's settings, but what it takes to run at all.
     env: { PATH: process.env.PATH ?? '', PORT: '0', METRICS_PORT: '0', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
@@ -66,12 +65,12 @@ export function startServer(
   };
 }
 
-/** Ends what a test left running. */
+/** Kills the processes that a test has started. */
 export function killAll(): void {
   for (const child of children.splice(0)) child.kill('SIGKILL');
 }
 
-/** A port of the loopback that nothing listens on. */
+/** A free loopback port. */
 export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');

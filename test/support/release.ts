@@ -10,13 +10,13 @@ import {
   publishRelease,
 } from '../../src/operations/publish-release.ts';
 
-/** A directory that is removed after the test; `using` or `await dispose()`. */
+/** Creates a temporary directory. The test calls `remove` at its end. */
 export async function makeTemporaryDirectory(): Promise<{ path: string; remove(): Promise<void> }> {
   const directory = await mkdtemp(path.join(tmpdir(), 'slipway-test-'));
   return { path: directory, remove: () => rm(directory, { recursive: true, force: true }) };
 }
 
-/** A file on disk and what is known of it, as reading build output would give it. */
+/** Writes a file, and describes it as `readBuildOutput` does. */
 export async function makeArtifact(
   directory: string,
   artifact: Partial<BuiltArtifact> & { content?: string | Uint8Array } = {},
@@ -49,7 +49,7 @@ export interface PublisherParts {
   readonly skipCorrupt?: readonly number[];
 }
 
-/** Publishes with everything allowed, unless the request says otherwise. */
+/** Publishes to the channel stable of the application desktop, unless the request says otherwise. */
 export function publish(
   parts: PublisherParts,
   request: Partial<PublishRequest> & Pick<PublishRequest, 'version' | 'artifacts'>,

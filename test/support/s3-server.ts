@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
 import {
   AbortMultipartUploadCommand,
   DeleteBucketCommand,
@@ -11,6 +10,7 @@ import {
 import { Client } from 'minio';
 import { afterAll, beforeAll, describe } from 'vitest';
 import { createS3Store, type S3StoreOptions } from '../../src/object-store/s3.ts';
+import { systemClock, systemRandomness } from '../../src/system.ts';
 
 export interface S3Server {
   readonly endpoint: string;
@@ -18,7 +18,7 @@ export interface S3Server {
   readonly credentials: { readonly accessKeyId: string; readonly secretAccessKey: string };
 }
 
-/** The server under test; undefined unless TEST_S3_ENDPOINT names one. */
+/** The S3 server for the tests; undefined when TEST_S3_ENDPOINT is not set. */
 export function findS3Server(env: NodeJS.ProcessEnv = process.env): S3Server | undefined {
   const endpoint = env.TEST_S3_ENDPOINT;
   if (endpoint === undefined || endpoint === '') {
@@ -35,8 +35,8 @@ export function findS3Server(env: NodeJS.ProcessEnv = process.env): S3Server | u
 }
 
 /**
- * A suite against the real server. Without one it is skipped, visibly; in CI that is a failure, so
- * that a missing setting cannot turn the S3 tests off unnoticed.
+ * Defines a suite that uses the S3 server. Without a server, the suite is skipped with a message. In CI it
+ * fails instead, so that a missing setting cannot turn the S3 tests off unnoticed.
  */
 export function describeS3(name: string, define: (server: S3Server) => void): void {
   const server = findS3Server();
@@ -46,9 +46,9 @@ export function describeS3(name: string, define: (server: S3Server) => void): vo
   }
   const reason = `${name}: skipped, because TEST_S3_ENDPOINT is not set`;
   if (process.env.CI) {
-    throw new Error(`${reason}, which CI requires`);
+    throw new Error(`${reason}, but CI requires it`);
   }
-  console.log(`${reason} (nor then TEST_S3_ACCESS_KEY_ID and TEST_S3_SECRET_ACCESS_KEY).`);
+  console.log(`${reason}. Set it, and TEST_S3_ACCESS_KEY_ID and TEST_S3_SECRET_ACCESS_KEY.`);
   describe.skip(reason, () => define({ endpoint: '', region: '', credentials: noCredentials }));
 }
 
@@ -56,13 +56,13 @@ const noCredentials = { accessKeyId: '', secretAccessKey: '' };
 
 export interface TestBucket {
   readonly name: string;
-  /** A second, independent client. */
+  /** An S3 client that is independent of the project's. */
   readonly minio: Client;
-  /** A store in the bucket, through the project's own client. */
+  /** Opens a store in the bucket with the project's own client. */
   store(options?: Partial<S3StoreOptions>): ReturnType<typeof createS3Store>;
 }
 
-/** A throw-away bucket for the enclosing suite, emptied and removed after it. */
+/** Creates a bucket for the enclosing suite, and removes it with its objects afterwards. */
 export function useBucket(server: S3Server, { versioned = false } = {}): TestBucket {
   const name = `slipway-test-${randomUUID()}`;
   let client: Client | undefined;
@@ -79,8 +79,8 @@ export function useBucket(server: S3Server, { versioned = false } = {}): TestBuc
         region: server.region,
         forcePathStyle: true,
         credentials: server.credentials,
-        clock: { now: Date.now, sleep: (ms, signal) => sleep(ms, undefined, { signal }) },
-        randomness: { fraction: Math.random, id: randomUUID },
+        clock: systemClock,
+        randomness: systemRandomness,
         ...options,
       }),
   };
@@ -92,6 +92,23 @@ export function useBucket(server: S3Server, { versioned = false } = {}): TestBuc
   });
   afterAll(() => removeBucket(server, name));
   return bucket;
+}
+
+/** The environment with which the service and the command line use the bucket. */
+export function s3Environment(
+  { region, credentials, ...server }: S3Server,
+  bucket: string,
+  endpoint = server.endpoint,
+): Record<string, string> {
+  return {
+    OBJECT_STORE: 's3',
+    S3_BUCKET: bucket,
+    S3_ENDPOINT: endpoint,
+    S3_REGION: region,
+    S3_FORCE_PATH_STYLE: 'true',
+    AWS_ACCESS_KEY_ID: credentials.accessKeyId,
+    AWS_SECRET_ACCESS_KEY: credentials.secretAccessKey,
+  };
 }
 
 export function createMinioClient({ endpoint, region, credentials }: S3Server): Client {

@@ -11,33 +11,33 @@ import { systemRandomness } from '../../src/system.ts';
 import { createHastyClock } from './clock.ts';
 import { makeTemporaryDirectory, type PublisherParts } from './release.ts';
 
-/** A whole service in this process. */
+/** A complete service in this process. */
 export interface TestService extends PublisherParts {
   readonly app: BuiltApp;
   readonly config: Config;
   readonly directory: string;
-  /** Listens on a free loopback port, once. */
+  /** Listens on a free loopback port and returns the address; later calls return the same address. */
   listen(): Promise<string>;
-  /** Makes the service see what was just published. */
+  /** Makes the service load the newest catalog. */
   refresh(): Promise<void>;
   close(): Promise<void>;
 }
 
 export interface TestServiceOptions {
   readonly env?: Readonly<Record<string, string>>;
-  /** A memory store of its own unless given, or unless DATA_DIR names a directory. */
+  /** Default: a new memory store, or a directory store when `env` has DATA_DIR. */
   readonly store?: ObjectStore | 'directory';
-  /** Unless given, one that does not wait: give the real one to what runs in the background. */
+  /** Default: a clock that skips short sleeps. Tests of background tasks need the real clock. */
   readonly clock?: Clock;
   readonly randomness?: Randomness;
-  /** False leaves the catalog unloaded. */
+  /** False: the catalog is not loaded. Default true. */
   readonly start?: boolean;
   readonly limits?: ConnectionLimits;
-  /** Lines of the log are pushed here. */
+  /** Receives the lines of the log. */
   readonly log?: string[];
 }
 
-/** The real cost of a hash is tested in password.test.ts. */
+/** A cheap password hash; password.test.ts tests the real cost. */
 const CHEAP = { memoryCost: 8, timeCost: 1 };
 
 export async function createTestService(options: TestServiceOptions = {}): Promise<TestService> {
@@ -65,7 +65,7 @@ export async function createTestService(options: TestServiceOptions = {}): Promi
     logger,
     passwordCost: CHEAP,
     ...(options.limits === undefined ? {} : { limits: options.limits }),
-    // A directory store's links are made by the service: it opens its own.
+    // A directory store needs the service's links, so the service opens its own.
     ...(given === 'directory' ? {} : { store }),
   });
   if (options.start !== false) await app.catalog.start();

@@ -3,14 +3,14 @@ import { existsSync, mkdirSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe } from 'vitest';
 
-/** Volumes of other kinds than the one that the tests run on, mounted for a suite. */
+/** Mounts volumes of other kinds than the one that the tests run on. */
 
 interface Kind {
-  /** What has to be installed for it. */
+  /** Commands that must be installed. */
   readonly commands: readonly string[];
-  /** @param directory empty; whatever is made beside it is removed with it */
+  /** @param directory an empty directory; its parent is temporary, and may hold an image file */
   mount(directory: string): void;
-  /** Gives back what mounting it took, after it is unmounted. */
+  /** Releases further resources after the volume is unmounted. */
   release?(directory: string): void;
 }
 
@@ -21,7 +21,7 @@ const FOLDING: Kind = {
     writeFileSync(image, '');
     truncateSync(image, 512 * 1024 * 1024);
     run('mkntfs', '--force', '--fast', '--quiet', image);
-    // As Windows sees it: names fold, and those that Windows reserves are refused.
+    // As on Windows: names ignore case, and the names that Windows reserves are refused.
     run('lowntfs-3g', '-o', 'ignore_case,windows_names', image, directory);
   },
 };
@@ -62,8 +62,8 @@ export const VOLUMES = {
 };
 
 /**
- * A suite on a mounted volume. Where it cannot be mounted the suite is skipped with the reason; in CI
- * that is a failure.
+ * Defines a suite that uses a mounted volume. Where the volume cannot be mounted, the suite is skipped with
+ * the reason; in CI it fails.
  */
 export function describeVolume(
   name: string,
@@ -76,7 +76,7 @@ export function describeVolume(
   if (process.getuid?.() !== 0) missing.push('root');
   if (missing.length > 0) {
     const reason = `${name}: skipped, because mounting it needs ${missing.join(', ')}`;
-    if (process.env.CI) throw new Error(`${reason}, which CI must have`);
+    if (process.env.CI) throw new Error(`${reason}, but CI requires it`);
     console.log(`${reason} (Debian's packages: ntfs-3g, exfat-fuse, exfatprogs).`);
     describe.skip(reason, () => define(directory));
     return;
