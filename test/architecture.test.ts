@@ -243,6 +243,21 @@ describe('which room may import which', () => {
     expect(imports.map(violationOf).filter((line) => line !== undefined)).toEqual([]);
   });
 
+  it('files do not import each other in a circle, not even for a type', () => {
+    const targets = new Map<string, string[]>();
+    for (const { from, to } of imports) targets.set(from, [...(targets.get(from) ?? []), to]);
+    const done = new Set<string>();
+    const circles: string[] = [];
+    const visit = (file: string, path: readonly string[]): void => {
+      if (path.includes(file)) circles.push([...path.slice(path.indexOf(file)), file].join(' → '));
+      if (done.has(file)) return;
+      done.add(file);
+      for (const to of targets.get(file) ?? []) visit(to, [...path, file]);
+    };
+    for (const file of [...sources, ...scripts]) visit(file, []);
+    expect(circles).toEqual([]);
+  });
+
   it('every import leads to a file', () => {
     const known = new Set([...sources, ...scripts]);
     const local = imports.filter(({ to }) => /^(src|scripts)\/.*\.ts$/.test(to));

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { addDryRunOption, addJsonOption } from './arguments.ts';
-import type { Runner } from './command-line.ts';
 import { type Description, describeCommand } from './description.ts';
+import type { Runner } from './runner.ts';
 
 /** Commands for accounts, and for the keys that sign access tokens. */
 

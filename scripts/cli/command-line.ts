@@ -3,6 +3,7 @@ import { AppError, isAppError } from '../../src/errors.ts';
 import type { ChangeOptions } from './arguments.ts';
 import { EXIT, exitCodeOf, printableText } from './output.ts';
 import { createProgram, readVersion } from './program.ts';
+import type { Handler, Runner } from './runner.ts';
 import type { Session, Terminal } from './terminal.ts';
 
 /** The command line: it parses arguments, runs an operation and reports its result. */
@@ -29,10 +30,6 @@ export async function runCommandLine(argv: readonly string[], terminal: Terminal
   }
 }
 
-/** Runs a command with its arguments and options. Resolves to the exit code; nothing means 0. */
-// biome-ignore lint/suspicious/noConfusingVoidType: most commands return nothing
-type Handler = (terminal: Terminal, ...given: never[]) => Promise<number | void>;
-
 /** For `help ynak` Commander prints the whole help, without a word that the command does not exist. */
 function refuseUnknownTopic(program: Command, [first, topic]: readonly string[]): void {
   if (first !== 'help' || topic === undefined || topic.startsWith('-')) return;
@@ -46,9 +43,6 @@ function sessionOf(command: Command): Session {
   const { skipCorrupt = [], dryRun, json = false } = command.opts<Partial<ChangeOptions>>();
   return { skipCorrupt, isDryRun: dryRun, printsJson: json, place: undefined };
 }
-
-/** Creates the action of a command. Its handler is loaded when the command runs, and not for `--help`. */
-export type Runner = (load: () => Promise<Handler>) => (...given: unknown[]) => Promise<void>;
 
 /** Prints why a command failed and returns its exit code. */
 async function reportFailure(

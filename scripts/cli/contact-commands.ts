@@ -1,8 +1,8 @@
 import { type Command, Option } from 'commander';
 import { MESSAGE_STATES } from '../../src/contact/message-state.ts';
 import { addDryRunOption, addJsonOption, parseCount } from './arguments.ts';
-import type { Runner } from './command-line.ts';
 import { type Description, describeCommand } from './description.ts';
+import type { Runner } from './runner.ts';
 
 /** The commands for messages from the contact form. */
 

@@ -6,8 +6,8 @@ import {
   parseCount,
   parseRevision,
 } from './arguments.ts';
-import type { Runner } from './command-line.ts';
 import { type Description, describeCommand } from './description.ts';
+import type { Runner } from './runner.ts';
 
 /** Commands that show published releases. */
 

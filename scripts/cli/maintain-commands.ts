@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { addApplicationOption, addDryRunOption, addJsonOption } from './arguments.ts';
-import type { Runner } from './command-line.ts';
 import { describeCommand } from './description.ts';
+import type { Runner } from './runner.ts';
 
 /** Commands that check the store and clean it up. */
 

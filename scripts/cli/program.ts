@@ -3,11 +3,11 @@ import path from 'node:path';
 import { Command, Help } from 'commander';
 import { addAccountCommands } from './account-commands.ts';
 import { RepeatableOption } from './arguments.ts';
-import type { Runner } from './command-line.ts';
 import { addContactCommands } from './contact-commands.ts';
 import { addInspectCommands } from './inspect-commands.ts';
 import { addMaintainCommands } from './maintain-commands.ts';
 import { addPublishCommands } from './publish-commands.ts';
+import type { Runner } from './runner.ts';
 import type { Terminal } from './terminal.ts';
 
 /** Creates all commands with their options and help. The code of a command is loaded when it runs. */

@@ -9,8 +9,8 @@ import {
   parseRangeArgument,
   RepeatableOption,
 } from './arguments.ts';
-import type { Runner } from './command-line.ts';
 import { type Description, describeCommand } from './description.ts';
+import type { Runner } from './runner.ts';
 
 /** Commands that change offers. */
 

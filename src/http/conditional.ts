@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { FastifyReply, FastifyRequest, onSendHookHandler } from 'fastify';
 import type { App } from './deps.ts';
-import type { Rendered } from './rendered-once.ts';
 
 /** For answers that are the same for every client. Caches may serve them for some minutes during an outage. */
 export const PUBLIC_CACHE = 'public, max-age=60, stale-while-revalidate=300, stale-if-error=600';
@@ -12,6 +11,17 @@ export const PRIVATE_CACHE = 'private, no-store';
 /** A strong entity tag of a body (RFC 9110, section 8.8.3). */
 export function etagOf(body: string | Uint8Array): string {
   return `"${createHash('sha256').update(body).digest('base64url').slice(0, 27)}"`;
+}
+
+/** A rendered document. Answers that are sent at the same time share its bytes. */
+export interface Rendered {
+  readonly body: Buffer;
+  readonly etag: string;
+}
+
+export function rendered(content: string | Uint8Array): Rendered {
+  const body = typeof content === 'string' ? Buffer.from(content) : Buffer.from(content);
+  return { body, etag: etagOf(body) };
 }
 
 /** Whether an If-None-Match header contains the tag (RFC 9110, section 13.1.2: weak comparison). */

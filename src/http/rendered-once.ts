@@ -1,16 +1,3 @@
-import { etagOf } from './conditional.ts';
-
-/** A rendered document. Answers that are sent at the same time share its bytes. */
-export interface Rendered {
-  readonly body: Buffer;
-  readonly etag: string;
-}
-
-export function rendered(content: string | Uint8Array): Rendered {
-  const body = typeof content === 'string' ? Buffer.from(content) : Buffer.from(content);
-  return { body, etag: etagOf(body) };
-}
-
 /**
  * A cache of rendered documents: rendering one for every client would cost more time and memory than everything
  * else that its route does.

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { AppError, isAppError } from '../errors.ts';
 import type { ObjectInfo, ObjectStore } from '../object-store/object-store.ts';
-import type { Sequence } from './sequence.ts';
 
 /** Reading one document. One wrong answer does not make it corrupt: corruption has to be proven. */
 
@@ -13,7 +12,12 @@ export interface CorruptBytes {
 }
 
 /** What reading one document needs of a sequence. */
-export type ReadableSequence<T> = Pick<Sequence<T>, 'key' | 'parse' | 'documentBytesMax'>;
+export interface ReadableSequence<T> {
+  key(number: number): string;
+  /** Returns a promise for large documents. @throws AppError `document_corrupt`, `document_newer` */
+  parse(bytes: Uint8Array, number: number): T | Promise<T>;
+  readonly documentBytesMax: number;
+}
 
 type Read<T> = { readonly document: T } | { readonly corrupt: CorruptBytes };
 

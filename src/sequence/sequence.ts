@@ -9,16 +9,12 @@ import { type CorruptBytes, type ReadableSequence, readChecked } from './read-ch
  * Document 1 is the first, and creating number N+1 *is* the change. Readers ask for N+1 until it is missing:
  * a miss (404, and only 404) means that N is the newest.
  */
-export interface Sequence<T> {
+export interface Sequence<T> extends ReadableSequence<T> {
   /** For messages: `catalog of desktop`. */
   readonly name: string;
-  key(number: number): string;
   render(document: T): Uint8Array;
-  /** Returns a promise for large documents. @throws AppError `document_corrupt`, `document_newer` */
-  parse(bytes: Uint8Array, number: number): T | Promise<T>;
   /** The id of the change that made a document: its writer recognizes it after an unclear answer. */
   changeId(document: T): string;
-  readonly documentBytesMax: number;
   /** The key of the marker of its end; undefined for a sequence that never ends. See `end.ts`. */
   readonly endKey?: string;
   /**

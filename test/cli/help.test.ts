@@ -1,8 +1,8 @@
 import { Writable } from 'node:stream';
 import type { Command } from 'commander';
 import { describe, expect, it } from 'vitest';
-import type { Runner } from '../../scripts/cli/command-line.ts';
 import { createProgram } from '../../scripts/cli/program.ts';
+import type { Runner } from '../../scripts/cli/runner.ts';
 import { ROOT, slipway } from './support.ts';
 
 const sink = (): Writable => new Writable({ write: (_chunk, _encoding, done) => done() });

@@ -4,10 +4,10 @@ import { ARCHES, FORMATS, PLATFORMS, parseArch, parsePlatform } from '../../doma
 import { notesFor } from '../../domain/release.ts';
 import { type Latest, listLatest } from '../../operations/list-latest.ts';
 import { tierOfRequest } from '../accounts/tier-of-request.ts';
-import { sendCacheable } from '../conditional.ts';
+import { type Rendered, rendered, sendCacheable } from '../conditional.ts';
 import type { App, RouteDeps } from '../deps.ts';
 import { errorResponses } from '../error-responses.ts';
-import { createOnce, type Rendered, rendered } from '../rendered-once.ts';
+import { createOnce } from '../rendered-once.ts';
 import { optional, parseAll, word } from '../server/validation.ts';
 
 /** The route from which a website gets the latest version and its downloads. */

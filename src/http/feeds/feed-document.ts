@@ -5,7 +5,8 @@ import {
   type ProtocolResponse,
   type Question,
 } from '../../protocols/protocol.ts';
-import { createOnce, type Rendered, rendered } from '../rendered-once.ts';
+import { type Rendered, rendered } from '../conditional.ts';
+import { createOnce } from '../rendered-once.ts';
 
 /** A dialect's answer, ready to be sent. */
 export interface FeedDocument extends Pick<ProtocolResponse, 'status' | 'headers'> {
