@@ -7,6 +7,7 @@ import {
   SESSIONS_ROOT,
 } from '../identity/keys.ts';
 import type { KeyRoot } from '../operations/diagnose.ts';
+import { USAGE_PREFIX } from '../usage/keys.ts';
 
 /** The prefixes of private documents, whichever parts are switched on: old documents stay stored. */
 export const PRIVATE_ROOTS: readonly KeyRoot[] = [
@@ -16,4 +17,5 @@ export const PRIVATE_ROOTS: readonly KeyRoot[] = [
   { prefix: INVITATIONS_ROOT, name: 'invitations' },
   { prefix: LOCKOUTS_ROOT, name: 'lockouts' },
   { prefix: CONTACT_ROOT, name: 'messages' },
+  { prefix: USAGE_PREFIX, name: 'usage counts' },
 ];

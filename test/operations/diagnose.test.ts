@@ -53,6 +53,7 @@ describe('diagnose: private data', () => {
       'invitations',
       'lockouts',
       'sessions',
+      'usage',
     ]);
     const left = [];
     for await (const { key } of memory.list('')) left.push(key);

@@ -1,0 +1,15 @@
+import { expect, it } from 'vitest';
+import { PRIVATE_ROOTS } from '../../src/app/key-roots.ts';
+import * as contact from '../../src/contact/keys.ts';
+import * as identity from '../../src/identity/keys.ts';
+import * as usage from '../../src/usage/keys.ts';
+
+it('doctor checks every root of the rooms with private documents', () => {
+  const roots = [contact, identity, usage]
+    .flatMap((keys) => Object.entries(keys))
+    .filter(([name]) => /_(ROOT|PREFIX)$/.test(name))
+    .map(([, root]) => String(root));
+  expect(roots.length).toBeGreaterThan(6);
+  const isCovered = (root: string) => PRIVATE_ROOTS.some(({ prefix }) => root.startsWith(prefix));
+  expect(roots.filter((root) => !isCovered(root))).toEqual([]);
+});
