@@ -13,8 +13,8 @@ export function addAccountCommands(program: Command, run: Runner): void {
   const accounts = describeCommand(program.command('accounts'), {
     summary: 'manage accounts and invitations',
     does: 'Lists, shows, changes, locks and erases accounts, and invites addresses to register.',
-    effect: 'depends on the command; see the help of each.',
-    examples: ['accounts list'],
+    effect: 'depends on the command. See the help of each command.',
+    examples: ['accounts list', 'accounts erase ada@example.com --dry-run'],
   });
   const list = describeCommand(accounts.command('list'), {
     summary: 'list the accounts',

@@ -39,7 +39,9 @@ export function changeTo(verb: StatusVerb) {
     const where = `in ${context.place.text} (catalog revision ${revision})`;
     if (!result.changed) {
       print(terminal, `Nothing to do: ${application} ${version} is ${stateOf(listed)} ${where}.`);
-      if (reason !== null) print(terminal, printableText(reasonKept(listed)));
+      if (listed.some((item) => reason !== null && item.reason !== reason)) {
+        print(terminal, printableText(reasonKept(listed)));
+      }
       return;
     }
     print(
