@@ -67,7 +67,9 @@ async function tryRepeatedly(
       // A refusal says nothing about the attempts before it, one of which may have been committed.
       mayBeThere ||= isOutage;
       if (!isOutage || clock.now() >= deadline) return { error, mayBeThere };
+      await clock.sleep(pauseMs);
+      // The machine may have been suspended: the key may have been taken and freed again meanwhile.
+      if (clock.now() > deadline + PAUSE_MAX_MS) return { error, mayBeThere };
     }
-    await clock.sleep(pauseMs);
   }
 }
