@@ -1,10 +1,12 @@
 import type { Log } from '../log.ts';
+import type { ObjectStore } from '../object-store/object-store.ts';
+import { isPresent } from '../object-store/presence.ts';
 import { type CreateDeps, createSettled } from '../sequence/create-settled.ts';
 import { isEnded } from '../sequence/end.ts';
 import { readSoundDocument } from '../sequence/sequence.ts';
 import { nextAttemptAt } from './back-off.ts';
 import { deliveryOf, type History } from './history.ts';
-import { messagePrefix } from './keys.ts';
+import { messagePrefix, transitionKey } from './keys.ts';
 import type { Mailer, SendResult } from './mail.ts';
 import {
   type Content,
@@ -41,7 +43,7 @@ export async function attemptDelivery(
   const claimed = await createTransition(deps, id, claim, { state: 'sending', at });
   if (claimed !== 'created') return undefined;
   // The claim took time, in which the message may have been erased.
-  if (await isEnded(deps.store, messagePrefix(id))) return undefined;
+  if (await isErased(deps.store, id)) return undefined;
   const sent = await deps.mailer.send(message, signal);
   const outcome = outcomeOf(deps, history, claim, sent);
   logOutcome(deps.log, id, outcome);
@@ -73,13 +75,20 @@ export async function storeOutcome(
   id: string,
   outcome: Outcome,
 ): Promise<number | undefined> {
-  if (await isEnded(deps.store, messagePrefix(id))) return undefined;
+  if (await isErased(deps.store, id)) return undefined;
   for (let number = outcome.claim + 1; ; number++) {
     const created = await createTransition(deps, id, number, outcome);
     if (created === 'created') return number;
     // Another process superseded the attempt. Then a failure no longer counts, and the first delivery does.
     if (outcome.state !== 'delivered' || created.taken?.state === 'delivered') return undefined;
   }
+}
+
+/** Also when its end marker is deleted already, as after a process was suspended for a day. */
+async function isErased(store: ObjectStore, id: string): Promise<boolean> {
+  return (
+    (await isEnded(store, messagePrefix(id))) || !(await isPresent(store, transitionKey(id, 1)))
+  );
 }
 
 /**
