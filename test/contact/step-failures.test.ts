@@ -161,6 +161,9 @@ describe('erasing', () => {
       });
       await deliver(store, clock, mailer);
       expect(mailer.tried.length - triedBefore, `erased at ${call}`).toBe(0);
+      clock.advance(25 * HOUR);
+      await removeOldMessages({ store: inner, clock }, 365 * 24 * HOUR);
+      expect(await keysOf(inner), `erased at ${call}`).toEqual([]);
     }
   });
 
