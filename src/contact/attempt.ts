@@ -1,10 +1,12 @@
 import type { Log } from '../log.ts';
+import type { ObjectStore } from '../object-store/object-store.ts';
+import { isPresent } from '../object-store/presence.ts';
 import { type CreateDeps, createSettled } from '../sequence/create-settled.ts';
 import { isEnded } from '../sequence/end.ts';
 import { readSoundDocument } from '../sequence/sequence.ts';
 import { nextAttemptAt } from './back-off.ts';
 import { deliveryOf, type History } from './history.ts';
-import { messagePrefix } from './keys.ts';
+import { messagePrefix, transitionKey } from './keys.ts';
 import type { Mailer, SendResult } from './mail.ts';
 import {
   type Content,
@@ -21,6 +23,9 @@ export interface AttemptDeps extends CreateDeps {
   readonly log: Log;
   readonly mailer: Mailer;
 }
+
+/** No write takes so long unless the process is suspended. The end marker of a message is kept longer. */
+const SUSPENDED_MS = 3_600_000;
 
 /**
  * Sends the mail if this process is the one that creates the claim. The caller stores the outcome with
@@ -41,7 +46,11 @@ export async function attemptDelivery(
   const claimed = await createTransition(deps, id, claim, { state: 'sending', at });
   if (claimed !== 'created') return undefined;
   // The claim took time, in which the message may have been erased.
-  if (await isEnded(deps.store, messagePrefix(id))) return undefined;
+  if (await isErased(deps.store, id)) {
+    // Without the end marker, no later clean-up would take the claim for a part of an erased message.
+    await deps.store.delete(transitionKey(id, claim));
+    return undefined;
+  }
   const sent = await deps.mailer.send(message, signal);
   const outcome = outcomeOf(deps, history, claim, sent);
   logOutcome(deps.log, id, outcome);
@@ -73,13 +82,26 @@ export async function storeOutcome(
   id: string,
   outcome: Outcome,
 ): Promise<number | undefined> {
-  if (await isEnded(deps.store, messagePrefix(id))) return undefined;
+  if (await isErased(deps.store, id)) return undefined;
+  const checkedAt = deps.clock.now();
   for (let number = outcome.claim + 1; ; number++) {
     const created = await createTransition(deps, id, number, outcome);
-    if (created === 'created') return number;
+    if (created === 'created') {
+      const wasSuspended = deps.clock.now() - checkedAt > SUSPENDED_MS;
+      if (!wasSuspended || !(await isErased(deps.store, id))) return number;
+      await deps.store.delete(transitionKey(id, number));
+      return undefined;
+    }
     // Another process superseded the attempt. Then a failure no longer counts, and the first delivery does.
     if (outcome.state !== 'delivered' || created.taken?.state === 'delivered') return undefined;
   }
+}
+
+/** Also when its end marker is deleted already, as after a process was suspended for a day. */
+async function isErased(store: ObjectStore, id: string): Promise<boolean> {
+  return (
+    (await isEnded(store, messagePrefix(id))) || !(await isPresent(store, transitionKey(id, 1)))
+  );
 }
 
 /**

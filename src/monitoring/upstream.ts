@@ -3,36 +3,36 @@ import { AppError, isAppError } from '../errors.ts';
 import type { Log } from '../log.ts';
 import { type Fetch, type MonitoringAnswer, requestMonitoring } from './request.ts';
 
-/** Somebody else's monitoring, shown under our own address. */
+/** The operator's own monitoring service, shown under the address of this service. */
 export interface MonitoringUpstream {
   /**
-   * The view as it is now, or as it was at most an hour ago when the upstream does not answer.
+   * The view as it is now. While the upstream does not answer: its last answer, at most an hour old.
    *
-   * Asks at most once a second for each view, one request at a time, however many clients there are.
+   * Requests each view at most once a second and one at a time, however many clients there are.
    *
-   * @throws AppError `upstream_unavailable` when there is no answer to fall back to
+   * @throws AppError `upstream_unavailable` when there is no such answer
    */
   view(name: MonitoringView, requestId: string): Promise<AgedAnswer>;
-  /** Asks now, with nothing to fall back to. @throws AppError `upstream_unavailable` */
+  /** Requests `health` now, for the status page. @throws AppError `upstream_unavailable` */
   probe(requestId: string): Promise<void>;
 }
 
-/** Everything that is ever asked for. */
+/** No other path of the upstream is ever requested. */
 export type MonitoringView = 'health' | 'overview';
 
 export interface AgedAnswer extends MonitoringAnswer {
-  /** Since it was fetched. */
+  /** Since the answer was fetched. */
   readonly ageSeconds: number;
 }
 
 export interface MonitoringUpstreamDeps {
-  /** Asked at `{baseUrl}/monitoring/{view}`; without a trailing slash. */
+  /** Without a trailing slash. The views are at `{baseUrl}/monitoring/{view}`. */
   readonly baseUrl: string;
   readonly clock: Clock;
   readonly log: Log;
-  /** Told of every request that was made: whether it was answered, and if not, why, for anybody. */
+  /** Called after every request for a view. `sentence`: public, why it failed; empty for a success. */
   readonly onOutcome?: (ok: boolean, sentence: string) => void;
-  /** Default 2 s, for the whole of an answer. */
+  /** For the whole answer. Default 2 s. */
   readonly timeoutMs?: number;
   /** Default the global one. */
   readonly fetch?: Fetch;
@@ -100,13 +100,13 @@ function createView(deps: MonitoringUpstreamDeps, name: MonitoringView): View {
 
   return async (requestId) => {
     const sinceAsked = clock.now() - askedAt;
-    // A clock that was set back must not silence it.
+    // Also when the clock was set back: otherwise the view would stay old for that time.
     if (asking === undefined && (sinceAsked >= INTERVAL_MIN_MS || sinceAsked < 0)) {
       asking = ask(requestId).finally(() => {
         asking = undefined;
       });
     }
-    // Nobody waits for an upstream that just failed when there is something to show.
+    // While the upstream fails, clients get the last answer at once and do not wait for a time-out.
     if (failure === undefined || keptAnswer() === undefined) await asking;
     const kept = keptAnswer();
     if (kept !== undefined) return kept;

@@ -8,7 +8,7 @@ import { listFiles, statIfPresent } from './filesystem-list.ts';
 import { pathOf } from './filesystem-names.ts';
 import { refuseLinkedDirectory } from './filesystem-volume.ts';
 import { compareKeys, parseKey, parsePrefix } from './key.ts';
-import type { ObjectInfo, ObjectStore } from './object-store.ts';
+import type { ListOptions, ObjectInfo, ObjectStore } from './object-store.ts';
 import { checkCeiling, resolveRange } from './range.ts';
 
 /** Bytes in memory for each download whose client has stopped reading. */
@@ -77,24 +77,28 @@ export function createReader(
       });
     },
 
-    async *list(prefix, options) {
-      parsePrefix(prefix);
-      const after = options?.after;
-      try {
-        await confirm();
-        for await (const { key, path } of listFiles(root, prefix)) {
-          options?.signal?.throwIfAborted();
-          if (after !== undefined && compareKeys(key, after) <= 0) continue;
-          const info = await describeFile(path, key);
-          if (info !== undefined) {
-            yield info;
-          }
-        }
-      } catch (error) {
-        throw storeError(error, 'list', root);
-      }
-    },
+    list: (prefix, options) => listObjects(root, confirm, prefix, options),
   };
+}
+
+async function* listObjects(
+  root: string,
+  confirm: () => Promise<void>,
+  prefix: string,
+  { after, signal }: ListOptions = {},
+): AsyncGenerator<ObjectInfo> {
+  parsePrefix(prefix);
+  try {
+    await confirm();
+    for await (const { key, path } of listFiles(root, prefix)) {
+      signal?.throwIfAborted();
+      if (after !== undefined && compareKeys(key, after) <= 0) continue;
+      const info = await describeFile(path, key);
+      if (info !== undefined) yield info;
+    }
+  } catch (error) {
+    throw storeError(error, 'list', root);
+  }
 }
 
 async function describeFile(path: string, key: string): Promise<ObjectInfo | undefined> {

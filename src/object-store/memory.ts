@@ -3,6 +3,7 @@ import { Readable } from 'node:stream';
 import type { Clock } from '../clock.ts';
 import { compareKeys, parseKey, parsePrefix } from './key.ts';
 import type {
+  ListOptions,
   ObjectInfo,
   ObjectStore,
   ReadOptions,
@@ -62,18 +63,7 @@ export function createMemoryStore({ clock }: { clock: Clock }): ObjectStore {
       const found = find(key, options);
       return found && withoutBody(found);
     },
-    async *list(prefix, options) {
-      parsePrefix(prefix);
-      const after = options?.after;
-      const found = [...objects.values()]
-        .filter(({ key }) => key.startsWith(prefix))
-        .filter(({ key }) => after === undefined || compareKeys(key, after) > 0)
-        .sort((a, b) => compareKeys(a.key, b.key));
-      for (const object of found) {
-        options?.signal?.throwIfAborted();
-        if (objects.has(object.key)) yield withoutBody(object);
-      }
-    },
+    list: (prefix, options) => listObjects(objects, prefix, options),
     async delete(key, options) {
       parseKey(key);
       options?.signal?.throwIfAborted();
@@ -92,6 +82,22 @@ export function createMemoryStore({ clock }: { clock: Clock }): ObjectStore {
     keepsVersions: async () => false,
     removeAbandonedUploads: async () => 0,
   };
+}
+
+async function* listObjects(
+  objects: ReadonlyMap<string, StoredObject>,
+  prefix: string,
+  { after, signal }: ListOptions = {},
+): AsyncGenerator<ObjectInfo> {
+  parsePrefix(prefix);
+  const found = [...objects.values()]
+    .filter(({ key }) => key.startsWith(prefix))
+    .filter(({ key }) => after === undefined || compareKeys(key, after) > 0)
+    .sort((a, b) => compareKeys(a.key, b.key));
+  for (const object of found) {
+    signal?.throwIfAborted();
+    if (objects.has(object.key)) yield withoutBody(object);
+  }
 }
 
 /** Reads all bytes of the source. @throws AppError `upload_mismatch` */

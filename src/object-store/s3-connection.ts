@@ -103,13 +103,8 @@ export function createS3Connection(options: S3StoreOptions): S3Connection {
   };
   const prefix = parseBucketPrefix(options.prefix);
   const time = createStoreTime(options.clock);
-  const client = createS3Client(options, options.endpoint, options.credentials);
-  noteDates(client, time);
-  const freshClient = createS3Client(options, options.endpoint, client.config.credentials, {
-    keepAlive: false,
-  });
-  noteDates(freshClient, time);
-  const resolveCredentials = createCredentialsCheck(client);
+  const clients = createClients(options, time);
+  const resolveCredentials = createCredentialsCheck(clients.usual);
   let retriesLeft = RETRY_BUDGET;
 
   async function once<T>(request: S3Request, send: Send<T>, isFresh = request.fresh === true) {
@@ -118,9 +113,9 @@ export function createS3Connection(options: S3StoreOptions): S3Connection {
     try {
       // Has its own time-out, because the first request for the credentials of a machine's role takes seconds.
       await withDeadline(CREDENTIALS_TIMEOUT_MS, signal, resolveCredentials);
-      const attempted = isFresh ? freshClient : client;
+      const client = isFresh ? clients.fresh : clients.usual;
       const result = await withDeadline(timeoutMs, signal, (abortSignal, answered) =>
-        send(abortSignal, { client: attempted, answered }),
+        send(abortSignal, { client, answered }),
       );
       retriesLeft = Math.min(RETRY_BUDGET, retriesLeft + 1);
       return result;
@@ -154,7 +149,7 @@ export function createS3Connection(options: S3StoreOptions): S3Connection {
   }
 
   return {
-    client,
+    client: clients.usual,
     place,
     timeouts,
     time,
@@ -165,6 +160,16 @@ export function createS3Connection(options: S3StoreOptions): S3Connection {
     retrying,
     backOff,
   };
+}
+
+/** `fresh` opens a new connection for every request. Both use the same credentials. */
+function createClients(options: S3StoreOptions, time: StoreTime) {
+  const { endpoint } = options;
+  const usual = createS3Client(options, endpoint, options.credentials);
+  const { credentials } = usual.config;
+  const fresh = createS3Client(options, endpoint, credentials, { keepAlive: false });
+  for (const client of [usual, fresh]) noteDates(client, time);
+  return { usual, fresh };
 }
 
 /**

@@ -58,6 +58,7 @@ async function tryRepeatedly(
   bytes: Uint8Array,
 ): Promise<Settled> {
   const deadline = clock.now() + TIME_MAX_MS;
+  let pausedMs = 0;
   let mayBeThere = false;
   for (let pauseMs = PAUSE_FIRST_MS; ; pauseMs = Math.min(2 * pauseMs, PAUSE_MAX_MS)) {
     try {
@@ -66,8 +67,13 @@ async function tryRepeatedly(
       const isOutage = isAppError(error, 'store_unavailable');
       // A refusal says nothing about the attempts before it, one of which may have been committed.
       mayBeThere ||= isOutage;
-      if (!isOutage || clock.now() >= deadline) return { error, mayBeThere };
+      // The pauses also count by themselves: with a clock that is set back, the deadline is far away.
+      const isOver = clock.now() >= deadline || pausedMs >= TIME_MAX_MS;
+      if (!isOutage || isOver) return { error, mayBeThere };
+      await clock.sleep(pauseMs);
+      pausedMs += pauseMs;
+      // The machine may have been suspended: the key may have been taken and freed again meanwhile.
+      if (clock.now() > deadline + PAUSE_MAX_MS) return { error, mayBeThere };
     }
-    await clock.sleep(pauseMs);
   }
 }

@@ -51,20 +51,28 @@ export async function listUsage(store: ObjectStore, clock: Clock): Promise<Listi
 }
 
 /**
- * Creates an object if its key is free. Refuses when the listing is old, as after a pause of the machine:
- * the key may have been taken, used and deleted since.
+ * Refuses to write after a listing that is old, as after a pause of the machine: keys may have been taken,
+ * used and deleted since.
+ *
+ * @throws AppError `store_unavailable`
+ */
+export function requireCurrent(clock: Clock, { askedAt }: Listing): void {
+  if (clock.now() - askedAt <= CURRENT_MAX_MS) return;
+  throw new AppError('store_unavailable', 'No counts are written: this process was paused.');
+}
+
+/**
+ * Creates an object if its key is free.
  *
  * @returns `exists` also when this call created it and the answer was lost
- * @throws AppError the store's; after `store_unavailable` the object may be there
+ * @throws AppError that of {@link requireCurrent}; the store's: after `store_unavailable` the object may be there
  */
 export async function createWhileCurrent(
   deps: { readonly store: ObjectStore; readonly clock: Clock },
-  { askedAt }: Listing,
+  listing: Listing,
   key: string,
   bytes: Uint8Array,
 ): Promise<'created' | 'exists'> {
-  if (deps.clock.now() - askedAt > CURRENT_MAX_MS) {
-    throw new AppError('store_unavailable', `${key} is not written: this process was paused.`);
-  }
+  requireCurrent(deps.clock, listing);
   return createRetrying(deps, key, bytes);
 }

@@ -5,7 +5,7 @@ import type { ObjectStore } from '../object-store/object-store.ts';
 import { type Counted, dayOf, MINUTE_MS, subtractRows, sumMinutes, sumRows } from './counts.ts';
 import { renderSnapshot, type Snapshot } from './documents.ts';
 import { snapshotKey } from './keys.ts';
-import { createWhileCurrent, type Listing } from './listing.ts';
+import { createWhileCurrent, type Listing, requireCurrent } from './listing.ts';
 import type { StoredCounts } from './stored-counts.ts';
 import { TALLY_ROWS_MAX, type Tally } from './tally.ts';
 
@@ -100,6 +100,8 @@ export function createOwnCounter(deps: OwnCounterDeps): OwnCounter {
     },
     flush: async (listing) => {
       await send(listing);
+      // What is not sent now stays in the tally: a snapshot counts as one that may have been stored.
+      requireCurrent(clock, listing);
       prepare();
       await send(listing);
       await deleteSuperseded(deps, listing, settled);

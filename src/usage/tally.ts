@@ -46,13 +46,10 @@ interface Group {
   readonly pulse: Pulse;
 }
 
-/** By application, channel, platform and version: four look-ups cost a fifth of building one key. */
-type Groups = Map<string, Map<string, Map<string, Map<string, Group>>>>;
-
 export function createTally(deps: TallyDeps): Tally {
   const { clock } = deps;
+  const groups = createGroups();
   const minuteCounts = createMinuteCounts(deps);
-  let groups: Groups = new Map();
   let rows: Writable<Row>[] = [];
   let since = clock.now();
   let day = '';
@@ -63,14 +60,12 @@ export function createTally(deps: TallyDeps): Tally {
     platform: string,
     version: string,
   ): Group => {
-    const known = groups.get(application)?.get(channel)?.get(platform)?.get(version);
+    const known = groups.get(application, channel, platform, version);
     if (known !== undefined) return known;
     const row = { day, application, channel, platform, version, checks: 0, offers: 0, links: 0 };
-    rows.push(row);
     const group = { row, pulse: minuteCounts.pulseOf(application) };
-    const channels = getOrCreate(groups, application, newMap<Map<string, Map<string, Group>>>);
-    const platforms = getOrCreate(channels, channel, newMap<Map<string, Group>>);
-    getOrCreate(platforms, platform, newMap<Group>).set(version, group);
+    rows.push(row);
+    groups.add(group);
     return group;
   };
 
@@ -89,13 +84,13 @@ export function createTally(deps: TallyDeps): Tally {
   };
 
   const find = (application: string, channel: string, platform: string, version: string): Group =>
-    groups.get(application)?.get(channel)?.get(platform)?.get(version) ??
+    groups.get(application, channel, platform, version) ??
     openGroup(application, channel, platform, version);
 
   const keepTime = (): void => {
     if (!minuteCounts.keepTime()) return;
     const today = dayOf(clock.now());
-    if (today !== day) groups = new Map();
+    if (today !== day) groups.clear();
     day = today;
   };
 
@@ -120,7 +115,7 @@ export function createTally(deps: TallyDeps): Tally {
     peek,
     take: () => {
       const counted = peek();
-      groups = new Map();
+      groups.clear();
       rows = [];
       minuteCounts.forget();
       since = clock.now();
@@ -129,20 +124,38 @@ export function createTally(deps: TallyDeps): Tally {
   };
 }
 
+/** By application, channel, platform and version: four look-ups cost a fifth of building one key. */
+function createGroups() {
+  const groups = new Map<string, Map<string, Map<string, Map<string, Group>>>>();
+  return {
+    get: (
+      application: string,
+      channel: string,
+      platform: string,
+      version: string,
+    ): Group | undefined => groups.get(application)?.get(channel)?.get(platform)?.get(version),
+    add: (group: Group): void => {
+      const { application, channel, platform, version } = group.row;
+      const channels = getOrCreate(groups, application, newMap<Map<string, Map<string, Group>>>);
+      const platforms = getOrCreate(channels, channel, newMap<Map<string, Group>>);
+      getOrCreate(platforms, platform, newMap<Group>).set(version, group);
+    },
+    clear: (): void => groups.clear(),
+  };
+}
+
 /** Counts by application and minute. A pulse counts the current minute, and is emptied when it ends. */
 function createMinuteCounts({ clock, minutesKeptMs }: TallyDeps) {
   const pulses = new Map<string, Pulse>();
-  let minutes: MinuteRow[] = [];
+  /** Of earlier minutes. */
+  let minutes: readonly MinuteRow[] = [];
   let start = 0;
   let end = 0;
 
-  const close = (): void => {
-    for (const [application, pulse] of pulses) {
-      if (pulse.checks + pulse.offers === 0) continue;
-      minutes.push({ minute: start / MINUTE_MS, application, ...pulse });
-      pulse.checks = 0;
-      pulse.offers = 0;
-    }
+  const rows = (): readonly MinuteRow[] => {
+    const minute = start / MINUTE_MS;
+    const current = [...pulses].map(([application, pulse]) => ({ minute, application, ...pulse }));
+    return [...minutes, ...current.filter(({ checks, offers }) => checks + offers > 0)];
   };
 
   return {
@@ -150,19 +163,19 @@ function createMinuteCounts({ clock, minutesKeptMs }: TallyDeps) {
     keepTime: (): boolean => {
       const now = clock.now();
       if (now >= start && now < end) return false;
-      close();
+      const oldest = (now - minutesKeptMs) / MINUTE_MS;
+      minutes = rows().filter(({ minute }) => minute >= oldest);
+      for (const pulse of pulses.values()) {
+        pulse.checks = 0;
+        pulse.offers = 0;
+      }
       start = Math.floor(now / MINUTE_MS) * MINUTE_MS;
       end = start + MINUTE_MS;
-      const oldest = (now - minutesKeptMs) / MINUTE_MS;
-      minutes = minutes.filter(({ minute }) => minute >= oldest);
       return true;
     },
     pulseOf: (application: string): Pulse =>
       getOrCreate(pulses, application, () => ({ checks: 0, offers: 0 })),
-    rows: (): readonly MinuteRow[] => {
-      close();
-      return minutes;
-    },
+    rows,
     forget: (): void => {
       minutes = [];
       pulses.clear();

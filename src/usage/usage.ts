@@ -75,21 +75,56 @@ const JITTER_MAX = 1.2;
 const ABSENT_AFTER_MS = REMEMBERED_MS - DAY_MS;
 
 export function createUsage(deps: UsageDeps): Usage {
-  const { clock, flushIntervalMs, store } = deps;
+  const { clock, flushIntervalMs } = deps;
   const reportLagMs = 2 * flushIntervalMs + REPORT_SLACK_MS;
   const minutesKeptMs = reportLagMs + RATE_MINUTES * MINUTE_MS + MINUTES_KEPT_EXTRA_MS;
   const tally = createTally({ ...deps, minutesKeptMs });
   const stored = createStoredCounts(deps);
   const counter = createOwnCounter({ ...deps, tally, stored, minutesKeptMs });
   const known = knownOf(stored, counter, clock.now());
-  const attempt = createAttempts(deps.log);
   const metrics = createMetricsCache({ ...deps, known, reportLagMs });
+  const { flush, refresh } = createRounds(deps, stored, counter);
   let queue: Promise<unknown> = Promise.resolve();
+  let stopLoop = async (): Promise<void> => {};
+
+  const enqueue = async (task: () => Promise<unknown>): Promise<void> => {
+    queue = queue.then(task);
+    await queue;
+  };
+
+  const refreshAll = async (): Promise<void> => {
+    await refresh();
+    metrics.clear();
+  };
+
+  return {
+    countCheck: tally.countCheck,
+    countLink: tally.countLink,
+    flushIntervalMs,
+    start: () => {
+      stopLoop = startPolling(deps, flushIntervalMs / JITTER_MAX, () => enqueue(refreshAll), 0);
+    },
+    stop: async () => {
+      const done = new AbortController();
+      const finished = stopLoop().then(() => enqueue(flush));
+      const late = clock.sleep(STOP_MAX_MS, done.signal).catch(() => undefined);
+      await Promise.race([finished, late]);
+      done.abort();
+    },
+    refresh: () => enqueue(refreshAll),
+    publicMetrics: metrics.get,
+    analytics: (query) => makeAnalytics(known.rows(), query),
+  };
+}
+
+/** The rounds of the background task: each begins with one listing. They never throw, and run one at a time. */
+function createRounds(deps: UsageDeps, stored: StoredCounts, counter: OwnCounter) {
+  const { clock, store } = deps;
+  const attempt = createAttempts(deps.log);
   /** The store's time when this process last read the total. */
   let readAt = Number.POSITIVE_INFINITY;
   let listedAt = Number.POSITIVE_INFINITY;
   let mayBeDeleted = false;
-  let stopLoop = async (): Promise<void> => {};
 
   /** @returns the listing; undefined when this process does not know the newest total */
   const flush = async (): Promise<Listing | undefined> => {
@@ -118,32 +153,9 @@ export function createUsage(deps: UsageDeps): Usage {
       await stored.readSnapshots(listing, counter.id());
       await rollUp({ ...deps, stored }, listing);
     });
-    metrics.clear();
   };
 
-  const enqueue = async (task: () => Promise<unknown>): Promise<void> => {
-    queue = queue.then(task);
-    await queue;
-  };
-
-  return {
-    countCheck: tally.countCheck,
-    countLink: tally.countLink,
-    flushIntervalMs,
-    start: () => {
-      stopLoop = startPolling(deps, flushIntervalMs / JITTER_MAX, () => enqueue(refresh), 0);
-    },
-    stop: async () => {
-      const done = new AbortController();
-      const finished = stopLoop().then(() => enqueue(flush));
-      const late = clock.sleep(STOP_MAX_MS, done.signal).catch(() => undefined);
-      await Promise.race([finished, late]);
-      done.abort();
-    },
-    refresh: () => enqueue(refresh),
-    publicMetrics: metrics.get,
-    analytics: (query) => makeAnalytics(known.rows(), query),
-  };
+  return { flush, refresh };
 }
 
 /** Makes public metrics again every few seconds, not for every request. */

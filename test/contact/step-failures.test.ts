@@ -144,6 +144,29 @@ describe('erasing', () => {
     }
   });
 
+  it('is final for a process that is suspended before any of its calls until the end marker is deleted', async () => {
+    const calls = await countCalls();
+    for (let call = 1; call <= calls; call++) {
+      const { clock, inner, store } = setUp();
+      const [id = ''] = await accept({ store: inner, clock }, 1);
+      const mailer = createFakeMailer(firstFails);
+      let triedBefore = 0;
+      store.setPlan(async ({ number }) => {
+        if (number !== call) return undefined;
+        triedBefore = mailer.tried.length;
+        await eraseMessage({ store: inner, clock }, id, 'erased');
+        clock.advance(25 * HOUR);
+        await removeOldMessages({ store: inner, clock }, 365 * 24 * HOUR);
+        return undefined;
+      });
+      await deliver(store, clock, mailer);
+      expect(mailer.tried.length - triedBefore, `erased at ${call}`).toBe(0);
+      clock.advance(25 * HOUR);
+      await removeOldMessages({ store: inner, clock }, 365 * 24 * HOUR);
+      expect(await keysOf(inner), `erased at ${call}`).toEqual([]);
+    }
+  });
+
   it('is completed by a second try when the store fails during the first', async () => {
     for (const when of EFFECTS) {
       for (let call = 1; call <= 10; call++) {

@@ -27,6 +27,25 @@ describe.each([
     }
   });
 
+  it('does not put again after the machine was suspended between two attempts', async () => {
+    const deps = setUp();
+    deps.store.setPlan(({ number }) => (number === 1 ? { when: 'before' } : undefined));
+    const clock = { ...deps.clock, sleep: async () => deps.clock.advance(8 * 86_400_000) };
+    await expect(create({ ...deps, clock }, KEY, BYTES)).rejects.toThrow();
+    expect(deps.store.counts.create).toBe(1);
+    expect(await deps.memory.get(KEY)).toBeUndefined();
+  });
+
+  it('ends when the clock is set back by a year meanwhile', async () => {
+    const deps = setUp();
+    deps.store.goDown();
+    const start = deps.clock.now();
+    const isSetBack = () => deps.store.counts.create > 0;
+    const now = () => deps.clock.now() - (isSetBack() ? 365 * 86_400_000 : 0);
+    await expect(create({ ...deps, clock: { ...deps.clock, now } }, KEY, BYTES)).rejects.toThrow();
+    expect(deps.clock.now() - start).toBeLessThan(6_000);
+  });
+
   it('reports a refusal of the first attempt at once, as it is', async () => {
     const deps = setUp();
     deps.store.setPlan(() => ({ when: 'before', code: 'store_denied' }));

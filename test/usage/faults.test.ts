@@ -3,8 +3,10 @@ import path from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { openFilesystemStore } from '../../src/object-store/filesystem.ts';
 import { createMemoryStore } from '../../src/object-store/memory.ts';
+import type { ObjectStore } from '../../src/object-store/object-store.ts';
 import { systemClock } from '../../src/system.ts';
 import { TALLY_ROWS_MAX } from '../../src/usage/tally.ts';
+import type { Usage } from '../../src/usage/usage.ts';
 import { createFixedClock, type FixedClock } from '../support/clock.ts';
 import { createFaultyStore, type FaultyStore } from '../support/faulty-store.ts';
 import { makeTemporaryDirectory } from '../support/release.ts';
@@ -232,6 +234,79 @@ describe('an answer that is lost', () => {
     countLinks(one, 10);
     await refreshAll([one, two], 4);
     expect([allTime(one), allTime(two)]).toEqual([expected + 10, expected + 10]);
+  });
+});
+
+describe('a process that is suspended for ten days between a listing and a write', () => {
+  /** Runs `meanwhile` after the next listing of the process, when it is set. */
+  const createSuspended = () => {
+    const next: { meanwhile: (() => Promise<void>) | undefined } = { meanwhile: undefined };
+    const own: ObjectStore = {
+      ...store,
+      async *list(prefix, options) {
+        yield* store.list(prefix, options);
+        const { meanwhile } = next;
+        next.meanwhile = undefined;
+        await meanwhile?.();
+      },
+    };
+    return { one: createProcess(own, clock, { log }), next };
+  };
+
+  /** Another process closes and adds the counters of the others, deletes them and forgets them. */
+  const goOn = async (two: Usage): Promise<void> => {
+    for (let quarter = 0; quarter < 40; quarter++) {
+      countLinks(two, 1);
+      clock.advance(6 * HOUR);
+      await two.refresh();
+    }
+  };
+
+  it('keeps what it counted, and stores it later', async () => {
+    const two = start();
+    const { one, next } = createSuspended();
+    countLinks(one, 5);
+    await refreshAll([one, two], 1);
+    countLinks(one, 2);
+    next.meanwhile = () => goOn(two);
+    await refreshAll([one, two], 3);
+    const late = start();
+    await late.refresh();
+    expect([one, two, late].map(allTime)).toEqual([47, 47, 47]);
+  });
+
+  it('does not store a snapshot again whose answer was lost before', async () => {
+    const two = start();
+    const { one, next } = createSuspended();
+    countLinks(one, 5);
+    await refreshAll([one, two], 1);
+    countLinks(one, 2);
+    store.setPlan(({ method }) => (method === 'create' ? { when: 'after' } : undefined));
+    await one.refresh();
+    store.setPlan(undefined);
+    next.meanwhile = () => goOn(two);
+    await refreshAll([one, two], 3);
+    const late = start();
+    await late.refresh();
+    expect([one, two, late].map(allTime)).toEqual([47, 47, 47]);
+  });
+
+  it('does not close the counter of a third one again', async () => {
+    const [gone, two] = [start(), start()];
+    const { one, next } = createSuspended();
+    countLinks(gone, 3);
+    await refreshAll([gone, one], 1);
+    clock.advance(3 * HOUR);
+    countLinks(one, 1);
+    await one.refresh();
+    next.meanwhile = () => goOn(two);
+    await refreshAll([one, two], 1);
+    clock.advance(3 * HOUR);
+    countLinks(two, 1);
+    await refreshAll([two, one, two], 3);
+    const late = start();
+    await late.refresh();
+    expect([one, two, late].map(allTime)).toEqual([45, 45, 45]);
   });
 });
 
