@@ -13,7 +13,7 @@ import { PROCESSOR_ARCHES } from './target.ts';
 /** The offers of a channel by machine, so that a decision does not search the whole list. */
 
 /** The offers of a channel with an artifact that runs on one platform and architecture. */
-export interface MachineOffers {
+interface MachineOffers {
   readonly platform: Platform;
   /** Newest first. */
   readonly offers: readonly Offer[];

@@ -18,9 +18,9 @@ export interface MonitoringUpstream {
 }
 
 /** Everything that is ever asked for. */
-export type MonitoringView = 'health' | 'overview';
+type MonitoringView = 'health' | 'overview';
 
-export interface AgedAnswer extends MonitoringAnswer {
+interface AgedAnswer extends MonitoringAnswer {
   /** Since it was fetched. */
   readonly ageSeconds: number;
 }

@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify';
 import type { RouteDeps } from '../deps.ts';
 
 /** The tier of the account that sends a request; null without an account. */
-export type AskingTier = string | null;
+type AskingTier = string | null;
 
 /**
  * Verifies a bearer token only when some channel requires a tier: most checks carry none, and must not pay

@@ -54,7 +54,7 @@ export const checkUpdateAnswerSchema = z.discriminatedUnion('update_available', 
 ]);
 
 /** What the answer repeats of the request and of the settings. */
-export interface AnswerContext {
+interface AnswerContext {
   readonly application: string;
   readonly currentVersion: Version;
   /** BCP 47; null when the client does not state one. */
@@ -62,7 +62,7 @@ export interface AnswerContext {
   readonly checkAgainAfterSeconds: number;
 }
 
-export interface CheckUpdateRenderer {
+interface CheckUpdateRenderer {
   /** @returns JSON text, as {@link checkUpdateAnswerSchema} describes it */
   render(check: UpdateCheck, context: AnswerContext): string;
 }

@@ -41,7 +41,7 @@ interface Seen {
   readonly stalledMs: number;
 }
 
-export interface SlowReaders {
+interface SlowReaders {
   /** Cuts connections that are too slow or idle for too long. Never rejects. */
   check(connections: Iterable<Connection>): Promise<void>;
 }

@@ -20,7 +20,7 @@ export interface RefreshRequest {
   readonly deviceId: string;
 }
 
-export interface RefreshDeps extends SessionDeps {
+interface RefreshDeps extends SessionDeps {
   readonly unconfirmed: UnconfirmedRefreshes;
 }
 
