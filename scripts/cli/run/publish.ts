@@ -127,7 +127,7 @@ async function readText(file: string): Promise<string> {
   try {
     bytes = await readFile(file);
   } catch (error) {
-    throw refuse(`cannot be read: ${(error as Error).message}`, error);
+    throw refuse('cannot be read', error);
   }
   if (bytes.length > NOTES_BYTES_MAX) {
     throw refuse(

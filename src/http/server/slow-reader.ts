@@ -85,6 +85,7 @@ export function createSlowReaders(
     check: async (connections) => {
       const all = [...connections];
       const isAnyWaitedFor = all.some(({ socket }) => socket.writableLength > 0);
+      // Without the kernel's numbers, clients get more time.
       const kernel = isAnyWaitedFor ? await readUnacknowledged().catch(() => undefined) : undefined;
       for (const connection of all) checkOne(connection, kernel);
     },
