@@ -1,7 +1,7 @@
 import { AppError } from '../errors.ts';
 import { readBody } from '../response-body.ts';
 
-/** One request to the monitoring upstream, which is trusted as little as any stranger. */
+/** One request to the upstream monitoring service, which is not trusted. */
 
 export interface MonitoringAnswer {
   readonly contentType: string;
@@ -12,20 +12,20 @@ export type Fetch = typeof fetch;
 
 const BODY_BYTES_MAX = 256 * 1024;
 
-/** Anything else is refused: HTML served from this origin would be a script's way in. */
+/** Any other type is refused: HTML from the upstream could run scripts on this service's origin. */
 const CONTENT_TYPES: Readonly<Record<string, string>> = {
   'application/json': 'application/json; charset=utf-8',
   'text/plain': 'text/plain; charset=utf-8',
 };
 
 /**
- * Fetches one document; of the answer only its body and its type, in our own words, are taken.
+ * Fetches one document. Takes only the body of the answer, and its type as this file spells it.
  *
- * Of the client's request nothing but its id is sent. Not its `Accept` either: the answer is shared, and
- * one client asking for an odd type would get everybody the refusal.
+ * Sends only the id of the client's request. Its `Accept` is left out, because all clients share the answer: a
+ * client that accepts another type would get the upstream's refusal for all of them.
  *
- * @param timeoutMs for all of it, to the last byte
- * @throws AppError `upstream_unavailable`, with a sentence for anybody
+ * @param timeoutMs for the whole answer, to its last byte
+ * @throws AppError `upstream_unavailable`, with a sentence that any client may read
  */
 export async function requestMonitoring(
   fetchIt: Fetch,
@@ -35,12 +35,12 @@ export async function requestMonitoring(
 ): Promise<MonitoringAnswer> {
   try {
     const response = await fetchIt(url, {
-      // A redirect could lead anywhere inside the network: it is an answer like any other, and not 200.
+      // A redirect could lead to any machine of the internal network: it counts as a refusal.
       redirect: 'manual',
       credentials: 'omit',
       headers: {
         accept: 'application/json, text/plain;q=0.5',
-        // What is not compressed cannot swell.
+        // A compressed body could be much larger than what was received.
         'accept-encoding': 'identity',
         'user-agent': 'slipway',
         'x-request-id': requestId,
@@ -57,7 +57,7 @@ async function take(response: Response): Promise<MonitoringAnswer> {
   const type = response.headers.get('content-type')?.split(';')[0]?.trim().toLowerCase() ?? '';
   const contentType = Object.hasOwn(CONTENT_TYPES, type) ? CONTENT_TYPES[type] : undefined;
   if (response.status !== 200 || contentType === undefined) {
-    // Ends the connection of a body that nobody will read.
+    // Ends the connection whose body is not read.
     response.body?.cancel().catch(() => undefined);
     throw refuse(
       response.status === 200

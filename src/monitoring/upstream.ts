@@ -3,38 +3,38 @@ import { AppError, isAppError } from '../errors.ts';
 import type { Log } from '../log.ts';
 import { type Fetch, type MonitoringAnswer, requestMonitoring } from './request.ts';
 
-/** Somebody else's monitoring, shown under our own address. */
+/** Shows the answers of an upstream monitoring service under the addresses of this one. */
 export interface MonitoringUpstream {
   /**
-   * The view as it is now, or as it was at most an hour ago when the upstream does not answer.
+   * The upstream's answer; while the upstream does not answer, its last good answer of the last hour.
    *
-   * Asks at most once a second for each view, one request at a time, however many clients there are.
+   * Sends at most one request a second for each view, and one at a time, however many clients there are.
    *
-   * @throws AppError `upstream_unavailable` when there is no answer to fall back to
+   * @throws AppError `upstream_unavailable` when there is no such answer
    */
   view(name: MonitoringView, requestId: string): Promise<AgedAnswer>;
-  /** Asks now, with nothing to fall back to. @throws AppError `upstream_unavailable` */
+  /** Sends a request now, and uses no earlier answer. @throws AppError `upstream_unavailable` */
   probe(requestId: string): Promise<void>;
 }
 
-/** Everything that is ever asked for. */
+/** The only documents that the upstream is asked for. */
 type MonitoringView = 'health' | 'overview';
 
 interface AgedAnswer extends MonitoringAnswer {
-  /** Since it was fetched. */
+  /** Since the answer was fetched. */
   readonly ageSeconds: number;
 }
 
 export interface MonitoringUpstreamDeps {
-  /** Asked at `{baseUrl}/monitoring/{view}`; without a trailing slash. */
+  /** Without a trailing slash. The views are at `{baseUrl}/monitoring/{view}`. */
   readonly baseUrl: string;
   readonly clock: Clock;
   readonly log: Log;
-  /** Told of every request that was made: whether it was answered, and if not, why, for anybody. */
+  /** Called after every request: whether it was answered, and if not, a sentence that visitors may read. */
   readonly onOutcome?: (ok: boolean, sentence: string) => void;
-  /** Default 2 s, for the whole of an answer. */
+  /** For the whole answer. Default: 2 s. */
   readonly timeoutMs?: number;
-  /** Default the global one. */
+  /** Default: the global one. */
   readonly fetch?: Fetch;
 }
 
@@ -49,7 +49,7 @@ export function createMonitoringUpstream(deps: MonitoringUpstreamDeps): Monitori
   if (username !== '' || password !== '') {
     throw new AppError(
       'invalid_configuration',
-      'MONITORING_UPSTREAM must not hold a user name or password: monitoring is asked without credentials.',
+      'MONITORING_UPSTREAM must not contain a user name or password: the service sends no credentials to it.',
     );
   }
   const views = { health: createView(deps, 'health'), overview: createView(deps, 'overview') };
@@ -100,13 +100,13 @@ function createView(deps: MonitoringUpstreamDeps, name: MonitoringView): View {
 
   return async (requestId) => {
     const sinceAsked = clock.now() - askedAt;
-    // A clock that was set back must not silence it.
+    // A clock that was set back must not stop the requests.
     if (asking === undefined && (sinceAsked >= INTERVAL_MIN_MS || sinceAsked < 0)) {
       asking = ask(requestId).finally(() => {
         asking = undefined;
       });
     }
-    // Nobody waits for an upstream that just failed when there is something to show.
+    // A client does not wait for an upstream that just failed when there is an answer to show.
     if (failure === undefined || keptAnswer() === undefined) await asking;
     const kept = keptAnswer();
     if (kept !== undefined) return kept;

@@ -238,7 +238,7 @@ describe.skipIf(skipsBrowser)('the sign-in piece, in cookie mode', () => {
     expect(await says(page)).toBe('');
   });
 
-  it('does not call anybody signed out who is not', async () => {
+  it('does not tell a visitor who is signed in that the session ended', async () => {
     const page = await open();
     await signIn(page);
     store.goDown();
@@ -256,7 +256,7 @@ describe.skipIf(skipsBrowser)('the sign-in piece, in cookie mode', () => {
     expect(await cookie()).toBeUndefined();
   });
 
-  it('renews the access token before it expires, in every tab, and signs nobody out', async () => {
+  it('renews the access token before it expires, in every tab, and ends no session', async () => {
     const tabs = [await context.newPage(), await context.newPage(), await context.newPage()];
     // One clock for all of them.
     await context.clock.install();
