@@ -33,9 +33,7 @@ import type { Usage } from './usage/usage.ts';
 
 /** The composition root: with `app/`, decides which part uses which. Never listens. */
 
-export { openStore } from './app/stores.ts';
-
-export interface AppDeps {
+interface AppDeps {
   readonly config: Config;
   readonly clock: Clock;
   readonly randomness: Randomness;

@@ -113,7 +113,7 @@ export interface FieldIssue {
   readonly detail: string;
 }
 
-export interface ErrorDetails {
+interface ErrorDetails {
   readonly cause?: unknown;
   /** The fields that are wrong, for `invalid` errors. */
   readonly issues?: readonly FieldIssue[];

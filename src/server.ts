@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { pino } from 'pino';
 import { type BuiltApp, buildApp } from './app.ts';
 import { type Config, loadConfig } from './config.ts';
-import { isAppError } from './errors.ts';
+import { isAppError, systemCode } from './errors.ts';
 import { detailedReadiness } from './http/operations/health.ts';
 import { startMetricsServer } from './http/operations/metrics.ts';
 import { explainListenError } from './http/server/listen-error.ts';
@@ -75,7 +75,7 @@ async function openMetrics(app: BuiltApp, { metricsHost, metricsPort }: Config) 
   try {
     return await start(metricsPort ?? DEFAULT_METRICS_PORT);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE' || metricsPort !== undefined) {
+    if (systemCode(error) !== 'EADDRINUSE' || metricsPort !== undefined) {
       const port = metricsPort ?? DEFAULT_METRICS_PORT;
       const settings = { host: 'METRICS_HOST', port: 'METRICS_PORT' };
       throw explainListenError(error, { host: metricsHost, port, settings });
@@ -127,7 +127,8 @@ async function finish(app: BuiltApp): Promise<void> {
 }
 
 function fail(error: unknown): never {
-  const known = isAppError(error) || (error as NodeJS.ErrnoException).code !== undefined;
-  console.error(`slipway: ${known ? (error as Error).message : ((error as Error).stack ?? error)}`);
+  const { message, stack } = error instanceof Error ? error : new Error(String(error));
+  const isKnown = isAppError(error) || (error instanceof Error && 'code' in error);
+  console.error(`slipway: ${isKnown ? message : stack}`);
   process.exit(1);
 }

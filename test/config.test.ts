@@ -79,7 +79,7 @@ describe('configuration', () => {
     for (const name of names) expect(error.message).toMatch(new RegExp(`^  ${name}: `, 'm'));
   });
 
-  it('never prints a secret, whoever prints it', () => {
+  it('never shows a secret, however it is printed', () => {
     const secret = 'correct horse battery staple, and more of it';
     const config = loadConfig({ URL_SIGNING_SECRET: secret });
     const lines: string[] = [];
@@ -235,7 +235,7 @@ describe('configuration', () => {
         kind: 'embedded',
       });
       expect(accountsOf({ IDENTITY_PROVIDER: 'off' }).provider).toEqual({ kind: 'off' });
-      // In production an address is somebody's who was invited, or whom a provider sent a mail.
+      // In production, an invitation or a mail of the provider proves who owns an address.
       const embedded = { ...production, IDENTITY_PROVIDER: 'embedded' };
       expect(accountsOf(embedded).registration).toBe('invite');
       expect(accountsOf({ ...embedded, REGISTRATION: 'open' }).registration).toBe('open');
@@ -279,7 +279,7 @@ describe('configuration', () => {
       expect(accountsOf(replicas).provider).toEqual({ kind: 'off' });
       expect(() => loadConfig({ ...embedded, NODE_ENV: 'development' })).not.toThrow();
       expect(() => loadConfig({ ...embedded, OBJECT_STORE: 'filesystem' })).not.toThrow();
-      // The command line signs nobody in.
+      // The command line needs no settings of signing in.
       expect(() => loadConfig(embedded, 'command')).not.toThrow();
     });
 

@@ -20,7 +20,7 @@ process.on('exit', () => {
   for (const child of running) child.kill('SIGKILL');
 });
 
-export interface ChildOptions {
+interface ChildOptions {
   readonly env?: Readonly<Record<string, string>>;
   readonly execArgv?: readonly string[];
   /** A directory other than the project's, so that a `.env` there does not affect the measurement. */

@@ -6,7 +6,7 @@ export interface RequestCount {
   readonly trips: number;
 }
 
-export interface CountingStore {
+interface CountingStore {
   readonly store: ObjectStore;
   /** The counts since the last `take`. */
   take(): RequestCount;

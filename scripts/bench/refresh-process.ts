@@ -1,4 +1,4 @@
-import { openStore } from '../../src/app.ts';
+import { openStore } from '../../src/app/stores.ts';
 import { loadConfig } from '../../src/config.ts';
 import type { Account } from '../../src/identity/accounts/account-document.ts';
 import { createRefreshTokens } from '../../src/identity/sessions/refresh-token.ts';

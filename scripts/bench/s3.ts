@@ -38,7 +38,7 @@ export function createMinioClient(place: S3Place): Client {
 }
 
 /** A new bucket, and the environment that makes a process use it. */
-export interface BenchBucket {
+interface BenchBucket {
   readonly name: string;
   readonly env: Readonly<Record<string, string>>;
   empty(): Promise<void>;

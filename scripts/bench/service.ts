@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { BenchContext } from './bench.ts';
 
 /** The compiled service in its own process, as users run it. */
-export interface RunningService {
+interface RunningService {
   readonly url: string;
   stop(): Promise<void>;
 }

@@ -1,4 +1,4 @@
-import { openStore } from '../../src/app.ts';
+import { openStore } from '../../src/app/stores.ts';
 import { loadConfig } from '../../src/config.ts';
 import { systemClock, systemRandomness } from '../../src/system.ts';
 import { answerParent } from './child.ts';

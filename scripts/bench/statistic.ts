@@ -45,7 +45,7 @@ export function quantile(values: readonly number[], share: number): number {
 }
 
 /** How well a measured time reveals which of two groups it belongs to. */
-export interface RankSum {
+interface RankSum {
   /**
    * The share of pairs in which the first group's value is higher; ties count half. 0.5 reveals nothing,
    * 0 or 1 reveals the group.

@@ -1,6 +1,6 @@
 /** A benchmark's report: one aligned table that shows each target beside its measurement. */
 
-export interface Target {
+interface Target {
   readonly value: number;
   readonly max: number;
   /** Printed after the target, with its leading space: ` ×`, ` MiB`. */

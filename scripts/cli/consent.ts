@@ -4,12 +4,13 @@ import { printableText } from './output.ts';
 import type { Terminal } from './terminal.ts';
 
 /** Refusals that the operator may overrule, and the option that overrules without a question. */
-const OPTIONS = {
+const OPTIONS: Partial<Readonly<Record<ErrorCode, ConsentOption>>> = {
   older_version: 'allowOlder',
   clients_stranded: 'allowStranded',
-} as const satisfies Partial<Record<ErrorCode, string>>;
+};
 
-type Overruled = Partial<Record<(typeof OPTIONS)[keyof typeof OPTIONS], boolean>>;
+type ConsentOption = 'allowOlder' | 'allowStranded';
+type Overruled = Partial<Record<ConsentOption, boolean>>;
 
 /**
  * Runs an operation that the operator may have to confirm. On a terminal it shows the refusal and asks; after a yes it
@@ -25,9 +26,10 @@ export async function runWithConsent<T>(
     try {
       return await run(overruled);
     } catch (error) {
-      const option = isAppError(error) ? OPTIONS[error.code as keyof typeof OPTIONS] : undefined;
+      if (!isAppError(error)) throw error;
+      const option = OPTIONS[error.code];
       if (option === undefined || overruled[option] || !isInteractive(terminal)) throw error;
-      if (!(await confirm(terminal, (error as Error).message))) throw error;
+      if (!(await confirm(terminal, error.message))) throw error;
       overruled = { ...overruled, [option]: true };
     }
   }

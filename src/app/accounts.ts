@@ -19,7 +19,7 @@ import type { Part, PartDeps } from './part.ts';
 /** What each account route uses. */
 type AccountRoutes = AccountsDeps & { readonly billingPortalUrl: string | undefined };
 
-export interface AccountsPart extends Part {
+interface AccountsPart extends Part {
   /** Undefined if IDENTITY_PROVIDER is off. */
   readonly identity: Identity | undefined;
   readonly routes: AccountRoutes;

@@ -6,7 +6,7 @@ import { claimKey, HOUSEKEEPING_ROOT } from './keys.ts';
 
 /** Cleaning up once an hour, in the one process that claims the hour first. */
 
-export interface HousekeepingDeps {
+interface HousekeepingDeps {
   readonly store: ObjectStore;
   /** The store's time. */
   readonly clock: Clock;
@@ -18,7 +18,7 @@ export interface HousekeepingDeps {
   readonly tasks: Readonly<Record<string, () => Promise<number>>>;
 }
 
-export interface Housekeeping {
+interface Housekeeping {
   start(): void;
   /** Resolves when no task is running, or after two seconds: the next hour completes what is left. */
   stop(): Promise<void>;

@@ -13,7 +13,7 @@ import {
 import { createStatus, type Status } from '../status/status.ts';
 
 /** What the components on the status page are made of. */
-export interface WatchedParts {
+interface WatchedParts {
   readonly config: Config;
   readonly clock: Clock;
   readonly randomness: Randomness;

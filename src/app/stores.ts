@@ -13,7 +13,7 @@ import type { AppendDeps } from '../sequence/append.ts';
 
 /** Which stores the configuration names. */
 
-export interface StoreDeps {
+interface StoreDeps {
   readonly config: Config;
   readonly clock: Clock;
   readonly randomness: Randomness;

@@ -40,7 +40,7 @@ const FILES: readonly (readonly [RegExp, string])[] = [
 
 /** Archives that only the updater of Tauri 1 reads: an installer in a zip or a tar. */
 const TAURI_1_UPDATER = /\.(nsis|msi)\.zip$|\.AppImage\.tar\.gz$/i;
-export const TAURI_1_REASON =
+const TAURI_1_REASON =
   'an updater bundle of Tauri 1: Tauri 2 updates from the installer itself, and other clients cannot use an archive of it';
 
 /** Why the file is not published; undefined for any other file. */
@@ -51,7 +51,7 @@ export function fileByProduct(name: string): string | undefined {
 }
 
 /** What {@link directoryByProduct} needs of a directory. */
-export interface DirectoryFacts {
+interface DirectoryFacts {
   readonly name: string;
   readonly parent: string;
   /** The names in it. */

@@ -23,7 +23,7 @@ export interface Statement {
   readonly minimumOsVersion?: string;
 }
 
-export interface PathArgument {
+interface PathArgument {
   /** Absolute. */
   readonly path: string;
   readonly isDirectory: boolean;

@@ -1,4 +1,4 @@
-import type { Arch, Platform } from '../domain/platform.ts';
+import { type Arch, type Platform, parseArch } from '../domain/platform.ts';
 import { type Clues, isMarkOfElectronBuilder } from './clues.ts';
 import { squirrelFormat } from './electron-forge.ts';
 import { archInName, inferFromName, isWebInstaller, isWebPackage } from './infer.ts';
@@ -20,7 +20,7 @@ const UNPACKED: Readonly<Record<Platform, RegExp>> = {
 export function cluesOfElectronBuilder(file: SourceFile): Clues | undefined {
   const folder = SQUIRREL_FOLDER.exec(file.folders.at(-1) ?? '');
   if (folder !== null) {
-    const arch = (folder[1] ?? 'x64') as Arch;
+    const arch = parseArch(folder[1] ?? 'x64');
     return {
       platform: 'windows',
       arch: { arch, source: `the folder ${folder[0]}` },
@@ -66,7 +66,7 @@ function unsuffixedArch(platform: Platform, file: SourceFile): Arch | undefined 
   if (isWeb(file)) return archOfPackages(file);
   const built = file.siblings.flatMap((sibling) => {
     const match = UNPACKED[platform].exec(sibling);
-    return match === null ? [] : [(match[1] === 'armv7l' ? 'armv7' : (match[1] ?? 'x64')) as Arch];
+    return match === null ? [] : [parseArch(match[1] ?? 'x64')];
   });
   const arches = [...new Set(built)];
   if (arches.length === 0) return 'x64';

@@ -125,7 +125,7 @@ function decodeBase64(value: unknown): string {
 
 function sizeOf(path: string, value: unknown): number | undefined {
   if (value === undefined || value === null) return undefined;
-  if (Number.isSafeInteger(value)) return value as number;
+  if (typeof value === 'number' && Number.isSafeInteger(value)) return value;
   throw refusal(
     path,
     `it states the size ${String(value).slice(0, 40)}, which is not a number of bytes. Build again, or remove it.`,
@@ -144,6 +144,7 @@ function attempt<T>(read: () => T): T | undefined {
   try {
     return read();
   } catch {
+    // The caller has an answer for text that cannot be parsed.
     return undefined;
   }
 }

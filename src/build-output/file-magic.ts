@@ -50,7 +50,7 @@ export async function isNsisProgram(path: string): Promise<boolean> {
 }
 
 /** Reads at most `bytesMax` bytes from the beginning of a file. */
-export async function readStart(path: string, bytesMax: number): Promise<Buffer> {
+async function readStart(path: string, bytesMax: number): Promise<Buffer> {
   const file = await open(path, 'r');
   try {
     const buffer = Buffer.alloc(bytesMax);

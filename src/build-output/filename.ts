@@ -5,7 +5,7 @@ import { refusal } from './refusal.ts';
 /** The names that artifacts are published under. */
 
 /** Leaves room for `.blockmap`, and for suffixes of stores and file systems. */
-export const FILENAME_BYTES_MAX = 200;
+const FILENAME_BYTES_MAX = 200;
 
 /**
  * Control and format characters, unusual spaces, separators, and characters that Windows cannot save. Bidirectional

@@ -52,7 +52,7 @@ export async function identify(
   const found = await findOut(file, version);
   if (found.clues.skip !== undefined) return skipOrRefuse(file, found.clues.skip);
   if (found.nupkg?.isVelopack && found.nupkg.version !== version) {
-    return skipOrRefuse(file, `is of version ${found.nupkg.version}, not ${version}`);
+    return skipOrRefuse(file, `it is of version ${found.nupkg.version}, not ${version}`);
   }
   const { platform, format } = found;
   if (platform === undefined || format === undefined) return unclear(file, found);
@@ -70,7 +70,7 @@ export async function identify(
 
 function whyUnwanted(file: SourceFile, version: string): string | undefined {
   const other = otherVersionIn(file.statement?.filename ?? file.name, version);
-  if (other !== undefined) return `is of version ${other}, not ${version}`;
+  if (other !== undefined) return `it is of version ${other}, not ${version}`;
   // With a stated format the publisher means to publish a by-product.
   return file.statement?.format === undefined ? fileByProduct(file.name) : undefined;
 }

@@ -2,7 +2,7 @@ import { type Arch, archOf, type Format, type Platform, platformOf } from '../do
 
 /** What a file name alone tells, whichever tool wrote it. */
 
-export interface NameClues {
+interface NameClues {
   readonly platform?: Platform;
   readonly arch?: Arch;
   readonly format?: Format;

@@ -14,7 +14,7 @@ export const LINK_REASON = 'a link, which is not followed; name the file itself'
 /** Build output is shallow: deeper directories are a project, or a loop of mounts. */
 const DEPTH_MAX = 12;
 
-export interface Scan {
+interface Scan {
   readonly files: SourceFile[];
   readonly skipped: SkippedFile[];
 }

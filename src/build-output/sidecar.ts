@@ -60,7 +60,7 @@ export async function attachSidecar(
     const reason =
       other === undefined
         ? `the file that it belongs to is not published: ${name.replace(SUFFIX, '')}`
-        : `is of version ${other}, not ${version}`;
+        : `it is of version ${other}, not ${version}`;
     if (statement !== null) throw refusal(path, reason);
     return { path, reason };
   }
@@ -77,7 +77,7 @@ function attachWebPackage(
 ): SkippedFile | undefined {
   const { path, name, size } = sidecar;
   const other = otherVersionIn(name, version);
-  if (other !== undefined) return { path, reason: `is of version ${other}, not ${version}` };
+  if (other !== undefined) return { path, reason: `it is of version ${other}, not ${version}` };
   const [installer, ...others] = [...drafts.values()].filter(
     ({ package: { format, file } }) =>
       format === 'nsis-web' && dirname(file.path) === dirname(path),

@@ -4,7 +4,7 @@ import { openPromise } from 'yauzl';
 import { systemCode } from '../errors.ts';
 
 /** The first bytes of one file in a zip. */
-export interface ZipEntry {
+interface ZipEntry {
   readonly name: string;
   readonly start: Buffer;
 }

@@ -28,7 +28,7 @@ export interface Captcha {
   probe(): Promise<void>;
 }
 
-export interface ProviderSettings {
+interface ProviderSettings {
   readonly kind: CaptchaProvider;
   readonly secret: Secret;
   /** Undefined: the provider's own address. */
@@ -38,9 +38,9 @@ export interface ProviderSettings {
 }
 
 /** `none`: no captcha is needed. `missing`: one is needed and none is set up. */
-export type CaptchaSettings = { readonly kind: 'none' | 'missing' } | ProviderSettings;
+type CaptchaSettings = { readonly kind: 'none' | 'missing' } | ProviderSettings;
 
-export interface CaptchaDeps {
+interface CaptchaDeps {
   readonly log?: Log;
   readonly timeoutMs?: number;
   /** Called after every request to the service. */

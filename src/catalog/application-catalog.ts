@@ -63,7 +63,7 @@ export interface ApplicationCatalog {
   restore(confirmedAt: number): Promise<void>;
 }
 
-export interface ApplicationCatalogDeps {
+interface ApplicationCatalogDeps {
   readonly store: ObjectStore;
   readonly clock: Clock;
   readonly log: Log;

@@ -164,7 +164,7 @@ export function healthOf(application: string, state: ApplicationState): Applicat
   };
 }
 
-export interface LogLine {
+interface LogLine {
   readonly level: 'info' | 'error';
   readonly facts: object;
   readonly message: string;

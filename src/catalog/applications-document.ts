@@ -16,5 +16,3 @@ export const applicationsSchema = z.object({
   skipped: skippedSchema,
   applications: z.array(z.object({ name: z.string(), created_at: timeSchema })),
 });
-
-export type ApplicationsJson = z.output<typeof applicationsSchema>;

@@ -11,7 +11,7 @@ import type { ReaderDeps } from './read.ts';
 /** A publisher uses an upload that no manifest names only while it is young: `gc` deletes it after a week. */
 export const REUSE_AGE_MAX_MS = 24 * 3_600_000;
 
-export interface UploadedFile {
+interface UploadedFile {
   /** Its path on disk. */
   readonly path: string;
   /** The name it is published under. */

@@ -35,7 +35,7 @@ export interface Catalog {
   health(): CatalogHealth;
 }
 
-export interface CatalogHealth {
+interface CatalogHealth {
   /** Whether some application can be answered for, or there is none: a broken one stops no other. */
   readonly ready: boolean;
   readonly applications: Readonly<Record<string, ApplicationHealth>>;
@@ -43,7 +43,7 @@ export interface CatalogHealth {
   readonly problems: readonly string[];
 }
 
-export interface CatalogDeps {
+interface CatalogDeps {
   readonly store: ObjectStore;
   readonly clock: Clock;
   readonly randomness: Randomness;

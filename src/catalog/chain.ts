@@ -10,7 +10,7 @@ import type { Revision } from './sequences.ts';
  */
 
 /** The fields of a revision that the chain needs: a long history does not fit into memory. */
-export interface Link extends Pick<Revision['signed'], 'revision' | 'previous' | 'skipped'> {
+interface Link extends Pick<Revision['signed'], 'revision' | 'previous' | 'skipped'> {
   readonly digest: string;
 }
 

@@ -33,14 +33,14 @@ export interface WriterDeps extends AppendDeps {
 
 export type Channels = Readonly<Record<string, ChannelJson>>;
 
-export interface CatalogChange {
+interface CatalogChange {
   readonly kind: ChangeKind;
   readonly version: string;
   readonly channels: readonly string[];
   readonly reason: string | null;
 }
 
-export interface CatalogEdit {
+interface CatalogEdit {
   readonly change: CatalogChange;
   readonly channels: Channels;
 }

@@ -77,7 +77,7 @@ export function findLastHint(store: ObjectStore, from: number): Promise<number> 
   return findLast(store, hintSequence, from);
 }
 
-export interface Hints {
+interface Hints {
   /** The applications that changed; undefined when there are too many hints to read. */
   readonly applications: ReadonlySet<string> | undefined;
   /** The number of the newest hint. */

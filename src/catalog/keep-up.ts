@@ -9,7 +9,7 @@ import { findLastHint, readHints } from './hints.ts';
  * The other reads the list of applications and every application in turn, so that a lost hint costs time
  * and nothing else. The requests of both do not grow with the number of applications.
  */
-export interface KeepUp {
+interface KeepUp {
   /**
    * Reads the hints since the last call, and what they name. The first call only finds the newest hint.
    *
@@ -20,7 +20,7 @@ export interface KeepUp {
   start(): () => Promise<void>;
 }
 
-export interface KeepUpDeps {
+interface KeepUpDeps {
   readonly store: ObjectStore;
   readonly clock: Clock;
   readonly randomness: Randomness;

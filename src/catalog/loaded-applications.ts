@@ -7,7 +7,7 @@ import { isUntried } from './application-state.ts';
 import type { SavedState } from './saved-state.ts';
 
 /** The catalogs that this process has loaded: of the applications in the list and in the saved state. */
-export interface LoadedApplications {
+interface LoadedApplications {
   readonly list: ApplicationList;
   readonly byName: ReadonlyMap<string, ApplicationCatalog>;
   /** Starts from the saved state, if there is one. */
@@ -22,7 +22,7 @@ export interface LoadedApplications {
   refreshApplication(name: string): Promise<void>;
 }
 
-export interface LoadedApplicationsDeps {
+interface LoadedApplicationsDeps {
   readonly store: ObjectStore;
   readonly clock: Clock;
   readonly log: Log;

@@ -113,7 +113,7 @@ export const manifestSchema = z
   })
   .refine((manifest) => areUnique(manifest.artifacts), 'two artifacts share an identity or a name');
 
-export type ManifestJson = z.output<typeof manifestSchema>;
+type ManifestJson = z.output<typeof manifestSchema>;
 type ArtifactJson = z.output<typeof artifactSchema>;
 type TargetJson = z.output<typeof targetSchema>;
 
@@ -183,7 +183,7 @@ function artifactOf(json: ArtifactJson): Artifact {
   };
 }
 
-export interface ManifestHeader {
+interface ManifestHeader {
   readonly number: number;
   readonly changeId: string;
   readonly at: string;

@@ -107,7 +107,7 @@ export async function readRevision(
 }
 
 /** The documents of a sequence whose newest state may be unknown: for checks, which report that. */
-export interface Stored<T> {
+interface Stored<T> {
   /** The newest readable document. */
   readonly newest: T | undefined;
   readonly readCount: number;

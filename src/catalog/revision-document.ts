@@ -77,7 +77,7 @@ const channelSchema = z.object({
     .describe('The versions that it listed before and lists no longer.'),
 });
 
-export const CHANGE_KINDS = ['publish', 'promote', 'pause', 'resume', 'yank', 'retire'] as const;
+const CHANGE_KINDS = ['publish', 'promote', 'pause', 'resume', 'yank', 'retire'] as const;
 
 export const revisionSchema = z.object({
   schema_version: z.literal(SCHEMA_VERSION),

@@ -25,12 +25,12 @@ export interface SavedState {
   saveApplications(applications: SavedApplications): Promise<void>;
 }
 
-export interface SavedCatalog {
+interface SavedCatalog {
   readonly revision: Revision;
   readonly manifests: readonly Manifest[];
 }
 
-export interface SavedApplications {
+interface SavedApplications {
   readonly names: readonly string[];
   /** When the store last confirmed each catalog: milliseconds since the epoch. */
   readonly confirmedAt: Readonly<Record<string, number>>;

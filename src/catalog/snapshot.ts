@@ -27,7 +27,7 @@ export interface Snapshot {
 }
 
 /** Any set of names: a `Set`, or a `Map` by name. */
-export type Names = Pick<ReadonlySet<string>, 'has' | 'size'>;
+type Names = Pick<ReadonlySet<string>, 'has' | 'size'>;
 
 /**
  * Creates a snapshot in steps: thousands of offers take longer than a request may wait.

@@ -42,7 +42,7 @@ export interface AccountsConfig {
   readonly billingPortalUrl: string | undefined;
 }
 
-export type IdentityProviderConfig =
+type IdentityProviderConfig =
   | { readonly kind: 'off' | 'embedded' }
   | { readonly kind: 'gotrue'; readonly url: string; readonly apiKey: Secret };
 

@@ -1,9 +1,9 @@
 /** When a mail that could not be delivered is sent again. */
 
 export const BACKOFF_FIRST_MS = 60_000;
-export const BACKOFF_MAX_MS = 6 * 3_600_000;
+const BACKOFF_MAX_MS = 6 * 3_600_000;
 /** A failure later than this after acceptance or redelivery is the last one. */
-export const GIVE_UP_AFTER_MS = 72 * 3_600_000;
+const GIVE_UP_AFTER_MS = 72 * 3_600_000;
 const JITTER = 0.1;
 /** In milliseconds: no pause is longer, jitter included. */
 export const PAUSE_MAX_MS = BACKOFF_MAX_MS * (1 + JITTER);

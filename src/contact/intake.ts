@@ -17,7 +17,7 @@ export interface Submission extends Pick<Message, 'name' | 'email' | 'subject' |
   readonly honeypot: string;
 }
 
-export interface IntakeDeps extends CreateDeps {
+interface IntakeDeps extends CreateDeps {
   readonly captcha: Pick<Captcha, 'verify'>;
   /** Called once a message is stored, so that it can be delivered at once. */
   readonly onAccepted?: (id: string) => void;

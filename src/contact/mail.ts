@@ -24,7 +24,7 @@ export type SendResult =
       readonly isReachable: boolean;
     };
 
-export interface MailerOptions {
+interface MailerOptions {
   /** `smtp://user:password@host:port` or `smtps://…`. */
   readonly smtpUrl: Secret;
   /** A plain mail address, as in `to`. */

@@ -21,7 +21,7 @@ export async function markOpen(deps: CreateDeps, id: string, number: number): Pr
   await createSettled(deps, openKey(id, number), EMPTY);
 }
 
-export interface OpenMarker {
+interface OpenMarker {
   readonly id: string;
   readonly number: number;
   readonly createdAt: Date;

@@ -6,7 +6,7 @@ import type { MachineQuery, UpdateQuery } from './update-query.ts';
 import { compareVersions, inRange, versionText } from './version.ts';
 
 /** Why a client cannot have an offer. */
-export type Obstacle =
+type Obstacle =
   | 'unsupported_platform'
   | 'unsupported_format'
   | 'unsupported_os_version'
@@ -16,10 +16,10 @@ export type Obstacle =
 export type Reason = 'offer' | 'up_to_date' | 'no_release' | 'not_entitled' | Obstacle;
 
 /** `no_native_build`: the machine keeps its native builds, and the release has none for it yet. */
-export type Outcome = 'offer' | 'no_native_build' | Obstacle;
+type Outcome = 'offer' | 'no_native_build' | Obstacle;
 
 /** An offer that was considered, and the result. */
-export interface Step {
+interface Step {
   readonly version: string;
   readonly outcome: Outcome;
 }

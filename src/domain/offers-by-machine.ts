@@ -13,7 +13,7 @@ import { PROCESSOR_ARCHES } from './target.ts';
 /** The offers of a channel by machine, so that a decision does not search the whole list. */
 
 /** The offers of a channel with an artifact that runs on one platform and architecture. */
-export interface MachineOffers {
+interface MachineOffers {
   readonly platform: Platform;
   /** Newest first. */
   readonly offers: readonly Offer[];
@@ -50,15 +50,13 @@ export const NO_OFFERS: MachineIndex = (platform) => ({
 /** @param offers newest first */
 export function* indexByMachine(offers: readonly Offer[]): Steps<MachineIndex> {
   const machines = PLATFORMS.flatMap((platform) =>
-    [...ARCHES, null].map((arch) => ({
-      name: machineName(platform, arch),
-      platform,
-      arch,
-      arches: admittedArches(platform, arch),
-      offers: [] as Offer[],
-      formats: new Set<Format>(),
-      nativesBefore: [] as Natives[],
-    })),
+    [...ARCHES, null].map((arch) => {
+      const offers: Offer[] = [];
+      const nativesBefore: Natives[] = [];
+      const name = machineName(platform, arch);
+      const arches = admittedArches(platform, arch);
+      return { name, platform, arch, arches, offers, nativesBefore, formats: new Set<Format>() };
+    }),
   );
   const natives = createNatives();
   const add = (offer: Offer): void => {

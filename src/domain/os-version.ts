@@ -1,7 +1,7 @@
 /** Versions of operating systems: dotted numbers. */
 
 /** Most significant first; missing numbers count as zero. */
-export type OsVersion = readonly number[];
+type OsVersion = readonly number[];
 
 const LEADING_NUMBERS = /^\s*v?(\d{1,9}(?:\.\d{1,9}){0,7})/;
 

@@ -94,11 +94,6 @@ export function archOf(word: string): Arch | undefined {
   return lookUp(ARCH_ALIASES, word);
 }
 
-/** The format that an alias means; undefined for an unknown word. */
-export function formatOf(word: string): Format | undefined {
-  return lookUp(FORMAT_ALIASES, word);
-}
-
 /** @throws AppError `unknown_platform` */
 export function parsePlatform(word: string, pointer = '/platform'): Platform {
   return platformOf(word) ?? refuse('unknown_platform', 'platform', word, PLATFORMS, pointer);
@@ -111,7 +106,7 @@ export function parseArch(word: string, pointer = '/arch'): Arch {
 
 /** @throws AppError `unknown_format` */
 export function parseFormat(word: string, pointer = '/format'): Format {
-  return formatOf(word) ?? refuse('unknown_format', 'format', word, FORMATS, pointer);
+  return lookUp(FORMAT_ALIASES, word) ?? refuse('unknown_format', 'format', word, FORMATS, pointer);
 }
 
 /**

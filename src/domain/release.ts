@@ -32,9 +32,9 @@ export interface Artifact extends ArtifactIdentity {
 }
 
 /** Markdown by BCP 47 language tag; `und` is text without a stated language. */
-export type ReleaseNotes = Readonly<Record<string, string>>;
+type ReleaseNotes = Readonly<Record<string, string>>;
 
-export interface Provenance {
+interface Provenance {
   readonly commit: string | null;
   readonly buildUrl: string | null;
 }

@@ -10,7 +10,7 @@ import {
 /** Tiers of accounts: which channels and features each tier opens. */
 
 /** What only some tiers may do. */
-export const FEATURES = ['developer_keys', 'analytics'] as const;
+const FEATURES = ['developer_keys', 'analytics'] as const;
 export type Feature = (typeof FEATURES)[number];
 
 /**
@@ -108,7 +108,7 @@ function createTierTable(tiers: readonly [Tier, ...Tier[]]): TierTable {
 }
 
 /** A channel as one tier sees it. */
-export interface TieredView {
+interface TieredView {
   readonly channel: ChannelView;
   /** Whether another client may see it otherwise: an answer from it must not be cached for others. */
   readonly isRestricted: boolean;

@@ -10,7 +10,7 @@ export type Version = semver.SemVer;
 export type VersionRange = semver.Range;
 
 /** Longest version accepted, in characters: it becomes part of object keys and of file paths. */
-export const VERSION_LENGTH_MAX = 128;
+const VERSION_LENGTH_MAX = 128;
 const RANGE_LENGTH_MAX = 512;
 
 /**

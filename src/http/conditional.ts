@@ -3,7 +3,7 @@ import type { FastifyReply, FastifyRequest, onSendHookHandler } from 'fastify';
 import type { App } from './deps.ts';
 
 /** For answers that are the same for every client. Caches may serve them for some minutes during an outage. */
-export const PUBLIC_CACHE = 'public, max-age=60, stale-while-revalidate=300, stale-if-error=600';
+const PUBLIC_CACHE = 'public, max-age=60, stale-while-revalidate=300, stale-if-error=600';
 
 /** For answers that depend on the account: a shared cache would serve them to other clients. */
 export const PRIVATE_CACHE = 'private, no-store';

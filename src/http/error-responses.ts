@@ -27,7 +27,7 @@ interface ErrorResponse {
   readonly content: { readonly 'application/problem+json': { readonly schema: z.ZodType } };
 }
 
-export type ErrorResponses = { readonly [Status in ErrorStatus]?: ErrorResponse };
+type ErrorResponses = { readonly [Status in ErrorStatus]?: ErrorResponse };
 
 /**
  * For a route's `response`: one entry per HTTP status, whose schema lists the codes of that status.

@@ -40,7 +40,7 @@ const RETRY_AFTER_SECONDS = 5;
 
 export const PROBLEM_TYPE = 'application/problem+json; charset=utf-8';
 
-export interface Problem {
+interface Problem {
   readonly type: string;
   /** The reason phrase of the status. */
   readonly title: string;

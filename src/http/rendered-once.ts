@@ -2,7 +2,7 @@
  * A cache of rendered documents: rendering one for every client would cost more time and memory than everything
  * else that its route does.
  */
-export interface Once<T> {
+interface Once<T> {
   /**
    * @param key must not contain free text of clients, which could fill the cache
    * @param parts what the document is made from; it is made again when one of them is another object

@@ -33,7 +33,7 @@ export async function setPassword(
   return commitPassword(deps, id, await deps.passwords.hash(password));
 }
 
-export interface PasswordChange {
+interface PasswordChange {
   readonly account: string;
   /** The session that asks. It goes on. */
   readonly session: string;

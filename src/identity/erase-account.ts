@@ -21,7 +21,7 @@ export async function eraseAccount(deps: AppendDeps, id: string): Promise<void> 
   // First, because invitations are stored by address: after the account is gone, a second try could not
   // find those of an account whose id does not follow from its address.
   if (email !== undefined) await endInvitations(deps, email, 'erased');
-  // The account ends before the rest, so that nobody can sign in meanwhile.
+  // The account ends before the rest, so that its owner cannot sign in meanwhile.
   await eraseSequence(deps, accountPrefix(id), ERASED);
   await eraseBelongings(deps, id);
 }

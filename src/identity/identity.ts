@@ -24,7 +24,7 @@ export interface Identity extends AppendDeps {
   readonly developerKeys: DeveloperKeyVerifier;
 }
 
-export interface IdentityOptions
+interface IdentityOptions
   extends AppendDeps,
     Pick<Identity, 'provider' | 'registration' | 'signingKeys'> {
   readonly log: Log;

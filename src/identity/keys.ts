@@ -53,7 +53,7 @@ export function sessionKey(account: string, session: string, counter: number): s
   return `${sessionPrefix(account, session)}${counter}.json`;
 }
 
-export interface SessionObject {
+interface SessionObject {
   readonly account: string;
   readonly session: string;
   /** Undefined for the end marker. */
@@ -90,7 +90,7 @@ export function developerKeyUseKey(account: string, id: string, day: string): st
   return `${developerKeyPrefix(account, id)}used/${day}.json`;
 }
 
-export interface DeveloperKeyObject {
+interface DeveloperKeyObject {
   readonly id: string;
   /** The day of a use, in UTC; undefined for the document and the end marker. */
   readonly usedOn: string | undefined;

@@ -7,7 +7,7 @@ import type { IdentityProvider, NewPerson } from './providers/identity-provider.
 /** Which addresses may register: every one, those that an admin invited, or none. */
 export type Registration = 'open' | 'invite' | 'closed';
 
-export interface RegisterDeps extends AppendDeps {
+interface RegisterDeps extends AppendDeps {
   readonly provider: IdentityProvider;
   readonly registration: Registration;
 }

@@ -15,7 +15,7 @@ export interface SignInDeps extends AppendDeps, ProofDeps {
   readonly sessions: Sessions;
 }
 
-export interface SignIn {
+interface SignIn {
   readonly email: string;
   readonly password: string;
   readonly platform: ClientPlatform;

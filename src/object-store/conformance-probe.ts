@@ -7,7 +7,7 @@ const RACERS = 32;
 const VERDICT_BYTES_MAX = 64 * 1024;
 const SCHEMA_VERSION = 1;
 
-export interface Verdict {
+interface Verdict {
   readonly conforming: boolean;
   /** One sentence for each wrong behaviour. */
   readonly findings: readonly string[];

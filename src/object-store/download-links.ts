@@ -21,7 +21,7 @@ export interface DownloadLinks {
   link(request: LinkRequest): PresignedUrl | Promise<PresignedUrl>;
 }
 
-export type LinkRequest = Pick<PresignRequest, 'method' | 'key' | 'filename'>;
+type LinkRequest = Pick<PresignRequest, 'method' | 'key' | 'filename'>;
 
 interface CachedLink {
   readonly link: PresignedUrl;

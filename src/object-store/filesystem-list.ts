@@ -5,7 +5,7 @@ import { isMissing } from './filesystem-errors.ts';
 import { parsePart, partsOf } from './filesystem-names.ts';
 import { compareKeys, isKey, TEMPORARY_PREFIX } from './key.ts';
 
-export interface FoundFile {
+interface FoundFile {
   readonly key: string;
   readonly path: string;
 }

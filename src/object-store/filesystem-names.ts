@@ -28,7 +28,7 @@ export function pathOf(root: string, key: string): string {
 }
 
 /** The part of a segment in one directory entry: its text, and whether the segment continues in the directory. */
-export interface NamePart {
+interface NamePart {
   readonly text: string;
   readonly isContinued: boolean;
 }

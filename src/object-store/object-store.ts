@@ -79,7 +79,7 @@ export interface CallOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-export interface CreateOptions extends CallOptions {
+interface CreateOptions extends CallOptions {
   /** Default `application/octet-stream`. */
   readonly contentType?: string;
 }
@@ -120,7 +120,7 @@ export interface StoredObject extends ObjectInfo {
   readonly body: Uint8Array;
 }
 
-export interface ObjectStream extends ObjectInfo {
+interface ObjectStream extends ObjectInfo {
   readonly stream: Readable;
 }
 
@@ -133,7 +133,7 @@ export interface UploadSource {
 }
 
 /** Reads into the caller's buffers, so that a large file does not make as much garbage to collect. */
-export interface SourceReader {
+interface SourceReader {
   /** Reads from `position` into `target`; returns the number of bytes read, 0 at the end. */
   read(target: Uint8Array, position: number): Promise<number>;
   close(): Promise<void>;

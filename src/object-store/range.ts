@@ -2,7 +2,7 @@ import { AppError } from '../errors.ts';
 import type { ByteRange } from './object-store.ts';
 
 /** First and last byte, inclusive. For a whole empty object, `end` is `start - 1`. */
-export interface ResolvedRange {
+interface ResolvedRange {
   readonly start: number;
   readonly end: number;
 }

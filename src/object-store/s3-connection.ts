@@ -57,7 +57,7 @@ const BACKOFF_MAX_MS = 1_000;
 const RETRY_BUDGET = 100;
 const CREDENTIALS_TIMEOUT_MS = 10_000;
 
-export interface S3Request extends S3Call {
+interface S3Request extends S3Call {
   readonly timeoutMs: number;
   readonly signal?: AbortSignal | undefined;
   /** Whether the first attempt uses a new connection, as later attempts always do. */
@@ -70,7 +70,7 @@ export interface Attempt {
   answered(): void;
 }
 
-export type Send<T> = (signal: AbortSignal, attempt: Attempt) => Promise<T>;
+type Send<T> = (signal: AbortSignal, attempt: Attempt) => Promise<T>;
 
 /** A bucket with its clients, time-outs and retries. */
 export interface S3Connection {
@@ -233,7 +233,7 @@ export function createS3Client(
 }
 
 /** The endpoint's origin and path, without credentials or a trailing slash; `invalid_configuration` for no URL. */
-export function parseEndpoint(endpoint: string | undefined): string | undefined {
+function parseEndpoint(endpoint: string | undefined): string | undefined {
   if (endpoint === undefined) {
     return undefined;
   }

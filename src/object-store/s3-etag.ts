@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 
 /** The fields of an answer that show which bytes its ETag is for. */
-export interface Tagged {
+interface Tagged {
   readonly ETag?: string | undefined;
   readonly ServerSideEncryption?: string | undefined;
   readonly SSECustomerAlgorithm?: string | undefined;

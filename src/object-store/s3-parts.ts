@@ -7,7 +7,7 @@ const IN_FLIGHT_MAX = 3;
 /** The most memory for all buffers of one upload. */
 const BUFFERS_BYTES_MAX = 80 * 1024 * 1024;
 
-export interface PartPlan {
+interface PartPlan {
   /** Equal for every part but the last, because some stores require it. */
   readonly partBytes: number;
   readonly count: number;

@@ -11,7 +11,7 @@ export interface UrlSigner {
   verify(request: SignedUrlRequest): { readonly filename: string; readonly expiresAt: Date };
 }
 
-export interface SignedUrlRequest {
+interface SignedUrlRequest {
   readonly method: string;
   /** Decoded from the path. */
   readonly key: string;

@@ -3,7 +3,7 @@ import { AppError } from '../errors.ts';
 import type { UploadSource } from './object-store.ts';
 
 /** Checks the size and SHA-256 of a source while its bytes are sent. */
-export interface UploadCheck {
+interface UploadCheck {
   update(chunk: Uint8Array): void;
   /** Throws `upload_mismatch` unless exactly the expected bytes were sent. */
   verify(): void;

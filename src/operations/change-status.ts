@@ -20,7 +20,7 @@ import { unknownApplication, unknownChannel, unknownVersion } from './unknown-re
 
 export type StatusVerb = Extract<ChangeKind, 'pause' | 'resume' | 'yank' | 'retire'>;
 
-export interface StatusRequest {
+interface StatusRequest {
   readonly application: string;
   readonly version: string;
   /** Undefined: every channel that lists the version. */

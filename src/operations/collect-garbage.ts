@@ -7,7 +7,7 @@ import type { ObjectInfo } from '../object-store/object-store.ts';
 import type { AppendDeps } from '../sequence/append.ts';
 import { unknownApplication } from './unknown-release.ts';
 
-export interface GarbageResult {
+interface GarbageResult {
   readonly application: string;
   readonly objects: readonly ObjectInfo[];
   readonly bytes: number;
@@ -15,7 +15,7 @@ export interface GarbageResult {
   readonly refusal: string | undefined;
 }
 
-export interface GarbageRequest {
+interface GarbageRequest {
   /** Undefined: every application. */
   readonly application: string | undefined;
   /** Default: a week. Shorter in tests only, because publishers rely on their uploads for a day. */

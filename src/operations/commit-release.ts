@@ -40,7 +40,7 @@ export interface CommittedRelease extends Committed, OfferedFacts {
   readonly release: Release;
 }
 
-export interface CommitOptions {
+interface CommitOptions {
   /** Whether the list of applications has the application already. */
   readonly isListed: boolean;
   /** @throws AppError when the uploads are too old to be relied on */

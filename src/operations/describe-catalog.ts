@@ -26,14 +26,14 @@ export type DescribedApplication =
       readonly machines: readonly DescribedMachine[];
     };
 
-export interface DescribedChannel {
+interface DescribedChannel {
   readonly name: string;
   readonly releasesCount: number;
   /** The newest offered version; null when there is none. */
   readonly newest: { readonly version: string; readonly releasedAt: string } | null;
 }
 
-export interface DescribedMachine {
+interface DescribedMachine {
   readonly platform: Platform;
   readonly arch: Arch;
   readonly formats: readonly Format[];

@@ -37,7 +37,7 @@ interface Finding {
   readonly detail: string;
 }
 
-export interface Check extends Finding {
+interface Check extends Finding {
   readonly name: string;
 }
 

@@ -11,7 +11,7 @@ import { issueLink, type LinkDeps, type LinkMethod } from './issue-link.ts';
 import { openChannel, type ServiceDeps } from './open-channel.ts';
 
 /** What a download button gives: one file, and a link to it. */
-export interface FoundDownload {
+interface FoundDownload {
   /** The channel's own name, when the client used an alias. */
   readonly channel: string;
   readonly release: Release;

@@ -7,7 +7,7 @@ import { offerByVersion } from './find-download.ts';
 import { issueLink, type LinkDeps, type LinkMethod } from './issue-link.ts';
 import { openChannel } from './open-channel.ts';
 
-export interface FileQuery {
+interface FileQuery {
   readonly application: string;
   readonly channel: string;
   readonly version: string;
@@ -16,7 +16,7 @@ export interface FileQuery {
   readonly method: LinkMethod;
 }
 
-export interface FoundFile {
+interface FoundFile {
   /** The channel's own name, when the client used an alias. */
   readonly channel: string;
   /** The artifact itself, or the artifact that the companion belongs to. */

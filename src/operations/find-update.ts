@@ -1,4 +1,4 @@
-import { type Decision, decideUpdate, type Reason } from '../domain/decide-update.ts';
+import { type Decision, decideUpdate } from '../domain/decide-update.ts';
 import { type Artifact, findArtifact, identityName, type Release } from '../domain/release.ts';
 import type { UpdateQuery } from '../domain/update-query.ts';
 import { AppError } from '../errors.ts';
@@ -17,8 +17,6 @@ export interface OfferedUpdate {
   /** Whether the publisher wants every client of this version to update. */
   readonly mandatory: boolean;
 }
-
-export type NoUpdateReason = Exclude<Reason, 'offer'>;
 
 type OfferDecision = Extract<Decision, { reason: 'offer' }>;
 

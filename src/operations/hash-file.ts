@@ -11,7 +11,7 @@ const CHUNK_BYTES = 1024 * 1024;
 const WORKER_BYTES_MIN = 64 * 1024 * 1024;
 
 /** Hex. */
-export interface FileDigests {
+interface FileDigests {
   readonly sha256: string;
   readonly sha512: string;
 }

@@ -9,7 +9,7 @@ import { compareVersions } from '../domain/version.ts';
 import { AppError } from '../errors.ts';
 import { openChannel, type ServiceDeps } from './open-channel.ts';
 
-export interface LatestQuery {
+interface LatestQuery {
   readonly application: string;
   readonly channel: string;
   /** Null for every platform. */

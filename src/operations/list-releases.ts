@@ -9,7 +9,7 @@ export { releaseJsonOf } from '../catalog/manifest-document.ts';
 
 /** Published releases, for operators: of the newest catalog revision, or of an older one. */
 
-export interface ListedRelease {
+interface ListedRelease {
   readonly channel: string;
   readonly offer: OfferJson;
 }
@@ -40,7 +40,7 @@ export function listReleases(revision: RevisionJson): readonly ListedRelease[] {
     );
 }
 
-export interface ShownRelease {
+interface ShownRelease {
   readonly release: Release;
   readonly manifest: number;
   readonly listed: readonly ListedRelease[];

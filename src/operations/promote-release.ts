@@ -17,7 +17,7 @@ import { admitToChannel, leftBehindOn, offersOf, withOffer } from './channel-rul
 import { refuseStranding } from './refuse-stranding.ts';
 import { unknownApplication, unknownVersion } from './unknown-release.ts';
 
-export interface PromoteRequest {
+interface PromoteRequest {
   readonly application: string;
   readonly version: string;
   readonly to: string;
@@ -28,7 +28,7 @@ export interface PromoteRequest {
   readonly allowStranded?: boolean;
 }
 
-export interface Promoted extends Committed {
+interface Promoted extends Committed {
   readonly channel: string;
   /** What the release was built for. */
   readonly builds: readonly Pick<ArtifactIdentity, 'platform' | 'arch'>[];

@@ -36,7 +36,7 @@ export interface PublishRequest extends Admission {
   readonly provenance: Release['provenance'];
 }
 
-export interface PublishDeps extends UploadDeps {
+interface PublishDeps extends UploadDeps {
   /** Called before the first write: refuses a store on which a commit could be lost. */
   readonly ensureConforming: () => Promise<void>;
 }

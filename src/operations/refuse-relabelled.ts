@@ -17,7 +17,7 @@ interface HashedBuild {
   readonly main: { readonly filename: string; readonly sha256: string };
 }
 
-export interface Relabelling {
+interface Relabelling {
   readonly application: string;
   readonly version: string;
   readonly hashed: readonly HashedBuild[];

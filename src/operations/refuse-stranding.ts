@@ -51,10 +51,11 @@ export function refuseStranding(channels: Channels, channel: string, offer: Offe
   const stranded = mustUpdate.filter((version) =>
     artifacts.some((artifact) => !leadsOn(view, channel, artifact, version, mandatoryFor)),
   );
-  if (stranded.length === 0) return;
+  const [first] = stranded;
+  if (first === undefined) return;
   throw new AppError(
     'clients_stranded',
-    `Clients on ${example(stranded, channels)} must update to ${offer.version} (--mandatory-for "${offer.mandatory_for}"), but ${offer.version} requires ${offer.requires}, and ${channel} has no release in between that leads there. Publish one in between first, or correct --requires and --mandatory-for. To leave these clients where they are, add --allow-stranded.`,
+    `Clients on ${versionText(example(stranded, channels) ?? first)} must update to ${offer.version} (--mandatory-for "${offer.mandatory_for}"), but ${offer.version} requires ${offer.requires}, and ${channel} has no release in between that leads there. Publish one in between first, or correct --requires and --mandatory-for. To leave these clients where they are, add --allow-stranded.`,
   );
 }
 
@@ -80,13 +81,13 @@ function rangesOf({ offers }: ChannelView): readonly VersionRange[] {
   return [...new Set(offers.map(({ requires }) => requires))].filter((range) => range !== null);
 }
 
-/** The newest published version, which clients have; else the first version that is not a pre-release. */
-function example(stranded: readonly Version[], channels: Channels): string {
+/** The newest published version, which clients have; else the first version that is not a pre-release, if any. */
+function example(stranded: readonly Version[], channels: Channels): Version | undefined {
   const published = new Set(
     channelEntries(channels).flatMap(([, { offers }]) => offers.map(({ version }) => version)),
   );
-  const found =
+  return (
     stranded.findLast((version) => published.has(versionText(version))) ??
-    stranded.find((version) => !isPrerelease(version));
-  return versionText(found ?? (stranded[0] as Version));
+    stranded.find((version) => !isPrerelease(version))
+  );
 }

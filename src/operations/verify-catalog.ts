@@ -14,7 +14,7 @@ import { unknownApplication } from './unknown-release.ts';
 
 /** Checks stored objects against the catalog. */
 
-export interface VerifyRequest {
+interface VerifyRequest {
   /** Undefined: every application. */
   readonly application: string | undefined;
   /** Also reads every artifact's bytes. */
@@ -32,13 +32,13 @@ export interface VerifyResult {
   readonly problems: readonly string[];
 }
 
-export interface VerifyDeps extends ReaderDeps {
+interface VerifyDeps extends ReaderDeps {
   readonly onProgress: (done: number, total: number, what: string) => void;
 }
 
 const REQUESTS_MAX = 8;
 
-export interface Verified {
+interface Verified {
   /** Problems of the list of applications, as sentences. */
   readonly listProblems: readonly string[];
   readonly applications: readonly VerifyResult[];

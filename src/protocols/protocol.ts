@@ -40,7 +40,10 @@ interface Dialect {
   readonly name: string;
   /** The updater's name in documentation. */
   readonly title: string;
-  /** Whether clients may POST their question. Every dialect answers GET and HEAD. */
+  /**
+   * Whether clients may POST their question. Every dialect answers GET and HEAD for its files; for a document that
+   * `parseRequest` knows only with a body, GET is answered 405.
+   */
   readonly takesPost: boolean;
   /** Request headers that the answer depends on, in lower case. They become `Vary`. */
   readonly varyHeaders: readonly string[];

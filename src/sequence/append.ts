@@ -41,9 +41,9 @@ export interface Base<T> {
  * Makes the next document; undefined when nothing has to change. It is called again with the newer state
  * whenever another writer was first, so every check belongs inside. It may throw to refuse the change.
  */
-export type Change<T> = (base: Base<T>) => T | undefined | Promise<T | undefined>;
+type Change<T> = (base: Base<T>) => T | undefined | Promise<T | undefined>;
 
-export type Appended<T> =
+type Appended<T> =
   | { readonly outcome: 'created'; readonly entry: Entry<T> }
   | { readonly outcome: 'unchanged'; readonly newest: Entry<T> | undefined };
 

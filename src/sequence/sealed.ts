@@ -12,7 +12,7 @@ import {
 import type { Sequence } from './sequence.ts';
 
 /** A kind of document: its schema, its limits and its keys. */
-export interface Definition<S extends z.ZodType> {
+interface Definition<S extends z.ZodType> {
   readonly name: string;
   readonly schema: S;
   /** Checks the same as the schema, in steps: for documents that can be large. */

@@ -31,7 +31,7 @@ export interface Entry<T> {
 }
 
 /** A document that is proven corrupt: truncated, altered, or not what its key says. */
-export interface CorruptDocument {
+interface CorruptDocument {
   readonly number: number;
   readonly reason: string;
   /** Of its bytes, in hex; null when the object is too large to be read. */

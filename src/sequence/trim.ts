@@ -33,7 +33,7 @@ export function isLongGone(newest: number, last: number, corrupt: number): boole
 }
 
 /** The documents of one sequence, as listed. */
-export interface Listed {
+interface Listed {
   /** The name that `parse` gave the sequence. */
   readonly of: string;
   readonly documents: readonly {
@@ -82,7 +82,7 @@ export function removableKeys({ clock }: EndDeps, { documents }: Listed): readon
   });
 }
 
-export interface Removable {
+interface Removable {
   readonly key: string;
   readonly number: number;
 }

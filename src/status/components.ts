@@ -16,7 +16,7 @@ export interface ReadComponents {
   catalogs?(): readonly CatalogReport[];
 }
 
-export interface ComponentReading {
+interface ComponentReading {
   readonly id: string;
   readonly name: string;
   readonly status: ComponentStatus;

@@ -13,7 +13,7 @@ export interface Known {
   readonly checkedAt: number | null;
 }
 
-export interface Ledger {
+interface Ledger {
   get(id: string): Known;
   /** Notes a finding about a component, and logs it once when it changes the status. */
   note(id: string, finding: Finding): Known;

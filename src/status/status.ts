@@ -31,7 +31,7 @@ export interface Status {
   noteSuccess(id: string): void;
 }
 
-export interface StatusDeps {
+interface StatusDeps {
   readonly clock: Clock;
   readonly randomness: Randomness;
   readonly log: Log;

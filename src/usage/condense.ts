@@ -1,11 +1,11 @@
 import { DAY_MS, dayOf, EARLIER_DAYS, getOrCreate, OTHER, type Row, sumRows } from './counts.ts';
 
 /** Days that keep their versions, platforms and channels. */
-export const DETAIL_DAYS = 90;
+const DETAIL_DAYS = 90;
 /** Days that keep one row for each application. */
-export const DAILY_DAYS = 400;
+const DAILY_DAYS = 400;
 /** To write or read a total of so many rows takes some 100 ms of the processor, at most once an hour. */
-export const ROWS_MAX = 10_000;
+const ROWS_MAX = 10_000;
 
 /**
  * Sums rows, those of old days together: 90 days of detail, 400 days of one row for each application, and

@@ -14,9 +14,9 @@ import { snapshotKey, totalKey } from './keys.ts';
 /** The stored documents: snapshots and totals, v1. They hold nothing about a person or an installation. */
 
 /** Bytes: several times what the rows of a snapshot take with the longest names. */
-export const SNAPSHOT_BYTES_MAX = 8 * 1024 * 1024;
+const SNAPSHOT_BYTES_MAX = 8 * 1024 * 1024;
 /** Bytes: twice what the rows of a total take with the longest names. */
-export const TOTAL_BYTES_MAX = 16 * 1024 * 1024;
+const TOTAL_BYTES_MAX = 16 * 1024 * 1024;
 
 const count = z.int().nonnegative();
 const number = z.int().positive();

@@ -12,7 +12,7 @@ export function totalKey(number: number): string {
   return `${USAGE_PREFIX}totals/${String(number).padStart(8, '0')}.json`;
 }
 
-export interface DocumentName {
+interface DocumentName {
   /** The id of the counter; undefined for a total. */
   readonly counter: string | undefined;
   readonly number: number;

@@ -30,7 +30,7 @@ export interface OwnCounter {
   flush(listing: Listing): Promise<void>;
 }
 
-export interface OwnCounterDeps {
+interface OwnCounterDeps {
   readonly store: ObjectStore;
   readonly clock: Clock;
   readonly randomness: Randomness;

@@ -32,7 +32,7 @@ export interface Known {
   countedSince(): number;
 }
 
-export interface PublicMetricsOptions {
+interface PublicMetricsOptions {
   /** Null for all applications together. */
   readonly application: string | null;
   readonly now: number;

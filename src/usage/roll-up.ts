@@ -16,7 +16,7 @@ import type { StoredCounts } from './stored-counts.ts';
 
 const HOUR_MS = 3_600_000;
 /** Longer than minutes are of use for rates: totals have none. */
-export const IDLE_MS = 2 * HOUR_MS;
+const IDLE_MS = 2 * HOUR_MS;
 const ROLL_UP_EVERY_MS = HOUR_MS;
 /** Until then a process that finds the newest total corrupt has the counters to read. */
 export const ADDED_KEPT_MS = DAY_MS;
@@ -28,7 +28,7 @@ export const REMEMBERED_MS = 7 * DAY_MS;
 const CLOSE_TRIES = 5;
 const REQUESTS_AT_ONCE = 4;
 
-export interface RollUpDeps {
+interface RollUpDeps {
   readonly store: ObjectStore;
   readonly clock: Clock;
   readonly stored: StoredCounts;

@@ -37,11 +37,11 @@ export interface StoredCounts {
 }
 
 /** `missing`: the store has no such object. `newer`: a newer release of this software has written it. */
-export type Unreadable = 'missing' | 'corrupt' | 'newer';
+type Unreadable = 'missing' | 'corrupt' | 'newer';
 
 const READS_AT_ONCE = 8;
 
-export interface StoredCountsDeps {
+interface StoredCountsDeps {
   readonly store: ObjectStore;
   readonly log: Log;
 }

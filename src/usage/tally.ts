@@ -21,7 +21,7 @@ export interface Tally extends UsageCounter {
   peek(): Counted | undefined;
 }
 
-export interface TallyDeps {
+interface TallyDeps {
   readonly clock: Clock;
   /**
    * Whether the catalog has the version, as far as the channel may tell. Clients can make up versions, so

@@ -46,7 +46,7 @@ export interface Usage extends UsageCounter {
   analytics(query: AnalyticsQuery): readonly AnalyticsRow[];
 }
 
-export interface UsageDeps {
+interface UsageDeps {
   readonly store: ObjectStore;
   /** The store's time, which all processes share. */
   readonly clock: Clock;

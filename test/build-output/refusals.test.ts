@@ -303,7 +303,7 @@ describe('a build of another version', () => {
     const names = { 'App_0.9.0_x64.dmg': 'x', 'App_1.0.0_x64.dmg': 'y', 'App.app.tar.gz': app };
     const { artifacts, skipped } = await readBuildOutput({ paths: [await files(names)], version });
     expect(artifacts).toHaveLength(2);
-    expect(skipped).toMatchObject([{ reason: 'is of version 0.9.0, not 1.0.0' }]);
+    expect(skipped).toMatchObject([{ reason: 'it is of version 0.9.0, not 1.0.0' }]);
   });
 });
 

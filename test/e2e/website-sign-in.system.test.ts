@@ -149,7 +149,7 @@ describe.skipIf(skipsBrowser)('the sign-in piece, in cookie mode', () => {
     await page.getByLabel('Mail address').fill(email);
     await page.getByLabel('Password', { exact: true }).fill('not the password');
     await page.keyboard.press('Enter');
-    await page.getByText('The address or the password is wrong.').waitFor();
+    await page.getByText('The mail address or the password is wrong.').waitFor();
     expect(await page.getByLabel('Mail address').inputValue()).toBe(email);
     expect(await kept(page)).toEqual(DEVICE_ALONE);
     expect(await cookie()).toBeUndefined();
@@ -168,7 +168,7 @@ describe.skipIf(skipsBrowser)('the sign-in piece, in cookie mode', () => {
     await change('not the password', 'another long password');
     await page.getByText('The password is wrong. You are still signed in.').waitFor();
     await change(PASSWORD, 'password123');
-    await page.getByText('among the most common ones').waitFor();
+    await page.getByText('one of the most common ones').waitFor();
     await change(PASSWORD, 'another long password');
     await page.getByText('Your password is changed').waitFor();
     await page.reload();
@@ -214,7 +214,7 @@ describe.skipIf(skipsBrowser)('the sign-in piece, in cookie mode', () => {
       await endSession(identity, id, session.id, 'signed_out');
     }
     await page.reload();
-    await page.getByText('This session is over. Sign in again.').waitFor();
+    await page.getByText('This session has ended. Sign in again.').waitFor();
     await Promise.all([form(page).waitFor(), form(second).waitFor()]);
     expect(await kept(page)).toEqual(DEVICE_ALONE);
     expect(await cookie()).toBeUndefined();
@@ -238,7 +238,7 @@ describe.skipIf(skipsBrowser)('the sign-in piece, in cookie mode', () => {
     expect(await says(page)).toBe('');
   });
 
-  it('does not call anybody signed out who is not', async () => {
+  it('does not tell a visitor who is signed in that the session ended', async () => {
     const page = await open();
     await signIn(page);
     store.goDown();
@@ -256,7 +256,7 @@ describe.skipIf(skipsBrowser)('the sign-in piece, in cookie mode', () => {
     expect(await cookie()).toBeUndefined();
   });
 
-  it('renews the access token before it expires, in every tab, and signs nobody out', async () => {
+  it('renews the access token before it expires, in every tab, and ends no session', async () => {
     const tabs = [await context.newPage(), await context.newPage(), await context.newPage()];
     // One clock for all of them.
     await context.clock.install();

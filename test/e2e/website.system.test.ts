@@ -136,7 +136,7 @@ describe.skipIf(skipsBrowser)('the website pieces in docs/website', () => {
       await page.context().close();
     });
 
-    it('keeps its links while nobody answers, and says that nothing is released', async () => {
+    it('keeps its links while the service does not answer, and says that nothing is released', async () => {
       const page = await visit('download', { slipway: 'http://127.0.0.1:1' });
       await page.getByText('The version cannot be shown at the moment').waitFor();
       expect(await page.locator('#download').getAttribute('href')).toBe(

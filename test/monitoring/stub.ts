@@ -1,7 +1,7 @@
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** Somebody's monitoring on a loopback port, that does what a test says. */
+/** An upstream monitoring service on a loopback port, which answers as a test says. */
 export interface MonitoringStub {
   readonly baseUrl: string;
   /** Every request it got: method, address as sent, headers. */

@@ -79,7 +79,7 @@ describe('the monitoring upstream', () => {
     expect(stub.requests[0]?.url).toBe('/inner/monitoring/health');
   });
 
-  it('sends the request id and what it accepts, and nothing of a person', async () => {
+  it('sends the request id and what it accepts, and nothing about the client', async () => {
     stub.answerJson({});
     await open().view();
     const { headers = {} } = stub.requests[0] ?? {};
@@ -114,7 +114,7 @@ describe('the monitoring upstream', () => {
     ['an empty success', /status 204/, (_request, response) => void response.writeHead(204).end()],
     ['a partial answer', /status 206/, typed('application/json', '{}', 206)],
     ['a web page', /type that is not passed on/, typed('text/html', '<script>alert(1)</script>')],
-    ['a type nobody knows', /type that/, typed('constructor', 'x')],
+    ['an unknown type', /type that/, typed('constructor', 'x')],
     ['a script', /type that/, typed('application/javascript', 'alert(1)')],
     ['no type', /type that/, (_request, response) => void response.end('{}')],
     ['a large body', /more than 262144 bytes/, typed('text/plain', 'x'.repeat(LIMIT + 1))],
@@ -187,14 +187,14 @@ describe('the monitoring upstream', () => {
     expect(stub.requests.map(({ url }) => url)).toEqual(['/monitoring/health']);
   });
 
-  it('fails when nobody listens', async () => {
+  it('fails when the connection is refused', async () => {
     const { view, log } = open();
     await stub.close();
     await expect(view()).rejects.toMatchObject({ code: 'upstream_unavailable' });
     expect(log).toHaveLength(1);
   });
 
-  it('asks once for everybody who asks at the same time', async () => {
+  it('sends one request for all clients that ask at the same time', async () => {
     const { view } = open({ timeoutMs: 10_000 });
     const answers = new Promise<() => void>((resolve) => {
       stub.answerWith((_request, response) =>
@@ -250,7 +250,7 @@ describe('the monitoring upstream', () => {
     expect(outcomes.map(([ok]) => ok)).toEqual([true, false, false, false, true]);
   });
 
-  it('lets nobody wait for an upstream that just failed when there is something to show', async () => {
+  it('answers at once from the last good answer when the upstream just failed', async () => {
     const { clock, view, outcomes } = open({ timeoutMs: 60_000 });
     stub.answerJson({ n: 1 });
     await view();

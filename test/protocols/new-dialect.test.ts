@@ -205,8 +205,21 @@ describe('a poll dialect', () => {
     expect(JSON.parse(body)).toMatchObject({ status: 413, code: 'body_too_large' });
   });
 
+  it('answers 405 to GET for a document that takes only POST', async () => {
+    for (const method of ['GET', 'HEAD'] as const) {
+      const { statusCode, headers } = await get(POST, {}, method);
+      expect([statusCode, headers.allow, headers['cache-control']]).toEqual([
+        405,
+        'POST',
+        'no-store',
+      ]);
+    }
+    expect((await get(POST)).json()).toMatchObject({ code: 'method_not_allowed' });
+    const other = '/feeds/desktop/stable/post/nothing';
+    expect((await get(other)).json()).toMatchObject({ status: 404, code: 'unknown_file' });
+  });
+
   it('answers GET for its files', async () => {
-    expect((await get(POST)).statusCode).toBe(400);
     const file = '/feeds/desktop/stable/post/3.0.0/App-3.0.0-windows-x64.nsis';
     expect((await get(file)).statusCode).toBe(302);
   });

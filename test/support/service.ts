@@ -1,7 +1,8 @@
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { pino } from 'pino';
-import { type BuiltApp, buildApp, openStore } from '../../src/app.ts';
+import { openStore } from '../../src/app/stores.ts';
+import { type BuiltApp, buildApp } from '../../src/app.ts';
 import type { Clock, Randomness } from '../../src/clock.ts';
 import { type Config, loadConfig } from '../../src/config.ts';
 import type { ConnectionLimits } from '../../src/http/server/connections.ts';

@@ -47,6 +47,7 @@ async function fetchStatus(url: string): Promise<number> {
     await response.arrayBuffer();
     return response.status;
   } catch {
+    // No answer at all: the check says what that means.
     return 0;
   }
 }

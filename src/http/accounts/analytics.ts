@@ -6,7 +6,7 @@ import { notSignedIn } from '../../identity/identity-errors.ts';
 import type { Usage } from '../../usage/usage.ts';
 import type { App } from '../deps.ts';
 import { errorResponses } from '../error-responses.ts';
-import { word } from '../server/validation.ts';
+import { unknownApplication, word } from '../server/validation.ts';
 import type { AccountsDeps } from './accounts-deps.ts';
 import { openIdentity, requireFeature, requirePrincipal } from './authenticate.ts';
 import { SIGNED_IN } from './error-codes.ts';
@@ -70,10 +70,7 @@ export function registerAnalytics(app: App, deps: AnalyticsDeps): void {
   app.get('/api/v1/analytics/releases', { schema }, async (request) => {
     const application = request.query.app ?? deps.defaultApplication;
     await authorize(deps, request, application);
-    if (!deps.hasApplication(application)) {
-      const detail = `There is no application ${JSON.stringify(application)}.`;
-      throw new AppError('unknown_application', detail, { issues: [{ pointer: '/app', detail }] });
-    }
+    if (!deps.hasApplication(application)) throw unknownApplication(application);
     const { from, to } = rangeOf(request.query, openIdentity(deps).clock.now());
     return {
       app: application,

@@ -3,10 +3,7 @@ import type { ErrorCode } from '../../errors.ts';
 /** Error codes that several routes about accounts can answer; each route adds its own. */
 
 /** Of every route that reads from the store. */
-export const READING = [
-  'store_unavailable',
-  'store_denied',
-] as const satisfies readonly ErrorCode[];
+const READING = ['store_unavailable', 'store_denied'] as const satisfies readonly ErrorCode[];
 
 /** Of every route that writes to the store, which reads documents first. */
 export const WRITING = [

@@ -77,6 +77,7 @@ async function proveSession(
   inBody: string | undefined,
 ): Promise<ProvenSession | undefined> {
   const bearer = bearerOf(request.headers.authorization) ?? '';
+  // An invalid token proves nothing, here and below: another proof may be sent with it.
   const fresh = await accessTokens.verify(bearer, LATE_MS_MAX).catch(() => undefined);
   if (fresh !== undefined) return { ...fresh, isStale: false };
   const inCookie = (): string => {

@@ -7,7 +7,7 @@ import type { CookieSettings } from './accounts-deps.ts';
 /** Cookie mode: a website keeps its refresh token in a cookie that no script can read. */
 
 /** `__Host-`: sent to this host only, over TLS only, and set by no other host (RFC 6265bis, 4.1.3.2). */
-export const SESSION_COOKIE = '__Host-slipway_session';
+const SESSION_COOKIE = '__Host-slipway_session';
 /** Forms and images cannot send it, and scripts of other sites may not: it proves a script of the website. */
 export const FORGERY_HEADER = 'x-slipway-request';
 

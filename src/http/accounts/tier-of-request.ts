@@ -1,17 +1,16 @@
 import type { FastifyRequest } from 'fastify';
 import type { RouteDeps } from '../deps.ts';
 
-/** The tier of the account that sends a request; null without an account. */
-export type AskingTier = string | null;
-
 /**
+ * The tier of the account that sends a request; null without an account.
+ *
  * Verifies a bearer token only when some channel requires a tier: most checks carry none, and must not pay
  * for verification. An invalid token counts as none.
  */
 export function tierOfRequest(
   deps: Pick<RouteDeps, 'tiers' | 'tierOf'>,
   request: Pick<FastifyRequest, 'headers'>,
-): AskingTier | Promise<AskingTier> {
+): string | null | Promise<string | null> {
   const { authorization } = request.headers;
   if (authorization === undefined || deps.tiers.channels.length === 0) return null;
   return deps.tierOf(authorization);

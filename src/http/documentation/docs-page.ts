@@ -48,7 +48,7 @@ dark.addEventListener('change', follow);
 follow();
 `;
 
-export interface DocsPage {
+interface DocsPage {
   readonly path: string;
   /** The path of PUBLIC_URL, without a trailing slash. */
   readonly basePath: string;

@@ -6,7 +6,7 @@ import { docsPage } from './docs-page.ts';
 import { createDocuments, DOCUMENT_TYPES } from './documents.ts';
 import { RELOAD_WITH_TOKEN } from './reload-with-token.ts';
 
-export type DocumentationRouteDeps = Pick<AccountsDeps, 'identity' | 'tiers' | 'requestLimit'> & {
+type DocumentationRouteDeps = Pick<AccountsDeps, 'identity' | 'tiers' | 'requestLimit'> & {
   /** The path of PUBLIC_URL, without a trailing slash. */
   readonly basePath: string;
 };

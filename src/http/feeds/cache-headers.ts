@@ -5,7 +5,7 @@ import type { FeedDocument } from './feed-document.ts';
 
 /** Cache headers and `Vary` of the documents below `/feeds/`. */
 
-export interface FeedAnswer {
+interface FeedAnswer {
   readonly protocol: Protocol;
   readonly document: FeedDocument;
   /** Whether another account may get another answer. */

@@ -153,9 +153,13 @@ async function answer(
   const { deps, protocol, asked } = context;
   try {
     const question = protocol.parseRequest(asked);
-    return question === undefined
-      ? await redirectToFile(deps, protocol, asked, request, reply)
-      : await answerQuestion(context, question, request, reply);
+    if (question !== undefined) return await answerQuestion(context, question, request, reply);
+    if (isForPost(protocol, asked)) {
+      reply.header('allow', 'POST');
+      const detail = `This document accepts POST, not ${request.method}.`;
+      throw new AppError('method_not_allowed', detail);
+    }
+    return await redirectToFile(deps, protocol, asked, request, reply);
   } catch (error) {
     // An outage stays a 503 in every dialect: no client may take it for "no update".
     if (!isAppError(error) || error.kind !== 'not_found') throw error;
@@ -168,6 +172,18 @@ async function answer(
       isRestricted: false,
       isPersonal: true,
     });
+  }
+}
+
+/** Whether the path of a GET names a document that clients can only POST to. */
+function isForPost(protocol: Protocol, asked: ProtocolRequest): boolean {
+  if (!protocol.takesPost || asked.body !== undefined) return false;
+  try {
+    return protocol.parseRequest({ ...asked, body: '' }) !== undefined;
+  } catch (error) {
+    // The dialect knows the document, and refuses the empty question.
+    if (!isAppError(error)) throw error;
+    return true;
   }
 }
 

@@ -125,7 +125,7 @@ const METRICS_LIMITS: ConnectionLimits = {
 };
 const METRICS_REQUEST_TIMEOUT_MS = 5_000;
 
-export interface MetricsServerDeps {
+interface MetricsServerDeps {
   readonly registry: Registry;
   readonly readiness: () => object;
   readonly clock: Pick<Clock, 'now'>;

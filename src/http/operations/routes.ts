@@ -3,7 +3,7 @@ import { type Load, shedLoad } from '../server/load.ts';
 import { type HealthDeps, registerHealth } from './health.ts';
 import { type MonitoringRouteDeps, registerMonitoring } from './monitoring.ts';
 
-export type OperationsRouteDeps = HealthDeps & MonitoringRouteDeps & { readonly load: Load };
+type OperationsRouteDeps = HealthDeps & MonitoringRouteDeps & { readonly load: Load };
 
 /** What orchestrators and dashboards ask. Prometheus has a server of its own: see `metrics.ts`. */
 export function operationsRoutes(deps: OperationsRouteDeps): FastifyPluginAsyncZod {

@@ -9,7 +9,7 @@ import { overloaded } from './load.ts';
 /** Refuses requests that the process has no memory for, and invalid ones that Node accepts. */
 export function refuseRequests(app: FastifyInstance, connections: Connections | undefined): void {
   app.addHook('onRequest', (request, reply, done) => {
-    const { httpVersion, headers, rawHeaders, socket } = request.raw;
+    const { httpVersion, rawHeaders, socket } = request.raw;
     if (connections?.of(socket)?.isRefused === true) {
       reply.header('connection', 'close');
       return done(overloaded());
@@ -18,9 +18,22 @@ export function refuseRequests(app: FastifyInstance, connections: Connections | 
       const detail = `A request may have at most ${HEADERS_MAX - 1} headers.`;
       return done(new AppError('invalid_request', detail));
     }
-    const lacksHost = httpVersion === '1.1' && headers.host === undefined;
-    done(lacksHost ? new AppError('invalid_request', 'HTTP/1.1 needs a Host header.') : undefined);
+    // RFC 9112, section 3.2. Node takes the first of several, and a proxy may take another one.
+    const hosts = countHosts(rawHeaders);
+    const isRefused = hosts > 1 || (hosts === 0 && httpVersion === '1.1');
+    const detail = 'HTTP/1.1 needs one Host header.';
+    done(isRefused ? new AppError('invalid_request', detail) : undefined);
   });
+}
+
+/** @param rawHeaders names and values in turn */
+function countHosts(rawHeaders: readonly string[]): number {
+  let count = 0;
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at];
+    if (name?.length === 4 && name.toLowerCase() === 'host') count++;
+  }
+  return count;
 }
 
 /** Headers that describe the body, and not an error sent in its place. */

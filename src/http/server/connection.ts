@@ -15,7 +15,7 @@ interface Exchange {
   readonly waitingBytes: number;
 }
 
-export interface ConnectionDeps {
+interface ConnectionDeps {
   readonly budget: MemoryBudget;
   readonly handler: Handler;
   readonly bodyBytesMax: number;

@@ -25,7 +25,7 @@ export interface ConnectionLimits {
   readonly reading?: ReadingRules;
 }
 
-export interface ConnectionCounts {
+interface ConnectionCounts {
   readonly open: number;
   readonly max: number;
   readonly heldBytes: number;
@@ -58,7 +58,7 @@ const WARNED_EVERY_MS = 60_000;
 /** Bounds the cost of new connections when none of the open ones is idle. */
 const FRUITLESS_AGAIN_MS = 1_000;
 
-export interface ConnectionsDeps {
+interface ConnectionsDeps {
   readonly limits: ConnectionLimits;
   readonly bodyBytesMax: number;
   readonly clock: Pick<Clock, 'now'>;

@@ -1,6 +1,6 @@
 import { AppError, systemCode } from '../../errors.ts';
 
-export interface ListenAddress {
+interface ListenAddress {
   readonly host: string;
   readonly port: number;
   /** The names of the settings that configure them. */

@@ -41,7 +41,7 @@ interface Seen {
   readonly stalledMs: number;
 }
 
-export interface SlowReaders {
+interface SlowReaders {
   /** Cuts connections that are too slow or idle for too long. Never rejects. */
   check(connections: Iterable<Connection>): Promise<void>;
 }
@@ -85,6 +85,7 @@ export function createSlowReaders(
     check: async (connections) => {
       const all = [...connections];
       const isAnyWaitedFor = all.some(({ socket }) => socket.writableLength > 0);
+      // Without the kernel's numbers, clients get more time.
       const kernel = isAnyWaitedFor ? await readUnacknowledged().catch(() => undefined) : undefined;
       for (const connection of all) checkOne(connection, kernel);
     },

@@ -1,24 +1,30 @@
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { AppError } from '../../errors.ts';
 import { sendProblem } from '../problem.ts';
 
-/** Answers 405 at an address that has routes for other methods only, and 404 at any other without a route. */
+/**
+ * Answers 405 at an address that has routes for other methods only, and 404 at any other without a route: before
+ * the body is read, because its content cannot change the answer.
+ */
 export function answerUnknown(app: FastifyInstance): void {
   /** By the address of the route, such as `/files/*`. */
   const routes = new Map<string, { readonly pattern: RegExp; readonly methods: Set<string> }>();
   app.addHook('onRoute', ({ url, method }) => {
     const known = routes.get(url) ?? { pattern: patternOf(url), methods: new Set() };
     for (const one of [method].flat()) known.methods.add(one);
+    // For an address with a trailing slash, Fastify reports only the HEAD route that it derives from GET.
+    if (known.methods.has('HEAD')) known.methods.add('GET');
     routes.set(url, known);
   });
-  app.setNotFoundHandler((request, reply) => {
+  const answer = (request: FastifyRequest, reply: FastifyReply): FastifyReply => {
     const [path = ''] = request.url.split('?');
     const methods = [...routes.values()].flatMap(({ pattern, methods }) =>
       pattern.test(path) ? [...methods] : [],
     );
     // The CORS plugin has a route for preflights at every address.
     const allowed = [...new Set(methods)].filter((method) => method !== 'OPTIONS').sort();
-    if (allowed.length === 0) {
+    // A route that accepts the method may still find nothing, such as a file of the documentation page.
+    if (allowed.length === 0 || allowed.includes(request.method)) {
       const error = new AppError('route_not_found', 'There is nothing at this address.');
       return sendProblem(error, request, reply);
     }
@@ -26,7 +32,12 @@ export function answerUnknown(app: FastifyInstance): void {
     const detail = `This address accepts ${allow}, not ${request.method}.`;
     const error = new AppError('method_not_allowed', detail);
     return sendProblem(error, request, reply.header('allow', allow));
+  };
+  app.addHook('preParsing', (request, reply, _payload, done) => {
+    if (request.is404) answer(request, reply);
+    else done(null);
   });
+  app.setNotFoundHandler(answer);
 }
 
 /** `:name` matches one segment, `*` the rest of the address. */

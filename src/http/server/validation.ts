@@ -67,6 +67,12 @@ export function optional<T>(text: string | undefined, parse: (text: string) => T
   return text === undefined ? null : parse(text);
 }
 
+/** The error for a query parameter `app` with the name of no application. */
+export function unknownApplication(name: string): AppError {
+  const detail = `There is no application ${JSON.stringify(name)}.`;
+  return new AppError('unknown_application', detail, { issues: [{ pointer: '/app', detail }] });
+}
+
 const WORD_LENGTH_MAX = 128;
 
 /** A short text in a request: a name, a version, a word of a vocabulary. */

@@ -1,9 +1,8 @@
 import { z } from 'zod';
-import { AppError } from '../../errors.ts';
 import { revalidate } from '../conditional.ts';
 import type { App } from '../deps.ts';
 import { errorResponses } from '../error-responses.ts';
-import { word } from '../server/validation.ts';
+import { unknownApplication, word } from '../server/validation.ts';
 import {
   type LiveMetricsSource,
   liveMetricsAnswerSchema,
@@ -18,7 +17,6 @@ export interface LiveMetricsDeps {
 
 /** Metrics change every few seconds; clients learn nothing from asking more often. */
 const CACHE = 'public, max-age=10';
-const SHOWN_LENGTH_MAX = 80;
 
 const schema = {
   summary: 'Read live metrics: links issued, rates and shares',
@@ -44,10 +42,4 @@ export function registerLiveMetrics(app: App, deps: LiveMetricsDeps): void {
     reply.header('cache-control', CACHE);
     return renderLiveMetrics(deps.usage, application);
   });
-}
-
-function unknownApplication(name: string): AppError {
-  const shown = JSON.stringify(name.slice(0, SHOWN_LENGTH_MAX));
-  const detail = `There is no application ${shown}.`;
-  return new AppError('unknown_application', detail, { issues: [{ pointer: '/app', detail }] });
 }

@@ -50,7 +50,7 @@ export const statusAnswerSchema = z.strictObject({
   ),
 });
 
-export type StatusAnswer = z.output<typeof statusAnswerSchema>;
+type StatusAnswer = z.output<typeof statusAnswerSchema>;
 
 /** @param publicUrl absolute, without a trailing slash */
 export function renderStatus(report: StatusReport, publicUrl: string): StatusAnswer {

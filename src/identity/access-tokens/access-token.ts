@@ -40,7 +40,7 @@ export interface AccessTokens {
   }): Promise<{ readonly token: string; readonly seconds: number }>;
 }
 
-export interface AccessTokenOptions {
+interface AccessTokenOptions {
   readonly signingKeys: SigningKeys;
   readonly clock: Clock;
   readonly randomness: Randomness;

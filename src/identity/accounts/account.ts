@@ -113,7 +113,7 @@ export async function readAccountFrom(
   return isSound ? accountOf(newest.signed) : readAccount(store, earlier.id);
 }
 
-export type NewAccount = Pick<
+type NewAccount = Pick<
   Account,
   'provider' | 'subject' | 'email' | 'emailVerified' | 'name' | 'providerTier' | 'password'
 >;

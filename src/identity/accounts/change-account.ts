@@ -14,7 +14,7 @@ import {
 /** Changing an account: each change appends one document. */
 
 /** What one change sets. */
-export interface AccountEdit
+interface AccountEdit
   extends Partial<
     Pick<
       Account,

@@ -9,7 +9,7 @@ import { developerKeyKey, developerKeyPrefix } from '../keys.ts';
 /** Developer key v1: one document, which never changes. Revoking a key ends its sequence. */
 
 export const ACCESSES = ['read', 'publish'] as const;
-export type Access = (typeof ACCESSES)[number];
+type Access = (typeof ACCESSES)[number];
 
 export interface Scope {
   readonly application: string;

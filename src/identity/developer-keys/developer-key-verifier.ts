@@ -22,7 +22,7 @@ const REMEMBERED_MS = 30_000;
 const REMEMBERED_MAX = 1_000;
 
 /** What a developer key authenticates: an account, limited to these scopes. */
-export interface KeyHolder {
+interface KeyHolder {
   readonly account: Account;
   readonly scopes: readonly Scope[];
 }

@@ -36,7 +36,7 @@ export interface DeveloperKey {
   readonly lastUsedOn: string | null;
 }
 
-export interface NewDeveloperKey {
+interface NewDeveloperKey {
   readonly name: string;
   readonly scopes: readonly Scope[];
   readonly expiresAt: Date;

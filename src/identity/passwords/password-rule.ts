@@ -7,7 +7,7 @@ import { AppError } from '../../errors.ts';
 
 export const PASSWORD_LENGTH_MIN = 8;
 /** In bytes of UTF-8. Hashing a longer one takes longer, and does not make it safer. */
-export const PASSWORD_BYTES_MAX = 256;
+const PASSWORD_BYTES_MAX = 256;
 
 /**
  * @param email normalized

@@ -12,7 +12,7 @@ import type { IdentityProvider, VerifiedIdentity } from './identity-provider.ts'
  * never get them.
  */
 
-export interface GotrueOptions {
+interface GotrueOptions {
   /** Without a trailing slash: `https://project.supabase.co/auth/v1`. */
   readonly url: string;
   /** The publishable key, which has only the rights of a website's visitor. */

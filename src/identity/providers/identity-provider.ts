@@ -33,7 +33,7 @@ export interface IdentityProvider {
  * `accepted`: the provider does not tell whether the account is new. `not accepted`: it refused for a reason
  * that depends on the address.
  */
-export type Registered = 'created' | 'exists' | 'accepted' | 'not accepted';
+type Registered = 'created' | 'exists' | 'accepted' | 'not accepted';
 
 export interface Credentials {
   /** See `normalizeEmail`. */

@@ -1,6 +1,6 @@
-import { isAppError } from '../../errors.ts';
+import { AppError, isAppError } from '../../errors.ts';
 import { isPresent } from '../../object-store/presence.ts';
-import { createRetrying } from '../../sequence/create-settled.ts';
+import { createSettled } from '../../sequence/create-settled.ts';
 import { isEnded } from '../../sequence/end.ts';
 import { seal } from '../../sequence/sealed.ts';
 import { readDocument } from '../../sequence/sequence.ts';
@@ -20,7 +20,7 @@ export interface RefreshRequest {
   readonly deviceId: string;
 }
 
-export interface RefreshDeps extends SessionDeps {
+interface RefreshDeps extends SessionDeps {
   readonly unconfirmed: UnconfirmedRefreshes;
 }
 
@@ -64,6 +64,8 @@ export async function refreshSession(
     case 'advance': {
       const state = { ...decision.state, change_id: deps.randomness.id() };
       await createState(deps, key, state);
+      // The client came back after an unconfirmed refresh whose write had not landed.
+      unconfirmed.noteAnswered(key, now);
       return openSessionOf(tokens, state);
     }
   }
@@ -104,13 +106,18 @@ async function readStored(deps: RefreshDeps, claims: RefreshClaims): Promise<Sto
   };
 }
 
-/** It does not matter which refresh created the state: the token is the same. */
+/**
+ * It does not matter which refresh created the state: the token is the same.
+ *
+ * @throws AppError the store's; `store_unavailable` when the state may be there
+ */
 async function createState(deps: RefreshDeps, key: string, state: SessionJson): Promise<void> {
   const sequence = sessionSequence(state.account, state.session);
   try {
-    await createRetrying(deps, key, sequence.render(seal(state)));
+    await createSettled(deps, key, sequence.render(seal(state)));
   } catch (error) {
+    if (!isAppError(error, 'outcome_unknown')) throw error;
     deps.unconfirmed.note(key);
-    throw error;
+    throw new AppError('store_unavailable', error.message, { cause: error });
   }
 }

@@ -11,7 +11,7 @@ import { sessionKey, sessionPrefix } from '../keys.ts';
  * refresh does not read the account unless it changed.
  */
 
-export const SESSION_BYTES_MAX = 8 * 1024;
+const SESSION_BYTES_MAX = 8 * 1024;
 
 export const CLIENT_PLATFORMS = ['windows', 'macos', 'linux', 'web'] as const;
 export type ClientPlatform = (typeof CLIENT_PLATFORMS)[number];

@@ -27,6 +27,7 @@ describe('malformed HTTP', () => {
     ['NUL in a header', 'GET / HTTP/1.1\r\nHost: x\r\nX: a\0b\r\n\r\n'],
     ['a header without a colon', 'GET / HTTP/1.1\r\nHost: x\r\nnonsense\r\n\r\n'],
     ['no Host', 'GET /livez HTTP/1.1\r\nConnection: close\r\n\r\n'],
+    ['two Hosts', 'GET /livez HTTP/1.1\r\nHost: x\r\nhost: y\r\nConnection: close\r\n\r\n'],
     ['headers without end', `GET / HTTP/1.1\r\nHost: x\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`],
     ['an address without end', `GET /${'x'.repeat(20_000)} HTTP/1.1\r\nHost: x\r\n\r\n`],
     ['two lengths', `${POST}Content-Length: 1\r\nContent-Length: 2\r\n\r\n{}`],
@@ -41,6 +42,12 @@ describe('malformed HTTP', () => {
     expect(problemSchema.parse(JSON.parse(answer?.body ?? ''))).toMatchObject({
       code: 'invalid_request',
     });
+  });
+
+  it('an address without a route is answered before the body arrives', async () => {
+    const head = 'POST /nothing HTTP/1.1\r\nHost: x\r\nConnection: close\r\n';
+    const unfinished = `${head}Content-Type: application/json\r\nContent-Length: 500\r\n\r\n{`;
+    expect(await exchange(port, unfinished)).toMatchObject({ status: 404 });
   });
 
   it('an unknown expectation is ignored', async () => {

@@ -79,6 +79,22 @@ describe('a store that fails never ends a session', () => {
     await expectEnded(sessions, token, 'a minute after its first answer it is as old as any other');
   });
 
+  it('but ends one whose token is reused after the client got its answer, or after a refused write', async () => {
+    for (const fault of [
+      { when: 'before' },
+      { when: 'before', code: 'store_denied' },
+    ] satisfies Fault[]) {
+      const { store, sessions, token, clock } = await setUpSession();
+      store.setPlan(({ method }) => (method === 'create' ? fault : undefined));
+      await expect(refreshWith(sessions, token)).rejects.toThrow();
+      store.setPlan(undefined);
+      const { refreshToken } = await refreshWith(sessions, token);
+      clock.advance(LATE);
+      await expectEnded(sessions, token);
+      await expectEnded(sessions, refreshToken);
+    }
+  });
+
   it('but ends one whose next token was exchanged meanwhile', async () => {
     const { store, sessions, token, clock, deps } = await setUpSession();
     store.setPlan(({ method }) => (method === 'create' ? { when: 'after' } : undefined));

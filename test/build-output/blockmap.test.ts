@@ -1,0 +1,35 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { readBlockmapCoverage } from '../../src/build-output/blockmap.ts';
+
+describe('a block map', () => {
+  let directory: string;
+  beforeAll(async () => {
+    directory = await mkdtemp(path.join(tmpdir(), 'slipway-blockmap-'));
+  });
+  afterAll(() => rm(directory, { recursive: true }));
+
+  it.each([
+    ['covers the sum of its blocks', { files: [{ sizes: [10, 20] }, { sizes: [3] }] }, 33],
+    ['is no other JSON', { files: 'none' }, undefined],
+    ['has at least one block', { files: [] }, undefined],
+    ['states whole sizes', { files: [{ sizes: [1.5] }] }, undefined],
+  ])('%s', async (_what, content, expected) => {
+    const file = path.join(directory, 'a.blockmap');
+    await writeFile(file, gzipSync(JSON.stringify(content)));
+    expect(await readBlockmapCoverage(file)).toBe(expected);
+  });
+
+  it('is gzip', async () => {
+    const file = path.join(directory, 'b.blockmap');
+    await writeFile(file, '{}');
+    expect(await readBlockmapCoverage(file)).toBeUndefined();
+  });
+
+  it('that cannot be read is an error, and not "no block map"', async () => {
+    await expect(readBlockmapCoverage(directory)).rejects.toMatchObject({ code: 'EISDIR' });
+  });
+});
