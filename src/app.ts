@@ -20,7 +20,7 @@ import { createMetrics } from './http/operations/metrics.ts';
 import { buildServer, type HttpDeps } from './http/server/build-server.ts';
 import { connectionLimits } from './http/server/connection-limits.ts';
 import { type ConnectionLimits, createConnections } from './http/server/connections.ts';
-import { BODY_BYTES_MAX } from './http/server/server-options.ts';
+import { BODY_BYTES_MAX } from './http/server/json-body.ts';
 import type { Identity } from './identity/identity.ts';
 import type { PasswordCost } from './identity/passwords/password-hasher.ts';
 import type { Log } from './log.ts';

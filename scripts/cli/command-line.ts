@@ -1,7 +1,8 @@
 import { type Command, CommanderError } from 'commander';
 import { AppError, isAppError } from '../../src/errors.ts';
 import type { ChangeOptions } from './arguments.ts';
-import { EXIT, exitCodeOf, printableText } from './output.ts';
+import { EXIT, exitCodeOf } from './exit-code.ts';
+import { printableText } from './output.ts';
 import { createProgram, readVersion } from './program.ts';
 import type { Session, Terminal } from './terminal.ts';
 

@@ -3,6 +3,9 @@ import { errorCodes, type FastifyInstance } from 'fastify';
 
 /** Request bodies: the service accepts JSON only. */
 
+/** The default; a route may set a smaller `bodyLimit`. */
+export const BODY_BYTES_MAX = 64 * 1024;
+
 /** Fastify does not read the body of these methods. */
 const BODYLESS_METHODS = new Set(['GET', 'HEAD', 'TRACE']);
 const FIRST_BYTES = 1024;

@@ -10,10 +10,10 @@ import {
 import { AppError } from '../../errors.ts';
 import { PROBLEM_TYPE, problemOf, sendProblem, statusOf } from '../problem.ts';
 import type { Connections } from './connections.ts';
+import { BODY_BYTES_MAX } from './json-body.ts';
 
 /** Limits and conventions of every route. */
 
-export const BODY_BYTES_MAX = 64 * 1024;
 /** Of versions, names and file names in addresses. */
 const PARAMETER_LENGTH_MAX = 1024;
 /** For the whole request. A request that takes longer is an attack or comes from a broken client. */
