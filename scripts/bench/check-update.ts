@@ -200,9 +200,9 @@ async function measureCase(
 interface MeasuredServer {
   readonly child: Child;
   readonly url: string;
-  /** Microseconds of processor time, of all turns so far. */
+  /** Microseconds of processor time in all turns so far. */
   cpu: number;
-  /** Requests a second, of each turn. */
+  /** Requests a second in each turn. */
   readonly rates: number[];
 }
 

@@ -7,9 +7,9 @@ import { answerParent, type Question } from './child.ts';
 /** The clients of the log-in benchmark: checks at a fixed pace, and log-ins as fast as the service answers. */
 
 export interface PacedChecks {
-  /** Of each check: milliseconds from sending it to the end of the answer. */
+  /** For each check: milliseconds from sending it to the end of the answer. */
   readonly times: readonly number[];
-  /** Of each check: milliseconds that this client sent it too late, because it waited for a processor. */
+  /** For each check: how many milliseconds too late this client sent it, because it waited for a processor. */
   readonly late: readonly number[];
 }
 
