@@ -30,11 +30,11 @@ export async function runCommandLine(argv: readonly string[], terminal: Terminal
   }
 }
 
-/** Runs a command with its arguments and options. Resolves to the exit code; nothing means 0. */
+/** Runs a command with its arguments and options. Resolves to the exit code; undefined means 0. */
 // biome-ignore lint/suspicious/noConfusingVoidType: most commands return nothing
 type Handler = (terminal: Terminal, ...given: never[]) => Promise<number | void>;
 
-/** For `help ynak` Commander prints the whole help, without a word that the command does not exist. */
+/** For `help ynak` Commander prints the whole help, and does not say that the command does not exist. */
 function refuseUnknownTopic(program: Command, [first, topic]: readonly string[]): void {
   if (first !== 'help' || topic === undefined || topic.startsWith('-')) return;
   if (program.commands.some((command) => command.name() === topic)) return;

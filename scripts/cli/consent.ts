@@ -3,7 +3,7 @@ import { AppError, type ErrorCode, isAppError } from '../../src/errors.ts';
 import { printableText } from './output.ts';
 import type { Terminal } from './terminal.ts';
 
-/** Refusals that the operator may overrule, and the option that overrules without a question. */
+/** Refusals that the operator may override, and the option that overrides each without a question. */
 const OPTIONS = {
   older_version: 'allowOlder',
   clients_stranded: 'allowStranded',

@@ -5,7 +5,7 @@ import { systemClock, systemRandomness } from '../../src/system.ts';
 import { missingStore, type Place, placeOf, type Subject } from './place.ts';
 import { type Environment, print, type Terminal } from './terminal.ts';
 
-/** What commands need of the settings and the store. */
+/** The settings and the store, as commands use them. */
 export interface Context extends Publisher {
   readonly config: Config;
   readonly actor: string;

@@ -78,7 +78,7 @@ export function printWhenLive(
     terminal,
     announced
       ? `Running services answer with it within ${all}.`
-      : `The change is made, and announcing it to running services failed. They find it in turn: within ${each} for each application.`,
+      : `The change is made, and announcing it to running services failed. They find it when they check all applications in turn: within ${each} for each application.`,
   );
 }
 
