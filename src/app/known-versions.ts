@@ -17,7 +17,7 @@ export function createKnownVersions(
       for (const view of channels.values()) {
         if (!tellsAll && !isOpen(application, view.name)) continue;
         const own = view.own();
-        // Retired versions are no longer offered, and still installed.
+        // Clients may still run versions that were retired.
         if (own.offerOf(version) !== undefined || own.isRetired(version)) return true;
       }
       return false;
