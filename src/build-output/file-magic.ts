@@ -1,7 +1,7 @@
 import { open } from 'node:fs/promises';
 import type { Arch, Platform } from '../domain/platform.ts';
 
-/** Which machine a program is for, by its header. */
+/** Reads from its header which machine a program is for. */
 
 export interface Machine {
   readonly platform: Platform;
@@ -43,7 +43,7 @@ export async function machineOfFile(path: string): Promise<Machine | undefined> 
 const NSIS_MARKS = ['Nullsoft.NSIS.exehead', 'NullsoftInst'];
 const NSIS_STUB_BYTES_MAX = 1024 * 1024;
 
-/** Whether NSIS made a Windows program: its own code is 32-bit, whatever it installs. */
+/** Whether NSIS made a Windows program. Its installers are 32-bit, also those of 64-bit applications. */
 export async function isNsisProgram(path: string): Promise<boolean> {
   const start = await readStart(path, NSIS_STUB_BYTES_MAX);
   return start.toString('latin1', 0, 2) === 'MZ' && NSIS_MARKS.some((mark) => start.includes(mark));
