@@ -101,7 +101,7 @@ export function storeOf(env: ValuesOf<typeof storeSettings>): StoreConfig {
     endpoint: env.S3_ENDPOINT,
     publicEndpoint: env.S3_PUBLIC_ENDPOINT,
     region: env.S3_REGION ?? env.AWS_REGION ?? 'us-east-1',
-    // Stores other than AWS seldom have a host name for every bucket.
+    // Stores other than AWS rarely have a host name for every bucket.
     forcePathStyle: env.S3_FORCE_PATH_STYLE ?? env.S3_ENDPOINT !== undefined,
   };
 }
