@@ -40,7 +40,7 @@ export async function attemptDelivery(
   const at = new Date(deps.clock.now()).toISOString();
   const claimed = await createTransition(deps, id, claim, { state: 'sending', at });
   if (claimed !== 'created') return undefined;
-  // The claim took time, in which the message may have been erased.
+  // The message may have been erased while this process created the claim.
   if (await isEnded(deps.store, messagePrefix(id))) return undefined;
   const sent = await deps.mailer.send(message, signal);
   const outcome = outcomeOf(deps, history, claim, sent);
@@ -62,7 +62,7 @@ function outcomeOf(deps: AttemptDeps, history: History, claim: number, sent: Sen
 }
 
 /**
- * Stores how an attempt ended. Without it, other processes take the attempt for abandoned and send again.
+ * Stores how an attempt ended. Without the outcome, other processes consider the attempt abandoned and send again.
  *
  * @returns the number of the outcome; undefined when it is stored already, no longer counts, or the message has
  *   been erased
@@ -77,7 +77,7 @@ export async function storeOutcome(
   for (let number = outcome.claim + 1; ; number++) {
     const created = await createTransition(deps, id, number, outcome);
     if (created === 'created') return number;
-    // Another process superseded the attempt. Then a failure no longer counts, and the first delivery does.
+    // Another process superseded the attempt. Then a failure is ignored, and the first delivery counts.
     if (outcome.state !== 'delivered' || created.taken?.state === 'delivered') return undefined;
   }
 }
@@ -99,7 +99,7 @@ async function createTransition(
   const bytes = sequence.render(sealTransition(id, { number, changeId }, content));
   if ((await createSettled(deps, sequence.key(number), bytes)) === 'created') return 'created';
   const taken = (await readSoundDocument(deps.store, sequence, number))?.signed;
-  // When it is this change, the call above created it and the store's answer was lost.
+  // If the document has the change id of this call, this call created it and the store's answer was lost.
   return taken?.change_id === changeId ? 'created' : { taken };
 }
 

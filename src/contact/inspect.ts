@@ -8,11 +8,11 @@ import { CONTACT_ROOT, END_NUMBER, isMessageId, messagePrefix, parseMessageKey }
 import type { MessageState } from './message-state.ts';
 import type { Message } from './transition.ts';
 
-/** What operators see of messages. */
+/** Messages as operators see them. */
 
 export interface ShownMessage extends Message {
   readonly state: MessageState;
-  /** Of all deliveries, oldest first. */
+  /** The attempts of all deliveries, oldest first. */
   readonly attempts: readonly Attempt[];
   /** ISO 8601; undefined unless the last attempt failed and another is planned. */
   readonly nextAt: string | undefined;
