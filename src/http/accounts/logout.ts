@@ -38,10 +38,10 @@ const schema = {
   },
 };
 
-/** For how long an expired access token still ends every session: a page may have been left open. */
+/** For how long after its expiry an access token still ends every session: the user may have left a page open. */
 const LATE_MS_MAX = 3_600_000;
 
-/** The session that a request proves. */
+/** The session that a request belongs to, as its token proves. */
 interface ProvenSession {
   readonly account: string;
   readonly session: string;
@@ -86,7 +86,7 @@ async function proveSession(
   };
   const claims = sessions.claimsOf(inBody ?? '') ?? sessions.claimsOf(inCookie());
   if (claims !== undefined) return { ...claims, isStale: false };
-  // A user who logs out late must not be told that every session ended when none did.
+  // When a user logs out late and no session ends, the answer must not claim that every session ended.
   const late = await accessTokens.verify(bearer, SESSION_LIFE_MS).catch(() => undefined);
   return late && { ...late, isStale: true };
 }
@@ -99,7 +99,7 @@ function endLocally({ sessions }: Identity, { account, session }: ProvenSession)
 async function endGlobally(identity: Identity, proven: ProvenSession): Promise<void> {
   const { account, session, counter, isStale } = proven;
   const standing = await standingOf(identity, account, session, counter);
-  // A session that is over ends no other one.
+  // A session that has ended must not end another one.
   if (standing === 'ended') return;
   // An old token, found on a discarded disk, must not end every session of its owner.
   if (isStale || standing === 'replaced') throw notSignedIn();

@@ -57,7 +57,7 @@ export function registerRefresh(app: App, deps: AccountsDeps): void {
       const session = await sessions.refresh({ token, platform, deviceId: device.id });
       return await sessionAnswer(deps, reply, session, platform);
     } catch (error) {
-      // On no other error: a store that does not answer says nothing about the session.
+      // Only for this error: a store that does not answer says nothing about the session.
       if (isInCookie && isAppError(error, 'session_ended')) clearSessionCookie(reply, cookies);
       throw error;
     }

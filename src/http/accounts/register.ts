@@ -15,7 +15,7 @@ import {
 } from './request-field.ts';
 
 const INVITATION_LENGTH_MAX = 128;
-/** The same as in the contact form. */
+/** The same limit as in the contact form. */
 const TOKEN_LENGTH_MAX = 8_192;
 
 const bodySchema = z

@@ -13,7 +13,9 @@ export const sessionAnswerSchema = z.strictObject({
   token_type: z.literal('Bearer'),
   expires_in: z.int().describe('Seconds.'),
   refresh_token: z.string().optional().describe('Absent when the client gets it as a cookie.'),
-  refresh_expires_in: z.int().describe('Seconds, unless the client uses it before.'),
+  refresh_expires_in: z
+    .int()
+    .describe('Seconds until it expires, unless the client uses it before.'),
   account: z.strictObject({
     id: z.string(),
     email: z.string(),

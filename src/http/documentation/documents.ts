@@ -43,7 +43,7 @@ function definitions(basePath: string, hasAccounts: boolean) {
     public: {
       tags: PUBLIC,
       title: 'Slipway',
-      description: `Desktop updates and downloads. Errors are problem documents (RFC 9457) with a stable code. Every route can also answer 408 \`request_timeout\` when a request takes too long to arrive, and 503 \`overloaded\` when the server has too many clients. A method that an address does not accept is answered with 405 \`method_not_allowed\`, and an unknown address with 404 \`route_not_found\`. The routes of an account are in [a document of their own](${basePath}/docs/account).`,
+      description: `Desktop updates and downloads. Errors are problem documents (RFC 9457) with a stable code. Every route can also answer 408 \`request_timeout\` when a request takes too long to arrive, and 503 \`overloaded\` when the server has too many clients. A method that an address does not accept is answered with 405 \`method_not_allowed\`, and an unknown address with 404 \`route_not_found\`. The routes of an account are in [a separate document](${basePath}/docs/account).`,
       needsToken: false,
     },
     signedIn: {
@@ -131,7 +131,7 @@ export const DOCUMENT_TYPES = {
 } as const;
 
 export interface Documents {
-  /** Bytes that all answers share. */
+  /** The bytes of a document, which all answers share. */
   render(name: DocumentName, format: keyof typeof DOCUMENT_TYPES): Buffer;
 }
 

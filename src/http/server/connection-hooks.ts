@@ -23,7 +23,7 @@ export function refuseRequests(app: FastifyInstance, connections: Connections | 
   });
 }
 
-/** Headers that describe the body, and not an error sent in its place. */
+/** Headers that describe the body; an error that replaces the body must not have them. */
 const BODY_HEADERS = ['etag', 'content-length', 'content-range', 'content-disposition'];
 
 /** Counts the memory of an answer until the client has read it: see `connection.ts`. */
@@ -39,9 +39,9 @@ export function holdAnswers(app: FastifyInstance, connections: Connections | und
 }
 
 /**
- * From the abort of `draining` on, every answer asks its client to close the connection: otherwise a client could
- * send its next request on a connection that is about to be cut. Once the server closes, it also closes each
- * connection after its last answer: keep-alive would outlast the time that the process has left.
+ * Once `draining` aborts, every answer asks its client to close the connection. Otherwise a client could send its
+ * next request on a connection that is about to be cut. Once the server closes, it also closes each connection after
+ * its last answer: keep-alive would outlast the time that the process has left.
  */
 export function closeAfterLastAnswer(
   app: FastifyInstance,
