@@ -17,7 +17,7 @@ import {
   secretDigest,
 } from './developer-key-document.ts';
 
-/** How long a key is remembered: after it was revoked, another process accepts it for this long. */
+/** How long a key is remembered. After a key was revoked, other processes accept it for this long. */
 const REMEMBERED_MS = 30_000;
 const REMEMBERED_MAX = 1_000;
 
@@ -30,7 +30,7 @@ export interface KeyHolder {
 export interface DeveloperKeyVerifier {
   /** See {@link isDeveloperKey}. */
   isDeveloperKey(token: string): boolean;
-  /** @throws AppError `not_signed_in`, whatever is wrong with the key; the store's */
+  /** @throws AppError `not_signed_in` for every problem of the key; the store's */
   verify(token: string): Promise<KeyHolder>;
 }
 
@@ -39,7 +39,7 @@ interface VerifiedKey extends KeyHolder {
   readonly expiresAt: number;
 }
 
-/** Remembers what it read for {@link REMEMBERED_MS}, and writes at most one use for each day, key and process. */
+/** Caches documents for {@link REMEMBERED_MS}, and writes at most one use for each day, key and process. */
 export function createDeveloperKeyVerifier(
   deps: AppendDeps & { readonly log: Log },
 ): DeveloperKeyVerifier {
@@ -84,7 +84,7 @@ async function readKey(
   }
   const { secret_digest: digest, scopes, expires_at: expiresAt, created_at: at } = document.signed;
   if (at < (owner.keysNotBefore ?? '')) throw notSignedIn();
-  // Digests have one length, and their comparison takes the same time whatever they are.
+  // Digests have one length, and comparing them takes the same time for all values.
   if (!timingSafeEqual(Buffer.from(secretDigest(secret)), Buffer.from(digest))) throw notSignedIn();
   return { account: owner, scopes, expiresAt: Date.parse(expiresAt) };
 }
