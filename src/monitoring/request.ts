@@ -1,7 +1,7 @@
 import { AppError } from '../errors.ts';
 import { readBody } from '../response-body.ts';
 
-/** One request to the monitoring upstream, which is trusted as little as any stranger. */
+/** One request to the monitoring upstream, which is not trusted. */
 
 export interface MonitoringAnswer {
   readonly contentType: string;
@@ -12,20 +12,20 @@ export type Fetch = typeof fetch;
 
 export const BODY_BYTES_MAX = 256 * 1024;
 
-/** Anything else is refused: HTML served from this origin would be a script's way in. */
+/** Any other type is refused: HTML served from this origin could run scripts. */
 const CONTENT_TYPES: Readonly<Record<string, string>> = {
   'application/json': 'application/json; charset=utf-8',
   'text/plain': 'text/plain; charset=utf-8',
 };
 
 /**
- * Fetches one document; of the answer only its body and its type, in our own words, are taken.
+ * Fetches one document. Uses only the body of the answer, with a content type from this file.
  *
- * Of the client's request nothing but its id is sent. Not its `Accept` either: the answer is shared, and
- * one client asking for an odd type would get everybody the refusal.
+ * Sends nothing of the client's request but its id. It does not send `Accept` either: all clients share the answer,
+ * and one client with an unusual type would cause a refusal for all.
  *
- * @param timeoutMs for all of it, to the last byte
- * @throws AppError `upstream_unavailable`, with a sentence for anybody
+ * @param timeoutMs for the whole request, up to the last byte of the answer
+ * @throws AppError `upstream_unavailable`, with a sentence that may be public
  */
 export async function requestMonitoring(
   fetchIt: Fetch,
@@ -35,12 +35,13 @@ export async function requestMonitoring(
 ): Promise<MonitoringAnswer> {
   try {
     const response = await fetchIt(url, {
-      // A redirect could lead anywhere inside the network: it is an answer like any other, and not 200.
+      // A redirect could lead anywhere inside the network, so it is not followed, and counts as an answer other than
+      // 200.
       redirect: 'manual',
       credentials: 'omit',
       headers: {
         accept: 'application/json, text/plain;q=0.5',
-        // What is not compressed cannot swell.
+        // Asks for no compression: a compressed body could expand beyond the limit.
         'accept-encoding': 'identity',
         'user-agent': 'slipway',
         'x-request-id': requestId,
@@ -57,7 +58,7 @@ async function take(response: Response): Promise<MonitoringAnswer> {
   const type = response.headers.get('content-type')?.split(';')[0]?.trim().toLowerCase() ?? '';
   const contentType = Object.hasOwn(CONTENT_TYPES, type) ? CONTENT_TYPES[type] : undefined;
   if (response.status !== 200 || contentType === undefined) {
-    // Ends the connection of a body that nobody will read.
+    // Ends the connection of a body that will not be read.
     response.body?.cancel().catch(() => undefined);
     throw refuse(
       response.status === 200

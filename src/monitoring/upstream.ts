@@ -3,25 +3,25 @@ import { AppError, isAppError } from '../errors.ts';
 import type { Log } from '../log.ts';
 import { type Fetch, type MonitoringAnswer, requestMonitoring } from './request.ts';
 
-/** Somebody else's monitoring, shown under our own address. */
+/** The monitoring of another service, served under this service's address. */
 export interface MonitoringUpstream {
   /**
-   * The view as it is now, or as it was at most an hour ago when the upstream does not answer.
+   * The present view, or one that is at most an hour old when the upstream does not answer.
    *
-   * Asks at most once a second for each view, one request at a time, however many clients there are.
+   * Asks at most once a second for each view, one request at a time, for any number of clients.
    *
    * @throws AppError `upstream_unavailable` when there is no answer to fall back to
    */
   view(name: MonitoringView, requestId: string): Promise<AgedAnswer>;
-  /** Asks now, with nothing to fall back to. @throws AppError `upstream_unavailable` */
+  /** Asks now, and falls back to no earlier answer. @throws AppError `upstream_unavailable` */
   probe(requestId: string): Promise<void>;
 }
 
-/** Everything that is ever asked for. */
+/** The only documents that are requested. */
 export type MonitoringView = 'health' | 'overview';
 
 export interface AgedAnswer extends MonitoringAnswer {
-  /** Since it was fetched. */
+  /** The time since it was fetched. */
   readonly ageSeconds: number;
 }
 
@@ -30,11 +30,11 @@ export interface MonitoringUpstreamDeps {
   readonly baseUrl: string;
   readonly clock: Clock;
   readonly log: Log;
-  /** Told of every request that was made: whether it was answered, and if not, why, for anybody. */
+  /** Called after every request: whether the upstream answered, and a public sentence if it did not. */
   readonly onOutcome?: (ok: boolean, sentence: string) => void;
-  /** Default 2 s, for the whole of an answer. */
+  /** For a whole answer. Default: 2 s. */
   readonly timeoutMs?: number;
-  /** Default the global one. */
+  /** Default: the global one. */
   readonly fetch?: Fetch;
 }
 
@@ -100,13 +100,13 @@ function createView(deps: MonitoringUpstreamDeps, name: MonitoringView): View {
 
   return async (requestId) => {
     const sinceAsked = clock.now() - askedAt;
-    // A clock that was set back must not silence it.
+    // After the clock was set back, requests must not stop.
     if (asking === undefined && (sinceAsked >= INTERVAL_MIN_MS || sinceAsked < 0)) {
       asking = ask(requestId).finally(() => {
         asking = undefined;
       });
     }
-    // Nobody waits for an upstream that just failed when there is something to show.
+    // While the upstream has just failed, a client gets the earlier answer, if any, without waiting.
     if (failure === undefined || keptAnswer() === undefined) await asking;
     const kept = keptAnswer();
     if (kept !== undefined) return kept;
