@@ -19,7 +19,7 @@ export interface S3StoreOptions {
   readonly credentials?: S3ClientConfig['credentials'];
   readonly clock: Clock;
   readonly randomness: Randomness;
-  /** In milliseconds; missing ones have their defaults. */
+  /** In milliseconds; a time-out that is not given has its default. */
   readonly timeouts?: Partial<S3Timeouts>;
 }
 
@@ -83,7 +83,7 @@ export interface S3Connection {
   fullPrefix(prefix: string): string;
   /** The inverse of `fullKey`. */
   ownKey(fullKey: string): string;
-  /** Makes one attempt. For writes that may have another outcome when they are repeated. */
+  /** Makes one attempt. For writes that may have another outcome when repeated. */
   once<T>(request: S3Request, send: Send<T>): Promise<T>;
   /**
    * Makes up to four attempts while the failure is `store_unavailable`. For repeatable requests. Every
