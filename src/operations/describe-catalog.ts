@@ -41,7 +41,7 @@ export interface DescribedMachine {
 
 export interface DescribeCatalogDeps {
   readonly catalog: Pick<Catalog, 'health' | 'application'>;
-  /** False for a channel that is open to some tiers only: not even its name is public. */
+  /** False for a channel that is open to some tiers only: its name is not public either. */
   readonly isPublic: (application: string, channel: string) => boolean;
 }
 
