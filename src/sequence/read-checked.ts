@@ -3,7 +3,7 @@ import { AppError, isAppError } from '../errors.ts';
 import type { ObjectInfo, ObjectStore } from '../object-store/object-store.ts';
 import type { Sequence } from './sequence.ts';
 
-/** Reading one document. One wrong answer does not make it corrupt: corruption has to be proven. */
+/** Reading one document. One wrong answer does not make it corrupt: corruption must be proven. */
 
 export interface CorruptBytes {
   readonly error: AppError;
@@ -12,12 +12,12 @@ export interface CorruptBytes {
   readonly etag: string;
 }
 
-/** What reading one document needs of a sequence. */
+/** The facts about a sequence that reading one document needs. */
 export type ReadableSequence<T> = Pick<Sequence<T>, 'key' | 'parse' | 'documentBytesMax'>;
 
 type Read<T> = { readonly document: T } | { readonly corrupt: CorruptBytes };
 
-/** The bytes of one answer, and what is wrong with them. */
+/** The bytes of one answer, and their problem. */
 interface Suspect {
   readonly error: AppError;
   readonly etag: string | undefined;
@@ -25,7 +25,7 @@ interface Suspect {
   readonly sha256: string | null;
 }
 
-/** Over new connections: a flipped bit, or half an answer, does not repeat. */
+/** Reads over new connections, on which a flipped bit or a truncated answer does not repeat. */
 const READS_AGAIN = 2;
 
 /**
@@ -115,6 +115,6 @@ async function findListed(store: ObjectStore, key: string): Promise<ObjectInfo |
 function contradiction<T>(sequence: ReadableSequence<T>, number: number): AppError {
   return new AppError(
     'store_unavailable',
-    `The store's answers about ${sequence.key(number)} contradict each other, so they are not used. Try again. If this stays, look for a proxy or a cache between this process and the store.`,
+    `The store's answers about ${sequence.key(number)} contradict each other, so they are not used. Try again. If this continues, look for a proxy or a cache between this process and the store.`,
   );
 }
