@@ -13,9 +13,9 @@ import { snapshotKey, totalKey } from './keys.ts';
 
 /** The stored documents: snapshots and totals, v1. They hold nothing about a person or an installation. */
 
-/** Bytes: several times what the rows of a snapshot take with the longest names. */
+/** In bytes: several times the size of a snapshot's rows with the longest names. */
 export const SNAPSHOT_BYTES_MAX = 8 * 1024 * 1024;
-/** Bytes: twice what the rows of a total take with the longest names. */
+/** In bytes: twice the size of a total's rows with the longest names. */
 export const TOTAL_BYTES_MAX = 16 * 1024 * 1024;
 
 const count = z.int().nonnegative();
@@ -70,7 +70,7 @@ export const totalSchema = z.object({
   ),
 });
 
-/** What one process had counted, from the beginning of its counter to this snapshot. */
+/** The counts of one process, from the beginning of its counter to this snapshot. */
 export interface Snapshot {
   readonly counter: string;
   readonly number: number;
@@ -91,7 +91,7 @@ export interface Total {
 }
 
 export interface AddedCounter {
-  /** Of the counter's last snapshot. */
+  /** The number of the counter's last snapshot. */
   readonly number: number;
   /** Milliseconds since the Unix epoch. */
   readonly addedAt: number;
