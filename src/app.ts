@@ -58,7 +58,7 @@ export interface BuiltApp {
   readonly identity: Identity | undefined;
   readonly usage: Usage;
   readonly status: Status;
-  /** Runs beside the answers: counting, delivering, probing, cleaning up. */
+  /** Runs in the background: counts, delivers, probes, cleans up. */
   readonly background: {
     start(): void;
     /** @param answered settles when the last request has been answered; the last counts are stored then */
@@ -130,7 +130,7 @@ export async function buildApp(deps: AppDeps): Promise<BuiltApp> {
   };
 }
 
-/** Every part beside the catalog, and what the routes use of them. */
+/** Every part beside the catalog, and the dependencies that the routes use. */
 async function openParts(deps: PartDeps, catalog: Catalog, passwordCost: PasswordCost | undefined) {
   const usage = createUsagePart(deps, catalog);
   const captcha = createCaptchaPart(deps);
@@ -138,7 +138,7 @@ async function openParts(deps: PartDeps, catalog: Catalog, passwordCost: Passwor
   const accounts = await openAccountsPart({ ...deps, captcha: captcha.captcha, passwordCost });
   const monitoring = createMonitoringPart(deps);
   return {
-    // In this order their components are on the status page.
+    // The status page shows their components in this order.
     all: [usage, contact, accounts, captcha, monitoring] as readonly Part[],
     identity: accounts.identity,
     usage: usage.usage,
