@@ -32,7 +32,7 @@ export interface PasswordHasher {
 
 /**
  * @param options.atOnce how many hashes are computed at once; fewer than the cores, so that requests are answered
- *   @param options.cost lower only in tests: the cost makes it slow to guess the password of a stolen hash
+ * @param options.cost lower only in tests: the cost makes it slow to guess the password of a stolen hash
  */
 export function createPasswordHasher({ atOnce = 1, cost = COST } = {}): PasswordHasher {
   const limit = pLimit(atOnce);
