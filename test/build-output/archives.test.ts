@@ -73,7 +73,7 @@ describe('a corrupt archive', () => {
     await expect(reading).rejects.toThrow(/its arch .* is unclear.*arch=…/);
   });
 
-  test('is no evidence where something else states the architecture', async () => {
+  test('is ignored when something else states the architecture', async () => {
     const path = await saved('App_aarch64.app.tar.gz', Buffer.from('x'));
     const { artifacts } = await readBuildOutput({ paths: [path], version: '1.0.0' });
     expect(artifacts).toMatchObject([{ arch: 'arm64' }]);

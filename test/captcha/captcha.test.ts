@@ -156,7 +156,7 @@ describe.each<CaptchaProvider>(['turnstile', 'hcaptcha', 'recaptcha'])('%s', (ki
   });
 });
 
-it('every visitor passes when no captcha is needed, and no visitor when one is missing', async () => {
+it('every visitor passes when no captcha is required, and no visitor when a required one is not configured', async () => {
   const none = createCaptcha({ kind: 'none' });
   expect(none).toMatchObject({ required: false, configured: true });
   await none.verify({ token: undefined, remoteAddress: '192.0.2.7' });

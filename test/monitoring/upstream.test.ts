@@ -79,7 +79,7 @@ describe('the monitoring upstream', () => {
     expect(stub.requests[0]?.url).toBe('/inner/monitoring/health');
   });
 
-  it('sends the request id and what it accepts, and nothing of a person', async () => {
+  it('sends the request id and the accepted types, and no personal data', async () => {
     stub.answerJson({});
     await open().view();
     const { headers = {} } = stub.requests[0] ?? {};
@@ -144,7 +144,7 @@ describe('the monitoring upstream', () => {
     expect((await open().view()).text).toHaveLength(LIMIT);
   });
 
-  it('hangs up on a body that does not end, long before the time is over', async () => {
+  it('ends the connection of an endless body long before the time-out', async () => {
     let sent = 0;
     const closed = new Promise((resolve) => {
       stub.answerWith((_request, response) => {
@@ -164,7 +164,7 @@ describe('the monitoring upstream', () => {
     expect(sent).toBeLessThan(64 * LIMIT);
   });
 
-  it('hangs up on a refused body that does not end', async () => {
+  it('ends the connection of an endless body that is refused', async () => {
     const closed = new Promise((resolve) => {
       stub.answerWith((_request, response) => {
         response.on('close', resolve).writeHead(500).write('x');
@@ -187,14 +187,14 @@ describe('the monitoring upstream', () => {
     expect(stub.requests.map(({ url }) => url)).toEqual(['/monitoring/health']);
   });
 
-  it('fails when nobody listens', async () => {
+  it('fails when the upstream does not listen', async () => {
     const { view, log } = open();
     await stub.close();
     await expect(view()).rejects.toMatchObject({ code: 'upstream_unavailable' });
     expect(log).toHaveLength(1);
   });
 
-  it('asks once for everybody who asks at the same time', async () => {
+  it('asks once for all clients that ask at the same time', async () => {
     const { view } = open({ timeoutMs: 10_000 });
     const answers = new Promise<() => void>((resolve) => {
       stub.answerWith((_request, response) =>
@@ -230,7 +230,7 @@ describe('the monitoring upstream', () => {
     expect((await failing.view()).text).toBe('{"n":3}');
   });
 
-  it('shows the last good answer with its age for an hour, and asks on', async () => {
+  it('serves the last good answer with its age for an hour, and continues to ask', async () => {
     const { clock, view, log, outcomes } = open();
     stub.answerJson({ n: 1 });
     await view();
@@ -250,7 +250,7 @@ describe('the monitoring upstream', () => {
     expect(outcomes.map(([ok]) => ok)).toEqual([true, false, false, false, true]);
   });
 
-  it('lets nobody wait for an upstream that just failed when there is something to show', async () => {
+  it('serves the last good answer without waiting when the upstream has just failed', async () => {
     const { clock, view, outcomes } = open({ timeoutMs: 60_000 });
     stub.answerJson({ n: 1 });
     await view();
@@ -267,7 +267,7 @@ describe('the monitoring upstream', () => {
     await vi.waitFor(() => expect(outcomes).toHaveLength(3));
   });
 
-  it('takes all of the time an answer needs from one budget', async () => {
+  it('has one time-out for the whole answer', async () => {
     const { view } = open();
     // It never ends by itself.
     stub.answerWith(async (_request, response) => {

@@ -71,7 +71,7 @@ describe('a read', () => {
     },
   );
 
-  it('answered with 404 by something else every time is a failure, not a missing object', async () => {
+  it('answered with 404 by another server every time is a failure, not a missing object', async () => {
     const s3 = await startFakeS3((exchange) => sendPage(exchange, 404, 'text/plain'));
     await expect(s3.store().get('a')).rejects.toMatchObject(unavailable);
     await expect(isPresent(s3.store(), 'a')).rejects.toMatchObject(unavailable);

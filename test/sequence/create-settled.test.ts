@@ -27,7 +27,7 @@ describe.each([
     }
   });
 
-  it('reports a refusal of the first attempt at once, as it is', async () => {
+  it('reports a refusal of the first attempt at once and unchanged', async () => {
     const deps = setUp();
     deps.store.setPlan(() => ({ when: 'before', code: 'store_denied' }));
     await expect(create(deps, KEY, BYTES)).rejects.toMatchObject({ code: 'store_denied' });
@@ -53,7 +53,7 @@ describe('a store that stays silent, or refuses after an answer was lost', () =>
     });
   });
 
-  it('is asked for four seconds', async () => {
+  it('is tried for four seconds', async () => {
     const deps = setUp();
     const begun = deps.clock.now();
     deps.store.goDown();

@@ -97,7 +97,7 @@ describe.each([
       expect(status).toBe(200);
     });
 
-    it('loses its session when a token is reused after a minute', async () => {
+    it('loses its session when it reuses a token after a minute', async () => {
       const first = await refresh(service, person, person.refresh);
       clock.advance(60_001);
       const reused = await refresh(service, person, person.refresh);

@@ -69,7 +69,7 @@ describe('changing the password', () => {
     expect((await refresh(service, person, token)).status).toBe(401);
   });
 
-  it('ends them also when the store fails after the change', async () => {
+  it('ends them even when the store fails after the change', async () => {
     const made = await ask(service, 'POST', KEYS, { bearer: person.access, body: KEY });
     clock.advance(1);
     store.setPlan(({ method }) => (method === 'list' ? { when: 'before' } : undefined));

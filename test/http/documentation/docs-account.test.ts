@@ -39,7 +39,7 @@ describe('the page of the signed-in document', () => {
     expect(() => new Script(String(initializer.body))).not.toThrow();
   });
 
-  it('and the public page lead to each other', async () => {
+  it('and the public page link to each other', async () => {
     expect((await get(service, DOCUMENT)).body.info.description).toContain('(/docs)');
     expect((await get(service, '/openapi.json')).body.info.description).toContain(`(${PAGE})`);
   });
@@ -76,7 +76,7 @@ describe('the page of the signed-in document', () => {
     }
   });
 
-  it('says so where there are no accounts, and offers no log-in', async () => {
+  it('reports when accounts are off, and offers no log-in', async () => {
     const off = await createTestService({ env: { IDENTITY_PROVIDER: 'off' } });
     const { body } = await get(off, DOCUMENT);
     expect(body.info.description).toContain('has no accounts');
