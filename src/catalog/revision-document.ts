@@ -89,7 +89,7 @@ export const revisionSchema = z.object({
     .nullable()
     .describe('The revision that this one was made from: a hash chain.'),
   skipped: skippedSchema.describe(
-    'The corrupt revisions between the previous one and this one that a person allowed to step over.',
+    'The corrupt revisions between the previous one and this one that an operator allowed to step over.',
   ),
   hint: z
     .number()

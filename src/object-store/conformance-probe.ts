@@ -9,7 +9,7 @@ const SCHEMA_VERSION = 1;
 
 export interface Verdict {
   readonly conforming: boolean;
-  /** One sentence for each wrong behaviour. */
+  /** One sentence for each wrong behavior. */
   readonly findings: readonly string[];
 }
 

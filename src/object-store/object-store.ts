@@ -11,7 +11,7 @@ import type { Readable } from 'node:stream';
  * that do not match their ETag are `store_unavailable`; reads are then retried.
  *
  * Expected outcomes are values (`exists`, `undefined` for a missing object). Failures are AppErrors:
- * - `store_unavailable`: time-out, refused connection, 5xx, throttling. After a write the outcome is
+ * - `store_unavailable`: timeout, refused connection, 5xx, throttling. After a write the outcome is
  *   *unknown*: the object may exist.
  * - `store_full`: no space left; the object was not created.
  * - `store_denied`: wrong credentials or a missing permission, which the message names.

@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { readAppTar, readAppZip } from '../../src/build-output/mac-application.ts';
 import { readNupkg } from '../../src/build-output/nupkg.ts';
 import { readBuildOutput } from '../../src/build-output/read-build-output.ts';
-import { machO, pe, tar, tarHeader, temporaryDirectory, zip } from './materialise.ts';
+import { machO, pe, tar, tarHeader, temporaryDirectory, zip } from './materialize.ts';
 
 const PROGRAM = 'App.app/Contents/MacOS/App';
 

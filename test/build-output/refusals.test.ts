@@ -14,7 +14,7 @@ import {
   tar,
   temporaryDirectory,
   zip,
-} from './materialise.ts';
+} from './materialize.ts';
 
 const version = '1.0.0';
 

@@ -128,8 +128,8 @@ describe.each<CaptchaProvider>(['turnstile', 'hcaptcha', 'recaptcha'])('%s', (ki
       'a redirect',
       (response) => void response.writeHead(307, { location: `${url}/elsewhere` }).end(),
     ],
-  ])('is unavailable when the service answers with %s', async (_what, behaviour) => {
-    answer = behaviour;
+  ])('is unavailable when the service answers with %s', async (_what, behavior) => {
+    answer = behavior;
     await expect(captchaFor().verify(visitor)).rejects.toMatchObject(unavailable);
     expect(forms).toHaveLength(1);
     expect(outcomes).toHaveLength(1);

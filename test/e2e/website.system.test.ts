@@ -159,10 +159,10 @@ describe.skipIf(skipsBrowser)('the website pieces in docs/website', () => {
       await page.route(/system\/status/, (route) => route.continue());
       await page.goto(website.pageOf('status', url));
       const badge = page.getByRole('status');
-      const colour = () =>
+      const color = () =>
         page.evaluate("getComputedStyle(document.querySelector('#status'), '::before').color");
       await page.locator('#status[data-indicator=none]').waitFor();
-      const [healthy, green] = [await badge.textContent(), await colour()];
+      const [healthy, green] = [await badge.textContent(), await color()];
       await page.evaluate(`
         globalThis.changes = 0;
         new MutationObserver(() => changes++).observe(
@@ -175,7 +175,7 @@ describe.skipIf(skipsBrowser)('the website pieces in docs/website', () => {
       await page.locator('#status[data-indicator=major]').waitFor();
       expect(await badge.textContent()).toContain('Object store');
       expect(await badge.textContent()).not.toBe(healthy);
-      expect(await colour()).not.toBe(green);
+      expect(await color()).not.toBe(green);
       expect(await page.evaluate('changes')).toBe(1);
       service.app.status.noteSuccess('object_store');
       await page.clock.fastForward(70_000);

@@ -144,7 +144,7 @@ describe('the monitoring upstream', () => {
     expect((await open().view()).text).toHaveLength(LIMIT);
   });
 
-  it('ends the connection of an endless body long before the time-out', async () => {
+  it('ends the connection of an endless body long before the timeout', async () => {
     let sent = 0;
     const closed = new Promise((resolve) => {
       stub.answerWith((_request, response) => {
@@ -267,7 +267,7 @@ describe('the monitoring upstream', () => {
     await vi.waitFor(() => expect(outcomes).toHaveLength(3));
   });
 
-  it('has one time-out for the whole answer', async () => {
+  it('has one timeout for the whole answer', async () => {
     const { view } = open();
     // It never ends by itself.
     stub.answerWith(async (_request, response) => {

@@ -109,7 +109,7 @@ describe('a read', () => {
     expect(s3.requests).toHaveLength(2);
   });
 
-  it('of a large document on a slow connection may take longer than the time-out', async () => {
+  it('of a large document on a slow connection may take longer than the timeout', async () => {
     const body = Buffer.alloc(20_000, 'x');
     const s3 = await startFakeS3(async (exchange) => {
       const { response } = exchange;

@@ -15,7 +15,7 @@ import { ACCOUNTS, WITH_BODY, WRITING } from './error-codes.ts';
 import { clearSessionCookie, requireOwnScript, sessionCookieOf } from './session-cookie.ts';
 
 const schema = {
-  summary: 'Log out',
+  summary: 'Sign out',
   description:
     'Ends this session, or every session of the account. The client proves the session with an access token, a refresh token or the cookie; a request without any of them succeeds and ends nothing. Scope `global` requires an access token that expired at most an hour ago, or one of the two newest refresh tokens of the session.',
   tags: ['auth'],
@@ -86,7 +86,7 @@ async function proveSession(
   };
   const claims = sessions.claimsOf(inBody ?? '') ?? sessions.claimsOf(inCookie());
   if (claims !== undefined) return { ...claims, isStale: false };
-  // When a user logs out late and no session ends, the answer must not claim that every session ended.
+  // When a user signs out late and no session ends, the answer must not claim that every session ended.
   const late = await accessTokens.verify(bearer, SESSION_LIFE_MS).catch(() => undefined);
   return late && { ...late, isStale: true };
 }

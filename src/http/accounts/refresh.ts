@@ -16,7 +16,7 @@ import {
   usesCookie,
 } from './session-cookie.ts';
 
-/** The client replaces the token by the one that log-in answered. */
+/** The client replaces the token by the one that sign-in answered. */
 const EXAMPLE = { refresh_token: '…', platform: 'linux', device: { id: EXAMPLE_DEVICE } };
 
 const schema = {

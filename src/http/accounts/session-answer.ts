@@ -6,7 +6,7 @@ import type { AccountsDeps } from './accounts-deps.ts';
 import { openIdentity } from './authenticate.ts';
 import { setSessionCookie, usesCookie } from './session-cookie.ts';
 
-/** The answer of log-in and refresh. */
+/** The answer of sign-in and refresh. */
 
 export const sessionAnswerSchema = z.strictObject({
   access_token: z.string().describe('For `Authorization: Bearer …`. Keep it in memory only.'),

@@ -5,7 +5,7 @@ import type { Connection } from './connection.ts';
 /**
  * Cuts clients that read an answer too slowly, and connections that are idle for too long.
  *
- * Socket time-outs do neither: any byte in either direction restarts them.
+ * Socket timeouts do neither: any byte in either direction restarts them.
  */
 
 export interface ReadingRules {
@@ -28,7 +28,7 @@ export const READING_RULES: ReadingRules = {
   bytesPerSecondMin: 1_000,
   pauseMaxMs: 240_000,
   unseenPauseMaxMs: 900_000,
-  // Longer than Node's keep-alive time-out. It ends connections that clients keep open with blank lines.
+  // Longer than Node's keep-alive timeout. It ends connections that clients keep open with blank lines.
   idleMaxMs: 75_000,
   stalledAfterMs: 10_000,
   checkedEveryMs: 5_000,

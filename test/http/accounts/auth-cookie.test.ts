@@ -118,7 +118,7 @@ describe('a website in cookie mode', () => {
       expectCleared(await refreshByCookie(service, elsewhere, person.refresh));
     });
 
-    it('clears it when the session was logged out, ended elsewhere or its token was reused', async () => {
+    it('clears it when the session was signed out, ended elsewhere or its token was reused', async () => {
       const person = await signIn(service, WEB);
       const next = await refreshByCookie(service, person, person.refresh);
       clock.advance(61_000);

@@ -6,7 +6,7 @@ import { ask, logOut, type Person, refresh, signIn, UNLIMITED } from './account-
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 
-describe('logging out with an expired access token', () => {
+describe('signing out with an expired access token', () => {
   const clock = createHastyClock();
   const log: string[] = [];
   let service: TestService;

@@ -219,7 +219,7 @@ describe('POST /api/v1/desktop/check-update, reason by reason', () => {
 
   it('ignores unknown fields and an invalid bearer token', async () => {
     await release(service, '2.0.0', ['windows x64 nsis']);
-    expect(await ask({ colour: 'red', nested: { deep: [1] } })).toMatchObject({ reason: 'offer' });
+    expect(await ask({ color: 'red', nested: { deep: [1] } })).toMatchObject({ reason: 'offer' });
     const response = await service.app.http.inject({
       method: 'POST',
       url: '/api/v1/desktop/check-update',
