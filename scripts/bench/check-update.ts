@@ -16,7 +16,7 @@ const OFFERS = 200;
 interface CaseSpec {
   readonly name: string;
   readonly links: 'directory' | 's3';
-  /** Of the client. */
+  /** The version that the client sends. */
   readonly version: string;
   /** The target: times the processor time of the fixed route. */
   readonly max: number;

@@ -72,7 +72,7 @@ function userName(): string {
   }
 }
 
-/** From the variables of GitHub Actions and GitLab CI. */
+/** Reads the variables of GitHub Actions and GitLab CI. */
 function provenanceOf(env: Environment): Context['provenance'] {
   const { GITHUB_SERVER_URL, GITHUB_REPOSITORY, GITHUB_RUN_ID } = env;
   const run =

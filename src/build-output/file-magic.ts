@@ -34,7 +34,7 @@ export function machineOfHeader(bytes: Buffer): Machine | undefined {
   return peMachine(bytes) ?? elfMachine(bytes) ?? machOMachine(bytes);
 }
 
-/** As {@link machineOfHeader}, for a file. */
+/** Like {@link machineOfHeader}, for a file. */
 export async function machineOfFile(path: string): Promise<Machine | undefined> {
   return machineOfHeader(await readStart(path, HEADER_BYTES));
 }

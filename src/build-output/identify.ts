@@ -29,7 +29,7 @@ export interface Package extends ArtifactIdentity {
   readonly minimumOsVersion: string | null;
 }
 
-/** What is known about a file before its architecture is known. */
+/** The known facts about a file before its architecture is decided. */
 interface Findings extends ArchFindings {
   readonly platform: Platform | undefined;
   readonly format: Format | undefined;

@@ -121,7 +121,7 @@ const outlineSchema = revisionSchema.extend({
   channels: z.record(z.string(), channelSchema.extend({ offers: z.array(z.unknown()) })),
 });
 
-/** As `revisionSchema.safeParse`, in steps. */
+/** Like `revisionSchema.safeParse`, in steps. */
 export const checkRevision: Check<RevisionJson> = function* (value) {
   const outline = outlineSchema.safeParse(value);
   // The whole schema gives a complete error.

@@ -5,7 +5,7 @@ import { duration, httpUrl, oneOf, parseHttpUrl, port, text, trustedProxies } fr
 import { type GivenSettings, isProduction, requireSettings } from './rules.ts';
 import { defineKind, optional, refuseValue, withDefault } from './setting.ts';
 
-/** The addresses that the process listens on, its log, and what it serves. */
+/** The settings of the process: its addresses, its log, its catalog. */
 
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];

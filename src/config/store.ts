@@ -69,7 +69,7 @@ export const storeSettings = {
   }),
   S3_PUBLIC_ENDPOINT: optional(
     httpUrl,
-    'The address in download links, when clients reach the store under another one than the service does',
+    'The address in download links, when clients need another address of the store than the service',
     { otherwise: '`S3_ENDPOINT`', example: 'https://downloads.example.com' },
   ),
   S3_REGION: optional(text, 'The region of the bucket', {

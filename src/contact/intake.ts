@@ -126,7 +126,7 @@ async function accept(deps: IntakeDeps, id: string, submission: Submission) {
   return { id };
 }
 
-/** For visitors: the store's own messages name its keys. */
+/** Translates errors for visitors: the store's own messages name its keys. */
 function explain(error: unknown): never {
   if (isAppError(error, 'store_full')) {
     throw new AppError('store_full', 'The storage is full. Send the message again later.', {

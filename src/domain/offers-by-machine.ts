@@ -19,7 +19,7 @@ export interface MachineOffers {
   readonly offers: readonly Offer[];
   /** The formats of those artifacts. */
   readonly formats: ReadonlySet<Format>;
-  /** The native builds of the offers older than each of `offers`. */
+  /** For each of `offers`: the native builds of all older offers. */
   readonly nativesBefore: readonly Natives[];
   /**
    * Possible architectures of the machine for which some of `offers` have no native build: the machine runs x64

@@ -76,7 +76,7 @@ async function trimSessions(deps: AppendDeps): Promise<number> {
   return deleted;
 }
 
-/** Names the session of a document's key by its prefix. */
+/** The prefix of the session, and the number, of a document's key; undefined for any other key. */
 function parseSession(key: string): { readonly of: string; readonly number: number } | undefined {
   const object = parseSessionKey(key);
   if (object?.counter === undefined) return undefined;

@@ -11,7 +11,7 @@ export const NEWEST_KEPT = 3;
  *
  * `findLast` probes the powers of two, then bisects. On its way to the newest number it meets the taken numbers that
  * consist of its leading bits. So it meets a number while the newest one is below the next number with as many
- * trailing zeros. Of n documents it needs fewer than 2 · log2(n) + 3.
+ * trailing zeros. It needs fewer than 2 · log2(n) + 3 of n documents.
  */
 export function neededBelow(number: number): number {
   const lowestBit = number & -number;

@@ -41,7 +41,7 @@ const rows = z
 export const snapshotSchema = z.object({
   schema_version: z.literal(SCHEMA_VERSION),
   type: z.literal('usage_snapshot'),
-  counter: z.uuid().describe('Random for each start of a process and each day.'),
+  counter: z.uuid().describe('A random id, new for each start of a process and each day.'),
   number: number.describe('Each number holds everything that the lower numbers hold.'),
   closed: z
     .boolean()

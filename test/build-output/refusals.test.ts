@@ -344,7 +344,7 @@ describe('Windows programs', () => {
     expect(await one(named)).toMatchObject({ format: 'squirrel-setup' });
   });
 
-  test('of several architectures without a universal one are each for their own', async () => {
+  test('of several architectures without a universal one each install their own architecture', async () => {
     const root = await files({
       'App Setup 1.0.0.exe': 'x64',
       'App Setup 1.0.0-arm64.exe': 'arm64',

@@ -52,7 +52,7 @@ describe('refusals that an operator may override', () => {
     for (const typed of ['n\n', '\n', '', 'yellow\n']) {
       const { code, stderr } = await run(PROMOTE, typed);
       expect([typed, code]).toEqual([typed, 3]);
-      expect(stderr).toMatch(/Go on\? \[y\/N\] /);
+      expect(stderr).toMatch(/Continue\? \[y\/N\] /);
     }
     expect(await revision()).toBe(before);
     const yes = await run(PROMOTE, 'y\n');

@@ -112,7 +112,7 @@ export type Unacknowledged = ReadonlyMap<string, number>;
 const connectionKey = (localPort: number, address: string, port: number): string =>
   `${localPort} ${ipaddr.process(address).toString()} ${port}`;
 
-/** From Linux's tables of connections; undefined on other systems, which do not have them. */
+/** Reads Linux's tables of connections; undefined on other systems, which do not have them. */
 async function readKernel(): Promise<Unacknowledged | undefined> {
   if (process.platform !== 'linux') return undefined;
   const tables = ['/proc/self/net/tcp', '/proc/self/net/tcp6'].map((file) =>

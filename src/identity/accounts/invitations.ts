@@ -156,7 +156,7 @@ export function endInvitations(
   return endInvitationsOf(deps, accountIdOf('embedded', email), reason);
 }
 
-/** As {@link endInvitations}. @param account the id that an embedded account of the address has */
+/** Like {@link endInvitations}. @param account the id that an embedded account of the address has */
 export async function endInvitationsOf(
   deps: EndDeps,
   account: string,

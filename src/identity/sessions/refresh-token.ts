@@ -17,7 +17,7 @@ export interface RefreshClaims {
   readonly device: string;
   /** The number of the session's document that the token names. */
   readonly counter: number;
-  /** The newest document of the account that the state knows. A refresh looks for changes above it. */
+  /** The number of the newest account document that the session's state knows. A refresh looks for changes above it. */
   readonly accountRevision: number;
   /** When the session expires; seconds since the epoch. */
   readonly expiresAt: number;
