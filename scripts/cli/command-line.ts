@@ -42,7 +42,7 @@ function refuseUnknownTopic(program: Command, [first, topic]: readonly string[])
   program.error(`error: unknown command '${topic}'. Commands: ${names}.`);
 }
 
-/** Taken from the options here, so that no handler can forget to pass it on. */
+/** The options are read here, so that no handler can forget to pass it on. */
 function sessionOf(command: Command): Session {
   const { skipCorrupt = [], dryRun, json = false } = command.opts<Partial<ChangeOptions>>();
   return { skipCorrupt, isDryRun: dryRun, printsJson: json, place: undefined };

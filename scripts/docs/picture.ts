@@ -99,7 +99,7 @@ async function startService(): Promise<{ readonly url: string; readonly stop: ()
   });
   const stop = (): void => void child.kill('SIGKILL');
   return new Promise((resolve, reject) => {
-    // Reads the log to its end: a service whose log is not read waits.
+    // Reads the log to its end: a service blocks when its log is not read.
     createInterface({ input: child.stdout })
       .on('line', (line) => {
         const url = /listening on (http:[^"]+)"/.exec(line)?.[1];

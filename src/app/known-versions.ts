@@ -22,7 +22,7 @@ export function createKnownVersions(
       }
       return false;
     } catch (error) {
-      // No catalog of the application is loaded: no version of it is known.
+      // While the catalog of the application is not loaded, none of its versions is known.
       if (!isAppError(error)) throw error;
       return false;
     }

@@ -117,7 +117,7 @@ function check(path: string, entry: FeedEntry, file: { path: string; size: numbe
   if (entry.size === undefined || entry.size === file.size) return;
   throw refusal(
     path,
-    `it states ${entry.size} bytes for ${file.path}, which has ${file.size}. They are of different builds; build again.`,
+    `it states ${entry.size} bytes for ${file.path}, which has ${file.size}. They come from different builds; build again.`,
   );
 }
 

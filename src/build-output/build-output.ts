@@ -47,6 +47,6 @@ export interface SkippedFile {
 
 export interface BuildOutput {
   readonly artifacts: readonly BuiltArtifact[];
-  /** Shown to the publisher, so that no file is left out unnoticed. */
+  /** The publisher sees these files, so that no file is left out unnoticed. */
   readonly skipped: readonly SkippedFile[];
 }

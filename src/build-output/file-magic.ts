@@ -85,7 +85,7 @@ function machOMachine(bytes: Buffer): Machine | undefined {
   return machine('macos', fatArch(bytes, big === 0xcafebabf ? 32 : 20));
 }
 
-/** Java classes have the same magic number, and their version, 45 or more, in place of the count. */
+/** Java classes have the same magic number, and instead of the count their version, which is 45 or more. */
 function fatArch(bytes: Buffer, entryBytes: number): Arch | undefined {
   const count = bytes.readUInt32BE(4);
   if (count === 0 || count > 16 || 8 + count * entryBytes > bytes.length) return undefined;

@@ -115,7 +115,7 @@ async function attachBlockmap(draft: Draft, sidecar: SourceFile): Promise<Skippe
     // With a map of other bytes every updater downloads useless blocks first, then the whole file.
     throw refusal(
       path,
-      `it is of another build: it maps ${covered} bytes, and ${file.name} has ${file.size}. Build again, or remove it.`,
+      `it is from another build: it maps ${covered} bytes, and ${file.name} has ${file.size}. Build again, or remove it.`,
     );
   }
   draft.companions.push({

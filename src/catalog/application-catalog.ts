@@ -233,7 +233,7 @@ async function verifyDue(parts: Parts): Promise<void> {
     }
   };
   await Promise.all(due.map((offer) => limit(() => verify(offer))));
-  // One event for all of them: each event with a new fault creates the views of all channels again.
+  // Reports all faults in one event: each event with a new fault creates the views of all channels again.
   if (verified.length > 0) parts.dispatch({ kind: 'verified', verified });
   if (failure !== undefined) throw failure;
 }

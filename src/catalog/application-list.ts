@@ -93,7 +93,7 @@ async function refuseVanishedStore(store: ObjectStore): Promise<void> {
 }
 
 /**
- * Refuses a store without a list of applications that has a catalog revision: the list was deleted, or something else
+ * Refuses a store without a list of applications that has a catalog revision: the list was deleted, or another server
  * answers for the store. Without a list and without a revision, a first publish was interrupted.
  *
  * @throws AppError `document_corrupt`

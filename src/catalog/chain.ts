@@ -5,8 +5,8 @@ import type { Revision } from './sequences.ts';
 /**
  * The hash chain of catalog revisions: each names its predecessor and the predecessor's digest.
  *
- * A process never goes below the highest revision that it has seen. A store that no longer has that
- * revision was rolled back: by accident, or by an attacker who replays an old state.
+ * A process never serves a revision below the highest one that it has seen. A store that no longer has that revision
+ * was rolled back: by accident, or by an attacker who replays an old state.
  */
 
 /** The fields of a revision that the chain needs: a long history does not fit into memory. */

@@ -107,7 +107,7 @@ export function headOffers(snapshot: Snapshot): readonly Offer[] {
 /** Each poll needs the names of thousands of offers, so a name is built once. */
 const nameByOffer = new WeakMap<Offer, string>();
 
-/** The name of the release that an offer refers to; it tells two manifests of one version apart. */
+/** The name of the release that an offer refers to. It distinguishes two manifests of one version. */
 export function releaseNameOf(offer: Offer): string {
   const known = nameByOffer.get(offer);
   if (known !== undefined) return known;

@@ -23,7 +23,7 @@ export interface ShownMessage extends Message {
 const READ_AT_ONCE = 8;
 
 /**
- * Messages, newest first. Reads every one of them.
+ * Messages, newest first. Reads every message.
  *
  * @param wanted `hasMail`: whether a mail server is set up; without one, messages are `kept` and not `pending`
  * @param onUnreadable called with the id and the reason of each corrupt message

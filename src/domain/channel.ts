@@ -111,7 +111,7 @@ export function* createChannelViewInSteps(
   return view;
 }
 
-/** What a client sees of a channel that is closed to it: the name, and nothing else. */
+/** The view of a channel that is closed to the client: only the name. */
 export function createClosedView(name: string): ChannelView {
   const view: ChannelView = {
     name,

@@ -27,7 +27,7 @@ export async function eraseAccount(deps: AppendDeps, id: string): Promise<void> 
 }
 
 /**
- * Deletes what an ended account still has. It also completes an erasure that failed half way.
+ * Deletes the remaining objects of an ended account. It also completes an erasure that failed half way.
  *
  * @throws AppError the store's: run it again then
  */

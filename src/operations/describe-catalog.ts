@@ -71,7 +71,7 @@ function describeApplication(
   const { revision, channels } = ready.snapshot();
   const shown = [...channels.values()]
     .filter(({ name }) => isPublic(application, name))
-    // The stable channel, whose offers a pre-release channel shows, may be closed to visitors.
+    // A pre-release channel shows the offers of the stable channel, which may be closed to visitors.
     .map((channel) =>
       channel.inheritsFrom === null || isPublic(application, channel.inheritsFrom)
         ? channel

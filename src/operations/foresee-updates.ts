@@ -31,8 +31,8 @@ export interface ForeseenUpdate {
  * assumes that the systems of the clients are new enough.
  *
  * @param before the state that still lists the version, and so its targets
- * @param after the state that the clients are answered from
- * @param changed the channels whose offer of the version differs between the two
+ * @param after the state that the clients are answered from @param changed the channels on which the offer of the
+ *   version differs between the two
  */
 export function foreseeUpdates(
   { before, after }: { readonly before: Channels; readonly after: Channels },

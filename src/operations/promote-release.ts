@@ -32,15 +32,15 @@ export interface Promoted extends Committed {
   readonly channel: string;
   /** The targets that the release was built for. */
   readonly builds: readonly Pick<ArtifactIdentity, 'platform' | 'arch'>[];
-  /** Machines that stay on an older release of the channel, which has native builds for them. */
+  /** Machines that stay on an older release of the channel, because it has native builds for them. */
   readonly leftBehind: readonly Target[];
   /** The status of the offer there: a paused one stays paused. */
   readonly status: OfferJson['status'];
 }
 
 /**
- * Offers a release on another channel: the same manifest, without an upload. Promoting it again brings the platforms
- * that were added since.
+ * Offers a release on another channel: the same manifest, without an upload. Promoting it again adds the platforms
+ * that were published since.
  *
  * @throws AppError `unknown_version` when no channel offers it; `status_forbids` when it is yanked
  *   anywhere, paused, or retired from the channel; `needs_create`, `prerelease_on_stable`; `older_version`,

@@ -87,7 +87,7 @@ async function deleteBelow(store: ObjectStore, prefix: string): Promise<number> 
 }
 
 /**
- * Deletes what has ended below a root such as `sessions/`: its objects at once, its marker when the marker has been
+ * Deletes all ended things below a root such as `sessions/`: their objects at once, and each marker when it has been
  * kept for its time. Takes two listings, for any number of ended things.
  *
  * @param keptMs the shortest time for which markers below this root are kept: younger ones are not read

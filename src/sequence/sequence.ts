@@ -34,7 +34,7 @@ export interface Entry<T> {
   readonly document: T;
 }
 
-/** A document that is proven corrupt: truncated, altered, or not what its key says. */
+/** A document that is proven corrupt: it is truncated or altered, or does not match its key. */
 export interface CorruptDocument {
   readonly number: number;
   readonly reason: string;
@@ -219,7 +219,7 @@ function corruptDocument(number: number, { error, sha256, etag }: CorruptBytes):
 /** The position after reading on from `position`. */
 export function advance<T>(position: Position<T>, newer: Newer<T>): Position<T> {
   const newest = newer.entries.at(-1) ?? position.newest;
-  // Reading on from the newest readable document meets the same corrupt documents again.
+  // Reading on from the newest readable document reads the same corrupt documents again.
   const known = new Map(
     [...position.corrupt, ...newer.corrupt].map((document) => [document.number, document]),
   );

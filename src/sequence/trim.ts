@@ -9,8 +9,8 @@ export const NEWEST_KEPT = 3;
 /**
  * From this newest number on, galloping no longer needs the given number; infinite for a power of two.
  *
- * `findLast` probes the powers of two, then bisects. On its way to the newest number it meets the taken numbers that
- * consist of its leading bits. So it meets a number while the newest one is below the next number with as many
+ * `findLast` probes the powers of two, then bisects. On its way to the newest number it reads the taken numbers that
+ * consist of its leading bits. So it reads a number while the newest one is below the next number with as many
  * trailing zeros. It needs fewer than 2 · log2(n) + 3 of n documents.
  */
 export function neededBelow(number: number): number {

@@ -121,7 +121,7 @@ function stateOfAll(health: ObservedCatalog, isAllOut: boolean, count: number): 
 function stateOf(observed: ObservedApplication, age: number | null, staleMaxMs: number): State {
   const { revision, source, problems, storeFailing } = observed;
   if (source === 'none') {
-    // An application that is only registered is no outage; one whose every revision is corrupt is.
+    // An application without revisions is not an outage. An application with only corrupt revisions is one.
     return age === null || problems.length > 0
       ? out('No catalog could be loaded: nothing is offered.')
       : { status: 'operational', description: 'Nothing is published yet.', impact: 'none' };

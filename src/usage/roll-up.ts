@@ -76,7 +76,7 @@ function isIdle(
   return (isOld || isClosed) && stored.hasNewest(counter, listed);
 }
 
-/** The counter's last snapshot; undefined when the counter turns out to be in use. */
+/** The counter's last snapshot; undefined when the counter is still in use. */
 async function close(
   deps: RollUpDeps,
   listing: Listing,

@@ -87,7 +87,7 @@ export function createStoredCounts(deps: StoredCountsDeps): StoredCounts {
         if (number <= (total?.number ?? 0)) return;
         const newer = await read(totals, number);
         if (newer === 'newer') {
-          const why = `${totals.key(number)} is of a newer Slipway: upgrade this one.`;
+          const why = `${totals.key(number)} was written by a newer Slipway: upgrade this one.`;
           throw new AppError('document_newer', why);
         }
         if (newer === 'corrupt' || newer === 'missing') continue;

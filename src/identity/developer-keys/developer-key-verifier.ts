@@ -51,7 +51,7 @@ export function createDeveloperKeyVerifier(
     verify: async (token) => {
       const parts = parseKey(token);
       if (parts === undefined) throw notSignedIn();
-      // The digest, because a key that stays in memory could be stolen from there.
+      // Keeps the digest instead of the key, because an attacker could read a key from memory.
       const name = secretDigest(token);
       let known = remembered.get(name);
       if (known === undefined || clock.now() - known.at > REMEMBERED_MS) {
