@@ -53,7 +53,7 @@ const env = {
 
 try {
   const [previous, current] = [await findProgram('esbuild-previous'), await findProgram('esbuild')];
-  step('A release engineer publishes two versions of a real program');
+  step('A publisher releases two versions of a real program');
   for (const program of [previous, current]) await publish(program);
   step('The service starts on the same directory');
   const { app, url } = await startService();

@@ -5,8 +5,8 @@ import { fileURLToPath } from 'node:url';
 import { Command, InvalidArgumentError, Option } from 'commander';
 
 /**
- * Runs the killed-publish tests for longer: `node scripts/soak.ts --kills 1000`. CI runs the same tests
- * with twenty kills. Needs a checkout; also tests S3 when TEST_S3_ENDPOINT and its credentials are set.
+ * Runs the tests that kill publishes for longer: `node scripts/soak.ts --kills 1000`. CI runs the same tests with
+ * twenty kills. Needs a checkout; also tests S3 when TEST_S3_ENDPOINT and its credentials are set.
  */
 
 const program = new Command('soak')

@@ -20,7 +20,7 @@ import { createMetrics } from './http/operations/metrics.ts';
 import { buildServer, type HttpDeps } from './http/server/build-server.ts';
 import { connectionLimits } from './http/server/connection-limits.ts';
 import { type ConnectionLimits, createConnections } from './http/server/connections.ts';
-import { BODY_BYTES_MAX } from './http/server/server-options.ts';
+import { BODY_BYTES_MAX } from './http/server/json-body.ts';
 import type { Identity } from './identity/identity.ts';
 import type { PasswordCost } from './identity/passwords/password-hasher.ts';
 import type { Log } from './log.ts';
@@ -56,7 +56,7 @@ export interface BuiltApp {
   readonly identity: Identity | undefined;
   readonly usage: Usage;
   readonly status: Status;
-  /** Runs beside the answers: counting, delivering, probing, cleaning up. */
+  /** Runs in the background: counts, delivers, probes, cleans up. */
   readonly background: {
     start(): void;
     /** @param answered settles when the last request has been answered; the last counts are stored then */
@@ -128,7 +128,7 @@ export async function buildApp(deps: AppDeps): Promise<BuiltApp> {
   };
 }
 
-/** Every part beside the catalog, and what the routes use of them. */
+/** Every part beside the catalog, and the dependencies that the routes use. */
 async function openParts(deps: PartDeps, catalog: Catalog, passwordCost: PasswordCost | undefined) {
   const usage = createUsagePart(deps, catalog);
   const captcha = createCaptchaPart(deps);
@@ -136,7 +136,7 @@ async function openParts(deps: PartDeps, catalog: Catalog, passwordCost: Passwor
   const accounts = await openAccountsPart({ ...deps, captcha: captcha.captcha, passwordCost });
   const monitoring = createMonitoringPart(deps);
   return {
-    // In this order their components are on the status page.
+    // The status page shows their components in this order.
     all: [usage, contact, accounts, captcha, monitoring] as readonly Part[],
     identity: accounts.identity,
     usage: usage.usage,

@@ -36,7 +36,7 @@ export interface Config {
   readonly defaultApplication: string;
   readonly logLevel: LogLevel;
   readonly metricsHost: string;
-  /** Undefined: 9464, or no metrics where that is taken. */
+  /** Undefined: port 9464, or no metrics when that port is taken. */
   readonly metricsPort: number | undefined;
   readonly catalogPollMs: number;
   readonly catalogStaleMaxMs: number;
@@ -51,7 +51,7 @@ export interface Config {
   readonly countersFlushMs: number;
   /** Public metrics do not show groups smaller than this. */
   readonly publicGroupMin: number;
-  /** Requests a minute from one address and process: to sign in or register, and to send a message. */
+  /** Requests a minute from one address to one process: to sign in or register, and to send a message. */
   readonly authPerAddress: number;
   readonly contactPerAddress: number;
   /** Without a trailing slash; undefined: the process answers itself. */
@@ -67,7 +67,7 @@ const SETTINGS = {
 };
 const environment = z.object(SETTINGS);
 
-/** Every setting with what the settings reference says about it, in the groups of the reference. */
+/** Every setting with its description, in the groups of the settings reference. */
 export const SETTING_GROUPS: readonly {
   readonly title: string;
   readonly settings: readonly (SettingFacts & { readonly name: string })[];
@@ -84,7 +84,7 @@ export const SETTING_GROUPS: readonly {
 
 /**
  * @param env usually `process.env`; a blank value counts as not set
- * @param program the command line does not need the settings of serving
+ * @param program the command line needs no settings that only serving needs
  * @throws AppError `invalid_configuration`, naming every wrong setting at once, and never a secret
  */
 export function loadConfig(

@@ -1,8 +1,8 @@
 /**
  * The error type of the project.
  *
- * A code is stable and says what went wrong; its kind says what the caller should do. The HTTP error handler and the
- * command line translate kinds into status and exit codes, and no other code knows those.
+ * A code is stable and says what went wrong; its kind says what the caller should do. Only the HTTP error handler and
+ * the command line translate kinds into status and exit codes.
  */
 
 /** What the caller should do: correct the request, sign in, wait, look at the store, … */
@@ -102,12 +102,12 @@ const KIND_BY_CODE = {
 /** Stable: clients and scripts may branch on it. Messages may change. */
 export type ErrorCode = keyof typeof KIND_BY_CODE;
 
-/** What an error with this code asks its caller to do. */
+/** The kind of the errors with this code. */
 export function kindOf(code: ErrorCode): ErrorKind {
   return KIND_BY_CODE[code];
 }
 
-/** What is wrong with a field; `pointer` is a JSON Pointer (RFC 6901). */
+/** The problem of one field; `pointer` is a JSON Pointer (RFC 6901). */
 export interface FieldIssue {
   readonly pointer: string;
   readonly detail: string;

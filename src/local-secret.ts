@@ -24,7 +24,7 @@ export async function openLocalSecret(
 ): Promise<Secret> {
   if (existsSync(file)) return readSecret(file);
   const secret = await create();
-  // Written under another name first: a process that is killed, or a full disk, leaves no partial secret.
+  // Writes under another name first, so that a killed process or a full disk leaves no partial secret.
   const temporary = `${file}.${randomUUID()}`;
   try {
     await createOwnDirectory(path.dirname(file));
@@ -33,7 +33,7 @@ export async function openLocalSecret(
   } catch (error) {
     if (systemCode(error) !== 'EEXIST') throw cannot('create', file, error);
   } finally {
-    // A failure to remove it must not replace the error of before.
+    // A failure to remove it must not replace the earlier error.
     await rm(temporary, { force: true }).catch(() => undefined);
   }
   return readSecret(file);
@@ -47,7 +47,7 @@ async function readSecret(file: string): Promise<Secret> {
   if (secret.length >= SECRET_LENGTH_MIN) return new Secret(secret);
   throw new AppError(
     'invalid_configuration',
-    `The secret in ${file} has ${secret.length} characters. It needs ${SECRET_LENGTH_MIN} or more. Delete the file to have a new secret created. Links, sessions and tokens that were signed with the old one become invalid.`,
+    `The secret in ${file} has ${secret.length} characters. It needs ${SECRET_LENGTH_MIN} or more. Delete the file, and the service creates a new secret. Links, sessions and tokens that were signed with the old one become invalid.`,
   );
 }
 

@@ -1,13 +1,15 @@
 import type { Clock, Randomness } from './clock.ts';
 
-/** Below ten seconds with the jitter: a service recovers from an outage of the store within ten seconds. */
+/**
+ * Less than ten seconds even with jitter, so that a service recovers within ten seconds after an outage of the store.
+ */
 const BACKOFF_MAX_MS = 8_000;
 
 /**
  * Repeats a task until stopped: first pause, then run. The pauses are jittered by a fifth, so that processes
  * started together drift apart, and grow up to eight seconds (or the interval) while the task fails.
  *
- * @param intervalMs asked for before each pause when it is a function
+ * @param intervalMs a function is called before each pause
  * @param task logs its own failures; `stopping` aborts when the loop is stopped
  * @param firstMs the first pause; the interval unless given
  * @returns stops the loop, and resolves when the task is no longer running
@@ -22,7 +24,7 @@ export function startPolling(
   const stopping = new AbortController();
   const usualMs = typeof intervalMs === 'number' ? () => intervalMs : intervalMs;
 
-  /** @returns whether to go on: false when the loop was stopped meanwhile */
+  /** @returns whether to continue: false when the loop was stopped meanwhile */
   const pause = async (ms: number): Promise<boolean> => {
     const jitteredMs = ms * (0.8 + 0.4 * randomness.fraction());
     // Rejects only when the loop is stopped.
@@ -38,7 +40,7 @@ export function startPolling(
         await task(stopping.signal);
         failures = 0;
       } catch {
-        // The task has logged it; here it only slows the loop down.
+        // The task has logged the failure; here it only slows the loop down.
         failures++;
       }
       const backoffMs = usualMs() * 2 ** Math.min(failures, 8);

@@ -1,7 +1,7 @@
 import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
 import { AppError } from './errors.ts';
 
-/** Limits how often something may be tried in a minute. Each process counts by itself. */
+/** Limits the number of tries in a minute. Each process counts separately. */
 interface RateLimit {
   /** @throws AppError `too_many_requests` */
   consume(name: string): Promise<void>;

@@ -5,7 +5,7 @@
  * connection.
  *
  * @returns undefined when the body is larger than `bytesMax`
- * @throws what reading throws: the connection broke, or the signal aborted
+ * @throws the error of the read: the connection broke, or the signal aborted
  */
 export async function readBody(
   response: Response,

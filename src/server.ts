@@ -11,7 +11,7 @@ import { readEnvironment, systemClock, systemRandomness } from './system.ts';
 
 /** The service's entry point: the only file of `src` that listens, handles signals and exits. */
 
-/** The start waits this long for the catalog; then the service listens without it. */
+/** The start waits for the catalog at most this long; then the service listens without it. */
 const FIRST_LOAD_MAX_MS = 1_000;
 const STOP_MAX_MS = 10_000;
 /** After the signal, answers ask clients to close their connections for this long; then the service closes them. */
@@ -21,7 +21,7 @@ const ANSWERS_MAX_MS = 9_000;
 /** The counts are stored at this time after the signal at the latest; later counts are lost. */
 const COUNTED_MAX_MS = 5_000;
 const DEFAULT_METRICS_PORT = 9464;
-/** Log lines that cannot be written wait in memory up to this size; then lines are dropped. */
+/** Log lines that cannot be written are kept in memory up to this size; further lines are dropped. */
 const UNWRITTEN_LOG_BYTES_MAX = 1024 * 1024;
 
 const config = readConfig();

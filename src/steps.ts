@@ -23,7 +23,7 @@ export async function runInTurns<T>(steps: Steps<T>): Promise<T> {
   }
 }
 
-/** As `items.map(convert)`, in steps. */
+/** Like `items.map(convert)`, in steps. */
 export function* mapInSteps<T, R>(items: readonly T[], convert: (item: T) => R): Steps<R[]> {
   const results: R[] = [];
   for (const item of items) {

@@ -264,7 +264,7 @@ describe('which room may import which', () => {
     expect(local.filter(({ to }) => !known.has(to))).toEqual([]);
   });
 
-  it('would notice', () => {
+  it('a violation would be detected', () => {
     const wrong = (from: string, to: string) => violationOf({ from, to, isTypeOnly: false });
     expect(wrong('src/domain/version.ts', 'src/catalog/keys.ts')).toMatch(/decisions are pure/);
     expect(wrong('src/http/desktop/file.ts', 'src/object-store/s3.ts')).toMatch(/translates/);
@@ -332,14 +332,14 @@ describe('fences', () => {
     expect(inSource(/\bprocess\.(exit|on)\b/, (file) => file === 'src/server.ts')).toEqual([]);
   });
 
-  it('commands print on the terminal that they are handed', () => {
+  it('commands print only on the terminal that is passed in', () => {
     const own = /\bconsole\.|\bprocess\.(std(in|out|err)|exitCode)\b/;
     const commands = scripts.filter((file) => file.startsWith('scripts/cli/'));
     expect(commands.filter((file) => own.test(withoutComments(text(file))))).toEqual([]);
     expect(inSource(/\bconsole\./, (file) => file === 'src/server.ts')).toEqual([]);
   });
 
-  it('time and chance are handed in', () => {
+  it('time and randomness are passed in', () => {
     const real = /\bDate\.now\(|\bnew Date\(\s*\)|\bMath\.random\(|\bperformance\.now\(/;
     expect(inSource(real, (file) => file === 'src/system.ts')).toEqual([]);
   });

@@ -18,17 +18,20 @@ function checkOn(version: string): string | undefined {
   return said[0];
 }
 
-it.each(['18.20.8', '20.20.2', '22.17.1'])('Node %s is told what to install', (version) => {
-  expect(checkOn(version)).toContain(
-    `slipway: Node ${version} is too old: Slipway needs Node 22.18 or newer. Install Node 24`,
-  );
-});
+it.each(['18.20.8', '20.20.2', '22.17.1'])(
+  'Node %s gets a message that says what to install',
+  (version) => {
+    expect(checkOn(version)).toContain(
+      `slipway: Node ${version} is too old: Slipway needs Node 22.18 or newer. Install Node 24`,
+    );
+  },
+);
 
 it.each(['22.18.0', '24.21.0', '26.0.0'])('Node %s may run it', (version) => {
   expect(checkOn(version)).toBeUndefined();
 });
 
-it('asks for what the package asks for', () => {
+it('requires the same version as package.json', () => {
   const { engines } = JSON.parse(readFileSync(path.join(ROOT, 'package.json'), 'utf8'));
   expect(source).toContain(`Node ${engines.node.replace('>=', '')} or newer`);
 });

@@ -19,7 +19,7 @@ const pointersOf = (env: Record<string, string>) =>
   refusalOf(env).issues.map(({ pointer }) => pointer);
 
 describe('configuration', () => {
-  it('needs nothing at all', () => {
+  it('needs no setting', () => {
     expect(loadConfig({})).toMatchObject({
       production: false,
       host: '127.0.0.1',
@@ -45,7 +45,7 @@ describe('configuration', () => {
     expect(Object.isFrozen(config.store)).toBe(true);
   });
 
-  it('takes an empty or blank value for none', () => {
+  it('treats an empty or blank value as not set', () => {
     const blank = Object.fromEntries(
       'PORT HOST PUBLIC_URL OBJECT_STORE DATA_DIR S3_BUCKET URL_SIGNING_SECRET DEFAULT_APP METRICS_PORT CATALOG_STALE_MAX TRUST_PROXY LOG_LEVEL'
         .split(' ')
@@ -98,7 +98,7 @@ describe('configuration', () => {
     expect(config.urlSigningSecret?.reveal()).toBe(secret);
   });
 
-  it('never prints a value in its refusal: it may be a secret in the wrong place', () => {
+  it('never prints the refused value: it may be a secret in the wrong place', () => {
     const value = 'hunter2';
     const names =
       'PORT OBJECT_STORE S3_FORCE_PATH_STYLE URL_SIGNING_SECRET LOG_LEVEL METRICS_PORT CATALOG_POLL_INTERVAL CHECK_AGAIN_AFTER';
@@ -111,7 +111,7 @@ describe('configuration', () => {
   });
 
   // Known to fail: src/config.ts throws "TypeError: Invalid URL"; `z.url({…, abort: true})` mends it.
-  it('refuses what is no address at all in the same way', () => {
+  it('refuses text that is not an address in the same way', () => {
     for (const name of ['PUBLIC_URL', 'S3_ENDPOINT', 'S3_PUBLIC_ENDPOINT']) {
       for (const value of ['hunter2', 'updates.example.com', 'http://', ':', '//x']) {
         const error = refusalOf({ [name]: value, LOG_LEVEL: 'x' });
@@ -176,7 +176,7 @@ describe('configuration', () => {
     expect(regionOf({})).toBe('us-east-1');
   });
 
-  it('uses path style at an endpoint of one’s own, unless told otherwise', () => {
+  it('uses path style at a custom endpoint, unless a setting says otherwise', () => {
     const s3 = { OBJECT_STORE: 's3', S3_BUCKET: 'releases', S3_ENDPOINT: 'http://minio:9000/' };
     expect(loadConfig(s3).store).toMatchObject({
       forcePathStyle: true,
@@ -261,7 +261,7 @@ describe('configuration', () => {
       expect(accountsOf({ GOTRUE_URL }).provider).toEqual({ kind: 'embedded' });
     });
 
-    it('need secrets that replicas share: in production, on S3, when there are any', () => {
+    it('need secrets that replicas share: in production on S3 when accounts are on', () => {
       const replicas = {
         NODE_ENV: 'production',
         PUBLIC_URL: 'https://updates.example.com',
@@ -393,7 +393,7 @@ describe('configuration', () => {
       expect(accountsOf({ ...production, WEBSITE_ORIGINS: good }).websiteOrigins).toHaveLength(2);
     });
 
-    it('take exact origins, apart by commas or spaces, and nothing that is nearly one', () => {
+    it('take exact origins separated by commas or spaces, and refuse text that is almost an origin', () => {
       const WEBSITE_ORIGINS = ' https://www.example.com,http://localhost:5173  https://x.example ';
       expect(accountsOf({ WEBSITE_ORIGINS }).websiteOrigins).toEqual([
         'https://www.example.com',
@@ -458,7 +458,7 @@ describe('configuration', () => {
   });
 
   describe('contact', () => {
-    it('needs a captcha in production, and says so only when it is used', () => {
+    it('needs a captcha in production, and reports that only when the form is used', () => {
       const production = { NODE_ENV: 'production', PUBLIC_URL: 'https://updates.example.com' };
       expect(loadConfig({}).captcha).toEqual({ kind: 'none' });
       expect(loadConfig(production).captcha).toEqual({ kind: 'missing' });
@@ -481,7 +481,7 @@ describe('configuration', () => {
       });
     });
 
-    it('refuses other captchas, and addresses that are none', () => {
+    it('refuses other captchas, and text that is not an address', () => {
       expect(pointersOf({ CAPTCHA_PROVIDER: 'arithmetic', CAPTCHA_SECRET: 'x' })).toEqual([
         '/CAPTCHA_PROVIDER',
       ]);
@@ -504,7 +504,7 @@ describe('configuration', () => {
       }
     });
 
-    it('takes one plain address: what else there is would be one more header', () => {
+    it('takes one plain address: anything else could add a header', () => {
       for (const bad of [
         'nobody',
         'a@example.com, b@example.com',
@@ -546,7 +546,7 @@ describe('configuration', () => {
       expect(loadConfig({ CATALOG_POLL_INTERVAL: '1h' }).catalogPollMs).toBe(3_600_000);
     });
 
-    it('another monitoring is asked at its address', () => {
+    it('the address of another monitoring service is read', () => {
       expect(loadConfig({}).monitoringUpstream).toBeUndefined();
       const set = { MONITORING_UPSTREAM: 'http://10.0.0.5:9000/' };
       expect(loadConfig(set).monitoringUpstream).toBe('http://10.0.0.5:9000');
@@ -554,7 +554,7 @@ describe('configuration', () => {
     });
   });
 
-  it('keeps what the service writes in a bucket of its own, on S3 alone', () => {
+  it('stores the documents of the service in a private bucket, on S3 only', () => {
     const s3 = { OBJECT_STORE: 's3', S3_BUCKET: 'releases', S3_PRIVATE_BUCKET: 'people' };
     expect(loadConfig(s3).privateBucket).toBe('people');
     expect(loadConfig({ ...s3, OBJECT_STORE: 'filesystem' }).privateBucket).toBeUndefined();

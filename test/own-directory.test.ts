@@ -26,7 +26,7 @@ it('does not change a directory that exists', async () => {
   expect((await stat(shared)).mode & 0o777).toBe(0o755);
 });
 
-it('says why it cannot create the directory, and what to do', async () => {
+it('reports why it cannot create the directory, and what to do', async () => {
   const file = path.join(temporary.path, 'file');
   await writeFile(file, 'x');
   await expect(createOwnDirectory(path.join(file, 'objects'))).rejects.toMatchObject({

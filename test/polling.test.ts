@@ -41,7 +41,7 @@ describe('a poll', () => {
     await stop();
   });
 
-  it('has a first pause of its own when one is given', async () => {
+  it('has another first pause when one is given', async () => {
     const { clock, ranAt, stop } = setUp({ firstMs: 0 });
     await clock.advance(1_000);
     expect(ranAt).toEqual([0, 1_000]);
@@ -71,7 +71,7 @@ describe('a poll', () => {
     await stop();
   });
 
-  it('asks for an interval that changes before each pause', async () => {
+  it('reads a changing interval before each pause', async () => {
     const clock = createManualClock(0);
     let intervalMs = 1_000;
     const ranAt: number[] = [];
@@ -89,7 +89,7 @@ describe('a poll', () => {
     await stop();
   });
 
-  it('tells its task to stop, and has stopped when the task has', async () => {
+  it('aborts its task when it stops, and waits until the task has ended', async () => {
     const clock = createManualClock(0);
     const randomness = { fraction: () => 0.5, id: () => 'unused' };
     let isRunning = false;

@@ -74,7 +74,7 @@ describe.skipIf(skipsShell).each(pages)('the shell blocks of $file', ({ file, bl
     await directory.remove();
   });
 
-  it('are there', () => {
+  it('exist', () => {
     expect(blocks.length).toBeGreaterThan(3);
   });
 

@@ -51,12 +51,12 @@ const isThere = (named: string) => {
 const isFolder = (file: string) => statSync(path.join(ROOT, file)).isDirectory();
 
 describe('the documents', () => {
-  it.each(PAGES)('%s leads to files and headings that are there', (page) => {
+  it.each(PAGES)('%s links to files and headings that exist', (page) => {
     const problems = linksOf(read(page)).map((link) => problemOf(page, link));
     expect(problems.filter((problem) => problem !== undefined)).toEqual([]);
   });
 
-  it.each(PAGES)('%s names files that are there', (page) => {
+  it.each(PAGES)('%s names files that exist', (page) => {
     const named = [...withoutCode(read(page)).matchAll(/`([^`]+)`/g)].flatMap(([, code]) =>
       [...`${code}`.matchAll(PATH)].map(([file]) => file),
     );
@@ -78,7 +78,7 @@ describe('the documents', () => {
     expect(pages.filter((page) => !index.includes(page))).toEqual([]);
   });
 
-  it('would notice', () => {
+  it('are checked by a test that detects a violation', () => {
     expect(problemOf('README.md', 'docs/nothing.md')).toMatch(/no file/);
     expect(problemOf('README.md', 'docs/README.md#nothing')).toMatch(/no heading/);
     expect(isThere('src/nothing.ts')).toBe(false);

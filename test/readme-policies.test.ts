@@ -154,11 +154,11 @@ describe('the S3 policies of the documentation', () => {
   });
   afterAll(() => directory.remove());
 
-  it('are four', () => {
+  it('number four', () => {
     expect(policies).toHaveLength(4);
   });
 
-  it('let a publisher publish, and touch nothing else', async () => {
+  it('let a publisher publish, and change nothing else', async () => {
     for (const key of PRIVATE_KEYS) {
       for (const action of ['s3:GetObject', 's3:PutObject', 's3:DeleteObject']) {
         expect(allowsObject(publisher, action, key), `${action} ${key}`).toBe(false);
@@ -187,7 +187,7 @@ describe('the S3 policies of the documentation', () => {
     expect(applications.flatMap(({ problems }) => problems)).toEqual([]);
   });
 
-  it('let gc remove what no release names, with two rights more', async () => {
+  it('let gc remove files that no release names, with two additional permissions', async () => {
     const inner = createMemoryStore({ clock: systemClock });
     const orphan = artifactKey('desktop', `artifacts/${'0'.repeat(64)}/Old.exe`);
     const open = { store: inner, clock: systemClock, randomness: systemRandomness };
@@ -208,7 +208,7 @@ describe('the S3 policies of the documentation', () => {
   it.each([
     ['in one bucket', serviceAlone, 'releases'],
     ['with a private bucket', service, 'releases-private'],
-  ] as const)('let the service do its work %s, and never publish', async (_, policy, bucket) => {
+  ] as const)('let the service work %s, and do not let it publish', async (_, policy, bucket) => {
     for (const key of PUBLIC_KEYS) {
       expect(allowsObject(policy, 's3:GetObject', key), key).toBe(true);
       for (const action of ['s3:PutObject', 's3:DeleteObject']) {

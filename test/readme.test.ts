@@ -22,7 +22,7 @@ function markdownBelow(directory: string): string[] {
 }
 
 describe('the documents', () => {
-  it.each([...renderReferences()])('%s is what the code says (npm run docs)', (file, text) => {
+  it.each([...renderReferences()])('%s is what the code generates (npm run docs)', (file, text) => {
     expect(read(file)).toBe(text);
   });
 
@@ -181,7 +181,7 @@ describe('the pages and the command line', () => {
     expect(seen.size).toBeGreaterThan(20);
   });
 
-  it('leaves out none', () => {
+  it('leaves out no command', () => {
     const everyOne = [...groups].flatMap(([name, subs]) =>
       subs.length === 0
         ? [name]

@@ -6,13 +6,13 @@ describe('work in steps', () => {
   const items = Array.from({ length: 4 * ITEMS_PER_STEP }, (_, index) => index);
   const double = () => mapInSteps(items, (item) => item * 2);
 
-  it('gives the same in one go and in turns', async () => {
+  it('gives the same result at once and in turns', async () => {
     const expected = items.map((item) => item * 2);
     expect(runAtOnce(double())).toEqual(expected);
     expect(await runInTurns(double())).toEqual(expected);
   });
 
-  it('in turns: everything else that is due gets its turn after each step', async () => {
+  it('in turns: other events are handled after each step', async () => {
     let others = 0;
     let isDone = false;
     const other = (async () => {
@@ -27,7 +27,7 @@ describe('work in steps', () => {
     expect(others).toBeGreaterThanOrEqual(4);
   });
 
-  it('passes on what a step throws', async () => {
+  it('rethrows the error of a step', async () => {
     const failing = () =>
       mapInSteps(items, (item) => {
         if (item > ITEMS_PER_STEP) throw new Error('this one');

@@ -24,9 +24,9 @@ import { answerParent, readCpuMicros } from './child.ts';
 /** Authenticates a request many times in one way. Each way has its own process, so that none warms up another. */
 
 export interface CallCost {
-  /** Of all threads, because other threads than the event loop's verify the signatures. */
+  /** Counts all threads, because threads beside the event loop verify the signatures. */
   readonly cpuMicros: number;
-  /** From a call to its result; the calls run one after the other. */
+  /** The time from a call to its result; the calls run one after the other. */
   readonly wallMicros: number;
 }
 
@@ -94,7 +94,7 @@ answerParent({
 
 function openVerifyingKey() {
   const key = signingKeys.verifying(signingKeys.signing.kid);
-  if (key === undefined) throw new Error('The key that signs does not verify.');
+  if (key === undefined) throw new Error('The signing key cannot verify.');
   return key;
 }
 

@@ -6,7 +6,7 @@ import type { Workspace } from './workspace.ts';
 export interface BenchContext {
   readonly workspace: Workspace;
   readonly rounds: number;
-  /** A server to measure against; undefined without one. */
+  /** The S3 server to measure; undefined without one. */
   readonly s3: S3Place | undefined;
   /** Size of the file to publish. */
   readonly sizeMib: number;

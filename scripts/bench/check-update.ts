@@ -16,7 +16,7 @@ const OFFERS = 200;
 interface CaseSpec {
   readonly name: string;
   readonly links: 'directory' | 's3';
-  /** Of the client. */
+  /** The version that the client sends. */
   readonly version: string;
   /** The target: times the processor time of the fixed route. */
   readonly max: number;
@@ -200,9 +200,9 @@ async function measureCase(
 interface MeasuredServer {
   readonly child: Child;
   readonly url: string;
-  /** Microseconds of processor time, of all turns so far. */
+  /** Microseconds of processor time in all turns so far. */
   cpu: number;
-  /** Requests a second, of each turn. */
+  /** Requests a second in each turn. */
   readonly rates: number[];
 }
 

@@ -14,7 +14,7 @@ export interface Question {
 
 type Reply = { readonly value: unknown } | { readonly error: string };
 
-/** No child may keep running when the benchmark ends early. */
+/** Children must not keep running when the benchmark ends early. */
 const running = new Set<ChildProcess>();
 process.on('exit', () => {
   for (const child of running) child.kill('SIGKILL');

@@ -37,7 +37,7 @@ export function versionAt(index: number): string {
   return `${1 + Math.floor(index / 100)}.${Math.floor(index / 10) % 10}.${index % 10}`;
 }
 
-/** Fills the directory store of a service whose DATA_DIR is `dataDirectory`. */
+/** Fills the directory store of a service with the DATA_DIR `dataDirectory`. */
 export async function fillDirectory(dataDirectory: string, plan: ContentPlan): Promise<void> {
   const signUrl = () => ({ url: '', expiresAt: new Date(0) });
   const directory = path.join(dataDirectory, 'objects');

@@ -61,7 +61,7 @@ async function measure({ name, clients, how, calls }: Question): Promise<number>
   run(Number(calls) / 4);
   const started = process.hrtime.bigint();
   // Uses the result, so that the compiler cannot remove the measured code.
-  if (Number.isNaN(run(Number(calls)))) throw new Error('The calls made no decision.');
+  if (Number.isNaN(run(Number(calls)))) throw new Error('The calls returned no decision.');
   return Number(process.hrtime.bigint() - started) / Number(calls);
 }
 

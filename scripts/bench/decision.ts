@@ -21,7 +21,7 @@ const MIX = [
   'beta channel',
 ];
 
-/** The mix has a target. Each kind of client alone has none; it shows where the time goes. */
+/** The mixed clients have a target. Each kind of client alone has no target; its row shows where the time is spent. */
 const SUBJECTS = [
   { text: 'findUpdate, mixed clients', how: 'findUpdate', clients: MIX, target: true },
   { text: 'decideUpdate, mixed clients', how: 'decideUpdate', clients: MIX, target: true },

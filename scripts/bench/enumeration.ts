@@ -6,11 +6,11 @@ import { startService } from './service.ts';
 import { median, quantile, rankSum } from './statistic.ts';
 import { NOTHING, type Row, type Table, timesOf } from './table.ts';
 
-/** Measures whether response times reveal which email addresses have an account. */
+/** Measures whether response times reveal which mail addresses have an account. */
 
 const PAIRS = 300;
 const PAIRS_WARM = 30;
-/** Concurrent requests. A failed log-in takes half a second, so one lane would take too long. */
+/** Concurrent requests. A failed sign-in takes half a second, so one lane would take too long. */
 const LANES = { register: 1, login: 4 } as const;
 const ROUTES = ['register', 'login'] as const;
 

@@ -4,22 +4,22 @@ import pLimit from 'p-limit';
 import { createPasswordHasher } from '../../src/identity/passwords/password-hasher.ts';
 import { answerParent, type Question } from './child.ts';
 
-/** The clients of the log-in benchmark: checks at a fixed pace, and log-ins as fast as the service answers. */
+/** The clients of the sign-in benchmark: checks at a fixed pace, and sign-ins as fast as the service answers. */
 
 export interface PacedChecks {
-  /** Of each check: milliseconds from sending it to the end of the answer. */
+  /** For each check: milliseconds from sending it to the end of the answer. */
   readonly times: readonly number[];
-  /** Of each check: milliseconds that this client sent it too late, because it waited for a processor. */
+  /** For each check: how many milliseconds too late this client sent it, because it waited for a processor. */
   readonly late: readonly number[];
 }
 
-/** Counts of log-in responses by HTTP status: `{"200": 41, "401": 38}`. */
+/** Counts of sign-in responses by HTTP status: `{"200": 41, "401": 38}`. */
 export type Answers = Readonly<Record<string, number>>;
 
 const PASSWORD = 'correct horse battery';
 const REGISTER_AT_ONCE = 8;
 
-answerParent({ register, check, storm, neighbour });
+answerParent({ register, check, storm, neighbor });
 
 const agent = new Agent({ keepAlive: true, maxSockets: Number.POSITIVE_INFINITY });
 
@@ -76,7 +76,7 @@ async function check({ url, body, perSecond, seconds }: Question): Promise<Paced
 }
 
 /**
- * Every client logs in, and again after each answer: half of the clients with right passwords, a quarter
+ * Every client signs in, and again after each answer: half of the clients with right passwords, a quarter
  * with wrong passwords, and a quarter with addresses that have no account.
  */
 async function storm({ url, clients, seconds, accounts }: Question): Promise<Answers> {
@@ -109,8 +109,8 @@ function loginOf(client: number, accounts: number): object {
   return { email: `unknown-${turns.unknown++}@example.org`, ...wrong };
 }
 
-/** Does the same hashing as the log-ins, in a process that is not part of the service. */
-async function neighbour({ seconds }: Question): Promise<number> {
+/** Does the same hashing as the sign-ins, in a process that is not part of the service. */
+async function neighbor({ seconds }: Question): Promise<number> {
   const passwords = createPasswordHasher();
   const until = performance.now() + Number(seconds) * 1000;
   let hashes = 0;

@@ -7,13 +7,13 @@ import { startService } from './service.ts';
 import { interleave, median, medianRatio, quantile } from './statistic.ts';
 import { NOTHING, type Row, type Table, timesOf } from './table.ts';
 
-/** Measures whether the service answers update checks as fast while many users log in. */
+/** Measures whether the service answers update checks as fast while many users sign in. */
 
 const RATIO_MAX = 2;
 const ROUNDS_MIN = 5;
 const SECONDS = 5;
 const SECONDS_WARM = 5;
-/** The log-ins begin this long before the first check, and end this long after the last. */
+/** The sign-ins begin this long before the first check, and end this long after the last. */
 const LEAD_MS = 500;
 /**
  * A few percent of what one process can answer: a client that sends as fast as possible measures its
@@ -21,16 +21,16 @@ const LEAD_MS = 500;
  */
 const CHECKS_PER_SECOND = 200;
 const CLIENTS = 40;
-/** Enough to stay below the rate limit of five log-ins a minute per account. */
+/** Enough to stay below the rate limit of five sign-ins a minute per account. */
 const ACCOUNTS = 400;
 const OFFERS = 50;
 
-const PHASES = ['quiet', 'storm', 'neighbour'] as const;
+const PHASES = ['quiet', 'storm', 'neighbor'] as const;
 type Phase = (typeof PHASES)[number];
 const TEXTS: Readonly<Record<Phase, string>> = {
-  storm: `${CLIENTS} clients logging in`,
+  storm: `${CLIENTS} clients signing in`,
   quiet: '  quiet',
-  neighbour: '  the same hashing in another process',
+  neighbor: '  the same hashing in another process',
 };
 
 interface Measured extends PacedChecks {
@@ -104,26 +104,26 @@ function report(measured: Readonly<Record<Phase, readonly Measured[]>>, rounds: 
     measured[phase].map((m) => quantile(m[of], share));
   const rows = (Object.keys(TEXTS) as Phase[]).map((phase): Row => {
     const ratio = medianRatio(at(phase, 0.99), at('quiet', 0.99));
-    const toNeighbour = medianRatio(at(phase, 0.99), at('neighbour', 0.99));
+    const toNeighbor = medianRatio(at(phase, 0.99), at('neighbor', 0.99));
     const cells = [
       TEXTS[phase],
       median(at(phase, 0.5)).toFixed(2),
       median(at(phase, 0.99)).toFixed(2),
       phase === 'quiet' ? NOTHING : timesOf(ratio),
-      phase === 'storm' ? timesOf(toNeighbour) : NOTHING,
+      phase === 'storm' ? timesOf(toNeighbor) : NOTHING,
       median(at(phase, 0.99, 'late')).toFixed(2),
     ];
     const target = { value: ratio, max: RATIO_MAX, unit: ' ×' };
     return phase === 'storm' ? { cells, target } : { cells };
   });
   return {
-    title: `login-storm: check-update, ${CHECKS_PER_SECOND} a second, while users log in`,
+    title: `login-storm: check-update, ${CHECKS_PER_SECOND} a second, while users sign in`,
     heading: ['', 'p50 ms', 'p99 ms', '× quiet', '× other process', 'client late p99 ms'],
     rows,
     notes: [
       `Medians of ${rounds} rounds with one server. A round runs each phase for ${SECONDS} s. Ratios are medians of the ratios within each round.`,
       'The client sends checks at a fixed pace and does not wait for answers. The pace is far below what the server can answer, so the client itself has no queue. Client late: how late the client sent, because it waited for a processor.',
-      `Half of the log-ins have the right password, a quarter a wrong one, and a quarter an address without an account; ${answersText(measured.storm)}.`,
+      `Half of the sign-ins have the right password, a quarter a wrong one, and a quarter an address without an account; ${answersText(measured.storm)}.`,
       'The hashing in another process, which is not part of the service, shows the effect of the machine: the server, its hashing and the clients share its processors. Only the time beyond that is due to the service.',
     ],
   };

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Client } from 'minio';
 
-/** The address and credentials of an S3 server to measure against. */
+/** The address and credentials of the S3 server to measure. */
 export interface S3Place {
   readonly endpoint: string;
   readonly region: string;

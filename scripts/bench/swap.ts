@@ -10,7 +10,7 @@ const OFFERS = 10_000;
 const RATE = 500;
 const SECONDS = 4;
 const P99_RATIO_MAX = 3;
-/** Until then the service reads and saves all releases, and collects the garbage of making a revision. */
+/** Before that the service reads and saves all releases, and Node collects the garbage of rendering a revision. */
 const SETTLE_MS = 10_000;
 const PAUSE_MS = 1_500;
 const COMMIT_AFTER_MS = 200;

@@ -17,7 +17,7 @@ export interface Table {
   /** One heading per cell of a row, without the target's column. */
   readonly heading: readonly string[];
   readonly rows: readonly Row[];
-  /** How the benchmark measured, what it left out and why; one line each. */
+  /** Notes on the method: how the benchmark measured, and what it left out and why. One line each. */
   readonly notes: readonly string[];
 }
 

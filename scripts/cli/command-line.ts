@@ -1,7 +1,8 @@
 import { type Command, CommanderError } from 'commander';
 import { AppError, isAppError } from '../../src/errors.ts';
 import type { ChangeOptions } from './arguments.ts';
-import { EXIT, exitCodeOf, printableText } from './output.ts';
+import { EXIT, exitCodeOf } from './exit-code.ts';
+import { printableText } from './output.ts';
 import { createProgram, readVersion } from './program.ts';
 import type { Handler, Runner } from './runner.ts';
 import type { Session, Terminal } from './terminal.ts';
@@ -38,7 +39,7 @@ function refuseUnknownTopic(program: Command, [first, topic]: readonly string[])
   program.error(`error: unknown command '${topic}'. Commands: ${names}.`);
 }
 
-/** Taken from the options here, so that no handler can forget to pass it on. */
+/** The options are read here, so that no handler can forget to pass it on. */
 function sessionOf(command: Command): Session {
   const { skipCorrupt = [], dryRun, json = false } = command.opts<Partial<ChangeOptions>>();
   return { skipCorrupt, isDryRun: dryRun, printsJson: json, place: undefined };

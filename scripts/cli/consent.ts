@@ -53,7 +53,7 @@ function isInteractive({ stdin, stderr, session }: Terminal): boolean {
 }
 
 async function confirm({ stdin, stderr }: Terminal, question: string): Promise<boolean> {
-  stderr.write(`${printableText(question)}\nGo on? [y/N] `);
+  stderr.write(`${printableText(question)}\nContinue? [y/N] `);
   const input = createInterface({ input: stdin });
   try {
     for await (const line of input) return /^y(es)?$/i.test(line.trim());

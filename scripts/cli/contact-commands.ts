@@ -48,7 +48,7 @@ export function addContactCommands(program: Command, run: Runner): void {
   addDryRunOption(
     messageCommand(contact, 'erase', {
       summary: 'erase a message permanently',
-      does: 'Deletes a message and everything that is stored about it, in whatever state it is.',
+      does: 'Deletes a message in any state, and everything that is stored about it.',
       effect:
         'the message can no longer be read or delivered. A mail that was sent already is not recalled.',
       examples: [`contact erase ${ID} --dry-run`],

@@ -5,7 +5,7 @@ import { systemClock, systemRandomness } from '../../src/system.ts';
 import { missingStore, type Place, placeOf, type Subject } from './place.ts';
 import { type Environment, print, type Terminal } from './terminal.ts';
 
-/** What commands need of the settings and the store. */
+/** The settings and the store, as commands use them. */
 export interface Context extends Publisher {
   readonly config: Config;
   readonly actor: string;
@@ -72,7 +72,7 @@ function userName(): string {
   }
 }
 
-/** From the variables of GitHub Actions and GitLab CI. */
+/** Reads the variables of GitHub Actions and GitLab CI. */
 function provenanceOf(env: Environment): Context['provenance'] {
   const { GITHUB_SERVER_URL, GITHUB_REPOSITORY, GITHUB_RUN_ID } = env;
   const run =

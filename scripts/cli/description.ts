@@ -6,7 +6,7 @@ export interface Description {
   readonly summary: string;
   /** What the command does. */
   readonly does: string;
-  /** What that means for clients, users and the store. */
+  /** The effect on clients, users and the store. */
   readonly effect: string;
   /** Complete command lines, without the program's name. */
   readonly examples: readonly string[];

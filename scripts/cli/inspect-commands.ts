@@ -15,7 +15,7 @@ const load = () => import('./run/inspect.ts');
 const READS = 'none. The command only reads.';
 
 export function addInspectCommands(program: Command, run: Runner): void {
-  program.commandsGroup('Look at what is published:');
+  program.commandsGroup('Show what is published:');
   inspectCommand(program, 'releases', {
     summary: 'list the releases on every channel',
     does: 'Lists every release of an application with its channel, status, platforms and reason.',

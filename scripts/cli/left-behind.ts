@@ -2,14 +2,14 @@ import { admittedArches } from '../../src/domain/compatible-arches.ts';
 import type { ArtifactIdentity } from '../../src/domain/release.ts';
 import { type Target, targetName } from '../../src/domain/target.ts';
 
-/** A release on a channel where older releases have native builds that it lacks. */
+/** A release that lacks native builds which older releases on its channel have. */
 interface LeavingBehind {
   readonly version: string;
   readonly builds: readonly Pick<ArtifactIdentity, 'platform' | 'arch'>[];
   readonly leftBehind: readonly Target[];
 }
 
-/** Not a warning: another job may publish their builds a minute later. */
+/** This is a note and not a warning: another job may publish their builds a minute later. */
 export function leftBehindSentences(release: LeavingBehind): readonly string[] {
   const { version, builds, leftBehind } = release;
   if (leftBehind.length === 0) return [];

@@ -26,7 +26,7 @@ export function addMaintainCommands(program: Command, run: Runner): void {
     summary: 'test whether this store and these settings work',
     does: 'Tests what publishing and serving need: access, conditional writes, clocks, presigned URLs, privacy and erasure.',
     effect:
-      'the command writes probe objects and removes them, and stores its result on conditional writes. No release changes.',
+      'the command writes probe objects and removes them, and stores whether conditional writes work. No release changes.',
     examples: ['doctor'],
   });
   addJsonOption(doctor).action(run(async () => (await import('./run/doctor.ts')).doctor));

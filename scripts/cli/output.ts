@@ -1,31 +1,8 @@
 import type { Config } from '../../src/config.ts';
 import { counted } from '../../src/counted.ts';
-import type { AppError, ErrorKind } from '../../src/errors.ts';
 import { print, type Terminal } from './terminal.ts';
 
-/** The output and the exit codes of commands. */
-
-export const EXIT = { done: 0, failed: 1, usage: 2, refused: 3, outcomeUnknown: 4 } as const;
-
-const EXIT_BY_KIND: Readonly<Record<ErrorKind, number>> = {
-  invalid: EXIT.usage,
-  unauthenticated: EXIT.refused,
-  forbidden: EXIT.refused,
-  not_found: EXIT.refused,
-  gone: EXIT.refused,
-  already_exists: EXIT.refused,
-  conflict: EXIT.refused,
-  rate_limited: EXIT.failed,
-  not_configured: EXIT.refused,
-  unavailable: EXIT.failed,
-  corrupt: EXIT.failed,
-  internal: EXIT.failed,
-};
-
-export function exitCodeOf(error: AppError): number {
-  if (error.code === 'outcome_unknown') return EXIT.outcomeUnknown;
-  return error.code === 'store_denied' ? EXIT.failed : EXIT_BY_KIND[error.kind];
-}
+/** The output of commands. */
 
 /** Prints the result of a command as JSON, with the store and whether it was a dry run. */
 export function printJson(terminal: Terminal, value: object): void {
@@ -101,7 +78,7 @@ export function printWhenLive(
     terminal,
     announced
       ? `Running services answer with it within ${all}.`
-      : `The change is made, and announcing it to running services failed. They find it in turn: within ${each} for each application.`,
+      : `The change is made, and announcing it to running services failed. They find it when they check all applications in turn: within ${each} for each application.`,
   );
 }
 

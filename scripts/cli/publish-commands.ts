@@ -107,14 +107,14 @@ const STATUS_COMMANDS: Readonly<Record<StatusVerb, Description>> = {
     examples: ['resume 1.4.0'],
   },
   yank: {
-    summary: 'withdraw a bad release for good',
+    summary: 'withdraw a bad release permanently',
     does: 'Withdraws a bad release, on one channel or on every channel that lists it, in one commit.',
     effect:
       'it is never offered again, and its downloads answer 410. Clients that have it move to the next newer release, never to an older one. A yank cannot be undone: publish a new version.',
     examples: ['yank 1.4.0 --reason "deletes files"', 'yank 1.4.0 --dry-run'],
   },
   retire: {
-    summary: 'take an old release off the list for good',
+    summary: 'remove an old release from the list permanently',
     does: 'Removes a release from the list of a channel, or of all channels.',
     effect:
       'it is never offered again, and its downloads answer 410. Its files stay stored. This cannot be undone.',

@@ -40,7 +40,7 @@ export function reportJson(result: PublishResult, build: BuildOutput): object {
   };
 }
 
-/** Prints what was published, and what the publisher should know about it. */
+/** Prints the result of a publish, with notes and warnings for the publisher. */
 export function printPublished(
   terminal: Terminal,
   result: PublishResult & {
@@ -121,7 +121,7 @@ type Build = Pick<Artifact, 'platform' | 'arch'>;
 const machinesOf = ({ platform, arch }: Build): readonly Target[] =>
   nativeArches(arch).map((each) => ({ platform, arch: each }));
 
-/** Not by emulation: a machine that had a native build is not moved to an emulated one. */
+/** Leaves out emulation: a machine that had a native build is not moved to an emulated one. */
 const isFor = (artifact: Artifact, { platform, arch }: Target): boolean =>
   artifact.platform === platform && isNativeOn(arch, artifact);
 

@@ -3,7 +3,7 @@ import type { Place } from './place.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** A run of a command. */
+/** One run of a command. */
 export interface Session {
   /** Corrupt documents that the operator allows to skip: see `AppendDeps`. */
   readonly skipCorrupt: readonly number[];

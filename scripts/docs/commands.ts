@@ -29,13 +29,13 @@ export function renderCommands(): string {
 ${sections.join('\n')}`;
 }
 
-/** Every command that does something: not the groups, and not `help`. */
+/** Every command except groups and `help`. */
 function leavesOf(command: Command): Command[] {
   const { commands } = command;
   return commands.length === 0 ? [command] : commands.flatMap(leavesOf);
 }
 
-/** A command of a group belongs where the group is. */
+/** A command is listed where its group is. */
 function groupOf(command: Command): string {
   return command.helpGroup() || (command.parent === null ? '' : groupOf(command.parent));
 }

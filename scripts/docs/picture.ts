@@ -8,8 +8,8 @@ import { promisify } from 'node:util';
 import { type Line, renderTerminal } from './terminal-svg.ts';
 
 /**
- * Writes `docs/picture.svg`: runs the command line and the service in a temporary directory, and draws what
- * they printed. Every command and every answer in the picture is from that run.
+ * Writes `docs/picture.svg`: runs the command line and the service in a temporary directory, and draws their output.
+ * Every command and every answer in the picture is from that run.
  */
 
 const ROOT = path.join(import.meta.dirname, '../..');
@@ -63,7 +63,7 @@ async function makeCommand(): Promise<void> {
   await chmod(path.join(bin, 'slipway'), 0o755);
 }
 
-/** What electron-builder leaves, with made-up bytes. */
+/** The output of electron-builder, with made-up bytes. */
 async function build(version: string): Promise<void> {
   const dist = path.join(home, 'dist');
   await rm(dist, { recursive: true, force: true });
@@ -77,7 +77,7 @@ async function build(version: string): Promise<void> {
   }
 }
 
-/** Runs a line in a shell, and keeps it and what it prints. */
+/** Runs a line in a shell, and keeps the line and its output. */
 async function type(command: string): Promise<void> {
   if (lines.length > 0 && lines.at(-1)?.kind !== 'comment') lines.push(EMPTY);
   lines.push({ kind: 'command', text: command });
@@ -99,7 +99,7 @@ async function startService(): Promise<{ readonly url: string; readonly stop: ()
   });
   const stop = (): void => void child.kill('SIGKILL');
   return new Promise((resolve, reject) => {
-    // Reads the log to its end: a service whose log is not read waits.
+    // Reads the log to its end: a service blocks when its log is not read.
     createInterface({ input: child.stdout })
       .on('line', (line) => {
         const url = /listening on (http:[^"]+)"/.exec(line)?.[1];

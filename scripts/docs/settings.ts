@@ -22,7 +22,7 @@ const READ_ELSEWHERE = [
   },
   {
     name: 'SLIPWAY_ACTOR',
-    about: 'Who publishes, for the history',
+    about: 'The name of the publisher, for the history',
     accepts: 'text',
     otherwise: "the CI service's user, else the system's user and host",
     example: 'ada',
@@ -50,7 +50,7 @@ export function renderSettings(): string {
 <!-- Written by "npm run docs" from src/config: change the descriptions there. -->
 
 The service and the command line read their settings from the environment. They also read a file \`.env\` in the
-working directory; a variable of the environment counts more. Copy [.env.example](../../.env.example) to begin. An
+working directory; a variable of the environment takes precedence. Copy [.env.example](../../.env.example) to begin. An
 empty value counts as not set. When settings are wrong, the program names all of them at once and ends. It never
 prints a secret.
 

@@ -25,7 +25,7 @@ const STYLE = `
   }
 `;
 
-/** @param title what the picture shows, for readers who do not see it */
+/** @param title a description for readers who cannot see the picture */
 export function renderTerminal(title: string, lines: readonly Line[]): string {
   const rows = lines.flatMap(({ kind, text }) =>
     wrap(kind === 'command' ? `$ ${text}` : text).map((row) => ({ kind, row })),

@@ -16,7 +16,7 @@ import type { Log } from '../log.ts';
 import type { Secret } from '../secret.ts';
 import type { Part, PartDeps } from './part.ts';
 
-/** What each account route uses. */
+/** The dependencies of the account routes. */
 type AccountRoutes = AccountsDeps & { readonly billingPortalUrl: string | undefined };
 
 interface AccountsPart extends Part {
@@ -31,14 +31,14 @@ interface AccountsPartDeps extends PartDeps {
   readonly passwordCost: PasswordCost | undefined;
 }
 
-/** From one IP address, for requests with a token. A request without a valid token costs little. */
+/** Limits requests with a token from one IP address. A request without a valid token costs little. */
 const REQUESTS_PER_MINUTE = 600;
 
 /** Accounts, sessions and developer keys. @throws AppError `invalid_configuration` */
 export async function openAccountsPart(deps: AccountsPartDeps): Promise<AccountsPart> {
   const provider = createProvider(deps);
   const identity = provider === undefined ? undefined : await openIdentity(deps, provider);
-  // Accounts may have been switched off, with documents left to clean up.
+  // Runs also while accounts are off: earlier documents may be left to clean up.
   const part = {
     routes: routesOf(deps, identity),
     housekeeping: { accounts: () => cleanUpIdentity(deps) },

@@ -4,7 +4,7 @@ import type { ObjectStore } from '../object-store/object-store.ts';
 import { startPolling } from '../polling.ts';
 import { claimKey, HOUSEKEEPING_ROOT } from './keys.ts';
 
-/** Cleaning up once an hour, in the one process that claims the hour first. */
+/** Cleans up once an hour, in the process that claims the hour first. */
 
 interface HousekeepingDeps {
   readonly store: ObjectStore;
@@ -14,13 +14,13 @@ interface HousekeepingDeps {
   readonly hostClock: Pick<Clock, 'now'>;
   readonly randomness: Randomness;
   readonly log: Log;
-  /** By name. Each runs also when another one fails; it resolves to a count of deletions, for the log. */
+  /** By name. A task runs even when another one fails. It resolves to a count of deletions, for the log. */
   readonly tasks: Readonly<Record<string, () => Promise<number>>>;
 }
 
 interface Housekeeping {
   start(): void;
-  /** Resolves when no task is running, or after two seconds: the next hour completes what is left. */
+  /** Resolves when no task is running, or after two seconds: the next hour's run completes the rest. */
   stop(): Promise<void>;
   /** Runs the tasks now, unless another process has claimed this hour. Never throws. */
   runOnce(): Promise<void>;

@@ -9,7 +9,9 @@ import {
 import type { KeyRoot } from '../operations/diagnose.ts';
 import { USAGE_PREFIX } from '../usage/keys.ts';
 
-/** The prefixes of private documents, whichever parts are switched on: old documents stay stored. */
+/**
+ * The prefixes of private documents. They include those of parts that are off, whose old documents are still stored.
+ */
 export const PRIVATE_ROOTS: readonly KeyRoot[] = [
   { prefix: ACCOUNTS_ROOT, name: 'accounts' },
   { prefix: SESSIONS_ROOT, name: 'sessions' },

@@ -17,12 +17,12 @@ export function createKnownVersions(
       for (const view of channels.values()) {
         if (!tellsAll && !isOpen(application, view.name)) continue;
         const own = view.own();
-        // Retired versions are no longer offered, and still installed.
+        // Clients may still run versions that were retired.
         if (own.offerOf(version) !== undefined || own.isRetired(version)) return true;
       }
       return false;
     } catch (error) {
-      // No catalog of the application is loaded: no version of it is known.
+      // While the catalog of the application is not loaded, none of its versions is known.
       if (!isAppError(error)) throw error;
       return false;
     }

@@ -1,7 +1,7 @@
 import { createMonitoringUpstream, type MonitoringUpstream } from '../monitoring/upstream.ts';
 import type { Part, PartDeps } from './part.ts';
 
-/** The proxy to an upstream monitoring service. Without one, this process answers itself. */
+/** The proxy to an upstream monitoring service. Without an upstream, this process answers from its own data. */
 export function createMonitoringPart(
   deps: PartDeps,
 ): Part & { readonly upstream: MonitoringUpstream | undefined } {

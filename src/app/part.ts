@@ -13,7 +13,7 @@ export interface Part {
   readonly housekeeping?: Readonly<Record<string, () => Promise<number>>>;
 }
 
-/** Runs beside the answers. */
+/** Runs in the background. */
 export interface BackgroundTask {
   start(): void;
   /** @param answered settles when the last request has been answered */
@@ -30,12 +30,12 @@ export interface PartDeps {
   /** The store that the service writes to. */
   readonly store: ObjectStore;
   /**
-   * Makes a function that tells the status how real traffic met a component.
+   * Makes a function that reports to the status page whether real requests to a component succeeded.
    *
    * @param failure the sentence that visitors of the status page read; without a host, key or secret
    */
   readonly reportOutcome: (component: string, failure: string) => (isSuccess: boolean) => void;
 }
 
-/** More frequent probes would look like an attack to other services; real traffic reports in between. */
+/** More frequent probes would look like an attack to other services. Between probes, real requests report. */
 export const OUTSIDE_PROBE_INTERVAL_MS = 60_000;

@@ -5,9 +5,9 @@ import type { ObjectStore } from '../object-store/object-store.ts';
 const OFFSET_MIN_MS = 2_000;
 
 /**
- * Creates a clock with the store's time, which all processes on a store share, however wrong the clocks of
- * their machines are. The ages of sessions, links and messages are measured by it. A directory store has
- * the time of its machine.
+ * Creates a clock with the store's time, which all processes on a store share, even if the clocks of their machines
+ * are wrong. The ages of sessions, links and messages are measured by it. A directory store has the time of its
+ * machine.
  */
 export function createSharedClock(clock: Clock, store: Pick<ObjectStore, 'clockOffsetMs'>): Clock {
   return {

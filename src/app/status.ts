@@ -12,7 +12,7 @@ import {
 } from '../status/components.ts';
 import { createStatus, type Status } from '../status/status.ts';
 
-/** What the components on the status page are made of. */
+/** What the components on the status page check. */
 interface WatchedParts {
   readonly config: Config;
   readonly clock: Clock;
@@ -21,7 +21,7 @@ interface WatchedParts {
   readonly store: ObjectStore;
   readonly privateStore: ObjectStore;
   readonly catalog: Catalog;
-  /** Those of the other parts, after the store's and the catalog's. */
+  /** The components of the other parts, shown after those of the store and the catalog. */
   readonly components: readonly ComponentSource[];
 }
 

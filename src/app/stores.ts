@@ -49,8 +49,8 @@ export async function openStore(
 }
 
 /**
- * Where the service writes: a bucket of its own when there is one, else `store`. Probed before the
- * first write to it.
+ * Where the service writes: the private bucket when one is configured, else `store`. Probed before the first write to
+ * it.
  */
 export async function openPrivateStore(
   deps: StoreDeps,
@@ -68,7 +68,7 @@ export function objectsDirectory(config: Config): string {
   return path.join(config.dataDirectory, 'objects');
 }
 
-/** Loads the AWS SDK only where it is used: it takes longer than everything else of a command. */
+/** Loads the AWS SDK only where it is used: loading it takes longer than the rest of a command. */
 async function openS3Store(options: S3StoreOptions): Promise<ObjectStore> {
   const { createS3Store } = await import('../object-store/s3.ts');
   return createS3Store(options);
@@ -82,14 +82,17 @@ function cannotSign(): never {
 export interface Publisher extends AppendDeps {
   /** See {@link openPrivateStore}. */
   readonly privateStore: ObjectStore;
-  /** False for a directory that no store was made in. A missing bucket says so itself when it is asked. */
+  /**
+   * False for a directory without a store. Always true for a bucket: a request to a missing bucket fails with that
+   * reason.
+   */
   hasStore(): Promise<boolean>;
-  /** @throws AppError `store_nonconforming`; a verdict already stored is believed unless `fresh` */
+  /** @throws AppError `store_nonconforming`; uses an already stored verdict unless `fresh` */
   ensureConforming(options?: { readonly fresh: boolean }): Promise<void>;
 }
 
 /**
- * @param isDryRun what is written goes no further than this process
+ * @param isDryRun keeps all writes in the memory of this process
  * @throws those of {@link openStore}
  */
 export async function openPublisher(
@@ -111,7 +114,7 @@ export async function openPublisher(
     clock,
     randomness,
     hasStore,
-    // To probe a store is to write to it.
+    // Probing a store writes to it.
     ensureConforming: async () => {},
   };
 }

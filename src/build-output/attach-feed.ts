@@ -8,7 +8,7 @@ import { otherVersionIn } from './name-version.ts';
 import { refusal } from './refusal.ts';
 import type { SourceFile } from './source-file.ts';
 
-/** Checks packages against what the feed of the build tool states of them. */
+/** Checks packages against the feed of the build tool. */
 
 const READ_REASON =
   'read for the sizes and hashes that it states; this service generates its own feeds';
@@ -66,14 +66,15 @@ export async function attachFeed(
   return { path, reason: used > 0 ? READ_REASON : 'it lists none of the published files' };
 }
 
-/** Without build metadata, which no comparison of versions counts. */
+/** Leaves out build metadata: comparisons of versions ignore it. */
 function isSameVersion(a: string, b: string): boolean {
   return a.replace(/^v/, '').split('+', 1)[0] === b.split('+', 1)[0];
 }
 
 /**
  * Finds the package by its name, else by the letters and digits of the name, else by its size when only one package
- * has it: electron-builder lists names as GitHub changes them (`My-App-Setup-1.0.0.exe` for `My App Setup 1.0.0.exe`).
+ * has that size. The names may differ because electron-builder lists them as GitHub changes them
+ * (`My-App-Setup-1.0.0.exe` for `My App Setup 1.0.0.exe`).
  */
 function findDraft(entry: FeedEntry, drafts: readonly Draft[]): Draft | undefined {
   const named = (key: (name: string) => string) =>
@@ -116,7 +117,7 @@ function check(path: string, entry: FeedEntry, file: { path: string; size: numbe
   if (entry.size === undefined || entry.size === file.size) return;
   throw refusal(
     path,
-    `it states ${entry.size} bytes for ${file.path}, which has ${file.size}. They are of different builds; build again.`,
+    `it states ${entry.size} bytes for ${file.path}, which has ${file.size}. They come from different builds; build again.`,
   );
 }
 

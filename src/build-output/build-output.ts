@@ -3,7 +3,7 @@ import type { Arch, Format, Platform } from '../domain/platform.ts';
 import type { DigestAlgorithm } from '../domain/release.ts';
 import type { ArtifactSignature } from '../domain/signature.ts';
 
-/** What a build tool wrote to disk, as far as names, sidecars and magic numbers tell. */
+/** What a build tool wrote to disk, as inferred from names, sidecars and magic numbers. */
 
 /** A digest that a feed (`latest.yml`, `RELEASES`, …) states of a file. Publishing checks it. */
 export interface StatedDigest {
@@ -47,6 +47,6 @@ export interface SkippedFile {
 
 export interface BuildOutput {
   readonly artifacts: readonly BuiltArtifact[];
-  /** Shown to the publisher, so that no file is left out unnoticed. */
+  /** The publisher sees these files, so that no file is left out unnoticed. */
   readonly skipped: readonly SkippedFile[];
 }

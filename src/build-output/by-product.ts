@@ -22,10 +22,10 @@ const FILES: readonly (readonly [RegExp, string])[] = [
   [/^(app-update|dev-app-update)\.ya?ml$/i, 'configuration of an application'],
   [/^(\.DS_Store|Thumbs\.db|desktop\.ini)$/i, 'written by a file browser'],
   [/^__?uninstaller.*\.exe$/i, 'an uninstaller, already inside the installer'],
-  [/^assets\..+\.json$/i, "Velopack's list of what it built"],
+  [/^assets\..+\.json$/i, "Velopack's list of the files it built"],
   [/^RELEASES\.json$/i, "Electron Forge's update manifest; this service generates its own"],
   [/^latest\.json$/i, "Tauri's update manifest; this service generates its own"],
-  [/^(bundle_dmg\.sh|build_appimage\.sh|icon\.icns)$/i, 'a tool of the build'],
+  [/^(bundle_dmg\.sh|build_appimage\.sh|icon\.icns)$/i, 'a tool that the build uses'],
   [/^rw\..*\.dmg$/i, 'an unfinished disk image'],
   [
     /\.(pdb|dbg|sym|debug|map)$|[-.]dsym\.(zip|tar\.gz)$|[-.]symbols?\.(zip|tar\.gz)$/i,
@@ -50,7 +50,7 @@ export function fileByProduct(name: string): string | undefined {
   return known ?? (name.startsWith('.') ? 'hidden' : undefined);
 }
 
-/** What {@link directoryByProduct} needs of a directory. */
+/** What {@link directoryByProduct} needs to know about a directory. */
 interface DirectoryFacts {
   readonly name: string;
   readonly parent: string;

@@ -5,10 +5,10 @@ import { containsVersion, otherVersionIn } from './name-version.ts';
 import { refusal } from './refusal.ts';
 import type { SourceFile } from './source-file.ts';
 
-/** Checks over all packages of a build. */
+/** Checks that concern all packages of a build. */
 
 /**
- * Refuses a file without a version in its name when all files beside it are of another version: the publisher forgot
+ * Refuses a file without a version in its name when all files beside it are of another version. The publisher forgot
  * to raise the version, and clients would be updated to the version that they have.
  */
 export function refuseForgottenVersion(

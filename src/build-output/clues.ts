@@ -1,16 +1,16 @@
 import type { Arch, Format, Platform } from '../domain/platform.ts';
 
-/** What the conventions of a build tool tell of a file. */
+/** What the conventions of a build tool tell about a file. */
 export interface Clues {
   readonly platform?: Platform;
   readonly format?: Format;
-  /** Says where it is from, because contradicting evidence is refused with its sources. */
+  /** Names its source: the error for contradicting evidence lists the sources. */
   readonly arch?: Evidence;
   /** The architecture that the tool leaves out of names, for a file that states none. */
   readonly usualArch?: Arch;
   /** The tool leaves the architecture out of the name, so that builds of two targets have the same name. */
   readonly nameLacksArch?: boolean;
-  /** Its header tells nothing of the program inside: self-extracting programs are 32-bit for every target. */
+  /** Its header tells nothing about the program inside: self-extracting programs are 32-bit for every target. */
   readonly isSelfExtracting?: boolean;
   /** Why the file is not published although it is a package. */
   readonly skip?: string;

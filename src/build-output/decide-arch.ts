@@ -12,7 +12,7 @@ import { refusal } from './refusal.ts';
 import { beside, type SourceFile } from './source-file.ts';
 import { diskImageEvidence, isAppArchive } from './tauri.ts';
 
-/** Which architecture a package is for. */
+/** Decides which architecture a package is for. */
 
 export interface ArchFindings {
   readonly clues: Clues;
@@ -55,7 +55,7 @@ export async function decideArch(
   );
 }
 
-/** A universal program runs on each of its architectures, so a name may state only one of them. */
+/** A universal program runs on several architectures, so its name may state only one of them. */
 function checkAgreement(file: SourceFile, evidence: readonly Evidence[]): void {
   const [first, ...others] = evidence as [Evidence, ...Evidence[]];
   const other = others.find(
@@ -69,7 +69,7 @@ function checkAgreement(file: SourceFile, evidence: readonly Evidence[]): void {
   );
 }
 
-/** A corrupt archive is no evidence; it is reported when nothing else says the architecture. */
+/** A corrupt archive is no evidence; it is reported when nothing else states the architecture. */
 async function readInside(
   file: SourceFile,
   nupkg: NupkgClues | undefined,

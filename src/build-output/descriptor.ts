@@ -12,7 +12,7 @@ import {
 } from '../domain/platform.ts';
 import { hasCode, misuse } from './refusal.ts';
 
-/** `FILE,os=…,arch=…,format=…,name=…,minimum_os_version=…`: a file and what the publisher states of it. */
+/** `FILE,os=…,arch=…,format=…,name=…,minimum_os_version=…`: a file and what the publisher states about it. */
 
 /** What the publisher stated; everything else is inferred. */
 export interface Statement {
@@ -34,8 +34,8 @@ const KEYS = ['os', 'arch', 'format', 'name', 'minimum_os_version'] as const;
 type Key = (typeof KEYS)[number];
 
 /**
- * Parses an argument of the command line. A path that exists as it is written is that path, even with commas;
- * otherwise the file is the longest part before a `,key=` that exists. Links are followed.
+ * Parses an argument of the command line. When the whole argument is an existing path, it is that path, even with
+ * commas. Otherwise the file is the longest existing path before a `,key=`. Links are followed.
  *
  * @throws AppError `invalid_request`, `unknown_platform`, `unknown_arch`, `unknown_format`
  */

@@ -77,7 +77,10 @@ function unsuffixedArch(platform: Platform, file: SourceFile): Arch | undefined 
   return arches.includes('x64') ? 'x64' : undefined;
 }
 
-/** With `buildUniversalInstaller: false` each architecture has its own installer, and all but x64 a suffix. */
+/**
+ * With `buildUniversalInstaller: false` each architecture has its own installer, and all names but that for x64 have
+ * a suffix.
+ */
 function isOneOfSeveral({ name, siblings }: SourceFile): boolean {
   const stem = name.slice(0, -'.exe'.length).toLowerCase();
   return siblings.some((sibling) => {

@@ -44,8 +44,9 @@ export function cluesOfElectronForge(file: SourceFile): Clues | undefined {
 }
 
 /**
- * Whether an installer is one of Squirrel: beside a `RELEASES` that is not Velopack's, or named `App-1.0.0 Setup.exe`.
- * NSIS installers of electron-builder may have the same name, with a block map or electron-builder's feed beside them.
+ * Whether an installer is from Squirrel: it is beside a `RELEASES` that is not Velopack's, or is named `App-1.0.0
+ * Setup.exe`. NSIS installers of electron-builder may have the same name, with a block map or electron-builder's feed
+ * beside them.
  */
 function isSquirrelName({ name, siblings }: SourceFile): boolean {
   if (siblings.includes(`${name}.blockmap`)) return false;

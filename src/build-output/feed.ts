@@ -16,7 +16,7 @@ export interface FeedEntry {
 }
 
 export interface Feed {
-  /** Undefined when the feed states versions of its entries instead. */
+  /** Undefined when the feed states a version for each entry instead. */
   readonly version: string | undefined;
   readonly minimumSystemVersion: string | undefined;
   readonly entries: readonly FeedEntry[];
@@ -33,7 +33,7 @@ export function isFeedName(name: string): boolean {
 }
 
 /**
- * What a feed states of `version`; undefined when the file is not a feed of these tools.
+ * What a feed states about `version`; undefined when the file is not a feed of these tools.
  *
  * @throws AppError `invalid_artifact` for a feed that contradicts itself or cannot be read
  */

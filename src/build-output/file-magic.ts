@@ -1,7 +1,7 @@
 import { open } from 'node:fs/promises';
 import type { Arch, Platform } from '../domain/platform.ts';
 
-/** Which machine a program is for, by its header. */
+/** Reads from its header which machine a program is for. */
 
 export interface Machine {
   readonly platform: Platform;
@@ -34,7 +34,7 @@ export function machineOfHeader(bytes: Buffer): Machine | undefined {
   return peMachine(bytes) ?? elfMachine(bytes) ?? machOMachine(bytes);
 }
 
-/** As {@link machineOfHeader}, for a file. */
+/** Like {@link machineOfHeader}, for a file. */
 export async function machineOfFile(path: string): Promise<Machine | undefined> {
   return machineOfHeader(await readStart(path, HEADER_BYTES));
 }
@@ -43,7 +43,7 @@ export async function machineOfFile(path: string): Promise<Machine | undefined> 
 const NSIS_MARKS = ['Nullsoft.NSIS.exehead', 'NullsoftInst'];
 const NSIS_STUB_BYTES_MAX = 1024 * 1024;
 
-/** Whether NSIS made a Windows program: its own code is 32-bit, whatever it installs. */
+/** Whether NSIS made a Windows program. Its installers are 32-bit, also those of 64-bit applications. */
 export async function isNsisProgram(path: string): Promise<boolean> {
   const start = await readStart(path, NSIS_STUB_BYTES_MAX);
   return start.toString('latin1', 0, 2) === 'MZ' && NSIS_MARKS.some((mark) => start.includes(mark));
@@ -85,7 +85,7 @@ function machOMachine(bytes: Buffer): Machine | undefined {
   return machine('macos', fatArch(bytes, big === 0xcafebabf ? 32 : 20));
 }
 
-/** Java classes have the same magic number, and their version, 45 or more, in place of the count. */
+/** Java classes have the same magic number, and instead of the count their version, which is 45 or more. */
 function fatArch(bytes: Buffer, entryBytes: number): Arch | undefined {
   const count = bytes.readUInt32BE(4);
   if (count === 0 || count > 16 || 8 + count * entryBytes > bytes.length) return undefined;

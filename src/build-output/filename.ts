@@ -30,7 +30,7 @@ export function whyUnpublishable(name: string): string | undefined {
 }
 
 /**
- * A name in NFC: macOS returns decomposed names, so that the same build would have two names.
+ * Returns a name in NFC: macOS returns decomposed names, so the same build would have two names.
  *
  * @throws AppError `invalid_artifact` for a name that cannot be published
  */

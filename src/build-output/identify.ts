@@ -29,7 +29,7 @@ export interface Package extends ArtifactIdentity {
   readonly minimumOsVersion: string | null;
 }
 
-/** What is known of a file before its architecture is. */
+/** The known facts about a file before its architecture is decided. */
 interface Findings extends ArchFindings {
   readonly platform: Platform | undefined;
   readonly format: Format | undefined;
@@ -41,7 +41,7 @@ interface Findings extends ArchFindings {
  * A file that is not a known package is skipped when it was found in a directory, and refused when the publisher named
  * it.
  *
- * @throws AppError `invalid_artifact`, with what is unclear and the descriptor that states it
+ * @throws AppError `invalid_artifact`, which says what is unclear and which descriptor would state it
  */
 export async function identify(
   file: SourceFile,
@@ -104,13 +104,16 @@ async function findOut(file: SourceFile, version: string): Promise<Findings> {
   };
 }
 
-/** Undefined for a self-extracting program: its header tells nothing of the program inside. */
+/** Undefined for a self-extracting program: its header tells nothing about the program inside. */
 async function machineOfProgram(file: SourceFile, clues: Clues): Promise<Machine | undefined> {
   const isPacked = clues.isSelfExtracting === true || (await isNsisProgram(file.path));
   return isPacked ? undefined : machineOfFile(file.path);
 }
 
-/** Several tools may share a directory. Clues of the other tools override the loose ones of electron-builder. */
+/**
+ * Several tools may share a directory. Clues of the other tools override those of electron-builder, which are less
+ * specific.
+ */
 async function cluesOf(file: SourceFile, version: string): Promise<Clues> {
   const particular = (await cluesOfVelopack(file, version)) ?? cluesOfElectronForge(file);
   return { ...cluesOfElectronBuilder(file), ...particular, ...cluesOfTauri(file) };

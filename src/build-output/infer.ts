@@ -1,6 +1,6 @@
 import { type Arch, archOf, type Format, type Platform, platformOf } from '../domain/platform.ts';
 
-/** What a file name alone tells, whichever tool wrote it. */
+/** What a file name alone tells, for every build tool. */
 
 interface NameClues {
   readonly platform?: Platform;
@@ -64,8 +64,8 @@ export function looksLikePackage(name: string): boolean {
 }
 
 /**
- * `…Setup….exe` is an NSIS installer of electron-builder or Tauri, and `…portable….exe` a program that runs as it is.
- * Any other name may be either, so that the publisher has to state it.
+ * `…Setup….exe` is an NSIS installer of electron-builder or Tauri, and `…portable….exe` a program that runs without
+ * installation. Any other name may be either, so that the publisher has to state it.
  */
 function formatOfExe(lower: string): Format | undefined {
   if (/portable/.test(lower)) return 'binary';
@@ -73,7 +73,7 @@ function formatOfExe(lower: string): Format | undefined {
   return /setup|installer/.test(lower) ? 'nsis' : undefined;
 }
 
-/** `App Web Setup 1.0.0.exe`, as electron-builder names it: it downloads what it installs. */
+/** `App Web Setup 1.0.0.exe`, as electron-builder names it: it downloads the package that it installs. */
 export function isWebInstaller(name: string): boolean {
   return /(?:^|[ _.-])web[ _.-]?setup.*\.exe$/i.test(name);
 }

@@ -1,16 +1,16 @@
 import { createReadStream } from 'node:fs';
 import { pipeline } from 'node:stream';
 import { createGunzip } from 'node:zlib';
-// tar-stream, because it hands out one entry at a time and keeps none: memory stays bounded whatever an archive holds.
+// Uses tar-stream, because it hands out one entry at a time and keeps none: memory stays bounded for any archive.
 import { extract } from 'tar-stream';
 import type { Arch } from '../domain/platform.ts';
 import { systemCode } from '../errors.ts';
 import { HEADER_BYTES, machineOfHeader } from './file-magic.ts';
 import { readZip } from './zip.ts';
 
-/** For which architecture the macOS application in an archive was built. */
+/** Finds the architecture that the macOS application in an archive was built for. */
 
-/** What the programs of an application agree on. */
+/** The architecture of all programs in an application. */
 export interface ApplicationArch {
   /** Undefined when they differ, and when there is no program. */
   readonly arch: Arch | undefined;
@@ -19,7 +19,7 @@ export interface ApplicationArch {
 }
 
 const PROGRAMS_MAX = 8;
-/** Of unpacked bytes: a small archive may unpack to anything. */
+/** A limit of unpacked bytes: a small archive may unpack to any size. */
 const SCAN_BYTES_MAX = 2 * 1024 ** 3;
 
 export function isMacProgram(name: string): boolean {
@@ -48,7 +48,7 @@ export async function readAppZip(path: string): Promise<ApplicationArch> {
 export async function readAppTar(path: string): Promise<ApplicationArch> {
   const programs: Buffer[] = [];
   const archive = extract();
-  // The loop below is told of every error.
+  // The loop below receives every error.
   pipeline(createReadStream(path), createGunzip(), limitScan, archive, () => {});
   try {
     for await (const entry of archive) {

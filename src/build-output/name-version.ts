@@ -3,8 +3,8 @@
 const PRERELEASE_WORD =
   'alpha|beta|rc|pre|preview|prerelease|next|canary|nightly|dev|insiders?|snapshot|staging';
 /**
- * Three or four numbers, and a pre-release with one of the usual words: `-arm64`, `-mac`, `-full` and the `-1` of an
- * RPM look like a pre-release and are not. Tauri writes an underscore after a numeric pre-release.
+ * Three or four numbers, and a pre-release only with one of the usual words: `-arm64`, `-mac`, `-full` and the `-1`
+ * of an RPM look like pre-releases and are not. Tauri writes an underscore after a numeric pre-release.
  */
 const STATED = new RegExp(
   `(?<![\\d.])v?(\\d{1,9}\\.\\d{1,9}\\.\\d{1,9})(?:\\.\\d{1,9})?` +
@@ -12,11 +12,9 @@ const STATED = new RegExp(
   'gi',
 );
 
-/**
- * The other version that a name states; undefined when it states `version` or none. Build metadata does not count.
- */
+/** The other version that a name states; undefined when it states `version` or none. Build metadata is ignored. */
 export function otherVersionIn(fullName: string, version: string): string | undefined {
-  // The 7 would be read as a fourth number.
+  // Otherwise the 7 would be read as a fourth number.
   const name = fullName.replace(/\.7z$/i, '');
   const wanted = withoutBuild(version).toLowerCase();
   if (containsVersion(name, version) && !name.toLowerCase().endsWith('.nupkg')) {

@@ -2,14 +2,14 @@ import { HEADER_BYTES, type Machine, machineOfHeader } from './file-magic.ts';
 import { isMacProgram } from './mac-application.ts';
 import { readZip } from './zip.ts';
 
-/** What a NuGet package of Squirrel or Velopack says of itself. */
+/** What a NuGet package of Squirrel or Velopack states about itself. */
 export interface NupkgClues {
   /** Velopack writes elements into the nuspec that Squirrel does not know. */
   readonly isVelopack: boolean;
   readonly version: string | undefined;
   /** Velopack's runtime id, such as `win-x64`. */
   readonly runtime: string | undefined;
-  /** What the programs in it agree on. */
+  /** The architecture of all programs in it. */
   readonly machine: Machine | undefined;
 }
 
@@ -47,7 +47,7 @@ function isNuspec(name: string): boolean {
   return /^[^/]+\.nuspec$/i.test(name);
 }
 
-/** Leaves out updater stubs, which are 32-bit whatever they update. */
+/** Leaves out updater stubs, which are 32-bit also in 64-bit packages. */
 function isProgram(name: string): boolean {
   return (
     isMacProgram(name) ||

@@ -11,7 +11,7 @@ import { describeFile, type SourceFile } from './source-file.ts';
 /** Links found in a directory are skipped: they could lead to files outside the build. */
 export const LINK_REASON = 'a link, which is not followed; name the file itself';
 
-/** Build output is shallow: deeper directories are a project, or a loop of mounts. */
+/** Build output is shallow: a deeper tree is a whole project, or mounts that form a loop. */
 const DEPTH_MAX = 12;
 
 interface Scan {

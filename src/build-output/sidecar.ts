@@ -13,7 +13,7 @@ import { beside, describeFile, type SourceFile } from './source-file.ts';
 import { readTauriSignature } from './tauri-signature.ts';
 
 /**
- * Sidecars: files that belong to a package and are of no use alone. `FILE.sig` is Tauri's signature of FILE,
+ * Sidecars: files that belong to a package and are useless without it. `FILE.sig` is Tauri's signature of FILE,
  * `FILE.blockmap` electron-builder's block map of it, and `….nsis.7z` what a web installer downloads.
  */
 
@@ -45,7 +45,7 @@ export async function findSidecars(
  * Adds a sidecar to the draft of its package.
  *
  * @returns why the sidecar was not used; undefined when it was
- * @throws AppError `invalid_artifact` for a sidecar that is malformed or of other bytes
+ * @throws AppError `invalid_artifact` for a sidecar that is malformed or belongs to other bytes
  */
 export async function attachSidecar(
   sidecar: SourceFile,
@@ -69,7 +69,7 @@ export async function attachSidecar(
   return undefined;
 }
 
-/** The web installer is in the same directory, under a name that says nothing of its packages. */
+/** The web installer is in the same directory, under a name that does not mention its packages. */
 function attachWebPackage(
   sidecar: SourceFile,
   drafts: ReadonlyMap<string, Draft>,
@@ -115,7 +115,7 @@ async function attachBlockmap(draft: Draft, sidecar: SourceFile): Promise<Skippe
     // With a map of other bytes every updater downloads useless blocks first, then the whole file.
     throw refusal(
       path,
-      `it is of another build: it maps ${covered} bytes, and ${file.name} has ${file.size}. Build again, or remove it.`,
+      `it is from another build: it maps ${covered} bytes, and ${file.name} has ${file.size}. Build again, or remove it.`,
     );
   }
   draft.companions.push({

@@ -14,7 +14,7 @@ export interface SourceFile {
   readonly folders: readonly string[];
   /** The names in its directory, its own included. */
   readonly siblings: readonly string[];
-  /** What the publisher stated of it; null when it was found in a directory. */
+  /** What the publisher stated about it; null when it was found in a directory. */
   readonly statement: Statement | null;
 }
 
@@ -46,7 +46,7 @@ async function namesIn(directory: string): Promise<string[]> {
   try {
     return (await readdir(directory)).sort();
   } catch (error) {
-    // A user may have the right to open a file in a directory, and not to list it.
+    // A user may be allowed to open a file in a directory that the user may not list.
     if (hasCode(error, 'EACCES', 'EPERM')) return [];
     throw refusal(directory, 'it cannot be read', error);
   }

@@ -14,12 +14,12 @@ const SIGNATURE_BYTES = 2 + 8 + 64;
 const GLOBAL_SIGNATURE_BYTES = 64;
 
 /**
- * Reads a `.sig` file. Its text stays as it is: the updater verifies the text that `tauri signer` wrote.
+ * Reads a `.sig` file. Does not change its text: the updater verifies the text that `tauri signer` wrote.
  *
  * @param file the name of the file that the signature is beside
  * @param version the version that is published
- * @throws AppError `invalid_artifact` when it is not a minisign signature, or states another file or version:
- *   names of macOS archives have no version, and a stale signature must not be published as a new one
+ * @throws AppError `invalid_artifact` when it is not a minisign signature, or states another file or version. Names
+ *   of macOS archives have no version, so a stale signature is not noticed otherwise
  */
 export async function readTauriSignature(
   path: string,

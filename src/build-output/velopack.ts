@@ -10,7 +10,7 @@ import { beside, type SourceFile } from './source-file.ts';
  * `App-osx-Setup.pkg`, `App.AppImage` and a feed for each channel. Often only the name of the channel states the target
  * (`win-arm64`); otherwise the package does.
  *
- * Names stay as they are, because the entries of the feed refer to them.
+ * Names are not changed, because the entries of the feed refer to them.
  */
 
 const FEED = /^(?:releases|assets)\.(.+)\.json$/i;
@@ -47,7 +47,7 @@ export async function cluesOfVelopack(
   };
 }
 
-/** The longest channel that the name contains. Only names of the channel `win` leave it out. */
+/** Finds the longest channel that the name contains. Only names of the channel `win` leave it out. */
 function channelOf(name: string, channels: readonly string[]): string {
   const inName = [...channels]
     .sort((a, b) => b.length - a.length)

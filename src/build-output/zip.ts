@@ -1,5 +1,6 @@
 import type { Readable } from 'node:stream';
-// yauzl, because it reads zip64, which archivers use above 4 GiB and some below, and unpacks no more than is asked.
+// Uses yauzl, because it reads zip64 and unpacks no more than the caller asks for. Archivers need zip64 above 4 GiB,
+// and some use it below.
 import { openPromise } from 'yauzl';
 import { systemCode } from '../errors.ts';
 
@@ -24,7 +25,7 @@ export async function readZip(
   try {
     const entries: ZipEntry[] = [];
     const zip = await openPromise(path);
-    // Leaving this loop closes the file, also by an error.
+    // Leaving this loop closes the file, also after an error.
     for await (const entry of zip.eachEntry()) {
       const name = entry.fileName;
       const bytesMax = bytesWanted(name);

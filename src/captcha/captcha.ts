@@ -6,12 +6,12 @@ import { siteVerify, type Verdict } from './site-verify.ts';
 
 /** Checks that a visitor has solved a captcha, for the contact form and for registration. */
 export interface Captcha {
-  /** False when no captcha is needed: then every visitor may pass. */
+  /** False when no captcha is required: then every visitor may pass. */
   readonly required: boolean;
-  /** False when a captcha is needed and none is set up: then no visitor may pass. */
+  /** False when a captcha is required and not configured: then no visitor may pass. */
   readonly configured: boolean;
   /**
-   * @param visitor `token`: from the solved captcha. `remoteAddress`: passed on to the service
+   * @param visitor `token`: the token of the solved captcha. `remoteAddress`: sent to the captcha service
    * @throws AppError `captcha_refused`: the visitor has to solve another captcha; `captcha_unavailable`: the
    *   service does not work, or does not accept the secret; `not_configured`
    */
@@ -37,7 +37,7 @@ interface ProviderSettings {
   readonly hostnames: readonly string[];
 }
 
-/** `none`: no captcha is needed. `missing`: one is needed and none is set up. */
+/** `none`: no captcha is required. `missing`: a captcha is required and not configured. */
 type CaptchaSettings = { readonly kind: 'none' | 'missing' } | ProviderSettings;
 
 interface CaptchaDeps {

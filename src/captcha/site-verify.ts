@@ -21,7 +21,7 @@ export type Verdict = z.output<typeof verdictSchema>;
  * Asks the service about one token.
  *
  * @param form `secret`, `response` (the token) and `remoteip` (the visitor's address)
- * @throws AppError `captcha_unavailable` when there is no verdict, for whatever reason
+ * @throws AppError `captcha_unavailable` whenever there is no verdict
  */
 export async function siteVerify(
   url: string,

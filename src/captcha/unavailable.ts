@@ -3,7 +3,7 @@ import { AppError } from '../errors.ts';
 /** The `Retry-After` of the 503 that a client gets while the captcha service is unavailable. */
 const RETRY_AFTER_SECONDS = 15;
 
-/** @param reason what the service did. It goes into the cause, for the log: a visitor must not learn it */
+/** @param reason what the service did. It becomes the cause, for the log: visitors must not see it */
 export function captchaUnavailable(reason: string, cause?: unknown): AppError {
   return new AppError(
     'captcha_unavailable',

@@ -28,21 +28,21 @@ import { type Revision, revisionSequence } from './sequences.ts';
 import { type SharedRun, shareRun } from './shared-run.ts';
 import { createSnapshotInSteps, headOffers, releaseNameOf, type Snapshot } from './snapshot.ts';
 
-/** One application's catalog, to answer clients from: in memory, and with a snapshot. */
+/** One application's catalog in memory, with a snapshot that clients are answered from. */
 export interface ReadyApplication {
   readonly application: string;
   /** @throws AppError `catalog_unavailable` before the first one; never when it comes from `Catalog` */
   snapshot(): Snapshot;
   channel(name: string): ChannelView | undefined;
   /**
-   * The release behind an offer of the current snapshot: at once when it is in memory. Undefined when it
-   * turned out faulty; the snapshot no longer has the offer then.
+   * The release behind an offer of the current snapshot: at once when it is in memory. Undefined when the release is
+   * faulty; the snapshot then no longer has the offer.
    */
   release(offer: Offer): Release | Promise<Release | undefined>;
   health(): ApplicationHealth;
 }
 
-/** Performs the reads for one application, and keeps the state that they lead to. */
+/** Performs the reads for one application, and keeps the resulting state. */
 export interface ApplicationCatalog {
   readonly reader: ReadyApplication;
   state(): ApplicationState;
@@ -50,11 +50,11 @@ export interface ApplicationCatalog {
    * Reads the newer revisions and swaps the newest in; when that fails, the snapshot stays. One at a time:
    * callers join the run under way.
    *
-   * @throws AppError after it was logged, and noted in the state
+   * @throws AppError after logging it and recording it in the state
    */
   readonly refresh: SharedRun;
   /**
-   * Verifies what is due, and saves the state. One at a time.
+   * Verifies the releases that are due, and saves the state. One at a time.
    *
    * @throws AppError after it was logged
    */
@@ -73,10 +73,10 @@ interface ApplicationCatalogDeps {
   readonly lossIntervalMs: () => number;
 }
 
-/** A bulk import is swapped in before all its releases are verified: from this number of new ones on. */
+/** A revision with more new releases than this (a bulk import) is swapped in before all of them are verified. */
 const VERIFIED_BEFORE_SWAP_MAX = 64;
 const RELEASES_VERIFIED_AT_ONCE = 8;
-/** What one wrong answer hid is verified again by the next polls. */
+/** The next polls verify again the releases that a single wrong answer hid. */
 const FAULT_RETRY_MS = 5_000;
 
 export function createApplicationCatalog(
@@ -207,7 +207,7 @@ async function findDue(
   return (await runInTurns(mapInSteps(offers, (offer) => (isDue(offer) ? [offer] : [])))).flat();
 }
 
-/** A deletion is no change that reading on could find. */
+/** Reading on from the newest number cannot find a deletion. */
 async function lookForNewest(parts: Parts): Promise<void> {
   const { position, lookedForAt } = parts.state();
   const at = parts.clock.now();
@@ -224,7 +224,7 @@ async function verifyDue(parts: Parts): Promise<void> {
   const verified: Verified[] = [];
   let failure: unknown;
   const verify = async (offer: Offer): Promise<void> => {
-    // The store does not answer: the next poll goes on, and must not wait for the rest.
+    // The store does not answer. The next poll continues; this one must not delay it by trying the rest.
     if (failure !== undefined) return;
     try {
       verified.push(await parts.loader.load(offer));
@@ -233,7 +233,7 @@ async function verifyDue(parts: Parts): Promise<void> {
     }
   };
   await Promise.all(due.map((offer) => limit(() => verify(offer))));
-  // One event for all of them: each new fault makes the views of all channels anew.
+  // Reports all faults in one event: each event with a new fault creates the views of all channels again.
   if (verified.length > 0) parts.dispatch({ kind: 'verified', verified });
   if (failure !== undefined) throw failure;
 }

@@ -11,13 +11,13 @@ export interface ApplicationList {
   /**
    * Reads the list again. One at a time: callers join the run under way.
    *
-   * @throws AppError after it was logged, and noted in `failure`
+   * @throws AppError after logging it and recording it in `failure`
    */
   readonly refresh: SharedRun;
-  /** Starts from what an earlier process saved: `storeId` is the id of the store that it read. */
+  /** Starts from the state that an earlier process saved. `storeId` is the id of the store that it read. */
   restore(saved: { readonly storeId?: string | undefined }): void;
   names(): readonly string[];
-  /** Whether the list was read, or restored. */
+  /** Whether the list was read or restored. */
   isKnown(): boolean;
   /** Whether an application that is not listed does not exist: a corrupt newest list may have named it. */
   isComplete(): boolean;
@@ -93,8 +93,8 @@ async function refuseVanishedStore(store: ObjectStore): Promise<void> {
 }
 
 /**
- * Refuses a store without a list of applications that has a catalog revision: the list was deleted, or
- * something else answers for the store. Without a revision, a first publish was interrupted.
+ * Refuses a store without a list of applications that has a catalog revision: the list was deleted, or another server
+ * answers for the store. Without a list and without a revision, a first publish was interrupted.
  *
  * @throws AppError `document_corrupt`
  */

@@ -7,8 +7,8 @@ import type { Revision } from './sequences.ts';
 import { leaveOut, releaseNameOf, type Snapshot } from './snapshot.ts';
 
 /**
- * What a process knows of one application's catalog, as a value. {@link reduce} makes the next state of
- * it, readers look at it, and `application-catalog.ts` performs the reads that the events report.
+ * What a process knows of one application's catalog, as a value. {@link reduce} makes the next state from it and an
+ * event. `application-catalog.ts` performs the reads that the events report.
  */
 export interface ApplicationState extends Reading<Revision> {
   /** What clients are answered from; undefined before the first revision. */
@@ -19,7 +19,7 @@ export interface ApplicationState extends Reading<Revision> {
   readonly confirmedAt: number | undefined;
   /** By name: the releases of the snapshot that could not be verified. Their offers are left out. */
   readonly faults: ReadonlyMap<string, Fault>;
-  /** When the store was last asked whether it still has the newest revision; milliseconds. */
+  /** When the store was last asked whether it still has the newest revision; milliseconds since the epoch. */
   readonly lookedForAt: number;
   /** The number of the newest revision, when the store no longer had it. */
   readonly missing: number | undefined;
@@ -36,13 +36,13 @@ export const EMPTY_STATE: ApplicationState = {
   missing: undefined,
 };
 
-/** What a read, or an attempt at one, found out. */
+/** The result of a read, or of a failed attempt at one. */
 export type ApplicationEvent =
   /** The state that an earlier process saved. `confirmedAt`: when the store last confirmed it. */
   | { readonly kind: 'restored'; readonly snapshot: Snapshot; readonly confirmedAt: number }
   /** The sequence of revisions was read up to its end. */
   | { readonly kind: 'advanced'; readonly position: Position<Revision> }
-  /** The newest revision is ready to answer from; `verified`: what was found out about its releases. */
+  /** The newest revision is ready to answer from. `verified`: the results of verifying its releases. */
   | {
       readonly kind: 'swapped';
       readonly snapshot: Snapshot;
@@ -62,7 +62,7 @@ export function reduce(state: ApplicationState, event: ApplicationEvent): Applic
   switch (event.kind) {
     case 'restored': {
       const { snapshot, confirmedAt } = event;
-      // What the store has answered meanwhile counts for more.
+      // An answer of the store takes precedence over the saved state.
       if (state.position !== undefined || state.snapshot !== undefined) return state;
       return { ...state, source: 'saved', snapshot, confirmedAt, position: positionOf(snapshot) };
     }
@@ -120,8 +120,8 @@ export function isUntried({ position, source, failure }: ApplicationState): bool
 }
 
 /**
- * Whether clients can be answered from a state. `empty`: the application is registered, and nothing is
- * published. `unknown`: what is published could not be read. `stale`: it was read too long ago.
+ * Whether clients can be answered from a state. `empty`: the application is registered, and nothing is published.
+ * `unknown`: the published documents could not be read. `stale`: it was read too long ago.
  */
 export function usabilityOf(
   state: ApplicationState,
@@ -140,7 +140,7 @@ export interface ApplicationHealth {
   readonly revision: number;
   readonly source: ApplicationState['source'];
   readonly confirmedAt: number | undefined;
-  /** What is wrong with the stored documents or the store, in sentences. */
+  /** Problems of the stored documents or the store, as sentences. */
   readonly problems: readonly string[];
   /** Whether the last refresh could not reach the store. */
   readonly storeFailing: boolean;
@@ -170,7 +170,7 @@ interface LogLine {
   readonly message: string;
 }
 
-/** What the log says about a change of state: everything once, however often it is met again. */
+/** What the log says about a change of state. A lasting problem is logged once. */
 export function describeChange(
   application: string,
   before: ApplicationState,

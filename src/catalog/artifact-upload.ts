@@ -6,9 +6,9 @@ import type { AppendDeps } from '../sequence/append.ts';
 import { artifactKey, artifactObject, clockKey } from './keys.ts';
 import type { ReaderDeps } from './read.ts';
 
-/** Uploading artifacts: stored by content, and used again where that is safe. */
+/** Uploads artifacts. They are stored by content, and reused where that is safe. */
 
-/** A publisher uses an upload that no manifest names only while it is young: `gc` deletes it after a week. */
+/** A publisher reuses an upload that no manifest names only within this time: `gc` deletes it after a week. */
 export const REUSE_AGE_MAX_MS = 24 * 3_600_000;
 
 interface UploadedFile {
@@ -25,8 +25,8 @@ interface UploadedFile {
 /**
  * Uploads a file unless its bytes are in the store.
  *
- * An object that a manifest names is never deleted, and is used again. One that no manifest names is used
- * only while it is young: `gc` may be deleting an older one, so the bytes get a fresh key.
+ * An object that a manifest names is never deleted, so it is reused. An object that no manifest names is reused only
+ * while it is young. `gc` may be deleting an older one, so the bytes are uploaded under a fresh key.
  *
  * @param named the artifacts that a manifest of the release names
  * @returns the object, relative to the application, and whether this call uploaded it

@@ -13,8 +13,8 @@ export type { ReadyApplication } from './application-catalog.ts';
 /** Everything that is published, as this process knows it. Readers are answered from memory. */
 export interface Catalog {
   /**
-   * Loads everything once, then keeps it up to date until stopped. Resolves after the first attempt,
-   * whether or not the store answered; what it could not load it keeps trying.
+   * Loads everything once, then keeps it up to date until stopped. Resolves after the first attempt, even if the
+   * store did not answer, and keeps trying to load the rest.
    */
   start(): Promise<void>;
   stop(): Promise<void>;
@@ -25,21 +25,24 @@ export interface Catalog {
    *   that the store has not confirmed for too long
    */
   application(name: string): ReadyApplication;
-  /** Reads everything that is new, now; for tests and tools. @throws AppError the store's */
+  /** Reads all changes now; for tests and tools. @throws AppError the store's */
   refresh(): Promise<void>;
   /**
-   * Reads what is new of one application now, at most once a second, and waits at most a second for it.
-   * Never throws.
+   * Reads the changes of one application now, at most once a second, and waits at most a second for them. Never
+   * throws.
    */
   lookAgain(name: string): Promise<void>;
   health(): CatalogHealth;
 }
 
 interface CatalogHealth {
-  /** Whether some application can be answered for, or there is none: a broken one stops no other. */
+  /**
+   * Whether clients of some application can be answered, or no application exists: a broken one does not affect
+   * others.
+   */
   readonly ready: boolean;
   readonly applications: Readonly<Record<string, ApplicationHealth>>;
-  /** What is wrong with the list of applications, in sentences. */
+  /** Problems of the list of applications, as sentences. */
   readonly problems: readonly string[];
 }
 
@@ -48,7 +51,7 @@ interface CatalogDeps {
   readonly clock: Clock;
   readonly randomness: Randomness;
   readonly log: Log;
-  /** Where the last good state is kept; undefined keeps none. */
+  /** The directory of the last good state; undefined keeps none. */
   readonly stateDirectory: string | undefined;
   /** How often hints of changes are looked for; see `poll-interval.ts`. */
   readonly pollIntervalMs: number;
@@ -76,8 +79,8 @@ export function createCatalog(deps: CatalogDeps): Catalog {
   return {
     start: async () => {
       await applications.restore();
-      // Before anything is read: later changes are hinted at above this number. Without an answer the
-      // poll finds the number, and what changed in between is found in turn.
+      // Comes before any other read, so that every later change has a hint above this number. When the store does not
+      // answer, the poll finds the number later, and reading in turn finds the changes in between.
       await keepUp.followHints().catch(ignoreLogged);
       await applications.refreshList().catch(ignoreLogged);
       for (const catalog of byName.values()) catalog.complete().catch(ignoreLogged);
@@ -134,7 +137,7 @@ async function waitFor(clock: Clock, refreshing: Promise<void> | undefined): Pro
   late.abort();
 }
 
-/** For failures that are in the log and in the health already, and that the next poll tries again. */
+/** For failures that the log and the health report already contain. The next poll tries again. */
 function ignoreLogged(): void {}
 
 function unknownApplication(name: string): AppError {

@@ -3,10 +3,10 @@ import type { Entry } from '../sequence/sequence.ts';
 import type { Revision } from './sequences.ts';
 
 /**
- * The hash chain of catalog revisions: each names the one it was made from, and its digest.
+ * The hash chain of catalog revisions: each names its predecessor and the predecessor's digest.
  *
- * A process never goes below the highest revision that it has seen. A store that no longer has that
- * revision was rolled back: by accident, or by an attacker who replays an old state.
+ * A process never serves a revision below the highest one that it has seen. A store that no longer has that revision
+ * was rolled back: by accident, or by an attacker who replays an old state.
  */
 
 /** The fields of a revision that the chain needs: a long history does not fit into memory. */
@@ -19,9 +19,8 @@ export function linkOf({ digest, signed: { revision, previous, skipped } }: Revi
 }
 
 /**
- * Whether `next` was made from `before`, or from a later revision, or names `before` as corrupt. In the
- * last case a person allowed the change to step over it; `next` has no `previous` where nothing sound
- * was before it.
+ * Whether `next` was made from `before`, or from a later revision, or names `before` as corrupt. In the last case an
+ * operator allowed the change to step over it. `next` has no `previous` when no sound revision came before it.
  */
 export function continues({ revision, digest }: Link, { previous, skipped }: Link): boolean {
   if (previous?.revision === revision) return previous.digest === digest;
@@ -60,10 +59,10 @@ export function refuseRollback(
   seen: Entry<Revision>,
   stored: Revision | 'corrupt' | undefined,
 ): void {
-  // A corrupt one is no step back: the next revision names what it skips, and is checked against that.
+  // A corrupt document is no rollback: the next revision names the documents that it skips, and that is checked.
   if (stored === 'corrupt' || stored?.digest === seen.document.digest) return;
   throw new AppError(
     'document_corrupt',
-    `The store's catalog of ${application} went backwards: revision ${seen.number}, seen before, is ${stored === undefined ? 'gone' : 'another one now'}. Serving the saved one. If this is meant (a new bucket under an old name), delete the saved state in DATA_DIR and start again.`,
+    `The store's catalog of ${application} went backwards: revision ${seen.number}, seen before, is ${stored === undefined ? 'gone' : 'another one now'}. Serving the saved one. If this is intended (a new bucket under an old name), delete the saved state in DATA_DIR and start again.`,
   );
 }

@@ -24,7 +24,7 @@ import {
   revisionSequence,
 } from './sequences.ts';
 
-/** Writing the catalog: read the newest documents, commit the next ones. */
+/** Writes the catalog: reads the newest documents and commits the next ones. */
 
 export interface WriterDeps extends AppendDeps {
   /** The user and machine that publish, for the history: `ada@build-7`. */
@@ -49,15 +49,15 @@ export interface Committed {
   readonly revision: number;
   /** False when the catalog already was in the wanted state. */
   readonly changed: boolean;
-  /** Whether the hint for running services was stored; otherwise they find the change by polling. */
+  /** Whether the hint for running services was stored; without it they find the change when they read in turn. */
   readonly announced: boolean;
 }
 
 /**
  * Commits one change to the state of an application's channels.
  *
- * @param edit returns the new state, or undefined when nothing has to change; called again with the newer
- *   state whenever another writer was first, so every check belongs inside
+ * @param edit returns the new state, or undefined when nothing has to change; called again with the newer state
+ *   whenever another writer was first, so it must contain every check
  * @throws AppError those of {@link appendDocument}; `document_too_large` also when there is no room for
  *   another offer; what `edit` throws
  */
@@ -72,7 +72,7 @@ export async function changeCatalog(
     const edited = await edit(previous?.signed.channels ?? {});
     if (edited === undefined) return undefined;
     if (ADDS.has(edited.change.kind)) refuseTooLarge(application, edited.channels);
-    // A first revision looks for the newest hint only when it is announced.
+    // For a first revision, the newest hint is looked up only when the change is announced.
     if (previous !== undefined) hint = await findHint(deps, previous.signed.hint ?? 0);
     return seal({
       schema_version: SCHEMA_VERSION,
@@ -96,7 +96,7 @@ export async function changeCatalog(
   return { revision: appended.entry.number, changed: true, announced };
 }
 
-/** No failure that concerns hints may keep a change from being committed. */
+/** A failure with hints must not prevent the commit of a change. */
 async function findHint(deps: WriterDeps, from: number): Promise<number> {
   return findLastHint(deps.store, from).catch((error: unknown) => {
     if (!isAppError(error)) throw error;
@@ -104,7 +104,7 @@ async function findHint(deps: WriterDeps, from: number): Promise<number> {
   });
 }
 
-/** The changes that add offers. The others must be possible even when a revision is at its size limit. */
+/** The changes that add offers. All other changes must be possible even when a revision is at its size limit. */
 const ADDS: ReadonlySet<ChangeKind> = new Set(['publish', 'promote']);
 
 function refuseTooLarge(application: string, channels: Channels): void {

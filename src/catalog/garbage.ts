@@ -7,16 +7,16 @@ import { readRevision } from './read.ts';
 import type { Revision } from './sequences.ts';
 import { manifestSequence } from './sequences.ts';
 
-/** Finding artifacts that no manifest names: interrupted publishes leave them behind. */
+/** Finds artifacts that no manifest names: interrupted publishes leave them behind. */
 
-/** A publisher may commit an upload for up to a day; the rest is margin. */
+/** A publisher may commit an upload that is up to a day old; the rest is margin. */
 export const GARBAGE_AGE_MIN_MS = 7 * 24 * 3_600_000;
 
 /**
  * Finds an application's artifacts that no manifest names and that were stored before a moment.
  *
- * It lists the artifacts before it reads manifests: a manifest that is made meanwhile can then only name
- * more. It takes the versions from the catalog as well as from a listing, which may be incomplete.
+ * It lists the artifacts before it reads manifests: a manifest that is created meanwhile can then only protect more
+ * artifacts. It takes the versions from the catalog as well as from a listing, which may be incomplete.
  *
  * @param before by the store's clock
  * @throws AppError `document_corrupt` when the catalog or a manifest is missing or corrupt: the artifacts
@@ -77,7 +77,7 @@ async function namedByVersion(
       { cause },
     );
   const keys: string[] = [];
-  // Reads one number more than is known: a listing may lack the newest manifest.
+  // Also tries the number after the last known one: a listing may lack the newest manifest.
   for (let number = 1; ; number++) {
     const manifest = await readDocument(deps.store, sequence, number).catch((error: unknown) => {
       throw isAppError(error, 'document_corrupt') ? unknown(error.message, error) : error;

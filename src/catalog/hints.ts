@@ -9,8 +9,8 @@ import { hintKey } from './keys.ts';
 import { timeSchema } from './manifest-document.ts';
 
 /**
- * One shared sequence of hints, each of which names an application that changed. So a service polls one key
- * for all applications. A lost or corrupt hint costs time and nothing else: services also poll in turn.
+ * One shared sequence of hints, each of which names an application that changed. With it, a service polls one key for
+ * all applications. A lost or corrupt hint only delays a change: services also read the applications in turn.
  */
 
 export const hintSchema = z.object({
@@ -32,13 +32,13 @@ const hintSequence = defineSequence({
 });
 
 const ATTEMPTS_MAX = 3;
-/** A service that is further behind than this reads every application instead. */
+/** A service that has missed more hints than this reads every application instead. */
 const BEHIND_MAX = 64;
 
 /**
  * Tells running services that an application changed, in at most three attempts.
  *
- * The attempts differ, because other publishers take numbers: `createSettled` would not do.
+ * Does not use `createSettled`, because each attempt may need another number: other publishers take numbers, too.
  *
  * @param from the number of a hint that exists, or 0
  * @returns whether the hint was stored; never throws an AppError
@@ -84,12 +84,12 @@ interface Hints {
   readonly last: number;
 }
 
-/** Reads the hints above a number: in one request when there are none. @throws AppError the store's */
+/** Reads the hints above a number. Without new hints this takes one request. @throws AppError the store's */
 export async function readHints(store: ObjectStore, after: number): Promise<Hints> {
   const applications = new Set<string>();
   for (let number = after + 1; number <= after + BEHIND_MAX; number++) {
     const hint = await readDocument(store, hintSequence, number).catch((error: unknown) => {
-      // Also a hint of a newer schema: each application is read in turn anyway.
+      // This includes hints of a newer schema: each application is read in turn anyway.
       if (isAppError(error, 'document_corrupt') || isAppError(error, 'document_newer')) return null;
       throw error;
     });

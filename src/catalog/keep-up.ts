@@ -5,13 +5,14 @@ import { startPolling } from '../polling.ts';
 import { findLastHint, readHints } from './hints.ts';
 
 /**
- * Keeping the catalog up with the store by two polls. The one of hints makes a change live within seconds.
- * The other reads the list of applications and every application in turn, so that a lost hint costs time
- * and nothing else. The requests of both do not grow with the number of applications.
+ * Keeps the catalog up to date with the store by two polls. The poll of hints makes a change live within seconds. The
+ * other poll reads the list of applications and every application in turn, so that a lost hint only delays a change.
+ * The requests of both do not grow with the number of applications.
  */
 interface KeepUp {
   /**
-   * Reads the hints since the last call, and what they name. The first call only finds the newest hint.
+   * Reads the hints since the last call, and the applications that they name. The first call only finds the newest
+   * hint.
    *
    * @throws AppError of the kind `unavailable`: the store's
    */
@@ -29,14 +30,14 @@ interface KeepUpDeps {
   readonly names: () => readonly string[];
   /** Reads the list of applications again. */
   readonly refreshList: () => Promise<void>;
-  /** Reads what is new of an application. */
+  /** Reads the changes of an application. */
   readonly refreshApplication: (name: string) => Promise<void>;
 }
 
 export function createKeepUp(deps: KeepUpDeps): KeepUp {
   const { store, pollIntervalMs } = deps;
   let turn = 0;
-  /** The number of the newest hint that was read; undefined before the first look. */
+  /** The number of the newest hint that was read; undefined before the first poll. */
   let hint: number | undefined;
 
   const takeTurn = async (): Promise<void> => {

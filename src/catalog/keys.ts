@@ -1,6 +1,6 @@
 /** Every key this room stores under; no other room builds them. */
 
-/** Each application's objects lie below it, under the application's name. */
+/** The prefix of the objects of all applications; the application's name follows. */
 export const APPLICATIONS_ROOT = 'apps/';
 
 export function applicationsKey(number: number): string {

@@ -15,10 +15,10 @@ interface LoadedApplications {
   /**
    * Reads the list, and each application for the first time.
    *
-   * @throws AppError when the list cannot be read; what is wrong with an application is in its own state
+   * @throws AppError when the list cannot be read; the problems of an application are in its own state
    */
   refreshList(): Promise<void>;
-  /** Reads what is new of one application, verifies what is due and saves it. @throws AppError */
+  /** Reads the changes of one application, verifies the releases that are due and saves the state. @throws AppError */
   refreshApplication(name: string): Promise<void>;
 }
 
@@ -75,10 +75,10 @@ export function createLoadedApplications(deps: LoadedApplicationsDeps): LoadedAp
     refreshList: async () => {
       await list.refresh();
       list.names().forEach(getOrCreate);
-      // Also one that came from the saved state and is not listed: the store was rolled back then, and
-      // the status must say so.
+      // Includes an application from the saved state that is not listed: the store was rolled back then, and the
+      // status must report that.
       const untried = [...byName.values()].filter((catalog) => isUntried(catalog.state()));
-      // A failure is in the log and in the application's state already.
+      // The log and the application's state contain the failure already.
       await Promise.allSettled(untried.map((catalog) => catalog.refresh()));
       if (untried.length > 0) await saveConfirmations();
     },

@@ -8,9 +8,9 @@ import { parseRange, parseVersion } from '../domain/version.ts';
 import { digestSchema, SCHEMA_VERSION, type Skipped, skippedSchema } from '../sequence/envelope.ts';
 import { isArtifactObject } from './keys.ts';
 
-/** Release manifest v1, the stored document that describes a release; and its translation to the domain's. */
+/** Release manifest v1, the stored document that describes a release, and its translation to the domain's types. */
 
-/** A manifest of forty artifacts with long notes has about 100 KiB. */
+/** For comparison: a manifest of forty artifacts with long notes has about 100 KiB. */
 export const MANIFEST_BYTES_MAX = 1024 * 1024;
 
 export const versionSchema = z
@@ -122,7 +122,7 @@ function isParsed(parse: () => unknown): boolean {
     parse();
     return true;
   } catch {
-    // The parser refuses the text, which is what a refinement reports.
+    // When the parser throws, the refinement fails.
     return false;
   }
 }
@@ -164,7 +164,7 @@ export function endsNativeOf({ ends_native: targets }: EndsNativeJson): readonly
   return targets?.map(({ os, arch }) => ({ platform: os, arch })) ?? NO_TARGETS;
 }
 
-/** {@link endsNativeOf} the other way. */
+/** The inverse of {@link endsNativeOf}. */
 export function endsNativeJsonOf({ endsNative }: Pick<Release, 'endsNative'>): EndsNativeJson {
   if (endsNative.length === 0) return {};
   return { ends_native: endsNative.map(({ platform, arch }) => ({ os: platform, arch })) };

@@ -21,7 +21,7 @@ import {
   revisionSequence,
 } from './sequences.ts';
 
-/** Reading the catalog from the store at this moment: for publishers and operators, not for clients. */
+/** Reads the present catalog from the store, for publishers and operators. Clients are answered from memory. */
 
 export interface ReaderDeps {
   readonly store: ObjectStore;
@@ -66,7 +66,7 @@ export async function readManifest(
   if (reference?.digest === named.digest) return reference;
   throw new AppError(
     'document_corrupt',
-    `${sequence.key(named.number)} is ${reference === undefined ? 'missing' : 'not the one the catalog names'}.`,
+    `${sequence.key(named.number)} is ${reference === undefined ? 'missing' : 'not the one that the catalog names'}.`,
   );
 }
 
@@ -106,12 +106,12 @@ export async function readRevision(
   );
 }
 
-/** The documents of a sequence whose newest state may be unknown: for checks, which report that. */
+/** The documents of a sequence, for checks: they also report a newest state that is unknown. */
 interface Stored<T> {
   /** The newest readable document. */
   readonly newest: T | undefined;
   readonly readCount: number;
-  /** In sentences: the corrupt documents, and the missing ones below the highest number. */
+  /** Sentences about corrupt documents, and about missing ones below the highest number. */
   readonly problems: readonly string[];
 }
 
@@ -121,7 +121,7 @@ const READS_AT_ONCE = 16;
  * Reads every document, and keeps a part of each: a long history does not fit into memory.
  *
  * @param keep returns the part to keep
- * @param onProgress called with the number of documents read so far, and the number of all
+ * @param onProgress called with the number of documents read so far, and their total number
  */
 async function readStored<T, K>(
   deps: ReaderDeps,

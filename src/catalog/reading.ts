@@ -10,7 +10,7 @@ import {
   type Sequence,
 } from '../sequence/sequence.ts';
 
-/** Reading a sequence over and over: what is known of it, and reading on from there. */
+/** Reads a sequence repeatedly: keeps the last position and reads on from there. */
 export interface Reading<T> {
   /** Undefined before the first successful read. */
   readonly position: Position<T> | undefined;
@@ -21,7 +21,7 @@ export interface Reading<T> {
 /**
  * Reads on from a position; without one, finds the newest document.
  *
- * @param verify called with the newer documents; throws when they must not be believed
+ * @param verify called with the newer documents; throws when they must be rejected
  * @throws AppError `document_corrupt` when the present state is unknown; the store's; what `verify` throws
  */
 export async function readOn<T>(
@@ -35,13 +35,13 @@ export async function readOn<T>(
     refuseUnknownState(sequence, found);
     return found;
   }
-  // From the last readable one: a corrupt document that was repaired counts again.
+  // Starts at the last readable document, so that a corrupt document counts again once it is repaired.
   const newer = await readNewer(store, sequence, position.newest?.number ?? 0, position.corrupt);
   verify?.(newer);
   return advance(position, newer);
 }
 
-/** What is wrong with the store or the documents of a sequence, in sentences that may be public. */
+/** Problems of the store or of the documents of a sequence, as sentences that may be public. */
 export function problemsOf<T>(
   { position, failure }: Reading<T>,
   keyOf: (number: number) => string,
@@ -53,7 +53,7 @@ export function problemsOf<T>(
   ];
 }
 
-/** Every visitor can read the service's health: hosts, buckets and directories belong into the log. */
+/** Every visitor can read the service's health: hosts, buckets and directories must appear in the log only. */
 function publicSentence(error: AppError): string {
   return error.kind === 'corrupt'
     ? error.message

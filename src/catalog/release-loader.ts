@@ -21,18 +21,18 @@ export interface ReleaseLoader {
   /**
    * Verifies the offer's release against the store, unless that was done within the last nine minutes.
    *
-   * @throws AppError the store's: the release is as sound as it was before
+   * @throws AppError the store's: then the last verdict on the release stays
    */
   load(offer: Offer): Promise<Verified>;
   /** The manifests in memory, for saving. */
   manifests(): readonly Manifest[];
-  /** Takes saved manifests back; their releases are due. */
+  /** Restores saved manifests; their releases are due for verification. */
   restore(manifests: readonly Manifest[]): void;
   /** Drops the releases that none of these offers refers to. */
   retain(offers: readonly Offer[]): void;
 }
 
-/** What was found out about a release: the release itself, or its fault. */
+/** The result of verifying a release: the release itself, or its fault. */
 export interface Verified {
   /** See {@link releaseNameOf}. */
   readonly name: string;
@@ -40,7 +40,7 @@ export interface Verified {
   readonly fault: Fault | undefined;
 }
 
-/** Why a release must not be offered: its manifest or an artifact is missing or not what the offer says. */
+/** Why a release must not be offered: its manifest or an artifact is missing or differs from the offer. */
 export interface Fault {
   readonly version: string;
   readonly detail: string;
@@ -48,9 +48,9 @@ export interface Fault {
   readonly foundAt: number;
 }
 
-/** Requests under way at once: enough to be quick, few enough to leave the store to the clients. */
+/** Requests under way at once: enough to be quick, and few enough not to slow down clients of the store. */
 const REQUESTS_MAX = 16;
-/** A deleted file is found within ten minutes; the tenth leaves time for the poll itself. */
+/** A deleted file must be found within ten minutes. The tenth minute is for the poll itself. */
 const VERIFIED_AGAIN_AFTER_MS = 9 * 60_000;
 
 interface Loaded {
@@ -68,7 +68,7 @@ export function createReleaseLoader(deps: {
   const { clock } = deps;
   const verifyRelease = createVerifier(deps);
   const loaded = new Map<string, Loaded>();
-  // A check must not pay for building a name.
+  // Building the name for each check would cost too much.
   const byOffer = new WeakMap<Offer, Release>();
   const loading = new Map<string, Promise<Verified>>();
 
@@ -124,7 +124,7 @@ export function createReleaseLoader(deps: {
   };
 }
 
-/** @throws AppError of the kind `corrupt` when the release is not what the offer says; the store's */
+/** @throws AppError of the kind `corrupt` when the release differs from the offer; the store's */
 type Verify = (
   offer: Offer,
   known: Manifest | undefined,
@@ -158,7 +158,7 @@ function createVerifier(deps: {
 
 async function verifySize(store: ObjectStore, key: string, size: number): Promise<void> {
   if ((await store.head(key))?.size === size) return;
-  // One answer may be wrong, and a proxy can answer a HEAD with 404: only the store answers this read.
+  // One answer may be wrong: a proxy can answer a HEAD with 404. Only the store can answer this read.
   const stored = await readSize(store, key, { fresh: true });
   if (stored === undefined) throw new AppError('artifact_mismatch', `${key} is missing.`);
   if (stored !== size) {

@@ -21,18 +21,18 @@ import {
 
 /** Catalog revision v1: the state of every channel of an application, one object per change. */
 
-/** Bytes: 10,000 offers with a dozen artifacts each, all of them yanked with the longest reason. */
+/** In bytes: enough for 10,000 offers with a dozen artifacts each, all yanked with the longest reason. */
 export const REVISION_BYTES_MAX = 20 * 1024 * 1024;
 
-/** Of a reason as JSON, with its quotes. Every later revision repeats it. */
+/** The limit of a reason as JSON, with its quotes. Every later revision repeats it. */
 export const REASON_BYTES_MAX = 300;
 
 /** For the other fields of a later change: its author, its channels, the corrupt revisions it skips. */
 const HEADER_BYTES_MAX = 64 * 1024;
 
 /**
- * The size in bytes that a revision can grow to without another offer: with every offer yanked for the
- * longest reason. While that fits, every change that withdraws a release fits as well.
+ * The size in bytes that a revision can reach without new offers: every offer is yanked with the longest reason.
+ * While this size is within the limit, a release can always be withdrawn.
  */
 export function withdrawnBytes(channels: Readonly<Record<string, ChannelJson>>): number {
   const reasons = Object.values(channels)
@@ -89,7 +89,7 @@ export const revisionSchema = z.object({
     .nullable()
     .describe('The revision that this one was made from: a hash chain.'),
   skipped: skippedSchema.describe(
-    'The corrupt revisions between the previous one and this one that a person allowed to step over.',
+    'The corrupt revisions between the previous one and this one that an operator allowed to step over.',
   ),
   hint: z
     .number()
@@ -121,10 +121,10 @@ const outlineSchema = revisionSchema.extend({
   channels: z.record(z.string(), channelSchema.extend({ offers: z.array(z.unknown()) })),
 });
 
-/** As `revisionSchema.safeParse`, in steps. */
+/** Like `revisionSchema.safeParse`, in steps. */
 export const checkRevision: Check<RevisionJson> = function* (value) {
   const outline = outlineSchema.safeParse(value);
-  // The whole schema states what is wrong.
+  // The whole schema gives a complete error.
   if (!outline.success) return revisionSchema.safeParse(value);
   const channels: [string, ChannelJson][] = [];
   for (const [name, channel] of Object.entries(outline.data.channels)) {
@@ -136,7 +136,7 @@ export const checkRevision: Check<RevisionJson> = function* (value) {
   return { success: true, data: { ...outline.data, channels: Object.fromEntries(channels) } };
 };
 
-/** The channels in the order of display: the default one, then by name. Stored ones have no order. */
+/** The channels in the order of display: the default one, then by name. Stored channels have no order. */
 export function channelEntries<C>(channels: Readonly<Record<string, C>>): readonly [string, C][] {
   const rank = (name: string): string => (name === DEFAULT_CHANNEL ? '' : name);
   return Object.entries(channels).sort(([a], [b]) => (rank(a) < rank(b) ? -1 : 1));

@@ -11,11 +11,11 @@ import { revisionSchema } from './revision-document.ts';
 import type { Manifest, Revision } from './sequences.ts';
 
 /**
- * The last good catalog on local disk. A process starts from it when the store is down, and never goes
- * below its revision again.
+ * The last good catalog on local disk. A process starts from it when the store is down, and never serves a revision
+ * below it.
  *
- * Each application and revision has a file of its own, so that processes that share a directory do not
- * undo each other's writes. These files are a cache: a failure to read or write one is logged, once.
+ * Each application and revision has a separate file, so that processes that share a directory do not undo each
+ * other's writes. These files are a cache: a failure to read or write one is logged, once.
  */
 export interface SavedState {
   load(application: string): Promise<SavedCatalog | undefined>;
@@ -49,7 +49,7 @@ const applicationsSchema = z.object({
   storeId: z.string().optional(),
 });
 
-/** @param deps.location the store's: the states of different stores are kept apart */
+/** @param deps.location the store's: the states of different stores are stored separately */
 export function createSavedState(deps: {
   readonly directory: string;
   readonly location: string;
@@ -134,7 +134,7 @@ function* renderInSteps(content: object): Steps<{ pieces: readonly string[]; sha
   return { pieces, sha256: hash.digest('hex') };
 }
 
-/** The JSON of plain data, in parts: each item of a list is one. */
+/** The JSON of plain data, in parts: each item of a list is a part. */
 function* jsonParts(value: unknown): Generator<string, void> {
   if (typeof value !== 'object' || value === null) yield JSON.stringify(value);
   else if (Array.isArray(value)) {

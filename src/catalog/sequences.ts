@@ -7,7 +7,7 @@ import { applicationsKey, manifestKey, revisionKey } from './keys.ts';
 import { MANIFEST_BYTES_MAX, manifestSchema } from './manifest-document.ts';
 import { checkRevision, REVISION_BYTES_MAX, revisionSchema } from './revision-document.ts';
 
-/** The three sequences of a catalog: the list of applications, the revisions, the manifests. */
+/** The three sequences of a catalog: the list of applications, the revisions and the manifests. */
 
 export type Applications = Sealed<z.output<typeof applicationsSchema>>;
 export type Revision = Sealed<z.output<typeof revisionSchema>>;

@@ -26,7 +26,7 @@ export interface Snapshot {
   readonly stated: ReadonlyMap<string, Channel>;
 }
 
-/** Any set of names: a `Set`, or a `Map` by name. */
+/** Names, as a `Set` or as the keys of a `Map`. */
 type Names = Pick<ReadonlySet<string>, 'has' | 'size'>;
 
 /**
@@ -43,9 +43,9 @@ export function* createSnapshotInSteps(revision: Revision, faulty: Names): Steps
   return yield* leaveOutInSteps({ revision, stated, offers }, faulty);
 }
 
-/** The snapshot without the faulty offers, and with those that are faulty no longer. */
+/** Leaves out the faulty offers, and puts back those that are no longer faulty. */
 export function leaveOut(snapshot: Snapshot, faulty: Names): Snapshot {
-  // Creating the views takes a while for thousands of offers, and this process answers nothing meanwhile.
+  // For thousands of offers, creating the views takes long, and the process answers no request meanwhile.
   if (isSame(namesIn(snapshot.offers, faulty), snapshot.leftOut)) return snapshot;
   return runAtOnce(leaveOutInSteps(snapshot, faulty));
 }
@@ -74,7 +74,7 @@ function isSame(a: ReadonlySet<string>, b: ReadonlySet<string>): boolean {
   return a.size === b.size && [...a].every((name) => b.has(name));
 }
 
-/** The views that clients of each channel would have of these channels. */
+/** What clients of each channel see. */
 export function viewsOf(channels: RevisionJson['channels']): ReadonlyMap<string, ChannelView> {
   return runAtOnce(createViewsInSteps(runAtOnce(channelsInSteps({ channels }))));
 }
@@ -90,7 +90,7 @@ function* createViewsInSteps(
   return views;
 }
 
-/** The offers that most clients get: of each channel, the newest for each platform and architecture. */
+/** The offers that most clients get: on each channel, the newest for each platform and architecture. */
 export function headOffers(snapshot: Snapshot): readonly Offer[] {
   const heads = new Set<Offer>();
   for (const channel of snapshot.channels.values()) {
@@ -107,7 +107,7 @@ export function headOffers(snapshot: Snapshot): readonly Offer[] {
 /** Each poll needs the names of thousands of offers, so a name is built once. */
 const nameByOffer = new WeakMap<Offer, string>();
 
-/** The name of the release that an offer refers to; it tells two manifests of one version apart. */
+/** The name of the release that an offer refers to. It distinguishes two manifests of one version. */
 export function releaseNameOf(offer: Offer): string {
   const known = nameByOffer.get(offer);
   if (known !== undefined) return known;

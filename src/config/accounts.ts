@@ -21,7 +21,7 @@ import {
 } from './rules.ts';
 import { defineKind, optional, type ValuesOf, withDefault } from './setting.ts';
 
-/** Accounts, sessions, tiers, and the website that visitors sign in on. */
+/** Accounts, sessions and tiers, and the website on which users sign in. */
 
 const SAME_SITE = ['Strict', 'Lax', 'None'] as const;
 const IDENTITY_PROVIDERS = ['off', 'embedded', 'gotrue'] as const;
@@ -46,7 +46,7 @@ type IdentityProviderConfig =
   | { readonly kind: 'off' | 'embedded' }
   | { readonly kind: 'gotrue'; readonly url: string; readonly apiKey: Secret };
 
-/** Only its shape is checked: importing the keys tells whether they work. */
+/** Checks only the shape: importing the keys shows whether they work. */
 const privateKeySet = defineKind(
   'a JWKS of private Ed25519 keys; "slipway keys" makes one',
   (value) =>
@@ -58,12 +58,12 @@ const tierTable = defineKind('a JSON object of tiers', (value) => parseTierTable
 export const accountSettings = {
   IDENTITY_PROVIDER: optional(
     oneOf(IDENTITY_PROVIDERS),
-    'What checks who a visitor is: `embedded` (accounts in the store), `gotrue` (Supabase Auth), or `off`',
+    'How users prove who they are: `embedded` (accounts in the store), `gotrue` (Supabase Auth), or `off`',
     { otherwise: '`embedded`; in production `off`', example: 'embedded' },
   ),
   REGISTRATION: optional(
     oneOf(REGISTRATIONS),
-    'Who may register: everyone, holders of a code from `slipway accounts invite`, or no one',
+    'Which visitors may register: all of them, holders of a code from `slipway accounts invite`, or none',
     { otherwise: '`open`; for `embedded` in production `invite`', example: 'invite' },
   ),
   GOTRUE_URL: optional(httpUrl, 'The address of Supabase Auth, for `gotrue`', {
@@ -167,7 +167,7 @@ export function accountsOf(env: AccountValues, inProduction: boolean): AccountsC
   };
 }
 
-/** Embedded accounts cannot prove who owns an address: in production an invitation does. */
+/** Embedded accounts do not verify that a user owns an address: in production an invitation does. */
 function registrationOf(env: AccountValues, inProduction: boolean): AccountsConfig['registration'] {
   if (env.REGISTRATION !== undefined) return env.REGISTRATION;
   const isProven = env.IDENTITY_PROVIDER === 'gotrue';

@@ -4,7 +4,7 @@ import { count, duration, givenSecret, httpUrl, mailAddress, names, oneOf } from
 import { type GivenSettings, requireSettings } from './rules.ts';
 import { defineKind, optional, type ValuesOf, withDefault } from './setting.ts';
 
-/** The contact form: its captcha, and the mail that messages are sent with. */
+/** The contact form: its captcha, and the mail server that sends its messages. */
 
 const CAPTCHA_SERVICES = ['turnstile', 'hcaptcha', 'recaptcha'] as const;
 
@@ -13,7 +13,7 @@ export type CaptchaConfig =
   | {
       readonly kind: (typeof CAPTCHA_SERVICES)[number];
       readonly secret: Secret;
-      /** Where tokens are verified; undefined: the service's own address. */
+      /** The address that verifies tokens; undefined: the captcha service's own address. */
       readonly verifyUrl: string | undefined;
       /** Names of the website that a token must come from; empty: any. */
       readonly hostnames: readonly string[];

@@ -29,7 +29,7 @@ export function oneOf<const Value extends string>(values: readonly Value[]): Kin
   );
 }
 
-/** Milliseconds. The bounds are written as the settings are: `1s`, `15m`, `4h`, `1d`. */
+/** Milliseconds. The bounds are written like the settings: `1s`, `15m`, `4h`, `1d`. */
 export function duration({ min = '1s', max }: { min?: string; max?: string } = {}): Kind<number> {
   const [minMs = 0, maxMs = Number.POSITIVE_INFINITY] = [min, max].map((bound) =>
     bound === undefined ? undefined : durationMs(bound),
@@ -49,7 +49,7 @@ function durationMs(value: string): number | undefined {
 export const httpUrl = defineKind('an http:// or https:// address', parseHttpUrl);
 
 /**
- * Without a trailing slash; undefined for text that is no such address.
+ * Without a trailing slash; undefined for text that is not an HTTP address.
  *
  * @throws AppError for an address with a query or a fragment
  */
@@ -62,13 +62,13 @@ export function parseHttpUrl(value: string): string | undefined {
   return value.trim().replace(/\/+$/, '');
 }
 
-/** A secret that Slipway itself signs with, and so must be hard to guess. */
+/** A secret that Slipway signs with. It must be hard to guess. */
 export const signingSecret = defineKind(
   `text of at least ${SECRET_LENGTH_MIN} characters`,
   (value) => (value.length >= SECRET_LENGTH_MIN ? new Secret(value) : undefined),
 );
 
-/** A secret that another service gave. */
+/** A secret that another service issued. */
 export const givenSecret = defineKind('the secret', (value) => new Secret(value));
 
 export const bucketName = defineKind('a bucket name', (value) =>
@@ -94,7 +94,7 @@ function isOrigin(value: string): boolean {
   return /^https?:$/.test(protocol) && origin === value;
 }
 
-/** One plain address, because it goes into a mail's header as it stands. */
+/** One plain address, because it becomes a mail header unchanged. */
 export const mailAddress = defineKind('one mail address, such as hello@example.com', (value) =>
   z.email().safeParse(value).success ? value : undefined,
 );

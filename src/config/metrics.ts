@@ -1,13 +1,13 @@
 import { count, duration, httpUrl } from './kinds.ts';
 import { optional, withDefault } from './setting.ts';
 
-/** Counts of use, public metrics, and the monitoring proxy. */
+/** Usage counts, public metrics, and the monitoring proxy. */
 
 export const metricsSettings = {
   COUNTERS_FLUSH_INTERVAL: withDefault(
     duration({ min: '1s', max: '1h' }),
     '60s',
-    'How often a process stores its counts. A crash loses at most the counts of this time',
+    'How often a process stores its counts. A crash loses at most the counts of this interval',
   ),
   PUBLIC_GROUP_MIN: withDefault(
     count,
@@ -16,7 +16,7 @@ export const metricsSettings = {
   ),
   MONITORING_UPSTREAM: optional(
     httpUrl,
-    'Where `/monitoring/health` and `/monitoring/overview` are passed on to',
+    'The address that `/monitoring/health` and `/monitoring/overview` are forwarded to',
     { otherwise: 'the process answers itself', example: 'https://monitoring.example.com' },
   ),
 };

@@ -2,14 +2,14 @@ import type { FieldIssue } from '../errors.ts';
 
 /** Rules that concern more than one setting. */
 
-/** The settings that have a value, as text: the rules apply also when one of them is wrong. */
+/** The settings that have a value, as text, so that the rules apply even when a value is wrong. */
 export type GivenSettings = Readonly<Record<string, string | undefined>>;
 
 export function isProduction(given: GivenSettings): boolean {
   return given.NODE_ENV === 'production';
 }
 
-/** One issue for each of the names that has no value. @param why completes "is required …" */
+/** One issue for each setting without a value. @param why completes "is required …" */
 export function requireSettings(
   given: GivenSettings,
   names: readonly string[],
@@ -24,7 +24,7 @@ export function issueOf(name: string, detail: string): FieldIssue {
   return { pointer: `/${name}`, detail };
 }
 
-/** Whether an address is plain HTTP to another machine than this one. */
+/** Whether an address is plain HTTP to another machine. */
 export function isPlainHttp(address: string | undefined): boolean {
   if (address === undefined || !URL.canParse(address)) return false;
   const { protocol, hostname } = new URL(address);

@@ -5,12 +5,12 @@ import { duration, httpUrl, oneOf, parseHttpUrl, port, text, trustedProxies } fr
 import { type GivenSettings, isProduction, requireSettings } from './rules.ts';
 import { defineKind, optional, refuseValue, withDefault } from './setting.ts';
 
-/** The addresses that the process listens on, its log, and what it serves. */
+/** The settings of the process: its addresses, its log, its catalog. */
 
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
-/** A path in PUBLIC_URL must not begin with one of these: it could not be told from the service's own. */
+/** A path in PUBLIC_URL must not begin with one of these, because the service's own paths do. */
 const OWN_PATHS = 'api docs feeds files monitoring .well-known openapi.json livez readyz'.split(
   ' ',
 );
@@ -60,7 +60,7 @@ export const serviceSettings = {
   DEFAULT_APP: withDefault(
     applicationName,
     'desktop',
-    'The application that is meant when a request or a command names none',
+    'The application of requests and commands that name none',
   ),
   CATALOG_POLL_INTERVAL: withDefault(
     duration({ max: '1h' }),
@@ -72,7 +72,7 @@ export const serviceSettings = {
     '24h',
     'How long a process answers from its memory while the store cannot confirm the catalog',
   ),
-  CHECK_AGAIN_AFTER: withDefault(duration(), '4h', 'When clients are told to check again'),
+  CHECK_AGAIN_AFTER: withDefault(duration(), '4h', 'When clients should check again'),
 };
 
 export function missingServiceSettings(given: GivenSettings): FieldIssue[] {

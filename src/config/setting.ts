@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { AppError, isAppError } from '../errors.ts';
 
-/** What one setting is: how its text is read, and what the settings reference says about it. */
+/** One setting: how its text is read, and its description in the settings reference. */
 
 /** A kind of value: `accepts` completes both "must be …" in an error and the column of the reference. */
 export interface Kind<Value> {
@@ -14,9 +14,9 @@ export interface SettingFacts {
   readonly about: string;
   /** Which values it takes, with unit and bounds. */
   readonly accepts: string;
-  /** The text that counts when the setting is not set; undefined when there is none. */
+  /** The default text; undefined when there is none. */
   readonly default: string | undefined;
-  /** What applies when the setting is not set and has no default text. Markdown. */
+  /** Describes what applies when the setting is not set and has no default text. Markdown. */
   readonly otherwise: string;
   /** A value for `.env.example`. */
   readonly example: string;
@@ -26,8 +26,7 @@ const facts = z.registry<SettingFacts>();
 
 /**
  * @param accepts what a value must be, such as `a port, 0 to 65535`
- * @param parse returns undefined for text that is no such value; an AppError that it throws gives the
- *   error message instead
+ * @param parse returns undefined for text that is not such a value, or throws an AppError with a more precise message
  */
 export function defineKind<Value>(
   accepts: string,
@@ -48,7 +47,7 @@ export function defineKind<Value>(
   return { accepts, schema };
 }
 
-/** For `parse`: a value that the kind accepts in general, and this setting does not. */
+/** For `parse`: the error for a value of the right kind that this setting does not accept. */
 export function refuseValue(message: string): AppError {
   return new AppError('invalid_configuration', message);
 }

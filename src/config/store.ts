@@ -69,7 +69,7 @@ export const storeSettings = {
   }),
   S3_PUBLIC_ENDPOINT: optional(
     httpUrl,
-    'The address in download links, when clients reach the store under another one than the service does',
+    'The address in download links, when clients need another address of the store than the service',
     { otherwise: '`S3_ENDPOINT`', example: 'https://downloads.example.com' },
   ),
   S3_REGION: optional(text, 'The region of the bucket', {
@@ -101,7 +101,7 @@ export function storeOf(env: ValuesOf<typeof storeSettings>): StoreConfig {
     endpoint: env.S3_ENDPOINT,
     publicEndpoint: env.S3_PUBLIC_ENDPOINT,
     region: env.S3_REGION ?? env.AWS_REGION ?? 'us-east-1',
-    // Stores other than AWS seldom have a host name for every bucket.
+    // Stores other than AWS rarely have a host name for every bucket.
     forcePathStyle: env.S3_FORCE_PATH_STYLE ?? env.S3_ENDPOINT !== undefined,
   };
 }

@@ -71,7 +71,7 @@ function outcomeOf(deps: AttemptDeps, history: History, claim: number, sent: Sen
 }
 
 /**
- * Stores how an attempt ended. Without it, other processes take the attempt for abandoned and send again.
+ * Stores how an attempt ended. Without the outcome, other processes consider the attempt abandoned and send again.
  *
  * @returns the number of the outcome; undefined when it is stored already, no longer counts, or the message has
  *   been erased
@@ -121,7 +121,7 @@ async function createTransition(
   const bytes = sequence.render(sealTransition(id, { number, changeId }, content));
   if ((await createSettled(deps, sequence.key(number), bytes)) === 'created') return 'created';
   const taken = (await readSoundDocument(deps.store, sequence, number))?.signed;
-  // When it is this change, the call above created it and the store's answer was lost.
+  // If the document has the change id of this call, this call created it and the store's answer was lost.
   return taken?.change_id === changeId ? 'created' : { taken };
 }
 

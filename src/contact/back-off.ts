@@ -1,8 +1,8 @@
-/** When a mail that could not be delivered is sent again. */
+/** Decides when a mail that could not be delivered is sent again. */
 
 export const BACKOFF_FIRST_MS = 60_000;
 const BACKOFF_MAX_MS = 6 * 3_600_000;
-/** A failure later than this after acceptance or redelivery is the last one. */
+/** A failure that is later than this after acceptance or redelivery ends the attempts. */
 const GIVE_UP_AFTER_MS = 72 * 3_600_000;
 const JITTER = 0.1;
 /** In milliseconds: no pause is longer, jitter included. */
@@ -11,7 +11,8 @@ export const PAUSE_MAX_MS = BACKOFF_MAX_MS * (1 + JITTER);
 /**
  * When to try again after a failure, in milliseconds since the epoch; undefined when it was the last try.
  *
- * @param delivery `startedAt`: of the acceptance or the redelivery. `attempts`: since then, with the failed one
+ * @param delivery `startedAt`: the time of the acceptance or the redelivery. `attempts`: their number since then,
+ *   including the failed one
  * @param chance from 0 to 1, for the jitter
  */
 export function nextAttemptAt(

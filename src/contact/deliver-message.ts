@@ -11,20 +11,20 @@ export interface DeliverDeps extends AttemptDeps {
   readonly onOutcome?: (ok: boolean, sentence: string) => void;
 }
 
-/** What this process knows of an open message. Times are in milliseconds since the epoch. */
+/** What this process knows about an open message. Times are in milliseconds since the epoch. */
 interface Known {
   /** The number of the newest transition; infinite when the message is corrupt. */
   readonly last: number;
   /** When this process first saw the newest transition. */
   readonly firstSeenAt: number;
-  /** The message need not be read again before. */
+  /** The message need not be read again before this time. */
   readonly readAgainAt: number;
 }
 
-/** What a process remembers between two looks, by message id. */
+/** What a process remembers between two looks at the open messages, by message id. */
 export interface Memory {
   readonly known: Map<string, Known>;
-  /** Outcomes that the store has not taken yet. */
+  /** Outcomes that are not stored yet. */
   readonly unstored: Map<string, Outcome>;
   /** Messages that are being delivered at this moment. */
   readonly active: Set<string>;
@@ -47,14 +47,14 @@ export async function deliverMessage(
   if (memory.active.has(id)) return true;
   memory.active.add(id);
   try {
-    // First: without its outcome, this process's own attempt would look abandoned.
+    // Comes first: without its outcome, this process's own attempt would look abandoned.
     await storeUnstored(deps, memory, id);
     const history = await readDue(deps, memory, id);
     if (history === undefined) return true;
     const attempted = await attemptDelivery(deps, history, signal);
     if (attempted === undefined) return true;
     const { outcome, isReachable } = attempted;
-    // A server that refuses one message works: a visitor's text must not change the status page.
+    // A mail server that refuses one message still works: a visitor's text must not change the status page.
     deps.onOutcome?.(outcome.state === 'delivered' || isReachable, outcome.detail);
     memory.unstored.set(id, outcome);
     await storeUnstored(deps, memory, id);
@@ -94,7 +94,7 @@ async function readDue(
     return undefined;
   }
   const history = await readHistory(store, id);
-  // The marker is created first. The message may still come.
+  // The marker is created first. The message may follow.
   if (history === undefined) return undefined;
   const now = clock.now();
   const { last, newest } = history;
@@ -105,7 +105,7 @@ async function readDue(
     await removeOpen(store, id, last);
     return undefined;
   }
-  // The outcome of another process may come at any time.
+  // Another process may store its outcome at any time.
   const readAgainAt = newest.state === 'sending' ? now : sendAt;
   known.set(id, { last, firstSeenAt, readAgainAt });
   return sendAt <= now ? history : undefined;

@@ -39,7 +39,7 @@ export function createDelivery(deps: DeliverDeps): Delivery {
     let isReachable = true;
     const tasks = (await findDue(deps, memory)).map((id) =>
       limit(async () => {
-        // While the mail server is down, one message is tried, and not all of them.
+        // While the mail server is down, tries one message instead of all of them.
         if (isReachable && !(await deliver(id))) isReachable = false;
       }),
     );

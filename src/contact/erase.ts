@@ -11,12 +11,12 @@ interface EraseDeps {
   readonly clock: Clock;
 }
 
-/** No process that still knows the message writes later than this. */
+/** How long the marker of the end is kept: longer than a process that still knows the message can write. */
 const END_KEPT_MS = 24 * 3_600_000;
 
 /**
- * Removes everything of a message except the marker of its end, which is kept for a day: until then, a late
- * outcome cannot bring the message back.
+ * Removes everything of a message except the marker of its end. The marker is kept for a day, so that a late outcome
+ * cannot bring the message back.
  *
  * @param reason a word for the record, without personal data
  * @throws AppError the store's: erase it again

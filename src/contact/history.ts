@@ -4,7 +4,7 @@ import { readNewer } from '../sequence/sequence.ts';
 import { PAUSE_MAX_MS } from './back-off.ts';
 import { type Message, messageOf, messageSequence, type Transition } from './transition.ts';
 
-/** The transitions of one message, and what follows from them. */
+/** The transitions of one message, and the state that follows from them. */
 export interface History {
   readonly message: Message;
   /** The readable ones, oldest first; the first is `accepted`. */
@@ -82,6 +82,6 @@ export function decideSendAt({ newest }: History, firstSeenAt: number): number |
   if (newest.state === 'delivered' || newest.state === 'dead') return undefined;
   if (newest.state === 'sending') return firstSeenAt + ABANDONED_AFTER_MS;
   if (newest.state !== 'failed') return firstSeenAt;
-  // Another machine wrote `next_at`. A clock that is far ahead must not delay the mail for more than a pause.
+  // Another machine wrote `next_at`. If its clock is far ahead, the mail must not wait longer than the longest pause.
   return Math.min(Date.parse(newest.next_at), firstSeenAt + PAUSE_MAX_MS);
 }

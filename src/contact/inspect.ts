@@ -8,11 +8,11 @@ import { CONTACT_ROOT, END_NUMBER, isMessageId, messagePrefix, parseMessageKey }
 import type { MessageState } from './message-state.ts';
 import type { Message } from './transition.ts';
 
-/** What operators see of messages. */
+/** Messages as operators see them. */
 
 export interface ShownMessage extends Message {
   readonly state: MessageState;
-  /** Of all deliveries, oldest first. */
+  /** The attempts of all deliveries, oldest first. */
   readonly attempts: readonly Attempt[];
   /** ISO 8601; undefined unless the last attempt failed and another is planned. */
   readonly nextAt: string | undefined;
@@ -23,7 +23,7 @@ export interface ShownMessage extends Message {
 const READ_AT_ONCE = 8;
 
 /**
- * Messages, newest first. Reads every one of them.
+ * Messages, newest first. Reads every message.
  *
  * @param wanted `hasMail`: whether a mail server is set up; without one, messages are `kept` and not `pending`
  * @param onUnreadable called with the id and the reason of each corrupt message

@@ -70,14 +70,14 @@ const visitorOf = ({ captchaToken: token, remoteAddress }: Submission) => ({
   remoteAddress,
 });
 
-/** Hashes the key: it may be a secret of the client's, so it is not stored. */
+/** Hashes the key: it may be a secret of the client, so it must not be stored. */
 function messageIdOf(key: string | undefined, randomness: Randomness): string {
   if (key === undefined) return randomness.id().replaceAll('-', '');
   return createHash('sha256').update(`slipway contact\n${key}`).digest('hex').slice(0, 32);
 }
 
 /**
- * Whether this very message was stored before.
+ * Whether this message with this content was stored before.
  *
  * @throws AppError `idempotency_key_reused`
  */
@@ -126,7 +126,7 @@ async function accept(deps: IntakeDeps, id: string, submission: Submission) {
   return { id };
 }
 
-/** For visitors: the store's own messages name its keys. */
+/** Translates errors for visitors: the store's own messages name its keys. */
 function explain(error: unknown): never {
   if (isAppError(error, 'store_full')) {
     throw new AppError('store_full', 'The storage is full. Send the message again later.', {

@@ -13,7 +13,7 @@ import { OPEN_ROOT, openKey, openPrefix, parseOpenKey } from './keys.ts';
 
 const EMPTY = Buffer.from('{}\n');
 
-/** Older markers whose transition was never created are removed. */
+/** A marker without its transition is removed when it is older than this. */
 export const ORPHAN_KEPT_MS = 24 * 3_600_000;
 
 /** @throws AppError `outcome_unknown` and the store's */

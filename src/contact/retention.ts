@@ -15,8 +15,8 @@ interface RetentionDeps {
 }
 
 /**
- * Erases the messages that were accepted more than `keptMs` ago, delivered or not. Also removes what is left
- * of erased messages. A background job: it lists every message.
+ * Erases the messages that were accepted more than `keptMs` ago, delivered or not. Also removes the remains of erased
+ * messages. A background job: it lists every message.
  *
  * @returns how many messages were erased
  * @throws AppError the store's; the next run continues

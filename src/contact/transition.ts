@@ -8,11 +8,11 @@ import { readDocument } from '../sequence/sequence.ts';
 import { messagePrefix, transitionKey } from './keys.ts';
 
 /**
- * What is stored of a message: one sequence, whose documents are the message's transitions.
+ * The stored form of a message: one sequence, whose documents are the message's transitions.
  *
- * `accepted` is number 1 and has the text. `sending` claims an attempt: the process that created it may
- * send the mail. `delivered`, `failed` and `dead` are outcomes of an attempt. `requeued` is an operator's
- * wish to deliver the message again. The newest transition is the state of the message.
+ * `accepted` is number 1 and has the text. `sending` claims an attempt: the process that created it may send the
+ * mail. `delivered`, `failed` and `dead` are outcomes of an attempt. `requeued` is an operator's request to deliver
+ * the message again. The newest transition is the state of the message.
  */
 
 export const NAME_LENGTH_MAX = 100;
@@ -73,7 +73,7 @@ export type Transition = z.output<typeof transitionSchema>;
 type ContentOf<T> = T extends unknown
   ? Omit<T, 'schema_version' | 'type' | 'id' | 'number' | 'change_id'>
   : never;
-/** What a transition says, without its place in the sequence. */
+/** The content of a transition, without its place in the sequence. */
 export type Content = ContentOf<Transition>;
 /** How an attempt ended. */
 export type Outcome = Extract<Content, { claim: number }>;
@@ -116,7 +116,7 @@ export function messageOf(first: Transition): Message {
 }
 
 /**
- * The message; undefined when there is none. It may have ended: this function does not check.
+ * The message; undefined when there is none. This function does not check whether the message was erased.
  *
  * @throws AppError `document_corrupt`, `document_newer`, and the store's
  */

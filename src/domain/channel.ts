@@ -17,7 +17,7 @@ const PRERELEASE_NAMES: ReadonlySet<string> = new Set(
 // Names become object keys and URL paths. They are ASCII, so that no two names look alike.
 const NAME = /^[a-z0-9](?:[a-z0-9._-]{0,62}[a-z0-9])?$/;
 
-/** The channel that an alias means (`latest` is `stable`). Any other name is returned as it is. */
+/** The channel that an alias refers to (`latest` is `stable`). Any other name is returned unchanged. */
 export function channelNamed(name: string): string {
   return Object.hasOwn(CHANNEL_ALIASES, name) ? (CHANNEL_ALIASES[name] ?? name) : name;
 }
@@ -59,7 +59,7 @@ export interface ChannelView {
   readonly name: string;
   /** False when the channel is closed to the client: the view then shows no offers. */
   readonly isOpen: boolean;
-  /** The channel whose offers it shows beside its own; null for none. */
+  /** The channel whose offers it shows in addition to its own; null for none. */
   readonly inheritsFrom: string | null;
   /** Newest first, without yanked ones. */
   readonly offers: readonly Offer[];
@@ -77,14 +77,14 @@ export function createChannelView(channel: Channel, stable: Channel | undefined)
   return runAtOnce(createChannelViewInSteps(channel, stable));
 }
 
-/** As {@link createChannelView}, in steps, because thousands of offers take long. */
+/** Like {@link createChannelView}, in steps, because thousands of offers take long. */
 export function* createChannelViewInSteps(
   channel: Channel,
   stable: Channel | undefined,
 ): Steps<ChannelView> {
   const byVersion = new Map<string, Offer>();
   const seen = channel.prerelease ? stable : undefined;
-  // When both channels offer a version, the channel's own offer counts.
+  // When both channels offer a version, the channel's own offer takes precedence.
   for (const offer of [...(seen?.offers ?? []), ...channel.offers])
     byVersion.set(versionText(offer.version), offer);
   yield;
@@ -111,7 +111,7 @@ export function* createChannelViewInSteps(
   return view;
 }
 
-/** What a client sees of a channel that is closed to it: the name, and nothing else. */
+/** The view of a channel that is closed to the client: only the name. */
 export function createClosedView(name: string): ChannelView {
   const view: ChannelView = {
     name,

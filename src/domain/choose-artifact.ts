@@ -13,14 +13,14 @@ type Choice =
       readonly refused: 'unsupported_platform' | 'unsupported_format' | 'unsupported_os_version';
     };
 
-/** Best first: what a visitor opens with the platform's own installer. */
+/** The formats that a visitor can open with the platform's own installer, best first. */
 const FOR_DOWNLOAD: Readonly<Record<Platform, readonly Format[]>> = {
   macos: ['dmg', 'pkg', 'zip', 'tar.gz'],
   windows: ['nsis', 'msi', 'msix', 'velopack-setup', 'squirrel-setup', 'nsis-web', 'zip'],
   linux: ['appimage', 'deb', 'rpm', 'tar.gz'],
 };
 
-/** Best first: what an updater can unpack and install. */
+/** The formats that an updater can unpack and install, best first. */
 const FOR_UPDATE: Readonly<Record<Platform, readonly Format[]>> = {
   macos: ['zip', 'tar.gz', 'dmg', 'pkg'],
   windows: ['nsis', 'msi', 'msix', 'zip'],
@@ -49,7 +49,7 @@ export function suits(artifact: OfferedArtifact, query: MachineQuery): boolean {
 }
 
 /**
- * Installers for a first installation. An updater would start such an installer again and again, or start a web
+ * Formats for a first installation only. An updater would start such an installer again and again, or start a web
  * installer without its package.
  */
 const FIRST_INSTALLATION: readonly Format[] = ['velopack-setup', 'squirrel-setup', 'nsis-web'];

@@ -1,10 +1,10 @@
 import type { Arch } from './platform.ts';
 
-/** Files that belong to an artifact and are of no use without it. */
+/** Files that belong to an artifact and are useless without it. */
 
 /** Lists the blocks of the artifact, so that a differential download fetches only those that changed. */
 export const BLOCKMAP = 'blockmap';
-/** What a web installer downloads and installs. */
+/** The package that a web installer downloads and installs. */
 export const WEB_PACKAGE = 'package';
 
 export const COMPANION_KINDS = [BLOCKMAP, WEB_PACKAGE] as const;

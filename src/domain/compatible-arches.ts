@@ -1,9 +1,9 @@
 import { ARCHES, type Arch, PLATFORMS, type Platform } from './platform.ts';
 import type { Target } from './target.ts';
 
-/** Which builds run on a machine, by architecture. Which of those it is offered: `native-builds.ts`. */
+/** Which builds run on a machine, by architecture. `native-builds.ts` decides which of them the machine is offered. */
 
-/** Windows on Arm and Rosetta 2 run x64 programs. Linux needs a set-up for it that few users have. */
+/** Windows on Arm and Rosetta 2 run x64 programs. On Linux, few users have an emulator set up. */
 export function runsX64ByEmulation(platform: Platform, arch: Arch | null): boolean {
   return arch === 'arm64' && platform !== 'linux';
 }

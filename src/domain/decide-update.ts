@@ -38,7 +38,7 @@ export type Decision =
 
 const NO_STEPS: readonly Step[] = [];
 const NOT_ENTITLED: Decision = { reason: 'not_entitled', path: NO_STEPS };
-/** Bounds the explanation: a client may be behind a thousand gated releases. */
+/** Bounds the explanation: a thousand releases that the client cannot have may be newer than its version. */
 const STEPS_MAX = 20;
 
 /**
@@ -46,7 +46,7 @@ const STEPS_MAX = 20;
  *
  * Pure, total and deterministic. It goes through the offers from the newest, and the first offer that every rule
  * admits wins. Without one, the reason is that of the newest offer above the client's version. A closed channel is
- * checked first: any other answer would reveal something of it.
+ * checked first: any other answer would reveal something about it.
  */
 export function decideUpdate(query: UpdateQuery, channel: ChannelView): Decision {
   if (!channel.isOpen) return NOT_ENTITLED;
@@ -55,7 +55,7 @@ export function decideUpdate(query: UpdateQuery, channel: ChannelView): Decision
   if (!isNewer(newest, query)) return { reason: 'up_to_date', path: NO_STEPS };
   const machine = channel.offersFor(query.platform, query.arch);
   const { offers, formats } = machine;
-  // No release has ever had the client's formats: the newest offer gives the reason, and the rest need no look.
+  // No release has ever had the client's formats: the newest offer gives the reason, and no other offer is examined.
   const end = query.formats?.some((format) => formats.has(format)) === false ? 1 : offers.length;
   const takes = takesOf(query);
   const path: Step[] = [];
@@ -92,9 +92,9 @@ function reasonOf(path: readonly Step[]): Exclude<Reason, 'offer'> {
   return 'up_to_date';
 }
 
-/** Which native builds count as ones that the client could have installed before. */
+/** Decides which native builds the client could have installed before. */
 function takesOf(query: MachineQuery): (artifact: OfferedArtifact) => boolean {
-  // Without a known architecture, a download button gives the usual one.
+  // When the architecture is unknown, a download button gives the build for the usual one.
   if (query.arch === null && query.purpose === 'download') return () => false;
   return (artifact) => suits(artifact, query);
 }
@@ -124,8 +124,8 @@ function isMandatory(offer: Offer, query: UpdateQuery): boolean {
 }
 
 /**
- * The newest release for a machine, whatever its format and required system version: what a website shows as the
- * latest version. Undefined when there is none.
+ * The newest release for a machine, with any format and required system version. A website shows it as the latest
+ * version. Undefined when there is none.
  */
 export function newestFor(channel: ChannelView, query: MachineQuery): Offer | undefined {
   const machine = channel.offersFor(query.platform, query.arch);

@@ -22,7 +22,7 @@ const VIRAMA_OR_MARK = `(?=\\p{M})${lettersOf(INDIC)}`;
 /** One pictograph, with its color or presentation selected. */
 const PICTOGRAPH = '\\p{Extended_Pictographic}(?:\\uFE0F|\\p{Emoji_Modifier})?';
 
-/** Where invisible characters belong to the spelling of a name and have a visible effect. */
+/** Places where invisible characters belong to the spelling of a name and have a visible effect. */
 const SPELLED = new RegExp(
   [
     // A joiner or non-joiner between two letters, as in Persian, or after an Indic mark.

@@ -5,9 +5,9 @@ import { PROCESSOR_ARCHES, type Target, targetName } from './target.ts';
 import { compareVersions, type Version } from './version.ts';
 
 /**
- * A machine that has native builds keeps them: an arm64 machine is not moved from an arm64 build to an x64 build
- * that would run by emulation, unless the publisher ended its native builds. `offers-by-machine.ts` applies the rule
- * to every decision.
+ * A machine that has native builds keeps them. For example, an arm64 machine is not moved from an arm64 build to an
+ * emulated x64 build, unless the publisher ended its native builds. `offers-by-machine.ts` applies the rule to every
+ * decision.
  */
 
 /** Native builds of active offers by architecture, one of each kind (see {@link kindOf}). */
@@ -37,8 +37,9 @@ export function findLeftBehind(offers: readonly Offer[], version: Version): read
 }
 
 /**
- * The machines whose native builds an older active offer ended, and that have none from this version either. Its
- * own offer repeats them, so that retiring the older offer changes nothing for these machines.
+ * The machines whose native builds an older active offer ended, and for which this version has no native build
+ * either. The offer of this version repeats them, so that retiring the older offer changes nothing for these
+ * machines.
  *
  * @param offers of one channel, in any order, this version's among them
  */
@@ -84,7 +85,7 @@ export function createNatives() {
 
 const NO_NATIVES: Natives = new Map();
 
-/** An active release that ends the native builds of a target lets its machines take other builds. */
+/** When an active release ends the native builds of a target, its machines may take other builds. */
 function withoutEnded(natives: Natives, platform: Platform, offer: Offer): Natives {
   const ended = offer.status === 'active' ? offer.endsNative : [];
   const here = ended.filter((target) => target.platform === platform && natives.has(target.arch));

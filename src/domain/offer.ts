@@ -7,8 +7,8 @@ import type { Version, VersionRange } from './version.ts';
 
 export const OFFER_STATUSES = ['active', 'paused', 'yanked'] as const;
 /**
- * `active`: offered. `paused`: not offered for now; clients that have it keep it. `yanked`: withdrawn for good;
- * clients that have it move to the next newer release.
+ * `active`: offered. `paused`: not offered until it is resumed; clients that have it keep it. `yanked`: withdrawn
+ * permanently; clients that have it move to the next newer release.
  */
 export type OfferStatus = (typeof OFFER_STATUSES)[number];
 

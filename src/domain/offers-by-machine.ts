@@ -19,16 +19,16 @@ interface MachineOffers {
   readonly offers: readonly Offer[];
   /** The formats of those artifacts. */
   readonly formats: ReadonlySet<Format>;
-  /** The native builds of the offers older than each of `offers`. */
+  /** For each of `offers`: the native builds of all older offers. */
   readonly nativesBefore: readonly Natives[];
   /**
-   * Architectures that the machine may have although `offers` has releases without native builds for them: it runs
-   * x64 builds by emulation, or the client does not state its architecture.
+   * Possible architectures of the machine for which some of `offers` have no native build: the machine runs x64
+   * builds by emulation, or the client does not state its architecture.
    */
   readonly mayHave: ReadonlyMap<Arch, Jumps>;
 }
 
-/** Where to go on after an offer without a native build of an architecture: ascending indices of offers. */
+/** Where a search continues after an offer without a native build of an architecture: ascending indices of offers. */
 interface Jumps {
   /** Offers before which the native builds changed. */
   readonly changes: readonly number[];
@@ -103,7 +103,7 @@ function findJumps(
   const changes: number[] = [];
   const built = new Map<string, { sample: OfferedArtifact; at: number[] }>();
   offers.forEach((offer, index) => {
-    // Equal builds are the same list: see `createNatives`.
+    // Equal lists of builds are the same object: see `createNatives`.
     const isSame = nativesBefore[index]?.get(arch) === nativesBefore[index - 1]?.get(arch);
     if (index > 0 && !isSame) changes.push(index);
     for (const sample of offer.artifacts) {
@@ -138,7 +138,7 @@ export function nextWhole(
   return next;
 }
 
-/** The jumps of the architecture for which an offer lacks a native build that an older offer has. */
+/** The jumps of the architecture for which the offer lacks a native build and an older offer has one. */
 function findMissing(
   { platform, offers, nativesBefore, mayHave }: MachineOffers,
   index: number,

@@ -29,8 +29,8 @@ const LAST_DARWIN_AHEAD = 22;
 const LAST_PATCH = 6;
 
 /**
- * The macOS product version of a Darwin kernel version (`20.0.0` → `11.0`, `25.1` → `26.1`), or
- * undefined when the text is not a Darwin version. A minor number that does not exist becomes the nearest one.
+ * The macOS product version of a Darwin kernel version (`20.0.0` → `11.0`, `25.1` → `26.1`), or undefined when the
+ * text is not a Darwin version. A minor number that does not exist becomes the nearest existing one.
  */
 export function macosVersionOfDarwin(darwin: string): string | undefined {
   const [major, minor = 0] = parseOsVersion(darwin) ?? [];

@@ -50,7 +50,7 @@ export interface Release {
   readonly requires: string | null;
   /** Range of the versions for which this update is mandatory; null: none. */
   readonly mandatoryFor: string | null;
-  /** Targets that get no native builds from this release on. */
+  /** Targets that get no native builds in this and later releases. */
   readonly endsNative: readonly Target[];
   readonly provenance: Provenance;
   readonly artifacts: readonly Artifact[];

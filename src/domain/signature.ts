@@ -6,7 +6,7 @@ export const MINISIGN = 'minisign';
 export const SIGNATURE_SCHEMES = [MINISIGN] as const;
 export type SignatureScheme = (typeof SIGNATURE_SCHEMES)[number];
 
-/** A detached signature over an artifact. The service stores it as it is, and makes none. */
+/** A detached signature over an artifact. The service stores it unchanged, and makes no signatures itself. */
 export interface ArtifactSignature {
   readonly scheme: SignatureScheme;
   /** Hex, as the scheme prints key ids; empty when the scheme has none. */

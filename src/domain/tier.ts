@@ -110,7 +110,7 @@ function createTierTable(tiers: readonly [Tier, ...Tier[]]): TierTable {
 /** A channel as one tier sees it. */
 interface TieredView {
   readonly channel: ChannelView;
-  /** Whether another client may see it otherwise: an answer from it must not be cached for others. */
+  /** Whether other clients may see it differently: an answer from it must not be cached for them. */
   readonly isRestricted: boolean;
 }
 
@@ -126,7 +126,7 @@ export function viewFor(
   application: string,
   channel: ChannelView,
 ): TieredView {
-  // A fast path for every check: few tables name a channel.
+  // A fast path, because every check calls this: few tables name a channel.
   if (tiers.channels.length === 0) return { channel, isRestricted: false };
   const { name, inheritsFrom } = channel;
   const isRestricted =

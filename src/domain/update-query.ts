@@ -2,7 +2,7 @@ import type { Arch, Format, Platform } from './platform.ts';
 import type { SignatureScheme } from './signature.ts';
 import type { Version } from './version.ts';
 
-/** A client's question for an update, whatever protocol it came in. */
+/** A client's question for an update, in any protocol. */
 export interface UpdateQuery {
   readonly application: string;
   readonly channel: string;
@@ -10,14 +10,14 @@ export interface UpdateQuery {
   readonly currentVersion: Version | null;
   readonly platform: Platform;
   /**
-   * Null when the client does not state it. An updater then chooses among the files by itself, so that a release
-   * must have files for every architecture that older releases have; a visitor gets the usual architecture.
+   * Null when the client does not state it. An updater then chooses among the files by itself, so a release must have
+   * files for every architecture that older releases have. A visitor gets the usual architecture.
    */
   readonly arch: Arch | null;
   /** The formats that the client can install, best first; null: the usual ones of the platform and purpose. */
   readonly formats: readonly Format[] | null;
   readonly osVersion: string | null;
-  /** Who compares versions of the system. `client`: the answer states the minimum, and the client checks it. */
+  /** Which side compares versions of the system. `client`: the answer states the minimum, and the client checks it. */
   readonly osGate: 'server' | 'client';
   /** Stable and anonymous, for rollouts. */
   readonly installationId: string | null;
@@ -33,7 +33,7 @@ export type MachineQuery = Pick<
   'platform' | 'arch' | 'formats' | 'osVersion' | 'osGate' | 'purpose' | 'signatureScheme'
 >;
 
-/** The query of a visitor of whom only the machine is known. */
+/** The query of a visitor when only the machine is known. */
 export function visitorOn(platform: Platform, arch: Arch | null): MachineQuery {
   return {
     platform,

@@ -76,7 +76,7 @@ export function parseRange(text: string, pointer: string): VersionRange {
     try {
       return new semver.Range(text, { includePrerelease: true });
     } catch {
-      // Fall through: the library's message does not say what to do.
+      // Ignores the library's error, whose message does not say what to do: the error below does.
     }
   }
   const detail = `${quote(text)} is not a range of versions; write it like ">=1.2.0 <2.0.0" or "^1.4.0".`;
@@ -88,8 +88,9 @@ export function inRange(version: Version, range: VersionRange): boolean {
 }
 
 /**
- * Versions that stand for all others: between two neighbors, each range contains all versions or none. So a statement
- * that depends only on these ranges and versions is true of every version when it is true of these. Oldest first.
+ * A sample of versions that represents all others: between two neighbors, each range contains all versions or none.
+ * So a statement that depends only on these ranges and versions is true of every version when it is true of these.
+ * Oldest first.
  */
 export function representatives(
   ranges: readonly VersionRange[],

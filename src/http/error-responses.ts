@@ -32,7 +32,7 @@ type ErrorResponses = { readonly [Status in ErrorStatus]?: ErrorResponse };
 /**
  * For a route's `response`: one entry per HTTP status, whose schema lists the codes of that status.
  *
- * Every code must be produced by a test: the error-code tests compare what they produce with the document.
+ * Every code must be produced by a test: the error-code tests compare the codes that they produced with the document.
  */
 export function errorResponses(...codes: readonly ErrorCode[]): ErrorResponses {
   const responses: { [Status in ErrorStatus]?: ErrorResponse } = {};

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import type { FieldIssue } from '../errors.ts';
 
-/** Says what is wrong with a field in terms of HTTP and JSON; zod's messages are for TypeScript programmers. */
+/** Describes the problem of a field in terms of HTTP and JSON; zod's messages are for TypeScript programmers. */
 
 type RawIssue = Parameters<z.core.$ZodErrorMap>[0];
 

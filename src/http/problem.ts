@@ -55,7 +55,7 @@ export function statusOf(code: ErrorCode): ErrorStatus {
   return STATUS_BY_CODE[code] ?? STATUS_BY_KIND[kindOf(code)];
 }
 
-/** @param requestId the operator finds the request in the log by it */
+/** @param requestId identifies the request in the log */
 export function problemOf(error: AppError, requestId: string): Problem {
   const { code, issues } = error;
   const status = statusOf(code);
@@ -92,7 +92,7 @@ function isForLogOnly({ code, kind }: AppError): boolean {
   return statusOf(code) >= 500 && kind !== 'unavailable' && kind !== 'not_configured';
 }
 
-/** Sends any error as a problem document, and logs what the client is not told. */
+/** Sends any error as a problem document, and logs the details that the client must not see. */
 export function sendProblem(
   error: FastifyError | Error,
   request: FastifyRequest,

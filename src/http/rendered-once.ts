@@ -5,7 +5,8 @@
 interface Once<T> {
   /**
    * @param key must not contain free text of clients, which could fill the cache
-   * @param parts what the document is made from; it is made again when one of them is another object
+   * @param parts the objects that the document is rendered from; it is rendered again when one of them is another
+   *   object
    */
   get(key: string, parts: readonly unknown[], make: () => T): T;
 }

@@ -35,14 +35,14 @@ export async function setPassword(
 
 interface PasswordChange {
   readonly account: string;
-  /** The session that asks. It goes on. */
+  /** The session that requests the change. It continues. */
   readonly session: string;
   readonly password: string;
   readonly newPassword: string;
 }
 
 /**
- * Changes the password, for the account's owner, who proves the old one. It ends every other session and
+ * Changes the password for the account's owner. The owner proves the old password. It ends every other session and
  * revokes every developer key.
  *
  * @throws AppError `not_configured` where the provider keeps the password, `weak_password`,

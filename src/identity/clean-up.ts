@@ -19,11 +19,11 @@ import { removeOldLockouts } from './passwords/lockout.ts';
 import { lowestAccountRevision } from './sessions/list-sessions.ts';
 import { SESSION_IDLE_MS, SESSION_LIFE_MS } from './sessions/session-lifetimes.ts';
 
-/** Cleaning up, in the background: listings and deletions that no request waits for. */
+/** Cleans up in the background, with listings and deletions that no request waits for. */
 
-/** So many of the newest documents of a session are kept: a lost answer and theft differ in these. */
+/** How many of the newest documents of a session are kept: they distinguish a lost answer from theft. */
 export const SESSION_DOCUMENTS_KEPT = 3;
-/** For refreshes at the last moment, and for a store whose clock differs from this process's. */
+/** A margin for refreshes at the last moment, and for a store whose clock differs from this process's. */
 const IDLE_MARGIN_MS = 86_400_000;
 
 /**
@@ -76,7 +76,7 @@ async function trimSessions(deps: AppendDeps): Promise<number> {
   return deleted;
 }
 
-/** Names the session of a document's key by its prefix. */
+/** The prefix of the session, and the number, of a document's key; undefined for any other key. */
 function parseSession(key: string): { readonly of: string; readonly number: number } | undefined {
   const object = parseSessionKey(key);
   if (object?.counter === undefined) return undefined;
@@ -84,8 +84,8 @@ function parseSession(key: string): { readonly of: string; readonly number: numb
 }
 
 /**
- * Deletes the documents of accounts that neither galloping nor a session needs. A session reads the document
- * after the last one that it knows: if that were missing, it would miss every change.
+ * Deletes the documents of accounts that neither galloping nor a session needs. A session reads the document after
+ * the last one that it knows. If that document were missing, the session would miss every change.
  */
 async function trimAccounts(deps: AppendDeps): Promise<number> {
   let deleted = 0;
@@ -101,7 +101,7 @@ async function trimAccounts(deps: AppendDeps): Promise<number> {
   return deleted;
 }
 
-/** As {@link trimAccounts}. No session follows a list of developer keys. */
+/** Like {@link trimAccounts}, but without a limit by sessions: no session reads a list of developer keys. */
 async function trimDeveloperKeyLists(deps: AppendDeps): Promise<number> {
   let deleted = 0;
   const lists = listSequences(deps.store, DEVELOPER_KEYS_ROOT, parseDeveloperKeyListKey);

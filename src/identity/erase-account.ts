@@ -18,8 +18,8 @@ const ERASED = { reason: 'erased', keptMs: END_KEPT_MS_MIN };
  */
 export async function eraseAccount(deps: AppendDeps, id: string): Promise<void> {
   const { email } = (await readAccount(deps.store, id)) ?? {};
-  // First, because invitations are stored by address: after the account is gone, a second try could not
-  // find those of an account whose id does not follow from its address.
+  // Comes first, because invitations are stored by address. Without the account document, a second try cannot find
+  // its address.
   if (email !== undefined) await endInvitations(deps, email, 'erased');
   // The account ends before the rest, so that its owner cannot sign in meanwhile.
   await eraseSequence(deps, accountPrefix(id), ERASED);
@@ -27,7 +27,7 @@ export async function eraseAccount(deps: AppendDeps, id: string): Promise<void> 
 }
 
 /**
- * Deletes what an ended account still has. It also completes an erasure that failed half way.
+ * Deletes the remaining objects of an ended account. It also completes an erasure that failed half way.
  *
  * @throws AppError the store's: run it again then
  */

@@ -60,7 +60,7 @@ interface SessionObject {
   readonly counter: number | undefined;
 }
 
-/** What a key below `sessions/` names; undefined for a key that this room does not write. */
+/** The account and the object in a key below `sessions/`; undefined for a key that this room does not write. */
 export function parseSessionKey(key: string): SessionObject | undefined {
   const match = /^sessions\/([^/]+)\/([^/]+)\/(?:(\d{1,9})|end)\.json$/.exec(key);
   if (match === null) return undefined;
@@ -97,7 +97,7 @@ interface DeveloperKeyObject {
   readonly isEnd: boolean;
 }
 
-/** What a storage key below an account's developer keys names; undefined for a key that this room does not write. */
+/** The parts of a storage key below an account's developer keys; undefined for a key that this room does not write. */
 export function parseDeveloperKeyKey(account: string, key: string): DeveloperKeyObject | undefined {
   const prefix = developerKeysPrefix(account);
   const match = /^([^/]+)\/(?:1|(end)|used\/(\d{4}-\d{2}-\d{2}))\.json$/.exec(

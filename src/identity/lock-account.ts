@@ -16,7 +16,7 @@ export async function lockAccount(
   const at = new Date(deps.clock.now()).toISOString();
   const account = await changeAccount(deps, id, ({ locked }) => {
     if (locked === null) {
-      // `sessionsEnded` ends the sessions that do not ask before the account is unlocked, too.
+      // `sessionsEnded` also ends sessions whose clients make no request until the account is unlocked.
       const sessionsEnded = { before: at, except: null };
       return { change: 'locked', locked: { at, reason }, sessionsEnded };
     }

@@ -1,9 +1,9 @@
 import type { Clock } from '../clock.ts';
 
-/** Against timing attacks: an answer must not take longer for a registered address than for another one. */
+/** Prevents timing attacks: an answer must take as long for a registered address as for any other. */
 
 /**
- * Does the work, and answers no earlier than `msMin` milliseconds after its start, whatever the outcome.
+ * Does the work, and settles no earlier than `msMin` milliseconds after its start, for every outcome.
  *
  * @throws what the work throws
  */
@@ -20,7 +20,10 @@ export async function padResponseTime<T>(
   }
 }
 
-/** Returns a function that waits until `msMin` milliseconds after this call; for work of which only some outcomes are padded. */
+/**
+ * Returns a function that waits until `msMin` milliseconds after this call; for work with outcomes that must not be
+ * padded.
+ */
 export function startPadding(clock: Clock, msMin: number): () => Promise<void> {
   const dueAt = clock.now() + msMin;
   return () => clock.sleep(Math.max(0, dueAt - clock.now()));

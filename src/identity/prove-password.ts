@@ -16,7 +16,7 @@ export interface ProofDeps {
   readonly clock: Clock;
 }
 
-/** The minimum response time of a failure: reading an account with many changes takes longer than none. */
+/** The minimum response time of a failure. It hides that reading an account with many changes takes longer. */
 export const FAILURE_MS_MIN = 500;
 
 /**
@@ -31,7 +31,7 @@ export async function provePassword(
   message = 'The mail address or the password is wrong.',
 ): Promise<VerifiedIdentity> {
   const waitOutRest = startPadding(clock, FAILURE_MS_MIN);
-  // From the address, because the provider's identifier of the user is not known yet.
+  // Derived from the address, because the provider's identifier of the user is not known yet.
   const limited = accountIdOf(provider.name, email);
   await lockout.admit(limited);
   const identity = await provider.verifyPassword({ email, password });
@@ -45,7 +45,7 @@ export async function provePassword(
 }
 
 /**
- * Has the owner of an account prove their password again, for changes that a stolen token must not make.
+ * Verifies the password of an account's owner again, before changes that a stolen token must not make.
  *
  * @throws AppError those of {@link provePassword}
  */
@@ -57,6 +57,6 @@ export async function proveOwner(
   const message = 'The password is wrong.';
   const { subject } = await provePassword(deps, { email: account.email, password }, message);
   if (subject === account.subject) return;
-  // At the provider, the address belongs to another user now.
+  // The provider has given the address to another user meanwhile.
   throw new AppError('invalid_credentials', message);
 }

@@ -4,7 +4,7 @@ import { endInvitations, isInvited } from './accounts/invitations.ts';
 import { padResponseTime } from './pad-response-time.ts';
 import type { IdentityProvider, NewPerson } from './providers/identity-provider.ts';
 
-/** Which addresses may register: every one, those that an admin invited, or none. */
+/** Which addresses may register: all, those that an admin invited, or none. */
 export type Registration = 'open' | 'invite' | 'closed';
 
 interface RegisterDeps extends AppendDeps {
@@ -12,14 +12,14 @@ interface RegisterDeps extends AppendDeps {
   readonly registration: Registration;
 }
 
-/** What every registration takes at the least. The provider's time may depend on the address. */
+/** The minimum time of every registration. The provider's time may depend on the address. */
 const REGISTER_MS_MIN = 200;
 
 /**
- * Registers a person, if they may.
+ * Registers a person if the rules allow it.
  *
- * An invitation is for one address. The account of an address is created only once, so that an invitation
- * registers once. It is deleted after that: a failure in between does not cost the person their invitation.
+ * An invitation is for one address. The account of an address is created only once, so that an invitation registers
+ * once. It is deleted after that, so that the person keeps the invitation after a failure in between.
  *
  * @throws AppError `registration_refused`, the same for every reason, and the provider's
  */

@@ -41,7 +41,7 @@ export async function signIn(deps: SignInDeps, request: SignIn): Promise<OpenSes
   return sessions.begin(account, request.platform, request.device, startedAt);
 }
 
-/** The account of a verified identity, created or updated with what the provider says. */
+/** The account of a verified identity, created or updated from the provider's answer. */
 async function openAccount(deps: SignInDeps, identity: VerifiedIdentity): Promise<Account> {
   const { provider, store } = deps;
   const id = accountIdOf(provider.name, identity.subject);

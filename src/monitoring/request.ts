@@ -1,7 +1,7 @@
 import { AppError } from '../errors.ts';
 import { readBody } from '../response-body.ts';
 
-/** One request to the monitoring upstream. Its answer is not trusted. */
+/** One request to the monitoring upstream, which is not trusted. */
 
 export interface MonitoringAnswer {
   readonly contentType: string;
@@ -12,20 +12,20 @@ export type Fetch = typeof fetch;
 
 export const BODY_BYTES_MAX = 256 * 1024;
 
-/** All other types are refused: HTML from the upstream could run scripts in this origin. */
+/** Any other type is refused: HTML served from this origin could run scripts. */
 const CONTENT_TYPES: Readonly<Record<string, string>> = {
   'application/json': 'application/json; charset=utf-8',
   'text/plain': 'text/plain; charset=utf-8',
 };
 
 /**
- * Fetches one document. Of the answer, only the body and a type of {@link CONTENT_TYPES} are passed on.
+ * Fetches one document. Uses only the body of the answer, with a content type from this file.
  *
- * Of the client's request, only the request id is sent. Its `Accept` is not: all clients share the answer, and
- * a client that asks for another type would cause a refusal for all of them.
+ * Sends nothing of the client's request but its id. It does not send `Accept` either: all clients share the answer,
+ * and one client with an unusual type would cause a refusal for all.
  *
- * @param timeoutMs for the whole answer, to the last byte
- * @throws AppError `upstream_unavailable`, with a public message
+ * @param timeoutMs for the whole request, up to the last byte of the answer
+ * @throws AppError `upstream_unavailable`, with a sentence that may be public
  */
 export async function requestMonitoring(
   fetchIt: Fetch,
@@ -35,12 +35,13 @@ export async function requestMonitoring(
 ): Promise<MonitoringAnswer> {
   try {
     const response = await fetchIt(url, {
-      // A redirect could lead to any host of the internal network, so it is refused as a status other than 200.
+      // A redirect could lead anywhere inside the network, so it is not followed, and counts as an answer other than
+      // 200.
       redirect: 'manual',
       credentials: 'omit',
       headers: {
         accept: 'application/json, text/plain;q=0.5',
-        // A small compressed body could become a huge one.
+        // Asks for no compression: a compressed body could expand beyond the limit.
         'accept-encoding': 'identity',
         'user-agent': 'slipway',
         'x-request-id': requestId,
@@ -57,7 +58,7 @@ async function take(response: Response): Promise<MonitoringAnswer> {
   const type = response.headers.get('content-type')?.split(';')[0]?.trim().toLowerCase() ?? '';
   const contentType = Object.hasOwn(CONTENT_TYPES, type) ? CONTENT_TYPES[type] : undefined;
   if (response.status !== 200 || contentType === undefined) {
-    // Closes the connection, because the body is not read.
+    // Ends the connection of a body that will not be read.
     response.body?.cancel().catch(() => undefined);
     throw refuse(
       response.status === 200

@@ -3,25 +3,25 @@ import { AppError, isAppError } from '../errors.ts';
 import type { Log } from '../log.ts';
 import { type Fetch, type MonitoringAnswer, requestMonitoring } from './request.ts';
 
-/** The operator's own monitoring service, shown under the address of this service. */
+/** The monitoring of another service, served under this service's address. */
 export interface MonitoringUpstream {
   /**
-   * The view as it is now. While the upstream does not answer: its last answer, at most an hour old.
+   * The present view, or one that is at most an hour old when the upstream does not answer.
    *
-   * Requests each view at most once a second and one at a time, however many clients there are.
+   * Asks at most once a second for each view, one request at a time, for any number of clients.
    *
    * @throws AppError `upstream_unavailable` when there is no such answer
    */
   view(name: MonitoringView, requestId: string): Promise<AgedAnswer>;
-  /** Requests `health` now, for the status page. @throws AppError `upstream_unavailable` */
+  /** Asks now, and falls back to no earlier answer. @throws AppError `upstream_unavailable` */
   probe(requestId: string): Promise<void>;
 }
 
-/** No other path of the upstream is ever requested. */
+/** The only documents that are requested. */
 export type MonitoringView = 'health' | 'overview';
 
 export interface AgedAnswer extends MonitoringAnswer {
-  /** Since the answer was fetched. */
+  /** The time since it was fetched. */
   readonly ageSeconds: number;
 }
 
@@ -30,11 +30,11 @@ export interface MonitoringUpstreamDeps {
   readonly baseUrl: string;
   readonly clock: Clock;
   readonly log: Log;
-  /** Called after every request for a view. `sentence`: public, why it failed; empty for a success. */
+  /** Called after every request: whether the upstream answered, and a public sentence if it did not. */
   readonly onOutcome?: (ok: boolean, sentence: string) => void;
-  /** For the whole answer. Default 2 s. */
+  /** For a whole answer. Default: 2 s. */
   readonly timeoutMs?: number;
-  /** Default the global one. */
+  /** Default: the global one. */
   readonly fetch?: Fetch;
 }
 
@@ -100,13 +100,13 @@ function createView(deps: MonitoringUpstreamDeps, name: MonitoringView): View {
 
   return async (requestId) => {
     const sinceAsked = clock.now() - askedAt;
-    // Also when the clock was set back: otherwise the view would stay old for that time.
+    // After the clock was set back, requests must not stop.
     if (asking === undefined && (sinceAsked >= INTERVAL_MIN_MS || sinceAsked < 0)) {
       asking = ask(requestId).finally(() => {
         asking = undefined;
       });
     }
-    // While the upstream fails, clients get the last answer at once and do not wait for a time-out.
+    // While the upstream has just failed, a client gets the earlier answer, if any, without waiting.
     if (failure === undefined || keptAnswer() === undefined) await asking;
     const kept = keptAnswer();
     if (kept !== undefined) return kept;

@@ -9,7 +9,7 @@ const SCHEMA_VERSION = 1;
 
 interface Verdict {
   readonly conforming: boolean;
-  /** One sentence for each wrong behaviour. */
+  /** One sentence for each wrong behavior. */
   readonly findings: readonly string[];
 }
 
@@ -22,8 +22,8 @@ interface ProbeDeps {
  * Tests on the store itself that only one writer can create a key: first one write after the other, then
  * with 32 concurrent writers.
  *
- * The concurrent writes find faults that sequential ones do not: a versioned bucket on Ceph RGW passes the
- * sequential tests, but lets every concurrent writer succeed. Writes below `probe/`, and removes its objects.
+ * The concurrent writes find faults that sequential ones do not: a versioned bucket on Ceph RGW passes the sequential
+ * tests, and lets every concurrent writer succeed. Writes below `probe/`, and removes its objects.
  *
  * @throws AppError the store's errors, when the store does not answer
  */

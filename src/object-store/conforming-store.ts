@@ -5,7 +5,7 @@ import type { ObjectStore } from './object-store.ts';
 /** A store that accepts writes only after it has passed the conformance probe. */
 export interface ConformingStore extends ObjectStore {
   /**
-   * Probes now, unless this process has already probed, so that the first write need not wait.
+   * Probes now unless this process has probed already, so that the first write does not wait.
    *
    * @throws AppError `store_nonconforming`, or an error of the store
    */

@@ -39,7 +39,7 @@ export async function copyToFile(
       }
     }
   } finally {
-    // Also after a failure, the caller must not close the file during a write.
+    // The caller must not close the file during a write, even after a failure.
     await Promise.allSettled([writing, flushing]);
   }
   await writing;

@@ -11,7 +11,7 @@ import { compareKeys, parseKey, parsePrefix } from './key.ts';
 import type { ListOptions, ObjectInfo, ObjectStore } from './object-store.ts';
 import { checkCeiling, resolveRange } from './range.ts';
 
-/** Bytes in memory for each download whose client has stopped reading. */
+/** The bytes in memory for each download while its client does not read. */
 const READ_AHEAD_BYTES = 32 * 1024;
 
 /**

@@ -5,7 +5,7 @@ import { isMissing, symbolicLink } from './filesystem-errors.ts';
 
 /** The file operations that differ between volumes. Tests replace them to imitate other volumes. */
 export interface VolumeOperations {
-  /** Hard link; EEXIST when `path` is taken. */
+  /** Creates a hard link; throws EEXIST when `path` is taken. */
   link(existing: string, path: string): Promise<void>;
   /** Flushes the names in a directory to disk. */
   syncDirectory(path: string): Promise<void>;

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-/** Every key this room stores under of its own; no other room builds them. */
+/** The keys of this room's own objects; no other room builds them. */
 
 /** The keys that one run of the conformance probe uses; it leaves nothing under them. */
 export function conformanceProbeKeys(id: string) {

@@ -11,7 +11,7 @@ import type { Readable } from 'node:stream';
  * that do not match their ETag are `store_unavailable`; reads are then retried.
  *
  * Expected outcomes are values (`exists`, `undefined` for a missing object). Failures are AppErrors:
- * - `store_unavailable`: time-out, refused connection, 5xx, throttling. After a write the outcome is
+ * - `store_unavailable`: timeout, refused connection, 5xx, throttling. After a write the outcome is
  *   *unknown*: the object may exist.
  * - `store_full`: no space left; the object was not created.
  * - `store_denied`: wrong credentials or a missing permission, which the message names.
@@ -65,7 +65,7 @@ export interface ObjectStore {
    */
   upload(key: string, source: UploadSource, options?: UploadOptions): Promise<'created' | 'exists'>;
 
-  /** Makes a URL with which a client can GET, or HEAD, one object without credentials. */
+  /** Makes a URL with which a client without credentials can GET or HEAD one object. */
   presign(request: PresignRequest): Promise<PresignedUrl>;
 
   /** Whether the store keeps older versions of deleted objects; undefined when the store does not report it. */
@@ -100,7 +100,7 @@ export interface ReadOptions extends CallOptions {
 }
 
 export interface GetOptions extends ReadOptions {
-  /** Uses a new connection. For reading an object again whose bytes were wrong. */
+  /** Uses a new connection. For reading an object again after its bytes were wrong. */
   readonly fresh?: boolean;
   /** The most bytes to read into memory; a larger object is `document_too_large`. */
   readonly bytesMax?: number;

@@ -10,7 +10,7 @@ export async function isPresent(store: Pick<ObjectStore, 'get'>, key: string): P
  * The object's size in bytes; undefined when the object is missing. Unlike a HEAD, this request also proves
  * that it is missing.
  *
- * @throws AppError the store's errors; `store_unavailable` when something else than the store answered
+ * @throws AppError the store's errors; `store_unavailable` when another server than the store answered
  */
 export async function readSize(
   store: Pick<ObjectStore, 'get'>,

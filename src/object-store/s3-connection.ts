@@ -19,11 +19,11 @@ export interface S3StoreOptions {
   readonly credentials?: S3ClientConfig['credentials'];
   readonly clock: Clock;
   readonly randomness: Randomness;
-  /** In milliseconds; missing ones have their defaults. */
+  /** In milliseconds; a timeout that is not given has its default. */
   readonly timeouts?: Partial<S3Timeouts>;
 }
 
-/** Time-outs of one attempt, in milliseconds. */
+/** Timeouts of one attempt, in milliseconds. */
 export interface S3Timeouts {
   readonly connectMs: number;
   /** To the first byte of the answer to a GET or a HEAD. */
@@ -66,13 +66,13 @@ interface S3Request extends S3Call {
 
 export interface Attempt {
   readonly client: S3Client;
-  /** Ends the time-out, because the answer has begun; reading its body has another time-out. */
+  /** Ends the timeout, because the answer has begun; reading its body has another timeout. */
   answered(): void;
 }
 
 type Send<T> = (signal: AbortSignal, attempt: Attempt) => Promise<T>;
 
-/** A bucket with its clients, time-outs and retries. */
+/** A bucket with its clients, timeouts and retries. */
 export interface S3Connection {
   readonly client: S3Client;
   readonly place: S3Place;
@@ -83,7 +83,7 @@ export interface S3Connection {
   fullPrefix(prefix: string): string;
   /** The inverse of `fullKey`. */
   ownKey(fullKey: string): string;
-  /** Makes one attempt. For writes that may have another outcome when they are repeated. */
+  /** Makes one attempt. For writes that may have another outcome when repeated. */
   once<T>(request: S3Request, send: Send<T>): Promise<T>;
   /**
    * Makes up to four attempts while the failure is `store_unavailable`. For repeatable requests. Every
@@ -111,7 +111,7 @@ export function createS3Connection(options: S3StoreOptions): S3Connection {
     const { signal, timeoutMs } = request;
     signal?.throwIfAborted();
     try {
-      // Has its own time-out, because the first request for the credentials of a machine's role takes seconds.
+      // Has its own timeout, because the first request for the credentials of a machine's role takes seconds.
       await withDeadline(CREDENTIALS_TIMEOUT_MS, signal, resolveCredentials);
       const client = isFresh ? clients.fresh : clients.usual;
       const result = await withDeadline(timeoutMs, signal, (abortSignal, answered) =>
@@ -252,7 +252,7 @@ function parseBucketPrefix(prefix: string | undefined): string {
   return trimmed === '' ? '' : `${parseKey(trimmed)}/`;
 }
 
-/** Runs `run` with a signal that aborts after the time-out. Rejects then, even if `run` does not settle. */
+/** Runs `run` with a signal that aborts after the timeout. Rejects then, even if `run` does not settle. */
 async function withDeadline<T>(
   timeoutMs: number,
   outer: AbortSignal | undefined,

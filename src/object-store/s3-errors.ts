@@ -54,12 +54,14 @@ export function toStoreError(error: unknown, call: S3Call, place: S3Place): unkn
   return new AppError(code, `${sentence(code, refusal, call, place)}`, { cause: error });
 }
 
-/** Whether the key is taken, because the store's error code says so. The status 412 alone does not prove it. */
+/** Whether the store's error code states that the key is taken. The status 412 alone does not prove it. */
 export function isPreconditionFailed(error: unknown): boolean {
   return describe(error).name === 'PreconditionFailed';
 }
 
-/** Whether the store's error code says that the object is missing, unlike a missing bucket or a proxy's 404. */
+/**
+ * Whether the store's error code states that the object is missing; false for a missing bucket and for a proxy's 404.
+ */
 export function isMissingObject(error: unknown): boolean {
   return describe(error).name === 'NoSuchKey';
 }

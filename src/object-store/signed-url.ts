@@ -27,8 +27,8 @@ export function createUrlSigner(deps: {
 }): UrlSigner {
   const sign = (method: string, key: string, expires: number, filename: string): Buffer =>
     createHmac('sha256', deps.secret)
-      // JSON separates the fields whatever they contain. The first field separates this use of the secret
-      // from any other use.
+      // JSON separates the fields for any content. The first field separates this use of the secret from any other
+      // use.
       .update(JSON.stringify(['slipway-file-link-1', method, key, expires, filename]))
       .digest();
 

@@ -15,7 +15,7 @@ export function createUploadCheck(key: string, source: UploadSource): UploadChec
   return {
     update(chunk) {
       bytes += chunk.length;
-      // Also stops a source that never ends.
+      // This check also stops a source that never ends.
       if (bytes > source.size) {
         throw mismatch(key, `it has more than the expected ${source.size} bytes`);
       }

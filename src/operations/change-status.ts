@@ -40,7 +40,7 @@ export interface StatusChanged extends Committed {
   readonly channels: readonly string[];
   /** The status of the version afterwards, on each channel that lists or listed it. */
   readonly listed: readonly ListedStatus[];
-  /** What clients with this version or an older one get from now on; empty without a change. */
+  /** The updates that clients with this version or an older one get from now on; empty without a change. */
   readonly clients: readonly ForeseenUpdate[];
 }
 
@@ -64,9 +64,9 @@ const EDITS: Readonly<Record<StatusVerb, Edit>> = {
 /**
  * Changes the status of a release, on one channel or on every channel that lists it, in one commit.
  *
- * - pause: it is not offered for now; clients that have it keep it. resume: undoes a pause.
- * - yank: it is withdrawn for good; clients that have it move to the next newer release.
- * - retire: the channel lists it no more.
+ * - pause: it is not offered until it is resumed; clients that have it keep it. resume: undoes a pause.
+ * - yank: it is withdrawn permanently; clients that have it move to the next newer release.
+ * - retire: the channel no longer lists it.
  *
  * @throws AppError `unknown_channel`, `unknown_version`, `status_forbids`
  */
@@ -105,7 +105,7 @@ export async function changeStatus(
       channels,
     };
   });
-  // After the commit, so that an error here cannot keep a release from being withdrawn.
+  // Runs after the commit, so that an error here cannot prevent the withdrawal of a release.
   const clients = states === undefined ? [] : foreseeUpdates(states, request.version, touched);
   return { ...committed, channels: touched, listed, clients };
 }

@@ -19,7 +19,7 @@ import {
 import { AppError } from '../errors.ts';
 import { known } from './name-hint.ts';
 
-/** What a channel accepts. Every commit runs these checks on the state that it changes. */
+/** Rules about the releases that a channel accepts. Every commit runs these checks on the state that it changes. */
 
 export interface Admission {
   readonly application: string;
@@ -59,7 +59,7 @@ export function admitToChannel(
   }
   refuseAmbiguous(channels, version);
   const retiredFrom = Object.keys(channels).filter((key) => channels[key]?.retired.includes(text));
-  // Retiring drops the status of an offer: a version that no channel lists may have been yanked before.
+  // Retiring removes the status of an offer, so a version that no channel lists may have been yanked before.
   const isGone = retiredFrom.length > 0 && offersOf(channels, text).size === 0;
   if (isGone || retiredFrom.includes(name)) {
     throw new AppError(
@@ -115,8 +115,7 @@ export function newestAbove({ offers }: ChannelJson, version: Version): string |
 }
 
 /**
- * The machines that stay on an older release of a channel, which has native builds for them, because a version has
- * none.
+ * The machines that stay on an older release of a channel: it has native builds for them, and a version has none.
  *
  * @param channels the state that offers the version
  */
@@ -142,7 +141,7 @@ export function withOffer(
 ): Channels {
   const others = channel.offers.filter((other) => other.version !== offer.version);
   const offers = [...others, offer];
-  // A fast path without parsing thousands of offers: few channels end native builds.
+  // A fast path that does not parse thousands of offers: few channels end native builds.
   if (!offers.some(({ ends_native: ended }) => ended !== undefined)) {
     return { ...channels, [name]: { ...channel, offers } };
   }

@@ -12,14 +12,14 @@ export interface UpdateCheck {
   /** The catalog revision that the answer comes from. */
   readonly revision: number;
   readonly reason: Reason;
-  /** The newest release for this kind of machine, whatever its format; null when there is none. */
+  /** The newest release for this kind of machine, in any format; null when there is none. */
   readonly latestVersion: string | null;
   /** Undefined unless the reason is `offer`. */
   readonly offered: LinkedUpdate | undefined;
 }
 
 export interface LinkedUpdate extends OfferedUpdate {
-  /** To the artifact, for GET. */
+  /** The link to the artifact, for GET. */
   readonly link: PresignedUrl;
 }
 

@@ -18,14 +18,15 @@ interface GarbageResult {
 interface GarbageRequest {
   /** Undefined: every application. */
   readonly application: string | undefined;
-  /** Default: a week. Shorter in tests only, because publishers rely on their uploads for a day. */
+  /** Default: a week. Shorter in tests only: publishers rely on their uploads for a day. */
   readonly ageMinMs?: number;
 }
 
 /**
  * Removes artifacts that no manifest names and that are so old that no running publish will name them.
  *
- * An application with a corrupt document keeps everything, and the command goes on with the next application.
+ * When an application has a corrupt document, nothing of it is removed, and the command continues with the next
+ * application.
  *
  * @throws AppError `unknown_application`, and the store's
  */
@@ -38,7 +39,7 @@ export async function collectGarbage(
       ? await readApplications(deps)
       : [await knownApplication(deps, request.application)];
   const ageMinMs = request.ageMinMs ?? GARBAGE_AGE_MIN_MS;
-  // By the store's clock, because this machine's may be wrong.
+  // Uses the store's clock, because this machine's may be wrong.
   const before = new Date((await readStoreTime(deps)) - ageMinMs);
   const results: GarbageResult[] = [];
   for (const application of applications) {
@@ -48,7 +49,7 @@ export async function collectGarbage(
   return { results, abandonedUploads };
 }
 
-/** Also accepts an application with uploads that is not listed: its first publish may have been interrupted. */
+/** Also accepts an application that is not listed and has uploads: its first publish may have been interrupted. */
 async function knownApplication(deps: AppendDeps, application: string): Promise<string> {
   if ((await readApplications(deps)).includes(application)) return application;
   for await (const _ of deps.store.list(artifactsPrefix(application))) return application;

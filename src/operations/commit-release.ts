@@ -22,21 +22,21 @@ import { type Contribution, contains, isSameRelease, mergeRelease } from './merg
 import { readFixed, readOffered } from './read-offered.ts';
 import { refuseStranding } from './refuse-stranding.ts';
 
-/** What a publisher is told of the channel. */
+/** Facts about the channel for the publisher. */
 interface OfferedFacts {
   readonly createdChannel: boolean;
   readonly prereleaseChannel: boolean;
-  /** Machines that stay on an older release of the channel, which has native builds for them. */
+  /** Machines that stay on an older release of the channel, because it has native builds for them. */
   readonly leftBehind: readonly Target[];
   /** The newest active release of the channel when it is newer than this one; null otherwise. */
   readonly newerVersion: string | null;
-  /** Of the offer: a paused release that gets another platform stays paused. */
+  /** The status of the offer: a paused release that gets another platform stays paused. */
   readonly status: OfferJson['status'];
 }
 
 export interface CommittedRelease extends Committed, OfferedFacts {
   readonly manifest: number;
-  /** The whole release, with what other publishers added. */
+  /** The whole release, with the artifacts that other publishers added. */
   readonly release: Release;
 }
 
@@ -47,12 +47,12 @@ interface CommitOptions {
   readonly ensureInTime: () => void;
 }
 
-/** Enough for every platform of a release committing at the same moment. */
+/** Enough for publishers of every platform that commit at the same moment. */
 const ROUNDS_MAX = 50;
 
 /**
  * The last steps of publishing: the manifest, then the catalog revision that offers it. When another publisher's
- * artifacts were offered in between, the manifest lacks them; it is then made again, and nothing of theirs is lost.
+ * artifacts were offered in between, the manifest lacks them; it is then made again, so that none of them is lost.
  *
  * @throws AppError those of `admitToChannel`, `mergeRelease`, `refuseStranding` and `readOffered`; the store's
  */
@@ -65,7 +65,7 @@ export async function commitRelease(
 ): Promise<CommittedRelease> {
   const { application } = mine;
   for (let round = 0; round < ROUNDS_MAX; round++) {
-    // Read again after the uploads, for what others published meanwhile.
+    // Read again after the uploads: other publishers may have published meanwhile.
     const revision = await readRevision(deps, application);
     const complete = async (newest: ManifestReference | undefined) => {
       const fixed = await readFixed(deps, mine, revision?.signed.channels ?? {}, newest);
@@ -74,7 +74,7 @@ export async function commitRelease(
       return newest !== undefined && isSameRelease(newest.release, merged) ? undefined : merged;
     };
     const manifest = await changeManifest(deps, application, mine.version, complete, {
-      // Only revisions name manifests.
+      // Only revisions name manifests: without a revision, no document refers to this sequence.
       isUnreferenced: revision === undefined,
     });
     if (!isListed) await registerApplication(deps, application);
@@ -125,7 +125,7 @@ async function commitOffer(
   return facts === undefined ? 'lacking' : { ...committed, ...facts };
 }
 
-/** Whether the manifest that is offered already states all that this publisher does. */
+/** Whether the offered manifest already states everything that this publisher adds. */
 function isCovered(
   manifest: { readonly number: number },
   offered: readonly ManifestReference[],

@@ -41,7 +41,7 @@ interface DescribedMachine {
 
 export interface DescribeCatalogDeps {
   readonly catalog: Pick<Catalog, 'health' | 'application'>;
-  /** False for a channel that is open to some tiers only: not even its name is public. */
+  /** False for a channel that is open to some tiers only: its name is not public either. */
   readonly isPublic: (application: string, channel: string) => boolean;
 }
 
@@ -71,7 +71,7 @@ function describeApplication(
   const { revision, channels } = ready.snapshot();
   const shown = [...channels.values()]
     .filter(({ name }) => isPublic(application, name))
-    // The stable channel, whose offers a pre-release channel shows, may be closed to visitors.
+    // A pre-release channel shows the offers of the stable channel, which may be closed to visitors.
     .map((channel) =>
       channel.inheritsFrom === null || isPublic(application, channel.inheritsFrom)
         ? channel

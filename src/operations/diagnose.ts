@@ -11,7 +11,7 @@ import type { AppendDeps } from '../sequence/append.ts';
 export interface KeyRoot {
   /** With its slash: `accounts/`. */
   readonly prefix: string;
-  /** What is below it, in the plural: `accounts`. */
+  /** The name of the objects below it, in the plural: `accounts`. */
   readonly name: string;
 }
 
@@ -26,9 +26,9 @@ export interface DiagnoseDeps extends AppendDeps {
   readonly fetchStatus: ((url: string) => Promise<number>) | undefined;
   /** Whether other users of this machine can read a directory store; undefined for a bucket. */
   readonly isOpenToUsers: (() => Promise<boolean>) | undefined;
-  /** Where accounts, sessions and messages are: `store`, unless they have a bucket of their own. */
+  /** Where accounts, sessions and messages are: `store`, unless S3_PRIVATE_BUCKET is set. */
   readonly privateStore: ObjectStore;
-  /** What must not be public; a bucket policy may open one prefix and not another. */
+  /** The prefixes that must not be public. Each is checked: a bucket policy may open one prefix and not another. */
   readonly privateRoots: readonly KeyRoot[];
 }
 
@@ -45,7 +45,7 @@ const ok = (detail: string): Finding => ({ outcome: 'ok', detail });
 const warning = (detail: string): Finding => ({ outcome: 'warning', detail });
 const failed = (detail: string): Finding => ({ outcome: 'failed', detail });
 
-/** Tries what publishing and serving need of the store. Stops after a store that cannot be reached. */
+/** Tests everything that publishing and serving need from the store. Stops when the store cannot be reached. */
 export async function diagnose(deps: DiagnoseDeps): Promise<readonly Check[]> {
   const checks: Check[] = [];
   for (const [name, run] of Object.entries(CHECKS)) {

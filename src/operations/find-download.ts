@@ -10,7 +10,7 @@ import type { PresignedUrl } from '../object-store/object-store.ts';
 import { issueLink, type LinkDeps, type LinkMethod } from './issue-link.ts';
 import { openChannel, type ServiceDeps } from './open-channel.ts';
 
-/** What a download button gives: one file, and a link to it. */
+/** The result of a download button: one file, and a link to it. */
 interface FoundDownload {
   /** The channel's own name, when the client used an alias. */
   readonly channel: string;
@@ -43,7 +43,8 @@ export async function findDownload(
       : await offerByVersion(deps, application, { channel: query.channel, version, tier });
   const release = await application.release(offer);
   if (release === undefined) {
-    // The stored release does not match its digest. Another one may be the newest; a version has no other.
+    // The stored release does not match its digest. Without a version, the next newest release replaces it; for a
+    // version, nothing does.
     if (version === null) return findDownload(deps, query, request, tier);
     throw withdrawn(version);
   }

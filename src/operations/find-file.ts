@@ -12,7 +12,7 @@ interface FileQuery {
   readonly channel: string;
   readonly version: string;
   readonly filename: string;
-  /** Of the request that the link is for. */
+  /** The method of the request that the link is for. */
   readonly method: LinkMethod;
 }
 

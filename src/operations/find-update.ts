@@ -59,7 +59,7 @@ function join(
 function offeredIn(release: Release, decision: OfferDecision): OfferedUpdate {
   const artifact = findArtifact(release, decision.artifact);
   if (artifact !== undefined) return { release, artifact, mandatory: decision.mandatory };
-  // An offer copies its artifacts from the manifest whose digest it names, so the two cannot differ.
+  // An offer names the digest of its manifest and copies the artifacts from it, so the two cannot differ.
   throw new AppError(
     'document_corrupt',
     `The manifest of ${release.version} has no ${identityName(decision.artifact)}.`,

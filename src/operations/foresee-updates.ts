@@ -20,19 +20,19 @@ export interface ForeseenUpdate {
   /** The version that they are offered; null for none. */
   readonly offered: string | null;
   readonly reason: Decision['reason'];
-  /** The newest version above theirs when they are not offered it; null otherwise. */
+  /** The newest version above theirs that they are not offered; null otherwise. */
   readonly withheld: string | null;
 }
 
 /**
- * What clients with a version or an older one get, on every channel that shows its offer.
+ * The updates that clients with a version or an older one get, on every channel that shows its offer.
  *
  * Makes a decision for each target of the version and each version up to it that the channel lists or listed. It
  * assumes that the systems of the clients are new enough.
  *
  * @param before the state that still lists the version, and so its targets
- * @param after the state that the clients are answered from
- * @param changed the channels whose offer of the version differs between the two
+ * @param after the state that the clients are answered from @param changed the channels on which the offer of the
+ *   version differs between the two
  */
 export function foreseeUpdates(
   { before, after }: { readonly before: Channels; readonly after: Channels },
@@ -134,7 +134,7 @@ function groupAnswers(
     };
     const text = versionText(version);
     const last = groups.at(-1);
-    // The version itself has a group of its own, because the command was about it.
+    // The version itself has a separate group, because the command was about it.
     if (groups.length > 1 && last !== undefined && isSame(last, answer)) {
       groups[groups.length - 1] = { ...last, oldest: text };
     } else {

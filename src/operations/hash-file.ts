@@ -31,7 +31,7 @@ export async function hashFile(
   const hashes = new Map<DigestAlgorithm, Hash>(
     [...algorithms].map((algorithm) => [algorithm, createHash(algorithm)]),
   );
-  // A large file is hashed with two threads, one for each of the digests that are always wanted.
+  // Hashes a large file with two threads: one for each digest that is always needed.
   const apart = file.size >= WORKER_BYTES_MIN ? hashInWorker(file.path, 'sha256') : undefined;
   if (apart !== undefined) hashes.delete('sha256');
   const size = await readThrough(file.path, (chunk, bytesDone) => {

@@ -3,12 +3,12 @@ import type { DownloadLinks } from '../object-store/download-links.ts';
 import type { PresignedUrl } from '../object-store/object-store.ts';
 import type { ServiceDeps } from './open-channel.ts';
 
-/** What operations need that hand out links. */
+/** The dependencies of operations that hand out links. */
 export interface LinkDeps extends ServiceDeps {
   readonly links: DownloadLinks;
 }
 
-/** HEAD needs a link of its own: a presigned URL is valid for one method. */
+/** HEAD needs a separate link: a presigned URL is valid for one method. */
 export type LinkMethod = 'GET' | 'HEAD';
 
 /**

@@ -15,8 +15,8 @@ export interface ChannelListing extends FoundUpdate {
 /**
  * Lists a channel for a feed.
  *
- * The decision is that of {@link findUpdate}, so every rule of an offer holds here as well. The older releases
- * are older than the offered release. Without an offer, none is newer than the client's version.
+ * {@link findUpdate} makes the decision, so every rule of an offer applies here as well. The older releases are older
+ * than the offered release. Without an offer, they are not newer than the client's version.
  *
  * @param olderMax how many releases to list beside the offered one
  * @param tier of the requesting account; null when the client is not signed in
@@ -62,7 +62,7 @@ function isInstallable(offer: Offer, query: UpdateQuery): boolean {
   const { currentVersion } = query;
   if (offer.requires === null) return true;
   if (currentVersion === null) return false;
-  // What is not newer than the client's version is no update, so its requirement does not matter.
+  // A release that is not newer than the client's version is not an update, so its requirement does not matter.
   return (
     compareVersions(offer.version, currentVersion) <= 0 || inRange(currentVersion, offer.requires)
   );

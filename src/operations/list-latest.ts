@@ -72,7 +72,7 @@ function newestByArch(
   wanted: Arch | null,
 ): readonly (readonly [Arch, Offer])[] {
   if (wanted !== null) {
-    // For one machine: the newest release that it can run, and every artifact of it that it can run.
+    // For one machine: the newest release that it can run, and the artifacts of that release that it can run.
     const offer = newestFor(channel, visitorOn(platform, wanted));
     return offer === undefined
       ? []
@@ -93,7 +93,10 @@ interface Download {
   readonly offer: Offer;
 }
 
-/** Sorts by platform, then what the machine runs, then the newest version, then the most suitable file. */
+/**
+ * Sorts by platform, then the files that the machine can run first, then the newest version, then the most suitable
+ * file.
+ */
 function compareForVisitor(a: Download, b: Download, arch: Arch | null): number {
   const { platform } = a.artifact;
   const visitor = visitorOn(platform, arch);

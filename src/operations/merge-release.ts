@@ -5,13 +5,13 @@ import { type Artifact, identityName, type Release } from '../domain/release.ts'
 import { type Target, targetName } from '../domain/target.ts';
 import { AppError } from '../errors.ts';
 
-/** What one publisher adds to a release that others may publish at the same time. */
+/** The contribution of one publisher to a release that others may publish at the same time. */
 export interface Contribution {
   readonly application: string;
   readonly version: string;
   /** ISO 8601, UTC; used when the release is new. */
   readonly releasedAt: string;
-  /** Undefined keeps what the release has. */
+  /** Undefined keeps the value of the release. */
   readonly notes: Release['notes'] | undefined;
   readonly requires: string | undefined;
   readonly mandatoryFor: string | undefined;
@@ -25,7 +25,7 @@ export interface Contribution {
  * Adds a contribution to a release.
  *
  * Files that were offered are never replaced, because clients may have them. Files that were only uploaded may be
- * replaced: builds are not reproducible, and CI jobs are run again.
+ * replaced: a CI job that runs again builds other bytes.
  *
  * @param newest the newest manifest's release, offered or not
  * @param offered the releases that some channel offers or offered
@@ -79,7 +79,7 @@ export function contains(release: Release, other: Release): boolean {
   });
 }
 
-/** Whether two releases state the same, down to where their bytes are. */
+/** Whether two releases state the same, including where their bytes are. */
 export function isSameRelease(a: Release, b: Release): boolean {
   return isDeepStrictEqual(a, b);
 }

@@ -1,4 +1,4 @@
-/** Hints for a name that is not known: the names that are, and which of them may be meant. */
+/** Hints for an unknown name: the known names, and those that are similar to it. */
 
 const HINTS_MAX = 3;
 const EDITS_MAX = 2;

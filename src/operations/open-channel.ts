@@ -3,7 +3,7 @@ import { type ChannelView, channelNamed } from '../domain/channel.ts';
 import { type TierTable, viewFor } from '../domain/tier.ts';
 import { AppError } from '../errors.ts';
 
-/** What every question about a channel needs. */
+/** The dependencies of every question about a channel. */
 export interface ServiceDeps {
   readonly catalog: Catalog;
   readonly tiers: TierTable;
@@ -41,7 +41,7 @@ export function seeChannel(
 }
 
 /**
- * As {@link seeChannel}, for questions that a closed channel can only answer with an error.
+ * Like {@link seeChannel}, for questions that have only an error as their answer when the channel is closed.
  *
  * @throws AppError `unknown_channel`, `not_entitled`
  */

@@ -23,24 +23,24 @@ interface PromoteRequest {
   readonly to: string;
   readonly create: boolean;
   readonly allowPrerelease: boolean;
-  /** Whether the channel may already offer something newer to all that the release is for. */
+  /** Whether to accept that the channel already offers a newer release to every target of this one. */
   readonly allowOlder?: boolean;
   readonly allowStranded?: boolean;
 }
 
 interface Promoted extends Committed {
   readonly channel: string;
-  /** What the release was built for. */
+  /** The targets that the release was built for. */
   readonly builds: readonly Pick<ArtifactIdentity, 'platform' | 'arch'>[];
-  /** Machines that stay on an older release of the channel, which has native builds for them. */
+  /** Machines that stay on an older release of the channel, because it has native builds for them. */
   readonly leftBehind: readonly Target[];
-  /** Of the offer there: one that was paused before stays paused. */
+  /** The status of the offer there: a paused one stays paused. */
   readonly status: OfferJson['status'];
 }
 
 /**
- * Offers a release on another channel: the same manifest, without an upload. Promoting it again brings the platforms
- * that were added since.
+ * Offers a release on another channel: the same manifest, without an upload. Promoting it again adds the platforms
+ * that were published since.
  *
  * @throws AppError `unknown_version` when no channel offers it; `status_forbids` when it is yanked
  *   anywhere, paused, or retired from the channel; `needs_create`, `prerelease_on_stable`; `older_version`,
@@ -89,7 +89,7 @@ export async function promoteRelease(deps: WriterDeps, request: PromoteRequest):
   return { ...committed, channel, ...facts };
 }
 
-/** Of offers of the same manifest the paused one: the operator who paused it had a reason. */
+/** Among offers of the same manifest, prefers the paused one: the operator paused it for a reason. */
 function newestOf(offers: readonly (readonly [string, OfferJson])[]): OfferJson | undefined {
   return offers
     .map(([, offer]) => offer)
@@ -106,8 +106,8 @@ function buildsOf(offer: OfferJson): Promoted['builds'] {
 }
 
 /**
- * Refuses a version older than what its clients are offered: none of them goes back to it. The publisher most likely
- * wants to withdraw the newer one.
+ * Refuses a version older than the one that its clients are offered: no client goes back to an older version. The
+ * publisher most likely wants to withdraw the newer one.
  *
  * @throws AppError `older_version`
  */

@@ -27,7 +27,7 @@ export interface PublishRequest extends Admission {
   readonly application: string;
   readonly version: string;
   readonly artifacts: readonly BuiltArtifact[];
-  /** Undefined keeps what the release already has. */
+  /** Undefined keeps the value of the release. */
   readonly notes?: Release['notes'] | undefined;
   readonly requires?: string | undefined;
   readonly mandatoryFor?: string | undefined;
@@ -37,7 +37,7 @@ export interface PublishRequest extends Admission {
 }
 
 interface PublishDeps extends UploadDeps {
-  /** Called before the first write: refuses a store on which a commit could be lost. */
+  /** Called before the first write. Throws for a store that could lose a commit. */
   readonly ensureConforming: () => Promise<void>;
 }
 
@@ -52,7 +52,7 @@ export interface PublishResult extends CommittedRelease {
  * Publishes files as a release, or adds them to a release, and offers it on a channel. Artifacts come first, then the
  * manifest, then the catalog revision: clients see only the last step.
  *
- * The same files again change nothing. A run that was killed at any point is completed by the next one.
+ * Publishing the same files again changes nothing. A run that was killed at any point is completed by the next one.
  *
  * @throws AppError `invalid_*`, a refusal (`needs_create`, `release_differs`, …), or the store's
  */
@@ -69,7 +69,7 @@ export async function publishRelease(
   const admission = { ...request, application, channel };
   const startedAt = deps.clock.now();
 
-  // All checks come before the upload of what may be gigabytes; the commit repeats them on the newest state.
+  // All checks come before the upload, which may take gigabytes. The commit repeats them on the newest state.
   const isListed = await checkApplication(deps, application, request.create);
   const before = (await readRevision(deps, application))?.signed.channels ?? {};
   const admitted = admitToChannel(before, version, admission);
@@ -90,7 +90,7 @@ export async function publishRelease(
 /**
  * Refuses artifacts that the release cannot have.
  *
- * @param admitted the channel as it is, without the release or with its present offer
+ * @param admitted the present channel, with or without an offer of the release
  * @returns the artifacts that manifests of the version name already
  */
 async function checkArtifacts(
@@ -115,12 +115,12 @@ async function checkArtifacts(
   return named;
 }
 
-/** Uploads that no manifest names are relied on for a day only, and the machine may have slept since. */
+/** An upload that no manifest names is safe for a day only, and the machine may have slept since. */
 function refuseLate(deps: PublishDeps, startedAt: number): void {
   if (deps.clock.now() - startedAt <= REUSE_AGE_MAX_MS) return;
   throw new AppError(
     'store_unavailable',
-    'Publishing took more than a day, and uploads are relied on for a day only. Run the same command again.',
+    'Publishing took more than a day, and uploads without a manifest are safe for a day only. Run the same command again.',
   );
 }
 

@@ -12,8 +12,8 @@ interface Named {
 }
 
 /**
- * The manifests that channels offer of a version, by number. A corrupt manifest is left out where a sound one
- * followed it, which holds all that it held, and where the operator allows it with `--skip-corrupt`.
+ * The manifests that channels offer of a version, by number. Leaves out a corrupt manifest when a sound one followed
+ * it, because that one has all of its content. Also leaves it out when the operator allows it with `--skip-corrupt`.
  *
  * @param newest the number of the newest sound manifest; 0 for none
  * @throws AppError `document_corrupt`, with the option that allows it

@@ -9,7 +9,7 @@ import { AppError, isAppError } from '../errors.ts';
 
 /** Keeps a left-over file of an older build from being published as a new version. */
 
-/** Left-over files are of recent releases. */
+/** How many recent releases are compared: left-over files come from recent releases. */
 const RELEASES_SEARCHED_MAX = 50;
 
 interface HashedBuild {
@@ -21,14 +21,14 @@ interface Relabelling {
   readonly application: string;
   readonly version: string;
   readonly hashed: readonly HashedBuild[];
-  /** The artifacts that the version has already. */
+  /** The artifacts that the version already has. */
   readonly own: readonly Pick<Artifact, 'sha256'>[];
   readonly channels: Channels;
 }
 
 /**
- * Refuses Tauri's archive for macOS when its bytes belong to another version: clients would be updated to the version
- * that they have, again and again. A file with the version in its name is not checked.
+ * Refuses Tauri's archive for macOS when its bytes belong to another version: clients would repeatedly install the
+ * version that they have. A file with the version in its name is not checked.
  *
  * @throws AppError `invalid_artifact`
  */

@@ -19,8 +19,8 @@ import { AppError } from '../errors.ts';
 import { updateQuestion } from './foresee-updates.ts';
 
 /**
- * Refuses a release that some versions must update to and cannot reach: they are in its `mandatory_for` and not in its
- * `requires`, and no chain of other releases on the channel leads to it.
+ * Refuses a release that some versions must update to and cannot reach. They are in its `mandatory_for` and not in
+ * its `requires`, and no chain of other releases on the channel leads to it.
  *
  * Every version counts, even one that was never published here: clients may come from another service. So it checks one
  * version of each interval between the bounds of all ranges, and follows its decisions from release to release.

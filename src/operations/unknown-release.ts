@@ -23,7 +23,7 @@ export function unknownChannel(application: string, channel: string, channels: C
 }
 
 /**
- * The error for a version that is not listed. It names the channels that list it, or did.
+ * The error for a version that is not listed. It names the channels that list the version or listed it.
  *
  * @param only the channel that should list it; undefined for any channel
  */

@@ -54,7 +54,7 @@ export async function verifyCatalog(deps: VerifyDeps, request: VerifyRequest): P
     applications.push(await verifyApplication(deps, name, deep));
   }
   const isListed = application === undefined || names.includes(application);
-  // A list that is corrupt may have lost the name.
+  // A corrupt list may have lost the name.
   if (!isListed && list.problems.length === 0 && applications[0]?.revisionsChecked === 0) {
     throw await unknownApplication(deps, application);
   }

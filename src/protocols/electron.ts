@@ -40,7 +40,7 @@ export const electron: FeedProtocol = {
   takesPost: false,
   varyHeaders: ['x-current-version'],
   olderReleasesMax: 0,
-  // The zip decides; the feed lists the dmg beside it.
+  // The zip decides whether a release is offered; the feed lists the dmg beside it.
   formatsFor: (platform) => (platform === 'macos' ? ['zip'] : FORMATS_BY_PLATFORM[platform]),
   signatureScheme: null,
   parseRequest,
@@ -49,7 +49,10 @@ export const electron: FeedProtocol = {
   renderNoUpdate,
 };
 
-/** What the client can install, best first. The AppImage is first because older clients take the first file. */
+/**
+ * The formats that the client can install, best first. The AppImage is first because older clients take the first
+ * file.
+ */
 const FORMATS_BY_PLATFORM: Readonly<Record<Platform, readonly Format[]>> = {
   windows: ['nsis', 'nsis-web'],
   macos: ['zip', 'dmg'],
@@ -108,7 +111,7 @@ function archFrom(
 ): Arch | null {
   if (query !== undefined) {
     const arch = parseArch(query);
-    // Universal is a way to pack builds, and no architecture that a machine has.
+    // Universal is a kind of build, not the architecture of a machine.
     return arch === 'universal' ? null : arch;
   }
   if (platform !== 'linux') return null;
@@ -141,7 +144,7 @@ function renderListing(listing: FeedListing): ProtocolResponse {
   });
 }
 
-/** The client takes 404 and 204 for errors: "no update" is a document with the client's own version. */
+/** The client treats 404 and 204 as errors, so "no update" is a document with the client's own version. */
 function renderNoUpdate({ query }: Question, reason: Reason): ProtocolResponse | undefined {
   const { currentVersion } = query;
   if (currentVersion === null) return undefined;
@@ -229,9 +232,9 @@ function minimumSystemVersion(artifacts: readonly Artifact[]): string | undefine
   if (highest === undefined) return undefined;
   if (platform === 'macos') return darwinVersionOfMacos(highest.join('.'));
   const [major, minor = 0, patch = 0, ...finer] = highest;
-  // No kernel reports a fourth number: only a higher third number is known to satisfy it.
+  // No kernel reports a fourth number, so only a higher third number surely satisfies it.
   const three = [major, minor, finer.some((n) => n > 0) ? patch + 1 : patch].join('.');
-  // Distributions name kernels like 6.1.0-18-amd64, which the client takes for a pre-release of 6.1.0.
+  // Distributions name kernels like 6.1.0-18-amd64, which the client treats as a pre-release of 6.1.0.
   return platform === 'linux' ? `${three}-0` : three;
 }
 

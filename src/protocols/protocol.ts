@@ -8,8 +8,8 @@ import type { AppError } from '../errors.ts';
  * An updater dialect: one file that parses its requests and renders its answers, and one line in
  * `registry.ts`. A dialect sees neither the store nor the HTTP framework.
  *
- * The shape says what its answers are made from. A poll answers one client with one release. A feed lists
- * releases of a channel.
+ * Its shape states what its answers are made from. A poll answers one client with one release. A feed lists releases
+ * of a channel.
  */
 export type Protocol = PollProtocol | FeedProtocol;
 
@@ -40,10 +40,7 @@ interface Dialect {
   readonly name: string;
   /** The updater's name in documentation. */
   readonly title: string;
-  /**
-   * Whether clients may POST their question. Every dialect answers GET and HEAD for its files; for a document that
-   * `parseRequest` knows only with a body, GET is answered 405.
-   */
+  /** Whether clients may send their question by POST. Every dialect answers GET and HEAD. */
   readonly takesPost: boolean;
   /** Request headers that the answer depends on, in lower case. They become `Vary`. */
   readonly varyHeaders: readonly string[];
@@ -66,7 +63,7 @@ interface Dialect {
 export interface ProtocolRequest {
   readonly application: string;
   readonly channel: string;
-  /** What follows the dialect's name, decoded, without a leading slash. */
+  /** The path after the dialect's name, decoded, without a leading slash. */
   readonly path: readonly string[];
   readonly query: Readonly<Record<string, string>>;
   /** Names in lower case. */
@@ -75,20 +72,20 @@ export interface ProtocolRequest {
   readonly body: string | undefined;
 }
 
-/** What a request asks. */
+/** The question in a request. */
 export interface Question {
   readonly query: UpdateQuery;
   /**
-   * What the document depends on beside the offer and the machine, in the dialect's own words: documents are
-   * rendered once, and cached by this.
+   * A cache key of the dialect, for everything beside the offer and the machine that the document depends on. Each
+   * document is rendered once per key.
    */
   readonly document: string;
-  /** True when `document` holds words of this client alone, such as its id: no cache may store the answer. */
+  /** True when `document` contains text of this client only, such as its id: then no cache may store the answer. */
   readonly isPersonal?: boolean;
 }
 
 /**
- * What a document may be made from. Nothing here differs between two clients on the same kind of machine,
+ * The facts that a document may be made from. Nothing here differs between two clients on the same kind of machine,
  * so one rendered document serves all of them.
  */
 interface DocumentInput extends Pick<UpdateQuery, 'platform' | 'arch' | 'formats'> {
@@ -104,7 +101,7 @@ export interface PollOffer extends DocumentInput {
   readonly artifact: Artifact;
 }
 
-/** What a feed lists beside an offer. */
+/** The releases that a feed lists beside an offer. */
 export interface OlderReleases extends DocumentInput {
   /**
    * Older than the offered release; without an offer, not newer than the client's version. Newest first, at
@@ -123,7 +120,7 @@ export interface ProtocolResponse {
    * `etag` and `vary`.
    */
   readonly headers: Readonly<Record<string, string>>;
-  /** Text, or bytes that are served as they are stored. */
+  /** Text, or stored bytes that are served unchanged. */
   readonly body: string | Uint8Array;
 }
 
@@ -140,7 +137,7 @@ export function filePath(version: string, filename: string): string {
   return `${encodeURIComponent(version)}/${encodeURIComponent(filename)}`;
 }
 
-/** What a client of every dialect may state, in the query or as a header. */
+/** The facts that clients of every dialect may state, in the query or as a header. */
 export function commonFields(request: ProtocolRequest): {
   readonly installationId: string | null;
   readonly osVersion: string | null;

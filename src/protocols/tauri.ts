@@ -35,8 +35,8 @@ export const tauri: PollProtocol = {
 };
 
 /**
- * What a client can install that does not state its bundle type. On Linux only an AppImage: a client that
- * was installed from an AppImage refuses other formats, and the others refuse an AppImage.
+ * The formats for a client that does not state its bundle type. On Linux only AppImage: a client that was installed
+ * from an AppImage refuses other formats, and other clients refuse an AppImage.
  */
 const FORMATS_BY_PLATFORM: Readonly<Record<UpdateQuery['platform'], readonly Format[]>> = {
   windows: ['nsis', 'msi'],

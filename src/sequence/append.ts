@@ -16,11 +16,11 @@ import {
   type Sequence,
 } from './sequence.ts';
 
-/** A change is tried for this long; then it fails, with a definite or an explicitly unknown outcome. */
+/** A change is retried for this long. Then it fails, with a definite or an explicitly unknown outcome. */
 export const APPEND_TIME_MAX_MS = 60_000;
 /**
- * Longest time from the request to its answer for which a created document is certainly the newest. When
- * the machine slept in between, trimming may have freed the number that the document took.
+ * Longest time from the request to its answer for which a created document is certainly the newest. If the machine
+ * slept in between, trimming may have freed the number that the document took.
  */
 const CREATE_TIME_MAX_MS = END_KEPT_MS_MIN / 2;
 const PAUSE_FIRST_MS = 20;
@@ -33,13 +33,13 @@ export interface Base<T> {
   readonly number: number;
   /** Corrupt documents that the new one steps over, and names. */
   readonly skipped: readonly Skipped[];
-  /** The change puts it into the document as it is. */
+  /** The change copies it into the document. */
   readonly changeId: string;
 }
 
 /**
- * Makes the next document; undefined when nothing has to change. It is called again with the newer state
- * whenever another writer was first, so every check belongs inside. It may throw to refuse the change.
+ * Makes the next document; undefined when nothing has to change. It is called again with the newer state whenever
+ * another writer was first, so it must contain every check. It may throw to refuse the change.
  */
 type Change<T> = (base: Base<T>) => T | undefined | Promise<T | undefined>;
 
@@ -59,7 +59,7 @@ export interface AppendDeps {
 }
 
 export interface AppendOptions {
-  /** No other document refers to this sequence yet: deleted documents need not be looked for. */
+  /** No other document refers to this sequence yet, so no document can have been deleted from it. */
   readonly isUnreferenced?: boolean;
 }
 
@@ -94,8 +94,8 @@ export async function appendDocument<T>(
     const document = await change({ newest, number, skipped, changeId });
     if (document === undefined) return { outcome: 'unchanged', newest };
     await refuseEnded(deps.store, sequence);
-    // The machine may have slept, or a user may have left a question open. The number may have been taken
-    // and trimmed away meanwhile: creating it would then succeed, and change nothing.
+    // The machine may have slept, or a user may have left a question open. Another process may have used the number,
+    // and trimming may have freed it: creating it would then succeed without effect.
     const isOld = isTrimmed(sequence) && deps.clock.now() - foundAt >= APPEND_TIME_MAX_MS;
     if (isOld && (await find()).last !== position.last) throw overtaken(sequence);
     foundAt = deps.clock.now();
@@ -113,7 +113,7 @@ export async function appendDocument<T>(
   }
 }
 
-/** Sequences that end are trimmed. The others keep every number, so a created document always counts. */
+/** Only sequences that can end are trimmed. All others keep every number, so a created document always counts. */
 function isTrimmed<T>({ endKey }: Sequence<T>): boolean {
   return endKey !== undefined;
 }
@@ -132,8 +132,8 @@ interface Candidate<T> {
 type Settled<T> = { readonly mine: Entry<T> } | { readonly position: Position<T> };
 
 /**
- * Puts the identical bytes at the same key until the answer is definite. When the number is taken, the
- * change id tells whether this very change took it and the answer was lost.
+ * Sends the identical bytes to the same key until the answer is definite. When the number is taken, the change id
+ * tells whether this very change took it and the answer was lost.
  */
 async function settle<T>(
   deps: AppendDeps,
@@ -160,7 +160,7 @@ async function settle<T>(
       const mine = newer.entries.find((entry) => sequence.changeId(entry.document) === changeId);
       return mine === undefined ? { position: advance(position, newer) } : { mine };
     } catch (error) {
-      // A refusal says nothing about the attempts before it, one of which may have been committed.
+      // A refusal is no evidence about the attempts before it, one of which may have been committed.
       if (!isAppError(error, 'store_unavailable')) {
         throw unclear === undefined ? error : unknownOutcome(sequence, key, error);
       }

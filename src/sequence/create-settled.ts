@@ -16,10 +16,10 @@ const PAUSE_FIRST_MS = 50;
 const PAUSE_MAX_MS = 1_000;
 
 /**
- * Creates an object; while the store does not answer, puts the identical bytes again, for four seconds.
+ * Creates an object; while the store does not answer, sends the identical bytes again, for four seconds.
  *
  * @returns `exists` also when an earlier attempt of this call created it and the answer was lost
- * @throws AppError the store's; after `store_unavailable` the object may be there
+ * @throws AppError the store's; after `store_unavailable` the object may exist
  */
 export async function createRetrying(
   deps: RetryDeps,
@@ -32,9 +32,9 @@ export async function createRetrying(
 }
 
 /**
- * As {@link createRetrying}, for callers that must know whether the object may be there.
+ * Like {@link createRetrying}, for callers that must know whether the object may exist.
  *
- * @throws AppError `outcome_unknown`: the object may be there; otherwise the store's: it is not there
+ * @throws AppError `outcome_unknown`: the object may exist; otherwise the store's: it does not exist
  */
 export async function createSettled(
   deps: RetryDeps,
@@ -65,7 +65,7 @@ async function tryRepeatedly(
       return { outcome: await store.create(key, bytes, { contentType: 'application/json' }) };
     } catch (error) {
       const isOutage = isAppError(error, 'store_unavailable');
-      // A refusal says nothing about the attempts before it, one of which may have been committed.
+      // A refusal is no evidence about the attempts before it, one of which may have been committed.
       mayBeThere ||= isOutage;
       // The pauses also count by themselves: with a clock that is set back, the deadline is far away.
       const isOver = clock.now() >= deadline || pausedMs >= TIME_MAX_MS;

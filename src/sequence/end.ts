@@ -5,11 +5,11 @@ import { isPresent } from '../object-store/presence.ts';
 import { createRetrying } from './create-settled.ts';
 
 /**
- * How a stored thing ends: a session, an account, a message.
+ * Ends a stored thing: a session, an account or a message.
  *
- * All its objects lie below one prefix. Its end is one of them, the marker `end.json`: created once, looked
- * for on every read and before every write, and deleted last. So a write that was under way at the end, and
- * arrives after everything else was deleted, brings nothing back.
+ * All its objects lie below one prefix. Its end is marked by the object `end.json`. This marker is created once,
+ * looked for on every read and before every write, and deleted last. So a write that was under way at the end, and
+ * arrives after everything else was deleted, cannot restore the thing.
  */
 
 export interface EndDeps {
@@ -17,7 +17,7 @@ export interface EndDeps {
   readonly clock: Clock;
 }
 
-/** Longer than any write can be under way, its retries included. */
+/** Longer than any write can take, including its retries. */
 export const END_KEPT_MS_MIN = 3_600_000;
 const SCHEMA_VERSION = 1;
 const END_BYTES_MAX = 4_096;
@@ -87,8 +87,8 @@ async function deleteBelow(store: ObjectStore, prefix: string): Promise<number> 
 }
 
 /**
- * Deletes what has ended below a root such as `sessions/`: its objects at once, its marker when the marker
- * has been kept for its time. Takes two listings, however much has ended.
+ * Deletes all ended things below a root such as `sessions/`: their objects at once, and each marker when it has been
+ * kept for its time. Takes two listings, for any number of ended things.
  *
  * @param keptMs the shortest time for which markers below this root are kept: younger ones are not read
  * @returns how many objects were deleted
@@ -130,10 +130,10 @@ function parentsOf(key: string): readonly string[] {
   return steps.map((_, index) => `${steps.slice(0, index + 1).join('/')}/`);
 }
 
-/** Milliseconds since the epoch; infinite for a marker that cannot be read, which is kept for good. */
+/** Milliseconds since the epoch; infinite for a marker that cannot be read, which is kept forever. */
 async function keptUntil(store: ObjectStore, prefix: string): Promise<number> {
   const object = await store.get(endKey(prefix), { bytesMax: END_BYTES_MAX }).catch((error) => {
-    // One corrupt marker must not keep everything else from being deleted.
+    // One corrupt marker must not prevent the deletion of everything else.
     if (isAppError(error, 'document_too_large')) return undefined;
     throw error;
   });

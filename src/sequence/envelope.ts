@@ -8,9 +8,9 @@ import { parseJsonInSteps } from './json.ts';
 /**
  * The stored form of a document: `{signed, digest, signatures}`.
  *
- * The digest is the SHA-256 of the RFC 8785 canonical form of `signed`, in hex. It tells a corrupt or edited
- * document from a sound one, and other documents refer to it. It is no proof of origin: until documents
- * are signed, an attacker who can write the bucket can write a digest.
+ * The digest is the SHA-256 of the RFC 8785 canonical form of `signed`, in hex. It distinguishes a corrupt or edited
+ * document from a sound one, and other documents refer to it. It does not prove the origin: until documents are
+ * signed, an attacker with write access to the bucket can write a digest.
  */
 
 export const SCHEMA_VERSION = 1;
@@ -58,7 +58,7 @@ export function digestOf(signed: unknown): string {
   return sha256(canonicalize(signed) ?? '');
 }
 
-/** The bytes to store: `signed` in its canonical form, so that readers can hash it as it stands. */
+/** The bytes to store: `signed` in its canonical form, so that readers can hash it unchanged. */
 export function renderEnvelope(signed: object): Uint8Array {
   const canonical = canonicalize(signed) ?? '';
   return Buffer.from(`${HEAD}${canonical},"digest":"${sha256(canonical)}","signatures":[]}\n`);
@@ -73,7 +73,7 @@ function sha256(text: string): string {
 /** Checks a value against a schema, in steps; the result is zod's. */
 export type Check<T> = (value: unknown) => Steps<z.ZodSafeParseResult<T>>;
 
-/** What a stored document must be. */
+/** The requirements on a stored document. */
 export interface Expectation<T> {
   /** For messages. */
   readonly key: string;
@@ -106,7 +106,7 @@ export function parseEnvelope<S extends z.ZodType>(
   return runAtOnce(parseEnvelopeInSteps(bytes, { key, check: checkBy(schema), fields }));
 }
 
-/** As {@link parseEnvelope}, in steps: thousands of offers take a tenth of a second. */
+/** Like {@link parseEnvelope}, in steps: thousands of offers take a tenth of a second. */
 export function* parseEnvelopeInSteps<T>(
   bytes: Uint8Array,
   { key, check, fields }: Expectation<T>,

@@ -41,7 +41,7 @@ function* parseObject(text: string, start: number): Steps<Parsed> {
   return [Object.fromEntries(entries), at + 1];
 }
 
-/** Parses each item at once: items are small, only their number is large. */
+/** Parses each item in one step: items are small, and only their number is large. */
 function* parseArray(text: string, start: number): Steps<Parsed> {
   if (text[start + 1] === ']') return [[], start + 2];
   const items: unknown[] = [];

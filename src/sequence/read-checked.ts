@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { AppError, isAppError } from '../errors.ts';
 import type { ObjectInfo, ObjectStore } from '../object-store/object-store.ts';
 
-/** Reading one document. One wrong answer does not make it corrupt: corruption has to be proven. */
+/** Reading one document. One wrong answer does not make it corrupt: corruption must be proven. */
 
 export interface CorruptBytes {
   readonly error: AppError;
@@ -21,7 +21,7 @@ export interface ReadableSequence<T> {
 
 type Read<T> = { readonly document: T } | { readonly corrupt: CorruptBytes };
 
-/** The bytes of one answer, and what is wrong with them. */
+/** The bytes of one answer, and their problem. */
 interface Suspect {
   readonly error: AppError;
   readonly etag: string | undefined;
@@ -29,7 +29,7 @@ interface Suspect {
   readonly sha256: string | null;
 }
 
-/** Over new connections: a flipped bit, or half an answer, does not repeat. */
+/** Reads over new connections, on which a flipped bit or a truncated answer does not repeat. */
 const READS_AGAIN = 2;
 
 /**
@@ -119,6 +119,6 @@ async function findListed(store: ObjectStore, key: string): Promise<ObjectInfo |
 function contradiction<T>(sequence: ReadableSequence<T>, number: number): AppError {
   return new AppError(
     'store_unavailable',
-    `The store's answers about ${sequence.key(number)} contradict each other, so they are not used. Try again. If this stays, look for a proxy or a cache between this process and the store.`,
+    `The store's answers about ${sequence.key(number)} contradict each other, so they are not used. Try again. If this continues, look for a proxy or a cache between this process and the store.`,
   );
 }

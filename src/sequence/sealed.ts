@@ -20,17 +20,17 @@ interface Definition<S extends z.ZodType> {
   readonly documentBytesMax: number;
   /** See {@link Sequence.endKey}. */
   readonly endKey?: string;
-  /** `skipped` unless given; see {@link Sequence.corruptNewest}. */
+  /** Default: `skipped`. See {@link Sequence.corruptNewest}. */
   readonly corruptNewest?: 'unknown';
   key(number: number): string;
   /** The fields that follow from the key: see {@link Expectation.fields}. */
   expected(number: number): Readonly<Record<string, unknown>>;
 }
 
-/** In bytes. A smaller document is parsed at once: that takes a millisecond or two. */
+/** In bytes. A smaller document is parsed in one step, which takes a millisecond or two. */
 const LARGE_BYTES = 128 * 1024;
 
-/** Defines a sequence of sealed documents: each content comes with the digest it was read under. */
+/** Defines a sequence of sealed documents: each document is returned with its digest. */
 export function defineSequence<S extends z.ZodType<{ change_id: string }>>(
   definition: Definition<S>,
 ): Sequence<Sealed<z.output<S>>> {

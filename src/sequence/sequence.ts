@@ -18,9 +18,9 @@ export interface Sequence<T> extends ReadableSequence<T> {
   /** The key of the marker of its end; undefined for a sequence that never ends. See `end.ts`. */
   readonly endKey?: string;
   /**
-   * What a proven corrupt newest document means. `unknown`: it may have withdrawn something, so the present
-   * state is unknown, and readers and writers refuse to use the document before it until a person allows
-   * it. `skipped`: the document before it counts.
+   * How to treat a newest document that is proven corrupt. `unknown`: it may have withdrawn something, so the present
+   * state is unknown, and readers and writers refuse to use the document before it until an operator allows it.
+   * `skipped`: the document before it counts.
    */
   readonly corruptNewest: 'unknown' | 'skipped';
 }
@@ -30,7 +30,7 @@ export interface Entry<T> {
   readonly document: T;
 }
 
-/** A document that is proven corrupt: truncated, altered, or not what its key says. */
+/** A document that is proven corrupt: it is truncated or altered, or does not match its key. */
 interface CorruptDocument {
   readonly number: number;
   readonly reason: string;
@@ -73,7 +73,7 @@ export async function readDocument<T>(
   return read.document;
 }
 
-/** As {@link readDocument}, and undefined for a corrupt document too: for lists, which show the others. */
+/** Like {@link readDocument}, but undefined also for a corrupt document. For lists, which show the other documents. */
 export async function readSoundDocument<T>(
   store: ObjectStore,
   sequence: Sequence<T>,
@@ -86,9 +86,9 @@ export async function readSoundDocument<T>(
 /**
  * Reads every document above `after`, in one request more than there are documents.
  *
- * Goes past corrupt documents, which must not hide those after them.
+ * Continues after corrupt documents, which must not hide later ones.
  *
- * @param known documents that were proven corrupt before: not proven again while their ETag is the same
+ * @param known documents that were proven corrupt before: they are not proven again while their ETag is the same
  * @throws AppError `document_newer`: a newer release of this software has written there
  */
 export async function readNewer<T>(
@@ -122,8 +122,8 @@ export async function findNewest<T>(
 }
 
 /**
- * As {@link findNewest}, checked against one listing. Galloping takes a hole for the end, and a document
- * behind a hole must neither be overlooked nor have its number used again.
+ * Like {@link findNewest}, and compares the result with one listing. Galloping mistakes a hole for the end. A
+ * document behind a hole must not be overlooked, and its number must not be used again.
  */
 export async function findNewestListed<T>(
   store: ObjectStore,
@@ -212,10 +212,10 @@ function corruptDocument(number: number, { error, sha256, etag }: CorruptBytes):
   return { number, reason: error.message, sha256, etag };
 }
 
-/** The position after reading on from it. */
+/** The position after reading on from `position`. */
 export function advance<T>(position: Position<T>, newer: Newer<T>): Position<T> {
   const newest = newer.entries.at(-1) ?? position.newest;
-  // Reading on from the newest readable document meets the same corrupt documents again.
+  // Reading on from the newest readable document reads the same corrupt documents again.
   const known = new Map(
     [...position.corrupt, ...newer.corrupt].map((document) => [document.number, document]),
   );
@@ -224,8 +224,8 @@ export function advance<T>(position: Position<T>, newer: Newer<T>): Position<T> 
 }
 
 /**
- * Refuses to go on from the document before a corrupt newest one, where that makes the present state
- * unknown, unless a person has allowed it for each corrupt number.
+ * When a corrupt newest document makes the present state unknown, refuses to use the document before it, unless the
+ * operator has allowed that for each corrupt number.
  *
  * @throws AppError `document_corrupt`, with the option that allows it
  */
@@ -241,6 +241,6 @@ export function refuseUnknownState<T>(
   const before = newest === undefined ? 'an empty state' : `number ${newest.number}`;
   throw new AppError(
     'document_corrupt',
-    `The present state of the ${sequence.name} is unknown: ${refused.map(({ reason }) => reason).join(' ')} It may have been a withdrawal. Restore the object from a backup. To go on from ${before} instead, run the same command with ${numbers.map((number) => `--skip-corrupt ${number}`).join(' ')}; check with "slipway releases" afterwards.`,
+    `The present state of the ${sequence.name} is unknown: ${refused.map(({ reason }) => reason).join(' ')} It may have been a withdrawal. Restore the object from a backup. To continue from ${before} instead, run the same command with ${numbers.map((number) => `--skip-corrupt ${number}`).join(' ')}; check with "slipway releases" afterwards.`,
   );
 }

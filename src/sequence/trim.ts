@@ -1,7 +1,7 @@
 import type { ObjectStore } from '../object-store/object-store.ts';
 import { END_KEPT_MS_MIN, type EndDeps } from './end.ts';
 
-/** Deleting old documents of sequences that need no history: the newest document has the whole state. */
+/** Deletes old documents of sequences that need no history: the newest document has the whole state. */
 
 /** This many of the newest documents are always kept: readers step over a corrupt one. */
 export const NEWEST_KEPT = 3;
@@ -9,9 +9,9 @@ export const NEWEST_KEPT = 3;
 /**
  * From this newest number on, galloping no longer needs the given number; infinite for a power of two.
  *
- * `findLast` probes the powers of two, then bisects. On its way to the newest number it meets the taken
- * numbers that consist of its leading bits. So it meets a number as long as the newest one is below the
- * next number with as many trailing zeros. Of n documents it needs fewer than 2 · log2(n) + 3.
+ * `findLast` probes the powers of two, then bisects. On its way to the newest number it reads the taken numbers that
+ * consist of its leading bits. So it reads a number while the newest one is below the next number with as many
+ * trailing zeros. It needs fewer than 2 · log2(n) + 3 of n documents.
  */
 export function neededBelow(number: number): number {
   const lowestBit = number & -number;
@@ -20,9 +20,9 @@ export function neededBelow(number: number): number {
 }
 
 /**
- * Whether documents are missing between the newest sound one and the last number. When all documents that
- * trimming keeps at the end are corrupt, the next sound one is old. It must not count as the present state:
- * everything withdrawn since then would be valid again.
+ * Whether documents are missing between the newest sound one and the last number. When all documents that trimming
+ * keeps at the end are corrupt, the next sound one is old. It must not be used as the present state: everything
+ * withdrawn since then would be valid again.
  *
  * @param newest the number of the newest sound document
  * @param last the highest number that is taken
@@ -69,9 +69,9 @@ export async function* listSequences(
 }
 
 /**
- * The documents that can be deleted, the oldest first: galloping has not needed them for longer than any
- * reader or writer can be under way. A reader that found a number free just before another process took
- * it still bisects down to documents that were needed until then.
+ * The documents that can be deleted, the oldest first: galloping has not needed them for longer than any reader or
+ * writer can be under way. The delay is for a reader that found a number free just before another process took it: it
+ * still reads the documents that were needed before.
  */
 export function removableKeys({ clock }: EndDeps, { documents }: Listed): readonly Removable[] {
   const inOrder = [...documents].sort((a, b) => a.number - b.number);

@@ -22,20 +22,20 @@ interface ComponentReading {
   readonly status: ComponentStatus;
   /** Public: without a host, bucket, key or secret. */
   readonly description: string;
-  /** What this state means for the whole service. */
+  /** The impact of this state on the whole service. */
   readonly impact: Indicator;
 }
 
-/** One component that is probed in the background; real traffic may report on it as well. */
+/** One component that is probed in the background; real requests may report on it as well. */
 export interface ProbedComponent {
   readonly kind: 'probed';
   readonly id: string;
   readonly name: string;
-  /** What its outage means for the whole service; being slow is always `minor`. */
+  /** The impact of its outage on the whole service; slowness is always `minor`. */
   readonly outageImpact: 'minor' | 'major';
   /**
-   * Resolves when the component works, throws when it does not. The error goes to the log, not to the page.
-   * Must end when the signal aborts. Without a probe, only real traffic tells the state.
+   * Resolves when the component works, throws when it does not. The error goes to the log, not to the page. Must end
+   * when the signal aborts. Without a probe, only real requests report the state.
    */
   readonly probe?: (signal: AbortSignal) => Promise<unknown>;
   /** Default 5 s. */
@@ -63,7 +63,7 @@ export interface ObservedApplication {
 type State = Pick<ComponentReading, 'status' | 'description' | 'impact'>;
 
 /**
- * The component `catalog` for the whole, and `catalog:{application}` for each application.
+ * The component `catalog` for all applications together, and `catalog:{application}` for each.
  *
  * @param deps.staleMaxMs the same as the catalog's: how long clients are answered from an unconfirmed state
  */
@@ -74,7 +74,7 @@ export function catalogComponents(deps: {
 }): ReadComponents {
   const { clock, staleMaxMs } = deps;
   const ageOf = ({ confirmedAt }: ObservedApplication): number | null =>
-    // Zero is the confirmation of a saved state that the store never confirmed.
+    // Zero: the store never confirmed this saved state.
     confirmedAt === undefined || confirmedAt === 0 ? null : clock.now() - confirmedAt;
   return {
     kind: 'read',
@@ -121,7 +121,7 @@ function stateOfAll(health: ObservedCatalog, isAllOut: boolean, count: number): 
 function stateOf(observed: ObservedApplication, age: number | null, staleMaxMs: number): State {
   const { revision, source, problems, storeFailing } = observed;
   if (source === 'none') {
-    // An application that is only registered is no outage; one whose every revision is corrupt is.
+    // An application without revisions is not an outage. An application with only corrupt revisions is one.
     return age === null || problems.length > 0
       ? out('No catalog could be loaded: nothing is offered.')
       : { status: 'operational', description: 'Nothing is published yet.', impact: 'none' };
@@ -139,7 +139,7 @@ function stateOf(observed: ObservedApplication, age: number | null, staleMaxMs: 
     return { status: 'degraded_performance', description, impact: 'minor' };
   }
   if (problems.length > 0) {
-    // Without the problems' own sentences: those name keys.
+    // Leaves out the texts of the problems, because they name keys.
     const count = counted(problems.length, 'problem');
     const description = `Answers come from ${confirmed}, with ${count}; see the log.`;
     return { status: 'degraded_performance', description, impact: 'minor' };
@@ -193,7 +193,7 @@ export function diskComponent(deps: {
   };
 }
 
-/** Reads an object that cannot exist: a store that denies this cannot tell that an object is missing. */
+/** Reads an object that cannot exist. A store that denies this read does not report missing objects as missing. */
 export function objectStoreComponent(deps: {
   readonly store: ObjectStore;
   readonly randomness: Randomness;
@@ -206,7 +206,7 @@ export function objectStoreComponent(deps: {
     id: deps.id ?? 'object_store',
     name: deps.name ?? 'Object store',
     outageImpact: 'major',
-    // Not a HEAD: its 404 is the same for a missing object and a missing bucket.
+    // Does not use HEAD: its 404 is the same for a missing object and a missing bucket.
     probe: async (signal) => {
       const key = probeKey(deps.randomness.id());
       const found = await deps.store.get(key, { signal, bytesMax: 1024 });

@@ -2,7 +2,7 @@ import type { Clock } from '../clock.ts';
 import { AppError, isAppError } from '../errors.ts';
 import type { ComponentStatus } from './report.ts';
 
-/** What a probe, or real traffic, found out. */
+/** The result of a probe or of a real request. */
 export interface Finding {
   readonly status: ComponentStatus;
   /** Public: without a host, bucket, key or secret. */
@@ -14,7 +14,7 @@ export interface Finding {
 const SLOW_MS = 2_000;
 
 /**
- * Runs a probe once. Undefined when it was stopped: that says nothing about the component.
+ * Runs a probe once. Undefined when the probe was stopped, which is no evidence about the component.
  *
  * @param probe throws when the component does not work
  */
@@ -36,7 +36,7 @@ export async function runProbe(
   }
 }
 
-/** The messages of errors name hosts, buckets and keys: they belong into the log. */
+/** The messages of errors name hosts, buckets and keys: they must appear in the log only. */
 function publicSentence(error: unknown): string {
   const kind = isAppError(error) ? error.kind : 'internal';
   if (kind === 'unavailable' || kind === 'rate_limited') return 'Does not answer.';

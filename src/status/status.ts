@@ -12,22 +12,22 @@ import {
   worstOf,
 } from './report.ts';
 
-/** The state of the service and of what it depends on, found out in the background. */
+/** The state of the service and of its dependencies, checked in the background. */
 export interface Status {
-  /** Probes every component at once, then over and over until stopped. */
+  /** Probes every component at once, then repeatedly until stopped. */
   start(): void;
   /** Resolves when no probe is running. */
   stop(): Promise<void>;
   /** From memory. */
   report(): StatusReport;
   /**
-   * Real traffic met a failure of a component: it counts at once, without waiting for the next probe.
+   * A real request met a failure of a component. It counts at once, without waiting for the next probe.
    *
    * @param id of a probed component; ignored when this service has no such component
    * @param sentence public: without a host, bucket, key or secret
    */
   noteFailure(id: string, sentence: string): void;
-  /** Real traffic met a component that works. */
+  /** A real request found that a component works. */
   noteSuccess(id: string): void;
 }
 
@@ -45,9 +45,9 @@ const PROBE_TIMEOUT_MS = 5_000;
 const READ_INTERVAL_MS = 5_000;
 
 /**
- * A component that was not checked yet counts as operational, and says so: the first probe runs within
- * seconds, and an alarm at every start would teach operators to ignore alarms. Components in memory, the
- * catalog above all, are right from the first report on.
+ * A component that was not checked yet counts as operational, and its sentence states that. The first probe runs
+ * within seconds, and an alarm at every start would teach operators to ignore alarms. Components in memory, such as
+ * the catalog, are correct from the first report on.
  */
 export function createStatus(deps: StatusDeps): Status {
   const { clock, components } = deps;
@@ -61,7 +61,7 @@ export function createStatus(deps: StatusDeps): Status {
     if (probe === undefined) return [];
     const check = async (stopping: AbortSignal): Promise<void> => {
       const finding = await runProbe(clock, stopping, timeoutMs, probe);
-      // A failing probe is no failure of the task: the poll does not slow down, and sees the recovery.
+      // A failed probe is not a failure of the task: the poll does not slow down, so that it finds the recovery soon.
       if (finding !== undefined) ledger.note(id, finding);
     };
     return [startPolling(deps, intervalMs, check, 0)];

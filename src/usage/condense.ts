@@ -4,15 +4,15 @@ import { DAY_MS, dayOf, EARLIER_DAYS, getOrCreate, OTHER, type Row, sumRows } fr
 const DETAIL_DAYS = 90;
 /** Days that keep one row for each application. */
 const DAILY_DAYS = 400;
-/** To write or read a total of so many rows takes some 100 ms of the processor, at most once an hour. */
+/** Writing or reading a total with this many rows takes about 100 ms of processor time, at most once an hour. */
 const ROWS_MAX = 10_000;
 
 /**
- * Sums rows, those of old days together: 90 days of detail, 400 days of one row for each application, and
- * one row for each application of all days before ({@link EARLIER_DAYS}).
+ * Sums rows, with less detail for old days. Days keep their detail for 90 days, and then one row for each application
+ * until they are 400 days old. One row for each application has the sum of all days before ({@link EARLIER_DAYS}).
  *
  * @param now milliseconds since the Unix epoch
- * @param rowsMax above it the oldest days lose their detail sooner, and then their rows
+ * @param rowsMax with more rows, the oldest days lose their detail sooner, and then their rows
  */
 export function condense(rows: Iterable<Row>, now: number, rowsMax = ROWS_MAX): Row[] {
   const detailedFrom = dayOf(now - (DETAIL_DAYS - 1) * DAY_MS);
@@ -37,7 +37,7 @@ export function condense(rows: Iterable<Row>, now: number, rowsMax = ROWS_MAX): 
   return [...days.values()].flat();
 }
 
-/** One row for each application, of rows of one day. */
+/** Sums the rows of one day to one row for each application. */
 function sumApplications(rows: readonly Row[]): Row[] {
   return sumRows(rows.map((row) => ({ ...row, channel: OTHER, platform: OTHER, version: OTHER })));
 }

@@ -36,12 +36,12 @@ export interface Counted {
   readonly minutes: readonly MinuteRow[];
 }
 
-/** Stands for all names that have no row of their own. Like `UNSTATED`, it is no valid version. */
+/** The name in rows that sum all names without a separate row. Like `UNSTATED`, it is not a valid version. */
 export const OTHER = 'other';
 /** The version of clients that do not state theirs. */
 export const UNSTATED = 'unstated';
 
-/** The day of rows that sum all days without rows of their own; it sorts before every real day. */
+/** The day in rows that sum all days without separate rows; it sorts before every real day. */
 export const EARLIER_DAYS = '0000-00-00';
 
 export const MINUTE_MS = 60_000;
@@ -65,8 +65,8 @@ export function sumRows(rows: Iterable<Row>): Row[] {
 }
 
 /**
- * What `rows` count beyond `counted`. Both have at most one row for each day, application, channel, platform
- * and version.
+ * Subtracts `counted` from `rows`. Both have at most one row for each day, application, channel, platform and
+ * version.
  */
 export function subtractRows(rows: readonly Row[], counted: readonly Row[]): Row[] {
   const known = new Map(counted.map((row) => [groupOf(row), row]));
@@ -100,7 +100,7 @@ export function sumMinutes(rows: Iterable<MinuteRow>): MinuteRow[] {
 
 export type Writable<T> = { -readonly [K in keyof T]: T[K] };
 
-/** The value of the key; makes and stores one if there is none. */
+/** The value of the key; makes and stores a value if the key has none. */
 export function getOrCreate<K, V>(map: Map<K, V>, key: K, make: () => V): V {
   const known = map.get(key);
   if (known !== undefined) return known;

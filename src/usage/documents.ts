@@ -13,9 +13,9 @@ import { snapshotKey, totalKey } from './keys.ts';
 
 /** The stored documents: snapshots and totals, v1. They hold nothing about a person or an installation. */
 
-/** Bytes: several times what the rows of a snapshot take with the longest names. */
+/** In bytes: several times the size of a snapshot's rows with the longest names. */
 const SNAPSHOT_BYTES_MAX = 8 * 1024 * 1024;
-/** Bytes: twice what the rows of a total take with the longest names. */
+/** In bytes: twice the size of a total's rows with the longest names. */
 const TOTAL_BYTES_MAX = 16 * 1024 * 1024;
 
 const count = z.int().nonnegative();
@@ -41,7 +41,7 @@ const rows = z
 export const snapshotSchema = z.object({
   schema_version: z.literal(SCHEMA_VERSION),
   type: z.literal('usage_snapshot'),
-  counter: z.uuid().describe('Random for each start of a process and each day.'),
+  counter: z.uuid().describe('A random id, new for each start of a process and each day.'),
   number: number.describe('Each number holds everything that the lower numbers hold.'),
   closed: z
     .boolean()
@@ -70,7 +70,7 @@ export const totalSchema = z.object({
   ),
 });
 
-/** What one process had counted, from the beginning of its counter to this snapshot. */
+/** The counts of one process, from the beginning of its counter to this snapshot. */
 export interface Snapshot {
   readonly counter: string;
   readonly number: number;
@@ -91,7 +91,7 @@ export interface Total {
 }
 
 export interface AddedCounter {
-  /** Of the counter's last snapshot. */
+  /** The number of the counter's last snapshot. */
   readonly number: number;
   /** Milliseconds since the Unix epoch. */
   readonly addedAt: number;

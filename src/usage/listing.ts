@@ -19,11 +19,11 @@ export interface Listing {
   /** By counter id, the highest number first. */
   readonly counters: ReadonlyMap<string, readonly ListedObject[]>;
   /**
-   * The present, in milliseconds since the Unix epoch, or earlier. All ages are told by it: a clock that is
-   * ahead cannot make an object older than the store says, and a wrong time in the store cannot either.
+   * A time in milliseconds since the Unix epoch: now, or earlier. All ages are measured from it, so that neither a
+   * fast clock of this process nor a wrong time in the store makes an object look too old.
    */
   readonly present: number;
-  /** When this process asked for it, in milliseconds since the Unix epoch. */
+  /** When this process requested it, in milliseconds since the Unix epoch. */
   readonly askedAt: number;
 }
 
@@ -65,7 +65,7 @@ export function requireCurrent(clock: Clock, { askedAt }: Listing): void {
  * Creates an object if its key is free.
  *
  * @returns `exists` also when this call created it and the answer was lost
- * @throws AppError that of {@link requireCurrent}; the store's: after `store_unavailable` the object may be there
+ * @throws AppError the store's; after `store_unavailable` the object may exist
  */
 export async function createWhileCurrent(
   deps: { readonly store: ObjectStore; readonly clock: Clock },

@@ -13,17 +13,17 @@ import { TALLY_ROWS_MAX, type Tally } from './tally.ts';
 export interface OwnCounter {
   /** Changes when a day ends, when the counter is full, and when another process has closed it. */
   id(): string;
-  /** What this process counted and {@link StoredCounts} does not have. */
+  /** The counts of this process that {@link StoredCounts} does not have. */
   counted(): readonly Counted[];
   /**
-   * Goes on in a new counter when the total has this one.
+   * Continues in a new counter when the total has this one.
    *
    * @param wasAbsent whether totals may have forgotten the counter since this process last read them
    * @throws AppError the store's
    */
   leaveIfAdded(listing: Listing, wasAbsent: boolean): Promise<void>;
   /**
-   * Stores what was counted since the last time. What the store does not confirm is kept and sent again.
+   * Stores the counts since the last call. Keeps counts that the store does not confirm, and sends them again.
    *
    * @throws AppError the store's
    */
@@ -42,12 +42,12 @@ interface OwnCounterDeps {
 
 export function createOwnCounter(deps: OwnCounterDeps): OwnCounter {
   const { clock, tally, stored } = deps;
-  /** The newest snapshot that is surely in the store; number 0 for none. */
+  /** The newest snapshot that the store has confirmed; number 0 for none. */
   let settled = openCounter(deps);
   /** The next one. Its content stays the same until the store has confirmed it. */
   let pending: Snapshot | undefined;
 
-  /** Goes on in a new counter with what the closed one does not have. */
+  /** Continues in a new counter with the counts that the closed one does not have. */
   const moveOn = (closed: Snapshot): void => {
     const own = pending ?? settled;
     settled = openCounter(deps);
@@ -92,7 +92,7 @@ export function createOwnCounter(deps: OwnCounterDeps): OwnCounter {
         added === undefined ? 'missing' : await stored.readSnapshot(counter, added.number);
       if (typeof closed === 'object') return moveOn(closed);
       if (pending !== undefined) {
-        // It may have been stored. To store it again would count it twice.
+        // The snapshot may have been stored. Storing it again would count it twice.
         const what = 'counts of one flush are given up: the store never confirmed them';
         deps.log.warn({ counter }, what);
       }
@@ -126,7 +126,10 @@ function addCounted(before: Snapshot, { rows, minutes }: Counted, minutesFrom: n
   };
 }
 
-/** What is under the key then: this snapshot, or the one with which another process closed the counter. */
+/**
+ * Stores the snapshot. Returns the one under its key: this snapshot, or the one with which another process closed the
+ * counter.
+ */
 async function putSnapshot(
   deps: OwnCounterDeps,
   listing: Listing,

@@ -16,7 +16,7 @@ export interface PublicMetrics {
   /** Means over the last five full minutes that every process has had time to report. */
   readonly checksPerMinute: number;
   readonly offersPerMinute: number;
-  /** Of the checks of the last seven UTC days. */
+  /** Shares of the checks of the last seven UTC days. */
   readonly shares: {
     readonly versions: readonly Share[];
     readonly platforms: readonly Share[];
@@ -106,9 +106,9 @@ function makeRates(
 }
 
 /**
- * Shows only multiples of the smallest group, and fewer as none. Otherwise a visitor could subtract two public
- * numbers (all time and 30 days, all applications and one, two answers) and see a single download. A visitor
- * who adds own downloads can still learn when there was another one, and no more.
+ * Rounds down to a multiple of the smallest group. Otherwise a visitor could subtract two public numbers (all time
+ * and 30 days, all applications and one, two answers) and see a single download. A visitor who adds downloads of
+ * their own can still learn when another visitor downloads, but nothing else.
  */
 function roundDown(total: number, groupMin: number): number {
   return total - (total % groupMin);

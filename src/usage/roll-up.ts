@@ -15,14 +15,14 @@ import { createWhileCurrent, type Listing } from './listing.ts';
 import type { StoredCounts } from './stored-counts.ts';
 
 const HOUR_MS = 3_600_000;
-/** Longer than minutes are of use for rates: totals have none. */
+/** Longer than minutes are needed for rates: totals have no minutes. */
 const IDLE_MS = 2 * HOUR_MS;
 const ROLL_UP_EVERY_MS = HOUR_MS;
-/** Until then a process that finds the newest total corrupt has the counters to read. */
+/** Until then, a process that finds the newest total corrupt can read the counters instead. */
 export const ADDED_KEPT_MS = DAY_MS;
 const TOTALS_KEPT_MS = 2 * DAY_MS;
 const TOTALS_KEPT_MIN = 8;
-/** A total names a closed counter for at least so long, so that its process cannot go on with it. */
+/** A total names a closed counter for at least this long, so that its process cannot continue it. */
 export const REMEMBERED_MS = 7 * DAY_MS;
 /** A process that counts while it is closed is not idle. */
 const CLOSE_TRIES = 5;
@@ -37,8 +37,8 @@ interface RollUpDeps {
 /**
  * Closes the counters that no process has written for hours, and adds them to a new total.
  *
- * To close a counter is to create its next number, as a copy: its process, if it is only slow, then finds the
- * number taken. So what a closed counter holds is final, and any number of processes may do this at once.
+ * Closing a counter creates its next number, as a copy. If its process is only slow, it then finds the number taken.
+ * So the content of a closed counter is final, and any number of processes may do this at once.
  *
  * @throws AppError the store's
  */
@@ -60,7 +60,7 @@ export async function rollUp(deps: RollUpDeps, listing: Listing): Promise<void> 
     totalKey(total.number),
     renderTotal(total),
   );
-  // Another process was first, or this one and the answer was lost: the next listing has it.
+  // Another process was first, or this process created it and the answer was lost. The next listing has it.
   if (outcome === 'exists') return;
   stored.addTotal(total);
   await Promise.all(removable(total, listing).map((key) => limit(() => deps.store.delete(key))));
@@ -76,7 +76,7 @@ function isIdle(
   return (isOld || isClosed) && stored.hasNewest(counter, listed);
 }
 
-/** The counter's last snapshot; undefined when the counter turns out to be in use. */
+/** The counter's last snapshot; undefined when the counter is still in use. */
 async function close(
   deps: RollUpDeps,
   listing: Listing,
@@ -84,7 +84,7 @@ async function close(
 ): Promise<Snapshot | undefined> {
   const { counter } = newest;
   let last = newest;
-  // The newest may be corrupt: its number is taken.
+  // The newest snapshot may be corrupt, but its number is taken.
   let number = Math.max(last.number, listing.counters.get(counter)?.[0]?.number ?? 0) + 1;
   for (let tries = 0; tries < CLOSE_TRIES && !last.isClosed; tries++, number++) {
     const copy = { ...last, number, isClosed: true };
@@ -121,7 +121,7 @@ function nextTotal(
   };
 }
 
-/** Keys of counters that have been in totals for long enough, and of totals that are not read any more. */
+/** Keys of counters that totals have had for long enough, and of totals that are no longer read. */
 function removable({ counters: added }: Total, { totals, counters, present }: Listing): string[] {
   const oldCounters = [...counters].filter(([counter]) => {
     const addedAt = added.get(counter)?.addedAt ?? Number.POSITIVE_INFINITY;

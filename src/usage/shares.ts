@@ -13,9 +13,9 @@ export interface Share {
  *
  * Each rule prevents one way to count a few people:
  * - A group below `groupMin` is not named, but part of "other": a rare version would show them.
- * - If "other" itself is below `groupMin`, the smallest named group joins it: otherwise 100 % minus the named
- *   groups would show them. A rest that rounds to 0 % is left out instead, because it does not show.
- * - Shares are whole percents, and the count of a group is not public: a visitor who subtracts the shares of two
+ * - If "other" itself is below `groupMin`, the smallest named group joins it: otherwise 100 % minus the named groups
+ *   would show them. A rest that rounds to 0 % is left out instead, because it reveals nothing.
+ * - Shares are whole percents, and the count of a group is not public. So a visitor who subtracts the shares of two
  *   times, or of one application and all, does not get single checks.
  */
 export function publicShares(

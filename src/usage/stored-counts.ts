@@ -8,9 +8,9 @@ import { type Snapshot, snapshotsOf, type Total, totals } from './documents.ts';
 import type { ListedObject, Listing } from './listing.ts';
 
 /**
- * What all processes have stored, as far as this process has read it: the newest total, and the newest
- * snapshot of each counter that the total does not have. Both only ever move to higher numbers, so it does
- * no harm to read something twice, late, or from a listing that lacks the newest objects.
+ * The stored counts of all processes, as this process has read them: the newest total, and the newest snapshot of
+ * each counter that the total does not have. Both only move to higher numbers, so it is harmless to read an object
+ * twice or late, or to use a listing that lacks the newest objects.
  */
 export interface StoredCounts {
   total(): Total | undefined;
@@ -32,7 +32,7 @@ export interface StoredCounts {
   readSnapshot(counter: string, number: number): Promise<Snapshot | Unreadable>;
   /** Whether the newest of these snapshots of a counter has been read, or is known to be corrupt. */
   hasNewest(counter: string, listed: readonly ListedObject[]): boolean;
-  /** Drops all snapshots: those that still count are in the store. */
+  /** Drops all snapshots: the ones that still count are in the store. */
   forgetSnapshots(): void;
 }
 
@@ -87,7 +87,7 @@ export function createStoredCounts(deps: StoredCountsDeps): StoredCounts {
         if (number <= (total?.number ?? 0)) return;
         const newer = await read(totals, number);
         if (newer === 'newer') {
-          const why = `${totals.key(number)} is of a newer Slipway: upgrade this one.`;
+          const why = `${totals.key(number)} was written by a newer Slipway: upgrade this one.`;
           throw new AppError('document_newer', why);
         }
         if (newer === 'corrupt' || newer === 'missing') continue;
@@ -114,7 +114,7 @@ export function createStoredCounts(deps: StoredCountsDeps): StoredCounts {
 }
 
 function createReader({ store, log }: StoredCountsDeps) {
-  /** By key: each is reported once. */
+  /** Keys of documents that were reported: each is reported once. */
   const unreadable = new Map<string, 'corrupt' | 'newer'>();
   const read = async <T>(
     sequence: ReadableSequence<T>,

@@ -13,22 +13,22 @@ import {
 } from './counts.ts';
 import type { UsageCounter } from './usage-counter.ts';
 
-/** What this process counted since its last flush. To count costs a few look-ups and builds no strings. */
+/** The counts of this process since its last flush. Counting costs a few look-ups and builds no strings. */
 export interface Tally extends UsageCounter {
-  /** Returns what was counted since the last `take`, and removes it; undefined for nothing. */
+  /** Returns the counts since the last `take` and removes them; undefined when there are none. */
   take(): Counted | undefined;
-  /** Returns what `take` would, and keeps it. */
+  /** Returns the same as `take`, and keeps the counts. */
   peek(): Counted | undefined;
 }
 
 interface TallyDeps {
   readonly clock: Clock;
   /**
-   * Whether the catalog has the version, as far as the channel may tell. Clients can make up versions, so
-   * only known ones get a row of their own.
+   * Whether the catalog has the version, as far as the channel may tell. Clients can make up versions, so only known
+   * ones get a separate row.
    */
   isKnownVersion(application: string, channel: string, version: string): boolean;
-  /** For how long minutes are used, in milliseconds. */
+  /** How long the counts of a minute are used, in milliseconds. */
   readonly minutesKeptMs: number;
 }
 
@@ -69,7 +69,7 @@ export function createTally(deps: TallyDeps): Tally {
     return group;
   };
 
-  /** Adds the group if there is none of today. */
+  /** Adds the group if today has none. */
   const openGroup = (
     application: string,
     channel: string,

@@ -25,19 +25,19 @@ import type { UsageCounter } from './usage-counter.ts';
  * - Each process has a *counter*, with a random id: a new one for each start and each day. Every interval it
  *   stores a numbered *snapshot* of everything its counter has counted. Readers use the highest number of each
  *   counter: no retry, late read or old listing counts anything twice.
- * - Any process *closes* a counter that is idle for hours, by creating its next number as a copy. If the
- *   counter's process is only slow, it finds the number taken and goes on in a new counter with the rest.
+ * - Any process *closes* a counter that is idle for hours, by creating its next number as a copy. If the counter's
+ *   process is only slow, it finds the number taken and continues in a new counter with the rest.
  * - Closed counters are added to a new *total*, which names them. A counter that a total names is not read any
  *   more, and is deleted a day later.
  *
  * So each count is in exactly one place: in the newest total, or in a counter that it does not name.
  */
 export interface Usage extends UsageCounter {
-  /** A crash loses at most what was counted in this time. */
+  /** A crash loses at most the counts of this interval. */
   readonly flushIntervalMs: number;
   /** Refreshes now and every interval until stopped. */
   start(): void;
-  /** Stores what is left, within a few seconds. Never throws. */
+  /** Stores the remaining counts, within a few seconds. Never throws. */
   stop(): Promise<void>;
   /** Stores own counts, reads those of other processes, and rolls up. Never throws: failures are logged. */
   refresh(): Promise<void>;
@@ -66,12 +66,15 @@ interface UsageDeps {
 
 const STOP_MAX_MS = 3_000;
 const METRICS_FRESH_MS = 5_000;
-/** On top of the two intervals between counting, flushing, and reading by other processes. */
+/** Added to the two intervals: from counting to flushing, and from flushing to reading by other processes. */
 const REPORT_SLACK_MS = 10_000;
 const MINUTES_KEPT_EXTRA_MS = 10 * MINUTE_MS;
 /** The most that `startPolling` lengthens an interval by. */
 const JITTER_MAX = 1.2;
-/** Totals that are so much newer than what this process has read may have forgotten counters that it knows. */
+/**
+ * If totals are newer by this much than the one that this process has read, they may have forgotten counters that it
+ * knows.
+ */
 const ABSENT_AFTER_MS = REMEMBERED_MS - DAY_MS;
 
 export function createUsage(deps: UsageDeps): Usage {
@@ -130,7 +133,7 @@ function createRounds(deps: UsageDeps, stored: StoredCounts, counter: OwnCounter
   const flush = async (): Promise<Listing | undefined> => {
     const listing = await attempt('list', () => listUsage(store, clock));
     if (listing === undefined) return undefined;
-    // After a pause the counter may have been closed, added and deleted: then the total tells.
+    // After a pause the counter may have been closed, added and deleted: then only the total shows it.
     mayBeDeleted ||= listing.askedAt - listedAt >= ADDED_KEPT_MS;
     listedAt = listing.askedAt;
     const isTotalRead = await attempt('read the total', async () => {
@@ -158,7 +161,7 @@ function createRounds(deps: UsageDeps, stored: StoredCounts, counter: OwnCounter
   return { flush, refresh };
 }
 
-/** Makes public metrics again every few seconds, not for every request. */
+/** Computes public metrics every few seconds, not for every request. */
 function createMetricsCache(
   deps: Pick<UsageDeps, 'clock' | 'groupMin' | 'isPublicChannel'> & {
     readonly known: Known;

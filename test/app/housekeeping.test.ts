@@ -42,7 +42,7 @@ function setUp() {
 }
 
 describe('cleaning up', () => {
-  it('is done by one process an hour, the first to claim it', async () => {
+  it('is done once an hour, by the first process that claims the hour', async () => {
     const { clock, ran, process } = setUp();
     const processes = [process('a'), process('b'), process('c')];
     await Promise.all(processes.map((one) => one.runOnce()));
@@ -99,7 +99,7 @@ describe('cleaning up', () => {
   });
 
   it.each([1, 24, 400 * 24])(
-    'deletes nothing when this clock is %i hours off, either way',
+    'deletes nothing when the clock of this machine is %i hours off',
     async (hours) => {
       for (const sign of [1, -1]) {
         const { store, ran, clock } = setUp();

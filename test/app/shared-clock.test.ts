@@ -48,7 +48,7 @@ describe('the time of the store, as its answers state it', () => {
     expect(time.offsetMs()).toBe(500);
   });
 
-  it('changes nothing when the clocks agree, or when the store has no clock of its own', () => {
+  it('changes nothing when the clocks agree, or when the store has no clock', () => {
     const clock = createFixedClock();
     expect(createSharedClock(clock, {}).now()).toBe(clock.now());
     expect(createSharedClock(clock, { clockOffsetMs: () => 1_500 }).now()).toBe(clock.now());

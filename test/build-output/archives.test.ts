@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { readAppTar, readAppZip } from '../../src/build-output/mac-application.ts';
 import { readNupkg } from '../../src/build-output/nupkg.ts';
 import { readBuildOutput } from '../../src/build-output/read-build-output.ts';
-import { machO, pe, tar, tarHeader, temporaryDirectory, zip } from './materialise.ts';
+import { machO, pe, tar, tarHeader, temporaryDirectory, zip } from './materialize.ts';
 
 const PROGRAM = 'App.app/Contents/MacOS/App';
 
@@ -73,7 +73,7 @@ describe('a corrupt archive', () => {
     await expect(reading).rejects.toThrow(/its arch .* is unclear.*arch=…/);
   });
 
-  test('is no evidence where something else states the architecture', async () => {
+  test('is ignored when something else states the architecture', async () => {
     const path = await saved('App_aarch64.app.tar.gz', Buffer.from('x'));
     const { artifacts } = await readBuildOutput({ paths: [path], version: '1.0.0' });
     expect(artifacts).toMatchObject([{ arch: 'arm64' }]);

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { readBuildOutput } from '../../src/build-output/read-build-output.ts';
-import { materialise, summarise } from './materialise.ts';
+import { materialize, summarise } from './materialize.ts';
 
 /**
  * Verbatim listings of real builds: the whole result, what each becomes and what is left out of it,
@@ -45,7 +45,7 @@ const LISTINGS: Readonly<Record<string, { version: string; machines?: Record<str
 };
 
 test.each(Object.entries(LISTINGS))('%s', async (listing, { version, machines = {} }) => {
-  const root = await materialise(listing, { version, machines });
+  const root = await materialize(listing, { version, machines });
   const output = await readBuildOutput({ paths: [root], version });
   const skipped = output.skipped.map(({ path, reason }) => `${path}: ${reason}`);
   const lines = ['published', ...summarise(output), '', 'skipped', ...skipped.sort(), ''];
@@ -54,7 +54,7 @@ test.each(Object.entries(LISTINGS))('%s', async (listing, { version, machines = 
 });
 
 test('two machines with a flat directory each publish App.app.tar.gz under two names', async () => {
-  const intel = await materialise('tauri-mac-plain', {
+  const intel = await materialize('tauri-mac-plain', {
     version: '0.3.0',
     machines: { 'macos/Karui.app.tar.gz': 'x64' },
   });

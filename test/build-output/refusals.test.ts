@@ -14,7 +14,7 @@ import {
   tar,
   temporaryDirectory,
   zip,
-} from './materialise.ts';
+} from './materialize.ts';
 
 const version = '1.0.0';
 
@@ -52,7 +52,7 @@ describe('a file that is named', () => {
     });
   });
 
-  test('is refused with what is unclear and what to add', async () => {
+  test('is refused with the unclear point and the descriptor to add', async () => {
     const root = await files({
       'App.dmg': 'x',
       'tool-x64.exe': 'x',
@@ -91,7 +91,7 @@ describe('a file that is named', () => {
     expect(await refused(`${join(root, 'App-1.0.0-x64.dmg')}${descriptor}`)).toMatch(message);
   });
 
-  test('with an unknown platform is refused as that', async () => {
+  test('with an unknown platform is refused as unknown_platform', async () => {
     const root = await files({ 'App.dmg': 'x' });
     const reading = readBuildOutput({ paths: [`${join(root, 'App.dmg')},os=beos`], version });
     await expect(reading).rejects.toMatchObject({ code: 'unknown_platform' });
@@ -246,7 +246,7 @@ describe('a sidecar', () => {
 });
 
 describe('several files', () => {
-  test('of one identity or one name are refused, both named', async () => {
+  test('of one identity or one name are refused, and the message names both', async () => {
     const root = await files({ 'A-1.0.0-x64.dmg': 'x', 'B-1.0.0-x64.dmg': 'x' });
     expect(await refused(root)).toMatch(
       /A-1\.0\.0-x64\.dmg and .*B-1\.0\.0-x64\.dmg: both are macos-x64-dmg/,
@@ -255,7 +255,7 @@ describe('several files', () => {
     expect(await refused(join(root, 'A-1.0.0-x64.dmg'), named)).toMatch(/would be published as/);
   });
 
-  test('of Velopack and Squirrel state inside what their names leave out', async () => {
+  test('of Velopack and Squirrel contain the facts that their names leave out', async () => {
     const root = await files({
       'App-1.0.0-full.nupkg': zip([
         ['App.nuspec', Buffer.from('<metadata><id>App</id><version>1.0.0</version></metadata>')],
@@ -278,7 +278,7 @@ describe('several files', () => {
     expect(await refused(root)).toMatch(/its name says x64, the program in it says arm64/);
   });
 
-  test('in which nothing is publishable are refused with what was skipped', async () => {
+  test('without a publishable file are refused with a list of the skipped files', async () => {
     const root = await files({ 'App-0.9.0-x64.dmg': 'x', 'README.txt': 'x' });
     const message = await refused(root);
     expect(message).toMatch(/nothing to publish/);
@@ -338,13 +338,13 @@ describe('Windows programs', () => {
     expect(await one(stated)).toMatchObject({ format: 'nsis' });
   });
 
-  test('called "1.0.0 Setup.exe" are of Squirrel without', async () => {
+  test('called "1.0.0 Setup.exe" are of Squirrel otherwise', async () => {
     const root = await files({ 'App-1.0.0 Setup.exe': 'program' });
     const named = `${join(root, 'App-1.0.0 Setup.exe')},arch=x64`;
     expect(await one(named)).toMatchObject({ format: 'squirrel-setup' });
   });
 
-  test('of several architectures without a universal one are each for their own', async () => {
+  test('of several architectures without a universal one each install their own architecture', async () => {
     const root = await files({
       'App Setup 1.0.0.exe': 'x64',
       'App Setup 1.0.0-arm64.exe': 'arm64',
@@ -358,7 +358,7 @@ describe('Windows programs', () => {
     ]);
   });
 
-  test('that are portable are for the machine of what is inside, not of the program that unpacks it', async () => {
+  test('that are portable are for the machine of the application inside, not of the program that unpacks it', async () => {
     const root = await files({
       'App 1.0.0.exe': nsis,
       'latest.yml': yml(version, 'App Setup 1.0.0.exe', 7),
@@ -420,7 +420,7 @@ describe('a web installer', () => {
     expect(await refused(root)).toMatch(/states 99 bytes for .*nsis\.7z, which has 7/);
   });
 
-  test('that is not there leaves its package out', async () => {
+  test('that is missing leaves its package out', async () => {
     const root = await files({ 'App Setup 1.0.0.exe': 'program', [payload]: 'payload' });
     const { artifacts, skipped } = await readBuildOutput({ paths: [root], version });
     expect(artifacts).toMatchObject([{ format: 'nsis', companions: [] }]);

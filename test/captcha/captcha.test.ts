@@ -128,8 +128,8 @@ describe.each<CaptchaProvider>(['turnstile', 'hcaptcha', 'recaptcha'])('%s', (ki
       'a redirect',
       (response) => void response.writeHead(307, { location: `${url}/elsewhere` }).end(),
     ],
-  ])('is unavailable when the service answers with %s', async (_what, behaviour) => {
-    answer = behaviour;
+  ])('is unavailable when the service answers with %s', async (_what, behavior) => {
+    answer = behavior;
     await expect(captchaFor().verify(visitor)).rejects.toMatchObject(unavailable);
     expect(forms).toHaveLength(1);
     expect(outcomes).toHaveLength(1);
@@ -156,7 +156,7 @@ describe.each<CaptchaProvider>(['turnstile', 'hcaptcha', 'recaptcha'])('%s', (ki
   });
 });
 
-it('every visitor passes when no captcha is needed, and no visitor when one is missing', async () => {
+it('every visitor passes when no captcha is required, and no visitor when a required one is not configured', async () => {
   const none = createCaptcha({ kind: 'none' });
   expect(none).toMatchObject({ required: false, configured: true });
   await none.verify({ token: undefined, remoteAddress: '192.0.2.7' });

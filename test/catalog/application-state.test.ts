@@ -166,7 +166,7 @@ describe('the state of an application', () => {
     });
   });
 
-  it('keeps what clients are answered from through every failure', () => {
+  it('keeps its snapshot through every failure', () => {
     forAnyStep((before, event, after) => {
       if (event.kind !== 'failed') return;
       expect(after).toEqual({ ...before, failure: event.error });
@@ -174,7 +174,7 @@ describe('the state of an application', () => {
     });
   });
 
-  it('is confirmed and without a failure only after a refresh that succeeded', () => {
+  it('is confirmed and has no failure only after a successful refresh', () => {
     forAnyStep((before, event, after) => {
       if (event.kind === 'confirmed') {
         expect(after).toEqual({ ...before, failure: undefined, confirmedAt: event.at });
@@ -185,7 +185,7 @@ describe('the state of an application', () => {
     });
   });
 
-  it('never goes from what the store answered back to the saved state', () => {
+  it('never returns from an answer of the store to the saved state', () => {
     forAnyStep((before, event, after) => {
       expect(after.source === 'none').toBe(after.snapshot === undefined);
       if (before.source === 'live') expect(after.source).toBe('live');
@@ -249,13 +249,13 @@ describe('the health of an application', () => {
 });
 
 describe('the log', () => {
-  it('says nothing when the same is found out again', () => {
+  it('has no second entry for the same finding', () => {
     forAnyStep((_before, event, after) => {
       expect(describeChange('desktop', after, reduce(after, event))).toEqual([]);
     });
   });
 
-  it('says each failure, new corrupt revision, deletion and fault', () => {
+  it('has each failure, new corrupt revision, deletion and fault', () => {
     forAnyStep((before, event, after) => {
       const lines = describeChange('desktop', before, after);
       const errors = lines.filter(({ level }) => level === 'error');
@@ -309,7 +309,7 @@ describe('the hash chain', () => {
     );
   });
 
-  it('is broken by another revision in the place of any', () => {
+  it('is broken when any revision is replaced by another', () => {
     fc.assert(
       fc.property(anyHistory, (history) => {
         history.forEach((entry, index) => {

@@ -100,7 +100,7 @@ describe.each(Object.entries(CORRUPTIONS))('a document that is %s', (_name, corr
 });
 
 describe('a corrupt newest revision', () => {
-  it('is stepped over and named by the next commit only when a person allows it', async () => {
+  it('is stepped over and named by the next commit only when an operator allows it', async () => {
     const { catalog, clock, tamper, parts, store } = await setUp();
     await publish(parts, { version: '2.0.0', artifacts: [next] });
     await tamper(revisionKey('desktop', 2), (text) => text.slice(0, 50));
@@ -147,7 +147,7 @@ describe('an application whose only revision is corrupt', () => {
 });
 
 describe('the only revision, corrupt after a service has read it', () => {
-  it('is followed by the revision that a person allowed to step over it', async () => {
+  it('is followed by the revision that an operator allowed to step over it', async () => {
     const { catalog, clock, tamper, parts } = await setUp();
     expect(await offered(catalog)).toBe('1.0.0');
     await tamper(revisionKey('desktop', 1), (text) => text.slice(0, 50));
@@ -160,7 +160,7 @@ describe('the only revision, corrupt after a service has read it', () => {
 });
 
 describe('an offer', () => {
-  it('is left out when its manifest is another one than it names', async () => {
+  it('is left out when its manifest is not the one that it names', async () => {
     const { catalog, clock, tamper, parts } = await setUp();
     await publish(parts, { version: '2.0.0', artifacts: [next] });
     const edit = resigned((signed) => {

@@ -107,7 +107,7 @@ describe('a document that was deleted from the end', () => {
     expect(await offered(catalog)).toBe('2.0.0');
   });
 
-  it('that is the first of two manifests leaves the offer of the second in place', async () => {
+  it('that is the first of two manifests does not remove the offer of the second', async () => {
     const world = await setUp();
     const mac = await makeArtifact(temporary.path, {
       filename: 'App.dmg',

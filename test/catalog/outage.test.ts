@@ -54,7 +54,7 @@ async function isReadyAfterStart(catalog: Catalog): Promise<boolean> {
 }
 
 describe('a store that is down', () => {
-  it('for ten minutes costs a running process no answer and no time', async () => {
+  it('for ten minutes does not affect or delay the answers of a running process', async () => {
     const world = createWorld();
     await publish(world.parts, { version: '1.0.0', artifacts: [setup] });
     const catalog = open(world);
@@ -156,7 +156,7 @@ describe('a store that is down', () => {
     }
   });
 
-  it('that hangs does not keep clients from being answered from the saved state', async () => {
+  it('that hangs does not prevent answers from the saved state', async () => {
     const { world, stateDirectory } = await runOnce(['1.0.0']);
     world.store.setPlan(() => ({ when: 'hang' }));
     const catalog = open(world, stateDirectory);
@@ -171,7 +171,7 @@ describe('a store rolled back to an older state', () => {
     for (const key of keys) await world.tamper(key, () => undefined);
   };
 
-  it('does not take a running process back', async () => {
+  it('does not make a running process serve the older state', async () => {
     const world = createWorld();
     for (const version of ['1.0.0', '2.0.0', '3.0.0']) {
       await publish(world.parts, { version, artifacts: [setup] });
@@ -197,7 +197,7 @@ describe('a store rolled back to an older state', () => {
       'everything',
       [1, 2, 3].map((revision) => revisionKey('desktop', revision)).concat(applicationsKey(1)),
     ],
-  ])('does not take a restarted process back: %s', async (_what, keys) => {
+  ])('does not make a restarted process serve the older state: %s', async (_what, keys) => {
     const { world, stateDirectory, log } = await runOnce(['1.0.0', '2.0.0', '3.0.0']);
     await withdraw(world, keys);
     const catalog = open(world, stateDirectory);
@@ -252,7 +252,7 @@ describe('saved state', () => {
     }
   });
 
-  it('that is lost costs nothing while the store answers', async () => {
+  it('that is lost has no effect while the store answers', async () => {
     const { world, stateDirectory } = await runOnce(['1.0.0']);
     await rm(stateDirectory, { recursive: true });
     const catalog = open(world, stateDirectory);

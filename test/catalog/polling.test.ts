@@ -41,7 +41,7 @@ describe('a running catalog', () => {
     expect(await offered(catalog, 'other')).toBe('3.0.0');
   });
 
-  it('stays on the old revision until everything of the new one is verified', async () => {
+  it('serves the old revision until all of the new one is verified', async () => {
     const world = createWorld();
     await publish(world.parts, { version: '1.0.0', artifacts: [setup] });
     const catalog = await start(world);
@@ -61,7 +61,7 @@ describe('a running catalog', () => {
     expect(catalog.health().applications.desktop).toMatchObject({ revision: 2, problems: [] });
   });
 
-  it('costs the same however many applications there are', async () => {
+  it('costs the same for any number of applications', async () => {
     const world = createWorld();
     for (const application of ['desktop', 'second', 'third']) {
       await publish(world.parts, { application, version: '1.0.0', artifacts: [setup] });

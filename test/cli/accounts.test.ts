@@ -163,7 +163,7 @@ describe('slipway accounts', () => {
       const { code, stdout, stderr } = await erase(typed);
       expect([typed, code, stdout]).toEqual([typed, 3, '']);
       expect(stderr).toMatch(
-        /^This deletes ada@example\.com \([0-9a-f]{32}\) in \.\/data .*It cannot be undone\.\nGo on\? \[y\/N\] /,
+        /^This deletes ada@example\.com \([0-9a-f]{32}\) in \.\/data .*It cannot be undone\.\nContinue\? \[y\/N\] /,
       );
       expect(stderr).toMatch(/nothing was changed/);
     }

@@ -5,7 +5,7 @@ import { makeTemporaryDirectory } from '../support/release.ts';
 import { json, slipway } from './support.ts';
 
 /** Refusals that an operator may overrule. The tests build on each other. */
-describe('what an operator may overrule', () => {
+describe('refusals that an operator may override', () => {
   let directory: Awaited<ReturnType<typeof makeTemporaryDirectory>>;
   const file = (version: string, as = 'os=linux,arch=x64,format=appimage') =>
     `${version}.AppImage,${as}`;
@@ -47,12 +47,12 @@ describe('what an operator may overrule', () => {
     expect(await revision()).toBe(before);
   });
 
-  it('an operator is asked, and any answer but yes changes nothing', async () => {
+  it('the command asks an operator, and any answer but yes changes nothing', async () => {
     const before = await revision();
     for (const typed of ['n\n', '\n', '', 'yellow\n']) {
       const { code, stderr } = await run(PROMOTE, typed);
       expect([typed, code]).toEqual([typed, 3]);
-      expect(stderr).toMatch(/Go on\? \[y\/N\] /);
+      expect(stderr).toMatch(/Continue\? \[y\/N\] /);
     }
     expect(await revision()).toBe(before);
     const yes = await run(PROMOTE, 'y\n');
@@ -81,7 +81,7 @@ describe('what an operator may overrule', () => {
     expect((await run(['promote', '0.9.0', '--to', 'stable'])).code).toBe(0);
   });
 
-  it('a release that versions must update to and cannot reach is refused, or asked about', async () => {
+  it('a release that versions must update to and cannot reach is refused, or needs an answer', async () => {
     const { code, stderr } = await run(GATED);
     expect(code).toBe(3);
     expect(stderr).toMatch(/Clients on 1\.1\.0 must update to 2\.0\.0 .*--allow-stranded/);
@@ -90,7 +90,7 @@ describe('what an operator may overrule', () => {
     expect((await run(GATED, 'yes\n')).code).toBe(0);
   });
 
-  it('another platform of the same release is not asked about again', async () => {
+  it('another platform of the same release needs no second answer', async () => {
     const more = 'arm.AppImage,os=linux,arch=arm64,format=appimage';
     expect((await run(['publish', '2.0.0', more])).code).toBe(0);
   });
@@ -102,7 +102,7 @@ describe('what an operator may overrule', () => {
   });
 });
 
-describe('what publish reports', () => {
+describe('the report of publish', () => {
   let directory: Awaited<ReturnType<typeof makeTemporaryDirectory>>;
   const run = async (...words: string[]) => {
     const finished = await slipway(words, { cwd: directory.path });

@@ -22,7 +22,7 @@ describe('the message of a failure', () => {
     );
   });
 
-  it('for an AppError is its own, with the reason of the system when it lacks one', () => {
+  it('for an AppError is the message of the error, with the reason of the system when the message lacks one', () => {
     const cause = Object.assign(new Error('x'), { code: 'EACCES' });
     expect(say(new AppError('invalid_artifact', 'a: it cannot be read', { cause }))).toBe(
       'a: it cannot be read (permission denied, EACCES).',

@@ -90,7 +90,7 @@ describe('the help', () => {
       'Options:',
       'Publish releases:',
       'Withdraw releases:',
-      'Look at what is published:',
+      'Show what is published:',
       'Look after the store:',
       'Accounts and messages:',
       'Commands:',

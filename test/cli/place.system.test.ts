@@ -3,7 +3,7 @@ import { makeTemporaryDirectory } from '../support/release.ts';
 import { describeS3 } from '../support/s3-server.ts';
 import { slipway } from './support.ts';
 
-describeS3('a bucket that is not there', (server) => {
+describeS3('a missing bucket', (server) => {
   let directory: Awaited<ReturnType<typeof makeTemporaryDirectory>>;
   beforeAll(async () => {
     directory = await makeTemporaryDirectory();

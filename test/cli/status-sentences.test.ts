@@ -5,7 +5,7 @@ import { makeTemporaryDirectory } from '../support/release.ts';
 import { slipway } from './support.ts';
 
 /** What commands print about the state of a release. The tests build on each other. */
-describe('what commands print about a release', () => {
+describe('the sentences that commands print about a release', () => {
   let directory: Awaited<ReturnType<typeof makeTemporaryDirectory>>;
   const run = async (command: string) => {
     const { code, stdout, stderr } = await slipway(command.split(' '), { cwd: directory.path });

@@ -18,7 +18,7 @@ function issuesOf(env: Readonly<Record<string, string>>): readonly FieldIssue[] 
 }
 
 describe('a setting', () => {
-  it.each(settings)('$name says what it does and which values it takes', ({ about, accepts }) => {
+  it.each(settings)('$name has a description and states its values', ({ about, accepts }) => {
     expect(about).toMatch(/^[`A-Z].*[^.]$/);
     expect(accepts).not.toBe('');
   });

@@ -11,7 +11,7 @@ export interface MailServer {
   readonly url: Secret;
   readonly mails: ReceivedMail[];
   /** What the server does with the next mails; undefined: it accepts them. */
-  behave(behaviour: Behaviour | undefined): void;
+  behave(behavior: Behavior | undefined): void;
   /** Stops listening and destroys the open connections. */
   cutOff(): Promise<void>;
   bringBack(): Promise<void>;
@@ -25,7 +25,7 @@ export interface ReceivedMail {
   readonly user: string | undefined;
 }
 
-export type Behaviour =
+export type Behavior =
   | { readonly kind: 'refuse'; readonly code: number; readonly text: string }
   /** Accepts the mail, then breaks the connection before the reply. */
   | { readonly kind: 'lose reply' }
@@ -36,15 +36,15 @@ export async function startMailServer(account?: {
   readonly password: string;
 }): Promise<MailServer> {
   const mails: ReceivedMail[] = [];
-  let behaviour: Behaviour | undefined;
+  let behavior: Behavior | undefined;
   let server: SMTPServer | undefined;
   let port = 0;
 
   const receive = async (stream: SMTPServerDataStream, session: SMTPServerSession) => {
     const raw = await buffer(stream);
-    if (behaviour?.kind === 'wait') await setTimeout(behaviour.ms);
-    if (behaviour?.kind === 'refuse') {
-      throw Object.assign(new Error(behaviour.text), { responseCode: behaviour.code });
+    if (behavior?.kind === 'wait') await setTimeout(behavior.ms);
+    if (behavior?.kind === 'refuse') {
+      throw Object.assign(new Error(behavior.text), { responseCode: behavior.code });
     }
     const { mailFrom, rcptTo } = session.envelope;
     mails.push({
@@ -67,7 +67,7 @@ export async function startMailServer(account?: {
           : callback(new Error('Wrong user or password')),
       onData: (stream, session, callback) => {
         receive(stream, session).then(() => {
-          if (behaviour?.kind !== 'lose reply') return callback();
+          if (behavior?.kind !== 'lose reply') return callback();
           for (const connection of opened.connections) destroy(connection);
         }, callback);
       },
@@ -92,7 +92,7 @@ export async function startMailServer(account?: {
     url: new Secret(`smtp://${credentials}127.0.0.1:${port}`),
     mails,
     behave: (next) => {
-      behaviour = next;
+      behavior = next;
     },
     cutOff,
     bringBack: open,

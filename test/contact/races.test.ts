@@ -59,7 +59,7 @@ describe('a superseded process', () => {
     return { clock, store, id, a, b, second };
   };
 
-  it('that delivers late closes the message, whatever its successor reports', async () => {
+  it('that delivers late closes the message, for every report of its successor', async () => {
     const { store, id, a, b, second, clock } = await supersede();
     a.end('sent');
     await expect.poll(() => statesIn(store, id)).toHaveLength(4);

@@ -42,7 +42,7 @@ async function deliver(
 const EFFECTS: readonly Fault['when'][] = ['before', 'after'];
 
 describe('a delivery', () => {
-  it('with one failed call sends exactly one mail, whichever call it is', async () => {
+  it('with one failed call sends exactly one mail, for every call', async () => {
     const calls = await countCalls();
     expect(calls).toBeGreaterThan(15);
     for (const when of EFFECTS) {

@@ -118,7 +118,7 @@ describe('decideUpdate', () => {
     expect(decide(offers, { from: '1.1.0-beta.1' })).toBe('2.0.0 x64 nsis');
   });
 
-  it('admits architectures: own, universal, x64 by emulation', () => {
+  it('admits builds of the same architecture, universal builds, and x64 builds by emulation', () => {
     const mac = (arch: OfferedArtifact['arch'], format: OfferedArtifact['format'] = 'zip') => ({
       ...WINDOWS,
       platform: 'macos' as const,
@@ -379,7 +379,7 @@ describe('decideUpdate, for any input', () => {
     );
   });
 
-  it('answers clients of an open channel as without tiers, and other clients not_entitled', () => {
+  it('answers clients of an open channel as if there were no tiers, and other clients with not_entitled', () => {
     const channels = fc.subarray(['stable', 'beta']);
     const tiers = fc.constantFrom(null, 'free', 'pro', 'unheard-of');
     const named = fc.constantFrom('stable', 'beta');

@@ -152,7 +152,7 @@ describe.skipIf(skipsBrowser)('the page to try the interface with an account', (
     ['a desktop', DESKTOP],
     ['a phone', PHONE],
   ])(
-    'lets a visitor log in, authorize and try a signed-in route on %s, by keyboard, within its security policy',
+    'lets a visitor sign in, authorize and try a signed-in route on %s, by keyboard, within its security policy',
     async (_name, viewport) => {
       const page = await (await browser.newContext({ viewport })).newPage();
       const errors = watchErrors(page);

@@ -7,7 +7,7 @@ import { readBuildOutput } from '../../src/build-output/read-build-output.ts';
 import { artifactKey } from '../../src/catalog/keys.ts';
 import { pathOf } from '../../src/object-store/filesystem-names.ts';
 import type { PublishResult } from '../../src/operations/publish-release.ts';
-import { elf, machO, pe, tar } from '../build-output/materialise.ts';
+import { elf, machO, pe, tar } from '../build-output/materialize.ts';
 import {
   generateTauriKey,
   hasMinisign,

@@ -115,7 +115,7 @@ function define(settings: Settings, store?: () => ObjectStore): void {
     }
   });
 
-  it('a global log-out at one process ends the sessions that began at the other', async () => {
+  it('a global sign-out at one process ends the sessions that began at the other', async () => {
     const [here, there] = [await login(0), await login(1)];
     expect((await post(0, 'auth/logout', { scope: 'global' }, here.access_token)).status).toBe(204);
     for (const { refresh_token: token } of [here, there]) {

@@ -144,7 +144,7 @@ describe.skipIf(skipsBrowser)('the sign-in piece, in cookie mode', () => {
     },
   );
 
-  it('says what was wrong, and wipes nothing that was typed', async () => {
+  it('names the error, and keeps the input of the visitor', async () => {
     const page = await open();
     await page.getByLabel('Mail address').fill(email);
     await page.getByLabel('Password', { exact: true }).fill('not the password');
@@ -185,7 +185,7 @@ describe.skipIf(skipsBrowser)('the sign-in piece, in cookie mode', () => {
     expect((await logIn('another long password')).statusCode).toBe(200);
   });
 
-  it('signs out in every tab, by keyboard, and leaves nothing but the id of the browser', async () => {
+  it('signs out in every tab, by keyboard, and keeps only the id of the browser', async () => {
     const page = await open();
     await signIn(page);
     const second = await open();

@@ -117,7 +117,7 @@ describe.skipIf(skipsBrowser)('the website pieces in docs/website', () => {
       await page.context().close();
     });
 
-    it('says so where there is nothing for the machine', async () => {
+    it('reports when there is no file for the machine', async () => {
       const phone = await visit('download', { before: NO_HINTS, userAgent: AGENT.phone });
       await phone.getByText('This is a program for Windows, macOS and Linux.').waitFor();
       expect(await phone.locator('#download').isVisible()).toBe(false);
@@ -152,17 +152,17 @@ describe.skipIf(skipsBrowser)('the website pieces in docs/website', () => {
   });
 
   describe('the status badge', () => {
-    it('turns with the service, and is read out only when it does', async () => {
+    it('follows the status of the service, and screen readers announce only changes', async () => {
       const page = await visit('status', { viewport: PHONE, slipway: 'about:blank' });
       await page.clock.install();
       // Turns the browser's cache off, for whose five seconds no test should wait.
       await page.route(/system\/status/, (route) => route.continue());
       await page.goto(website.pageOf('status', url));
       const badge = page.getByRole('status');
-      const colour = () =>
+      const color = () =>
         page.evaluate("getComputedStyle(document.querySelector('#status'), '::before').color");
       await page.locator('#status[data-indicator=none]').waitFor();
-      const [healthy, green] = [await badge.textContent(), await colour()];
+      const [healthy, green] = [await badge.textContent(), await color()];
       await page.evaluate(`
         globalThis.changes = 0;
         new MutationObserver(() => changes++).observe(
@@ -175,7 +175,7 @@ describe.skipIf(skipsBrowser)('the website pieces in docs/website', () => {
       await page.locator('#status[data-indicator=major]').waitFor();
       expect(await badge.textContent()).toContain('Object store');
       expect(await badge.textContent()).not.toBe(healthy);
-      expect(await colour()).not.toBe(green);
+      expect(await color()).not.toBe(green);
       expect(await page.evaluate('changes')).toBe(1);
       service.app.status.noteSuccess('object_store');
       await page.clock.fastForward(70_000);
@@ -184,7 +184,7 @@ describe.skipIf(skipsBrowser)('the website pieces in docs/website', () => {
       await page.context().close();
     });
 
-    it('does not call a service well that it cannot reach', async () => {
+    it('does not report a service as operational that it cannot reach', async () => {
       const page = await visit('status', { slipway: 'http://127.0.0.1:1' });
       await page.clock.install();
       await page.route(/system\/status/, (route) => route.continue());
@@ -268,7 +268,7 @@ describe.skipIf(skipsBrowser)('the website pieces in docs/website', () => {
       },
     );
 
-    it('hides the field for programs from people and from screen readers', async () => {
+    it('hides the honeypot field from visitors and from screen readers', async () => {
       const page = await open();
       expect(await page.getByRole('textbox').count()).toBe(4);
       expect(await page.locator('[name=website]').isVisible()).toBe(false);
@@ -284,7 +284,7 @@ describe.skipIf(skipsBrowser)('the website pieces in docs/website', () => {
       await page.context().close();
     });
 
-    it('says beside a field what is wrong with it, and goes there', async () => {
+    it('shows the error beside its field, and moves the focus there', async () => {
       const page = await open();
       await type(page, { ...message('Wrong'), email: 'ada@localhost' });
       await tabTo(page, 'button');
@@ -303,7 +303,7 @@ describe.skipIf(skipsBrowser)('the website pieces in docs/website', () => {
       await page.context().close();
     });
 
-    it('waits when it is told to, and a second try stores it once', async () => {
+    it('waits for the time in Retry-After, and a second try stores the message once', async () => {
       const page = await open();
       const keys = keysOf(page);
       await page.clock.install();
@@ -324,7 +324,7 @@ describe.skipIf(skipsBrowser)('the website pieces in docs/website', () => {
       await page.context().close();
     });
 
-    it('stores it once also when the first answer was lost', async () => {
+    it('stores the message once even when the first answer was lost', async () => {
       const page = await open();
       const keys = keysOf(page);
       let isLost = false;

@@ -79,7 +79,7 @@ describe('error codes', () => {
     await post(503, 'catalog_unavailable', GOOD, { from: unloaded });
   });
 
-  it('says every wrong field by its pointer', async () => {
+  it('names every wrong field by its pointer', async () => {
     const payload = { current_version: 'x', platform: 'amiga', arch: 'z80', format: 'floppy' };
     const answer = await service.app.http.inject({ method: 'POST', url: CHECK_UPDATE, payload });
     const pointers = answer.json().errors.map(({ pointer }: { pointer: string }) => pointer);
@@ -151,7 +151,7 @@ describe('error codes', () => {
     await ask(503, 'catalog_unavailable', `${ELECTRON}/latest.yml`, { from: unloaded });
   });
 
-  it('nothing at an address is route_not_found', async () => {
+  it('an address without a route is route_not_found', async () => {
     for (const [method, url] of [
       ['GET', '/nothing'],
       ['GET', DOWNLOAD],
@@ -188,7 +188,7 @@ describe('error codes', () => {
     }
   });
 
-  it('a known address with another method is method_not_allowed, and says which it takes', async () => {
+  it('a known address with another method is method_not_allowed, and names the accepted methods', async () => {
     for (const [method, url, allow] of [
       ['GET', CHECK_UPDATE, 'POST'],
       ['HEAD', CHECK_UPDATE, 'POST'],
@@ -215,7 +215,7 @@ describe('error codes', () => {
     }
   });
 
-  it('internal: says nothing of what is wrong inside, and the log does', async () => {
+  it('internal: the answer hides the cause, and the log has it', async () => {
     const log: string[] = [];
     const failing = await createTestService({ log });
     failing.app.catalog.health = () => {
@@ -228,7 +228,7 @@ describe('error codes', () => {
     await failing.close();
   });
 
-  it('the store in trouble, when something has to be read or signed', async () => {
+  it('failures of the store, on routes that read or sign', async () => {
     // More offers than are read at once: the old ones are read when a client needs them.
     await releaseUnread(service);
     const ask = async (status: number, code: ErrorCode) => {

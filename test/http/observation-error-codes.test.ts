@@ -73,7 +73,7 @@ describe('error codes of status, metrics, monitoring and contact', () => {
     await ledger.produce(service, LIVE, 400, 'invalid_request', { url: `${url}?app=` });
   });
 
-  it('monitoring, with nothing behind it that answers', async () => {
+  it('monitoring, when its upstream does not answer', async () => {
     const closed = createServer().listen(0, '127.0.0.1');
     await once(closed, 'listening');
     const { port } = closed.address() as AddressInfo;
@@ -118,7 +118,7 @@ describe('error codes of status, metrics, monitoring and contact', () => {
     await post(501, 'not_configured', { payload: MESSAGE }, await open({ env: production }));
   });
 
-  it('contact, and the store in trouble', async () => {
+  it('contact, and failures of the store', async () => {
     const payload = { ...MESSAGE, captcha_token: 'good' };
     const headers = { 'idempotency-key': 'another' };
     for (const code of ['store_denied', 'store_full', 'store_nonconforming'] as const) {

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { createOnce } from '../../src/http/rendered-once.ts';
 
-describe('what is made once', () => {
-  it('is made again when what it is made from is another', () => {
+describe('a cache of rendered documents', () => {
+  it('renders a document again when one of its parts is another object', () => {
     const once = createOnce<number>();
     let made = 0;
     const make = () => ++made;
@@ -12,7 +12,7 @@ describe('what is made once', () => {
     expect(once.get('b', [part], make)).toBe(4);
   });
 
-  it('keeps so many, and forgets the one made first', () => {
+  it('keeps a limited number of documents, and drops the oldest', () => {
     const once = createOnce<number>(2);
     let made = 0;
     const get = (key: string) => once.get(key, [], () => ++made);

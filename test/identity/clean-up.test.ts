@@ -63,7 +63,7 @@ describe('cleaning up', () => {
     expect(SESSION_DOCUMENTS_KEPT).toBe(3);
   });
 
-  it('leaves enough to recognize a stolen token, however old', async () => {
+  it('keeps enough to recognize a stolen token of any age', async () => {
     for (const age of [1, 2, 3, 8, 12]) {
       const { deps, sessions, tokens, token, clock } = await signedIn(12);
       await cleanUpIdentity(deps);
@@ -210,7 +210,7 @@ describe('cleaning up', () => {
     await expectEnded(sessions, next);
   });
 
-  it('breaks nothing when it fails at any step, and is completed by the next run', async () => {
+  it('does no damage when it fails at any step, and is completed by the next run', async () => {
     let isDone = false;
     let steps = 0;
     for (let call = 1; !isDone; call++) {
@@ -341,7 +341,7 @@ async function live(history: readonly Step[], cleansUp: boolean): Promise<string
 }
 
 describe('with or without cleaning up', () => {
-  it('every client gets the same answers, whatever happened before', async () => {
+  it('every client gets the same answers, after any history', async () => {
     let answered = 0;
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 60 }), async (history) => {
@@ -356,7 +356,7 @@ describe('with or without cleaning up', () => {
   });
 });
 
-describeDirectory('clearing up a directory', (open) => {
+describeDirectory('cleaning up a directory', (open) => {
   it('trims and deletes as in the memory store', async () => {
     const deps = setUp(open(), createFixedClock(Date.now()));
     const sessions = createTestSessions(deps);

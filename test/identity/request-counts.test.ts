@@ -79,7 +79,7 @@ describe('an access token', () => {
     expect(cost).toEqual(NOTHING);
   });
 
-  it(`and what its tier opens is found ${CALLS} times without it`, async () => {
+  it(`and its tier is looked up ${CALLS} times without it`, async () => {
     const cost = await costOfMany(async (address) => {
       const asked = { bearer: person.access, address };
       expect((await ask(service, 'GET', ANALYTICS, asked)).status).toBe(200);
@@ -139,7 +139,7 @@ describe('a developer key', () => {
   });
 });
 
-describe('an address with an account and one without cost the same', () => {
+describe('an address with an account and one without cost the same requests', () => {
   const registering = (email: string) => () =>
     ask(service, 'POST', `${AUTH}/register`, { body: { email, password: PASSWORD } });
   const guessing = (email: string) => () => logIn(service, { email, password: 'wrong password' });

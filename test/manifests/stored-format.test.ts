@@ -16,7 +16,7 @@ function readExample(name: string): Uint8Array {
 }
 
 describe('manifests/', () => {
-  it.each([...renderSchemas()])('%s is what the code says (npm run schemas)', (file, text) => {
+  it.each([...renderSchemas()])('%s is what the code generates (npm run schemas)', (file, text) => {
     expect(readFileSync(path.join(MANIFESTS, file), 'utf8')).toBe(text);
   });
 

@@ -144,7 +144,7 @@ describe('the monitoring upstream', () => {
     expect((await open().view()).text).toHaveLength(LIMIT);
   });
 
-  it('hangs up on a body that does not end, long before the time is over', async () => {
+  it('ends the connection of an endless body long before the timeout', async () => {
     let sent = 0;
     const closed = new Promise((resolve) => {
       stub.answerWith((_request, response) => {
@@ -164,7 +164,7 @@ describe('the monitoring upstream', () => {
     expect(sent).toBeLessThan(64 * LIMIT);
   });
 
-  it('hangs up on a refused body that does not end', async () => {
+  it('ends the connection of an endless body that is refused', async () => {
     const closed = new Promise((resolve) => {
       stub.answerWith((_request, response) => {
         response.on('close', resolve).writeHead(500).write('x');
@@ -230,7 +230,7 @@ describe('the monitoring upstream', () => {
     expect((await failing.view()).text).toBe('{"n":3}');
   });
 
-  it('shows the last good answer with its age for an hour, and asks on', async () => {
+  it('serves the last good answer with its age for an hour, and continues to ask', async () => {
     const { clock, view, log, outcomes } = open();
     stub.answerJson({ n: 1 });
     await view();
@@ -267,7 +267,7 @@ describe('the monitoring upstream', () => {
     await vi.waitFor(() => expect(outcomes).toHaveLength(3));
   });
 
-  it('takes all of the time an answer needs from one budget', async () => {
+  it('has one timeout for the whole answer', async () => {
     const { view } = open();
     // It never ends by itself.
     stub.answerWith(async (_request, response) => {

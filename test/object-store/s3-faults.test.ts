@@ -54,7 +54,7 @@ describe('S3: a conditional write', () => {
     await expect(s3.store().delete('a')).rejects.toThrow('s3:DeleteObject');
   });
 
-  it('without an answer fails at its time-out', async () => {
+  it('without an answer fails at its timeout', async () => {
     const s3 = await startFakeS3(() => undefined);
     await expect(s3.store().create('a', body)).rejects.toThrow('no answer within 300 ms');
   });

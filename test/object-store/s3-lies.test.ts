@@ -71,7 +71,7 @@ describe('a read', () => {
     },
   );
 
-  it('answered with 404 by something else every time is a failure, not a missing object', async () => {
+  it('answered with 404 by another server every time is a failure, not a missing object', async () => {
     const s3 = await startFakeS3((exchange) => sendPage(exchange, 404, 'text/plain'));
     await expect(s3.store().get('a')).rejects.toMatchObject(unavailable);
     await expect(isPresent(s3.store(), 'a')).rejects.toMatchObject(unavailable);
@@ -109,7 +109,7 @@ describe('a read', () => {
     expect(s3.requests).toHaveLength(2);
   });
 
-  it('of a large document on a slow connection may take longer than the time-out', async () => {
+  it('of a large document on a slow connection may take longer than the timeout', async () => {
     const body = Buffer.alloc(20_000, 'x');
     const s3 = await startFakeS3(async (exchange) => {
       const { response } = exchange;

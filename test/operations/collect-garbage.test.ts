@@ -58,8 +58,8 @@ async function artifactsIn(store: ObjectStore): Promise<readonly string[]> {
   return keys;
 }
 
-describe('gc beside a publish that uses an old upload again', () => {
-  it('never removes an upload that a commit names, whatever its age and whenever gc runs', async () => {
+describe('gc during a publish that reuses an old upload', () => {
+  it('never removes an upload that a commit names, at any age and at any moment', async () => {
     const randomness = createSeededRandomness(SEED);
     const runs = 200;
     let removed = 0;
@@ -129,7 +129,7 @@ describe('gc', () => {
     expect(await artifactsIn(memory)).toEqual([expect.stringContaining('First.exe')]);
   });
 
-  it('lists what it would remove in a dry run, and removes nothing', async () => {
+  it('lists the files to remove in a dry run, and removes nothing', async () => {
     const { clock, memory, ...parts } = await setUp();
     clock.advance(8 * DAY_MS);
     const store = createDryRunStore({ store: memory, clock });
@@ -154,7 +154,7 @@ describe('gc', () => {
     }
   });
 
-  it('removes nothing when the manifest of an offered release is missing, and goes on', async () => {
+  it('removes nothing when the manifest of an offered release is missing, and continues with the next application', async () => {
     const { clock, memory, gc, ...parts } = await setUp();
     await publish({ ...parts, store: memory, clock }, { ...requests.first, application: 'other' });
     const orphan = artifactKey('other', artifactObject('0'.repeat(64), 'orphan.exe'));
@@ -184,7 +184,7 @@ describe('gc', () => {
     expect(await artifactsIn(memory)).toEqual([expect.stringContaining('First.exe')]);
   });
 
-  it('uses the clock of the store, however wrong its own clock is', async () => {
+  it('uses the clock of the store, even if the clock of the machine is wrong', async () => {
     const { clock, memory, ...parts } = await setUp();
     const removed: Date[] = [];
     const store: ObjectStore = {

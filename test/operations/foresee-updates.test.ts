@@ -38,7 +38,7 @@ function foresee(
   return foreseeUpdates({ before, after }, version, changed).map(line);
 }
 
-describe('what clients get after a change', () => {
+describe('the updates that clients get after a change', () => {
   it('a yank moves its clients to a newer release, and none to an older one', () => {
     const older = [offer('1.0.0'), offer('1.1.0'), offer('1.2.0')];
     const before = { stable: channel([...older, offer('1.3.0')]) };
@@ -55,7 +55,7 @@ describe('what clients get after a change', () => {
     ]);
   });
 
-  it('reports each target by itself, also after the version is retired', () => {
+  it('reports each target separately, also after the version is retired', () => {
     const before = { stable: channel([offer('1.0.0'), offer('2.0.0', {}, [WINDOWS, LINUX])]) };
     const after = { stable: channel([offer('1.0.0')], { retired: ['2.0.0'] }) };
     expect(foresee(before, after, '2.0.0')).toEqual([

@@ -120,7 +120,7 @@ describe('publishing', () => {
       expect(offer?.ends_native).toEqual([{ os: 'windows', arch: 'arm64' }]);
     });
 
-    it('cannot be ended and published at once; a later native build takes the end back', async () => {
+    it('cannot be ended and published in one command; a later native build revokes the end', async () => {
       const artifacts = [await built('x64', '1.1.0'), await built('arm64', '1.1.0')];
       const both = publish(parts, { version: '1.1.0', artifacts, endsNative });
       await expect(both).rejects.toThrow(/has a native build for windows-arm64: App-1\.1\.0-arm64/);
@@ -265,7 +265,7 @@ describe('publishing', () => {
     );
   });
 
-  it('promotes the same manifest, and brings later platforms along', async () => {
+  it('promotes the same manifest, and a second promotion adds later platforms', async () => {
     await publish(parts, { version: '1.0.0', channel: 'beta', artifacts: [await windows('a')] });
     const promote = (to = 'stable') =>
       promoteRelease(parts, {

@@ -80,7 +80,7 @@ describe('a release that is mandatory for versions that may not take it', () => 
   });
 });
 
-describe('the versions that stand for all others', () => {
+describe('the sample of versions that represents all others', () => {
   const number = fc.integer({ min: 0, max: 3 });
   const version = fc
     .tuple(

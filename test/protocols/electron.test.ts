@@ -160,7 +160,7 @@ function render(file: string, release: Partial<Release>, more: Partial<ProtocolR
 }
 
 describe('renderListing', () => {
-  it('is what electron-builder would have written', () => {
+  it('equals the document that electron-builder writes', () => {
     const companion = { kind: 'blockmap', filename: 'b', sha256: '', sha512: '', object: '' };
     const setup = artifact('App Setup+1 #2.exe', {
       companions: [{ ...companion, size: 3 } as Artifact['companions'][number]],

@@ -136,7 +136,7 @@ describe('a feed dialect', () => {
     expect((await get(`${LISTING}/nothing`)).json()).toMatchObject({ code: 'unknown_file' });
   });
 
-  it('takes no POST', async () => {
+  it('refuses POST', async () => {
     const { statusCode, headers } = await send('', 'text/xml', `${LISTING}/RELEASES`);
     expect([statusCode, headers.allow]).toEqual([405, 'GET, HEAD']);
   });
@@ -171,7 +171,7 @@ describe('a poll dialect', () => {
     expect(body).toContain('version="5.0.0"');
   });
 
-  it('lets no cache store an answer with words of the client', async () => {
+  it('lets no cache store an answer with text of one client', async () => {
     for (const id of ['a', 'b']) {
       const { headers, body } = await send(`<app version="1.0.0" id="${id}">`);
       expect(body).toContain(`<update id="${id}"`);

@@ -8,7 +8,7 @@ describeS3('killed publishes to S3', (server) => {
   const bucket = useBucket(server);
 
   it(
-    'leave no torn state, whichever request they are killed at',
+    'leave no torn state, killed at any request',
     async () => {
       const temporary = await makeTemporaryDirectory();
       const proxy = await startFaultProxy(server.endpoint);

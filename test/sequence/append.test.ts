@@ -137,7 +137,7 @@ describe('writers of one sequence', () => {
   });
 });
 
-describe('a writer that was asleep', () => {
+describe('a writer whose machine slept', () => {
   const HOUR = 3_600_000;
   /** Those that end are trimmed. */
   const trimmed = { ...ledger, endKey: 'end.json' };

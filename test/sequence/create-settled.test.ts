@@ -72,7 +72,7 @@ describe('a store that stays silent, or refuses after an answer was lost', () =>
     });
   });
 
-  it('is asked for four seconds', async () => {
+  it('is tried for four seconds', async () => {
     const deps = setUp();
     const begun = deps.clock.now();
     deps.store.goDown();

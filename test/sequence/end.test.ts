@@ -112,7 +112,7 @@ describe.each(KINDS)('a thing that has ended (%s)', (kind) => {
     expect(await removeEnded(deps, 'things/')).toBe(0);
   });
 
-  it('keeps its marker for at least an hour, whatever time was given', async () => {
+  it('keeps its marker for at least an hour, for any given time', async () => {
     const deps = await setUp(kind);
     await endSequence(deps, PREFIX, { reason: 'done', keptMs: 0 });
     deps.clock.advance(END_KEPT_MS_MIN - 60_000);
@@ -153,7 +153,7 @@ describe.each(KINDS)('a thing that has ended (%s)', (kind) => {
     ['without its time', '{"type":"end"}'],
     ['with no time', '{"kept_until":"soon"}'],
     ['huge', ' '.repeat(10_000)],
-  ])('keeps a corrupt marker (%s) for good, and clears up the rest', async (_, bytes) => {
+  ])('keeps a corrupt marker (%s) forever, and cleans up the rest', async (_, bytes) => {
     const deps = await setUp(kind);
     await deps.store.create(endKey(PREFIX), Buffer.from(bytes));
     await deps.put(`${PREFIX}1.json`, 'things/two/1.json');
@@ -190,7 +190,7 @@ describe('cleaning up', () => {
     expect(await deps.keys()).toEqual([]);
   });
 
-  it('does not take a stray marker for the end of everything', async () => {
+  it('ignores a stray marker at the root', async () => {
     const deps = await setUp();
     await deps.put('things/end.json', 'things/two/1.json', 'things/legend.json/1.json');
     deps.clock.advance(10 * HOUR);

@@ -37,7 +37,7 @@ function summary({ newest, corrupt, last }: Position<Page>) {
 }
 
 describe('the newest document of a sequence', () => {
-  it('is found whatever is corrupt, in a logarithmic number of requests', async () => {
+  it('is found among any corrupt documents, in a logarithmic number of requests', async () => {
     let runs = 0;
     await fc.assert(
       fc.asyncProperty(pages, async (conditions) => {

@@ -23,7 +23,7 @@ describe('a sequence that is trimmed', () => {
     }
   }
 
-  it('is read to its end, at every length, however it was trimmed before', async () => {
+  it('is read to its end, at every length and after every trimming', async () => {
     const steps = fc.array(fc.nat({ max: 40 }), { minLength: 1, maxLength: 12 });
     await fc.assert(
       fc.asyncProperty(steps, async (lengths) => {

@@ -260,7 +260,7 @@ describe('status while the store is down', () => {
 
 describe('the object store on the status page', () => {
   it.each(['store_denied', 'store_unavailable', 'invalid_configuration'] as const)(
-    'is out when it answers %s for an object that is not there',
+    'is out when it answers %s for a missing object',
     async (code) => {
       const { store } = createWorld();
       const { probe } = objectStoreComponent({ store, randomness: createSeededRandomness(3) });

@@ -46,7 +46,7 @@ function probed(options: Partial<ProbedComponent> = {}) {
 }
 
 describe('a probed component', () => {
-  it('is not checked yet, counts as operational and says so', () => {
+  it('counts as operational before the first check, and its sentence states that', () => {
     const { component, status } = open(probed().component);
     expect(component('mail')).toEqual({
       id: 'mail',
@@ -59,7 +59,7 @@ describe('a probed component', () => {
     expect(status.report().indicator).toBe('none');
   });
 
-  it('is probed at once and every 30 s, however often the report is requested', async () => {
+  it('is probed at once and every 30 s, independently of requests for the report', async () => {
     const { plan, component: mail } = probed();
     const { clock, status, component } = open(mail);
     status.start();
@@ -137,7 +137,7 @@ describe('a probed component', () => {
     ['Refuses this service', new AppError('invalid_configuration', SECRET_MESSAGE)],
     ['Does not work', new AppError('document_corrupt', SECRET_MESSAGE)],
     ['Does not work', new TypeError(SECRET_MESSAGE)],
-  ])('says %s and never the message of what was thrown', async (sentence, error) => {
+  ])('says %s and never the message of the error', async (sentence, error) => {
     const { plan, component: mail } = probed();
     const { clock, status, component } = open(mail);
     // Thrown, not rejected: a probe need not be an async function.
@@ -207,7 +207,7 @@ describe('a probed component', () => {
   });
 });
 
-describe('real traffic', () => {
+describe('a real request', () => {
   it('changes a component at once, both ways, without a probe', () => {
     const { component: captcha } = probed({ id: 'captcha' });
     const { probe: _none, ...noted } = captcha;

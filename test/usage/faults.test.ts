@@ -37,7 +37,7 @@ beforeEach(() => {
 const start = () => createProcess(store, clock, { log });
 
 describe('a crash', () => {
-  it('loses what was counted since the last flush, and nothing before', async () => {
+  it('loses the counts since the last flush, and no earlier ones', async () => {
     const one = start();
     countLinks(one, 10);
     await one.refresh();
@@ -51,7 +51,7 @@ describe('a crash', () => {
 });
 
 describe('a store that is down', () => {
-  it('for ten minutes: counts go on, and are counted once afterwards', async () => {
+  it('for ten minutes: counting continues, and every count is stored once afterwards', async () => {
     const [one, two] = [start(), start()];
     await refreshAll([one, two], 1);
     store.goDown();
@@ -134,7 +134,7 @@ describe('an answer that is lost', () => {
   const loseAnswers = () =>
     store.setPlan(({ method }) => (method === 'create' ? { when: 'after' } : undefined));
 
-  it('is asked for again with the same bytes, and counts once', async () => {
+  it('is requested again with the same bytes, and counts once', async () => {
     const one = start();
     const bodies: string[] = [];
     let lost = 0;

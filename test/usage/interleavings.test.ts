@@ -288,7 +288,7 @@ class World {
 }
 
 describe('processes that count on one store', () => {
-  it('agree on every count that was stored, whatever happened in between', async () => {
+  it('agree on every count that was stored, after any interleaving', async () => {
     let totals = 0;
     let runs = 0;
     let givenUp = 0;

@@ -68,7 +68,7 @@ describe(`${CALLS} calls cost no store request`, () => {
     expect(sum).toBe(3 * (CALLS + 1));
   });
 
-  it('would notice store requests', async () => {
+  it('detects store requests', async () => {
     store.forgetCalls();
     await service.refresh();
     expect(store.total()).toBeGreaterThan(0);

@@ -113,7 +113,7 @@ describe('totals', () => {
     expect(all.map(allTime)).toEqual([20, 20, 20, 20]);
   });
 
-  it('that are corrupt are left out, and nothing that they had is lost', async () => {
+  it('that are corrupt are left out, and none of their counts is lost', async () => {
     const one = start();
     for (let day = 0; day < 6; day++) {
       countLinks(one, 5);
@@ -157,7 +157,7 @@ describe('totals', () => {
     expect(logged('newer Slipway')).toBe(2);
   });
 
-  it('go on from memory when an operator emptied the store', async () => {
+  it('continue from memory when an operator has emptied the store', async () => {
     const one = start();
     countLinks(one, 5);
     await one.refresh();
@@ -209,7 +209,7 @@ describe('snapshots', () => {
     expect(allTime(two)).toBe(103);
   });
 
-  it('that are corrupt, of a process that is gone: the one before counts', async () => {
+  it('that are corrupt, of a process that has ended: the one before counts', async () => {
     const one = start();
     for (const times of [100, 3]) {
       countLinks(one, times);
@@ -229,7 +229,7 @@ describe('snapshots', () => {
     expect([two, late].map(allTime)).toEqual([101, 101]);
   });
 
-  it('that are corrupt, of a process that is only slow: it stores what they had again', async () => {
+  it('that are corrupt, of a slow process: it stores their counts again', async () => {
     const [one, two] = [start(), start()];
     for (const times of [100, 3]) {
       countLinks(one, times);
@@ -346,7 +346,7 @@ describe('a clock that is off', () => {
     ['a year behind', -365 * DAY],
     ['a day ahead', DAY],
     ['an hour behind', -HOUR],
-  ])('by %s closes and deletes nothing early', async (_name, aheadMs) => {
+  ])('by %s does not close or delete anything early', async (_name, aheadMs) => {
     const off = { ...clock, now: () => clock.now() + aheadMs };
     const [one, two] = [start(), createProcess(store, off, { log })];
     countLinks(one, 5);
@@ -365,7 +365,7 @@ describe('a clock that is off', () => {
     expect([allTime(one), allTime(two)]).toEqual([9, 9]);
   });
 
-  it('an object with a time of long after now makes nothing old', async () => {
+  it('an object with a time in the future does not make other objects old', async () => {
     const one = start();
     countLinks(one, 5);
     await one.refresh();

@@ -24,7 +24,7 @@ describe('public shares', () => {
     expect(shares({ a: 5_000, b: 3 })).toEqual(['a 100']);
   });
 
-  it('are empty for a small whole, and for no counts', () => {
+  it('are empty for a small total, and without counts', () => {
     expect(shares({ a: 5, b: 4 })).toEqual([]);
     expect(shares({}, 1)).toEqual([]);
     expect(shares({ a: 5, b: 5 })).toEqual(['other 100']);
@@ -34,7 +34,7 @@ describe('public shares', () => {
     expect(shares({ '1.0.0': 50, other: 50 })).toEqual(['1.0.0 50', 'other 50']);
   });
 
-  it('leave no remainder that is a small group, whatever the groups', () => {
+  it('leave no remainder that is a small group, for any groups', () => {
     fc.assert(
       fc.property(
         fc.dictionary(fc.string({ minLength: 1, maxLength: 3 }), fc.nat({ max: 60 })),

@@ -17,7 +17,7 @@ function createCounting(isKnownVersion = (version: string) => version.startsWith
   return { clock, tally, asked: () => asked };
 }
 
-describe('what a process counts', () => {
+describe('the counts of a process', () => {
   it('is a check of the version that the client runs, an offer of the offered one, a link of the linked one', () => {
     const { tally } = createCounting();
     countChecks(tally, 3, { offered: '1.1.0' });

@@ -86,7 +86,7 @@ function printClients(
   );
 }
 
-/** What the publisher has to do for the clients that a withdrawn release leaves without an update. */
+/** Says what the publisher has to do for clients that are left without an update when a release is withdrawn. */
 function withdrawalSentences(
   verb: StatusVerb,
   version: string,

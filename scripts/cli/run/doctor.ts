@@ -3,7 +3,8 @@ import { PRIVATE_ROOTS } from '../../../src/app/key-roots.ts';
 import { objectsDirectory } from '../../../src/app/stores.ts';
 import { diagnose } from '../../../src/operations/diagnose.ts';
 import { openContext } from '../context.ts';
-import { alignColumns, EXIT, printJson } from '../output.ts';
+import { EXIT } from '../exit-code.ts';
+import { alignColumns, printJson } from '../output.ts';
 import { print, type Terminal } from '../terminal.ts';
 
 const FETCH_TIMEOUT_MS = 10_000;

@@ -1,7 +1,8 @@
 import { counted } from '../../../src/counted.ts';
 import { collectGarbage } from '../../../src/operations/collect-garbage.ts';
 import { openContext } from '../context.ts';
-import { EXIT, formatBytes, printableText, printJson } from '../output.ts';
+import { EXIT } from '../exit-code.ts';
+import { formatBytes, printableText, printJson } from '../output.ts';
 import { print, type Terminal } from '../terminal.ts';
 
 export async function gc(

@@ -1,7 +1,8 @@
 import { counted } from '../../../src/counted.ts';
 import { type VerifyResult, verifyCatalog } from '../../../src/operations/verify-catalog.ts';
 import { openContext } from '../context.ts';
-import { EXIT, formatBytes, printableText, printJson } from '../output.ts';
+import { EXIT } from '../exit-code.ts';
+import { formatBytes, printableText, printJson } from '../output.ts';
 import { createProgress } from '../progress.ts';
 import { print, type Terminal } from '../terminal.ts';
 

@@ -1,7 +1,10 @@
 import { AppError, isAppError } from '../../errors.ts';
 import { notSignedIn } from '../../identity/identity-errors.ts';
 
-/** What errors of `identity/` become for a client: its account may have been erased, or its change be uncertain. */
+/**
+ * Translates errors of `identity/` for clients: the account may have been erased, or the outcome of a change may be
+ * unknown.
+ */
 
 /** Whether the account was erased. */
 export function isErased(error: unknown): boolean {
@@ -21,7 +24,7 @@ export function signedOutWhenErased(error: unknown): never {
 /**
  * For `catch`: a person can act on "try again", and not on "unknown whether it was done".
  *
- * @throws AppError `store_unavailable` in place of `outcome_unknown`; any other error as it is
+ * @throws AppError `store_unavailable` in place of `outcome_unknown`; any other error unchanged
  */
 export function tryAgainWhenUnknown(error: unknown): never {
   if (!isAppError(error, 'outcome_unknown')) throw error;

@@ -15,7 +15,7 @@ const PATH = '/api/v1/account/sessions';
 
 const sessionSchema = z.strictObject({
   id: z.string(),
-  current: z.boolean().describe('Whether this request belongs to it.'),
+  current: z.boolean().describe('Whether this request belongs to this session.'),
   platform: z.enum(CLIENT_PLATFORMS),
   device_name: z.string(),
   os_version: z.string().nullable(),

@@ -90,7 +90,10 @@ export function registerAnalytics(app: App, deps: AnalyticsDeps): void {
   });
 }
 
-/** Accepts an access token of an account with the tier, or a developer key of one with a fitting scope. */
+/**
+ * Accepts an access token of an account whose tier includes analytics, or a developer key of such an account with the
+ * scope.
+ */
 async function authorize(
   deps: AnalyticsDeps,
   request: FastifyRequest,

@@ -26,7 +26,7 @@ export async function requirePrincipal(
   request: Pick<FastifyRequest, 'ip' | 'headers'>,
 ): Promise<Principal> {
   const { accessTokens } = openIdentity(deps);
-  // Before the token is verified: most routes that require one cost store requests, some of them listings.
+  // Counts the request before it verifies the token: most routes that require a token cost store requests.
   await deps.requestLimit.consume(request.ip);
   const token = bearerOf(request.headers.authorization);
   if (token === undefined) throw notSignedIn();
@@ -35,8 +35,8 @@ export async function requirePrincipal(
 }
 
 /**
- * What the holder of an access token changes an account with: every change is refused once the session is
- * over or the account is locked.
+ * The account and the guard with which the holder of an access token makes changes. Every change is refused once the
+ * session has ended or the account is locked.
  *
  * @param options see `guardSession`
  */
@@ -58,8 +58,8 @@ export function requireFeature(tiers: TierTable, tier: string, feature: Feature)
 }
 
 /**
- * For public routes: the tier of the account whose access token the header carries. Null without a token,
- * and for an invalid one.
+ * For public routes: the tier of the account whose access token is in the header. Null without a token, and for an
+ * invalid one.
  */
 export function createTierOf(
   deps: Pick<AccountsDeps, 'identity' | 'tiers'>,

@@ -47,7 +47,7 @@ export function registerBilling(app: App, deps: BillingDeps): void {
   const { tiers, billingPortalUrl } = deps;
   app.get('/api/v1/billing', { schema: billingSchema }, async (request) => {
     const { account: id } = await requirePrincipal(deps, request);
-    // From the store: the access token may be older than the last change of the tier.
+    // Reads the store: the access token may be older than the last change of the tier.
     const account = await readAccount(openIdentity(deps).store, id);
     if (account === undefined) throw notSignedIn();
     const tier = tiers.tierNamed(account.tier);
@@ -69,7 +69,7 @@ export function registerBilling(app: App, deps: BillingDeps): void {
     const { store, accessTokens } = openIdentity(deps);
     const account = await readAccount(store, id);
     if (account === undefined) throw notSignedIn();
-    // The portal can change what the account may do: an ended session must not open it.
+    // The portal can change the tier of the account: an ended session must not open it.
     await guardSession(store, principal)(account);
     const { token, seconds } = await accessTokens.issueForPortal({
       account: id,

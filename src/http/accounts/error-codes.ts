@@ -5,7 +5,7 @@ import type { ErrorCode } from '../../errors.ts';
 /** Of every route that reads from the store. */
 const READING = ['store_unavailable', 'store_denied'] as const satisfies readonly ErrorCode[];
 
-/** Of every route that writes to the store, which reads documents first. */
+/** For every route that writes to the store. Such a route reads documents first. */
 export const WRITING = [
   ...READING,
   'store_full',
@@ -13,27 +13,27 @@ export const WRITING = [
   'document_newer',
 ] as const satisfies readonly ErrorCode[];
 
-/** Of every route that is sent a body, whether or not it uses it. */
+/** For every route that accepts a body, even if it ignores the body. */
 export const WITH_BODY = [
   'malformed_json',
   'body_too_large',
   'unsupported_media_type',
 ] as const satisfies readonly ErrorCode[];
 
-/** Of every route about accounts. */
+/** For every route about accounts. */
 export const ACCOUNTS = [
   'too_many_requests',
   'not_configured',
 ] as const satisfies readonly ErrorCode[];
 
-/** Of every route that requires an access token. */
+/** For every route that requires an access token. */
 export const SIGNED_IN = [
   ...ACCOUNTS,
   ...READING,
   'not_signed_in',
 ] as const satisfies readonly ErrorCode[];
 
-/** Of every route that requires an access token and changes something. */
+/** For every route that requires an access token and changes something. */
 export const SIGNED_IN_CHANGE = [
   ...SIGNED_IN,
   ...WRITING,

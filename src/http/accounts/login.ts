@@ -29,7 +29,7 @@ const EXAMPLE = {
 };
 
 const schema = {
-  summary: 'Log in',
+  summary: 'Sign in',
   tags: ['auth'],
   body: z
     .object({

@@ -15,7 +15,7 @@ import { ACCOUNTS, WITH_BODY, WRITING } from './error-codes.ts';
 import { clearSessionCookie, requireOwnScript, sessionCookieOf } from './session-cookie.ts';
 
 const schema = {
-  summary: 'Log out',
+  summary: 'Sign out',
   description:
     'Ends this session, or every session of the account. The client proves the session with an access token, a refresh token or the cookie; a request without any of them succeeds and ends nothing. Scope `global` requires an access token that expired at most an hour ago, or one of the two newest refresh tokens of the session.',
   tags: ['auth'],
@@ -38,10 +38,10 @@ const schema = {
   },
 };
 
-/** For how long an expired access token still ends every session: a page may have been left open. */
+/** For how long after its expiry an access token still ends every session: the user may have left a page open. */
 const LATE_MS_MAX = 3_600_000;
 
-/** The session that a request proves. */
+/** The session that a request belongs to, as its token proves. */
 interface ProvenSession {
   readonly account: string;
   readonly session: string;
@@ -87,7 +87,7 @@ async function proveSession(
   };
   const claims = sessions.claimsOf(inBody ?? '') ?? sessions.claimsOf(inCookie());
   if (claims !== undefined) return { ...claims, isStale: false };
-  // A user who logs out late must not be told that every session ended when none did.
+  // When a user signs out late and no session ends, the answer must not claim that every session ended.
   const late = await accessTokens.verify(bearer, SESSION_LIFE_MS).catch(() => undefined);
   return late && { ...late, isStale: true };
 }
@@ -100,7 +100,7 @@ function endLocally({ sessions }: Identity, { account, session }: ProvenSession)
 async function endGlobally(identity: Identity, proven: ProvenSession): Promise<void> {
   const { account, session, counter, isStale } = proven;
   const standing = await standingOf(identity, account, session, counter);
-  // A session that is over ends no other one.
+  // A session that has ended must not end another one.
   if (standing === 'ended') return;
   // An old token, found on a discarded disk, must not end every session of its owner.
   if (isStale || standing === 'replaced') throw notSignedIn();

@@ -16,7 +16,7 @@ import {
   usesCookie,
 } from './session-cookie.ts';
 
-/** The client replaces the token by the one that log-in answered. */
+/** The client replaces the token by the one that sign-in answered. */
 const EXAMPLE = { refresh_token: '…', platform: 'linux', device: { id: EXAMPLE_DEVICE } };
 
 const schema = {
@@ -57,7 +57,7 @@ export function registerRefresh(app: App, deps: AccountsDeps): void {
       const session = await sessions.refresh({ token, platform, deviceId: device.id });
       return await sessionAnswer(deps, reply, session, platform);
     } catch (error) {
-      // On no other error: a store that does not answer says nothing about the session.
+      // Only for this error: a store that does not answer says nothing about the session.
       if (isInCookie && isAppError(error, 'session_ended')) clearSessionCookie(reply, cookies);
       throw error;
     }

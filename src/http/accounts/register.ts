@@ -15,7 +15,7 @@ import {
 } from './request-field.ts';
 
 const INVITATION_LENGTH_MAX = 128;
-/** The same as in the contact form. */
+/** The same limit as in the contact form. */
 const TOKEN_LENGTH_MAX = 8_192;
 
 const bodySchema = z
@@ -39,7 +39,7 @@ const bodySchema = z
 const schema = {
   summary: 'Register',
   description:
-    'The answer does not tell whether the mail address already has an account: log in to find out. Invalid invitations are all refused with the same error.',
+    'The answer does not tell whether the mail address already has an account: sign in to find out. Invalid invitations are all refused with the same error.',
   tags: ['auth'],
   body: bodySchema,
   response: {

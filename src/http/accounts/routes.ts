@@ -16,7 +16,7 @@ import { registerRegister } from './register.ts';
 
 export type AccountRouteDeps = AnalyticsDeps & BillingDeps;
 
-/** Registration, log-in and sessions; and what an account can do. Without accounts, all answer 501. */
+/** Registration, sign-in, sessions, and the routes of an account. Without accounts, all answer 501. */
 export function accountRoutes(deps: AccountRouteDeps): FastifyPluginAsyncZod {
   return async (app) => {
     registerJwks(app, deps);

@@ -6,14 +6,16 @@ import type { AccountsDeps } from './accounts-deps.ts';
 import { openIdentity } from './authenticate.ts';
 import { setSessionCookie, usesCookie } from './session-cookie.ts';
 
-/** The answer of log-in and refresh. */
+/** The answer of sign-in and refresh. */
 
 export const sessionAnswerSchema = z.strictObject({
   access_token: z.string().describe('For `Authorization: Bearer …`. Keep it in memory only.'),
   token_type: z.literal('Bearer'),
   expires_in: z.int().describe('Seconds.'),
   refresh_token: z.string().optional().describe('Absent when the client gets it as a cookie.'),
-  refresh_expires_in: z.int().describe('Seconds, unless the client uses it before.'),
+  refresh_expires_in: z
+    .int()
+    .describe('Seconds until it expires, unless the client uses it before.'),
   account: z.strictObject({
     id: z.string(),
     email: z.string(),

@@ -8,10 +8,13 @@ import type { CookieSettings } from './accounts-deps.ts';
 
 /** `__Host-`: sent to this host only, over TLS only, and set by no other host (RFC 6265bis, 4.1.3.2). */
 const SESSION_COOKIE = '__Host-slipway_session';
-/** Forms and images cannot send it, and scripts of other sites may not: it proves a script of the website. */
+/**
+ * Forms and images cannot send this header, and scripts of other sites are not allowed to. So it proves that a script
+ * of the website sent the request.
+ */
 export const FORGERY_HEADER = 'x-slipway-request';
 
-/** A reply, of any route. */
+/** The reply of any route. */
 interface CookieReply {
   setCookie(name: string, value: string, options: CookieSerializeOptions): unknown;
 }
@@ -62,7 +65,7 @@ export function requireOwnOrigin(
   );
 }
 
-/** As {@link requireOwnOrigin}, and that a script sent it. @throws AppError `request_forgery` */
+/** Like {@link requireOwnOrigin}; also checks that a script sent the request. @throws AppError `request_forgery` */
 export function requireOwnScript(
   request: Pick<FastifyRequest, 'headers'>,
   settings: CookieSettings,

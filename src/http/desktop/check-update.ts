@@ -65,7 +65,7 @@ const schema = {
   },
 };
 
-/** The options of the route: exported for the bench, whose baseline has the same. */
+/** The options of the route. The benchmark's baseline uses the same options. */
 export const checkUpdateOptions = { schema, bodyLimit: BODY_BYTES_MAX };
 
 export function registerCheckUpdate(app: App, deps: RouteDeps): void {
@@ -89,7 +89,7 @@ export function registerCheckUpdate(app: App, deps: RouteDeps): void {
             renderer.render(check, { application, currentVersion, locale, checkAgainAfterSeconds }),
           );
       };
-      // Not an async function: without a promise, this route answers more requests a second.
+      // Not an async function: without a promise, the route answers more requests a second.
       const check = checkForUpdate(deps, query, tierOfRequest(deps, request));
       return check instanceof Promise ? check.then(send) : send(check);
     },

@@ -4,7 +4,7 @@ import type { OfferedUpdate } from '../../operations/find-update.ts';
 import type { LinkMethod } from '../../operations/issue-link.ts';
 import type { UsageCounter } from '../../usage/usage-counter.ts';
 
-/** What routes count: the only place that calls {@link UsageCounter}. */
+/** Counts requests for the routes: the only file that calls {@link UsageCounter}. */
 
 /**
  * Counts a check that was answered. Call it after the answer was found: then application and channel exist,

@@ -15,7 +15,7 @@ import { optional, parseAll, word } from '../server/validation.ts';
 const querySchema = z.object({
   channel: word.optional().describe('Default stable.'),
   platform: word.optional().describe('Lists this platform alone.'),
-  arch: word.optional().describe('Lists builds alone that run on this architecture.'),
+  arch: word.optional().describe('Lists only builds that run on this architecture.'),
   app: word.optional(),
 });
 
@@ -89,7 +89,7 @@ export function registerLatestVersion(app: App, deps: RouteDeps): void {
   });
 }
 
-/** Everything that the answer is rendered from. */
+/** Everything that determines the answer. */
 function partsOf(deps: RouteDeps, { revision, release, downloads }: Latest): readonly unknown[] {
   const files = downloads.flatMap((download) => [download.release, download.artifact]);
   return [deps.publicUrl(), revision, release, ...files];

@@ -9,7 +9,7 @@ interface Tag {
   readonly description: string;
 }
 
-const AUTH: Tag = { name: 'auth', description: 'Register, log in, refresh and log out.' };
+const AUTH: Tag = { name: 'auth', description: 'Register, sign in, refresh and sign out.' };
 const PUBLIC: readonly Tag[] = [
   { name: 'desktop', description: 'Checks for updates, and downloads.' },
   { name: 'feeds', description: 'Updater dialects.' },
@@ -34,7 +34,7 @@ interface Definition {
 }
 
 const HOW_TO_SIGN_IN =
-  'Execute `POST /api/v1/auth/login` with your mail address and password, and copy `access_token` from the answer. Press **Authorize** and paste the token: the routes of your account appear. The token is valid for ten minutes; then log in or refresh, and authorize again. `POST /api/v1/auth/logout` ends the session.';
+  'Execute `POST /api/v1/auth/login` with your mail address and password, and copy `access_token` from the answer. Press **Authorize** and paste the token: the routes of your account appear. The token is valid for ten minutes; then sign in or refresh, and authorize again. `POST /api/v1/auth/logout` ends the session.';
 
 /** `signIn` and `account` are for the page at /docs/account, before and after Authorize. */
 function definitions(basePath: string, hasAccounts: boolean) {
@@ -43,7 +43,7 @@ function definitions(basePath: string, hasAccounts: boolean) {
     public: {
       tags: PUBLIC,
       title: 'Slipway',
-      description: `Desktop updates and downloads. Errors are problem documents (RFC 9457) with a stable code. Every route can also answer 408 \`request_timeout\` when a request takes too long to arrive, and 503 \`overloaded\` when the server has too many clients. A method that an address does not accept is answered with 405 \`method_not_allowed\`, and an unknown address with 404 \`route_not_found\`. The routes of an account are in [a document of their own](${basePath}/docs/account).`,
+      description: `Desktop updates and downloads. Errors are problem documents (RFC 9457) with a stable code. Every route can also answer 408 \`request_timeout\` when a request takes too long to arrive, and 503 \`overloaded\` when the server has too many clients. A method that an address does not accept is answered with 405 \`method_not_allowed\`, and an unknown address with 404 \`route_not_found\`. The routes of an account are in [a separate document](${basePath}/docs/account).`,
       needsToken: false,
     },
     signedIn: {
@@ -111,7 +111,7 @@ const REQUIRES_TOKEN = {
 /** The pages' plugin finds the public document under its default name. */
 const decoratorOf = (name: string): string => (name === 'public' ? 'swagger' : `${name}Document`);
 
-/** Leaves out routes without one of the tags. In a document that needs a token, log-in still needs none. */
+/** Leaves out routes without one of the tags. In a document that needs a token, sign-in still needs none. */
 function only(tags: readonly Tag[], needsToken: boolean): SwaggerTransform {
   const names = new Set(tags.map(({ name }) => name));
   return (route) => {
@@ -131,7 +131,7 @@ export const DOCUMENT_TYPES = {
 } as const;
 
 export interface Documents {
-  /** Bytes that all answers share. */
+  /** The bytes of a document, which all answers share. */
   render(name: DocumentName, format: keyof typeof DOCUMENT_TYPES): Buffer;
 }
 

@@ -1,4 +1,4 @@
-/** Of Swagger UI: what a plugin of it is handed. */
+/** The part of Swagger UI's system object that the plugin uses. */
 interface System {
   readonly specSelectors: { url(): string };
   readonly specActions: { updateSpec(text: string): void };

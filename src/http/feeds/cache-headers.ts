@@ -10,7 +10,7 @@ interface FeedAnswer {
   readonly document: FeedDocument;
   /** Whether another account may get another answer. */
   readonly isRestricted: boolean;
-  /** Whether the document holds words of this client alone. */
+  /** Whether the document contains text of this client only. */
   readonly isPersonal: boolean;
 }
 

@@ -89,7 +89,7 @@ export function registerFeeds(
   }
 }
 
-/** Registers in a scope of its own, because here a body of any content type is text for the dialect to parse. */
+/** Registers in a separate Fastify scope, because here a body of any content type is text that the dialect parses. */
 function registerPost(
   app: App,
   deps: RouteDeps,
@@ -161,7 +161,7 @@ async function answer(
     }
     return await redirectToFile(deps, protocol, asked, request, reply);
   } catch (error) {
-    // An outage stays a 503 in every dialect: no client may take it for "no update".
+    // An outage stays a 503 in every dialect: clients must not mistake it for "no update".
     if (!isAppError(error) || error.kind !== 'not_found') throw error;
     const response = protocol.renderNotFound?.(asked, error);
     if (response === undefined) throw error;

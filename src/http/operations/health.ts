@@ -23,7 +23,7 @@ export function registerHealth(app: App, deps: HealthDeps): void {
   });
 }
 
-/** Counts problems in place of describing them: descriptions name keys and paths of the store. */
+/** Counts problems instead of describing them: descriptions name keys and paths of the store. */
 function publicReadiness(deps: HealthDeps): {
   readonly isReady: boolean;
   readonly document: object;

@@ -10,7 +10,7 @@ import {
   createConnections,
 } from '../server/connections.ts';
 
-/** Metrics of this process for Prometheus, on an address of its own. They contain nothing about users. */
+/** Metrics of this process for Prometheus, served on a separate address. They contain nothing about users. */
 
 export function createMetrics(deps: {
   readonly catalog: Catalog;
@@ -117,7 +117,7 @@ export function countRequests(app: FastifyInstance, registry: Registry): void {
   });
 }
 
-/** A scraper needs one connection; descriptors and memory are for clients. */
+/** A scraper needs one connection. File descriptors and memory are reserved for clients. */
 const METRICS_LIMITS: ConnectionLimits = {
   connectionsMax: 16,
   heldBytesMax: 1024 * 1024,

@@ -24,14 +24,14 @@ export interface MonitoringRouteDeps extends DescribeCatalogDeps {
   readonly clock: Clock;
   /** The public metrics in snake_case; from memory. */
   readonly pulse: () => object;
-  /** Undefined: this process answers itself. */
+  /** Undefined: this process answers from its own data. */
   readonly upstream: MonitoringUpstream | undefined;
 }
 
-/** Describing a catalog costs more than any other answer from it: once per interval for all clients. */
+/** Describing a catalog costs more than any other answer from it, so it is done once per interval for all clients. */
 const DESCRIBED_EVERY_MS = 1_000;
 
-/** Bytes, which all clients share: they are documented as the text that they are. */
+/** Bytes, which all clients share. The OpenAPI document describes them as text. */
 const passedOnSchema = z
   .custom<Buffer>()
   .meta({ type: 'string', description: 'The text of an upstream that does not answer with JSON.' });

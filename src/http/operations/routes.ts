@@ -5,7 +5,7 @@ import { type MonitoringRouteDeps, registerMonitoring } from './monitoring.ts';
 
 type OperationsRouteDeps = HealthDeps & MonitoringRouteDeps & { readonly load: Load };
 
-/** What orchestrators and dashboards ask. Prometheus has a server of its own: see `metrics.ts`. */
+/** The routes for orchestrators and dashboards. Prometheus has a separate server: see `metrics.ts`. */
 export function operationsRoutes(deps: OperationsRouteDeps): FastifyPluginAsyncZod {
   return async (app) => {
     registerHealth(app, deps);

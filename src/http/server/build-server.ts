@@ -30,14 +30,14 @@ import { logRequests, type ServerSettings, serverOptions } from './server-option
 import { answerUnknown } from './unknown.ts';
 import { compileSerializer, compileValidator } from './validation.ts';
 
-/** What each area of routes uses. */
+/** The dependencies of each area of routes. */
 export interface HttpDeps extends RouteDeps {
   readonly metrics: Registry;
   readonly files: DesktopRouteDeps['files'];
   readonly contact: WebsiteRouteDeps['contact'];
   readonly status: Status;
   readonly usage: Usage;
-  /** Undefined: this process answers itself. */
+  /** Undefined: this process answers from its own data. */
   readonly monitoringUpstream: MonitoringUpstream | undefined;
   readonly accounts: Omit<AccountRouteDeps, 'usage' | 'defaultApplication' | 'hasApplication'>;
 }
@@ -56,7 +56,7 @@ export async function buildServer(settings: ServerSettings, deps: HttpDeps): Pro
     origins: accounts.cookies.origins,
     ownOrigin: () => new URL(publicUrl()).origin,
   });
-  // Before the routes that the documents describe.
+  // Comes before the routes that the documents describe.
   await collectDocuments(app, { basePath, hasAccounts: accounts.identity !== undefined });
 
   await app.register(documentationRoutes({ ...accounts, basePath }));
@@ -76,7 +76,7 @@ export async function buildServer(settings: ServerSettings, deps: HttpDeps): Pro
   return app;
 }
 
-/** A server with everything that holds for every route, and without routes. */
+/** A server with the hooks and limits that all routes share, and without routes. */
 export async function buildBase(settings: ServerSettings, metrics: Registry): Promise<App> {
   const { connections } = settings;
   const app = fastify(serverOptions(settings));
@@ -97,7 +97,7 @@ export async function buildBase(settings: ServerSettings, metrics: Registry): Pr
       useDefaults: false,
       directives: { 'default-src': ["'none'"], 'frame-ancestors': ["'none'"] },
     },
-    // Pages of other origins read the answers.
+    // Pages of other origins may read the answers.
     crossOriginResourcePolicy: { policy: 'cross-origin' },
   });
   return app.withTypeProvider<ZodTypeProvider>();

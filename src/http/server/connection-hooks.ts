@@ -52,9 +52,9 @@ export function holdAnswers(app: FastifyInstance, connections: Connections | und
 }
 
 /**
- * From the abort of `draining` on, every answer asks its client to close the connection: otherwise a client could
- * send its next request on a connection that is about to be cut. Once the server closes, it also closes each
- * connection after its last answer: keep-alive would outlast the time that the process has left.
+ * Once `draining` aborts, every answer asks its client to close the connection. Otherwise a client could send its
+ * next request on a connection that is about to be cut. Once the server closes, it also closes each connection after
+ * its last answer: keep-alive would outlast the time that the process has left.
  */
 export function closeAfterLastAnswer(
   app: FastifyInstance,

@@ -1,12 +1,12 @@
 import type { ConnectionLimits } from './connections.ts';
 
-/** How many connections a process can afford, by the limits that the system sets it. */
+/** How many connections a process can afford under the limits of the system. */
 
 /** A connection with its headers takes 24 KiB, as measured. Half of the heap is left for the catalog. */
 const HEAP_BYTES_EACH = 32 * 1024;
 /** The socket, and the file that it may send. */
 const DESCRIPTORS_EACH = 2;
-/** For the store, the log, the disk and the metrics. */
+/** Reserved for the store, the log, the disk and the metrics. */
 const DESCRIPTORS_RESERVED_MAX = 256;
 const RESERVED_SHARE = 0.25;
 const HELD_SHARE = 0.125;

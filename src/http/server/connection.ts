@@ -29,7 +29,7 @@ export const HIGH_WATER_MARK_BYTES = 32 * 1024;
 const WAITING_BYTES = 6 * 1024;
 /** Smaller amounts count as part of the connection itself. */
 const UNCOUNTED_BYTES = 4 * 1024;
-/** A text is held twice for a while: as a string and as its bytes. */
+/** For a while a text is in memory twice: as a string and as its bytes. */
 const COPIES = 2;
 
 /** Pipelined requests that may wait; legitimate clients send fewer. */
@@ -55,7 +55,7 @@ export class Connection implements Holder {
   heldBytes = 0;
   /** Set by the check for slow readers. */
   isStalled = false;
-  /** The number of answered requests; tells an idle connection from a used one. */
+  /** The number of answered requests. It distinguishes an idle connection from a used one. */
   answeredCount = 0;
   /** Whether there is no memory left for the body of the current request. */
   isRefused = false;
@@ -86,8 +86,8 @@ export class Connection implements Holder {
   }
 
   /**
-   * False for a request that the connection must be cut for before it is parsed further: one more than may wait,
-   * or one whose body would wait in chunks, of which a chunk of one byte takes hundreds of bytes.
+   * False when the connection must be cut before more of the request is parsed: too many requests wait already, or
+   * the body would wait in chunks. A chunk of one byte takes hundreds of bytes.
    */
   admits({ headers }: IncomingMessage): boolean {
     if (this.socket.destroyed) return false;
@@ -114,7 +114,9 @@ export class Connection implements Holder {
     this.socket.pause();
   }
 
-  /** Counts an answer, a text or a stream, until it is sent. False when there is no memory left for it. */
+  /**
+   * Counts the memory of an answer (a text or a stream) until it is sent. False when there is no memory left for it.
+   */
   holdAnswer(answer: unknown): boolean {
     const bytes = bytesOf(answer);
     return bytes === 0 || this.#deps.budget.reserve(this, bytes);
@@ -165,7 +167,7 @@ export class Connection implements Holder {
     if (next === undefined) return;
     if (this.#waiting.length === 0 && this.#afterAnswers === undefined) this.socket.resume();
     this.#current = next.response;
-    // Lets other connections take their turn.
+    // Lets other connections be served first.
     setImmediate(() => {
       if (!this.socket.destroyed) this.#begin(next.request, next.response);
     });

@@ -19,9 +19,9 @@ export interface ConnectionLimits {
   readonly connectionsMax: number;
   /** For incomplete bodies and unread answers. */
   readonly heldBytesMax: number;
-  /** Tells the operator what the limit results from, and how to raise it. */
+  /** Tells the operator the reason for the limit, and how to raise it. */
   readonly because: string;
-  /** Tests use other rules. */
+  /** Tests set other rules. */
   readonly reading?: ReadingRules;
 }
 
@@ -120,8 +120,8 @@ export function createConnections(deps: ConnectionsDeps): Connections {
 
 interface Admission {
   /**
-   * What becomes of a new connection: it is served, its requests are answered 503, or it is closed at once.
-   * Closes idle connections first when there are many.
+   * Decides about a new connection: it is served, its requests are answered 503, or it is closed at once. Closes idle
+   * connections first when there are many.
    */
   decide(): 'served' | 'refused' | 'closed';
   refusedCount(): number;

@@ -36,8 +36,8 @@ const websiteOf = (origins: readonly string[]): FastifyCorsOptions => ({
 const CLOSED: FastifyCorsOptions = { origin: false };
 
 /**
- * The plugin answers preflights. This function adds the headers of other answers: with options that depend on
- * the path, the plugin would compute them for every request, which costs more than answering a check.
+ * The plugin answers preflights. This function adds the headers of all other answers. The plugin would compute
+ * path-dependent options for every request, which costs more than answering a check.
  *
  * @param website `origins`: the exact origins of the website; `ownOrigin`: that of PUBLIC_URL, which browsers
  *   do not restrict

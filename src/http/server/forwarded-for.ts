@@ -16,9 +16,8 @@ export function trustForwardedFor(app: FastifyInstance): void {
 const WITH_PORT = /^"?(?:\[([^\]]+)\]|([\d.]+))(?::\d{1,5})?"?$/;
 
 /**
- * The same list with bare addresses: a port would give every request an address of its own in rate limits.
- * Entries to the left of an invalid one are dropped: no trustworthy proxy wrote them. The last proxy then counts
- * as the client.
+ * The same list without ports: with a port, the rate limits would treat every request as another client. Entries to
+ * the left of an invalid one are dropped: no trustworthy proxy wrote them. The last proxy then counts as the client.
  */
 export function normalizeForwardedFor(header: string): string {
   const addresses: string[] = [];

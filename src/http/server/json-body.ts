@@ -3,13 +3,16 @@ import { errorCodes, type FastifyInstance } from 'fastify';
 
 /** Request bodies: the service accepts JSON only. */
 
+/** The default; a route may set a smaller `bodyLimit`. */
+export const BODY_BYTES_MAX = 64 * 1024;
+
 /** Fastify does not read the body of these methods. */
 const BODYLESS_METHODS = new Set(['GET', 'HEAD', 'TRACE']);
 const FIRST_BYTES = 1024;
 
 /**
- * Replaces Fastify's reading of bodies, which keeps every chunk until the body is complete: a client that sends
- * chunks of one byte would make the process hold a hundred times as much memory as it sent.
+ * Replaces Fastify's reading of bodies, which keeps every chunk until the body is complete. There, a client that
+ * sends chunks of one byte makes the process hold a hundred times as much memory as it sent.
  */
 export function acceptJson(app: FastifyInstance): void {
   const parse = app.getDefaultJsonParser('error', 'error');

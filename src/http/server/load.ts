@@ -8,7 +8,7 @@ export interface Load {
   stop(): void;
 }
 
-/** The event loop's mean delay over one second from which on requests are refused. */
+/** Requests are refused when the event loop's mean delay over one second reaches this. */
 const DELAY_MAX_MS = 250;
 const MEASURED_EVERY_MS = 1_000;
 const RESOLUTION_MS = 10;

@@ -10,13 +10,15 @@ import {
 import { AppError } from '../../errors.ts';
 import { PROBLEM_TYPE, problemOf, sendProblem, statusOf } from '../problem.ts';
 import type { Connections } from './connections.ts';
+import { BODY_BYTES_MAX } from './json-body.ts';
 
 /** Limits and conventions of every route. */
 
-export const BODY_BYTES_MAX = 64 * 1024;
-/** Of versions, names and file names in addresses. */
+/** The limit of versions, names and file names in addresses. */
 const PARAMETER_LENGTH_MAX = 1024;
-/** For the whole request. A request that takes longer is an attack or comes from a broken client. */
+/**
+ * The limit for receiving the whole request. A request that takes longer is an attack or comes from a broken client.
+ */
 const REQUEST_TIMEOUT_MS = 15_000;
 const HEADERS_TIMEOUT_MS = 10_000;
 const TIMEOUTS_CHECKED_EVERY_MS = 1_000;

@@ -5,15 +5,18 @@ import type { Connection } from './connection.ts';
 /**
  * Cuts clients that read an answer too slowly, and connections that are idle for too long.
  *
- * Socket time-outs do neither: any byte in either direction restarts them.
+ * Socket timeouts do neither: any byte in either direction restarts them.
  */
 
 export interface ReadingRules {
-  /** The average rate that a client must reach. A bad mobile connection has twice as much. */
+  /** The average rate that a client must reach. A bad mobile connection reaches twice this rate. */
   readonly bytesPerSecondMin: number;
-  /** For how long a client that kept the rate may read nothing. Kernels report progress in steps. */
+  /** For how long a client that has kept the rate so far may read nothing. Kernels report progress in steps. */
   readonly pauseMaxMs: number;
-  /** The same on systems that do not tell what has arrived: kernel buffers of megabytes hide it. */
+  /**
+   * The same, on systems that do not report how many bytes have arrived: kernel buffers of megabytes hide the
+   * client's progress.
+   */
   readonly unseenPauseMaxMs: number;
   /** A client below the rate for this long is cut when other clients need the memory. */
   readonly stalledAfterMs: number;
@@ -25,7 +28,7 @@ export const READING_RULES: ReadingRules = {
   bytesPerSecondMin: 1_000,
   pauseMaxMs: 240_000,
   unseenPauseMaxMs: 900_000,
-  // Longer than Node's keep-alive: for clients that keep a connection open with blank lines.
+  // Longer than Node's keep-alive timeout. It ends connections that clients keep open with blank lines.
   idleMaxMs: 75_000,
   stalledAfterMs: 10_000,
   checkedEveryMs: 5_000,
@@ -62,7 +65,7 @@ export function createSlowReaders(
     const pauseMaxMs = kernel === undefined ? rules.unseenPauseMaxMs : rules.pauseMaxMs;
     const fullMs = isWaitedFor ? pauseMaxMs : rules.idleMaxMs;
     const isSame = before !== undefined && before.answeredCount === answeredCount;
-    // The client does not have to read before the server has written.
+    // A client is not too slow while the server has written nothing.
     const isExempt = current !== undefined && !isWaitedFor;
     const earnedMs =
       isSame && isWaitedFor
@@ -70,7 +73,7 @@ export function createSlowReaders(
         : 0;
     const creditMs =
       isSame && !isExempt ? Math.min(fullMs, before.creditMs + earnedMs) - checkedEveryMs : fullMs;
-    // Waiting for the rest of a body: a slow client cannot be told from one that stopped sending.
+    // The server waits for the rest of a body: it cannot distinguish a slow client from one that stopped sending.
     const isUnfinished = current !== undefined && !current.req.complete;
     const isTooLittle = isSame && (isUnfinished || (isWaitedFor && earnedMs < checkedEveryMs));
     const stalledMs = isTooLittle ? before.stalledMs + checkedEveryMs : 0;
@@ -94,7 +97,7 @@ export function createSlowReaders(
 
 /** How many of the written bytes the client's machine has acknowledged. */
 function takenBytesOf({ socket }: Connection, kernel: Unacknowledged | undefined): number {
-  // Undocumented: Node tells nowhere else what it has handed to the kernel.
+  // Undocumented, but the only way to learn how many bytes Node has handed to the kernel.
   const handle = (socket as { _handle?: { bytesWritten?: number; writeQueueSize?: number } })
     ._handle;
   const handedOver = (handle?.bytesWritten ?? 0) - (handle?.writeQueueSize ?? 0);
@@ -110,7 +113,7 @@ export type Unacknowledged = ReadonlyMap<string, number>;
 const connectionKey = (localPort: number, address: string, port: number): string =>
   `${localPort} ${ipaddr.process(address).toString()} ${port}`;
 
-/** From Linux's tables of connections; undefined on other systems, which do not have them. */
+/** Reads Linux's tables of connections; undefined on other systems, which do not have them. */
 async function readKernel(): Promise<Unacknowledged | undefined> {
   if (process.platform !== 'linux') return undefined;
   const tables = ['/proc/self/net/tcp', '/proc/self/net/tcp6'].map((file) =>
@@ -132,7 +135,7 @@ export function parseConnections(text: string): Unacknowledged {
   return unacknowledged;
 }
 
-/** Groups of four bytes, each in the order of a little-endian machine. */
+/** The address is in groups of four bytes, each in little-endian order. */
 function addressOf(hex: string): string {
   const bytes = (hex.match(/.{8}/g) ?? []).flatMap((group) =>
     [...Buffer.from(group, 'hex')].reverse(),

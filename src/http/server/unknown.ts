@@ -2,12 +2,9 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { AppError } from '../../errors.ts';
 import { sendProblem } from '../problem.ts';
 
-/**
- * Answers 405 at an address that has routes for other methods only, and 404 at any other without a route: before
- * the body is read, because its content cannot change the answer.
- */
+/** Answers 405 when the address has routes for other methods only, and 404 when it has no route. */
 export function answerUnknown(app: FastifyInstance): void {
-  /** By the address of the route, such as `/files/*`. */
+  /** The methods by the address of the route, such as `/files/*`. */
   const routes = new Map<string, { readonly pattern: RegExp; readonly methods: Set<string> }>();
   app.addHook('onRoute', ({ url, method }) => {
     const known = routes.get(url) ?? { pattern: patternOf(url), methods: new Set() };

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { AppError, type FieldIssue, isAppError } from '../../errors.ts';
 import { describeIssue, summarizeIssues } from '../issue-sentence.ts';
 
-/** Parsing of requests, with the zod schemas that the OpenAPI documents are made from. */
+/** Parses requests with the zod schemas that the OpenAPI documents are made from. */
 
 const PARTS: Readonly<Record<string, string>> = {
   body: 'The body is',
@@ -25,7 +25,10 @@ export const compileValidator: FastifySchemaCompiler<z.ZodType> = ({ schema, htt
   };
 };
 
-/** For Fastify: answers are type-checked, and tests compare them with their schemas; requests need not pay for it. */
+/**
+ * For Fastify: answers are type-checked, and tests compare them with their schemas; so no check at run time is
+ * needed.
+ */
 export const compileSerializer: FastifySerializerCompiler<unknown> = () => (data) =>
   JSON.stringify(data);
 

@@ -45,7 +45,7 @@ const bodySchema = z.object({
     .string()
     .max(TOKEN_LENGTH_MAX)
     .optional()
-    .describe('The token from the captcha on the page. Not needed when no captcha is set up.'),
+    .describe('The token from the captcha on the page. Not needed when no captcha is configured.'),
   website: z
     .string()
     .max(HONEYPOT_LENGTH_MAX)
@@ -109,7 +109,7 @@ export function registerContact(app: App, deps: ContactRouteDeps): void {
     if (!deps.captcha.configured) {
       throw new AppError(
         'not_configured',
-        'This service accepts no messages: no captcha is set up.',
+        'This service accepts no messages: no captcha is configured.',
       );
     }
     await deps.addressLimit.consume(request.ip);

@@ -33,7 +33,7 @@ export const liveMetricsAnswerSchema = z
         channels: z.array(z.strictObject({ channel: z.string(), share_percent: percent })),
       })
       .describe(
-        'Of the checks of the last seven days, UTC. Small groups are added to "other"; "unstated" are clients that do not state the value.',
+        'Shares of the checks of the last seven days, UTC. Small groups are added to "other"; "unstated" are clients that do not state the value.',
       ),
   })
   .describe('Counts are rounded down to multiples of the smallest group that is shown.');

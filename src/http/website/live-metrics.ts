@@ -15,7 +15,7 @@ export interface LiveMetricsDeps {
   readonly hasApplication: (name: string) => boolean;
 }
 
-/** Metrics change every few seconds; clients learn nothing from asking more often. */
+/** Metrics change every few seconds, so asking more often is useless. */
 const CACHE = 'public, max-age=10';
 
 const schema = {

@@ -12,7 +12,7 @@ export interface StatusRouteDeps {
 const schema = {
   summary: 'Read the status of the service and of its components',
   description:
-    'The result of background checks. The HTTP status is 200 whatever the components report.',
+    'The result of background checks. The HTTP status is always 200, even when components are down.',
   tags: ['status'],
   response: { 200: statusAnswerSchema, ...errorResponses('overloaded') },
 };

@@ -14,7 +14,7 @@ const CLOCK_TOLERANCE_SECONDS = 5;
 /** The tokens of this service have about 400 characters. */
 const TOKEN_LENGTH_MAX = 4_096;
 
-/** What an access token says about the client that sends it. */
+/** The claims of an access token about the client that sends it. */
 export interface Principal {
   readonly account: string;
   readonly session: string;
@@ -28,10 +28,10 @@ export interface AccessTokens {
   issue(principal: Principal): Promise<string>;
   /**
    * @param expiredMs how long ago it may have expired, in milliseconds; above 0 only for signing out
-   * @throws AppError `not_signed_in`, whatever is wrong with the token
+   * @throws AppError `not_signed_in` for every problem of the token
    */
   verify(token: string, expiredMs?: number): Promise<Principal>;
-  /** Issues a token with which the owner enters the billing portal. It is valid for `seconds`. */
+  /** Issues a token that signs the owner in to the billing portal. It is valid for `seconds`. */
   issueForPortal(portal: {
     readonly account: string;
     readonly email: string;
@@ -78,7 +78,7 @@ export function createAccessTokens(options: AccessTokenOptions): AccessTokens {
             return key;
           },
           {
-            // Fixed here, because an attacker writes the token's header and claims.
+            // Fixed here and not taken from the token, whose header an attacker can write.
             algorithms: [SIGNATURE_ALGORITHM],
             typ: TOKEN_TYPE,
             issuer,

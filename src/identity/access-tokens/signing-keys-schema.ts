@@ -3,7 +3,7 @@ import { z } from 'zod';
 /**
  * Private Ed25519 keys as a JWKS (RFC 7517, RFC 8037), each with its own id.
  *
- * In a file of its own, so that reading the configuration does not load jose.
+ * A separate file, so that reading the configuration does not load jose.
  */
 export const signingKeysSchema = z.object({
   keys: z
@@ -17,6 +17,6 @@ export const signingKeysSchema = z.object({
       }),
     )
     .min(1)
-    // The id says which key verifies a token: it has to be unique.
+    // The id selects the key that verifies a token, so it must be unique.
     .refine((keys) => new Set(keys.map(({ kid }) => kid)).size === keys.length),
 });

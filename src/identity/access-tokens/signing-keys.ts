@@ -10,7 +10,7 @@ export interface SigningKeys {
   readonly signing: { readonly kid: string; readonly key: CryptoKey };
   /** The public key with an id, imported beforehand; undefined for an unknown id. */
   verifying(kid: string): CryptoKey | undefined;
-  /** What `/.well-known/jwks.json` answers: the public parts only. */
+  /** The public parts of the keys, as `/.well-known/jwks.json` answers them. */
   readonly publicKeys: readonly JWK[];
 }
 
@@ -70,12 +70,12 @@ export async function createSigningKeys(): Promise<string> {
 }
 
 /**
- * One step of a rotation. Every replica must know a key before one of them signs with it, and must know the
- * old key for as long as its tokens are valid: `add` a key and deploy; `switch` to it and deploy; `retire`
- * the other keys and deploy.
+ * One step of a rotation. The steps are: `add` a key and deploy; `switch` to it and deploy; `retire` the other keys
+ * and deploy. So every replica knows a key before one of them signs with it, and knows the old key while its tokens
+ * are valid.
  *
- * @param json the private JWKS of before
- * @returns the private JWKS of after
+ * @param json the present private JWKS
+ * @returns the next private JWKS
  * @throws AppError `invalid_configuration`; `status_forbids` for a step that would change nothing
  */
 export async function rotateSigningKeys(

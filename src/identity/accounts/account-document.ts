@@ -30,7 +30,7 @@ export const accountSchema = z.object({
   provider_tier: z
     .string()
     .nullable()
-    .describe('The tier that the provider claims. It counts while an admin has set none.'),
+    .describe('The tier that the provider claims. It applies while an admin has set none.'),
   locked: z.object({ at: timeSchema, reason: z.string().nullable() }).nullable(),
   sessions_ended: z
     .object({
@@ -38,7 +38,7 @@ export const accountSchema = z.object({
       except: z
         .string()
         .nullable()
-        .describe('The one session that goes on: the one that changed the password.'),
+        .describe('The only session that continues: the one that changed the password.'),
     })
     .nullable(),
   keys_not_before: timeSchema
@@ -107,7 +107,10 @@ export function accountOf(json: AccountJson): Account {
   };
 }
 
-/** The reverse of {@link accountOf}; the number follows from the sequence, and `tier` from the other two. */
+/**
+ * The inverse of {@link accountOf}. It leaves out the number, which the sequence states, and `tier`, which follows
+ * from the two stored tiers.
+ */
 export function renderAccount(account: Omit<Account, 'revision' | 'tier'>) {
   return {
     account: account.id,
@@ -127,7 +130,7 @@ export function renderAccount(account: Omit<Account, 'revision' | 'tier'>) {
 }
 
 /**
- * Whether the account says that a session has ended: by a lock, a new password or a sign-out everywhere.
+ * Whether a lock, a new password or a sign-out everywhere has ended a session, as the account states.
  *
  * @param startedAt when the session began; milliseconds since the epoch
  */

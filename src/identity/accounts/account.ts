@@ -23,7 +23,8 @@ import {
 /**
  * The normal form of a mail address: in lower case, without white space around it.
  *
- * In practice, mailboxes that differ only in case belong to one person. Two accounts would confuse them.
+ * In practice, mailboxes that differ only in case belong to one person. With two accounts, that person would confuse
+ * them.
  */
 export function normalizeEmail(email: string): string {
   return email.normalize('NFC').trim().toLowerCase();
@@ -62,8 +63,8 @@ export async function readAccount(store: ObjectStore, id: string): Promise<Accou
   if (isOnlyOne) return accountOf(first.signed);
   const { newest, last, corrupt } = await findNewest(store, sequence);
   if (newest === undefined || isLongGone(newest.number, last, corrupt.length)) return undefined;
-  // The number of the last document, even if it is corrupt: a session that remembers this number does
-  // not read the corrupt document, which would end the session, at each refresh.
+  // The number of the last document, even if it is corrupt. A session that remembers this number does not read the
+  // corrupt document at each refresh; reading it would end the session.
   return { ...accountOf(newest.document.signed), revision: last };
 }
 
@@ -121,7 +122,8 @@ type NewAccount = Pick<
 /**
  * Creates the account if it does not exist.
  *
- * The requests are the same either way: their number and order tell a stranger nothing about an address.
+ * It makes the same requests in both cases, so that their number and order do not reveal whether an address has an
+ * account.
  *
  * @returns `exists` also for an account that was erased within the last hour
  * @throws AppError the store's

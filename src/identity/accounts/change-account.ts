@@ -13,7 +13,7 @@ import {
 
 /** Changing an account: each change appends one document. */
 
-/** What one change sets. */
+/** The fields that one change sets. */
 interface AccountEdit
   extends Partial<
     Pick<
@@ -34,8 +34,8 @@ interface AccountEdit
 }
 
 /**
- * Checks that the session which asks for a change has not ended. It is called with every state that the
- * change is tried on: when another writer locks the account between two tries, the second try fails.
+ * Checks that the session which asks for a change has not ended. Called on every try with the newest state: when
+ * another writer locks the account between two tries, the second try fails.
  *
  * @throws AppError `not_signed_in`
  */
@@ -108,7 +108,7 @@ export function setName(deps: ChangeDeps, id: string, name: string | null): Prom
 }
 
 /**
- * @param tier one of the tier table's, or null: the provider's claim counts then
+ * @param tier a tier of the tier table; null when the provider's claim should apply
  * @throws AppError those of {@link changeAccount}
  */
 export function setTier(deps: AppendDeps, id: string, tier: string | null): Promise<Account> {

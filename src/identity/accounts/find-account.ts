@@ -23,7 +23,7 @@ export async function findAccount(store: ObjectStore, idOrEmail: string): Promis
   const account = await readAccount(store, id);
   if (account !== undefined) return account;
   if (!isId) {
-    // The ids of other providers' accounts do not follow from the address.
+    // With other providers, the id of an account cannot be derived from the address.
     for await (const candidate of listAccounts(store)) {
       if (candidate.email === normalizeEmail(idOrEmail)) return candidate;
     }

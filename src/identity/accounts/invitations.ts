@@ -64,7 +64,9 @@ function invitationSequence(name: InvitationName): Sequence<Sealed<InvitationJso
   });
 }
 
-/** Stored below the id that an embedded account of the address has, so that they are erased with it. */
+/**
+ * An invitation is stored below the id that an embedded account of the address has, and is erased with that account.
+ */
 const nameOf = (email: string, code: string): InvitationName => ({
   account: accountIdOf('embedded', email),
   invitation: createHash('sha256').update(`slipway invitation\n${code}`).digest('hex').slice(0, 32),
@@ -74,7 +76,7 @@ const nameOf = (email: string, code: string): InvitationName => ({
  * Invites an address.
  *
  * @param email see `normalizeEmail`
- * @returns the code, too, which is not stored
+ * @returns the code as well, because it is not stored
  * @throws AppError `account_exists`, `outcome_unknown`, and the store's
  */
 export async function invite(
@@ -154,7 +156,7 @@ export function endInvitations(
   return endInvitationsOf(deps, accountIdOf('embedded', email), reason);
 }
 
-/** As {@link endInvitations}. @param account the id that an embedded account of the address has */
+/** Like {@link endInvitations}. @param account the id that an embedded account of the address has */
 export async function endInvitationsOf(
   deps: EndDeps,
   account: string,

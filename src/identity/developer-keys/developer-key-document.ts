@@ -49,7 +49,7 @@ export function developerKeySequence(
   });
 }
 
-/** What a key says, in the form that its owner gets: `slk_{account}_{id}_{secret}`. */
+/** The parts of a key. Its owner gets it as `slk_{account}_{id}_{secret}`. */
 export interface KeyParts {
   readonly account: string;
   readonly id: string;
@@ -71,7 +71,7 @@ export function parseKey(text: string): KeyParts | undefined {
   return { account, id, secret };
 }
 
-/** Whether a bearer token is meant to be a developer key, valid or not. */
+/** Whether a bearer token has the prefix of developer keys, even if it is not valid. */
 export function isDeveloperKey(token: string): boolean {
   return token.startsWith(KEY_PREFIX);
 }

@@ -53,7 +53,7 @@ async function readLiveKeys(store: ObjectStore, account: string): Promise<readon
   return [...created].filter((id) => !revoked.has(id));
 }
 
-/** What the objects of an account's keys say, in one listing of the store. @throws AppError the store's */
+/** The state of an account's keys, from one listing of their objects. @throws AppError the store's */
 export async function readKeyObjects(
   store: ObjectStore,
   account: string,
@@ -89,7 +89,7 @@ export function requireRoom(keys: readonly string[]): void {
 /** @throws AppError `limit_reached`, and those of `appendDocument` */
 export function addToKeyList(deps: AppendDeps, account: string, id: string): Promise<void> {
   return changeList(deps, account, (keys) => {
-    // Keys that were listed from their objects include the new one.
+    // When the keys were listed from their objects, the new one is among them already.
     const others = keys.filter((key) => key !== id);
     requireRoom(others);
     return [...others, id];

@@ -17,7 +17,7 @@ import {
   secretDigest,
 } from './developer-key-document.ts';
 
-/** How long a key is remembered: after it was revoked, another process accepts it for this long. */
+/** How long a key is remembered. After a key was revoked, other processes accept it for this long. */
 const REMEMBERED_MS = 30_000;
 const REMEMBERED_MAX = 1_000;
 
@@ -30,7 +30,7 @@ interface KeyHolder {
 export interface DeveloperKeyVerifier {
   /** See {@link isDeveloperKey}. */
   isDeveloperKey(token: string): boolean;
-  /** @throws AppError `not_signed_in`, whatever is wrong with the key; the store's */
+  /** @throws AppError `not_signed_in` for every problem of the key; the store's */
   verify(token: string): Promise<KeyHolder>;
 }
 
@@ -39,7 +39,7 @@ interface VerifiedKey extends KeyHolder {
   readonly expiresAt: number;
 }
 
-/** Remembers what it read for {@link REMEMBERED_MS}, and writes at most one use for each day, key and process. */
+/** Caches documents for {@link REMEMBERED_MS}, and writes at most one use for each day, key and process. */
 export function createDeveloperKeyVerifier(
   deps: AppendDeps & { readonly log: Log },
 ): DeveloperKeyVerifier {
@@ -51,7 +51,7 @@ export function createDeveloperKeyVerifier(
     verify: async (token) => {
       const parts = parseKey(token);
       if (parts === undefined) throw notSignedIn();
-      // The digest, because a key that stays in memory could be stolen from there.
+      // Keeps the digest instead of the key, because an attacker could read a key from memory.
       const name = secretDigest(token);
       let known = remembered.get(name);
       if (known === undefined || clock.now() - known.at > REMEMBERED_MS) {
@@ -84,7 +84,7 @@ async function readKey(
   }
   const { secret_digest: digest, scopes, expires_at: expiresAt, created_at: at } = document.signed;
   if (at < (owner.keysNotBefore ?? '')) throw notSignedIn();
-  // Digests have one length, and their comparison takes the same time whatever they are.
+  // Digests have one length, and comparing them takes the same time for all values.
   if (!timingSafeEqual(Buffer.from(secretDigest(secret)), Buffer.from(digest))) throw notSignedIn();
   return { account: owner, scopes, expiresAt: Date.parse(expiresAt) };
 }

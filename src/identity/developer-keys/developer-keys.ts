@@ -24,7 +24,7 @@ import {
   requireRoom,
 } from './developer-key-list.ts';
 
-/** Creating, listing and revoking developer keys, with which programs of an account's owner authenticate. */
+/** Creates, lists and revokes developer keys. Programs of an account's owner authenticate with them. */
 
 export interface DeveloperKey {
   readonly id: string;
@@ -45,10 +45,10 @@ interface NewDeveloperKey {
 /**
  * Creates a key.
  *
- * It checks the account again after writing the key. A new password changes the account first and revokes
- * its keys after that: a key that is created between the two is either revoked there, or refused here.
+ * Checks the account again after writing the key. A new password changes the account first and revokes its keys after
+ * that: a key that is created between the two is either revoked there, or refused here.
  *
- * @returns the key itself, too, which is not stored
+ * @returns the key itself as well, because it is not stored
  * @throws AppError `limit_reached`, `not_signed_in` when the account is locked or erased, those of the
  *   guard, and the store's
  */
@@ -116,7 +116,7 @@ export async function revokeDeveloperKey(
   if (deps.guard !== undefined) await requireOpenAccount(deps, account);
   const isListed = (await readKeyList(deps.store, account)).includes(id);
   if (!isListed) throw new AppError('unknown_key', 'There is no such key, or it was revoked.');
-  // A key that has ended and is still listed is one whose revocation failed half way: this completes it.
+  // A key that has ended and is still listed was revoked in part: this completes the revocation.
   await endDeveloperKeys(deps, account, [id], 'revoked');
 }
 

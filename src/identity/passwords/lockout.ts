@@ -21,7 +21,7 @@ export interface Lockout {
 }
 
 export const TRIES_PER_MINUTE = 5;
-/** Wrong passwords within {@link WINDOW_MS}, sent to one process. */
+/** The number of wrong passwords, sent to one process within {@link WINDOW_MS}, that causes a lockout. */
 export const FAILURES_MAX = 20;
 export const WINDOW_MS = 15 * 60_000;
 
@@ -49,7 +49,7 @@ export function createLockout(deps: AppendDeps): Lockout {
     },
     noteFailure: async (account) => {
       if ((await countFailure(account)) < FAILURES_MAX) return;
-      // The current window, which may end within a second, and the next one.
+      // Locks out in the current window and in the next one, because the current one may end within a second.
       const window = windowNow();
       await Promise.all(
         [window, window + 1].map((number) =>

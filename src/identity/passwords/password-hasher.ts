@@ -5,7 +5,7 @@ import { AppError } from '../../errors.ts';
 
 /** Password hashes: Argon2id, with the parameters that OWASP recommends for 19 MiB of memory. */
 
-/** What computing one hash costs. */
+/** The cost of computing one hash. */
 export interface PasswordCost {
   /** KiB. */
   readonly memoryCost: number;
@@ -32,7 +32,7 @@ export interface PasswordHasher {
 
 /**
  * @param options.atOnce how many hashes are computed at once; fewer than the cores, so that requests are answered
- * @param options.cost lower only in tests: the cost is what makes guessing a stolen hash's password slow
+ * @param options.cost lower only in tests: the cost makes it slow to guess the password of a stolen hash
  */
 export function createPasswordHasher({ atOnce = 1, cost = COST } = {}): PasswordHasher {
   const limit = pLimit(atOnce);

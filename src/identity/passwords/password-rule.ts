@@ -46,7 +46,7 @@ function comparable(text: string): string {
 
 let common: Promise<ReadonlySet<string>> | undefined;
 
-/** About 18,000 passwords that are long enough. They are loaded when the first password is set. */
+/** About 18,000 common passwords that are long enough for the rule. They are loaded when the first password is set. */
 function loadCommon(): Promise<ReadonlySet<string>> {
   common ??= import('@zxcvbn-ts/language-common').then(
     ({ dictionary }) =>

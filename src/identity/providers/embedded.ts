@@ -15,7 +15,7 @@ export function createEmbeddedProvider(
     passwords,
     register: async ({ email, password, name }) => {
       await checkPassword(password, email);
-      // The same work whether or not the address is registered: hashing and creating take the time.
+      // Does the same work for registered and unknown addresses: hashing and creating take most of the time.
       return createAccount(deps, {
         provider: 'embedded',
         subject: email,

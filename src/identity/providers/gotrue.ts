@@ -34,7 +34,7 @@ const userSchema = z.object({
   id: z.string().min(1).max(128),
   email: z.string(),
   email_confirmed_at: z.string().nullish(),
-  // Only GoTrue's operator writes `app_metadata`. Users write `user_metadata` themselves.
+  // Only GoTrue's operator can write `app_metadata`. Users can write `user_metadata` themselves.
   app_metadata: z.record(z.string(), z.unknown()).nullish(),
   user_metadata: z.record(z.string(), z.unknown()).nullish(),
 });
@@ -48,7 +48,8 @@ const errorSchema = z.object({
 export function createGotrueProvider(options: GotrueOptions): IdentityProvider {
   const call = createCaller(options);
   const { clock, answerAfterMs = ANSWER_AFTER_MS } = options;
-  // Sending a mail takes long, and GoTrue sends one for some addresses only: pad the others to that time.
+  // GoTrue sends a mail for some addresses only, and sending takes long: the answers for all other addresses are
+  // delayed to take as long.
   const pad = <T>(work: () => Promise<T>): Promise<T> =>
     padResponseTime(clock, answerAfterMs, work);
   return {
@@ -93,13 +94,14 @@ export function createGotrueProvider(options: GotrueOptions): IdentityProvider {
   };
 }
 
-/** The address has an account, or GoTrue sent it a mail a moment ago. */
+/** GoTrue answers this when the address has an account, or got a mail a moment ago. */
 const DEPENDS_ON_ADDRESS = new Set([
   'user_already_exists',
   'email_exists',
   'over_email_send_rate_limit',
 ]);
-// GoTrue reports a ban before it checks the password: telling the client would tell who has an account.
+// GoTrue reports a ban before it checks the password: reporting it to the client would reveal which addresses have an
+// account.
 const WRONG_CREDENTIALS = new Set([
   'invalid_credentials',
   'invalid_grant',
@@ -145,7 +147,7 @@ function createCaller(options: GotrueOptions): Caller {
         throw unavailable(`sent a response larger than ${ANSWER_BYTES_MAX} bytes`);
       const json = parseJson(answer);
       const { ok, status } = response;
-      // The header first: the body's shape differs between GoTrue's versions.
+      // Reads the header first: the body's shape differs between versions of GoTrue.
       const code = ok ? '' : (response.headers.get('x-sb-error-code') ?? codeOf(json));
       if (ok && status !== 204 && json === undefined)
         throw unavailable('sent a response that is not JSON');
@@ -160,8 +162,8 @@ function createCaller(options: GotrueOptions): Caller {
 }
 
 /**
- * Whether the provider is down or set up wrong. The gateway in front of GoTrue answers a wrong API key or
- * URL, without an error code of GoTrue's.
+ * Whether the provider is down or set up wrong. For a wrong API key or URL, the gateway in front of GoTrue answers,
+ * without an error code of GoTrue.
  */
 function isBroken(status: number, code: string): boolean {
   return status >= 500 || ([401, 403, 404].includes(status) && code === '');
@@ -180,9 +182,9 @@ function identityOf(user: z.output<typeof userSchema>): VerifiedIdentity {
   return {
     subject: user.id,
     email: user.email,
-    // Not `confirmed_at`, which GoTrue also sets when only a telephone number was confirmed.
+    // Does not use `confirmed_at`: GoTrue also sets it when only a telephone number was confirmed.
     emailVerified: (user.email_confirmed_at ?? null) !== null,
-    // Users write it themselves, so that it must meet the rules of this service.
+    // Users write it themselves, so it must meet the rules of this service.
     name: typeof name === 'string' && isValidName(name) ? name : null,
     tier: typeof tier === 'string' ? tier : null,
   };

@@ -1,10 +1,10 @@
 import type { PasswordHasher } from '../passwords/password-hasher.ts';
 
-/** Verifies passwords and registers users. The sessions are this service's own with every provider. */
+/** Verifies passwords and registers users. With every provider, this service manages the sessions itself. */
 export interface IdentityProvider {
   readonly name: 'embedded' | 'gotrue';
   /**
-   * Creates an account for the address if it has none. Does the same work, or takes the same time, either way.
+   * Creates an account for the address if it has none. Does the same work, or takes the same time, in both cases.
    *
    * @returns must not reach the client: it would tell which addresses are registered
    * @throws AppError `weak_password`, `not_configured` when the provider does not register users,
@@ -18,7 +18,7 @@ export interface IdentityProvider {
    */
   verifyPassword(credentials: Credentials): Promise<VerifiedIdentity | undefined>;
   /**
-   * Has the provider send a mail if the address has an account. The result is the same if it has none.
+   * Asks the provider to send a mail if the address has an account. The result is the same if it has none.
    *
    * @throws AppError `not_configured` when the provider sends no mail, `identity_provider_unavailable`
    */

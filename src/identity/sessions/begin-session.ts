@@ -67,7 +67,7 @@ export async function beginSession(
   throw reason === 'account_locked' ? accountLocked() : sessionEnded();
 }
 
-/** Why a new session must end, by what changed in the account since it was read; undefined if it goes on. */
+/** Why a new session must end because of changes to the account since it was read; undefined if it continues. */
 function whyEnded(
   then: Account,
   now: Account | undefined,
@@ -75,7 +75,7 @@ function whyEnded(
 ): EndReason | undefined {
   if (now === undefined) return 'account_erased';
   if (now.locked !== null) return 'account_locked';
-  // Any new end counts, whatever its time says: two processes' clocks may differ.
+  // Any new end counts, with any time: the clocks of two processes may differ.
   const isNew = now.sessionsEnded?.before !== then.sessionsEnded?.before;
   const isOver = isNew || endsSession(now, session, Date.parse(startedAt));
   return isOver ? 'signed_out_everywhere' : undefined;

@@ -10,7 +10,7 @@ import { listOpen } from './list-sessions.ts';
 import { sessionSequence } from './session-document.ts';
 import { REFRESH_GRACE_MS } from './session-lifetimes.ts';
 
-/** Whether a session may still change something, asked of the store. */
+/** Reads from the store whether a session may still make changes. */
 
 export type GuardedSession = Pick<Principal, 'account' | 'session'> &
   Partial<Pick<Principal, 'startedAt'>>;
@@ -19,8 +19,8 @@ export type GuardedSession = Pick<Principal, 'account' | 'session'> &
  * A guard that refuses changes by a session that has ended. Without it, the access tokens of an ended
  * session could make changes until they expire, ten minutes later at the latest.
  *
- * @param options.isSigningOut checks the end marker alone, and not what the account says. Signing out
- *   everywhere changes the account first; after a failure, the same session has to be able to try again
+ * @param options.isSigningOut checks only the end marker, and not the account. Signing out everywhere changes the
+ *   account first, and the same session must be able to try again after a failure
  * @throws AppError `not_signed_in` when the session has ended or the account is locked; the store's
  */
 export function guardSession(

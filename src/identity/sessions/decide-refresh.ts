@@ -3,7 +3,7 @@ import type { EndReason } from './end-session.ts';
 import { accountCopyOf, type ClientPlatform, type SessionJson } from './session-document.ts';
 import { REFRESH_GRACE_MS, SESSION_IDLE_MS } from './session-lifetimes.ts';
 
-/** What was read for one refresh. */
+/** The facts that one refresh has read. */
 export interface RefreshFacts {
   /** Milliseconds since the epoch. */
   readonly now: number;
@@ -11,7 +11,7 @@ export interface RefreshFacts {
   readonly isEnded: boolean;
   /** The state of the session that the token names; undefined once it was trimmed. */
   readonly presented: SessionJson | undefined;
-  /** The state after that. It exists when the token was exchanged before. */
+  /** The state after `presented`. It exists when the token was exchanged before. */
   readonly successor: SessionJson | undefined;
   /** Whether the successor's token was exchanged, too. */
   readonly isSuccessorExchanged: boolean;
@@ -20,7 +20,7 @@ export interface RefreshFacts {
    * failed. See `UnconfirmedRefreshes`.
    */
   readonly isUnconfirmed: boolean;
-  /** Whether the device that asks is the one that the token was issued to. */
+  /** Whether the request comes from the device that the token was issued to. */
   readonly isSameDevice: boolean;
   readonly platform: ClientPlatform;
   /** The account, if it changed after the state that the token names; `erased` when it is gone. */
@@ -38,12 +38,12 @@ export type RefreshDecision =
   | { readonly action: 'advance'; readonly state: Omit<SessionJson, 'change_id'> };
 
 /**
- * What to answer to a refresh. Pure and total.
+ * Decides the answer to a refresh. Pure and total.
  *
- * Refresh tokens are rotated, and reuse of an exchanged one is detected, after RFC 9700, section 4.14.2: of
- * the two holders of a stolen token, one presents a token that the other has exchanged. The session ends
- * then, because the service cannot tell the thief from the owner. A token that was exchanged within
- * {@link REFRESH_GRACE_MS}, and whose successor was not, is no sign of theft.
+ * Refresh tokens are rotated, and reuse of an exchanged one is detected (RFC 9700, section 4.14.2). When a token is
+ * stolen, either the thief or the owner presents a token that the other has exchanged. The session ends then, because
+ * the service cannot distinguish the two. A token that was exchanged within {@link REFRESH_GRACE_MS}, and whose
+ * successor was not, is not a sign of theft.
  */
 export function decideRefresh(facts: RefreshFacts): RefreshDecision {
   const { now, presented, successor, account } = facts;

@@ -18,8 +18,8 @@ export type EndReason =
   | 'expired';
 
 /**
- * Ends a session for good. Ending it again changes nothing. Its access tokens are valid until they expire,
- * ten minutes after they were issued at the latest.
+ * Ends a session permanently. Ending it again changes nothing. Its access tokens are valid until they expire, ten
+ * minutes after they were issued at the latest.
  *
  * @throws AppError the store's
  */
@@ -35,7 +35,7 @@ export async function endSession(
 }
 
 /**
- * Ends one session of an account, when its owner asks for that in another session.
+ * Ends one session of an account at the owner's request from another session.
  *
  * @throws AppError `unknown_session` when the account has no such session, `not_signed_in`, those of the
  *   guard, and the store's
@@ -55,7 +55,7 @@ export async function endOneSession(
 /**
  * Ends every session of an account.
  *
- * @param except one that goes on
+ * @param except a session that continues
  * @throws AppError the store's: some may have ended
  */
 export async function endAllSessions(
@@ -70,9 +70,9 @@ export async function endAllSessions(
 }
 
 /**
- * Signs the owner out everywhere: ends every session of the account, also one that begins meanwhile.
+ * Signs the owner out everywhere: ends every session of the account, including one that begins meanwhile.
  *
- * @param own the session that asks. It ends last, so that the owner can try again after a failure
+ * @param own the session that sent the request. It ends last, so that the owner can try again after a failure
  * @throws AppError those of `changeAccount`, and the store's
  */
 export async function signOutEverywhere(deps: ChangeDeps, id: string, own: string): Promise<void> {

@@ -8,7 +8,7 @@ import { SESSION_IDLE_MS } from './session-lifetimes.ts';
 
 /** The sessions of one account. These are listings of the store, which a refresh never waits for. */
 
-/** An account may have any number of sessions: the store gets so many requests of one listing at once. */
+/** How many requests one listing sends to the store at once: an account may have any number of sessions. */
 export const STORE_CALLS_AT_ONCE = 8;
 
 export interface SessionSummary {

@@ -9,13 +9,13 @@ export interface SessionDeps extends AppendDeps {
   readonly tokens: RefreshTokens;
 }
 
-/** What a sign-in and a refresh tell the client. */
+/** The result of a sign-in or a refresh, for the client. */
 export interface OpenSession {
   readonly account: string;
   readonly session: string;
   readonly email: string;
   readonly emailVerified: boolean;
-  /** As stored. The tier table may not have it any more. */
+  /** As stored. It may be missing in the present tier table. */
   readonly tier: string | null;
   /** When the owner proved their password; milliseconds since the epoch. */
   readonly startedAt: number;

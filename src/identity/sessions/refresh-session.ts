@@ -27,12 +27,12 @@ interface RefreshDeps extends SessionDeps {
 /**
  * Exchanges a refresh token for the next one: reads the facts, has {@link decideRefresh} decide, and writes.
  *
- * Takes at most five store requests in two round trips, and more only when the account changed. Refresh N+1
- * is the creation of document N+1: of concurrent refreshes with one token, one creates it, and all answer
- * with the same token.
+ * Takes at most five store requests in two round trips, and more only when the account changed. Refresh N+1 is the
+ * creation of document N+1: when refreshes with one token are concurrent, one of them creates it, and all answer with
+ * the same token.
  *
  * @param claims those of `request.token`
- * @throws AppError `session_ended`; the store's, which end nothing
+ * @throws AppError `session_ended`; the store's, after which the session continues
  */
 export async function refreshSession(
   deps: RefreshDeps,
@@ -43,7 +43,8 @@ export async function refreshSession(
   const { account, session } = claims;
   const key = sessionSequence(account, session).key(claims.counter + 1);
   const stored = await readStored(deps, claims);
-  // After the reads: the decision must not find a state of the future, nor miss the end of the grace.
+  // Takes the time after the reads: no state that was read is in the future then, and the end of the grace is not
+  // missed.
   const now = clock.now();
   const decision = decideRefresh({
     ...stored,
@@ -93,8 +94,8 @@ async function readStored(deps: RefreshDeps, claims: RefreshClaims): Promise<Sto
   });
   const [isSuccessorExchanged, current] = await Promise.all([
     successor !== undefined && isPresent(store, sequence.key(counter + 2)),
-    // Not the next document, but the newest one. Otherwise an owner could keep a tier that an admin has
-    // withdrawn: each change of their name would put off by one refresh that the session learns of it.
+    // Reads the newest document instead of the next one. Otherwise an owner could keep a tier that an admin has
+    // withdrawn: with each change of the name, the session would read the withdrawal one refresh later.
     changed && readAccountFrom(store, changed),
   ]);
   return {

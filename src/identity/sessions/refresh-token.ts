@@ -4,11 +4,11 @@ import { parseJson } from '../../response-body.ts';
 import type { Secret } from '../../secret.ts';
 
 /**
- * What a refresh token says. The token names a state of its session, with a MAC that proves that this service
+ * The claims of a refresh token. The token names a state of its session, with a MAC that proves that this service
  * issued it: a forged token costs no store request.
  *
- * The token follows from the state. A client that lost the answer to a refresh gets the same token again,
- * from any replica, and no replica has to remember the tokens that it issued.
+ * The token is derived from the state. A client that lost the answer to a refresh gets the same token again, from any
+ * replica, and no replica has to remember the tokens that it issued.
  */
 export interface RefreshClaims {
   readonly account: string;
@@ -17,7 +17,7 @@ export interface RefreshClaims {
   readonly device: string;
   /** The number of the session's document that the token names. */
   readonly counter: number;
-  /** The newest document of the account that the state knows. A refresh looks for changes above it. */
+  /** The number of the newest account document that the session's state knows. A refresh looks for changes above it. */
   readonly accountRevision: number;
   /** When the session expires; seconds since the epoch. */
   readonly expiresAt: number;
@@ -44,7 +44,7 @@ const claimsSchema = z.tuple([
 ]);
 
 export function createRefreshTokens(secret: Secret): RefreshTokens {
-  // One key for each use (NIST SP 800-108): a MAC for one use must not be valid for the other.
+  // Derives one key for each use (NIST SP 800-108): a MAC for one use must not be valid for the other.
   const keyFor = (use: string): Buffer =>
     createHmac('sha256', secret.reveal()).update(`slipway ${use} v1`).digest();
   const tokenKey = keyFor('refresh token');
@@ -63,7 +63,7 @@ export function createRefreshTokens(secret: Secret): RefreshTokens {
       const given = Buffer.from(mac, 'base64url');
       const right = macOf(payload);
       const isOurs = given.byteLength === right.byteLength && timingSafeEqual(given, right);
-      // Base64url has several spellings of the same bytes. Only one of them is the token.
+      // Base64url can spell the same bytes in several ways. Only one spelling is the token.
       if (rest.length > 0 || !isOurs || right.toString('base64url') !== mac) return undefined;
       return readClaims(payload);
     },

@@ -7,8 +7,8 @@ export const SESSION_IDLE_MS = 30 * DAY_MS;
 /** A session expires this long after it began, however often it is refreshed. */
 export const SESSION_LIFE_MS = 90 * DAY_MS;
 /**
- * For this long after a token was exchanged, its next use gets the same answer again: the first answer may
- * have been lost, or two tabs of one client refreshed at once. A later use is theft, and ends the session.
+ * For this long after a token was exchanged, another use of it gets the same answer. The first answer may have been
+ * lost, or two tabs of one client may have refreshed at once. A later use is theft, and ends the session.
  */
 export const REFRESH_GRACE_MS = 60_000;
 /** How long the end marker of a session is kept: longer than any of its tokens is valid. */

@@ -9,7 +9,7 @@ import type { ClientPlatform } from './session-document.ts';
 import { REFRESH_GRACE_MS } from './session-lifetimes.ts';
 import { createUnconfirmedRefreshes } from './unconfirmed-refreshes.ts';
 
-/** The sessions of a service: a sign-in begins one, refreshes carry it on, and it ends for good. */
+/** The sessions of a service: a sign-in begins a session, refreshes continue it, and its end is permanent. */
 export interface Sessions {
   /** See {@link beginSession}. */
   begin(
@@ -22,7 +22,7 @@ export interface Sessions {
   refresh(request: RefreshRequest): Promise<OpenSession>;
   /** See {@link endSession}. */
   end(account: string, session: string, reason: EndReason): Promise<void>;
-  /** What a refresh token says; undefined if this service did not issue it, or it has expired. */
+  /** The claims of a refresh token; undefined if this service did not issue it, or it has expired. */
   claimsOf(token: string): RefreshClaims | undefined;
 }
 

@@ -2,16 +2,16 @@
 const ENTRIES_MAX = 10_000;
 
 /**
- * Refreshes that this process answered with an error because the store failed, while the store may have
- * created the next state. The client comes back with the token that it has, however late. That is the
- * store's failure and no sign of theft.
+ * Refreshes that this process answered with an error because the store failed, while the store may have created the
+ * next state. The client returns with the old token, perhaps much later. The store's failure caused that; it is not a
+ * sign of theft.
  */
 export interface UnconfirmedRefreshes {
-  /** The store may have created the state under this key, and no client was told. */
+  /** The store may have created the state under this key, and no client has its token. */
   note(key: string): void;
-  /** Whether a token whose next state is under this key may still be answered with that state. */
+  /** Whether the token before the state under this key may still be answered with that state. */
   has(key: string, now: number): boolean;
-  /** A client was told. From now on the grace is that of any other refresh. */
+  /** A client has the token. From now on the ordinary grace applies. */
   noteAnswered(key: string, now: number): void;
 }
 

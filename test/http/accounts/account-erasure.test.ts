@@ -66,7 +66,7 @@ describe('deleting an account', () => {
     ).toBe(true);
   });
 
-  it('requires the password, and counts wrong ones as log-in does', async () => {
+  it('requires the password, and counts wrong ones as sign-in does', async () => {
     const without = await asMe('DELETE', ACCOUNT, {});
     expect(without).toMatchObject({ status: 400, body: { errors: [{ pointer: '/password' }] } });
     const codes = [];
@@ -103,7 +103,7 @@ describe('deleting an account', () => {
     expect((await erase()).status).toBe(204);
   });
 
-  it('no session of it can be refreshed, and log-in fails', async () => {
+  it('no session of it can be refreshed, and sign-in fails', async () => {
     await erase();
     for (const session of [person, other]) {
       const answer = await refresh(service, session, session.refresh);

@@ -45,7 +45,7 @@ describe('a name with invisible characters', () => {
     ['a message', 'POST /api/v1/contact', '/name', (name) => ({ ...message, name })],
   ];
 
-  it.each(places)('%s: is refused, and one that is spelled so is taken', async (...place) => {
+  it.each(places)('%s: is refused, unless its spelling needs them', async (...place) => {
     const [, operation, pointer, body] = place;
     const [method = '', url = ''] = operation.split(' ');
     const send = (name: string) =>

@@ -64,7 +64,7 @@ describe('without accounts', () => {
   afterAll(() => Promise.all([off.close(), production.close()]));
 
   it.each(ROUTES.map(([method, url, body]) => ({ method, url, body })))(
-    '$method $url says that there are none',
+    '$method $url reports that accounts are off',
     async ({ method, url, body }) => {
       for (const service of [off, production]) {
         for (const headers of [{}, { authorization: 'Bearer x.y.z' }, { cookie: 'a=b' }]) {

@@ -104,7 +104,7 @@ export async function register(service: TestService, email = newEmail()): Promis
   return email;
 }
 
-/** Tries to log in. */
+/** Tries to sign in. */
 export function logIn(service: TestService, options: SignInOptions = {}): Promise<Answer> {
   const { platform = 'linux', deviceId = 'device-1', password = PASSWORD, ...asked } = options;
   const { email = newEmail(), ...rest } = asked;
@@ -115,7 +115,7 @@ export function logIn(service: TestService, options: SignInOptions = {}): Promis
   });
 }
 
-/** A user who is logged in; registers first unless an address is given. */
+/** A user who is signed in; registers first unless an address is given. */
 export async function signIn(service: TestService, options: SignInOptions = {}): Promise<Person> {
   const { platform = 'linux', deviceId = 'device-1' } = options;
   const email = options.email ?? (await register(service));

@@ -118,7 +118,7 @@ describe('a website in cookie mode', () => {
       expectCleared(await refreshByCookie(service, elsewhere, person.refresh));
     });
 
-    it('clears it when the session was logged out, ended elsewhere or its token was reused', async () => {
+    it('clears it when the session was signed out, ended elsewhere or its token was reused', async () => {
       const person = await signIn(service, WEB);
       const next = await refreshByCookie(service, person, person.refresh);
       clock.advance(61_000);
@@ -202,7 +202,7 @@ describe('a website in cookie mode', () => {
       }
     });
 
-    it('everywhere and for good clear the cookie too', async () => {
+    it('everywhere, and erasing the account, clear the cookie too', async () => {
       for (const url of [SESSIONS, ACCOUNT]) {
         const { access } = await signIn(service, WEB);
         const answer = await ask(service, 'DELETE', url, {
@@ -216,7 +216,7 @@ describe('a website in cookie mode', () => {
   });
 
   describe('session fixation', () => {
-    it('a planted cookie never becomes the session of who signs in', async () => {
+    it('a planted cookie never becomes the session of the user who signs in', async () => {
       const attacker = await signIn(service, WEB);
       const victim = await signIn(service, { ...WEB, cookie: attacker.refresh });
       expect(victim.refresh).not.toBe(attacker.refresh);

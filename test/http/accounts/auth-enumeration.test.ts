@@ -108,7 +108,7 @@ describe('whether an address has an account', () => {
     }
   });
 
-  it('is not in what a provider says of a registration', async () => {
+  it('is not in the answer of the provider to a registration', async () => {
     const said = [
       [200, { id: 'new', email: 'new@example.com' }],
       [422, { error_code: 'user_already_exists' }],
@@ -127,7 +127,7 @@ describe('whether an address has an account', () => {
   });
 
   // The time itself is measured by `npm run bench -- enumeration`.
-  it.each(['login', 'register'])('is not in the work that a %s costs', async (path) => {
+  it.each(['login', 'register'])('is not visible in the work that a %s costs', async (path) => {
     const [hash, verify] = [vi.spyOn(argon2, 'hash'), vi.spyOn(argon2, 'verify')];
     const work = async (email: string) => {
       hash.mockClear();

@@ -95,7 +95,7 @@ describe('a page of another site', () => {
     },
   );
 
-  it('no Origin, or no header of its own script, is refused as well', async () => {
+  it('a request without Origin, or without the header of an own script, is refused as well', async () => {
     const person = await signIn(service, { platform: 'web', headers: { origin: WEBSITE } });
     for (const headers of [{}, script, { origin: WEBSITE }, { referer: WEBSITE, ...script }]) {
       const { status, body, setCookie } = await refreshByCookie(

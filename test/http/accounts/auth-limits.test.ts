@@ -146,7 +146,7 @@ describe('tries for one account', () => {
     expect((await refresh(service, person, person.refresh)).status).toBe(200);
   });
 
-  it('a lock-out is known to every process on the store, and ends', async () => {
+  it('a lockout is known to every process on the store, and ends', async () => {
     const store = createMemoryStore({ clock: systemClock });
     const clock = createHastyClock();
     const email = newEmail();

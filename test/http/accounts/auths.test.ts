@@ -47,7 +47,7 @@ describe.each([
     expect(answer.setCookie).toBeUndefined();
   });
 
-  it('logs in, and gets everything that it needs', async () => {
+  it('signs in, and gets everything that it needs', async () => {
     const email = newEmail();
     const body = { email: email.toUpperCase(), password: PASSWORD, name: '  Ada Lovelace ' };
     await ask(service, 'POST', `${AUTH}/register`, { body });
@@ -97,7 +97,7 @@ describe.each([
       expect(status).toBe(200);
     });
 
-    it('loses its session when a token is reused after a minute', async () => {
+    it('loses its session when it reuses a token after a minute', async () => {
       const first = await refresh(service, person, person.refresh);
       clock.advance(60_001);
       const reused = await refresh(service, person, person.refresh);
@@ -149,7 +149,7 @@ describe.each([
       expect((await refresh(service, mac, second.refresh)).status).toBe(401);
     });
 
-    it('logs out with either token, of this session only', async () => {
+    it('signs out with either token, of this session only', async () => {
       const other = await signIn(service, { email: person.email, deviceId: 'device-2' });
       const third = await signIn(service, { email: person.email, deviceId: 'device-3' });
       const byRefresh = await logOut(service, { body: { refresh_token: person.refresh } });
@@ -271,7 +271,7 @@ describe.each([
     });
   });
 
-  it('logging out without a session to end succeeds', async () => {
+  it('signing out without a session to end succeeds', async () => {
     const over = await signIn(service);
     await logOut(service, { bearer: over.access });
     for (const scope of ['local', 'global'] as const) {
@@ -320,7 +320,7 @@ describe.each([
   });
 });
 
-/** In cookie mode, logging out clears the client's cookie. */
+/** In cookie mode, signing out clears the client's cookie. */
 function expectedCookie(env: object): unknown {
   return 'COOKIE_MODE' in env ? expect.stringMatching(/=; Max-Age=0;/) : undefined;
 }

@@ -93,7 +93,7 @@ describe('the billing portal', () => {
     expect(body.keys.map((key: { kid: string }) => key.kid)).toContain(kid);
   });
 
-  it('is 501 where there is none, and billing says so', async () => {
+  it('is 501 when it is not configured, and billing reports that', async () => {
     const plain = await createTestService({ env: UNLIMITED });
     const { access } = await signIn(plain);
     const answer = await ask(plain, 'POST', PORTAL, { bearer: access });

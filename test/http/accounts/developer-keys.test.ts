@@ -69,7 +69,7 @@ describe('developer keys', () => {
     expect(days).toBeCloseTo(90, 3);
   });
 
-  it('give access to what their scopes name, record their last use, and expire', async () => {
+  it('give the access that their scopes name, record their last use, and expire', async () => {
     const { key } = (await make({ expires_in_days: 2 })).body;
     expect(await use(key)).toBe(200);
     expect(await use(key, 'other')).toBe(403);

@@ -162,7 +162,7 @@ describe('a channel that requires a tier', () => {
       expect(closed.called).toMatchObject({ links: 0, lookAgain: 0 });
     });
 
-    it('is "no" in check-update, and reveals nothing of its releases', async () => {
+    it('is "no" in check-update, and reveals nothing about its releases', async () => {
       for (const current_version of ['1.0.0', '2.0.0', '9.0.0']) {
         expect(await closed.check({ channel: 'insider', current_version }, headers)).toEqual({
           update_available: false,
@@ -179,7 +179,7 @@ describe('a channel that requires a tier', () => {
     });
 
     it.each(['1.7.0', '1.8.0', '9.9.9'])(
-      'does not say what became of %s: withdrawn, or never heard of',
+      'does not reveal whether %s was withdrawn or never existed',
       async (version) => {
         const addresses = [
           `${DOWNLOAD}/windows?channel=insider&version=${version}`,
@@ -243,7 +243,7 @@ describe('a channel that requires a tier', () => {
     }
   });
 
-  it('tells entitled clients which version was withdrawn and which is unknown', async () => {
+  it('reports to entitled clients which version was withdrawn and which is unknown', async () => {
     const download = (version: string) =>
       closed.get(`${DOWNLOAD}/windows?channel=insider&version=${version}`, PRO);
     expect((await download('1.7.0')).statusCode).toBe(410);
@@ -373,10 +373,10 @@ describe('a channel that requires a tier', () => {
     });
   });
 
-  describe('what is counted', () => {
+  describe('the counts', () => {
     const check = { application: 'desktop', platform: 'windows' };
 
-    it('every check that was answered, with the names the catalog has', async () => {
+    it('include every check that was answered, with the names in the catalog', async () => {
       await plain.check({ channel: 'latest', current_version: 'v0.5.0', platform: 'win32' });
       await plain.check({ platform: 'linux' });
       await closed.check({ channel: 'insider' });
@@ -390,7 +390,7 @@ describe('a channel that requires a tier', () => {
       ]);
     });
 
-    it('every document of a feed, and what else a client learns nothing new from', async () => {
+    it('include every document of a feed, also when a client learns nothing new from it', async () => {
       const yml = `${FEED}/latest/electron/latest.yml`;
       const { headers } = await plain.get(yml);
       await plain.get(yml, { 'x-current-version': '0.5.0', 'if-none-match': String(headers.etag) });
@@ -404,7 +404,7 @@ describe('a channel that requires a tier', () => {
       ]);
     });
 
-    it('every link to an artifact, once: not the companions, not a HEAD', async () => {
+    it('include every link to an artifact once, without companions and HEAD', async () => {
       await plain.get(`${DOWNLOAD}/win?channel=latest`);
       await plain.get(`${DOWNLOAD}/windows?version=1.0.0`, { accept: 'application/json' });
       await plain.get(`${FEED}/insider/electron/2.0.0/Setup-2.0.0.exe`);
@@ -419,7 +419,7 @@ describe('a channel that requires a tier', () => {
       ]);
     });
 
-    it('no refused request: invented names reach no counter', async () => {
+    it('include no refused request: invented names reach no counter', async () => {
       for (const url of [
         ...QUESTIONS.map(([, address]) => address),
         `${DOWNLOAD}/windows?app=made-up`,

@@ -6,7 +6,7 @@ import { ask, logOut, type Person, refresh, signIn, UNLIMITED } from './account-
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 
-describe('logging out with an expired access token', () => {
+describe('signing out with an expired access token', () => {
   const clock = createHastyClock();
   const log: string[] = [];
   let service: TestService;
@@ -15,7 +15,7 @@ describe('logging out with an expired access token', () => {
   });
   afterAll(() => service.close());
 
-  it.each(['local', 'global'] as const)('%s: ends what it says it ends', async (scope) => {
+  it.each(['local', 'global'] as const)('%s: ends the session', async (scope) => {
     const person = await signIn(service);
     clock.advance(11 * 60_000);
     expect((await ask(service, 'GET', '/api/v1/account', { bearer: person.access })).status).toBe(
@@ -36,7 +36,7 @@ describe('logging out with an expired access token', () => {
   });
 
   it.each([2 * HOUR, 80 * DAY])(
-    'global, after %d ms: a token found on an old disk ends nothing, and the answer says so',
+    'global, after %d ms: a token found on an old disk ends nothing, and is refused',
     async (late) => {
       const person = await signIn(service);
       const other = await signIn(service, { email: person.email, deviceId: 'device-2' });
@@ -48,7 +48,7 @@ describe('logging out with an expired access token', () => {
     },
   );
 
-  it('global, with an access token of two hours ago beside the newest refresh token: everywhere', async () => {
+  it('global, with an access token from two hours ago and the newest refresh token: ends every session', async () => {
     const person = await signIn(service);
     const other = await signIn(service, { email: person.email, deviceId: 'device-2' });
     clock.advance(2 * HOUR);
@@ -58,7 +58,7 @@ describe('logging out with an expired access token', () => {
     expect((await refresh(service, other, other.refresh)).status).toBe(401);
   });
 
-  it('local, with an access token of two hours ago beside what is no refresh token: its own', async () => {
+  it('local, with an access token from two hours ago and an invalid refresh token: ends its own session', async () => {
     const person = await signIn(service);
     clock.advance(2 * HOUR);
     const asked = { bearer: person.access, body: { refresh_token: 'none' } };
@@ -75,7 +75,7 @@ describe('logging out with an expired access token', () => {
     expect((await refresh(service, person, own)).status).toBe(200);
   });
 
-  it('global, with the newest refresh token or the one before: everywhere', async () => {
+  it('global, with the newest refresh token or the one before: ends every session', async () => {
     for (const age of [0, 1]) {
       const person = await signIn(service);
       const other = await signIn(service, { email: person.email, deviceId: 'device-2' });
@@ -87,7 +87,7 @@ describe('logging out with an expired access token', () => {
     }
   });
 
-  it('global, with the access token of a session that was ended: no other one', async () => {
+  it('global, with the access token of an ended session: ends no other session', async () => {
     const person = await signIn(service);
     const other = await signIn(service, { email: person.email, deviceId: 'device-2' });
     await logOut(service, { bearer: person.access });

@@ -69,7 +69,7 @@ describe('changing the password', () => {
     expect((await refresh(service, person, token)).status).toBe(401);
   });
 
-  it('ends them also when the store fails after the change', async () => {
+  it('ends them even when the store fails after the change', async () => {
     const made = await ask(service, 'POST', KEYS, { bearer: person.access, body: KEY });
     clock.advance(1);
     store.setPlan(({ method }) => (method === 'list' ? { when: 'before' } : undefined));
@@ -82,7 +82,7 @@ describe('changing the password', () => {
     expect(await signInWith(NEW)).toBe(200);
   });
 
-  it('requires the current one, and counts wrong ones as log-in does', async () => {
+  it('requires the current one, and counts wrong ones as sign-in does', async () => {
     const codes = [];
     for (let guess = 0; guess < 7; guess++) {
       codes.push((await change({ password: `guess ${guess}` })).body.code);
@@ -93,7 +93,7 @@ describe('changing the password', () => {
     expect((await refresh(service, other, other.refresh)).status).toBe(200);
   });
 
-  it('counts towards the lockout of log-in, and is refused during one', async () => {
+  it('counts towards the lockout of sign-in, and is refused during one', async () => {
     const { lockout } = service.app.identity ?? {};
     const guarded = accountIdOf('embedded', person.email);
     for (let n = 0; n < 19; n++) await lockout?.noteFailure(guarded);

@@ -135,7 +135,7 @@ describe('POST /api/v1/desktop/check-update, reason by reason', () => {
     expect(await ask({ current_version: '2.0.0' })).toMatchObject({ version: '3.0.0' });
   });
 
-  it('not_entitled: other tiers learn nothing about a channel for some tiers, whatever version they run', async () => {
+  it('not_entitled: other tiers learn nothing about a channel for some tiers, from any version', async () => {
     await release(service, '1.0.0', ['windows x64 nsis']);
     await release(service, '2.0.0', ['windows x64 nsis'], { channel: 'insider' });
     for (const current_version of ['1.0.0', '2.0.0', '3.0.0']) {
@@ -219,7 +219,7 @@ describe('POST /api/v1/desktop/check-update, reason by reason', () => {
 
   it('ignores unknown fields and an invalid bearer token', async () => {
     await release(service, '2.0.0', ['windows x64 nsis']);
-    expect(await ask({ colour: 'red', nested: { deep: [1] } })).toMatchObject({ reason: 'offer' });
+    expect(await ask({ color: 'red', nested: { deep: [1] } })).toMatchObject({ reason: 'offer' });
     const response = await service.app.http.inject({
       method: 'POST',
       url: '/api/v1/desktop/check-update',
@@ -229,7 +229,7 @@ describe('POST /api/v1/desktop/check-update, reason by reason', () => {
     expect(response.statusCode).toBe(200);
   });
 
-  it('has produced every reason there is', () => {
+  it('has produced every reason', () => {
     expect([...seen].sort()).toEqual([...REASONS].sort());
   });
 });

@@ -191,7 +191,7 @@ describe('latest-version and the store', () => {
     }
   });
 
-  it('leaves out what is paused, yanked or retired', async () => {
+  it('leaves out paused, yanked and retired releases', async () => {
     await release(service, '1.0.0', ['windows x64 nsis']);
     await release(service, '2.0.0', ['windows x64 nsis']);
     const version = async () => (await get(service, LATEST_VERSION)).body.version;

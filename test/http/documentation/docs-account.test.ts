@@ -39,7 +39,7 @@ describe('the page of the signed-in document', () => {
     expect(() => new Script(String(initializer.body))).not.toThrow();
   });
 
-  it('and the public page lead to each other', async () => {
+  it('and the public page link to each other', async () => {
     expect((await get(service, DOCUMENT)).body.info.description).toContain('(/docs)');
     expect((await get(service, '/openapi.json')).body.info.description).toContain(`(${PAGE})`);
   });
@@ -60,7 +60,7 @@ describe('the page of the signed-in document', () => {
     expect(headers['cache-control']).toBe('no-store');
     expect(Object.keys(body.paths)).toEqual(expect.arrayContaining([ACCOUNT, `${AUTH}/login`]));
     expect(body.security).toEqual([{ session: [] }]);
-    // Logging in needs no token.
+    // Signing in needs no token.
     expect(body.paths[`${AUTH}/login`].post.security).toEqual([]);
     expect(body.paths[ACCOUNT].get.security).toBeUndefined();
     const { text } = await ask(service, 'GET', `${PAGE}/yaml`);
@@ -76,7 +76,7 @@ describe('the page of the signed-in document', () => {
     }
   });
 
-  it('says so where there are no accounts, and offers no log-in', async () => {
+  it('reports when accounts are off, and offers no sign-in', async () => {
     const off = await createTestService({ env: { IDENTITY_PROVIDER: 'off' } });
     const { body } = await get(off, DOCUMENT);
     expect(body.info.description).toContain('has no accounts');

@@ -38,7 +38,7 @@ describe('the public OpenAPI document', () => {
       document.paths[path]?.[method]?.responses[status]?.content?.[type]?.schema ?? false,
     );
 
-  it('is OpenAPI 3.1 and holds the anonymous routes alone', () => {
+  it('is OpenAPI 3.1 and has only the anonymous routes', () => {
     expect(document.openapi).toMatch(/^3\.1\./);
     expect(operations().map(({ path, method }) => `${method} ${path}`)).toEqual([
       'post /api/v1/desktop/check-update',
@@ -69,7 +69,7 @@ describe('the public OpenAPI document', () => {
     }
   });
 
-  it('documents the very answers that are given', async () => {
+  it('describes the actual answers', async () => {
     const answers = [
       ['/api/v1/desktop/check-update', 'post', await check(service, {})],
       ['/api/v1/desktop/check-update', 'post', await check(service, { platform: 'linux' })],
@@ -96,7 +96,7 @@ describe('the public OpenAPI document', () => {
     }
   });
 
-  it('says where a channel for some tiers is an error, and that check-update makes it an answer', () => {
+  it('states where a channel for some tiers is an error, and that check-update answers with it', () => {
     const refusing = operations().filter(({ operation }) =>
       JSON.stringify(operation.responses['403'])?.includes('not_entitled'),
     );

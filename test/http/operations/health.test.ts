@@ -26,7 +26,7 @@ describe('liveness and readiness', () => {
   };
   afterEach(() => Promise.all(services.splice(0).map((service) => service.close())));
 
-  it('ready with a live catalog, and says its revision and age', async () => {
+  it('ready with a live catalog, and reports its revision and age', async () => {
     const service = await open();
     await release(service, '1.0.0', ['windows x64 nsis']);
     const { status, headers, body } = await get(service, '/readyz');
@@ -39,7 +39,7 @@ describe('liveness and readiness', () => {
     });
   });
 
-  it('tells strangers how much is wrong, and the operator what', async () => {
+  it('counts problems for visitors, and describes them for the operator', async () => {
     const service = await open();
     await release(service, '1.0.0', ['windows x64 nsis']);
     await release(service, '2.0.0', ['windows x64 nsis']);
@@ -58,7 +58,7 @@ describe('liveness and readiness', () => {
     expect(document.catalogs.desktop?.problems.join()).toContain('2.0.0 is not offered');
   });
 
-  it('ready, and nothing to answer with, before anything is published', async () => {
+  it('ready, with an empty catalog, before the first publish', async () => {
     const service = await open();
     expect(await get(service, '/readyz')).toMatchObject({ status: 200, body: { catalogs: {} } });
     expect(await check(service, {})).toMatchObject({
@@ -67,7 +67,7 @@ describe('liveness and readiness', () => {
     });
   });
 
-  it('not ready while nothing could be loaded; alive all the same', async () => {
+  it('not ready while nothing could be loaded, but alive', async () => {
     const broken = createBreakableStore(createMemoryStore({ clock: systemClock }));
     broken.failWith('store_unavailable');
     const service = await open({ store: broken.store });
@@ -107,7 +107,7 @@ describe('liveness and readiness', () => {
     });
   });
 
-  it('not ready, and offering nothing, once the catalog is too old', async () => {
+  it('not ready and without offers once the catalog is too old', async () => {
     const clock = createHastyClock();
     const broken = createBreakableStore(createMemoryStore({ clock }));
     const service = await open({ clock, store: broken.store });

@@ -89,7 +89,7 @@ describe('monitoring', () => {
     });
   };
 
-  describe('without another monitoring behind it', () => {
+  describe('without an upstream', () => {
     it('health reports ok, degraded or down, always with 200 and no-store', async () => {
       const app = await open();
       const read = async () => {
@@ -213,11 +213,11 @@ describe('monitoring', () => {
     });
   });
 
-  describe('with another monitoring behind it', () => {
+  describe('with an upstream', () => {
     it.each([
       [HEALTH, 'no-store'],
       [OVERVIEW, 'public, max-age=5'],
-    ])('passes %s on, and of its answer nothing but the body', async (url, cacheControl) => {
+    ])('passes %s on, and returns only the body of the answer', async (url, cacheControl) => {
       const app = await openProxy();
       stub.answerWith((_request, response) =>
         response
@@ -398,7 +398,7 @@ describe('monitoring', () => {
       },
     );
 
-    it('a flood is one request', async () => {
+    it('a flood of requests causes one upstream request', async () => {
       const app = await openProxy(5_000);
       stub.answerWith((_request, response) =>
         setTimeout(() => response.setHeader('content-type', 'text/plain').end('here'), 50),

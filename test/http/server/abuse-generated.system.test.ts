@@ -165,7 +165,7 @@ describe('hostile input to accounts', () => {
     return Buffer.concat([Buffer.from(`${lines.join('\r\n')}\r\n\r\n`), payload]);
   }
 
-  it(`${REQUESTS} generated requests: no 5xx but what is documented, no crash, every 4xx a problem`, async () => {
+  it(`${REQUESTS} generated requests: no 5xx but documented ones, no crash, every 4xx a problem`, async () => {
     const port = Number(new URL(await service.listen()).port);
     const batches = fc.array(request, { minLength: AT_ONCE, maxLength: AT_ONCE });
     await fc.assert(

@@ -125,7 +125,7 @@ describe('hostile bodies', () => {
     }
   });
 
-  it('similar passwords are told apart', async () => {
+  it('similar passwords are distinguished', async () => {
     // All 256 bytes count, NUL included: no byte is cut off.
     const cases = [
       ['eight\u0000one', 'eight\u0000two'],

@@ -84,7 +84,7 @@ describe('behind a proxy', () => {
     return ips;
   };
 
-  it('clients are told apart in every format that proxies write addresses in', async () => {
+  it('clients are distinguished in every format in which proxies write addresses', async () => {
     const headers = [
       '203.0.113.9:5678',
       '[2001:db8::1]:443',
@@ -110,7 +110,7 @@ describe('a limit per address', () => {
       (error: unknown) => (isAppError(error, 'too_many_requests') ? error : Promise.reject(error)),
     );
 
-  it('allows so many requests, and refuses more with 429', async () => {
+  it('allows the configured number of requests, and refuses more with 429', async () => {
     const limit = createAddressLimit({ perMinute: 3 });
     for (let n = 0; n < 3; n++) expect(await refusalOf(limit, '198.51.100.7')).toBeUndefined();
     const refused = await refusalOf(limit, '::ffff:198.51.100.7');

@@ -52,19 +52,22 @@ describe.each([
     return { url: response.url, status: response.status, text: await response.text() };
   };
 
-  it.each(['/docs', '/docs/', '/docs/account'])('%s has everything that it loads', async (path) => {
-    const page = await load(BASE + path);
-    expect(page.status).toBe(200);
-    const addresses = [...page.text.matchAll(/<(?:script|link)[^>]*(?:src|href)="([^"]+)"/g)];
-    expect(addresses.length).toBeGreaterThan(4);
-    for (const [, address = ''] of addresses) {
-      const { status, url } = await load(new URL(address, page.url).href);
-      expect(status, url).toBe(200);
-    }
-    for (const [, address = ''] of page.text.matchAll(/<a [^>]*href="([^"]+)"/g)) {
-      expect((await load(new URL(address, page.url).href)).status, address).toBe(200);
-    }
-  });
+  it.each(['/docs', '/docs/', '/docs/account'])(
+    '%s can load all of its resources',
+    async (path) => {
+      const page = await load(BASE + path);
+      expect(page.status).toBe(200);
+      const addresses = [...page.text.matchAll(/<(?:script|link)[^>]*(?:src|href)="([^"]+)"/g)];
+      expect(addresses.length).toBeGreaterThan(4);
+      for (const [, address = ''] of addresses) {
+        const { status, url } = await load(new URL(address, page.url).href);
+        expect(status, url).toBe(200);
+      }
+      for (const [, address = ''] of page.text.matchAll(/<a [^>]*href="([^"]+)"/g)) {
+        expect((await load(new URL(address, page.url).href)).status, address).toBe(200);
+      }
+    },
+  );
 
   it('redirects stay below the path', async () => {
     for (const path of ['', '/', '/docs/static/index.html']) {
@@ -73,7 +76,7 @@ describe.each([
     }
   });
 
-  it('the document says where its routes are', async () => {
+  it('the document states the path of its routes', async () => {
     for (const path of ['/openapi.json', '/docs/json']) {
       const document = JSON.parse((await load(BASE + path)).text);
       expect(document.servers).toEqual([{ url: BASE }]);
@@ -83,7 +86,7 @@ describe.each([
     }
   });
 
-  it('downloads, feeds and their files are there', async () => {
+  it('downloads, feeds and their files work', async () => {
     const latest = JSON.parse((await load(BASE + LATEST_VERSION)).text);
     for (const { url } of latest.downloads) expect(await load(url)).toMatchObject({ status: 200 });
     const electron = `${BASE}/feeds/desktop/stable/electron/latest.yml`;

@@ -160,7 +160,7 @@ describe('routes that a page may call from a browser', () => {
     }
   });
 
-  it('without WEBSITE_ORIGINS, no page may log in', async () => {
+  it('without WEBSITE_ORIGINS, no page may sign in', async () => {
     for (const [method, url] of OURS) {
       const { headers } = await ask(plain, method, url, { headers: { origin: WEBSITE } });
       expect(headers[ALLOWED]).toBeUndefined();

@@ -44,7 +44,7 @@ describe(`${FLOOD} connections to a process with ${DESCRIPTORS} descriptors`, ()
     };
   }
 
-  it('idle ones: other clients are answered all the time, and the operator learns of it', async () => {
+  it('idle ones: other clients are answered all the time, and the log warns the operator', async () => {
     const { service, url, port, metrics, descriptors } = await start();
     const sockets = await openMany(port, FLOOD);
     // A request may be on its way to those that were just opened.
@@ -70,7 +70,7 @@ describe(`${FLOOD} connections to a process with ${DESCRIPTORS} descriptors`, ()
     closeAll(sockets);
   });
 
-  it('busy ones: the process lives, and answers afterwards', async () => {
+  it('busy ones: the process survives, and answers afterwards', async () => {
     const { service, url, port, descriptors } = await start();
     const link = await fetch(`${url}${DOWNLOAD}/windows`, { redirect: 'manual' });
     const { pathname, search } = new URL(String(link.headers.get('location')));

@@ -40,7 +40,7 @@ describe('the memory budget', () => {
     expect(budget.heldBytes()).toBe(60);
   });
 
-  it('never cuts the holder that asks', () => {
+  it('never cuts the holder that requests memory', () => {
     const { budget, holder, cut } = setUp();
     const only = holder('only');
     budget.reserve(only, 90);

@@ -140,13 +140,13 @@ describe('requests whose answers are not read', () => {
     for (const [what, request] of largeAnswers()) await flood(what, 2_000, request);
   }, 300_000);
 
-  it('headers that are never sent to their end, on all connections there may be', async () => {
+  it('incomplete headers, on the maximum number of connections', async () => {
     const tiny = 'a:b\r\n'.repeat(900);
     await flood('many headers', 9_000, `GET /livez HTTP/1.1\r\nHost: x\r\n${tiny}`);
     await flood('a long one', 9_000, `GET /livez HTTP/1.1\r\nHost: x\r\nx: ${'y'.repeat(15_000)}`);
   }, 120_000);
 
-  it('bodies that are never sent to their end', async () => {
+  it('incomplete bodies', async () => {
     const head = requestText('POST', LOGIN, 'x'.repeat(64_000)).slice(0, -1);
     await flood('half-sent bodies', 4_000, head);
     const chunk = `fa00\r\n${'x'.repeat(64_000)}\r\n`;
@@ -167,14 +167,14 @@ describe('requests whose answers are not read', () => {
     await flood('to the port of the metrics', 16, inTinyChunks('GET', '/metrics'), metricsPort);
   }, 120_000);
 
-  it('thousands of requests in one read, behind one whose answer is not read', async () => {
+  it('thousands of requests in one read, after a request whose answer is not read', async () => {
     const tiny = 'GET / HTTP/1.1\r\n\r\n'.repeat(3_600);
     for (const sockets of [50, 600]) {
       await flood('requests of 18 bytes', sockets, requestText('GET', file) + tiny);
     }
   }, 120_000);
 
-  it('break no download off that is read, and are cut for new ones', async () => {
+  it('are cut for new downloads, and do not interrupt a download that is read', async () => {
     const honest = await openMany(port, 20, requestText('GET', file));
     const pace = setInterval(() => {
       for (const socket of honest) socket.read(Math.min(socket.readableLength, 16 * 1024));

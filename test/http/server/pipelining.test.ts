@@ -64,7 +64,7 @@ describe('pipelined requests', () => {
     const { pathname, search } = new URL(String(headers.location));
     const half = `GET ${LATEST_VERSION} HTTP/1.1\r\nHo`;
     const socket = await openSilent(port, requestText('GET', pathname + search) + half);
-    // Long enough for the time-out of the second.
+    // Long enough for the timeout of the second.
     await sleep(HEADERS_TIMEOUT_MS * 3);
     const chunks: Buffer[] = [];
     socket.on('data', (chunk: Buffer) => chunks.push(chunk));

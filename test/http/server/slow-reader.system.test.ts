@@ -151,7 +151,7 @@ describe('the progress of a reader', () => {
     expect(await isCut(steps)).toBeUndefined();
   });
 
-  it('a few bytes a minute are too little', async () => {
+  it('a few bytes a minute are too few', async () => {
     const trickle = turns(6 * MINUTE_TURNS, (turn) => queued(2_500_000 - 10 * turn));
     expect(await isCut(trickle)).toBe('slow_reader');
   });

@@ -220,10 +220,10 @@ describe('POST /api/v1/contact', () => {
     expect(await stored()).toHaveLength(1);
   });
 
-  it('answers 501 when a captcha is needed and none is set up', async () => {
+  it('answers 501 when a captcha is required and not configured', async () => {
     const { post, stored } = await open({ configured: false });
     const { body } = await expectProblem(post(GOOD), 501, 'not_configured');
-    expect(body.detail).toMatch(/no captcha is set up/);
+    expect(body.detail).toMatch(/no captcha is configured/);
     expect(await stored()).toEqual([]);
   });
 

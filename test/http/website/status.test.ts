@@ -129,7 +129,7 @@ describe('the status page', () => {
     expect(Number(headers['content-length'])).toBeGreaterThan(100);
   });
 
-  it('takes no other method, and ignores what it is asked with', async () => {
+  it('accepts no other method, and ignores the query', async () => {
     for (const method of ['POST', 'PUT', 'DELETE'] as const) {
       expect((await app.inject({ method, url: STATUS_PATH })).statusCode).toBe(405);
     }

@@ -86,7 +86,7 @@ describe('an access token', () => {
     expect(await tokens.verify(token)).toEqual(WHO);
   });
 
-  it('is valid when built by hand: the tests below change one thing each', async () => {
+  it('is valid when the test builds it: each test below changes one part', async () => {
     expect(await tokens.verify(await forge())).toEqual(WHO);
   });
 
@@ -98,7 +98,7 @@ describe('an access token', () => {
     await expectRefused(token);
   });
 
-  it('without a signature is refused, whatever its header says', async () => {
+  it('without a signature is refused, with any header', async () => {
     for (const alg of ['none', 'None', 'NONE', '', 'EdDSA', undefined]) {
       const body = encode(payload());
       await expectRefused(`${encode({ ...header(), alg })}.${body}.`);

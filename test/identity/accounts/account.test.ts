@@ -132,7 +132,7 @@ describe('a stranger does not learn whether an address is registered', () => {
 });
 
 describe('an account', () => {
-  it('is the same however its address is spelled', () => {
+  it('is the same for every spelling of its address', () => {
     for (const email of [
       EMAIL,
       ' Ada@Example.ORG\n',
@@ -200,7 +200,7 @@ describe('an account', () => {
     ['not text', '\xff\xfe'],
     ['huge', 'x'.repeat(20_000)],
   ])(
-    'whose newest document is corrupt (%s) is as it was before, and can be changed',
+    'whose newest document is corrupt (%s) has its earlier state, and can be changed',
     async (_, bytes) => {
       const deps = setUp();
       await register(deps);

@@ -161,7 +161,7 @@ describe('an invitation', () => {
     expect(failed).toBeGreaterThan(4);
   });
 
-  it('is needed with REGISTRATION=invite, and does not help with closed', async () => {
+  it('is required with REGISTRATION=invite, and refused with REGISTRATION=closed', async () => {
     const deps = setUp();
     const { code } = await inviteAda(deps);
     await expect(registering(deps, 'closed')(code)).rejects.toMatchObject(REFUSED);

@@ -37,7 +37,7 @@ describe('passwords', () => {
     expect(await verify(one, '')).toBe(false);
   });
 
-  it('are never right without a hash', async () => {
+  it('never match without a hash', async () => {
     const { verify } = createPasswordHasher();
     for (const password of ['', 'nobody', 'null', PASSWORD_LENGTH_MIN.toString()]) {
       expect(await verify(null, password)).toBe(false);
@@ -56,7 +56,7 @@ describe('passwords', () => {
     expect(work.most()).toBe(atOnce);
   });
 
-  it('are refused at once when the queue is full, and the queue is worked off', async () => {
+  it('are refused at once when the queue is full, and the queue is processed', async () => {
     const { hash, verify } = createPasswordHasher({ cost: CHEAP });
     const known = await hash('correct horse');
     const settled = await Promise.allSettled(

@@ -250,7 +250,7 @@ describe('GoTrue', () => {
       },
       UNAVAILABLE,
     ],
-  ])('%s becomes the error that it means', async (_, answer, expected) => {
+  ])('%s becomes the matching error', async (_, answer, expected) => {
     standIn.answer('/token', answer);
     standIn.answer('/signup', answer);
     await expect(verify('ada')).rejects.toMatchObject(expected);
@@ -260,7 +260,7 @@ describe('GoTrue', () => {
     }
   });
 
-  it('tells only with the right password that the address is not confirmed', async () => {
+  it('reports an unconfirmed address only with the right password', async () => {
     await expect(verify('new')).rejects.toMatchObject({ code: 'email_not_verified' });
     expect(await verify('new', 'wrong')).toBeUndefined();
   });
@@ -417,7 +417,7 @@ describe('signing in with GoTrue', () => {
     expect((await readAccount(deps.store, account))?.revision).toBe(3);
   });
 
-  it('tells only a client with the right password that the account is locked', async () => {
+  it('reports the lock of an account only to a client with the right password', async () => {
     const { deps, login } = await signedUp();
     const { account } = await login('ada');
     await lockAccount(deps, account, null);

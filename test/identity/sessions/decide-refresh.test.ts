@@ -136,7 +136,7 @@ const anyIdleMs = fc.oneof(
 const RUNS = { numRuns: 2_000 };
 
 describe('the decision on a refresh', () => {
-  it('refuses an ended session, whatever else was read', () => {
+  it('refuses an ended session, with any other facts', () => {
     fc.assert(
       fc.property(anyFacts, (facts) => {
         expect(decideRefresh({ ...facts, isEnded: true })).toEqual({ action: 'refuse' });
@@ -240,7 +240,7 @@ describe('in a session', () => {
     );
   });
 
-  it('a client whose answers are lost goes on, if it tries again within the grace', () => {
+  it('a client whose answers are lost stays signed in if it tries again within the grace', () => {
     const turn = fc.record({
       waitMs: fc.integer({ min: 0, max: SESSION_IDLE_MS - REFRESH_GRACE_MS }),
       retriesAfterMs: fc.array(fc.integer({ min: 0, max: REFRESH_GRACE_MS }), { maxLength: 3 }),
@@ -265,7 +265,7 @@ describe('in a session', () => {
     );
   });
 
-  it('a client whose refresh this process could not confirm goes on, however late it comes back', () => {
+  it('a client whose refresh this process could not confirm stays signed in, even if it returns late', () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: SESSION_IDLE_MS }), (lateMs) => {
         const model = createModel();

@@ -48,7 +48,7 @@ describe('a store that fails never ends a session', () => {
     },
   );
 
-  it('when it fails again for the client that comes back late', async () => {
+  it('when it fails again for the client that returns late', async () => {
     const { store, sessions, token, clock } = await setUpSession();
     store.setPlan(({ method }) => (method === 'create' ? { when: 'after' } : undefined));
     await expect(refreshWith(sessions, token)).rejects.toMatchObject({ kind: 'unavailable' });
@@ -63,7 +63,7 @@ describe('a store that fails never ends a session', () => {
     await refreshWith(sessions, token);
   });
 
-  it('when many requests come back late, or the late answer is lost, too', async () => {
+  it('when many requests return late, or the late answer is lost, too', async () => {
     const { store, sessions, token, clock } = await setUpSession();
     store.setPlan(({ method }) => (method === 'create' ? { when: 'after' } : undefined));
     await expect(refreshWith(sessions, token)).rejects.toMatchObject({ kind: 'unavailable' });

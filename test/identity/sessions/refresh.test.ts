@@ -153,7 +153,7 @@ describe('a refresh', () => {
     await expectEnded(sessions, token);
   });
 
-  it('brings the newest state of the account, however often it changed since the last refresh', async () => {
+  it('returns the newest state of the account after any number of changes', async () => {
     const { sessions, token, deps, account, store } = await setUpSession();
     await setTier(deps, account.id, 'pro');
     const { refreshToken } = await refreshWith(sessions, token);
@@ -215,7 +215,7 @@ describe('two holders of one token', () => {
 });
 
 describeStores('50 refreshes at once with one token', (open) => {
-  it('get the same token 50 times, with one session that goes on', async () => {
+  it('get the same token 50 times, and one session continues', async () => {
     const { clock, ...first } = setUp(open());
     const second = setUp(first.store, clock);
     const processes = [

@@ -28,7 +28,7 @@ export interface Options {
 }
 
 /** @returns the directory the listing was written to */
-export async function materialise(listing: string, options: Options): Promise<string> {
+export async function materialize(listing: string, options: Options): Promise<string> {
   const text = await readFile(new URL(`listings/${listing}.txt`, import.meta.url), 'utf8');
   return writeFiles(
     text.split('\n').filter((line) => line !== '' && !line.startsWith('#')),
