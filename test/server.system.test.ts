@@ -237,7 +237,9 @@ describe('the service as a process', () => {
     }
     const nowhere = start({ DATA_DIR: data, HOST: '192.0.2.1' });
     expect(await nowhere.exit).toBe(1);
-    expect(nowhere.errors()).toMatch(/^slipway: .* address 192\.0\.2\.1\. Set HOST to an address of this machine.*\n$/);
+    expect(nowhere.errors()).toMatch(
+      /^slipway: .* address 192\.0\.2\.1\. Set HOST to an address of this machine.*\n$/,
+    );
     for (const [process, setting] of [
       [busy, 'PORT'],
       [busyMetrics, 'METRICS_PORT'],
