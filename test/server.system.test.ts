@@ -237,14 +237,16 @@ describe('the service as a process', () => {
     }
     const nowhere = start({ DATA_DIR: data, HOST: '192.0.2.1' });
     expect(await nowhere.exit).toBe(1);
-    expect(nowhere.errors()).toMatch(/^slipway: .* address 192\.0\.2\.1\. Set HOST to one .*\n$/);
+    expect(nowhere.errors()).toMatch(
+      /^slipway: .* address 192\.0\.2\.1\. Set HOST to an address of this machine.*\n$/,
+    );
     for (const [process, setting] of [
       [busy, 'PORT'],
       [busyMetrics, 'METRICS_PORT'],
     ] as const) {
       expect(await process.exit).toBe(1);
       expect(process.errors()).toBe(
-        `slipway: Port ${port} on 127.0.0.1 is in use by another program. Stop that program, or set ${setting} to another port; 0 takes a free one.\n`,
+        `slipway: Port ${port} on 127.0.0.1 is in use by another program. Stop that program, or set ${setting} to another port; 0 selects a free one.\n`,
       );
     }
     for (const { errors } of [bad, busy, busyMetrics]) expect(errors()).not.toMatch(/^\s+at /m);
