@@ -1,5 +1,6 @@
 import type { Clock, Randomness } from '../clock.ts';
 import { isAppError } from '../errors.ts';
+import type { Log } from '../log.ts';
 import type { ObjectStore } from '../object-store/object-store.ts';
 import { startPolling } from '../polling.ts';
 import { findLastHint, readHints } from './hints.ts';
@@ -25,6 +26,7 @@ interface KeepUpDeps {
   readonly store: ObjectStore;
   readonly clock: Clock;
   readonly randomness: Randomness;
+  readonly log: Log;
   readonly pollIntervalMs: number;
   /** The names of the applications known now, in a fixed order. */
   readonly names: () => readonly string[];
@@ -49,12 +51,15 @@ export function createKeepUp(deps: KeepUpDeps): KeepUp {
   /** The list alone needs no more than one read an interval. */
   const turnMs = (): number => (deps.names().length === 0 ? pollIntervalMs : pollIntervalMs / 2);
 
+  const logged = createLogged(deps.log);
+
   const followHints = async (): Promise<void> => {
-    if (hint === undefined) {
-      hint = await findLastHint(store, 0);
+    const from = hint;
+    if (from === undefined) {
+      hint = await logged(() => findLastHint(store, 0));
       return;
     }
-    const { applications, last } = await readHints(store, hint);
+    const { applications, last } = await logged(() => readHints(store, from));
     hint = last;
     const known = new Set(deps.names());
     const hasUnlisted = [...(applications ?? [])].some((name) => !known.has(name));
@@ -75,6 +80,24 @@ export function createKeepUp(deps: KeepUpDeps): KeepUp {
         await Promise.all(stops.map((stop) => stop()));
       };
     },
+  };
+}
+
+/** Logs when reading hints begins to fail, and when it works again. */
+function createLogged(log: Log) {
+  let isFailing = false;
+  return async <T>(read: () => Promise<T>): Promise<T> => {
+    try {
+      const result = await read();
+      if (isFailing) log.info({}, 'hints of changes are read again');
+      isFailing = false;
+      return result;
+    } catch (error) {
+      if (!isFailing)
+        log.warn({ err: error }, 'cannot read hints of changes: changes are seen later');
+      isFailing = true;
+      throw error;
+    }
   };
 }
 

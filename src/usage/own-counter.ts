@@ -40,6 +40,12 @@ interface OwnCounterDeps {
   readonly minutesKeptMs: number;
 }
 
+/**
+ * Bounds a snapshot's size: one that is too large could never be stored. With hundreds of applications and a
+ * flush interval near an hour the oldest minutes are left out, and public rates are too low.
+ */
+const MINUTE_ROWS_MAX = 20_000;
+
 export function createOwnCounter(deps: OwnCounterDeps): OwnCounter {
   const { clock, tally, stored } = deps;
   /** The newest snapshot that the store has confirmed; number 0 for none. */
@@ -122,7 +128,7 @@ function addCounted(before: Snapshot, { rows, minutes }: Counted, minutesFrom: n
     ...before,
     number: before.number + 1,
     rows: sumRows([...before.rows, ...rows]),
-    minutes: sumMinutes(recent),
+    minutes: sumMinutes(recent).slice(-MINUTE_ROWS_MAX),
   };
 }
 

@@ -46,6 +46,9 @@ interface Group {
   readonly pulse: Pulse;
 }
 
+/** Application, channel, platform and version. */
+type Names = readonly [string, string, string, string];
+
 export function createTally(deps: TallyDeps): Tally {
   const { clock } = deps;
   const groups = createGroups();
@@ -54,12 +57,7 @@ export function createTally(deps: TallyDeps): Tally {
   let since = clock.now();
   let day = '';
 
-  const addGroup = (
-    application: string,
-    channel: string,
-    platform: string,
-    version: string,
-  ): Group => {
+  const addGroup = (...[application, channel, platform, version]: Names): Group => {
     const known = groups.get(application, channel, platform, version);
     if (known !== undefined) return known;
     const row = { day, application, channel, platform, version, checks: 0, offers: 0, links: 0 };
@@ -70,18 +68,13 @@ export function createTally(deps: TallyDeps): Tally {
   };
 
   /** Adds the group if today has none. */
-  const openGroup = (
-    application: string,
-    channel: string,
-    platform: string,
-    version: string,
-  ): Group => {
+  const openGroup = (...names: Names): Group =>
     // Above the limit there is still one row for each application and day.
-    if (rows.length >= TALLY_ROWS_MAX) return addGroup(application, OTHER, OTHER, OTHER);
-    const isNamed = version === UNSTATED || isKnown(deps, application, channel, version);
-    const ownPlatform = (PLATFORMS as readonly string[]).includes(platform) ? platform : OTHER;
-    return addGroup(application, channel, ownPlatform, isNamed ? version : OTHER);
-  };
+    addGroup(
+      ...(rows.length < TALLY_ROWS_MAX
+        ? countedAs(deps, names)
+        : ([names[0], OTHER, OTHER, OTHER] as const)),
+    );
 
   const find = (application: string, channel: string, platform: string, version: string): Group =>
     groups.get(application, channel, platform, version) ??
@@ -122,6 +115,13 @@ export function createTally(deps: TallyDeps): Tally {
       return counted;
     },
   };
+}
+
+/** Unknown platforms and versions are counted together: clients could make up any number of them. */
+function countedAs(deps: TallyDeps, [application, channel, platform, version]: Names): Names {
+  const isNamed = version === UNSTATED || isKnown(deps, application, channel, version);
+  const ownPlatform = (PLATFORMS as readonly string[]).includes(platform) ? platform : OTHER;
+  return [application, channel, ownPlatform, isNamed ? version : OTHER];
 }
 
 /** By application, channel, platform and version: four look-ups cost a fifth of building one key. */

@@ -83,8 +83,8 @@ describe('a store that is down', () => {
     });
     const { confirmedAt = 0 } = catalog.health().applications.desktop ?? {};
     expect(world.clock.now() - confirmedAt).toBeGreaterThan(590_000);
-    // Once for the list and once for the application, not once per attempt.
-    expect(world.log).toHaveLength(2);
+    // Once for the list, the application and the hints, not once per attempt.
+    expect(world.log).toHaveLength(3);
     world.store.comeUp();
     await publish(world.parts, { version: '2.0.0', artifacts: [setup] });
     await world.clock.advance(60_000);

@@ -41,6 +41,20 @@ describe('a running catalog', () => {
     expect(await offered(catalog, 'other')).toBe('3.0.0');
   });
 
+  it('logs once that hints cannot be read, and finds changes in turn', async () => {
+    const world = createWorld();
+    await publish(world.parts, { version: '1.0.0', artifacts: [setup] });
+    const catalog = await start(world);
+    world.store.setPlan(({ key }) =>
+      key.startsWith('changes/') ? { when: 'before', code: 'store_denied' } : undefined,
+    );
+    await publish(world.parts, { version: '1.1.0', artifacts: [setup] });
+    await world.clock.advance(60_000);
+    expect(await offered(catalog)).toBe('1.1.0');
+    expect(world.log).toHaveLength(1);
+    expect(world.log[0]).toMatch(/^cannot read hints of changes/);
+  });
+
   it('serves the old revision until all of the new one is verified', async () => {
     const world = createWorld();
     await publish(world.parts, { version: '1.0.0', artifacts: [setup] });

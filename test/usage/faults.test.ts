@@ -237,6 +237,27 @@ describe('an answer that is lost', () => {
   });
 });
 
+describe('many applications and an interval of an hour', () => {
+  it('do not make a snapshot that is too large to be stored', async () => {
+    const one = createProcess(store, clock, { log, flushIntervalMs: HOUR });
+    const prefix = 'a'.repeat(100);
+    for (let minute = 0; minute < 120; minute++) {
+      for (let i = 0; i < 500; i++) countChecks(one, 1, { application: `${prefix}${i}` });
+      clock.advance(MINUTE);
+      if (minute % 60 === 59) await one.refresh();
+    }
+    expect(log.lines).toEqual([]);
+    const late = start();
+    await late.refresh();
+    const rows = late.analytics({
+      application: `${prefix}7`,
+      from: '2026-11-01',
+      to: '2026-12-30',
+    });
+    expect(rows.reduce((sum, { checks }) => sum + checks, 0)).toBe(120);
+  });
+});
+
 describe('a process that is suspended for ten days between a listing and a write', () => {
   /** Runs `meanwhile` after the next listing of the process, when it is set. */
   const createSuspended = () => {
