@@ -105,11 +105,11 @@ function checkSomething(
     .map(({ path, reason }) => `  ${path}: ${reason}`);
   const more = skipped.length - shown.length;
   const looked =
-    paths.length === 0 ? 'no path was given' : `the command looked at ${paths.join(', ')}`;
+    paths.length === 0 ? 'the command was given no path' : `the command looked at ${paths.join(', ')}`;
   throw new AppError(
     'invalid_artifact',
     [
-      `There is nothing to publish: ${looked}${shown.length > 0 ? ' and skipped' : '.'}`,
+      `There is nothing to publish: ${looked}${shown.length > 0 ? ' and skipped' : ' and found no file. Give the directory with the output of the build, or its files.'}`,
       ...shown,
       ...(more > 0 ? [`  … and ${more} more`] : []),
     ].join('\n'),
