@@ -105,7 +105,9 @@ function checkSomething(
     .map(({ path, reason }) => `  ${path}: ${reason}`);
   const more = skipped.length - shown.length;
   const looked =
-    paths.length === 0 ? 'the command was given no path' : `the command looked at ${paths.join(', ')}`;
+    paths.length === 0
+      ? 'the command was given no path'
+      : `the command looked at ${paths.join(', ')}`;
   throw new AppError(
     'invalid_artifact',
     [

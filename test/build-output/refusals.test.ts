@@ -284,7 +284,7 @@ describe('several files', () => {
     expect(message).toMatch(/nothing to publish/);
     expect(message).toMatch(/README\.txt: not a known package; to publish it, add/);
     expect(message).toMatch(/is of version 0\.9\.0, not 1\.0\.0/);
-    expect(await refused()).toMatch(/no path was given/);
+    expect(await refused()).toMatch(/was given no path/);
   });
 });
 
