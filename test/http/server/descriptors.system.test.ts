@@ -85,9 +85,10 @@ describe(`${FLOOD} connections to a process with ${DESCRIPTORS} descriptors`, ()
     console.log(`busy connections: ${JSON.stringify([...counts])}`);
     expect(counts.get('HTTP/1.1 200 OK')).toBeGreaterThan(300);
     // How many of each depends on how quickly they are answered.
-    for (const line of counts.keys()) {
-      expect(['', 'HTTP/1.1 200 OK', 'HTTP/1.1 503 Service Unavailable']).toContain(line);
-    }
+    const expected = ['', 'HTTP/1.1 200 OK', 'HTTP/1.1 503 Service Unavailable'];
+    // On a loaded machine, the process reads some requests only after their time is over.
+    expected.push('HTTP/1.1 408 Request Timeout');
+    for (const line of counts.keys()) expect(expected).toContain(line);
     closeAll(sockets);
     await expect
       .poll(() => fetch(`${url}/livez`).then(({ status }) => status, String), { timeout: 5_000 })
