@@ -81,6 +81,10 @@ describe('status while the store is down', () => {
   });
 
   it('reports the outage within seconds, with the age of the catalog, and so does the health check', async () => {
+    // A first probe during the outage would report it until the next probe, 30 s later.
+    const isChecked = () =>
+      service.app.status.report().components.every(({ checkedAt }) => checkedAt !== null);
+    await expect.poll(isChecked).toBe(true);
     store.goDown();
     await expect
       .poll(async () => componentOf(await status(), 'catalog:desktop'), { timeout: 10_000 })

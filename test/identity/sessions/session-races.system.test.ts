@@ -4,7 +4,10 @@ import { createSeededRandomness } from '../../support/clock.ts';
 import { ENDINGS, type Ending, locksAfterChange, raceRefresh, raceSignIn } from './session-race.ts';
 import { inEveryOrder, inSomeOrders, type Turns } from './turns.ts';
 
-describe('a refresh racing', () => {
+/** Thousands of orders, each with many store requests, on a machine that runs other tests as well. */
+const TIMEOUT_MS = 300_000;
+
+describe('a refresh racing', { timeout: TIMEOUT_MS }, () => {
   it.each([...ENDINGS, ['a lock after a change', locksAfterChange] as const])(
     '%s leaves nothing that can be refreshed, in every order',
     async (what, end) => {
@@ -24,7 +27,7 @@ describe('a refresh racing', () => {
   });
 });
 
-describe('a sign-in racing', () => {
+describe('a sign-in racing', { timeout: TIMEOUT_MS }, () => {
   it.each<readonly [string, Ending]>([
     ...ENDINGS.slice(2),
     ['a lock after a change', locksAfterChange],
