@@ -34,7 +34,7 @@ export const serviceSettings = {
     '`production` makes the rules strict: required settings have no defaults, and addresses must be HTTPS where visitors sign in',
     { example: 'production' },
   ),
-  PORT: withDefault(port, '8080', 'The port of the service; 0 takes a free one'),
+  PORT: withDefault(port, '8080', 'The port of the service; 0 selects a free one'),
   HOST: withDefault(text, '127.0.0.1', 'The address to listen on'),
   PUBLIC_URL: optional(
     publicUrl,

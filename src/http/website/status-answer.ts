@@ -40,7 +40,9 @@ export const statusAnswerSchema = z.strictObject({
       revision: z.int(),
       source: z
         .enum(['none', 'saved', 'live'])
-        .describe('saved: read from disk and not yet confirmed by the object store.'),
+        .describe(
+          'none: nothing is published, or nothing could be loaded. saved: read from disk and not yet confirmed by the object store.',
+        ),
       age_seconds: z
         .int()
         .nullable()
