@@ -7,6 +7,26 @@ export interface Clock {
 }
 
 /**
+ * Resolves when the work does, and after `ms` milliseconds at the latest. The work itself is not stopped.
+ *
+ * @throws what the work rejects with before that
+ */
+export async function waitAtMost(
+  clock: Clock,
+  ms: number,
+  work: Promise<unknown> | undefined,
+): Promise<void> {
+  const done = new AbortController();
+  // Rejects when it is aborted, which is its ordinary end.
+  const late = clock.sleep(ms, done.signal).catch(() => undefined);
+  try {
+    await Promise.race([work, late]);
+  } finally {
+    done.abort();
+  }
+}
+
+/**
  * Milliseconds by which this machine's clock may differ from the store's. With a larger difference,
  * status and `doctor` report it and no old object is deleted.
  */

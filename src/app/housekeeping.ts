@@ -1,4 +1,4 @@
-import { CLOCK_DIFFERENCE_MAX_MS, type Clock, type Randomness } from '../clock.ts';
+import { CLOCK_DIFFERENCE_MAX_MS, type Clock, type Randomness, waitAtMost } from '../clock.ts';
 import type { Log } from '../log.ts';
 import type { ObjectStore } from '../object-store/object-store.ts';
 import { startPolling } from '../polling.ts';
@@ -58,13 +58,7 @@ export function createHousekeeping(deps: HousekeepingDeps): Housekeeping {
     start: () => {
       stop ??= startPolling(deps, HOUR_MS, runOnce, FIRST_AFTER_MS);
     },
-    stop: async () => {
-      const late = new AbortController();
-      // Rejects when it is aborted, which is its ordinary end.
-      const waited = clock.sleep(STOP_MAX_MS, late.signal).catch(() => undefined);
-      await Promise.race([stop?.(), waited]);
-      late.abort();
-    },
+    stop: () => waitAtMost(clock, STOP_MAX_MS, stop?.()),
     runOnce,
   };
 }

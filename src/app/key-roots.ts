@@ -7,7 +7,7 @@ import {
   SESSIONS_ROOT,
 } from '../identity/keys.ts';
 import type { KeyRoot } from '../operations/diagnose.ts';
-import { USAGE_PREFIX } from '../usage/keys.ts';
+import { USAGE_ROOT } from '../usage/keys.ts';
 
 /**
  * The prefixes of private documents. They include those of parts that are off, whose old documents are still stored.
@@ -19,5 +19,5 @@ export const PRIVATE_ROOTS: readonly KeyRoot[] = [
   { prefix: INVITATIONS_ROOT, name: 'invitations' },
   { prefix: LOCKOUTS_ROOT, name: 'lockouts' },
   { prefix: CONTACT_ROOT, name: 'messages' },
-  { prefix: USAGE_PREFIX, name: 'usage counts' },
+  { prefix: USAGE_ROOT, name: 'usage counts' },
 ];

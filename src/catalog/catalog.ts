@@ -1,4 +1,4 @@
-import type { Clock, Randomness } from '../clock.ts';
+import { type Clock, type Randomness, waitAtMost } from '../clock.ts';
 import { AppError } from '../errors.ts';
 import type { Log } from '../log.ts';
 import type { ObjectStore } from '../object-store/object-store.ts';
@@ -60,6 +60,7 @@ interface CatalogDeps {
 }
 
 const LOOK_AGAIN_INTERVAL_MS = 1_000;
+/** Bounded: a client is waiting for the answer. */
 const LOOK_AGAIN_WAIT_MS = 1_000;
 const RETRY_AFTER_SECONDS = 5;
 
@@ -110,7 +111,8 @@ export function createCatalog(deps: CatalogDeps): Catalog {
       if (catalog === undefined) return;
       const isTooSoon = clock.now() - (lookedAt.get(name) ?? 0) < LOOK_AGAIN_INTERVAL_MS;
       if (!isTooSoon) lookedAt.set(name, clock.now());
-      await waitFor(clock, isTooSoon ? catalog.refresh.underWay() : catalog.refresh());
+      const refreshing = isTooSoon ? catalog.refresh.underWay() : catalog.refresh();
+      await waitAtMost(clock, LOOK_AGAIN_WAIT_MS, refreshing?.catch(ignoreLogged));
     },
     health: () => {
       const isConfirmed = [...byName.values()]
@@ -124,17 +126,6 @@ export function createCatalog(deps: CatalogDeps): Catalog {
       };
     },
   };
-}
-
-/** Waits for a refresh, at most a second: a client is waiting for the answer. */
-async function waitFor(clock: Clock, refreshing: Promise<void> | undefined): Promise<void> {
-  const late = new AbortController();
-  await Promise.race([
-    refreshing?.catch(ignoreLogged),
-    // Rejects when it is aborted, which is its ordinary end.
-    clock.sleep(LOOK_AGAIN_WAIT_MS, late.signal).catch(() => undefined),
-  ]);
-  late.abort();
 }
 
 /** For failures that the log and the health report already contain. The next poll tries again. */

@@ -1,4 +1,5 @@
 import pLimit from 'p-limit';
+import { waitAtMost } from '../clock.ts';
 import { startPolling } from '../polling.ts';
 import { type DeliverDeps, deliverMessage, type Memory } from './deliver-message.ts';
 import { listOpen } from './open-marker.ts';
@@ -69,10 +70,7 @@ export function createDelivery(deps: DeliverDeps): Delivery {
     wake: (id) => track(limit(() => deliver(id))),
     stop: async () => {
       stopping.abort();
-      const timer = new AbortController();
-      const tooLong = clock.sleep(STOP_TIME_MAX_MS, timer.signal).catch(() => {});
-      await Promise.race([Promise.all([stopPolling?.(), ...running]), tooLong]);
-      timer.abort();
+      await waitAtMost(clock, STOP_TIME_MAX_MS, Promise.all([stopPolling?.(), ...running]));
       cutting.abort();
     },
   };

@@ -21,6 +21,14 @@ export const problemSchema = z
   })
   .describe('RFC 9457 problem document (application/problem+json).');
 
+/** The codes of every route that answers from the catalog. Such a route adds its own. */
+export const FROM_CATALOG = [
+  'catalog_unavailable',
+  'store_unavailable',
+  'store_denied',
+  'overloaded',
+] as const satisfies readonly ErrorCode[];
+
 interface ErrorResponse {
   /** The codes, separated by commas. */
   readonly description: string;

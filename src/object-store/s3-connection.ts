@@ -113,7 +113,7 @@ export function createS3Connection(options: S3StoreOptions): S3Connection {
     try {
       // Has its own timeout, because the first request for the credentials of a machine's role takes seconds.
       await withDeadline(CREDENTIALS_TIMEOUT_MS, signal, resolveCredentials);
-      const client = isFresh ? clients.fresh : clients.usual;
+      const client = isFresh ? clients.fresh() : clients.usual;
       const result = await withDeadline(timeoutMs, signal, (abortSignal, answered) =>
         send(abortSignal, { client, answered }),
       );
@@ -162,14 +162,22 @@ export function createS3Connection(options: S3StoreOptions): S3Connection {
   };
 }
 
-/** `fresh` opens a new connection for every request. Both use the same credentials. */
+/** `fresh` opens a new connection for every request. It is created when a request needs it, which is rare. */
 function createClients(options: S3StoreOptions, time: StoreTime) {
-  const { endpoint } = options;
-  const usual = createS3Client(options, endpoint, options.credentials);
-  const { credentials } = usual.config;
-  const fresh = createS3Client(options, endpoint, credentials, { keepAlive: false });
-  for (const client of [usual, fresh]) noteDates(client, time);
-  return { usual, fresh };
+  const create = (credentials: S3ClientConfig['credentials'], keepAlive: boolean): S3Client => {
+    const client = createS3Client(options, options.endpoint, credentials, { keepAlive });
+    noteDates(client, time);
+    return client;
+  };
+  const usual = create(options.credentials, true);
+  let fresh: S3Client | undefined;
+  return {
+    usual,
+    fresh: (): S3Client => {
+      fresh ??= create(usual.config.credentials, false);
+      return fresh;
+    },
+  };
 }
 
 /**

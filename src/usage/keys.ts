@@ -1,15 +1,15 @@
 /** Every key of this room; no other file builds them. */
 
-export const USAGE_PREFIX = 'usage/';
+export const USAGE_ROOT = 'usage/';
 
 /** @param number from 1; readers use the highest number of a counter */
 export function snapshotKey(counter: string, number: number): string {
-  return `${USAGE_PREFIX}counters/${counter}/${String(number).padStart(8, '0')}.json`;
+  return `${USAGE_ROOT}counters/${counter}/${String(number).padStart(8, '0')}.json`;
 }
 
 /** @param number from 1; readers use the highest number */
 export function totalKey(number: number): string {
-  return `${USAGE_PREFIX}totals/${String(number).padStart(8, '0')}.json`;
+  return `${USAGE_ROOT}totals/${String(number).padStart(8, '0')}.json`;
 }
 
 interface DocumentName {

@@ -3,7 +3,7 @@ import { AppError } from '../errors.ts';
 import type { ObjectStore } from '../object-store/object-store.ts';
 import { createRetrying } from '../sequence/create-settled.ts';
 import { getOrCreate } from './counts.ts';
-import { parseUsageKey, USAGE_PREFIX } from './keys.ts';
+import { parseUsageKey, USAGE_ROOT } from './keys.ts';
 
 export interface ListedObject {
   readonly key: string;
@@ -35,7 +35,7 @@ export async function listUsage(store: ObjectStore, clock: Clock): Promise<Listi
   const counters = new Map<string, ListedObject[]>();
   const askedAt = clock.now();
   let newest = 0;
-  for await (const { key, lastModified } of store.list(USAGE_PREFIX)) {
+  for await (const { key, lastModified } of store.list(USAGE_ROOT)) {
     const name = parseUsageKey(key);
     if (name === undefined) continue;
     const writtenAt = lastModified.getTime();

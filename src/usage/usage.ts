@@ -1,4 +1,4 @@
-import type { Clock, Randomness } from '../clock.ts';
+import { type Clock, type Randomness, waitAtMost } from '../clock.ts';
 import { isAppError } from '../errors.ts';
 import type { Log } from '../log.ts';
 import type { ObjectStore } from '../object-store/object-store.ts';
@@ -107,13 +107,12 @@ export function createUsage(deps: UsageDeps): Usage {
     start: () => {
       stopLoop = startPolling(deps, flushIntervalMs / JITTER_MAX, () => enqueue(refreshAll), 0);
     },
-    stop: async () => {
-      const done = new AbortController();
-      const finished = stopLoop().then(() => enqueue(flush));
-      const late = clock.sleep(STOP_MAX_MS, done.signal).catch(() => undefined);
-      await Promise.race([finished, late]);
-      done.abort();
-    },
+    stop: () =>
+      waitAtMost(
+        clock,
+        STOP_MAX_MS,
+        stopLoop().then(() => enqueue(flush)),
+      ),
     refresh: () => enqueue(refreshAll),
     publicMetrics: metrics.get,
     analytics: (query) => makeAnalytics(known.rows(), query),

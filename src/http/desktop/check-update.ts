@@ -6,7 +6,7 @@ import { parseClientVersion } from '../../domain/version.ts';
 import { checkForUpdate, type UpdateCheck } from '../../operations/check-for-update.ts';
 import { tierOfRequest } from '../accounts/tier-of-request.ts';
 import type { App, RouteDeps } from '../deps.ts';
-import { errorResponses } from '../error-responses.ts';
+import { errorResponses, FROM_CATALOG } from '../error-responses.ts';
 import { optional, parseAll, word } from '../server/validation.ts';
 import { checkUpdateAnswerSchema, createCheckUpdateRenderer } from './check-update-answer.ts';
 import { countCheck } from './count-usage.ts';
@@ -57,10 +57,7 @@ const schema = {
       'unknown_channel',
       'body_too_large',
       'unsupported_media_type',
-      'catalog_unavailable',
-      'store_unavailable',
-      'store_denied',
-      'overloaded',
+      ...FROM_CATALOG,
     ),
   },
 };

@@ -12,7 +12,7 @@ import { parseClientVersion, versionText } from '../../domain/version.ts';
 import { findDownload } from '../../operations/find-download.ts';
 import { tierOfRequest } from '../accounts/tier-of-request.ts';
 import type { App, RouteDeps } from '../deps.ts';
-import { errorResponses } from '../error-responses.ts';
+import { errorResponses, FROM_CATALOG } from '../error-responses.ts';
 import { optional, parseAll, word } from '../server/validation.ts';
 import { countLink } from './count-usage.ts';
 import { describeLinkedFile, linkedFileSchema } from './linked-file.ts';
@@ -65,10 +65,7 @@ const schema = {
       'unsupported_platform',
       'unsupported_format',
       'release_withdrawn',
-      'catalog_unavailable',
-      'store_unavailable',
-      'store_denied',
-      'overloaded',
+      ...FROM_CATALOG,
     ),
   },
 };

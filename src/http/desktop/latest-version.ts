@@ -6,7 +6,7 @@ import { type Latest, listLatest } from '../../operations/list-latest.ts';
 import { tierOfRequest } from '../accounts/tier-of-request.ts';
 import { type Rendered, rendered, sendCacheable } from '../conditional.ts';
 import type { App, RouteDeps } from '../deps.ts';
-import { errorResponses } from '../error-responses.ts';
+import { errorResponses, FROM_CATALOG } from '../error-responses.ts';
 import { createOnce } from '../rendered-once.ts';
 import { optional, parseAll, word } from '../server/validation.ts';
 
@@ -58,10 +58,7 @@ const schema = {
       'unknown_channel',
       'no_release',
       'unsupported_platform',
-      'catalog_unavailable',
-      'store_unavailable',
-      'store_denied',
-      'overloaded',
+      ...FROM_CATALOG,
     ),
   },
 };

@@ -9,7 +9,7 @@ import { PROTOCOLS } from '../../protocols/registry.ts';
 import { tierOfRequest } from '../accounts/tier-of-request.ts';
 import type { App, RouteDeps } from '../deps.ts';
 import { countCheck } from '../desktop/count-usage.ts';
-import { errorResponses } from '../error-responses.ts';
+import { errorResponses, FROM_CATALOG } from '../error-responses.ts';
 import { readText } from '../server/json-body.ts';
 import { word } from '../server/validation.ts';
 import { sendFeedDocument } from './cache-headers.ts';
@@ -57,10 +57,7 @@ const schemaOf = (exampleApplication: string, protocols: readonly Protocol[]) =>
       'unknown_file',
       'no_release',
       'release_withdrawn',
-      'catalog_unavailable',
-      'store_unavailable',
-      'store_denied',
-      'overloaded',
+      ...FROM_CATALOG,
     ),
   },
 });
