@@ -17,6 +17,7 @@ import type { Config } from './config.ts';
 import { createTierOf } from './http/accounts/authenticate.ts';
 import type { App } from './http/deps.ts';
 import { createMetrics } from './http/operations/metrics.ts';
+import type { AccessLogSettings } from './http/server/access-log.ts';
 import { buildServer, type HttpDeps } from './http/server/build-server.ts';
 import { connectionLimits } from './http/server/connection-limits.ts';
 import { type ConnectionLimits, createConnections } from './http/server/connections.ts';
@@ -38,6 +39,8 @@ interface AppDeps {
   readonly clock: Clock;
   readonly randomness: Randomness;
   readonly logger: FastifyBaseLogger;
+  /** Undefined: no request is logged. */
+  readonly accessLog?: AccessLogSettings | undefined;
   /** For tests. Default: the store that the configuration names. */
   readonly store?: ObjectStore;
   /** For tests, which use cheaper hashes. Default: that of production. */
@@ -164,7 +167,7 @@ type AreaDeps = Pick<
 
 /** The HTTP server with every route; it does not listen yet. */
 async function openServer(
-  { config, clock, logger, limits }: AppDeps,
+  { config, clock, logger, accessLog, limits }: AppDeps,
   publicUrl: () => string,
   areas: AreaDeps,
 ): Promise<Pick<BuiltApp, 'http' | 'metrics' | 'drain'>> {
@@ -179,6 +182,7 @@ async function openServer(
   const http = await buildServer(
     {
       logger,
+      accessLog,
       trustProxy: config.trustProxy,
       draining: draining.signal,
       connections,

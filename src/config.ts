@@ -16,7 +16,12 @@ import {
 } from './config/contact.ts';
 import { metricsSettings } from './config/metrics.ts';
 import { type GivenSettings, isProduction } from './config/rules.ts';
-import { type LogLevel, missingServiceSettings, serviceSettings } from './config/service.ts';
+import {
+  type LoggedRequests,
+  type LogLevel,
+  missingServiceSettings,
+  serviceSettings,
+} from './config/service.ts';
 import { factsOf, type SettingFacts, type ValuesOf } from './config/setting.ts';
 import { missingStoreSettings, type StoreConfig, storeOf, storeSettings } from './config/store.ts';
 import { AppError, type FieldIssue } from './errors.ts';
@@ -35,6 +40,7 @@ export interface Config {
   readonly urlSigningSecret: Secret | undefined;
   readonly defaultApplication: string;
   readonly logLevel: LogLevel;
+  readonly loggedRequests: LoggedRequests;
   readonly metricsHost: string;
   /** Undefined: port 9464, or no metrics when that port is taken. */
   readonly metricsPort: number | undefined;
@@ -123,6 +129,7 @@ function configOf(env: ValuesOf<typeof SETTINGS>, inProduction: boolean): Config
     urlSigningSecret: env.URL_SIGNING_SECRET,
     defaultApplication: env.DEFAULT_APP,
     logLevel: env.LOG_LEVEL,
+    loggedRequests: env.ACCESS_LOG,
     metricsHost: env.METRICS_HOST,
     metricsPort: env.METRICS_PORT,
     catalogPollMs: env.CATALOG_POLL_INTERVAL,

@@ -1,11 +1,13 @@
 import './check-node.js';
 import type { AddressInfo } from 'node:net';
+import { hostname } from 'node:os';
 import { pino } from 'pino';
 import { type BuiltApp, buildApp } from './app.ts';
 import { type Config, loadConfig } from './config.ts';
 import { isAppError, systemCode } from './errors.ts';
 import { detailedReadiness } from './http/operations/health.ts';
 import { startMetricsServer } from './http/operations/metrics.ts';
+import type { AccessLogSettings } from './http/server/access-log.ts';
 import { explainListenError } from './http/server/listen-error.ts';
 import { readEnvironment, systemClock, systemRandomness } from './system.ts';
 
@@ -23,16 +25,24 @@ const COUNTED_MAX_MS = 5_000;
 const DEFAULT_METRICS_PORT = 9464;
 /** Log lines that cannot be written are kept in memory up to this size; further lines are dropped. */
 const UNWRITTEN_LOG_BYTES_MAX = 1024 * 1024;
+/** Lines of the access log are collected: one system call for each would cost as much as parsing its request. */
+const ACCESS_LOG_WRITTEN_MS = 1_000;
+/** POSIX guarantees that a pipe keeps writes of this size apart when several processes write to it. */
+const PIPE_BYTES = 4096;
+const ACCESS_LOG_WRITTEN_BYTES = PIPE_BYTES - 512;
 
 const config = readConfig();
-// Synchronous: a flush at the end would never finish when the reader of the pipe has stopped reading.
-const output = pino.destination({ fd: 1, sync: true, maxLength: UNWRITTEN_LOG_BYTES_MAX });
-// A full disk must not stop the service: log lines are lost instead.
-output.on('error', () => {});
+const output = openOutput();
 const logger = pino({ level: config.logLevel }, output);
+// Separate, because a line of the log above is written at once.
+const accessOutput = openOutput({ minLength: ACCESS_LOG_WRITTEN_BYTES });
+setInterval(() => accessOutput.flush(), ACCESS_LOG_WRITTEN_MS).unref();
+process.on('exit', () => accessOutput.flushSync());
 
 try {
-  const app = await buildApp({ config, clock: systemClock, randomness: systemRandomness, logger });
+  const clock = systemClock;
+  const accessLog = accessLogOf(config);
+  const app = await buildApp({ config, clock, randomness: systemRandomness, logger, accessLog });
   const metricsServer = await openMetrics(app, config);
   await Promise.race([app.catalog.start(), systemClock.sleep(FIRST_LOAD_MAX_MS)]);
   app.background.start();
@@ -57,6 +67,25 @@ try {
   stopOnSignals(app, () => metricsServer?.close());
 } catch (error) {
   fail(error);
+}
+
+/** Opens standard output for lines of a log. */
+function openOutput(options: { readonly minLength?: number } = {}) {
+  // Synchronous: a flush at the end would never finish when the reader of the pipe has stopped reading.
+  const stream = pino.destination({
+    ...{ fd: 1, sync: true, maxLength: UNWRITTEN_LOG_BYTES_MAX, maxWrite: PIPE_BYTES },
+    ...options,
+  });
+  // A full disk must not stop the service: log lines are lost instead.
+  stream.on('error', () => {});
+  return stream;
+}
+
+/** Undefined when no request is logged. */
+function accessLogOf({ loggedRequests: requests }: Config): AccessLogSettings | undefined {
+  if (requests === 'off' || !logger.isLevelEnabled('info')) return undefined;
+  const write = (line: string): void => void accessOutput.write(line);
+  return { requests, write, clock: systemClock, facts: { pid: process.pid, hostname: hostname() } };
 }
 
 function readConfig(): Config {

@@ -10,6 +10,9 @@ import { defineKind, optional, refuseValue, withDefault } from './setting.ts';
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
+const LOGGED_REQUESTS = ['all', 'errors', 'off'] as const;
+export type LoggedRequests = (typeof LOGGED_REQUESTS)[number];
+
 /** A path in PUBLIC_URL must not begin with one of these, because the service's own paths do. */
 const OWN_PATHS = 'api docs feeds files monitoring .well-known openapi.json livez readyz'.split(
   ' ',
@@ -47,6 +50,11 @@ export const serviceSettings = {
     'The addresses of your proxies, whose `X-Forwarded-For` the service believes, with or without ports. `true` believes every sender',
   ),
   LOG_LEVEL: withDefault(oneOf(LOG_LEVELS), 'info', 'The least serious messages that are logged'),
+  ACCESS_LOG: withDefault(
+    oneOf(LOGGED_REQUESTS),
+    'all',
+    'The requests that get a line in the log: `errors` are those that are answered with a status of 400 or above. The lines are written once a second, and when `LOG_LEVEL` includes `info`',
+  ),
   METRICS_HOST: withDefault(
     text,
     '127.0.0.1',

@@ -101,7 +101,8 @@ export function sendProblem(
   const known = toAppError(error);
   const status = statusOf(known.code);
   if (isForLogOnly(known)) {
-    request.log.error({ err: error, code: known.code }, 'request failed');
+    const facts = { request_id: request.id, err: error, code: known.code };
+    request.log.error(facts, 'request failed');
   }
   if (status === 502 || status === 503 || status === 429) {
     reply.header('retry-after', String(known.retryAfterSeconds ?? RETRY_AFTER_SECONDS));

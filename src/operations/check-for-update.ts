@@ -2,6 +2,7 @@ import { newestFor, type Reason } from '../domain/decide-update.ts';
 import type { UpdateQuery } from '../domain/update-query.ts';
 import { versionText } from '../domain/version.ts';
 import type { PresignedUrl } from '../object-store/object-store.ts';
+import { whenKnown } from '../when-known.ts';
 import { type FoundUpdate, findUpdate, type OfferedUpdate } from './find-update.ts';
 import { issueLink, type LinkDeps } from './issue-link.ts';
 
@@ -37,11 +38,9 @@ export function checkForUpdate(
   query: UpdateQuery,
   tier: string | null | Promise<string | null>,
 ): UpdateCheck | Promise<UpdateCheck> {
-  if (tier instanceof Promise) return tier.then((known) => checkForUpdate(deps, query, known));
-  const found = findUpdate(deps, query, tier);
-  return found instanceof Promise
-    ? found.then((loaded) => withLink(deps, query, loaded))
-    : withLink(deps, query, found);
+  return whenKnown(tier, (known) =>
+    whenKnown(findUpdate(deps, query, known), (found) => withLink(deps, query, found)),
+  );
 }
 
 function withLink(
@@ -52,9 +51,7 @@ function withLink(
   const { offered } = found;
   if (offered === undefined) return answerOf(query, found, undefined);
   const link = issueLink(deps.links, query.application, offered.artifact, 'GET');
-  return link instanceof Promise
-    ? link.then((signed) => answerOf(query, found, linked(offered, signed)))
-    : answerOf(query, found, linked(offered, link));
+  return whenKnown(link, (signed) => answerOf(query, found, linked(offered, signed)));
 }
 
 function linked({ release, artifact, mandatory }: OfferedUpdate, link: PresignedUrl): LinkedUpdate {

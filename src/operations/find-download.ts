@@ -7,11 +7,12 @@ import { type Artifact, findArtifact, type Release } from '../domain/release.ts'
 import type { UpdateQuery } from '../domain/update-query.ts';
 import { AppError } from '../errors.ts';
 import type { PresignedUrl } from '../object-store/object-store.ts';
+import { whenKnown } from '../when-known.ts';
 import { issueLink, type LinkDeps, type LinkMethod } from './issue-link.ts';
 import { openChannel, type ServiceDeps } from './open-channel.ts';
 
 /** The result of a download button: one file, and a link to it. */
-interface FoundDownload {
+export interface FoundDownload {
   /** The channel's own name, when the client used an alias. */
   readonly channel: string;
   readonly release: Release;
@@ -28,32 +29,48 @@ interface FoundDownload {
  *   `release_withdrawn`, `no_release`, `unsupported_platform`, `unsupported_format`,
  *   `catalog_unavailable`, and the store's
  */
-export async function findDownload(
+export function findDownload(
   deps: LinkDeps,
   query: UpdateQuery,
   request: { readonly version: string | null; readonly method: LinkMethod },
   tier: string | null,
-): Promise<FoundDownload> {
-  const { version, method } = request;
+): FoundDownload | Promise<FoundDownload> {
+  const { version } = request;
   const application = deps.catalog.application(query.application);
   const { channel } = openChannel(deps, application, query.channel, tier);
   const offer =
     version === null
       ? newestOffer(channel, query)
-      : await offerByVersion(deps, application, { channel: query.channel, version, tier });
-  const release = await application.release(offer);
-  if (release === undefined) {
-    // The stored release does not match its digest. Without a version, the next newest release replaces it; for a
-    // version, nothing does.
-    if (version === null) return findDownload(deps, query, request, tier);
-    throw withdrawn(version);
-  }
+      : offerByVersion(deps, application, { channel: query.channel, version, tier });
+  return whenKnown(offer, (known) =>
+    whenKnown(application.release(known), (release) => {
+      if (release !== undefined) return linkFile(deps, query, request, channel, known, release);
+      // The stored release does not match its digest. Without a version, the next newest release replaces it; for a
+      // version, nothing does.
+      if (version === null) return findDownload(deps, query, request, tier);
+      throw withdrawn(version);
+    }),
+  );
+}
+
+function linkFile(
+  { links }: LinkDeps,
+  query: UpdateQuery,
+  { version, method }: Parameters<typeof findDownload>[2],
+  channel: ChannelView,
+  offer: Offer,
+  release: Release,
+): FoundDownload | Promise<FoundDownload> {
   const choice = chooseArtifact(offer.artifacts, query);
   if ('refused' in choice) throw refusal(choice.refused, query, version);
   const artifact = findArtifact(release, choice.artifact);
   if (artifact === undefined) throw refusal('unsupported_platform', query, version);
-  const link = await issueLink(deps.links, query.application, artifact, method);
-  return { channel: channel.name, release, artifact, link };
+  return whenKnown(issueLink(links, query.application, artifact, method), (link) => ({
+    channel: channel.name,
+    release,
+    artifact,
+    link,
+  }));
 }
 
 function newestOffer(channel: ChannelView, query: UpdateQuery): Offer {
@@ -71,18 +88,28 @@ function newestOffer(channel: ChannelView, query: UpdateQuery): Offer {
  * @throws AppError `unknown_channel`, `not_entitled`, `unknown_version`, `release_withdrawn`;
  *   `catalog_unavailable` when the version is unknown and the store does not answer
  */
-export async function offerByVersion(
+export function offerByVersion(
   deps: ServiceDeps,
   application: ReadyApplication,
-  asked: { readonly channel: string; readonly version: string; readonly tier: string | null },
+  asked: AskedVersion,
+): Offer | Promise<Offer> {
+  return lookUp(deps, application, asked) ?? lookAgain(deps, application, asked);
+}
+
+interface AskedVersion {
+  readonly channel: string;
+  readonly version: string;
+  readonly tier: string | null;
+}
+
+async function lookAgain(
+  deps: ServiceDeps,
+  application: ReadyApplication,
+  asked: AskedVersion,
 ): Promise<Offer> {
   const { version } = asked;
-  const look = (): Offer | undefined =>
-    lookUp(openChannel(deps, application, asked.channel, asked.tier).channel, version);
-  const known = look();
-  if (known !== undefined) return known;
   await deps.catalog.lookAgain(application.application);
-  const found = look();
+  const found = lookUp(deps, application, asked);
   if (found !== undefined) return found;
   if (application.health().storeFailing) {
     // The version may exist: an outage must not be answered as "unknown version".
@@ -95,7 +122,12 @@ export async function offerByVersion(
   throw new AppError('unknown_version', detail, { issues: [{ pointer: '/version', detail }] });
 }
 
-function lookUp(channel: ChannelView, version: string): Offer | undefined {
+function lookUp(
+  deps: ServiceDeps,
+  application: ReadyApplication,
+  { channel: name, version, tier }: AskedVersion,
+): Offer | undefined {
+  const { channel } = openChannel(deps, application, name, tier);
   const offer = channel.offerOf(version);
   if (offer?.status === 'yanked' || (offer === undefined && channel.isRetired(version))) {
     throw withdrawn(version);

@@ -2,6 +2,7 @@ import { type Decision, decideUpdate } from '../domain/decide-update.ts';
 import { type Artifact, findArtifact, identityName, type Release } from '../domain/release.ts';
 import type { UpdateQuery } from '../domain/update-query.ts';
 import { AppError } from '../errors.ts';
+import { whenKnown } from '../when-known.ts';
 import { type SeenChannel, type ServiceDeps, seeChannel } from './open-channel.ts';
 
 /** A decision, with the verified release and artifact when it is an offer. */
@@ -38,12 +39,10 @@ export function findUpdate(
   const seen = seeChannel(deps, application, query.channel, tier);
   const decision = decideUpdate(query, seen.channel);
   if (decision.reason !== 'offer') return join(seen, decision, undefined);
-  const release = application.release(decision.offer);
-  if (!(release instanceof Promise)) return join(seen, decision, offeredIn(release, decision));
-  return release.then((loaded) =>
-    loaded === undefined
+  return whenKnown(application.release(decision.offer), (release) =>
+    release === undefined
       ? findUpdate(deps, query, tier)
-      : join(seen, decision, offeredIn(loaded, decision)),
+      : join(seen, decision, offeredIn(release, decision)),
   );
 }
 

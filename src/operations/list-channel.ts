@@ -3,6 +3,7 @@ import type { Offer } from '../domain/offer.ts';
 import type { Release } from '../domain/release.ts';
 import type { UpdateQuery } from '../domain/update-query.ts';
 import { compareVersions, inRange } from '../domain/version.ts';
+import { whenKnown } from '../when-known.ts';
 import { type FoundUpdate, findUpdate } from './find-update.ts';
 import { notEntitled, type ServiceDeps } from './open-channel.ts';
 
@@ -20,27 +21,49 @@ export interface ChannelListing extends FoundUpdate {
  *
  * @param olderMax how many releases to list beside the offered one
  * @param tier of the requesting account; null when the client is not signed in
+ * Synchronous like {@link findUpdate} when there are no older releases to list.
+ *
  * @throws AppError `not_entitled`, and those of {@link findUpdate}
  */
-export async function listChannel(
+export function listChannel(
   deps: ServiceDeps,
   query: UpdateQuery,
   olderMax: number,
   tier: string | null,
-): Promise<ChannelListing> {
-  const found = await findUpdate(deps, query, tier);
-  if (found.decision.reason === 'not_entitled') {
-    throw notEntitled(query.application, found.channel.name);
-  }
-  const application = deps.catalog.application(query.application);
-  const olderReleases: Release[] = [];
-  const offers = olderMax === 0 ? [] : olderOffers(found, query).slice(0, olderMax);
+): ChannelListing | Promise<ChannelListing> {
+  return whenKnown(findUpdate(deps, query, tier), (found) => {
+    if (found.decision.reason === 'not_entitled') {
+      throw notEntitled(query.application, found.channel.name);
+    }
+    const { channel, isRestricted, revision, decision, offered } = found;
+    const list = (olderReleases: readonly Release[]): ChannelListing => ({
+      channel,
+      isRestricted,
+      revision,
+      decision,
+      offered,
+      olderReleases,
+    });
+    if (olderMax === 0) return list(NO_RELEASES);
+    return loadOlder(deps, query, olderOffers(found, query).slice(0, olderMax)).then(list);
+  });
+}
+
+const NO_RELEASES: readonly Release[] = [];
+
+async function loadOlder(
+  { catalog }: ServiceDeps,
+  query: UpdateQuery,
+  offers: readonly Offer[],
+): Promise<readonly Release[]> {
+  const application = catalog.application(query.application);
+  const releases: Release[] = [];
   for (const offer of offers) {
     const release = await application.release(offer);
     // Undefined when the stored release does not match its digest: the catalog has dropped it.
-    if (release !== undefined) olderReleases.push(release);
+    if (release !== undefined) releases.push(release);
   }
-  return { ...found, olderReleases };
+  return releases;
 }
 
 function olderOffers({ channel, decision }: FoundUpdate, query: UpdateQuery): readonly Offer[] {

@@ -1,3 +1,4 @@
+import type { ChannelView } from '../domain/channel.ts';
 import { comparePreference } from '../domain/choose-artifact.ts';
 import { admittedArches } from '../domain/compatible-arches.ts';
 import { newestFor } from '../domain/decide-update.ts';
@@ -21,14 +22,24 @@ interface LatestQuery {
 export interface Latest {
   /** The catalog revision that the answer comes from. */
   readonly revision: number;
-  /** The channel's own name, when the client used an alias. */
-  readonly channel: string;
+  /** What the answer was made from: another revision has another object. */
+  readonly channel: ChannelView;
   /** Whether another account may get another answer: shared caches must not store it. */
   readonly isRestricted: boolean;
   /** The newest of the releases that `downloads` come from. */
   readonly release: Release;
   /** Sorted by platform. The first download of a platform is the file that its download button gives. */
   readonly downloads: readonly { readonly release: Release; readonly artifact: Artifact }[];
+}
+
+/**
+ * The channel that {@link listLatest} answers from. Two equal questions about the same object have the same answer.
+ *
+ * @throws AppError `unknown_application`, `unknown_channel`, `not_entitled`, `catalog_unavailable`
+ */
+export function seeLatest(deps: ServiceDeps, query: LatestQuery, tier: string | null): ChannelView {
+  const application = deps.catalog.application(query.application);
+  return openChannel(deps, application, query.channel, tier).channel;
 }
 
 /**
@@ -62,7 +73,7 @@ export async function listLatest(
   const newest = downloads.toSorted((a, b) => compareVersions(b.offer.version, a.offer.version))[0];
   if (newest === undefined) throw nothingFor(query, channel.offers.length === 0);
   const { release } = newest;
-  return { revision, channel: channel.name, isRestricted, release, downloads };
+  return { revision, channel, isRestricted, release, downloads };
 }
 
 /** For each architecture, the newest active offer that has an artifact of it. */

@@ -64,6 +64,16 @@ export async function createTestService(options: TestServiceOptions = {}): Promi
     clock,
     randomness,
     logger,
+    ...(log === undefined
+      ? {}
+      : {
+          accessLog: {
+            requests: 'all' as const,
+            write: (line: string) => void log.push(line),
+            clock,
+            facts: {},
+          },
+        }),
     passwordCost: CHEAP,
     ...(options.limits === undefined ? {} : { limits: options.limits }),
     // A directory store needs the service's links, so the service opens its own.

@@ -90,11 +90,14 @@ export function registerLogin(app: App, deps: AccountsDeps): void {
 async function endReplacedSession(
   { cookies }: AccountsDeps,
   { sessions }: Identity,
-  request: Pick<FastifyRequest, 'cookies' | 'log'>,
+  request: Pick<FastifyRequest, 'cookies' | 'id' | 'log'>,
 ): Promise<void> {
   const replaced = sessions.claimsOf(sessionCookieOf(request, cookies) ?? '');
   if (replaced === undefined) return;
   await sessions.end(replaced.account, replaced.session, 'signed_out').catch((error: unknown) => {
-    request.log.warn({ err: error }, 'the session of the replaced cookie could not be ended');
+    request.log.warn(
+      { request_id: request.id, err: error },
+      'the session of the replaced cookie could not be ended',
+    );
   });
 }

@@ -4,9 +4,12 @@ import { parseArch, parseFormat, parsePlatform } from '../../domain/platform.ts'
 import type { UpdateQuery } from '../../domain/update-query.ts';
 import { parseClientVersion } from '../../domain/version.ts';
 import { checkForUpdate, type UpdateCheck } from '../../operations/check-for-update.ts';
+import { whenKnown } from '../../when-known.ts';
 import { tierOfRequest } from '../accounts/tier-of-request.ts';
 import type { App, RouteDeps } from '../deps.ts';
 import { errorResponses, FROM_CATALOG } from '../error-responses.ts';
+import { OPEN_HEADERS } from '../server/cors.ts';
+import { prepareHeaders } from '../server/prepared-answer.ts';
 import { optional, parseAll, word } from '../server/validation.ts';
 import { checkUpdateAnswerSchema, createCheckUpdateRenderer } from './check-update-answer.ts';
 import { countCheck } from './count-usage.ts';
@@ -65,6 +68,12 @@ const schema = {
 /** The options of the route. The benchmark's baseline uses the same options. */
 export const checkUpdateOptions = { schema, bodyLimit: BODY_BYTES_MAX };
 
+const HEADERS = prepareHeaders({
+  ...OPEN_HEADERS,
+  'content-type': 'application/json; charset=utf-8',
+  'cache-control': 'no-store',
+});
+
 export function registerCheckUpdate(app: App, deps: RouteDeps): void {
   const renderer = createCheckUpdateRenderer();
   const { usage, checkAgainAfterSeconds } = deps;
@@ -79,16 +88,11 @@ export function registerCheckUpdate(app: App, deps: RouteDeps): void {
       const locale = body.locale ?? null;
       const send = (check: UpdateCheck): void => {
         countCheck(usage, query, check);
-        reply
-          .header('cache-control', 'no-store')
-          .type('application/json; charset=utf-8')
-          .send(
-            renderer.render(check, { application, currentVersion, locale, checkAgainAfterSeconds }),
-          );
+        const context = { application, currentVersion, locale, checkAgainAfterSeconds };
+        reply.sendPrepared(200, HEADERS, renderer.render(check, context));
       };
       // Not an async function: without a promise, the route answers more requests a second.
-      const check = checkForUpdate(deps, query, tierOfRequest(deps, request));
-      return check instanceof Promise ? check.then(send) : send(check);
+      return whenKnown(checkForUpdate(deps, query, tierOfRequest(deps, request)), send);
     },
   );
 }

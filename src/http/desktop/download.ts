@@ -9,10 +9,13 @@ import {
 } from '../../domain/platform.ts';
 import { visitorOn } from '../../domain/update-query.ts';
 import { parseClientVersion, versionText } from '../../domain/version.ts';
-import { findDownload } from '../../operations/find-download.ts';
+import { type FoundDownload, findDownload } from '../../operations/find-download.ts';
+import { whenKnown } from '../../when-known.ts';
 import { tierOfRequest } from '../accounts/tier-of-request.ts';
 import type { App, RouteDeps } from '../deps.ts';
 import { errorResponses, FROM_CATALOG } from '../error-responses.ts';
+import { OPEN_HEADERS } from '../server/cors.ts';
+import { prepareHeaders } from '../server/prepared-answer.ts';
 import { optional, parseAll, word } from '../server/validation.ts';
 import { countLink } from './count-usage.ts';
 import { describeLinkedFile, linkedFileSchema } from './linked-file.ts';
@@ -70,8 +73,15 @@ const schema = {
   },
 };
 
+const HEADERS = prepareHeaders({
+  ...OPEN_HEADERS,
+  'cache-control': 'no-store',
+  vary: 'Accept',
+});
+
 export function registerDownload(app: App, deps: RouteDeps): void {
-  app.get('/api/v1/desktop/download/:platform', { schema }, async (request, reply) => {
+  // Not an async function: without a promise, the route answers more requests a second.
+  app.get('/api/v1/desktop/download/:platform', { schema }, (request, reply) => {
     const { query, params } = request;
     const { machine, arch, formats, version } = parseAll({
       machine: () => parsePlatformAndArch(params.platform),
@@ -83,36 +93,40 @@ export function registerDownload(app: App, deps: RouteDeps): void {
     const application = query.app ?? deps.defaultApplication;
     const channel = query.channel ?? DEFAULT_CHANNEL;
     const method = request.method === 'HEAD' ? 'HEAD' : 'GET';
-    const found = await findDownload(
-      deps,
-      {
-        application,
-        channel,
-        currentVersion: null,
-        installationId: null,
-        ...visitorOn(machine.platform, arch ?? machine.arch ?? null),
-        formats,
-      },
-      { version, method },
-      await tierOfRequest(deps, request),
-    );
-    const { release, artifact, link } = found;
-    countLink(deps.usage, method, {
+    const asked = {
       application,
-      channel: found.channel,
-      platform: artifact.platform,
-      version: release.version,
-    });
-    reply.header('cache-control', 'no-store').header('vary', 'Accept');
-    if (!acceptsJson(request.headers.accept)) return reply.redirect(link.url, 302);
-    return reply.type('application/json; charset=utf-8').send({
-      app: application,
       channel,
-      version: release.version,
-      platform: artifact.platform,
-      arch: artifact.arch,
-      ...describeLinkedFile(artifact, link),
-    });
+      currentVersion: null,
+      installationId: null,
+      ...visitorOn(machine.platform, arch ?? machine.arch ?? null),
+      formats,
+    };
+    const send = (found: FoundDownload): void => {
+      const { release, artifact, link } = found;
+      countLink(deps.usage, method, {
+        application,
+        channel: found.channel,
+        platform: artifact.platform,
+        version: release.version,
+      });
+      if (!acceptsJson(request.headers.accept)) {
+        reply.sendPrepared(302, { ...HEADERS, location: link.url }, '');
+        return;
+      }
+      const answer = {
+        app: application,
+        channel,
+        version: release.version,
+        platform: artifact.platform,
+        arch: artifact.arch,
+        ...describeLinkedFile(artifact, link),
+      };
+      const headers = { ...HEADERS, 'content-type': 'application/json; charset=utf-8' };
+      reply.sendPrepared(200, headers, JSON.stringify(answer));
+    };
+    return whenKnown(tierOfRequest(deps, request), (tier) =>
+      whenKnown(findDownload(deps, asked, { version, method }, tier), send),
+    );
   });
 }
 

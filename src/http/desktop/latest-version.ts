@@ -2,13 +2,19 @@ import { z } from 'zod';
 import { DEFAULT_CHANNEL } from '../../domain/channel.ts';
 import { ARCHES, FORMATS, PLATFORMS, parseArch, parsePlatform } from '../../domain/platform.ts';
 import { notesFor } from '../../domain/release.ts';
-import { type Latest, listLatest } from '../../operations/list-latest.ts';
+import { type Latest, listLatest, seeLatest } from '../../operations/list-latest.ts';
+import { whenKnown } from '../../when-known.ts';
 import { tierOfRequest } from '../accounts/tier-of-request.ts';
-import { type Rendered, rendered, sendCacheable } from '../conditional.ts';
+import { cacheControl } from '../conditional.ts';
 import type { App, RouteDeps } from '../deps.ts';
 import { errorResponses, FROM_CATALOG } from '../error-responses.ts';
-import { createOnce } from '../rendered-once.ts';
 import { optional, parseAll, word } from '../server/validation.ts';
+import {
+  createSharedAnswers,
+  type SharedAnswer,
+  sendShared,
+  shareAnswer,
+} from '../shared-answer.ts';
 
 /** The route from which a website gets the latest version and its downloads. */
 
@@ -66,8 +72,9 @@ const schema = {
 const CONTENT_TYPE = 'application/json; charset=utf-8';
 
 export function registerLatestVersion(app: App, deps: RouteDeps): void {
-  const once = createOnce<Rendered>();
-  app.get('/api/v1/desktop/latest-version', { schema }, async (request, reply) => {
+  const answers = createSharedAnswers();
+  // Not an async function: without a promise, the route answers more requests a second.
+  app.get('/api/v1/desktop/latest-version', { schema }, (request, reply) => {
     const { query } = request;
     const asked = {
       application: query.app ?? deps.defaultApplication,
@@ -77,25 +84,35 @@ export function registerLatestVersion(app: App, deps: RouteDeps): void {
         arch: () => optional(query.arch, parseArch),
       }),
     };
-    const latest = await listLatest(deps, asked, await tierOfRequest(deps, request));
-    const { isRestricted } = latest;
-    if (isRestricted) reply.header('vary', 'Authorization');
-    const key = JSON.stringify([asked.application, latest.channel, asked.platform, asked.arch]);
-    const document = once.get(key, partsOf(deps, latest), () => rendered(render(deps, latest)));
-    return sendCacheable(request, reply, CONTENT_TYPE, document, isRestricted);
+    const question = `${asked.platform} ${asked.arch}`;
+    return whenKnown(tierOfRequest(deps, request), (tier) => {
+      const known = answers.get(seeLatest(deps, asked, tier), question);
+      if (known !== undefined) return sendShared(request, reply, known);
+      return listLatest(deps, asked, tier).then((latest) => {
+        const answer = answers.add(latest.channel, question, render(deps, latest));
+        sendShared(request, reply, answer);
+      });
+    });
   });
 }
 
-/** Everything that determines the answer. */
-function partsOf(deps: RouteDeps, { revision, release, downloads }: Latest): readonly unknown[] {
-  const files = downloads.flatMap((download) => [download.release, download.artifact]);
-  return [deps.publicUrl(), revision, release, ...files];
+function render(deps: RouteDeps, latest: Latest): SharedAnswer {
+  const { isRestricted } = latest;
+  const headers = {
+    'content-type': CONTENT_TYPE,
+    'cache-control': cacheControl(isRestricted),
+    ...(isRestricted ? { vary: 'Authorization' } : {}),
+  };
+  return shareAnswer(headers, JSON.stringify(describe(deps, latest)));
 }
 
-function render(deps: RouteDeps, { revision, channel, release, downloads }: Latest): string {
-  return JSON.stringify({
+function describe(
+  deps: RouteDeps,
+  { revision, channel, release, downloads }: Latest,
+): z.output<typeof latestVersionAnswerSchema> {
+  return {
     app: release.application,
-    channel,
+    channel: channel.name,
     version: release.version,
     released_at: release.releasedAt,
     notes: notesFor(release.notes, null),
@@ -103,9 +120,12 @@ function render(deps: RouteDeps, { revision, channel, release, downloads }: Late
     catalog_revision: revision,
     downloads: downloads.map(({ release: { application, version }, artifact }) => {
       const { platform, arch, format, filename, size, sha256, sha512 } = artifact;
-      const query = new URLSearchParams({ arch, format, version, channel, app: application });
+      const query = new URLSearchParams({
+        ...{ arch, format, version },
+        ...{ channel: channel.name, app: application },
+      });
       const url = `${deps.publicUrl()}/api/v1/desktop/download/${platform}?${query}`;
       return { platform, arch, format, version, url, filename, size, sha256, sha512 };
     }),
-  });
+  };
 }

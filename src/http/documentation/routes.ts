@@ -1,7 +1,8 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import type { AccountsDeps } from '../accounts/accounts-deps.ts';
 import { requirePrincipal } from '../accounts/authenticate.ts';
-import { forbidCaching } from '../conditional.ts';
+import { cacheControl, etagOf, forbidCaching, matchesEtag } from '../conditional.ts';
+import { type SharedAnswer, sendShared, shareAnswer } from '../shared-answer.ts';
 import { docsPage } from './docs-page.ts';
 import { createDocuments, DOCUMENT_TYPES } from './documents.ts';
 import { RELOAD_WITH_TOKEN } from './reload-with-token.ts';
@@ -11,6 +12,11 @@ type DocumentationRouteDeps = Pick<AccountsDeps, 'identity' | 'tiers' | 'request
   readonly basePath: string;
 };
 
+const OPEN_DOCUMENT = {
+  'content-type': DOCUMENT_TYPES.json,
+  'cache-control': cacheControl(false),
+};
+
 /** The OpenAPI documents, and a page for each. The document of an account needs an access token. */
 export function documentationRoutes(deps: DocumentationRouteDeps): FastifyPluginAsyncZod {
   const { basePath } = deps;
@@ -18,18 +24,26 @@ export function documentationRoutes(deps: DocumentationRouteDeps): FastifyPlugin
   return async (app) => {
     const documents = createDocuments(app);
     app.get('/', { schema }, (_request, reply) => reply.redirect(`${basePath}/docs`));
-    app.get('/openapi.json', { schema }, (_request, reply) =>
-      reply.type(DOCUMENT_TYPES.json).send(documents.render('public', 'json')),
-    );
+    let open: SharedAnswer | undefined;
+    app.get('/openapi.json', { schema }, (request, reply) => {
+      open ??= shareAnswer(OPEN_DOCUMENT, documents.render('public', 'json'));
+      sendShared(request, reply, open);
+    });
     const page = { basePath, documents };
     await app.register(
       docsPage({ ...page, path: '/docs', title: 'Slipway', choose: async () => 'public' }),
     );
     await app.register(async (scope) => {
       forbidCaching(scope);
+      let signedInTag: string | undefined;
       scope.get('/api/v1/openapi.json', { schema }, async (request, reply) => {
         await requirePrincipal(deps, request);
-        return reply.type(DOCUMENT_TYPES.json).send(documents.render('signedIn', 'json'));
+        const document = documents.render('signedIn', 'json');
+        signedInTag ??= etagOf(document);
+        reply.header('etag', signedInTag);
+        const isKnown = matchesEtag(request.headers['if-none-match'], signedInTag);
+        if (isKnown) return reply.code(304).send();
+        return reply.type(DOCUMENT_TYPES.json).send(document);
       });
       await scope.register(
         docsPage({

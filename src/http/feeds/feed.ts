@@ -3,17 +3,18 @@ import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { DEFAULT_CHANNEL } from '../../domain/channel.ts';
 import { AppError, isAppError } from '../../errors.ts';
-import { listChannel } from '../../operations/list-channel.ts';
+import { type ChannelListing, listChannel } from '../../operations/list-channel.ts';
 import type { Protocol, ProtocolRequest, Question } from '../../protocols/protocol.ts';
 import { PROTOCOLS } from '../../protocols/registry.ts';
+import { whenKnown } from '../../when-known.ts';
 import { tierOfRequest } from '../accounts/tier-of-request.ts';
 import type { App, RouteDeps } from '../deps.ts';
 import { countCheck } from '../desktop/count-usage.ts';
 import { errorResponses, FROM_CATALOG } from '../error-responses.ts';
 import { readText } from '../server/json-body.ts';
 import { word } from '../server/validation.ts';
-import { sendFeedDocument } from './cache-headers.ts';
-import { createFeedDocuments, type FeedDocuments, render } from './feed-document.ts';
+import { sendShared } from '../shared-answer.ts';
+import { createFeedAnswers, type FeedAnswers, feedAnswerOf } from './feed-answer.ts';
 import { redirectToFile } from './file-redirect.ts';
 
 /** The route of every updater dialect: the dialects themselves are in `protocols/`. */
@@ -68,31 +69,28 @@ export function registerFeeds(
   deps: RouteDeps,
   protocols: readonly Protocol[] = PROTOCOLS,
 ): void {
-  const documents = createFeedDocuments(deps.publicUrl);
+  const answers = createFeedAnswers(deps.publicUrl);
+  const byName = new Map(protocols.map((protocol) => [protocol.name, protocol]));
   const schema = schemaOf(deps.defaultApplication, protocols);
-  app.get('/feeds/:app/:channel/:protocol/*', { schema }, async (request, reply) => {
+  // Not an async function: without a promise, the route answers more requests a second.
+  app.get('/feeds/:app/:channel/:protocol/*', { schema }, (request, reply) => {
     const { params } = request;
-    const protocol = protocols.find(({ name }) => name === params.protocol);
+    const protocol = byName.get(params.protocol);
     if (protocol === undefined) {
       const names = protocols.map(({ name }) => name).join(', ');
       const unknown = JSON.stringify(params.protocol.slice(0, 80));
       throw new AppError('unknown_file', `No updater dialect ${unknown}. Dialects: ${names}.`);
     }
     const asked = requestOf(params, request, undefined);
-    return answer({ deps, documents, protocol, asked }, request, reply);
+    return answer({ deps, answers, protocol, asked }, request, reply);
   });
   for (const protocol of protocols) {
-    if (protocol.takesPost) registerPost(app, deps, documents, protocol);
+    if (protocol.takesPost) registerPost(app, deps, answers, protocol);
   }
 }
 
 /** Registers in a separate Fastify scope, because here a body of any content type is text that the dialect parses. */
-function registerPost(
-  app: App,
-  deps: RouteDeps,
-  documents: FeedDocuments,
-  protocol: Protocol,
-): void {
+function registerPost(app: App, deps: RouteDeps, answers: FeedAnswers, protocol: Protocol): void {
   app.register(async (untyped) => {
     const scope = untyped.withTypeProvider<ZodTypeProvider>();
     scope.removeAllContentTypeParsers();
@@ -103,9 +101,9 @@ function registerPost(
     const body = z.string().nullable();
     const schema = { summary: protocol.title, tags: ['feeds'], params: paramsSchema, body };
     const options = { schema, bodyLimit: BODY_BYTES_MAX };
-    scope.post(`/feeds/:app/:channel/${protocol.name}/*`, options, async (request, reply) => {
+    scope.post(`/feeds/:app/:channel/${protocol.name}/*`, options, (request, reply) => {
       const asked = requestOf(request.params, request, request.body ?? '');
-      return answer({ deps, documents, protocol, asked }, request, reply);
+      return answer({ deps, answers, protocol, asked }, request, reply);
     });
   });
 }
@@ -137,39 +135,55 @@ function stringsOf(record: unknown): Record<string, string> {
 
 interface DialectRequest {
   readonly deps: RouteDeps;
-  readonly documents: FeedDocuments;
+  readonly answers: FeedAnswers;
   readonly protocol: Protocol;
   readonly asked: ProtocolRequest;
 }
 
-async function answer(
+function answer(
   context: DialectRequest,
   request: FastifyRequest,
   reply: FastifyReply,
-): Promise<FastifyReply> {
-  const { deps, protocol, asked } = context;
+): void | Promise<void> {
+  const fail = (error: unknown): void => answerNotFound(context, error, request, reply);
   try {
-    const question = protocol.parseRequest(asked);
-    if (question !== undefined) return await answerQuestion(context, question, request, reply);
-    if (isForPost(protocol, asked)) {
-      reply.header('allow', 'POST');
-      const detail = `This document accepts POST, not ${request.method}.`;
-      throw new AppError('method_not_allowed', detail);
-    }
-    return await redirectToFile(deps, protocol, asked, request, reply);
+    const done = answerAsked(context, request, reply);
+    return done instanceof Promise ? done.catch(fail) : done;
   } catch (error) {
-    // An outage stays a 503 in every dialect: clients must not mistake it for "no update".
-    if (!isAppError(error) || error.kind !== 'not_found') throw error;
-    const response = protocol.renderNotFound?.(asked, error);
-    if (response === undefined) throw error;
-    const document = render(response);
-    return sendFeedDocument(request, reply, {
-      protocol,
-      document,
-      isRestricted: false,
-      isPersonal: true,
-    });
+    return fail(error);
   }
+}
+
+function answerAsked(
+  context: DialectRequest,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): void | Promise<void> {
+  const { deps, protocol, asked } = context;
+  const question = protocol.parseRequest(asked);
+  if (question !== undefined) return answerQuestion(context, question, request, reply);
+  if (isForPost(protocol, asked)) {
+    reply.header('allow', 'POST');
+    const detail = `This document accepts POST, not ${request.method}.`;
+    throw new AppError('method_not_allowed', detail);
+  }
+  return redirectToFile(deps, protocol, asked, request, reply);
+}
+
+/** @throws the error, when the dialect has no answer of its own for it */
+function answerNotFound(
+  { protocol, asked }: DialectRequest,
+  error: unknown,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): void {
+  // An outage stays a 503 in every dialect: clients must not mistake it for "no update".
+  if (!isAppError(error) || error.kind !== 'not_found') throw error;
+  const response = protocol.renderNotFound?.(asked, error);
+  if (response === undefined) throw error;
+  const isPost = request.method === 'POST';
+  const facts = { protocol, isPost, isRestricted: false, isPersonal: true };
+  sendShared(request, reply, feedAnswerOf(response, facts));
 }
 
 /** Whether the path of a GET names a document that clients can only POST to. */
@@ -184,25 +198,28 @@ function isForPost(protocol: Protocol, asked: ProtocolRequest): boolean {
   }
 }
 
-async function answerQuestion(
-  { deps, documents, protocol }: DialectRequest,
+function answerQuestion(
+  { deps, answers, protocol }: DialectRequest,
   question: Question,
   request: FastifyRequest,
   reply: FastifyReply,
-): Promise<FastifyReply> {
-  const { query, isPersonal = false } = question;
+): void | Promise<void> {
+  const { query } = question;
   const olderMax = protocol.shape === 'feed' ? protocol.olderReleasesMax : 0;
-  const found = await listChannel(deps, query, olderMax, await tierOfRequest(deps, request));
-  const document = documents.documentFor(protocol, question, found);
-  if (document === undefined) {
-    throw new AppError(
-      'no_release',
-      `${query.channel} of ${query.application} has no release for this client.`,
-    );
-  }
-  if (request.method !== 'HEAD') {
-    countCheck(deps.usage, query, { channel: found.channel.name, offered: found.offered });
-  }
-  const { isRestricted } = found;
-  return sendFeedDocument(request, reply, { protocol, document, isRestricted, isPersonal });
+  const send = (found: ChannelListing): void => {
+    const answer = answers.answerFor(protocol, question, found, request.method === 'POST');
+    if (answer === undefined) {
+      throw new AppError(
+        'no_release',
+        `${query.channel} of ${query.application} has no release for this client.`,
+      );
+    }
+    if (request.method !== 'HEAD') {
+      countCheck(deps.usage, query, { channel: found.channel.name, offered: found.offered });
+    }
+    sendShared(request, reply, answer);
+  };
+  return whenKnown(tierOfRequest(deps, request), (tier) =>
+    whenKnown(listChannel(deps, query, olderMax, tier), send),
+  );
 }

@@ -3,9 +3,14 @@ import { parseClientVersion, versionText } from '../../domain/version.ts';
 import { AppError } from '../../errors.ts';
 import { findFile } from '../../operations/find-file.ts';
 import type { FileAddress, Protocol, ProtocolRequest } from '../../protocols/protocol.ts';
+import { whenKnown } from '../../when-known.ts';
 import { tierOfRequest } from '../accounts/tier-of-request.ts';
 import type { RouteDeps } from '../deps.ts';
 import { countLink } from '../desktop/count-usage.ts';
+import { OPEN_HEADERS } from '../server/cors.ts';
+import { prepareHeaders } from '../server/prepared-answer.ts';
+
+const HEADERS = prepareHeaders({ ...OPEN_HEADERS, 'cache-control': 'no-store' });
 
 /**
  * Redirects the stable address of a file to a presigned URL. Feeds contain stable addresses, because a
@@ -13,13 +18,13 @@ import { countLink } from '../desktop/count-usage.ts';
  *
  * @throws AppError `invalid_version`, and those of {@link findFile}
  */
-export async function redirectToFile(
+export function redirectToFile(
   deps: RouteDeps,
   protocol: Protocol,
   { application, channel, path }: ProtocolRequest,
   request: FastifyRequest,
   reply: FastifyReply,
-): Promise<FastifyReply> {
+): void | Promise<void> {
   const address = protocol.parseFilePath?.(path) ?? parsePath(path);
   if (address === undefined) {
     throw new AppError('unknown_file', 'This feed has no such document.');
@@ -28,13 +33,16 @@ export async function redirectToFile(
   const { filename } = address;
   const method = request.method === 'HEAD' ? 'HEAD' : 'GET';
   const asked = { application, channel, version, filename, method } as const;
-  const found = await findFile(deps, asked, await tierOfRequest(deps, request));
-  // An update is counted by its artifact: the companions that a client downloads with it are not counted.
-  if (found.file === found.artifact) {
-    const { platform } = found.artifact;
-    countLink(deps.usage, method, { application, channel: found.channel, platform, version });
-  }
-  return reply.header('cache-control', 'no-store').redirect(found.link.url, 302);
+  return whenKnown(tierOfRequest(deps, request), (tier) =>
+    findFile(deps, asked, tier).then((found) => {
+      // An update is counted by its artifact: the companions that a client downloads with it are not counted.
+      if (found.file === found.artifact) {
+        const { platform } = found.artifact;
+        countLink(deps.usage, method, { application, channel: found.channel, platform, version });
+      }
+      reply.sendPrepared(302, { ...HEADERS, location: found.link.url }, '');
+    }),
+  );
 }
 
 function parsePath([version, filename, ...rest]: readonly string[]): FileAddress | undefined {

@@ -1,6 +1,7 @@
 import type { Catalog } from '../../catalog/catalog.ts';
 import type { Clock } from '../../clock.ts';
 import type { App } from '../deps.ts';
+import { prepareHeaders } from '../server/prepared-answer.ts';
 
 export interface HealthDeps {
   readonly catalog: Pick<Catalog, 'health'>;
@@ -12,8 +13,12 @@ const RETRY_AFTER_SECONDS = 5;
 /** For orchestrators. Liveness ignores the store: a restart would not repair it. */
 export function registerHealth(app: App, deps: HealthDeps): void {
   const schema = { hide: true };
+  const alive = prepareHeaders({
+    'content-type': 'application/json; charset=utf-8',
+    'cache-control': 'no-store',
+  });
   app.get('/livez', { schema }, (_request, reply) => {
-    reply.header('cache-control', 'no-store').send({ status: 'ok' });
+    reply.sendPrepared(200, alive, '{"status":"ok"}');
   });
   app.get('/readyz', { schema }, (_request, reply) => {
     const { isReady, document } = publicReadiness(deps);

@@ -1,5 +1,5 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { Catalog } from '../../catalog/catalog.ts';
 import type { Clock } from '../../clock.ts';
@@ -108,13 +108,43 @@ export function countRequests(app: FastifyInstance, registry: Registry): void {
     buckets: [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 1, 5],
     registers: [registry],
   });
+  // By route and not by address: clients choose addresses, and every label value costs memory.
+  const unknown = createObserver(duration, 'none');
   app.addHook('onResponse', (request, reply, done) => {
-    // By route and not by address: clients choose addresses, and every label value costs memory.
-    const route = request.routeOptions.url ?? 'none';
-    const status = String(reply.statusCode);
-    duration.observe({ route, method: request.method, status }, reply.elapsedTime / 1000);
+    if (request.is404) unknown(request, reply);
     done();
   });
+  app.addHook('onRoute', (route) => {
+    const observe = createObserver(duration, route.url);
+    const others = [route.onResponse ?? []].flat();
+    route.onResponse = [
+      ...others,
+      (request, reply, done) => {
+        observe(request, reply);
+        done();
+      },
+    ];
+  });
+}
+
+type RequestDuration = Histogram<'route' | 'method' | 'status'>;
+
+/** Measures the requests of a route. It looks each combination of labels up once: that costs more than counting. */
+function createObserver(
+  duration: RequestDuration,
+  route: string,
+): (request: FastifyRequest, reply: FastifyReply) => void {
+  const byMethod = new Map<
+    string,
+    Map<number, Histogram.Internal<'route' | 'method' | 'status'>>
+  >();
+  return ({ method }, { statusCode, elapsedTime }) => {
+    const byStatus = byMethod.get(method) ?? new Map();
+    byMethod.set(method, byStatus);
+    const child = byStatus.get(statusCode) ?? duration.labels(route, method, String(statusCode));
+    byStatus.set(statusCode, child);
+    child.observe(elapsedTime / 1000);
+  };
 }
 
 /** A scraper needs one connection. File descriptors and memory are reserved for clients. */

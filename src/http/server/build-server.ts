@@ -1,5 +1,4 @@
-import helmet from '@fastify/helmet';
-import fastify from 'fastify';
+import fastify, { type FastifyInstance } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import type { Registry } from 'prom-client';
 import type { MonitoringUpstream } from '../../monitoring/upstream.ts';
@@ -16,6 +15,7 @@ import { operationsRoutes } from '../operations/routes.ts';
 import { sendProblem } from '../problem.ts';
 import { renderLiveMetrics } from '../website/live-metrics-answer.ts';
 import { type WebsiteRouteDeps, websiteRoutes } from '../website/routes.ts';
+import { logRequests } from './access-log.ts';
 import {
   acceptExpectations,
   closeAfterLastAnswer,
@@ -26,7 +26,9 @@ import { registerCors } from './cors.ts';
 import { trustForwardedFor } from './forwarded-for.ts';
 import { acceptJson } from './json-body.ts';
 import { createLoad } from './load.ts';
-import { logRequests, type ServerSettings, serverOptions } from './server-options.ts';
+import { acceptPrepared } from './prepared-answer.ts';
+import { SECURITY_HEADERS } from './security-headers.ts';
+import { type ServerSettings, serverOptions } from './server-options.ts';
 import { answerUnknown } from './unknown.ts';
 import { compileSerializer, compileValidator } from './validation.ts';
 
@@ -83,7 +85,8 @@ export async function buildBase(settings: ServerSettings, metrics: Registry): Pr
   app.setValidatorCompiler(compileValidator);
   app.setSerializerCompiler(compileSerializer);
   app.setErrorHandler<Error>((error, request, reply) => sendProblem(error, request, reply));
-  logRequests(app);
+  addCommonHeaders(app);
+  if (settings.accessLog !== undefined) logRequests(app, settings.accessLog);
   trustForwardedFor(app);
   acceptJson(app);
   answerUnknown(app);
@@ -91,14 +94,17 @@ export async function buildBase(settings: ServerSettings, metrics: Registry): Pr
   holdAnswers(app, connections);
   acceptExpectations(app);
   closeAfterLastAnswer(app, settings.draining);
+  acceptPrepared(app, connections, () => settings.draining?.aborted === true);
   countRequests(app, metrics);
-  await app.register(helmet, {
-    contentSecurityPolicy: {
-      useDefaults: false,
-      directives: { 'default-src': ["'none'"], 'frame-ancestors': ["'none'"] },
-    },
-    // Pages of other origins may read the answers.
-    crossOriginResourcePolicy: { policy: 'cross-origin' },
-  });
   return app.withTypeProvider<ZodTypeProvider>();
+}
+
+/** Adds the headers that every answer has. A route's own header of the same name stays. */
+function addCommonHeaders(app: FastifyInstance): void {
+  const common = Object.entries(SECURITY_HEADERS);
+  app.addHook('onSend', (request, reply, _payload, done) => {
+    for (const [name, value] of common) if (!reply.hasHeader(name)) reply.header(name, value);
+    reply.header('x-request-id', request.id);
+    done();
+  });
 }

@@ -7,6 +7,11 @@ import { FORGERY_HEADER } from '../accounts/session-cookie.ts';
 const OPEN_PATHS =
   /^\/(?:feeds\/|monitoring\/|api\/v1\/(?:desktop|system|metrics)\/|openapi\.json|\.well-known\/)/;
 const OPEN_EXPOSED = 'age, etag, retry-after, x-request-id';
+/** For the answers of the open paths. */
+export const OPEN_HEADERS = {
+  'access-control-allow-origin': '*',
+  'access-control-expose-headers': OPEN_EXPOSED,
+} as const;
 const WEBSITE_PATHS = /^\/api\/v1\//;
 const WEBSITE_EXPOSED = 'retry-after, x-request-id';
 
@@ -55,11 +60,11 @@ export async function registerCors(
     if (reported.size >= REPORTED_ORIGINS_MAX || origin === ownOrigin()) return;
     reported.add(origin);
     request.log.warn(
-      { origin: origin.slice(0, ORIGIN_LENGTH_MAX) },
+      { request_id: request.id, origin: origin.slice(0, ORIGIN_LENGTH_MAX) },
       'a page of this origin was refused: if it is a page of your website, add its origin to WEBSITE_ORIGINS',
     );
   };
-  app.addHook('onRequest', (request, reply, done) => {
+  app.addHook('onSend', (request, reply, _payload, done) => {
     const { url } = request;
     if (request.headers.origin !== undefined && WEBSITE_PATHS.test(url) && !OPEN_PATHS.test(url)) {
       report(request);
@@ -81,12 +86,12 @@ export async function registerCors(
 function permit(request: FastifyRequest, reply: FastifyReply, allowed: ReadonlySet<string>): void {
   const { url } = request;
   if (OPEN_PATHS.test(url)) {
-    reply.header('access-control-allow-origin', '*');
-    reply.header('access-control-expose-headers', OPEN_EXPOSED);
+    reply.headers(OPEN_HEADERS);
     return;
   }
   if (allowed.size === 0 || !WEBSITE_PATHS.test(url)) return;
-  reply.header('vary', 'Origin');
+  const vary = reply.getHeader('vary');
+  reply.header('vary', vary === undefined ? 'Origin' : `${vary}, Origin`);
   const { origin } = request.headers;
   if (origin === undefined || !allowed.has(origin)) return;
   reply.header('access-control-allow-origin', origin);

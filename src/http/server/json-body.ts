@@ -28,9 +28,14 @@ export function acceptJson(app: FastifyInstance): void {
   });
   // Discards bodies that no route reads; Node would hold their chunks until the answer is sent.
   app.addHook('onRequest', ({ raw }, _reply, done) => {
-    if (BODYLESS_METHODS.has(raw.method ?? '')) raw.resume();
+    if (hasBody(raw) && BODYLESS_METHODS.has(raw.method ?? '')) raw.resume();
     done();
   });
+}
+
+/** RFC 9112, section 6.3. */
+function hasBody({ headers }: IncomingMessage): boolean {
+  return headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined;
 }
 
 /** Calls back with the whole body as text, or with an error when it exceeds `bytesMax` or breaks off. */

@@ -1,8 +1,9 @@
 import { z } from 'zod';
-import { revalidate } from '../conditional.ts';
+import type { Clock } from '../../clock.ts';
 import type { App } from '../deps.ts';
 import { errorResponses } from '../error-responses.ts';
 import { unknownApplication, word } from '../server/validation.ts';
+import { createBriefAnswers, sendShared, shareAnswer } from '../shared-answer.ts';
 import {
   type LiveMetricsSource,
   liveMetricsAnswerSchema,
@@ -11,12 +12,16 @@ import {
 
 export interface LiveMetricsDeps {
   readonly usage: LiveMetricsSource;
+  readonly clock: Pick<Clock, 'now'>;
   /** Answers from memory. */
   readonly hasApplication: (name: string) => boolean;
 }
 
 /** Metrics change every few seconds, so asking more often is useless. */
-const CACHE = 'public, max-age=10';
+const HEADERS = {
+  'content-type': 'application/json; charset=utf-8',
+  'cache-control': 'public, max-age=10',
+};
 
 const schema = {
   summary: 'Read live metrics: links issued, rates and shares',
@@ -33,13 +38,17 @@ const schema = {
 };
 
 export function registerLiveMetrics(app: App, deps: LiveMetricsDeps): void {
+  const answers = createBriefAnswers(deps.clock);
   const path = '/api/v1/metrics/public/live';
-  app.get(path, { schema, onSend: revalidate }, async (request, reply) => {
+  app.get(path, { schema }, (request, reply) => {
     const application = request.query.app ?? null;
-    if (application !== null && !deps.hasApplication(application)) {
-      throw unknownApplication(application);
-    }
-    reply.header('cache-control', CACHE);
-    return renderLiveMetrics(deps.usage, application);
+    // No application is named "": the names of applications are not empty.
+    const answer = answers.get(application ?? '', () => {
+      if (application !== null && !deps.hasApplication(application)) {
+        throw unknownApplication(application);
+      }
+      return shareAnswer(HEADERS, JSON.stringify(renderLiveMetrics(deps.usage, application)));
+    });
+    sendShared(request, reply, answer);
   });
 }

@@ -1,10 +1,14 @@
+import { z } from 'zod';
+import type { Clock } from '../../clock.ts';
 import type { Status } from '../../status/status.ts';
 import type { App } from '../deps.ts';
 import { errorResponses } from '../error-responses.ts';
+import { createBriefAnswers, sendShared, shareAnswer } from '../shared-answer.ts';
 import { renderStatus, STATUS_CACHE, STATUS_PATH, statusAnswerSchema } from './status-answer.ts';
 
 export interface StatusRouteDeps {
   readonly status: Pick<Status, 'report'>;
+  readonly clock: Pick<Clock, 'now'>;
   /** Absolute, without a trailing slash. */
   readonly publicUrl: () => string;
 }
@@ -12,15 +16,25 @@ export interface StatusRouteDeps {
 const schema = {
   summary: 'Read the status of the service and of its components',
   description:
-    'The result of background checks. The HTTP status is always 200, even when components are down.',
+    'The result of background checks, at most one second old. The HTTP status is always 200, even when components are down.',
   tags: ['status'],
-  response: { 200: statusAnswerSchema, ...errorResponses('overloaded') },
+  response: {
+    200: statusAnswerSchema,
+    304: z.null().describe('Not changed since the ETag in If-None-Match.'),
+    ...errorResponses('overloaded'),
+  },
+};
+
+const HEADERS = {
+  'content-type': 'application/json; charset=utf-8',
+  'cache-control': STATUS_CACHE,
 };
 
 export function registerStatus(app: App, deps: StatusRouteDeps): void {
-  app.get(STATUS_PATH, { schema }, (_request, reply) => {
-    reply
-      .header('cache-control', STATUS_CACHE)
-      .send(renderStatus(deps.status.report(), deps.publicUrl()));
+  const answers = createBriefAnswers(deps.clock);
+  const render = () =>
+    shareAnswer(HEADERS, JSON.stringify(renderStatus(deps.status.report(), deps.publicUrl())));
+  app.get(STATUS_PATH, { schema }, (request, reply) => {
+    sendShared(request, reply, answers.get('', render));
   });
 }

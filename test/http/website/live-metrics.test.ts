@@ -33,7 +33,7 @@ describe('GET /api/v1/metrics/public/live', () => {
     app.addHook('onClose', async () => load.stop());
     await app.register(async (scope) => {
       shedLoad(scope, load);
-      registerLiveMetrics(scope, { usage, hasApplication: (name) => name === 'desktop' });
+      registerLiveMetrics(scope, { usage, clock, hasApplication: (name) => name === 'desktop' });
     });
     await app.ready();
   });

@@ -43,7 +43,7 @@ describe('the status page', () => {
     await registerCors(app, { origins: [], ownOrigin: () => 'http://localhost' });
     await collectDocuments(app, { basePath: '', hasAccounts: true });
     await app.register(async (scope) =>
-      registerStatus(scope, { status, publicUrl: () => 'https://updates.example.com' }),
+      registerStatus(scope, { status, clock, publicUrl: () => 'https://updates.example.com' }),
     );
   });
   afterAll(() => app.close());
@@ -104,6 +104,8 @@ describe('the status page', () => {
   });
 
   it('is answered 200 also during an outage', async () => {
+    // An answer is at most one second old.
+    clock.advance(1_000);
     health = observed(600_000);
     status.noteFailure('object_store', 'Does not answer.');
     expect(await get()).toMatchObject({
@@ -114,11 +116,27 @@ describe('the status page', () => {
         catalogs: [{ age_seconds: 600, problems_count: 1 }],
       },
     });
+    clock.advance(1_000);
     health = observed(3_600_001);
     const down = await get();
     expect(down).toMatchObject({ code: 200, body: { status: { indicator: 'critical' } } });
     expect(statusAnswerSchema.parse(down.body)).toEqual(down.body);
     status.noteSuccess('object_store');
+  });
+
+  it('is rendered once a second for all clients, with an entity tag', async () => {
+    clock.advance(1_000);
+    health = observed(0);
+    const first = await get();
+    status.noteFailure('object_store', 'Does not answer.');
+    expect(await get()).toEqual(first);
+    const known = { 'if-none-match': String(first.headers.etag) };
+    expect((await app.inject({ url: STATUS_PATH, headers: known })).statusCode).toBe(304);
+    clock.advance(1_000);
+    expect((await get()).body.status.indicator).toBe('major');
+    expect((await app.inject({ url: STATUS_PATH, headers: known })).statusCode).toBe(200);
+    status.noteSuccess('object_store');
+    clock.advance(1_000);
   });
 
   it('answers HEAD with the same headers and nothing else', async () => {

@@ -1,0 +1,131 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Clock } from '../clock.ts';
+import { etagOf, matchesEtag } from './conditional.ts';
+import { OPEN_HEADERS } from './server/cors.ts';
+import { type PreparedHeaders, prepareHeaders } from './server/prepared-answer.ts';
+
+/** Answers that many clients get: each is rendered once, with its entity tag, and sent many times. */
+
+/** An answer, ready to be sent. */
+export interface SharedAnswer {
+  readonly status: number;
+  readonly headers: PreparedHeaders;
+  /** Text when it is short: Node sends a short text together with the headers. */
+  readonly body: string | Buffer | null;
+  /** Undefined: the client cannot ask whether the answer has changed. */
+  readonly revalidation: { readonly etag: string; readonly headers: PreparedHeaders } | undefined;
+}
+
+/** In bytes. `connection.ts` counts longer texts as memory of the client, but not buffers, which answers share. */
+const TEXT_MAX = 4 * 1024 - 1;
+
+/**
+ * A 200 with an entity tag.
+ *
+ * @param headers in lower case; `content-type` and `cache-control` are among them
+ */
+export function shareAnswer(headers: PreparedHeaders, content: string | Uint8Array): SharedAnswer {
+  const bytes = Buffer.from(content);
+  const isShortText = typeof content === 'string' && bytes.length <= TEXT_MAX;
+  const etag = etagOf(bytes);
+  const { 'content-type': _type, ...lasting } = prepareHeaders({
+    ...OPEN_HEADERS,
+    ...headers,
+    etag,
+  });
+  return {
+    status: 200,
+    headers: prepareHeaders({ ...OPEN_HEADERS, ...headers, etag }),
+    body: isShortText ? content : bytes,
+    revalidation: { etag, headers: lasting },
+  };
+}
+
+/** Sends the answer, or 304 when the client already has its body. */
+export function sendShared(
+  { headers }: Pick<FastifyRequest, 'headers'>,
+  reply: FastifyReply,
+  answer: SharedAnswer,
+): void {
+  const { status, body, revalidation } = answer;
+  if (revalidation !== undefined && matchesEtag(headers['if-none-match'], revalidation.etag)) {
+    reply.sendPrepared(304, revalidation.headers, null);
+  } else reply.sendPrepared(status, answer.headers, body);
+}
+
+/** Keeps shared answers while their source exists. */
+export interface SharedAnswers {
+  /**
+   * @param source the part of the catalog that the answer was made from: another revision has another object
+   * @param question everything else that the answer depends on. It must not contain text that clients choose freely,
+   *   such as the id of an installation: such texts would fill the memory, and the answer would not be shared.
+   */
+  get(source: object, question: string): SharedAnswer | undefined;
+  /** @returns the answer */
+  add(source: object, question: string, answer: SharedAnswer): SharedAnswer;
+}
+
+const BYTES_MAX = 32 * 1024 * 1024;
+/** Of the headers and the entry. */
+const OVERHEAD_BYTES = 2 * 1024;
+
+/** @param bytesMax above it, the oldest answers are dropped */
+export function createSharedAnswers(bytesMax = BYTES_MAX): SharedAnswers {
+  const bySource = new WeakMap<object, Map<string, SharedAnswer>>();
+  /** The oldest first. */
+  const all = new Set<{ readonly answers: Map<string, SharedAnswer>; readonly question: string }>();
+  let total = 0;
+
+  const dropOldest = (): void => {
+    for (const entry of all) {
+      if (total <= bytesMax) return;
+      total -= bytesOf(entry.answers.get(entry.question));
+      entry.answers.delete(entry.question);
+      all.delete(entry);
+    }
+  };
+
+  return {
+    get: (source, question) => bySource.get(source)?.get(question),
+    add: (source, question, answer) => {
+      const answers = bySource.get(source) ?? new Map<string, SharedAnswer>();
+      bySource.set(source, answers);
+      // Two requests may render the same answer at the same time.
+      if (answers.has(question)) return answer;
+      answers.set(question, answer);
+      all.add({ answers, question });
+      total += bytesOf(answer);
+      dropOldest();
+      return answer;
+    },
+  };
+}
+
+function bytesOf(answer: SharedAnswer | undefined): number {
+  return answer === undefined ? 0 : OVERHEAD_BYTES + Buffer.byteLength(answer.body ?? '');
+}
+
+const RENDERED_AGAIN_AFTER_MS = 1_000;
+
+/** Answers about the state of the service, which changes all the time: each is at most one second old. */
+export interface BriefAnswers {
+  /** @param question as in {@link SharedAnswers}: it must be one of a limited number of names */
+  get(question: string, make: () => SharedAnswer): SharedAnswer;
+}
+
+export function createBriefAnswers(clock: Pick<Clock, 'now'>): BriefAnswers {
+  const answers = new Map<string, SharedAnswer>();
+  let since = Number.NEGATIVE_INFINITY;
+  return {
+    get: (question, make) => {
+      const now = clock.now();
+      if (Math.abs(now - since) >= RENDERED_AGAIN_AFTER_MS) {
+        answers.clear();
+        since = now;
+      }
+      const answer = answers.get(question) ?? make();
+      answers.set(question, answer);
+      return answer;
+    },
+  };
+}
