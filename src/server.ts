@@ -27,15 +27,16 @@ const DEFAULT_METRICS_PORT = 9464;
 const UNWRITTEN_LOG_BYTES_MAX = 1024 * 1024;
 /** Lines of the access log are collected: one system call for each would cost as much as parsing its request. */
 const ACCESS_LOG_WRITTEN_MS = 1_000;
-/** POSIX guarantees that a pipe keeps writes of this size apart when several processes write to it. */
-const PIPE_BYTES = 4096;
-const ACCESS_LOG_WRITTEN_BYTES = PIPE_BYTES - 512;
+/** POSIX keeps writes of this size apart when several processes write to one pipe. */
+const WRITTEN_BYTES = 4096;
+/** Longer than a line. */
+const LINE_BYTES = 512;
 
 const config = readConfig();
 const output = openOutput();
 const logger = pino({ level: config.logLevel }, output);
 // Separate, because a line of the log above is written at once.
-const accessOutput = openOutput({ minLength: ACCESS_LOG_WRITTEN_BYTES });
+const accessOutput = openOutput(WRITTEN_BYTES - LINE_BYTES);
 setInterval(() => accessOutput.flush(), ACCESS_LOG_WRITTEN_MS).unref();
 process.on('exit', () => accessOutput.flushSync());
 
@@ -69,13 +70,20 @@ try {
   fail(error);
 }
 
-/** Opens standard output for lines of a log. */
-function openOutput(options: { readonly minLength?: number } = {}) {
+/**
+ * Opens standard output for lines of a log.
+ *
+ * @param minLength bytes that are collected before they are written
+ */
+function openOutput(minLength = 0) {
   // Synchronous: a flush at the end would never finish when the reader of the pipe has stopped reading.
-  const stream = pino.destination({
-    ...{ fd: 1, sync: true, maxLength: UNWRITTEN_LOG_BYTES_MAX, maxWrite: PIPE_BYTES },
-    ...options,
-  });
+  const options = {
+    fd: 1,
+    sync: true,
+    maxLength: UNWRITTEN_LOG_BYTES_MAX,
+    maxWrite: WRITTEN_BYTES,
+  };
+  const stream = pino.destination({ ...options, minLength });
   // A full disk must not stop the service: log lines are lost instead.
   stream.on('error', () => {});
   return stream;

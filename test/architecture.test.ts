@@ -68,6 +68,7 @@ const LEAVES = [
   'rate-limit',
   'counted',
   'polling',
+  'when-known',
 ];
 
 interface Rule {
@@ -85,6 +86,7 @@ const RULES: Readonly<Record<string, Rule>> = {
   secret: { may: [], because: 'it is a value' },
   counted: { may: [], because: 'it is a phrase' },
   polling: { may: ['clock'], because: 'it repeats any task and knows none' },
+  'when-known': { may: [], because: 'it continues with any value and knows none' },
   steps: { may: [], because: 'it runs any work and knows none' },
   'rate-limit': { may: ['errors'], because: 'it counts by name and knows no names' },
   'response-body': { may: [], because: 'it reads what others answered and knows none of them' },
@@ -195,6 +197,7 @@ const RULES: Readonly<Record<string, Rule>> = {
       'errors',
       'src/http/operations/metrics.ts',
       'src/http/operations/health.ts',
+      'src/http/server/access-log.ts',
       'src/http/server/listen-error.ts',
     ],
     because: 'it listens and stops; what is used where is the business of app.ts',

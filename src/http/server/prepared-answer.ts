@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { Connections } from './connections.ts';
 import { overloaded } from './load.ts';
-import { SECURITY_HEADERS } from './security-headers.ts';
+import { DATA_SECURITY_HEADERS } from './security-headers.ts';
 
 /** Answers of the routes that clients ask millions of times a day. */
 
@@ -23,12 +23,12 @@ declare module 'fastify' {
 }
 
 /**
- * The headers of an answer, with those that every answer has.
+ * The headers of an answer, with the security headers of data.
  *
  * @param own in lower case; for a body, `content-type` is among them; for an open path, the `OPEN_HEADERS` of `cors.ts`
  */
 export function prepareHeaders(own: PreparedHeaders): PreparedHeaders {
-  return { ...SECURITY_HEADERS, ...own };
+  return { ...DATA_SECURITY_HEADERS, ...own };
 }
 
 /** @param isDraining see `closeAfterLastAnswer` */

@@ -9,6 +9,25 @@ import helmet from 'helmet';
  */
 export const SECURITY_HEADERS = readHelmet();
 
+/**
+ * Those that matter to an answer that no browser shows as a page, such as JSON. Browsers ignore the others there, and
+ * millions of answers would carry them.
+ */
+export const DATA_SECURITY_HEADERS = pick([
+  'content-security-policy',
+  'cross-origin-resource-policy',
+  'referrer-policy',
+  'strict-transport-security',
+  'x-content-type-options',
+  'x-frame-options',
+]);
+
+function pick(names: readonly string[]): Readonly<Record<string, string>> {
+  const chosen = Object.entries(SECURITY_HEADERS).filter(([name]) => names.includes(name));
+  if (chosen.length < names.length) throw new Error('Helmet does not name all of these headers.');
+  return Object.fromEntries(chosen);
+}
+
 function readHelmet(): Readonly<Record<string, string>> {
   const headers: Record<string, string> = {};
   const recorder = {
