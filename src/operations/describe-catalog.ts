@@ -1,4 +1,5 @@
-import type { Catalog, ReadyApplication } from '../catalog/catalog.ts';
+import type { Catalog } from '../catalog/catalog.ts';
+import type { Snapshot } from '../catalog/snapshot.ts';
 import type { ChannelView } from '../domain/channel.ts';
 import type { Offer } from '../domain/offer.ts';
 import {
@@ -46,29 +47,46 @@ export interface DescribeCatalogDeps {
 }
 
 /**
- * Describes all published applications, from memory. Takes time in proportion to the number of offers.
- *
- * Leaves out an application without a published release. An application whose catalog cannot be used is listed as
- * not available. Throws nothing.
+ * Describes all published applications, from memory. An application is described again when it has another snapshot:
+ * that takes time in proportion to its offers.
  */
-export function describeCatalog(deps: DescribeCatalogDeps): readonly DescribedApplication[] {
-  const names = Object.keys(deps.catalog.health().applications).sort();
-  return names.flatMap((application): DescribedApplication[] => {
-    try {
-      return [describeApplication(deps, deps.catalog.application(application))];
-    } catch (error) {
-      if (!isAppError(error)) throw error;
-      return error.code === 'unknown_application' ? [] : [{ application, isAvailable: false }];
-    }
-  });
+export interface CatalogDescriber {
+  /**
+   * Leaves out an application without a published release. An application whose catalog cannot be used is listed as
+   * not available. Throws nothing.
+   */
+  describe(): readonly DescribedApplication[];
+}
+
+export function createCatalogDescriber(deps: DescribeCatalogDeps): CatalogDescriber {
+  const bySnapshot = new WeakMap<Snapshot, DescribedApplication>();
+  const describe = (application: string): DescribedApplication => {
+    const ready = deps.catalog.application(application);
+    const snapshot = ready.snapshot();
+    const known = bySnapshot.get(snapshot) ?? describeApplication(deps, application, snapshot);
+    bySnapshot.set(snapshot, known);
+    return known;
+  };
+  return {
+    describe: () => {
+      const names = Object.keys(deps.catalog.health().applications).sort();
+      return names.flatMap((application): DescribedApplication[] => {
+        try {
+          return [describe(application)];
+        } catch (error) {
+          if (!isAppError(error)) throw error;
+          return error.code === 'unknown_application' ? [] : [{ application, isAvailable: false }];
+        }
+      });
+    },
+  };
 }
 
 function describeApplication(
   { isPublic }: DescribeCatalogDeps,
-  ready: ReadyApplication,
+  application: string,
+  { revision, channels }: Snapshot,
 ): DescribedApplication {
-  const { application } = ready;
-  const { revision, channels } = ready.snapshot();
   const shown = [...channels.values()]
     .filter(({ name }) => isPublic(application, name))
     // A pre-release channel shows the offers of the stable channel, which may be closed to visitors.

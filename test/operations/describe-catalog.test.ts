@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Catalog } from '../../src/catalog/catalog.ts';
 import { changeStatus } from '../../src/operations/change-status.ts';
-import { describeCatalog } from '../../src/operations/describe-catalog.ts';
+import { createCatalogDescriber } from '../../src/operations/describe-catalog.ts';
 import { createWorld, STALE_MAX_MS, type World } from '../catalog/live-catalog.ts';
 import { makeArtifact, makeTemporaryDirectory, publish } from '../support/release.ts';
 
@@ -47,7 +47,7 @@ describe('describing the catalog', () => {
       reason: null,
     });
   const describeAll = (isPublic: (application: string, channel: string) => boolean = () => true) =>
-    describeCatalog({ catalog, isPublic });
+    createCatalogDescriber({ catalog, isPublic }).describe();
 
   it('lists the offered releases and their targets', async () => {
     await put('1.0.0');

@@ -1,14 +1,20 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { Clock } from '../../clock.ts';
 import type { MonitoringUpstream } from '../../monitoring/upstream.ts';
 import {
+  createCatalogDescriber,
   type DescribeCatalogDeps,
-  type DescribedApplication,
-  describeCatalog,
 } from '../../operations/describe-catalog.ts';
 import type { Status } from '../../status/status.ts';
 import type { App } from '../deps.ts';
 import { errorResponses } from '../error-responses.ts';
+import {
+  createBriefAnswers,
+  type SharedAnswer,
+  sendShared,
+  shareAnswer,
+} from '../shared-answer.ts';
 import { STATUS_CACHE } from '../website/status-answer.ts';
 import {
   healthAnswerSchema,
@@ -28,9 +34,6 @@ export interface MonitoringRouteDeps extends DescribeCatalogDeps {
   readonly upstream: MonitoringUpstream | undefined;
 }
 
-/** Describing a catalog costs more than any other answer from it, so it is done once per interval for all clients. */
-const DESCRIBED_EVERY_MS = 1_000;
-
 /** Bytes, which all clients share. The OpenAPI document describes them as text. */
 const passedOnSchema = z
   .custom<Buffer>()
@@ -49,6 +52,7 @@ function schemaOf<T extends z.ZodType>(summary: string, answer: T) {
           'text/plain': { schema: passedOnSchema },
         },
       },
+      304: z.null().describe('Not changed since the ETag in If-None-Match.'),
       ...errorResponses('upstream_unavailable', 'overloaded'),
     },
   };
@@ -60,26 +64,46 @@ const overviewSchema = schemaOf(
   overviewAnswerSchema,
 );
 
+const JSON_TYPE = { 'content-type': 'application/json; charset=utf-8' };
+
 /** Addresses are matched whole and queries are ignored: clients cannot send anything else to the upstream. */
 export function registerMonitoring(app: App, deps: MonitoringRouteDeps): void {
   const { upstream, status } = deps;
-  const describe = createDescriber(deps);
-  app.get('/monitoring/health', { schema: healthSchema }, async (request, reply) => {
+  const catalog = createCatalogDescriber(deps);
+  const answers = createBriefAnswers(deps.clock);
+  const own: Readonly<Record<View, () => SharedAnswer>> = {
+    health: () =>
+      shareAnswer(
+        { ...JSON_TYPE, 'cache-control': 'no-store' },
+        JSON.stringify(renderHealth(status.report())),
+      ),
+    overview: () => {
+      const report = status.report();
+      const overview = renderOverview(report, deps.publicUrl(), deps.pulse(), catalog.describe());
+      return shareAnswer({ ...JSON_TYPE, 'cache-control': STATUS_CACHE }, JSON.stringify(overview));
+    },
+  };
+  const respond = (view: View, request: FastifyRequest, reply: FastifyReply) => {
+    if (upstream !== undefined) return passOn(upstream, view, request, reply);
+    sendShared(request, reply, answers.get(view, own[view]));
+    return undefined;
+  };
+  app.get('/monitoring/health', { schema: healthSchema }, (request, reply) => {
     reply.header('cache-control', 'no-store');
-    if (upstream !== undefined) return passOn(upstream, 'health', request, reply);
-    return renderHealth(status.report());
+    return respond('health', request, reply);
   });
-  app.get('/monitoring/overview', { schema: overviewSchema }, async (request, reply) => {
+  app.get('/monitoring/overview', { schema: overviewSchema }, (request, reply) => {
     reply.header('cache-control', STATUS_CACHE);
-    if (upstream !== undefined) return passOn(upstream, 'overview', request, reply);
-    return renderOverview(status.report(), deps.publicUrl(), deps.pulse(), describe());
+    return respond('overview', request, reply);
   });
 }
+
+type View = Parameters<MonitoringUpstream['view']>[0];
 
 /** The upstream's body, unchanged. Sets its headers on the reply. */
 async function passOn(
   upstream: MonitoringUpstream,
-  view: Parameters<MonitoringUpstream['view']>[0],
+  view: View,
   request: { readonly id: string },
   reply: { header(name: string, value: string): unknown },
 ): Promise<Buffer> {
@@ -87,16 +111,4 @@ async function passOn(
   reply.header('age', String(ageSeconds));
   reply.header('content-type', contentType);
   return body;
-}
-
-function createDescriber(deps: MonitoringRouteDeps): () => readonly DescribedApplication[] {
-  let described: readonly DescribedApplication[] = [];
-  let describedAt = Number.NEGATIVE_INFINITY;
-  return () => {
-    if (Math.abs(deps.clock.now() - describedAt) >= DESCRIBED_EVERY_MS) {
-      described = describeCatalog(deps);
-      describedAt = deps.clock.now();
-    }
-    return described;
-  };
 }

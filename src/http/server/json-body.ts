@@ -55,7 +55,8 @@ function parseHarmless(text: string, done: (error: Error | null, body?: unknown)
   try {
     body = JSON.parse(text);
   } catch {
-    return done(new errorCodes.FST_ERR_CTP_INVALID_JSON_BODY());
+    done(new errorCodes.FST_ERR_CTP_INVALID_JSON_BODY());
+    return;
   }
   done(null, body);
 }
