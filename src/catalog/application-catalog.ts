@@ -1,4 +1,4 @@
-import pLimit from 'p-limit';
+import pLimit, { type LimitFunction } from 'p-limit';
 import type { Clock } from '../clock.ts';
 import type { ChannelView } from '../domain/channel.ts';
 import type { Offer } from '../domain/offer.ts';
@@ -21,10 +21,10 @@ import {
 } from './application-state.ts';
 import { refuseBrokenChain, refuseRollback } from './chain.ts';
 import { revisionKey } from './keys.ts';
+import { type LiveRevision, liveRevisionSequence } from './live-revision.ts';
 import { asAppError, readOn } from './reading.ts';
 import { createReleaseLoader, type ReleaseLoader, type Verified } from './release-loader.ts';
 import type { SavedState } from './saved-state.ts';
-import { type Revision, revisionSequence } from './sequences.ts';
 import { type SharedRun, shareRun } from './shared-run.ts';
 import { createSnapshotInSteps, headOffers, releaseNameOf, type Snapshot } from './snapshot.ts';
 
@@ -71,9 +71,13 @@ interface ApplicationCatalogDeps {
   readonly savedState: SavedState | undefined;
   /** How often the store is asked whether it still has the newest revision; milliseconds. */
   readonly lossIntervalMs: () => number;
+  /** Limits the requests for releases that are under way at once, for all applications. */
+  readonly requests: LimitFunction;
+  /** Limits how many applications verify many releases at once: each takes memory for the releases that wait. */
+  readonly bulks: LimitFunction;
 }
 
-/** A revision with more new releases than this (a bulk import) is swapped in before all of them are verified. */
+/** A revision with more new releases than this (a start, a bulk import) is swapped in before all of them are verified. */
 const VERIFIED_BEFORE_SWAP_MAX = 64;
 const RELEASES_VERIFIED_AT_ONCE = 8;
 /** The next polls verify again the releases that a single wrong answer hid. */
@@ -147,7 +151,7 @@ function createReader({ application, loader, state, dispatch }: Parts): ReadyApp
       if (known !== undefined) return known;
       return loader.load(offer).then((verified) => {
         if (verified.fault !== undefined) dispatch({ kind: 'verified', verified: [verified] });
-        return verified.release;
+        return loader.get(offer);
       });
     },
     health: () => healthOf(application, state()),
@@ -170,7 +174,7 @@ async function refresh(parts: Parts): Promise<void> {
 
 async function readRevisions({ store, application, state }: Parts) {
   const { position, source } = state();
-  const sequence = revisionSequence(application);
+  const sequence = liveRevisionSequence(application);
   const seen = position?.newest;
   if (source === 'saved' && seen !== undefined) {
     const stored = await readDocument(store, sequence, seen.number).catch((error: unknown) => {
@@ -185,7 +189,10 @@ async function readRevisions({ store, application, state }: Parts) {
 }
 
 /** Verifies the releases of a new revision before clients are answered from it. */
-async function swap({ loader, state, dispatch, clock }: Parts, revision: Revision): Promise<void> {
+async function swap(
+  { loader, state, dispatch, clock }: Parts,
+  revision: LiveRevision,
+): Promise<void> {
   const snapshot = await runInTurns(createSnapshotInSteps(revision, state().faults));
   const due = await findDue({ loader, state, clock }, snapshot);
   const first = due.length > VERIFIED_BEFORE_SWAP_MAX ? headOffers(snapshot) : due;
@@ -220,6 +227,11 @@ async function lookForNewest(parts: Parts): Promise<void> {
 async function verifyDue(parts: Parts): Promise<void> {
   const { snapshot } = parts.state();
   const due = snapshot === undefined ? [] : await findDue(parts, snapshot);
+  const verify = () => verifyAll(parts, due);
+  await (due.length > VERIFIED_BEFORE_SWAP_MAX ? parts.bulks(verify) : verify());
+}
+
+async function verifyAll(parts: Parts, due: readonly Offer[]): Promise<void> {
   const limit = pLimit(RELEASES_VERIFIED_AT_ONCE);
   const verified: Verified[] = [];
   let failure: unknown;
@@ -245,7 +257,7 @@ function createSaver({ application, loader, savedState, state }: Parts): () => P
     const { snapshot } = state();
     if (snapshot === undefined || savedState === undefined) return;
     const manifests = loader.manifests();
-    const name = `${snapshot.revision.digest} ${manifests.length}`;
+    const name = `${snapshot.revision.digest} ${manifests.size}`;
     if (name === saved) return;
     const { revision } = snapshot;
     if (await savedState.save(application, { revision, manifests })) saved = name;

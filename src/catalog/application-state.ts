@@ -1,16 +1,16 @@
 import type { AppError } from '../errors.ts';
 import type { Position } from '../sequence/sequence.ts';
 import { revisionKey } from './keys.ts';
+import type { LiveRevision } from './live-revision.ts';
 import { problemsOf, type Reading } from './reading.ts';
 import type { Fault, Verified } from './release-loader.ts';
-import type { Revision } from './sequences.ts';
 import { leaveOut, releaseNameOf, type Snapshot } from './snapshot.ts';
 
 /**
  * What a process knows of one application's catalog, as a value. {@link reduce} makes the next state from it and an
  * event. `application-catalog.ts` performs the reads that the events report.
  */
-export interface ApplicationState extends Reading<Revision> {
+export interface ApplicationState extends Reading<LiveRevision> {
   /** What clients are answered from; undefined before the first revision. */
   readonly snapshot: Snapshot | undefined;
   /** `none`: there is no snapshot. `saved`: it is from disk, and the store has not confirmed it. */
@@ -41,7 +41,7 @@ export type ApplicationEvent =
   /** The state that an earlier process saved. `confirmedAt`: when the store last confirmed it. */
   | { readonly kind: 'restored'; readonly snapshot: Snapshot; readonly confirmedAt: number }
   /** The sequence of revisions was read up to its end. */
-  | { readonly kind: 'advanced'; readonly position: Position<Revision> }
+  | { readonly kind: 'advanced'; readonly position: Position<LiveRevision> }
   /** The newest revision is ready to answer from. `verified`: the results of verifying its releases. */
   | {
       readonly kind: 'swapped';
@@ -83,7 +83,7 @@ export function reduce(state: ApplicationState, event: ApplicationEvent): Applic
   }
 }
 
-function positionOf({ revision }: Snapshot): Position<Revision> {
+function positionOf({ revision }: Snapshot): Position<LiveRevision> {
   const number = revision.signed.revision;
   return { newest: { number, document: revision }, corrupt: [], last: number, holes: [] };
 }

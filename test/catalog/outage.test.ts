@@ -240,7 +240,7 @@ describe('saved state', () => {
     for (const edit of [(text: string) => text.slice(0, 400), (text: string) => `${text} `]) {
       const { world, stateDirectory } = await runOnce(['1.0.0']);
       const files = await readdir(stateDirectory, { recursive: true });
-      const saved = files.filter((name) => /desktop.\d+\.json$/.test(name));
+      const saved = files.filter((name) => /desktop.\d+\.catalog$/.test(name));
       expect(saved).toHaveLength(1);
       const file = path.join(stateDirectory, saved[0] ?? '');
       const text = await readFile(file, 'utf8');
