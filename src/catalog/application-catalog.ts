@@ -1,4 +1,4 @@
-import pLimit, { type LimitFunction } from 'p-limit';
+import type { LimitFunction } from 'p-limit';
 import type { Clock } from '../clock.ts';
 import type { ChannelView } from '../domain/channel.ts';
 import type { Offer } from '../domain/offer.ts';
@@ -232,19 +232,23 @@ async function verifyDue(parts: Parts): Promise<void> {
 }
 
 async function verifyAll(parts: Parts, due: readonly Offer[]): Promise<void> {
-  const limit = pLimit(RELEASES_VERIFIED_AT_ONCE);
   const verified: Verified[] = [];
+  const waiting = due.values();
   let failure: unknown;
-  const verify = async (offer: Offer): Promise<void> => {
-    // The store does not answer. The next poll continues; this one must not delay it by trying the rest.
-    if (failure !== undefined) return;
-    try {
-      verified.push(await parts.loader.load(offer));
-    } catch (error) {
-      failure ??= error;
+  const verifyNext = async (): Promise<void> => {
+    for (const offer of waiting) {
+      // The store does not answer. The next poll continues; this one must not delay it by trying the rest.
+      if (failure !== undefined) return;
+      try {
+        const one = await parts.loader.load(offer);
+        const isNews = one.fault !== undefined || parts.state().faults.has(one.name);
+        if (isNews) verified.push(one);
+      } catch (error) {
+        failure ??= error;
+      }
     }
   };
-  await Promise.all(due.map((offer) => limit(() => verify(offer))));
+  await Promise.all(Array.from({ length: RELEASES_VERIFIED_AT_ONCE }, verifyNext));
   // Reports all faults in one event: each event with a new fault creates the views of all channels again.
   if (verified.length > 0) parts.dispatch({ kind: 'verified', verified });
   if (failure !== undefined) throw failure;

@@ -45,7 +45,7 @@ export function jsonBytes(value: unknown): number {
   return Buffer.byteLength(JSON.stringify(value));
 }
 
-const offerSchema = z.object({
+export const offerSchema = z.object({
   version: versionSchema,
   status: z.enum(OFFER_STATUSES),
   reason: z.string().nullable().describe('Why it has this status, as the publisher stated it.'),
@@ -69,7 +69,7 @@ const offerSchema = z.object({
     .describe('Copied from the manifest: the fields that choosing an artifact needs.'),
 });
 
-const channelSchema = z.object({
+export const channelSchema = z.object({
   prerelease: z.boolean().describe('A pre-release channel also has the offers of `stable`.'),
   offers: z.array(offerSchema),
   retired: z
@@ -165,7 +165,7 @@ export function parseOffers(offers: readonly OfferJson[]): readonly Offer[] {
 }
 
 /** Parses equal ranges and equal lists of artifacts once: thousands of offers share the same few. */
-function createOfferParser(): (json: OfferJson) => Offer {
+export function createOfferParser(): (json: OfferJson) => Offer {
   const ranges = new Map<string, VersionRange>();
   const lists = new Map<string, readonly OfferedArtifact[]>();
   const rangeOf = (text: string | null, pointer: string): VersionRange | null => {

@@ -3,7 +3,7 @@ import canonicalize from 'canonicalize';
 import { z } from 'zod';
 import { AppError } from '../errors.ts';
 import { runAtOnce, type Steps } from '../steps.ts';
-import { parseJsonInSteps } from './json.ts';
+import { type ItemConverters, parseJsonInSteps } from './json.ts';
 
 /**
  * The stored form of a document: `{signed, digest, signatures}`.
@@ -78,6 +78,8 @@ export interface Expectation<T> {
   /** For messages. */
   readonly key: string;
   readonly check: Check<T>;
+  /** Convert the items of long lists before the check, in a document as {@link renderEnvelope} makes it. */
+  readonly converters?: ItemConverters;
   /**
    * The fields of `signed` that follow from the document's key: a document copied from another key is as
    * wrong as an altered one.
@@ -109,11 +111,11 @@ export function parseEnvelope<S extends z.ZodType>(
 /** Like {@link parseEnvelope}, in steps: thousands of offers take a tenth of a second. */
 export function* parseEnvelopeInSteps<T>(
   bytes: Uint8Array,
-  { key, check, fields }: Expectation<T>,
+  { key, check, fields, converters }: Expectation<T>,
 ): Steps<Sealed<T>> {
   const corrupt = (why: string, cause?: unknown): AppError =>
     new AppError('document_corrupt', `${key} ${why}.`, { cause });
-  const { signed, digest } = yield* openEnvelope(bytes, corrupt);
+  const { signed, digest } = yield* openEnvelope(bytes, corrupt, converters);
   const version = signed.schema_version;
   if (typeof version === 'number' && version > SCHEMA_VERSION) {
     throw new AppError(
@@ -145,11 +147,12 @@ const anyEnvelope = envelopeSchema(z.record(z.string(), z.unknown()));
 function* openEnvelope(
   bytes: Uint8Array,
   corrupt: (why: string, cause?: unknown) => AppError,
+  converters: ItemConverters | undefined,
 ): Steps<{ signed: Record<string, unknown>; digest: string }> {
   let json: unknown;
   try {
     const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-    const rendered = yield* openRendered(text, bytes);
+    const rendered = yield* openRendered(text, bytes, converters);
     if (rendered !== undefined) return rendered;
     json = JSON.parse(text);
   } catch (error) {
@@ -182,6 +185,7 @@ const RENDERED = /,"digest":"([0-9a-f]{64})","signatures":(\[[^[\]]*\])\}\n?$/;
 function* openRendered(
   text: string,
   bytes: Uint8Array,
+  converters: ItemConverters | undefined,
 ): Steps<{ signed: Record<string, unknown>; digest: string } | undefined> {
   // Only the end is searched: signatures are few, and a pattern must not search megabytes.
   const from = Math.max(0, text.length - RENDERED_END_MAX);
@@ -199,7 +203,7 @@ function* openRendered(
   }
   if (hash.digest('hex') !== digest) return undefined;
   const envelope = anyEnvelope.safeParse({
-    signed: yield* parseJsonInSteps(canonical),
+    signed: yield* parseJsonInSteps(canonical, converters),
     digest,
     signatures: JSON.parse(signatures),
   });

@@ -48,14 +48,15 @@ function makeRevision(
   versions: readonly string[],
   before?: Pick<LiveRevision['signed'], 'previous' | 'skipped'>,
 ): LiveRevision {
-  const sealed = seal({
+  const signed = {
     revision: number,
     previous: before?.previous ?? null,
     skipped: before?.skipped ?? [],
-  });
+  };
   const stable = { prerelease: false, offers: versions.map(offer), retired: [] };
   const channels = runAtOnce(channelsInSteps({ channels: { stable } }));
-  return { ...sealed, channels, document: Buffer.from('') };
+  const { digest } = seal({ ...signed, channels: { stable } });
+  return { signed, digest, channels, document: Buffer.from('') };
 }
 
 const snapshotOf = (revision: LiveRevision): Snapshot =>
