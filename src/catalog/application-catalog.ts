@@ -15,6 +15,7 @@ import {
   type ApplicationState,
   describeChange,
   EMPTY_STATE,
+  faultsAfter,
   healthOf,
   isSwapDue,
   reduce,
@@ -26,7 +27,13 @@ import { asAppError, readOn } from './reading.ts';
 import { createReleaseLoader, type ReleaseLoader, type Verified } from './release-loader.ts';
 import type { SavedState } from './saved-state.ts';
 import { type SharedRun, shareRun } from './shared-run.ts';
-import { createSnapshotInSteps, headOffers, releaseNameOf, type Snapshot } from './snapshot.ts';
+import {
+  createSnapshotInSteps,
+  headOffers,
+  leaveOutInSteps,
+  releaseNameOf,
+  type Snapshot,
+} from './snapshot.ts';
 
 /** One application's catalog in memory, with a snapshot that clients are answered from. */
 export interface ReadyApplication {
@@ -59,6 +66,8 @@ export interface ApplicationCatalog {
    * @throws AppError after it was logged
    */
   readonly complete: SharedRun;
+  /** Whether `complete` verifies many releases, which may take minutes. */
+  isVerifyingMany(): boolean;
   /** Starts from the saved state, if there is one. `confirmedAt`: when the store last confirmed it. */
   restore(confirmedAt: number): Promise<void>;
 }
@@ -90,11 +99,15 @@ export function createApplicationCatalog(
   const { log, savedState } = deps;
   const loader = createReleaseLoader({ ...deps, application });
   let state = EMPTY_STATE;
+  let isVerifyingMany = false;
   const parts: Parts = {
     ...deps,
     application,
     loader,
     state: () => state,
+    noteBulk: (isUnderWay) => {
+      isVerifyingMany = isUnderWay;
+    },
     dispatch: (event) => {
       const before = state;
       state = reduce(before, event);
@@ -108,6 +121,7 @@ export function createApplicationCatalog(
     reader: createReader(parts),
     state: () => state,
     refresh: shareRun(() => refresh(parts)),
+    isVerifyingMany: () => isVerifyingMany,
     complete: shareRun(async () => {
       try {
         if (state.source !== 'live') return;
@@ -135,9 +149,12 @@ interface Parts extends ApplicationCatalogDeps {
   readonly loader: ReleaseLoader;
   state(): ApplicationState;
   dispatch(event: ApplicationEvent): void;
+  /** Notes whether `complete` verifies many releases. */
+  noteBulk(isUnderWay: boolean): void;
 }
 
-function createReader({ application, loader, state, dispatch }: Parts): ReadyApplication {
+function createReader(parts: Parts): ReadyApplication {
+  const { application, loader, state } = parts;
   return {
     application,
     snapshot: () => {
@@ -149,8 +166,8 @@ function createReader({ application, loader, state, dispatch }: Parts): ReadyApp
     release: (offer) => {
       const known = loader.get(offer);
       if (known !== undefined) return known;
-      return loader.load(offer).then((verified) => {
-        if (verified.fault !== undefined) dispatch({ kind: 'verified', verified: [verified] });
+      return loader.load(offer).then(async (verified) => {
+        if (verified.fault !== undefined) await reportVerified(parts, [verified]);
         return loader.get(offer);
       });
     },
@@ -198,7 +215,18 @@ async function swap(
   const first = due.length > VERIFIED_BEFORE_SWAP_MAX ? headOffers(snapshot) : due;
   const verified = await Promise.all(first.map(loader.load));
   loader.retain(snapshot.offers);
-  dispatch({ kind: 'swapped', snapshot, verified });
+  const prepared = await runInTurns(leaveOutInSteps(snapshot, faultsAfter(state(), verified)));
+  dispatch({ kind: 'swapped', snapshot: prepared, verified });
+}
+
+async function reportVerified(
+  { state, dispatch }: Parts,
+  verified: readonly Verified[],
+): Promise<void> {
+  const { snapshot } = state();
+  const prepared =
+    snapshot && (await runInTurns(leaveOutInSteps(snapshot, faultsAfter(state(), verified))));
+  dispatch({ kind: 'verified', verified, prepared });
 }
 
 async function findDue(
@@ -227,8 +255,9 @@ async function lookForNewest(parts: Parts): Promise<void> {
 async function verifyDue(parts: Parts): Promise<void> {
   const { snapshot } = parts.state();
   const due = snapshot === undefined ? [] : await findDue(parts, snapshot);
-  const verify = () => verifyAll(parts, due);
-  await (due.length > VERIFIED_BEFORE_SWAP_MAX ? parts.bulks(verify) : verify());
+  if (due.length <= VERIFIED_BEFORE_SWAP_MAX) return verifyAll(parts, due);
+  parts.noteBulk(true);
+  await parts.bulks(() => verifyAll(parts, due)).finally(() => parts.noteBulk(false));
 }
 
 async function verifyAll(parts: Parts, due: readonly Offer[]): Promise<void> {
@@ -250,7 +279,7 @@ async function verifyAll(parts: Parts, due: readonly Offer[]): Promise<void> {
   };
   await Promise.all(Array.from({ length: RELEASES_VERIFIED_AT_ONCE }, verifyNext));
   // Reports all faults in one event: each event with a new fault creates the views of all channels again.
-  if (verified.length > 0) parts.dispatch({ kind: 'verified', verified });
+  if (verified.length > 0) await reportVerified(parts, verified);
   if (failure !== undefined) throw failure;
 }
 

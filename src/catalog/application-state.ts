@@ -54,8 +54,12 @@ export type ApplicationEvent =
   | { readonly kind: 'failed'; readonly error: AppError }
   /** The store was asked whether it still has the newest revision; `missing`: its number, if not. */
   | { readonly kind: 'looked_for'; readonly at: number; readonly missing: number | undefined }
-  /** Releases of the snapshot were verified. */
-  | { readonly kind: 'verified'; readonly verified: readonly Verified[] };
+  /** Releases of the snapshot were verified. `prepared`: a snapshot that leaves out the faulty ones already. */
+  | {
+      readonly kind: 'verified';
+      readonly verified: readonly Verified[];
+      readonly prepared?: Snapshot | undefined;
+    };
 
 /** The state after an event. */
 export function reduce(state: ApplicationState, event: ApplicationEvent): ApplicationState {
@@ -76,10 +80,13 @@ export function reduce(state: ApplicationState, event: ApplicationEvent): Applic
       return { ...state, failure: event.error };
     case 'looked_for':
       return { ...state, lookedForAt: event.at, missing: event.missing };
-    case 'verified':
-      return state.snapshot === undefined
-        ? state
-        : withVerified(state, state.snapshot, event.verified);
+    case 'verified': {
+      if (state.snapshot === undefined) return state;
+      const { prepared } = event;
+      // Another revision may have been swapped in while it was prepared.
+      const isPresent = prepared?.revision === state.snapshot.revision;
+      return withVerified(state, isPresent ? prepared : state.snapshot, event.verified);
+    }
   }
 }
 
@@ -88,17 +95,26 @@ function positionOf({ revision }: Snapshot): Position<LiveRevision> {
   return { newest: { number, document: revision }, corrupt: [], last: number, holes: [] };
 }
 
+/** The faults with the results of a verification. */
+export function faultsAfter(
+  { faults }: Pick<ApplicationState, 'faults'>,
+  verified: readonly Verified[],
+): ApplicationState['faults'] {
+  const found = new Map(faults);
+  for (const { name, fault } of verified) {
+    if (fault === undefined) found.delete(name);
+    else found.set(name, fault);
+  }
+  return found;
+}
+
 /** Keeps the faults of the snapshot's own releases, and leaves their offers out of it. */
 function withVerified(
   state: ApplicationState,
   snapshot: Snapshot,
   verified: readonly Verified[],
 ): ApplicationState {
-  const found = new Map(state.faults);
-  for (const { name, fault } of verified) {
-    if (fault === undefined) found.delete(name);
-    else found.set(name, fault);
-  }
+  const found = faultsAfter(state, verified);
   if (found.size === 0) return { ...state, faults: found, snapshot: leaveOut(snapshot, found) };
   const offered = new Set(snapshot.offers.map(releaseNameOf));
   const faults = new Map([...found].filter(([name]) => offered.has(name)));

@@ -3,6 +3,7 @@ import type { Channel } from '../domain/channel.ts';
 import { AppError, isAppError } from '../errors.ts';
 import { type Check, parseEnvelopeInSteps } from '../sequence/envelope.ts';
 import type { ItemConverters } from '../sequence/json.ts';
+import { listSchema } from '../sequence/list-check.ts';
 import type { ReadableSequence } from '../sequence/read-checked.ts';
 import type { FollowedSequence } from '../sequence/sequence.ts';
 import { mapInSteps, runInTurns, type Steps } from '../steps.ts';
@@ -74,8 +75,6 @@ class CheckedOffer extends Checked<Channel['offers'][number]> {}
 class CheckedVersion extends Checked<string> {}
 
 type Signed = Omit<RevisionJson, 'channels'> & Pick<LiveRevision, 'channels'>;
-
-const listSchema = z.custom<readonly unknown[]>(Array.isArray);
 
 /** A revision whose lists are not checked. */
 const outlineSchema = revisionSchema.extend({

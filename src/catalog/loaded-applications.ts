@@ -99,8 +99,8 @@ export function createLoadedApplications(deps: LoadedApplicationsDeps): LoadedAp
     refreshApplication: async (name) => {
       const catalog = byName.get(name);
       await catalog?.refresh();
-      // A bulk verification that is under way may take minutes. It logs its failure, and must not delay the poll.
-      if (catalog?.complete.underWay() === undefined) await catalog?.complete();
+      // A long verification logs its failure, and must not delay the poll.
+      if (catalog?.isVerifyingMany() === false) await catalog.complete();
       if (clock.now() - savedAt >= CONFIRMATION_SAVED_EVERY_MS) await saveConfirmations();
     },
   };

@@ -5,6 +5,7 @@ import type { Release } from '../domain/release.ts';
 import { SIGNATURE_SCHEMES } from '../domain/signature.ts';
 import { parseRange, parseVersion, type VersionRange } from '../domain/version.ts';
 import { type Check, digestSchema, SCHEMA_VERSION, skippedSchema } from '../sequence/envelope.ts';
+import { listSchema, parseItemsInSteps } from '../sequence/list-check.ts';
 import { mapInSteps, type Steps } from '../steps.ts';
 import {
   archSchema,
@@ -118,7 +119,7 @@ export type ChangeKind = (typeof CHANGE_KINDS)[number];
 
 /** A revision whose offers are not checked. */
 const outlineSchema = revisionSchema.extend({
-  channels: z.record(z.string(), channelSchema.extend({ offers: z.array(z.unknown()) })),
+  channels: z.record(z.string(), channelSchema.extend({ offers: listSchema })),
 });
 
 /** Like `revisionSchema.safeParse`, in steps. */
@@ -128,9 +129,8 @@ export const checkRevision: Check<RevisionJson> = function* (value) {
   if (!outline.success) return revisionSchema.safeParse(value);
   const channels: [string, ChannelJson][] = [];
   for (const [name, channel] of Object.entries(outline.data.channels)) {
-    const parsed = yield* mapInSteps(channel.offers, (offer) => offerSchema.safeParse(offer));
-    const offers = parsed.flatMap(({ data }) => (data === undefined ? [] : [data]));
-    if (offers.length < parsed.length) return revisionSchema.safeParse(value);
+    const offers = yield* parseItemsInSteps(channel.offers, offerSchema);
+    if (offers === undefined) return revisionSchema.safeParse(value);
     channels.push([name, { ...channel, offers }]);
   }
   return { success: true, data: { ...outline.data, channels: Object.fromEntries(channels) } };

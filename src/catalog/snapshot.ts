@@ -35,17 +35,21 @@ type Names = Pick<ReadonlySet<string>, 'has' | 'size'>;
 export function* createSnapshotInSteps(revision: LiveRevision, faulty: Names): Steps<Snapshot> {
   const all = [...revision.channels.values()].flatMap((channel) => channel.offers);
   const offers = yield* sortInSteps(all, newestFirst);
-  return yield* leaveOutInSteps({ revision, offers }, faulty);
+  return yield* createViewsWithout({ revision, offers }, faulty);
 }
 
 /** Leaves out the faulty offers, and puts back those that are no longer faulty. */
 export function leaveOut(snapshot: Snapshot, faulty: Names): Snapshot {
-  // For thousands of offers, creating the views takes long, and the process answers no request meanwhile.
-  if (isSame(namesIn(snapshot.offers, faulty), snapshot.leftOut)) return snapshot;
   return runAtOnce(leaveOutInSteps(snapshot, faulty));
 }
 
-function* leaveOutInSteps(
+/** Like {@link leaveOut}, in steps: creating the views of thousands of offers takes long. */
+export function* leaveOutInSteps(snapshot: Snapshot, faulty: Names): Steps<Snapshot> {
+  if (isSame(namesIn(snapshot.offers, faulty), snapshot.leftOut)) return snapshot;
+  return yield* createViewsWithout(snapshot, faulty);
+}
+
+function* createViewsWithout(
   { revision, offers }: Pick<Snapshot, 'revision' | 'offers'>,
   faulty: Names,
 ): Steps<Snapshot> {

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import canonicalize from 'canonicalize';
 import { z } from 'zod';
 import { AppError } from '../errors.ts';
-import { runAtOnce, type Steps } from '../steps.ts';
+import { ITEMS_PER_STEP, runAtOnce, type Steps } from '../steps.ts';
 import { type ItemConverters, parseJsonInSteps } from './json.ts';
 
 /**
@@ -60,8 +60,49 @@ export function digestOf(signed: unknown): string {
 
 /** The bytes to store: `signed` in its canonical form, so that readers can hash it unchanged. */
 export function renderEnvelope(signed: object): Uint8Array {
-  const canonical = canonicalize(signed) ?? '';
-  return Buffer.from(`${HEAD}${canonical},"digest":"${sha256(canonical)}","signatures":[]}\n`);
+  return runAtOnce(renderEnvelopeInSteps(signed));
+}
+
+/** Like {@link renderEnvelope}, in steps: thousands of items take a tenth of a second. */
+export function* renderEnvelopeInSteps(signed: object): Steps<Uint8Array> {
+  const hash = createHash('sha256');
+  const pieces: Uint8Array[] = [Buffer.from(HEAD)];
+  let batch: string[] = [];
+  const flush = (): void => {
+    const piece = Buffer.from(batch.join(''));
+    hash.update(piece);
+    pieces.push(piece);
+    batch = [];
+  };
+  for (const part of canonicalParts(signed)) {
+    if (batch.push(part) < ITEMS_PER_STEP) continue;
+    flush();
+    yield;
+  }
+  flush();
+  pieces.push(Buffer.from(`,"digest":"${hash.digest('hex')}","signatures":[]}\n`));
+  return Buffer.concat(pieces);
+}
+
+/** The canonical form in parts: each item of a list is a part. */
+function* canonicalParts(value: unknown): Generator<string, void> {
+  if (Array.isArray(value)) {
+    yield '[';
+    for (const [index, item] of value.entries()) {
+      yield `${index > 0 ? ',' : ''}${canonicalize(item) ?? 'null'}`;
+    }
+    yield ']';
+  } else if (typeof value === 'object' && value !== null) {
+    let separator = '{';
+    const fields = Object.entries(value).filter(([, field]) => field !== undefined);
+    // RFC 8785 sorts names by UTF-16 code units, as this comparison does.
+    for (const [name, field] of fields.sort(([a], [b]) => (a < b ? -1 : 1))) {
+      yield `${separator}${canonicalize(name)}:`;
+      yield* canonicalParts(field);
+      separator = ',';
+    }
+    yield separator === '{' ? '{}' : '}';
+  } else yield canonicalize(value) ?? 'null';
 }
 
 const HEAD = '{"signed":';

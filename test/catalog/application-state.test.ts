@@ -128,7 +128,11 @@ const anyEvent: fc.Arbitrary<ApplicationEvent> = fc.oneof(
     at: anyTime,
     missing: fc.option(fc.integer({ min: 1, max: 4 }), { nil: undefined }),
   }),
-  fc.record({ kind: fc.constant('verified' as const), verified: anyVerified }),
+  fc.record({
+    kind: fc.constant('verified' as const),
+    verified: anyVerified,
+    prepared: fc.option(anySnapshot, { nil: undefined }),
+  }),
 );
 
 /** Checks a property of the state before and after the last of any events. */
