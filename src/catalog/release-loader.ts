@@ -56,7 +56,7 @@ export interface Fault {
 /** A deleted file must be found within ten minutes. The tenth minute is for the poll itself. */
 const VERIFIED_AGAIN_AFTER_MS = 9 * 60_000;
 
-/** Most releases are offered to few clients. So a loader keeps the stored bytes, and parses what clients get. */
+/** Most releases are offered to few clients. So a loader keeps the stored text, and parses what clients get. */
 const PARSED_MAX = 256;
 
 interface LoaderDeps {

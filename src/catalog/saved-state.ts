@@ -140,14 +140,16 @@ function sha256(text: string): string {
  * which the reader checks.
  */
 function* renderCatalog({ revision, manifests }: SavedCatalog): Iterable<Uint8Array> {
-  let batch: Uint8Array[] = [Buffer.from(`${manifests.size}\n`)];
+  // A copy, because verification adds manifests while the file is written.
+  const entries = [...manifests];
+  let batch: Uint8Array[] = [Buffer.from(`${entries.length}\n`)];
   let size = 0;
   const add = (name: string, document: Uint8Array): void => {
     batch.push(Buffer.from(`${name} ${document.length}\n`), document);
     size += document.length;
   };
   add(REVISION, revision.document);
-  for (const [name, document] of manifests) {
+  for (const [name, document] of entries) {
     add(name, Buffer.from(document));
     if (size < BATCH_BYTES) continue;
     yield Buffer.concat(batch);

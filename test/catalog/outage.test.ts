@@ -252,6 +252,22 @@ describe('saved state', () => {
     }
   });
 
+  it('with an altered manifest is used without it: the store decides', async () => {
+    const { world, stateDirectory } = await runOnce(['1.0.0']);
+    const files = await readdir(stateDirectory, { recursive: true });
+    const file = path.join(stateDirectory, files.find((name) => name.endsWith('.catalog')) ?? '');
+    const text = await readFile(file, 'utf8');
+    expect(text).toContain('"filename":"');
+    await writeFile(file, text.replace(/"filename":"./, '"filename":"~'));
+    world.store.goDown();
+    const catalog = open(world, stateDirectory);
+    await catalog.start();
+    await expect(offered(catalog)).rejects.toMatchObject({ code: 'store_unavailable' });
+    world.store.comeUp();
+    await eventuallyOffers(world, catalog, '1.0.0');
+    expect(problemsOf(catalog)).toBe('');
+  });
+
   it('that is lost has no effect while the store answers', async () => {
     const { world, stateDirectory } = await runOnce(['1.0.0']);
     await rm(stateDirectory, { recursive: true });
