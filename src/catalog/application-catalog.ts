@@ -254,7 +254,8 @@ async function lookForNewest(parts: Parts): Promise<void> {
 
 async function verifyDue(parts: Parts): Promise<void> {
   const { snapshot } = parts.state();
-  const due = snapshot === undefined ? [] : await findDue(parts, snapshot);
+  if (snapshot === undefined || !parts.loader.isAnyDue()) return;
+  const due = await findDue(parts, snapshot);
   if (due.length <= VERIFIED_BEFORE_SWAP_MAX) return verifyAll(parts, due);
   parts.noteBulk(true);
   await parts.bulks(() => verifyAll(parts, due)).finally(() => parts.noteBulk(false));

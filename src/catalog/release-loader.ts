@@ -18,6 +18,8 @@ export interface ReleaseLoader {
   get(offer: Offer): Release | undefined;
   /** Whether `load` would ask the store. */
   isDue(offer: Offer): boolean;
+  /** False when no release of the offers in the last `retain` is due: each poll asks, and there may be thousands. */
+  isAnyDue(): boolean;
   /**
    * Verifies the offer's release against the store, unless that was done within the last nine minutes.
    *
@@ -71,10 +73,15 @@ export function createReleaseLoader(deps: LoaderDeps): ReleaseLoader {
   const { application, clock } = deps;
   const verifyRelease = createVerifier(deps);
   const manifests = new Map<string, string>();
-  /** In milliseconds since the epoch. A restored release has none: its files may have changed since. */
+  /**
+   * In milliseconds since the epoch, the oldest first. A restored release has none: its files may have changed since.
+   */
   const verifiedAt = new Map<string, number>();
   const parsed = new Map<string, Release>();
   const loading = new Map<string, Promise<Verified>>();
+
+  /** How many releases the current offers refer to. */
+  let retainedCount = Number.POSITIVE_INFINITY;
 
   const forget = (name: string): void => {
     manifests.delete(name);
@@ -95,14 +102,16 @@ export function createReleaseLoader(deps: LoaderDeps): ReleaseLoader {
     return parsed.get(name) ?? recall(offer, name);
   };
 
-  const isDue = (offer: Offer): boolean => {
-    const at = verifiedAt.get(releaseNameOf(offer));
-    return at === undefined || at < clock.now() - VERIFIED_AGAIN_AFTER_MS;
-  };
+  const isOld = (at: number | undefined): boolean =>
+    at === undefined || at < clock.now() - VERIFIED_AGAIN_AFTER_MS;
+
+  const isDue = (offer: Offer): boolean => isOld(verifiedAt.get(releaseNameOf(offer)));
 
   const verify = async (offer: Offer, name: string): Promise<Verified> => {
     try {
       manifests.set(name, await verifyRelease(offer, manifests.get(name)));
+      // Moves it to the end.
+      verifiedAt.delete(name);
       verifiedAt.set(name, clock.now());
       return { name, fault: undefined };
     } catch (error) {
@@ -118,6 +127,7 @@ export function createReleaseLoader(deps: LoaderDeps): ReleaseLoader {
   return {
     get,
     isDue,
+    isAnyDue: () => verifiedAt.size < retainedCount || isOld(verifiedAt.values().next().value),
     load: async (offer) => {
       const name = releaseNameOf(offer);
       if (!isDue(offer)) return { name, fault: undefined };
@@ -132,6 +142,7 @@ export function createReleaseLoader(deps: LoaderDeps): ReleaseLoader {
     retain: (offers) => {
       const names = new Set(offers.map(releaseNameOf));
       for (const name of manifests.keys()) if (!names.has(name)) forget(name);
+      retainedCount = names.size;
     },
   };
 }
