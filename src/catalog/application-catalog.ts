@@ -1,4 +1,4 @@
-import pLimit from 'p-limit';
+import type { LimitFunction } from 'p-limit';
 import type { Clock } from '../clock.ts';
 import type { ChannelView } from '../domain/channel.ts';
 import type { Offer } from '../domain/offer.ts';
@@ -15,18 +15,25 @@ import {
   type ApplicationState,
   describeChange,
   EMPTY_STATE,
+  faultsAfter,
   healthOf,
   isSwapDue,
   reduce,
 } from './application-state.ts';
 import { refuseBrokenChain, refuseRollback } from './chain.ts';
 import { revisionKey } from './keys.ts';
+import { type LiveRevision, liveRevisionSequence } from './live-revision.ts';
 import { asAppError, readOn } from './reading.ts';
 import { createReleaseLoader, type ReleaseLoader, type Verified } from './release-loader.ts';
 import type { SavedState } from './saved-state.ts';
-import { type Revision, revisionSequence } from './sequences.ts';
 import { type SharedRun, shareRun } from './shared-run.ts';
-import { createSnapshotInSteps, headOffers, releaseNameOf, type Snapshot } from './snapshot.ts';
+import {
+  createSnapshotInSteps,
+  headOffers,
+  leaveOutInSteps,
+  releaseNameOf,
+  type Snapshot,
+} from './snapshot.ts';
 
 /** One application's catalog in memory, with a snapshot that clients are answered from. */
 export interface ReadyApplication {
@@ -59,6 +66,8 @@ export interface ApplicationCatalog {
    * @throws AppError after it was logged
    */
   readonly complete: SharedRun;
+  /** Whether `complete` verifies many releases, which may take minutes. */
+  isVerifyingMany(): boolean;
   /** Starts from the saved state, if there is one. `confirmedAt`: when the store last confirmed it. */
   restore(confirmedAt: number): Promise<void>;
 }
@@ -71,9 +80,13 @@ interface ApplicationCatalogDeps {
   readonly savedState: SavedState | undefined;
   /** How often the store is asked whether it still has the newest revision; milliseconds. */
   readonly lossIntervalMs: () => number;
+  /** Limits the requests for releases that are under way at once, for all applications. */
+  readonly requests: LimitFunction;
+  /** Limits how many applications verify many releases at once: each takes memory for the releases that wait. */
+  readonly bulks: LimitFunction;
 }
 
-/** A revision with more new releases than this (a bulk import) is swapped in before all of them are verified. */
+/** A revision with more new releases than this (a start, a bulk import) is swapped in before all of them are verified. */
 const VERIFIED_BEFORE_SWAP_MAX = 64;
 const RELEASES_VERIFIED_AT_ONCE = 8;
 /** The next polls verify again the releases that a single wrong answer hid. */
@@ -86,11 +99,15 @@ export function createApplicationCatalog(
   const { log, savedState } = deps;
   const loader = createReleaseLoader({ ...deps, application });
   let state = EMPTY_STATE;
+  let isVerifyingMany = false;
   const parts: Parts = {
     ...deps,
     application,
     loader,
     state: () => state,
+    noteBulk: (isUnderWay) => {
+      isVerifyingMany = isUnderWay;
+    },
     dispatch: (event) => {
       const before = state;
       state = reduce(before, event);
@@ -104,6 +121,7 @@ export function createApplicationCatalog(
     reader: createReader(parts),
     state: () => state,
     refresh: shareRun(() => refresh(parts)),
+    isVerifyingMany: () => isVerifyingMany,
     complete: shareRun(async () => {
       try {
         if (state.source !== 'live') return;
@@ -131,9 +149,12 @@ interface Parts extends ApplicationCatalogDeps {
   readonly loader: ReleaseLoader;
   state(): ApplicationState;
   dispatch(event: ApplicationEvent): void;
+  /** Notes whether `complete` verifies many releases. */
+  noteBulk(isUnderWay: boolean): void;
 }
 
-function createReader({ application, loader, state, dispatch }: Parts): ReadyApplication {
+function createReader(parts: Parts): ReadyApplication {
+  const { application, loader, state } = parts;
   return {
     application,
     snapshot: () => {
@@ -145,9 +166,9 @@ function createReader({ application, loader, state, dispatch }: Parts): ReadyApp
     release: (offer) => {
       const known = loader.get(offer);
       if (known !== undefined) return known;
-      return loader.load(offer).then((verified) => {
-        if (verified.fault !== undefined) dispatch({ kind: 'verified', verified: [verified] });
-        return verified.release;
+      return loader.load(offer).then(async (verified) => {
+        if (verified.fault !== undefined) await reportVerified(parts, [verified]);
+        return loader.get(offer);
       });
     },
     health: () => healthOf(application, state()),
@@ -170,7 +191,7 @@ async function refresh(parts: Parts): Promise<void> {
 
 async function readRevisions({ store, application, state }: Parts) {
   const { position, source } = state();
-  const sequence = revisionSequence(application);
+  const sequence = liveRevisionSequence(application);
   const seen = position?.newest;
   if (source === 'saved' && seen !== undefined) {
     const stored = await readDocument(store, sequence, seen.number).catch((error: unknown) => {
@@ -185,13 +206,27 @@ async function readRevisions({ store, application, state }: Parts) {
 }
 
 /** Verifies the releases of a new revision before clients are answered from it. */
-async function swap({ loader, state, dispatch, clock }: Parts, revision: Revision): Promise<void> {
+async function swap(
+  { loader, state, dispatch, clock }: Parts,
+  revision: LiveRevision,
+): Promise<void> {
   const snapshot = await runInTurns(createSnapshotInSteps(revision, state().faults));
   const due = await findDue({ loader, state, clock }, snapshot);
   const first = due.length > VERIFIED_BEFORE_SWAP_MAX ? headOffers(snapshot) : due;
   const verified = await Promise.all(first.map(loader.load));
   loader.retain(snapshot.offers);
-  dispatch({ kind: 'swapped', snapshot, verified });
+  const prepared = await runInTurns(leaveOutInSteps(snapshot, faultsAfter(state(), verified)));
+  dispatch({ kind: 'swapped', snapshot: prepared, verified });
+}
+
+async function reportVerified(
+  { state, dispatch }: Parts,
+  verified: readonly Verified[],
+): Promise<void> {
+  const { snapshot } = state();
+  const prepared =
+    snapshot && (await runInTurns(leaveOutInSteps(snapshot, faultsAfter(state(), verified))));
+  dispatch({ kind: 'verified', verified, prepared });
 }
 
 async function findDue(
@@ -219,22 +254,33 @@ async function lookForNewest(parts: Parts): Promise<void> {
 
 async function verifyDue(parts: Parts): Promise<void> {
   const { snapshot } = parts.state();
-  const due = snapshot === undefined ? [] : await findDue(parts, snapshot);
-  const limit = pLimit(RELEASES_VERIFIED_AT_ONCE);
+  if (snapshot === undefined || !parts.loader.isAnyDue()) return;
+  const due = await findDue(parts, snapshot);
+  if (due.length <= VERIFIED_BEFORE_SWAP_MAX) return verifyAll(parts, due);
+  parts.noteBulk(true);
+  await parts.bulks(() => verifyAll(parts, due)).finally(() => parts.noteBulk(false));
+}
+
+async function verifyAll(parts: Parts, due: readonly Offer[]): Promise<void> {
   const verified: Verified[] = [];
+  const waiting = due.values();
   let failure: unknown;
-  const verify = async (offer: Offer): Promise<void> => {
-    // The store does not answer. The next poll continues; this one must not delay it by trying the rest.
-    if (failure !== undefined) return;
-    try {
-      verified.push(await parts.loader.load(offer));
-    } catch (error) {
-      failure ??= error;
+  const verifyNext = async (): Promise<void> => {
+    for (const offer of waiting) {
+      // The store does not answer. The next poll continues; this one must not delay it by trying the rest.
+      if (failure !== undefined) return;
+      try {
+        const one = await parts.loader.load(offer);
+        const isNews = one.fault !== undefined || parts.state().faults.has(one.name);
+        if (isNews) verified.push(one);
+      } catch (error) {
+        failure ??= error;
+      }
     }
   };
-  await Promise.all(due.map((offer) => limit(() => verify(offer))));
+  await Promise.all(Array.from({ length: RELEASES_VERIFIED_AT_ONCE }, verifyNext));
   // Reports all faults in one event: each event with a new fault creates the views of all channels again.
-  if (verified.length > 0) parts.dispatch({ kind: 'verified', verified });
+  if (verified.length > 0) await reportVerified(parts, verified);
   if (failure !== undefined) throw failure;
 }
 
@@ -245,7 +291,7 @@ function createSaver({ application, loader, savedState, state }: Parts): () => P
     const { snapshot } = state();
     if (snapshot === undefined || savedState === undefined) return;
     const manifests = loader.manifests();
-    const name = `${snapshot.revision.digest} ${manifests.length}`;
+    const name = `${snapshot.revision.digest} ${manifests.size}`;
     if (name === saved) return;
     const { revision } = snapshot;
     if (await savedState.save(application, { revision, manifests })) saved = name;

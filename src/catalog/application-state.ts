@@ -1,16 +1,16 @@
 import type { AppError } from '../errors.ts';
 import type { Position } from '../sequence/sequence.ts';
 import { revisionKey } from './keys.ts';
+import type { LiveRevision } from './live-revision.ts';
 import { problemsOf, type Reading } from './reading.ts';
 import type { Fault, Verified } from './release-loader.ts';
-import type { Revision } from './sequences.ts';
 import { leaveOut, releaseNameOf, type Snapshot } from './snapshot.ts';
 
 /**
  * What a process knows of one application's catalog, as a value. {@link reduce} makes the next state from it and an
  * event. `application-catalog.ts` performs the reads that the events report.
  */
-export interface ApplicationState extends Reading<Revision> {
+export interface ApplicationState extends Reading<LiveRevision> {
   /** What clients are answered from; undefined before the first revision. */
   readonly snapshot: Snapshot | undefined;
   /** `none`: there is no snapshot. `saved`: it is from disk, and the store has not confirmed it. */
@@ -41,7 +41,7 @@ export type ApplicationEvent =
   /** The state that an earlier process saved. `confirmedAt`: when the store last confirmed it. */
   | { readonly kind: 'restored'; readonly snapshot: Snapshot; readonly confirmedAt: number }
   /** The sequence of revisions was read up to its end. */
-  | { readonly kind: 'advanced'; readonly position: Position<Revision> }
+  | { readonly kind: 'advanced'; readonly position: Position<LiveRevision> }
   /** The newest revision is ready to answer from. `verified`: the results of verifying its releases. */
   | {
       readonly kind: 'swapped';
@@ -54,8 +54,12 @@ export type ApplicationEvent =
   | { readonly kind: 'failed'; readonly error: AppError }
   /** The store was asked whether it still has the newest revision; `missing`: its number, if not. */
   | { readonly kind: 'looked_for'; readonly at: number; readonly missing: number | undefined }
-  /** Releases of the snapshot were verified. */
-  | { readonly kind: 'verified'; readonly verified: readonly Verified[] };
+  /** Releases of the snapshot were verified. `prepared`: a snapshot that leaves out the faulty ones already. */
+  | {
+      readonly kind: 'verified';
+      readonly verified: readonly Verified[];
+      readonly prepared?: Snapshot | undefined;
+    };
 
 /** The state after an event. */
 export function reduce(state: ApplicationState, event: ApplicationEvent): ApplicationState {
@@ -76,16 +80,32 @@ export function reduce(state: ApplicationState, event: ApplicationEvent): Applic
       return { ...state, failure: event.error };
     case 'looked_for':
       return { ...state, lookedForAt: event.at, missing: event.missing };
-    case 'verified':
-      return state.snapshot === undefined
-        ? state
-        : withVerified(state, state.snapshot, event.verified);
+    case 'verified': {
+      if (state.snapshot === undefined) return state;
+      const { prepared } = event;
+      // Another revision may have been swapped in while it was prepared.
+      const isPresent = prepared?.revision === state.snapshot.revision;
+      return withVerified(state, isPresent ? prepared : state.snapshot, event.verified);
+    }
   }
 }
 
-function positionOf({ revision }: Snapshot): Position<Revision> {
+function positionOf({ revision }: Snapshot): Position<LiveRevision> {
   const number = revision.signed.revision;
   return { newest: { number, document: revision }, corrupt: [], last: number, holes: [] };
+}
+
+/** The faults with the results of a verification. */
+export function faultsAfter(
+  { faults }: Pick<ApplicationState, 'faults'>,
+  verified: readonly Verified[],
+): ApplicationState['faults'] {
+  const found = new Map(faults);
+  for (const { name, fault } of verified) {
+    if (fault === undefined) found.delete(name);
+    else found.set(name, fault);
+  }
+  return found;
 }
 
 /** Keeps the faults of the snapshot's own releases, and leaves their offers out of it. */
@@ -94,11 +114,7 @@ function withVerified(
   snapshot: Snapshot,
   verified: readonly Verified[],
 ): ApplicationState {
-  const found = new Map(state.faults);
-  for (const { name, fault } of verified) {
-    if (fault === undefined) found.delete(name);
-    else found.set(name, fault);
-  }
+  const found = faultsAfter(state, verified);
   if (found.size === 0) return { ...state, faults: found, snapshot: leaveOut(snapshot, found) };
   const offered = new Set(snapshot.offers.map(releaseNameOf));
   const faults = new Map([...found].filter(([name]) => offered.has(name)));

@@ -1,6 +1,7 @@
 import { AppError } from '../errors.ts';
+import type { Sealed } from '../sequence/envelope.ts';
 import type { Entry } from '../sequence/sequence.ts';
-import type { Revision } from './sequences.ts';
+import type { RevisionJson } from './revision-document.ts';
 
 /**
  * The hash chain of catalog revisions: each names its predecessor and the predecessor's digest.
@@ -9,12 +10,17 @@ import type { Revision } from './sequences.ts';
  * was rolled back: by accident, or by an attacker who replays an old state.
  */
 
+type ChainFields = Pick<RevisionJson, 'revision' | 'previous' | 'skipped'>;
+
+/** A revision with at least the fields that the chain needs. */
+export type Chained = Readonly<Sealed<ChainFields>>;
+
 /** The fields of a revision that the chain needs: a long history does not fit into memory. */
-interface Link extends Pick<Revision['signed'], 'revision' | 'previous' | 'skipped'> {
+interface Link extends ChainFields {
   readonly digest: string;
 }
 
-export function linkOf({ digest, signed: { revision, previous, skipped } }: Revision): Link {
+export function linkOf({ digest, signed: { revision, previous, skipped } }: Chained): Link {
   return { digest, revision, previous, skipped };
 }
 
@@ -34,8 +40,8 @@ export function continues({ revision, digest }: Link, { previous, skipped }: Lin
  */
 export function refuseBrokenChain(
   application: string,
-  known: Entry<Revision> | undefined,
-  newer: readonly Entry<Revision>[],
+  known: Entry<Chained> | undefined,
+  newer: readonly Entry<Chained>[],
 ): void {
   let before = known;
   for (const entry of newer) {
@@ -56,8 +62,8 @@ export function refuseBrokenChain(
  */
 export function refuseRollback(
   application: string,
-  seen: Entry<Revision>,
-  stored: Revision | 'corrupt' | undefined,
+  seen: Entry<Chained>,
+  stored: Chained | 'corrupt' | undefined,
 ): void {
   // A corrupt document is no rollback: the next revision names the documents that it skips, and that is checked.
   if (stored === 'corrupt' || stored?.digest === seen.document.digest) return;

@@ -1,3 +1,4 @@
+import pLimit from 'p-limit';
 import type { Clock } from '../clock.ts';
 import type { Log } from '../log.ts';
 import type { ObjectStore } from '../object-store/object-store.ts';
@@ -35,6 +36,11 @@ const LOSS_INTERVAL_MS = 60_000;
 /** Per application, so that many of them cost no more than a twentieth of a request a second. */
 const LOSS_INTERVAL_EACH_MS = 20_000;
 const CONFIRMATION_SAVED_EVERY_MS = 60_000;
+/** Requests for releases under way at once: enough to be quick, and few enough not to slow down clients of the store. */
+const REQUESTS_MAX = 16;
+const BULKS_MAX = 2;
+/** Applications that are read at once. Parsing each takes milliseconds, and the process answers no client meanwhile. */
+const REFRESHES_MAX = 8;
 
 export function createLoadedApplications(deps: LoadedApplicationsDeps): LoadedApplications {
   const { clock, savedState } = deps;
@@ -45,8 +51,15 @@ export function createLoadedApplications(deps: LoadedApplicationsDeps): LoadedAp
   const lossIntervalMs = (): number =>
     Math.max(LOSS_INTERVAL_MS, byName.size * LOSS_INTERVAL_EACH_MS);
 
+  const shared = {
+    ...deps,
+    lossIntervalMs,
+    requests: pLimit(REQUESTS_MAX),
+    bulks: pLimit(BULKS_MAX),
+  };
+
   const getOrCreate = (name: string): ApplicationCatalog => {
-    const catalog = byName.get(name) ?? createApplicationCatalog({ ...deps, lossIntervalMs }, name);
+    const catalog = byName.get(name) ?? createApplicationCatalog(shared, name);
     byName.set(name, catalog);
     return catalog;
   };
@@ -79,13 +92,15 @@ export function createLoadedApplications(deps: LoadedApplicationsDeps): LoadedAp
       // status must report that.
       const untried = [...byName.values()].filter((catalog) => isUntried(catalog.state()));
       // The log and the application's state contain the failure already.
-      await Promise.allSettled(untried.map((catalog) => catalog.refresh()));
+      const limit = pLimit(REFRESHES_MAX);
+      await Promise.allSettled(untried.map((catalog) => limit(() => catalog.refresh())));
       if (untried.length > 0) await saveConfirmations();
     },
     refreshApplication: async (name) => {
       const catalog = byName.get(name);
       await catalog?.refresh();
-      await catalog?.complete();
+      // A long verification logs its failure, and must not delay the poll.
+      if (catalog?.isVerifyingMany() === false) await catalog.complete();
       if (clock.now() - savedAt >= CONFIRMATION_SAVED_EVERY_MS) await saveConfirmations();
     },
   };

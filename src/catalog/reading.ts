@@ -1,13 +1,14 @@
 import { AppError, isAppError } from '../errors.ts';
 import type { ObjectStore } from '../object-store/object-store.ts';
+import type { ReadableSequence } from '../sequence/read-checked.ts';
 import {
   advance,
+  type FollowedSequence,
   findNewestListed,
   type Newer,
   type Position,
   readNewer,
   refuseUnknownState,
-  type Sequence,
 } from '../sequence/sequence.ts';
 
 /** Reads a sequence repeatedly: keeps the last position and reads on from there. */
@@ -26,7 +27,7 @@ export interface Reading<T> {
  */
 export async function readOn<T>(
   store: ObjectStore,
-  sequence: Sequence<T>,
+  sequence: ReadableSequence<T> & FollowedSequence,
   position: Position<T> | undefined,
   verify?: (newer: Newer<T>) => void,
 ): Promise<Position<T>> {

@@ -1,4 +1,4 @@
-import pLimit from 'p-limit';
+import type { LimitFunction } from 'p-limit';
 import type { Clock } from '../clock.ts';
 import type { Offer } from '../domain/offer.ts';
 import type { Release } from '../domain/release.ts';
@@ -7,36 +7,43 @@ import { AppError, isAppError } from '../errors.ts';
 import type { ObjectStore } from '../object-store/object-store.ts';
 import { readSize } from '../object-store/presence.ts';
 import { readDocument } from '../sequence/sequence.ts';
-import { artifactKey } from './keys.ts';
+import { artifactKey, manifestKey } from './keys.ts';
 import { releaseOf } from './manifest-document.ts';
-import { type Manifest, manifestSequence } from './sequences.ts';
-import { releaseName, releaseNameOf } from './snapshot.ts';
+import { manifestSequence, parseManifest } from './sequences.ts';
+import { releaseNameOf } from './snapshot.ts';
 
 /** Reads and verifies the releases behind one application's offers, and keeps them in memory. */
 export interface ReleaseLoader {
-  /** The release when it is in memory: verified, or restored from the saved state. */
+  /** The release when its manifest is in memory: verified, or restored from the saved state. */
   get(offer: Offer): Release | undefined;
   /** Whether `load` would ask the store. */
   isDue(offer: Offer): boolean;
+  /** False when no release of the offers in the last `retain` is due: each poll asks, and there may be thousands. */
+  isAnyDue(): boolean;
   /**
    * Verifies the offer's release against the store, unless that was done within the last nine minutes.
    *
    * @throws AppError the store's: then the last verdict on the release stays
    */
   load(offer: Offer): Promise<Verified>;
-  /** The manifests in memory, for saving. */
-  manifests(): readonly Manifest[];
+  /** The stored manifests in memory by the name of their release, for saving. */
+  manifests(): StoredManifests;
   /** Restores saved manifests; their releases are due for verification. */
-  restore(manifests: readonly Manifest[]): void;
+  restore(manifests: StoredManifests): void;
   /** Drops the releases that none of these offers refers to. */
   retain(offers: readonly Offer[]): void;
 }
 
-/** The result of verifying a release: the release itself, or its fault. */
+/**
+ * The text of the stored documents by the name of their release: see {@link releaseNameOf}. Text, because the memory
+ * of thousands of small buffers is not returned to the system.
+ */
+export type StoredManifests = ReadonlyMap<string, string>;
+
+/** The result of verifying a release: its fault, or none. */
 export interface Verified {
   /** See {@link releaseNameOf}. */
   readonly name: string;
-  readonly release: Release | undefined;
   readonly fault: Fault | undefined;
 }
 
@@ -48,112 +55,175 @@ export interface Fault {
   readonly foundAt: number;
 }
 
-/** Requests under way at once: enough to be quick, and few enough not to slow down clients of the store. */
-const REQUESTS_MAX = 16;
 /** A deleted file must be found within ten minutes. The tenth minute is for the poll itself. */
 const VERIFIED_AGAIN_AFTER_MS = 9 * 60_000;
 
-interface Loaded {
-  readonly manifest: Manifest;
-  readonly release: Release;
-  /** Milliseconds since the epoch; 0 for a restored one, whose files may have changed since. */
-  readonly verifiedAt: number;
-}
+/** Most releases are offered to few clients. So a loader keeps the stored text, and parses what clients get. */
+const PARSED_MAX = 256;
 
-export function createReleaseLoader(deps: {
+interface LoaderDeps {
   readonly store: ObjectStore;
   readonly clock: Clock;
   readonly application: string;
-}): ReleaseLoader {
-  const { clock } = deps;
+  /** Limits the requests that are under way at once, for all applications. */
+  readonly requests: LimitFunction;
+}
+
+export function createReleaseLoader(deps: LoaderDeps): ReleaseLoader {
+  const { application, clock } = deps;
   const verifyRelease = createVerifier(deps);
-  const loaded = new Map<string, Loaded>();
-  // Building the name for each check would cost too much.
-  const byOffer = new WeakMap<Offer, Release>();
+  const manifests = new Map<string, string>();
+  /**
+   * In milliseconds since the epoch, the oldest first. A restored release has none: its files may have changed since.
+   */
+  const verifiedAt = new Map<string, number>();
+  const parsed = new Map<string, Release>();
   const loading = new Map<string, Promise<Verified>>();
 
-  const isDue = (offer: Offer): boolean => {
-    const verifiedAt = loaded.get(releaseNameOf(offer))?.verifiedAt;
-    return verifiedAt === undefined || verifiedAt < clock.now() - VERIFIED_AGAIN_AFTER_MS;
+  /** How many releases the current offers refer to. */
+  let retainedCount = Number.POSITIVE_INFINITY;
+
+  const forget = (name: string): void => {
+    manifests.delete(name);
+    verifiedAt.delete(name);
+    parsed.delete(name);
   };
+
+  const recall = (offer: Offer, name: string): Release | undefined => {
+    const release = recallRelease(application, offer, manifests.get(name));
+    if (release === undefined) return undefined;
+    if (parsed.size >= PARSED_MAX) parsed.clear();
+    parsed.set(name, release);
+    return release;
+  };
+
+  const get = (offer: Offer): Release | undefined => {
+    const name = releaseNameOf(offer);
+    return parsed.get(name) ?? recall(offer, name);
+  };
+
+  const isOld = (at: number | undefined): boolean =>
+    at === undefined || at < clock.now() - VERIFIED_AGAIN_AFTER_MS;
+
+  const isDue = (offer: Offer): boolean => isOld(verifiedAt.get(releaseNameOf(offer)));
 
   const verify = async (offer: Offer, name: string): Promise<Verified> => {
     try {
-      const { manifest, release } = await verifyRelease(offer, loaded.get(name)?.manifest);
-      loaded.set(name, { manifest, release, verifiedAt: clock.now() });
-      return { name, release, fault: undefined };
+      manifests.set(name, await verifyRelease(offer, manifests.get(name)));
+      // Moves it to the end.
+      verifiedAt.delete(name);
+      verifiedAt.set(name, clock.now());
+      return { name, fault: undefined };
     } catch (error) {
       if (!isAppError(error) || error.kind !== 'corrupt') throw error;
-      loaded.delete(name);
-      byOffer.delete(offer);
+      forget(name);
       const version = versionText(offer.version);
-      const fault = { version, detail: error.message, foundAt: clock.now() };
-      return { name, release: undefined, fault };
+      return { name, fault: { version, detail: error.message, foundAt: clock.now() } };
     } finally {
       loading.delete(name);
     }
   };
 
   return {
-    get: (offer) => {
-      const known = byOffer.get(offer) ?? loaded.get(releaseNameOf(offer))?.release;
-      if (known !== undefined) byOffer.set(offer, known);
-      return known;
-    },
+    get,
     isDue,
+    isAnyDue: () => verifiedAt.size < retainedCount || isOld(verifiedAt.values().next().value),
     load: async (offer) => {
       const name = releaseNameOf(offer);
-      if (!isDue(offer)) return { name, release: loaded.get(name)?.release, fault: undefined };
+      if (!isDue(offer)) return { name, fault: undefined };
       const running = loading.get(name) ?? verify(offer, name);
       loading.set(name, running);
       return running;
     },
-    manifests: () => [...loaded.values()].map(({ manifest }) => manifest),
-    restore: (manifests) => {
-      for (const manifest of manifests) {
-        const { version, number } = manifest.signed;
-        const release = releaseOf(manifest.signed);
-        const name = releaseName(version, number, manifest.digest);
-        loaded.set(name, { manifest, release, verifiedAt: 0 });
-      }
+    manifests: () => manifests,
+    restore: (saved) => {
+      for (const [name, document] of saved) manifests.set(name, document);
     },
     retain: (offers) => {
       const names = new Set(offers.map(releaseNameOf));
-      for (const name of loaded.keys()) if (!names.has(name)) loaded.delete(name);
+      for (const name of manifests.keys()) if (!names.has(name)) forget(name);
+      retainedCount = names.size;
     },
   };
 }
 
-/** @throws AppError of the kind `corrupt` when the release differs from the offer; the store's */
-type Verify = (
-  offer: Offer,
-  known: Manifest | undefined,
-) => Promise<{ readonly manifest: Manifest; readonly release: Release }>;
+/**
+ * The release of an offer, from its stored manifest.
+ *
+ * @throws AppError `document_newer`; `document_corrupt` also when the document is not the one that the offer names
+ */
+function parseRelease(application: string, offer: Offer, document: Uint8Array): Release {
+  const { number, digest } = offer.manifest;
+  const version = versionText(offer.version);
+  const manifest = parseManifest(document, application, version, number);
+  if (manifest.digest === digest) return releaseOf(manifest.signed);
+  throw otherManifest(manifestKey(application, version, number));
+}
 
-function createVerifier(deps: {
-  readonly store: ObjectStore;
-  readonly application: string;
-}): Verify {
-  const { store, application } = deps;
-  const limit = pLimit(REQUESTS_MAX);
-  return async (offer, known) => {
+/**
+ * The release of an offer, from its manifest in memory; undefined when there is none.
+ *
+ * Undefined also for a manifest that does not match the offer: the saved state was altered, and the store decides.
+ */
+function recallRelease(
+  application: string,
+  offer: Offer,
+  document: string | undefined,
+): Release | undefined {
+  if (document === undefined) return undefined;
+  try {
+    return parseRelease(application, offer, Buffer.from(document));
+  } catch (error) {
+    if (!isAppError(error)) throw error;
+    return undefined;
+  }
+}
+
+interface StoredRelease {
+  readonly document: string;
+  readonly release: Release;
+}
+
+/**
+ * @param known the manifest in memory
+ * @returns the stored manifest
+ * @throws AppError of the kind `corrupt` when the release differs from the offer; the store's
+ */
+type Verify = (offer: Offer, known: string | undefined) => Promise<string>;
+
+function createVerifier({ store, application, requests }: LoaderDeps): Verify {
+  const read = async (offer: Offer): Promise<StoredRelease> => {
     const { number, digest } = offer.manifest;
-    const sequence = manifestSequence(application, versionText(offer.version));
-    const manifest = known ?? (await limit(() => readDocument(store, sequence, number)));
-    const key = sequence.key(number);
-    if (manifest === undefined) throw new AppError('document_corrupt', `${key} is missing.`);
-    if (manifest.digest !== digest) {
-      throw new AppError('document_corrupt', `${key} is not the one that the catalog names.`);
-    }
-    const release = releaseOf(manifest.signed);
+    const { key, documentBytesMax } = manifestSequence(application, versionText(offer.version));
+    const parse = (bytes: Uint8Array) => ({
+      document: Buffer.from(bytes).toString(),
+      manifest: parseManifest(bytes, application, versionText(offer.version), number),
+    });
+    const sequence = { key, documentBytesMax, parse };
+    const stored = await requests(() => readDocument(store, sequence, number));
+    if (stored === undefined) throw new AppError('document_corrupt', `${key(number)} is missing.`);
+    const { document, manifest } = stored;
+    if (manifest.digest !== digest) throw otherManifest(key(number));
+    return { document, release: releaseOf(manifest.signed) };
+  };
+  return async (offer, known) => {
+    const recalled = recallRelease(application, offer, known);
+    const { document, release } =
+      known === undefined || recalled === undefined
+        ? await read(offer)
+        : { document: known, release: recalled };
     const files = release.artifacts.flatMap((artifact) => [artifact, ...artifact.companions]);
     await Promise.all(
       files.map((file) =>
-        limit(() => verifySize(store, artifactKey(application, file.object), file.size)),
+        requests(() => verifySize(store, artifactKey(application, file.object), file.size)),
       ),
     );
-    return { manifest, release };
+    return document;
   };
+}
+
+function otherManifest(key: string): AppError {
+  return new AppError('document_corrupt', `${key} is not the one that the catalog names.`);
 }
 
 async function verifySize(store: ObjectStore, key: string, size: number): Promise<void> {

@@ -1,10 +1,11 @@
 import { z } from 'zod';
 import { type Channel, DEFAULT_CHANNEL } from '../domain/channel.ts';
-import { OFFER_STATUSES, type Offer } from '../domain/offer.ts';
+import { OFFER_STATUSES, type Offer, type OfferedArtifact } from '../domain/offer.ts';
 import type { Release } from '../domain/release.ts';
 import { SIGNATURE_SCHEMES } from '../domain/signature.ts';
 import { parseRange, parseVersion, type VersionRange } from '../domain/version.ts';
 import { type Check, digestSchema, SCHEMA_VERSION, skippedSchema } from '../sequence/envelope.ts';
+import { listSchema, parseItemsInSteps } from '../sequence/list-check.ts';
 import { mapInSteps, type Steps } from '../steps.ts';
 import {
   archSchema,
@@ -45,7 +46,7 @@ export function jsonBytes(value: unknown): number {
   return Buffer.byteLength(JSON.stringify(value));
 }
 
-const offerSchema = z.object({
+export const offerSchema = z.object({
   version: versionSchema,
   status: z.enum(OFFER_STATUSES),
   reason: z.string().nullable().describe('Why it has this status, as the publisher stated it.'),
@@ -69,7 +70,7 @@ const offerSchema = z.object({
     .describe('Copied from the manifest: the fields that choosing an artifact needs.'),
 });
 
-const channelSchema = z.object({
+export const channelSchema = z.object({
   prerelease: z.boolean().describe('A pre-release channel also has the offers of `stable`.'),
   offers: z.array(offerSchema),
   retired: z
@@ -118,7 +119,7 @@ export type ChangeKind = (typeof CHANGE_KINDS)[number];
 
 /** A revision whose offers are not checked. */
 const outlineSchema = revisionSchema.extend({
-  channels: z.record(z.string(), channelSchema.extend({ offers: z.array(z.unknown()) })),
+  channels: z.record(z.string(), channelSchema.extend({ offers: listSchema })),
 });
 
 /** Like `revisionSchema.safeParse`, in steps. */
@@ -128,9 +129,8 @@ export const checkRevision: Check<RevisionJson> = function* (value) {
   if (!outline.success) return revisionSchema.safeParse(value);
   const channels: [string, ChannelJson][] = [];
   for (const [name, channel] of Object.entries(outline.data.channels)) {
-    const parsed = yield* mapInSteps(channel.offers, (offer) => offerSchema.safeParse(offer));
-    const offers = parsed.flatMap(({ data }) => (data === undefined ? [] : [data]));
-    if (offers.length < parsed.length) return revisionSchema.safeParse(value);
+    const offers = yield* parseItemsInSteps(channel.offers, offerSchema);
+    if (offers === undefined) return revisionSchema.safeParse(value);
     channels.push([name, { ...channel, offers }]);
   }
   return { success: true, data: { ...outline.data, channels: Object.fromEntries(channels) } };
@@ -146,13 +146,13 @@ export function channelEntries<C>(channels: Readonly<Record<string, C>>): readon
 export function* channelsInSteps(
   revision: Pick<RevisionJson, 'channels'>,
 ): Steps<ReadonlyMap<string, Channel>> {
-  const rangeOf = createRangeParser();
+  const offerOf = createOfferParser();
   const channels = new Map<string, Channel>();
   for (const [name, { prerelease, offers, retired }] of channelEntries(revision.channels)) {
     channels.set(name, {
       name,
       prerelease,
-      offers: yield* mapInSteps(offers, (offer) => offerOf(offer, rangeOf)),
+      offers: yield* mapInSteps(offers, offerOf),
       retired: new Set(retired),
     });
   }
@@ -161,25 +161,26 @@ export function* channelsInSteps(
 
 /** Parses the offers of a channel. */
 export function parseOffers(offers: readonly OfferJson[]): readonly Offer[] {
-  const rangeOf = createRangeParser();
-  return offers.map((offer) => offerOf(offer, rangeOf));
+  return offers.map(createOfferParser());
 }
 
-type RangeParser = (text: string | null, pointer: string) => VersionRange | null;
-
-/** Parses each range once: thousands of offers have the same few. */
-function createRangeParser(): RangeParser {
+/** Parses equal ranges and equal lists of artifacts once: thousands of offers share the same few. */
+export function createOfferParser(): (json: OfferJson) => Offer {
   const ranges = new Map<string, VersionRange>();
-  return (text, pointer) => {
+  const lists = new Map<string, readonly OfferedArtifact[]>();
+  const rangeOf = (text: string | null, pointer: string): VersionRange | null => {
     if (text === null) return null;
     const range = ranges.get(text) ?? parseRange(text, pointer);
     ranges.set(text, range);
     return range;
   };
-}
-
-function offerOf(json: OfferJson, rangeOf: RangeParser): Offer {
-  return {
+  const artifactsOf = (json: OfferJson['artifacts']): readonly OfferedArtifact[] => {
+    const text = JSON.stringify(json);
+    const list = lists.get(text) ?? json.map(artifactOf);
+    lists.set(text, list);
+    return list;
+  };
+  return (json) => ({
     version: parseVersion(json.version),
     status: json.status,
     manifest: json.manifest,
@@ -187,13 +188,17 @@ function offerOf(json: OfferJson, rangeOf: RangeParser): Offer {
     requires: rangeOf(json.requires, '/requires'),
     mandatoryFor: rangeOf(json.mandatory_for, '/mandatory_for'),
     endsNative: endsNativeOf(json),
-    artifacts: json.artifacts.map((artifact) => ({
-      platform: artifact.os,
-      arch: artifact.arch,
-      format: artifact.format,
-      minimumOsVersion: artifact.minimum_os_version ?? null,
-      signatureSchemes: artifact.signature_schemes ?? [],
-    })),
+    artifacts: artifactsOf(json.artifacts),
+  });
+}
+
+function artifactOf(json: OfferJson['artifacts'][number]): OfferedArtifact {
+  return {
+    platform: json.os,
+    arch: json.arch,
+    format: json.format,
+    minimumOsVersion: json.minimum_os_version ?? null,
+    signatureSchemes: json.signature_schemes ?? [],
   };
 }
 

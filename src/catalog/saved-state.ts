@@ -2,13 +2,11 @@ import { createHash, randomUUID } from 'node:crypto';
 import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { z } from 'zod';
-import { systemCode } from '../errors.ts';
+import { isAppError, systemCode } from '../errors.ts';
 import type { Log } from '../log.ts';
-import { digestSchema } from '../sequence/envelope.ts';
 import { ITEMS_PER_STEP, runInTurns, type Steps } from '../steps.ts';
-import { manifestSchema } from './manifest-document.ts';
-import { revisionSchema } from './revision-document.ts';
-import type { Manifest, Revision } from './sequences.ts';
+import { type LiveRevision, liveRevisionSequence } from './live-revision.ts';
+import type { StoredManifests } from './release-loader.ts';
 
 /**
  * The last good catalog on local disk. A process starts from it when the store is down, and never serves a revision
@@ -25,9 +23,10 @@ export interface SavedState {
   saveApplications(applications: SavedApplications): Promise<void>;
 }
 
+/** What is saved of one application. */
 interface SavedCatalog {
-  readonly revision: Revision;
-  readonly manifests: readonly Manifest[];
+  readonly revision: LiveRevision;
+  readonly manifests: StoredManifests;
 }
 
 interface SavedApplications {
@@ -37,11 +36,6 @@ interface SavedApplications {
   /** The id of the store; undefined when it has none. */
   readonly storeId?: string | undefined;
 }
-
-const catalogSchema = z.object({
-  revision: z.object({ signed: revisionSchema, digest: digestSchema }),
-  manifests: z.array(z.object({ signed: manifestSchema, digest: digestSchema })),
-});
 
 const applicationsSchema = z.object({
   names: z.array(z.string()),
@@ -77,11 +71,12 @@ export function createSavedState(deps: {
       attempt(async () => {
         const directory = path.join(root, application);
         const revisions = (await readdir(directory))
-          .map((name) => Number(/^(\d+)\.json$/.exec(name)?.[1] ?? 0))
+          .map((name) => Number(/^(\d+)\.catalog$/.exec(name)?.[1] ?? 0))
           .sort((a, b) => b - a);
         for (const revision of revisions) {
-          const saved = await readChecked(path.join(directory, `${revision}.json`), catalogSchema);
-          if (saved?.revision.signed.application === application) return saved;
+          const file = path.join(directory, `${revision}.catalog`);
+          const saved = await readCatalog(file, application, revision);
+          if (saved !== undefined) return saved;
         }
         return undefined;
       }),
@@ -89,9 +84,9 @@ export function createSavedState(deps: {
       const done = await attempt(async () => {
         const directory = path.join(root, application);
         const revision = catalog.revision.signed.revision;
-        await writeChecked(path.join(directory, `${revision}.json`), catalog);
+        await writeWhole(path.join(directory, `${revision}.catalog`), renderCatalog(catalog));
         for (const name of await readdir(directory)) {
-          const other = Number(/^(\d+)\.json$/.exec(name)?.[1] ?? Number.POSITIVE_INFINITY);
+          const other = Number(/^(\d+)\.catalog$/.exec(name)?.[1] ?? Number.POSITIVE_INFINITY);
           if (other < revision) await rm(path.join(directory, name), { force: true });
         }
         return true;
@@ -107,52 +102,16 @@ export function createSavedState(deps: {
 
 /** The first line is the SHA-256 of the rest: a truncated or edited file counts as missing. */
 async function writeChecked(file: string, content: object): Promise<void> {
+  const json = JSON.stringify(content);
+  await writeWhole(file, [`${sha256(json)}\n`, json]);
+}
+
+/** Writes the file under another name first: a process that ends meanwhile leaves the old one. */
+async function writeWhole(file: string, content: Iterable<string | Uint8Array>): Promise<void> {
   await mkdir(path.dirname(file), { recursive: true });
-  const { pieces, sha256 } = await runInTurns(renderInSteps(content));
   const temporary = `${file}.${randomUUID()}.tmp`;
-  await writeFile(temporary, [`${sha256}\n`, ...pieces]);
+  await writeFile(temporary, content);
   await rename(temporary, file);
-}
-
-/** Renders as JSON.stringify does, in steps: the manifests of thousands of releases are tens of megabytes. */
-function* renderInSteps(content: object): Steps<{ pieces: readonly string[]; sha256: string }> {
-  const hash = createHash('sha256');
-  const pieces: string[] = [];
-  let batch: string[] = [];
-  const flush = (): void => {
-    const piece = batch.join('');
-    hash.update(piece);
-    pieces.push(piece);
-    batch = [];
-  };
-  for (const part of jsonParts(content)) {
-    if (batch.push(part) < ITEMS_PER_STEP) continue;
-    flush();
-    yield;
-  }
-  flush();
-  return { pieces, sha256: hash.digest('hex') };
-}
-
-/** The JSON of plain data, in parts: each item of a list is a part. */
-function* jsonParts(value: unknown): Generator<string, void> {
-  if (typeof value !== 'object' || value === null) yield JSON.stringify(value);
-  else if (Array.isArray(value)) {
-    yield '[';
-    for (const [index, item] of value.entries()) {
-      yield `${index > 0 ? ',' : ''}${JSON.stringify(item)}`;
-    }
-    yield ']';
-  } else {
-    let separator = '{';
-    for (const [name, field] of Object.entries(value)) {
-      if (field === undefined) continue;
-      yield `${separator}${JSON.stringify(name)}:`;
-      yield* jsonParts(field);
-      separator = ',';
-    }
-    yield separator === '{' ? '{}' : '}';
-  }
 }
 
 async function readChecked<T extends z.ZodType>(
@@ -173,4 +132,77 @@ async function readChecked<T extends z.ZodType>(
 
 function sha256(text: string): string {
   return createHash('sha256').update(text).digest('hex');
+}
+
+/**
+ * The stored documents as they are, each after a line with its name and its size in bytes: rendering and hashing tens
+ * of megabytes again would take long. The first line is the number of manifests. Each document has its own digest,
+ * which the reader checks.
+ */
+function* renderCatalog({ revision, manifests }: SavedCatalog): Iterable<Uint8Array> {
+  // A copy, because verification adds manifests while the file is written.
+  const entries = [...manifests];
+  let batch: Uint8Array[] = [Buffer.from(`${entries.length}\n`)];
+  let size = 0;
+  const add = (name: string, document: Uint8Array): void => {
+    batch.push(Buffer.from(`${name} ${document.length}\n`), document);
+    size += document.length;
+  };
+  add(REVISION, revision.document);
+  for (const [name, document] of entries) {
+    add(name, Buffer.from(document));
+    if (size < BATCH_BYTES) continue;
+    yield Buffer.concat(batch);
+    batch = [];
+    size = 0;
+  }
+  yield Buffer.concat(batch);
+}
+
+/** The name of the revision in the file. The names of releases contain spaces. */
+const REVISION = 'revision';
+
+/** Few writes, and little to copy at once. */
+const BATCH_BYTES = 1024 * 1024;
+
+/** @returns undefined when the file is truncated or altered. The manifests are checked when they are used. */
+async function readCatalog(
+  file: string,
+  application: string,
+  number: number,
+): Promise<SavedCatalog | undefined> {
+  const documents = await runInTurns(parseDocumentsInSteps(await readFile(file)));
+  if (documents === undefined) return undefined;
+  try {
+    const revision = await liveRevisionSequence(application).parse(documents.revision, number);
+    return { revision, manifests: documents.manifests };
+  } catch (error) {
+    if (!isAppError(error)) throw error;
+    return undefined;
+  }
+}
+
+interface SavedDocuments {
+  readonly revision: Uint8Array;
+  readonly manifests: StoredManifests;
+}
+
+/** Undefined when the file is not as {@link renderCatalog} makes it. */
+function* parseDocumentsInSteps(bytes: Buffer): Steps<SavedDocuments | undefined> {
+  const manifests = new Map<string, string>();
+  let revision: Uint8Array | undefined;
+  const first = bytes.indexOf('\n');
+  let at = first + 1;
+  while (at < bytes.length) {
+    const end = bytes.indexOf('\n', at);
+    const [, name, size] = /^(.+) (\d+)$/.exec(bytes.toString('utf8', at, end)) ?? [];
+    if (end < 0 || name === undefined) return undefined;
+    at = end + 1 + Number(size);
+    // A copy, so that the memory of the whole file is freed.
+    if (name === REVISION) revision = Buffer.from(bytes.subarray(end + 1, at));
+    else manifests.set(name, bytes.toString('utf8', end + 1, at));
+    if (manifests.size % ITEMS_PER_STEP === 0) yield;
+  }
+  const isWhole = at === bytes.length && bytes.toString('utf8', 0, first) === `${manifests.size}`;
+  return isWhole && revision !== undefined ? { revision, manifests } : undefined;
 }

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { Sealed } from '../sequence/envelope.ts';
+import { parseEnvelope, type Sealed } from '../sequence/envelope.ts';
 import { defineSequence } from '../sequence/sealed.ts';
 import type { Sequence } from '../sequence/sequence.ts';
 import { APPLICATIONS_BYTES_MAX, applicationsSchema } from './applications-document.ts';
@@ -43,4 +43,19 @@ export function manifestSequence(application: string, version: string): Sequence
     key: (number) => manifestKey(application, version, number),
     expected: (number) => ({ application, version, number }),
   });
+}
+
+/**
+ * Parses a stored manifest in one step: that of an ordinary release takes a fraction of a millisecond.
+ *
+ * @throws AppError `document_corrupt`, `document_newer`
+ */
+export function parseManifest(
+  bytes: Uint8Array,
+  application: string,
+  version: string,
+  number: number,
+): Manifest {
+  const key = manifestKey(application, version, number);
+  return parseEnvelope(bytes, key, manifestSchema, { application, version, number });
 }

@@ -5,25 +5,23 @@ import {
   DEFAULT_CHANNEL,
 } from '../domain/channel.ts';
 import { newestFor } from '../domain/decide-update.ts';
-import type { Offer } from '../domain/offer.ts';
+import { newestFirst, type Offer } from '../domain/offer.ts';
 import { ARCHES, PLATFORMS } from '../domain/platform.ts';
 import { visitorOn } from '../domain/update-query.ts';
-import { compareVersions, versionText } from '../domain/version.ts';
-import { runAtOnce, type Steps } from '../steps.ts';
+import { versionText } from '../domain/version.ts';
+import { runAtOnce, type Steps, sortInSteps } from '../steps.ts';
+import type { LiveRevision } from './live-revision.ts';
 import { channelsInSteps, type RevisionJson } from './revision-document.ts';
-import type { Revision } from './sequences.ts';
 
 /** One revision of an application, parsed and indexed for answering. Immutable. */
 export interface Snapshot {
-  readonly revision: Revision;
+  readonly revision: LiveRevision;
   /** What clients see: without the offers in `leftOut`. */
   readonly channels: ReadonlyMap<string, ChannelView>;
   /** Every offer of the revision, those in `leftOut` included, newest first. */
   readonly offers: readonly Offer[];
   /** The names, see {@link releaseNameOf}, of the offers whose releases could not be verified. */
   readonly leftOut: ReadonlySet<string>;
-  /** The channels as the revision states them. */
-  readonly stated: ReadonlyMap<string, Channel>;
 }
 
 /** Names, as a `Set` or as the keys of a `Map`. */
@@ -34,35 +32,36 @@ type Names = Pick<ReadonlySet<string>, 'has' | 'size'>;
  *
  * @param faulty names of the offers to leave out
  */
-export function* createSnapshotInSteps(revision: Revision, faulty: Names): Steps<Snapshot> {
-  const stated = yield* channelsInSteps(revision.signed);
-  yield;
-  const offers = [...stated.values()]
-    .flatMap((channel) => channel.offers)
-    .sort((a, b) => compareVersions(b.version, a.version));
-  return yield* leaveOutInSteps({ revision, stated, offers }, faulty);
+export function* createSnapshotInSteps(revision: LiveRevision, faulty: Names): Steps<Snapshot> {
+  const all = [...revision.channels.values()].flatMap((channel) => channel.offers);
+  const offers = yield* sortInSteps(all, newestFirst);
+  return yield* createViewsWithout({ revision, offers }, faulty);
 }
 
 /** Leaves out the faulty offers, and puts back those that are no longer faulty. */
 export function leaveOut(snapshot: Snapshot, faulty: Names): Snapshot {
-  // For thousands of offers, creating the views takes long, and the process answers no request meanwhile.
-  if (isSame(namesIn(snapshot.offers, faulty), snapshot.leftOut)) return snapshot;
   return runAtOnce(leaveOutInSteps(snapshot, faulty));
 }
 
-function* leaveOutInSteps(
-  { revision, stated, offers }: Pick<Snapshot, 'revision' | 'stated' | 'offers'>,
+/** Like {@link leaveOut}, in steps: creating the views of thousands of offers takes long. */
+export function* leaveOutInSteps(snapshot: Snapshot, faulty: Names): Steps<Snapshot> {
+  if (isSame(namesIn(snapshot.offers, faulty), snapshot.leftOut)) return snapshot;
+  return yield* createViewsWithout(snapshot, faulty);
+}
+
+function* createViewsWithout(
+  { revision, offers }: Pick<Snapshot, 'revision' | 'offers'>,
   faulty: Names,
 ): Steps<Snapshot> {
   const leftOut = namesIn(offers, faulty);
   const isUsable = (offer: Offer): boolean =>
     leftOut.size === 0 || !leftOut.has(releaseNameOf(offer));
   const usable = new Map<string, Channel>();
-  for (const [name, channel] of stated) {
+  for (const [name, channel] of revision.channels) {
     yield;
     usable.set(name, { ...channel, offers: channel.offers.filter(isUsable) });
   }
-  return { revision, stated, offers, leftOut, channels: yield* createViewsInSteps(usable) };
+  return { revision, offers, leftOut, channels: yield* createViewsInSteps(usable) };
 }
 
 function namesIn(offers: readonly Offer[], faulty: Names): ReadonlySet<string> {

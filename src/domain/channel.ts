@@ -1,8 +1,8 @@
 import { AppError } from '../errors.ts';
-import { runAtOnce, type Steps } from '../steps.ts';
-import type { Offer } from './offer.ts';
+import { runAtOnce, type Steps, sortInSteps } from '../steps.ts';
+import { newestFirst, type Offer } from './offer.ts';
 import { indexByMachine, type MachineIndex, NO_OFFERS } from './offers-by-machine.ts';
-import { compareVersions, isPrerelease, type Version, versionText } from './version.ts';
+import { isPrerelease, type Version, versionText } from './version.ts';
 
 /** Channels: named lists of offers, and what a client of a channel sees. */
 
@@ -88,10 +88,9 @@ export function* createChannelViewInSteps(
   for (const offer of [...(seen?.offers ?? []), ...channel.offers])
     byVersion.set(versionText(offer.version), offer);
   yield;
-  const offers = [...byVersion.values()]
-    .filter((offer) => offer.status !== 'yanked')
-    .sort((a, b) => compareVersions(b.version, a.version));
+  const shown = [...byVersion.values()].filter((offer) => offer.status !== 'yanked');
   yield;
+  const offers = yield* sortInSteps(shown, newestFirst);
   const offersFor = yield* indexByMachine(offers);
   let own: ChannelView | undefined;
   const view: ChannelView = {

@@ -1,7 +1,7 @@
 import type { ArtifactIdentity } from './release.ts';
 import type { SignatureScheme } from './signature.ts';
 import type { Target } from './target.ts';
-import type { Version, VersionRange } from './version.ts';
+import { compareVersions, type Version, type VersionRange } from './version.ts';
 
 /** A release as a channel offers it: its manifest, its status, and what a decision needs. */
 
@@ -28,4 +28,9 @@ export interface Offer {
   /** Targets whose native builds end: from this version on their machines get other builds that run there. */
   readonly endsNative: readonly Target[];
   readonly artifacts: readonly OfferedArtifact[];
+}
+
+/** For sorting. */
+export function newestFirst(a: Offer, b: Offer): number {
+  return compareVersions(b.version, a.version);
 }

@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import canonicalize from 'canonicalize';
 import { z } from 'zod';
 import { AppError } from '../errors.ts';
-import { runAtOnce, type Steps } from '../steps.ts';
-import { parseJsonInSteps } from './json.ts';
+import { ITEMS_PER_STEP, runAtOnce, type Steps } from '../steps.ts';
+import { type ItemConverters, parseJsonInSteps } from './json.ts';
 
 /**
  * The stored form of a document: `{signed, digest, signatures}`.
@@ -60,8 +60,49 @@ export function digestOf(signed: unknown): string {
 
 /** The bytes to store: `signed` in its canonical form, so that readers can hash it unchanged. */
 export function renderEnvelope(signed: object): Uint8Array {
-  const canonical = canonicalize(signed) ?? '';
-  return Buffer.from(`${HEAD}${canonical},"digest":"${sha256(canonical)}","signatures":[]}\n`);
+  return runAtOnce(renderEnvelopeInSteps(signed));
+}
+
+/** Like {@link renderEnvelope}, in steps: thousands of items take a tenth of a second. */
+export function* renderEnvelopeInSteps(signed: object): Steps<Uint8Array> {
+  const hash = createHash('sha256');
+  const pieces: Uint8Array[] = [Buffer.from(HEAD)];
+  let batch: string[] = [];
+  const flush = (): void => {
+    const piece = Buffer.from(batch.join(''));
+    hash.update(piece);
+    pieces.push(piece);
+    batch = [];
+  };
+  for (const part of canonicalParts(signed)) {
+    if (batch.push(part) < ITEMS_PER_STEP) continue;
+    flush();
+    yield;
+  }
+  flush();
+  pieces.push(Buffer.from(`,"digest":"${hash.digest('hex')}","signatures":[]}\n`));
+  return Buffer.concat(pieces);
+}
+
+/** The canonical form in parts: each item of a list is a part. */
+function* canonicalParts(value: unknown): Generator<string, void> {
+  if (Array.isArray(value)) {
+    yield '[';
+    for (const [index, item] of value.entries()) {
+      yield `${index > 0 ? ',' : ''}${canonicalize(item) ?? 'null'}`;
+    }
+    yield ']';
+  } else if (typeof value === 'object' && value !== null) {
+    let separator = '{';
+    const fields = Object.entries(value).filter(([, field]) => field !== undefined);
+    // RFC 8785 sorts names by UTF-16 code units, as this comparison does.
+    for (const [name, field] of fields.sort(([a], [b]) => (a < b ? -1 : 1))) {
+      yield `${separator}${canonicalize(name)}:`;
+      yield* canonicalParts(field);
+      separator = ',';
+    }
+    yield separator === '{' ? '{}' : '}';
+  } else yield canonicalize(value) ?? 'null';
 }
 
 const HEAD = '{"signed":';
@@ -78,6 +119,8 @@ export interface Expectation<T> {
   /** For messages. */
   readonly key: string;
   readonly check: Check<T>;
+  /** Convert the items of long lists before the check, in a document as {@link renderEnvelope} makes it. */
+  readonly converters?: ItemConverters;
   /**
    * The fields of `signed` that follow from the document's key: a document copied from another key is as
    * wrong as an altered one.
@@ -109,11 +152,11 @@ export function parseEnvelope<S extends z.ZodType>(
 /** Like {@link parseEnvelope}, in steps: thousands of offers take a tenth of a second. */
 export function* parseEnvelopeInSteps<T>(
   bytes: Uint8Array,
-  { key, check, fields }: Expectation<T>,
+  { key, check, fields, converters }: Expectation<T>,
 ): Steps<Sealed<T>> {
   const corrupt = (why: string, cause?: unknown): AppError =>
     new AppError('document_corrupt', `${key} ${why}.`, { cause });
-  const { signed, digest } = yield* openEnvelope(bytes, corrupt);
+  const { signed, digest } = yield* openEnvelope(bytes, corrupt, converters);
   const version = signed.schema_version;
   if (typeof version === 'number' && version > SCHEMA_VERSION) {
     throw new AppError(
@@ -145,11 +188,12 @@ const anyEnvelope = envelopeSchema(z.record(z.string(), z.unknown()));
 function* openEnvelope(
   bytes: Uint8Array,
   corrupt: (why: string, cause?: unknown) => AppError,
+  converters: ItemConverters | undefined,
 ): Steps<{ signed: Record<string, unknown>; digest: string }> {
   let json: unknown;
   try {
     const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-    const rendered = yield* openRendered(text, bytes);
+    const rendered = yield* openRendered(text, bytes, converters);
     if (rendered !== undefined) return rendered;
     json = JSON.parse(text);
   } catch (error) {
@@ -182,6 +226,7 @@ const RENDERED = /,"digest":"([0-9a-f]{64})","signatures":(\[[^[\]]*\])\}\n?$/;
 function* openRendered(
   text: string,
   bytes: Uint8Array,
+  converters: ItemConverters | undefined,
 ): Steps<{ signed: Record<string, unknown>; digest: string } | undefined> {
   // Only the end is searched: signatures are few, and a pattern must not search megabytes.
   const from = Math.max(0, text.length - RENDERED_END_MAX);
@@ -199,7 +244,7 @@ function* openRendered(
   }
   if (hash.digest('hex') !== digest) return undefined;
   const envelope = anyEnvelope.safeParse({
-    signed: yield* parseJsonInSteps(canonical),
+    signed: yield* parseJsonInSteps(canonical, converters),
     digest,
     signatures: JSON.parse(signatures),
   });

@@ -6,24 +6,41 @@ import { ITEMS_PER_STEP, type Steps } from '../steps.ts';
  * For text without white space between its tokens, as canonical JSON (RFC 8785) is. It refuses white space
  * in some places.
  *
- * @throws SyntaxError for all text that JSON.parse refuses
+ * @param converters by the name of a field: convert each item of a list with this name as soon as it is parsed, so
+ *   that the parsed items of a long list are not all in memory at once
+ * @throws SyntaxError for all text that JSON.parse refuses; what a converter throws
  */
-export function* parseJsonInSteps(text: string): Steps<unknown> {
-  const [value, end] = yield* parseValue(text, 0);
+export function* parseJsonInSteps(
+  text: string,
+  converters: ItemConverters = NO_CONVERTERS,
+): Steps<unknown> {
+  const [value, end] = yield* parseValue(text, 0, converters, keepItem);
   if (end !== text.length) throw unexpected(text, end);
   return value;
 }
 
+type ItemConverter = (item: unknown) => unknown;
+/** See {@link parseJsonInSteps}. */
+export type ItemConverters = ReadonlyMap<string, ItemConverter>;
+
+const NO_CONVERTERS: ItemConverters = new Map();
+const keepItem: ItemConverter = (item) => item;
+
 /** A value, and the position after it. */
 type Parsed = readonly [value: unknown, end: number];
 
-function* parseValue(text: string, start: number): Steps<Parsed> {
-  if (text[start] === '{') return yield* parseObject(text, start);
-  if (text[start] === '[') return yield* parseArray(text, start);
+function* parseValue(
+  text: string,
+  start: number,
+  converters: ItemConverters,
+  convert: ItemConverter,
+): Steps<Parsed> {
+  if (text[start] === '{') return yield* parseObject(text, start, converters);
+  if (text[start] === '[') return yield* parseArray(text, start, convert);
   return parseWhole(text, start);
 }
 
-function* parseObject(text: string, start: number): Steps<Parsed> {
+function* parseObject(text: string, start: number, converters: ItemConverters): Steps<Parsed> {
   if (text[start + 1] === '}') return [{}, start + 2];
   const entries: [string, unknown][] = [];
   let at = start;
@@ -32,7 +49,8 @@ function* parseObject(text: string, start: number): Steps<Parsed> {
     const nameEnd = endOfString(text, at + 1);
     const name = String(JSON.parse(text.slice(at + 1, nameEnd)));
     if (text[nameEnd] !== ':') throw unexpected(text, nameEnd);
-    const [value, end] = yield* parseValue(text, nameEnd + 1);
+    const convert = converters.get(name) ?? keepItem;
+    const [value, end] = yield* parseValue(text, nameEnd + 1, converters, convert);
     entries.push([name, value]);
     at = end;
   } while (text[at] === ',');
@@ -42,13 +60,13 @@ function* parseObject(text: string, start: number): Steps<Parsed> {
 }
 
 /** Parses each item in one step: items are small, and only their number is large. */
-function* parseArray(text: string, start: number): Steps<Parsed> {
+function* parseArray(text: string, start: number, convert: ItemConverter): Steps<Parsed> {
   if (text[start + 1] === ']') return [[], start + 2];
   const items: unknown[] = [];
   let at = start;
   do {
     const [item, end] = parseWhole(text, at + 1);
-    items.push(item);
+    items.push(convert(item));
     at = end;
     if (items.length % ITEMS_PER_STEP === 0) yield;
   } while (text[at] === ',');

@@ -25,6 +25,9 @@ export interface Sequence<T> extends ReadableSequence<T> {
   readonly corruptNewest: 'unknown' | 'skipped';
 }
 
+/** What a process needs of a sequence to decide whether its present state is known. */
+export type FollowedSequence = Pick<Sequence<unknown>, 'name' | 'corruptNewest'>;
+
 export interface Entry<T> {
   readonly number: number;
   readonly document: T;
@@ -76,7 +79,7 @@ export async function readDocument<T>(
 /** Like {@link readDocument}, but undefined also for a corrupt document. For lists, which show the other documents. */
 export async function readSoundDocument<T>(
   store: ObjectStore,
-  sequence: Sequence<T>,
+  sequence: ReadableSequence<T>,
   number: number,
 ): Promise<T | undefined> {
   const read = await readChecked(store, sequence, number);
@@ -93,7 +96,7 @@ export async function readSoundDocument<T>(
  */
 export async function readNewer<T>(
   store: ObjectStore,
-  sequence: Sequence<T>,
+  sequence: ReadableSequence<T>,
   after: number,
   known: readonly CorruptDocument[] = [],
 ): Promise<Newer<T>> {
@@ -116,7 +119,7 @@ export async function readNewer<T>(
  */
 export async function findNewest<T>(
   store: ObjectStore,
-  sequence: Sequence<T>,
+  sequence: ReadableSequence<T>,
 ): Promise<Position<T>> {
   return stepBack(store, sequence, await findLast(store, sequence), []);
 }
@@ -127,7 +130,7 @@ export async function findNewest<T>(
  */
 export async function findNewestListed<T>(
   store: ObjectStore,
-  sequence: Sequence<T>,
+  sequence: ReadableSequence<T>,
 ): Promise<Position<T>> {
   const found = await findLast(store, sequence);
   const above = await listNumbers(store, sequence, found);
@@ -169,7 +172,7 @@ export async function findLast<T>(
 /** The numbers above `after` that a listing names, in ascending order. */
 async function listNumbers<T>(
   store: ObjectStore,
-  sequence: Sequence<T>,
+  sequence: ReadableSequence<T>,
   after = 0,
 ): Promise<readonly number[]> {
   const first = sequence.key(1);
@@ -187,7 +190,7 @@ async function listNumbers<T>(
 
 async function stepBack<T>(
   store: ObjectStore,
-  sequence: Sequence<T>,
+  sequence: ReadableSequence<T>,
   last: number,
   holes: readonly number[],
 ): Promise<Position<T>> {
@@ -230,7 +233,7 @@ export function advance<T>(position: Position<T>, newer: Newer<T>): Position<T> 
  * @throws AppError `document_corrupt`, with the option that allows it
  */
 export function refuseUnknownState<T>(
-  sequence: Sequence<T>,
+  sequence: FollowedSequence,
   { corrupt, newest }: Position<T>,
   allowed: readonly number[] = [],
 ): void {

@@ -1,10 +1,20 @@
-import { DAY_MS, dayOf, EARLIER_DAYS, getOrCreate, OTHER, type Row, sumRows } from './counts.ts';
+import type { Steps } from '../steps.ts';
+import {
+  DAY_MS,
+  dayOf,
+  EARLIER_DAYS,
+  getOrCreate,
+  OTHER,
+  type Row,
+  sumRows,
+  sumRowsInSteps,
+} from './counts.ts';
 
 /** Days that keep their versions, platforms and channels. */
 const DETAIL_DAYS = 90;
 /** Days that keep one row for each application. */
 const DAILY_DAYS = 400;
-/** Writing or reading a total with this many rows takes about 100 ms of processor time, at most once an hour. */
+/** Writing or reading a total with this many rows takes about 100 ms of processor time in steps, at most once an hour. */
 const ROWS_MAX = 10_000;
 
 /**
@@ -14,21 +24,28 @@ const ROWS_MAX = 10_000;
  * @param now milliseconds since the Unix epoch
  * @param rowsMax with more rows, the oldest days lose their detail sooner, and then their rows
  */
-export function condense(rows: Iterable<Row>, now: number, rowsMax = ROWS_MAX): Row[] {
+export function* condenseInSteps(
+  rows: Iterable<Row>,
+  now: number,
+  rowsMax = ROWS_MAX,
+): Steps<Row[]> {
   const detailedFrom = dayOf(now - (DETAIL_DAYS - 1) * DAY_MS);
   const keptFrom = dayOf(now - (DAILY_DAYS - 1) * DAY_MS);
   const days = new Map<string, Row[]>();
-  for (const row of sumRows(rows)) getOrCreate(days, row.day, () => []).push(row);
+  for (const row of yield* sumRowsInSteps(rows)) getOrCreate(days, row.day, () => []).push(row);
   const oldestFirst = [...days.keys()].filter((day) => day !== EARLIER_DAYS).sort();
+  yield;
   let size = [...days.values()].reduce((sum, of) => sum + of.length, 0);
   const replace = (day: string, by: Row[]): void => {
     size += by.length - (days.get(day)?.length ?? 0);
     days.set(day, by);
   };
   for (const day of oldestFirst) {
+    yield;
     if (day < detailedFrom || size > rowsMax) replace(day, sumApplications(days.get(day) ?? []));
   }
   for (const day of oldestFirst) {
+    yield;
     if (day >= keptFrom && size <= rowsMax) break;
     const earlier = (days.get(day) ?? []).map((row) => ({ ...row, day: EARLIER_DAYS }));
     replace(EARLIER_DAYS, sumApplications([...(days.get(EARLIER_DAYS) ?? []), ...earlier]));

@@ -1,3 +1,5 @@
+import { ITEMS_PER_STEP, runAtOnce, type Steps } from '../steps.ts';
+
 /** Counts, and sums of them. */
 
 export interface Counts {
@@ -54,12 +56,19 @@ export function dayOf(ms: number): string {
 
 /** One row for each day, application, channel, platform and version. */
 export function sumRows(rows: Iterable<Row>): Row[] {
+  return runAtOnce(sumRowsInSteps(rows));
+}
+
+/** Like {@link sumRows}, in steps. */
+export function* sumRowsInSteps(rows: Iterable<Row>): Steps<Row[]> {
+  let done = 0;
   const sums = new Map<string, Writable<Row>>();
   for (const row of rows) {
     const sum = getOrCreate(sums, groupOf(row), () => ({ ...row, checks: 0, offers: 0, links: 0 }));
     sum.checks += row.checks;
     sum.offers += row.offers;
     sum.links += row.links;
+    if (++done % ITEMS_PER_STEP === 0) yield;
   }
   return [...sums.values()];
 }

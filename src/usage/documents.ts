@@ -1,11 +1,12 @@
 import { z } from 'zod';
 import { AppError } from '../errors.ts';
 import {
-  checkBy,
+  type Check,
   parseEnvelopeInSteps,
-  renderEnvelope,
+  renderEnvelopeInSteps,
   SCHEMA_VERSION,
 } from '../sequence/envelope.ts';
+import { listSchema, parseItemsInSteps } from '../sequence/list-check.ts';
 import type { ReadableSequence } from '../sequence/read-checked.ts';
 import { runInTurns } from '../steps.ts';
 import type { MinuteRow, Row } from './counts.ts';
@@ -23,19 +24,26 @@ const number = z.int().positive();
 const name = z.string().min(1).max(128);
 const time = z.iso.datetime();
 
+const rowSchema = z.object({
+  day: z.string().regex(/^\d{4}-\d{2}-\d{2}$/),
+  application: name,
+  channel: name,
+  platform: name,
+  version: name,
+  checks: count.describe('Checks by clients that run the version.'),
+  offers: count.describe('Answers that offered the version.'),
+  links: count.describe('Links to files of the version that were handed out.'),
+});
+
+const minuteSchema = z.object({
+  minute: z.int(),
+  application: name,
+  checks: count,
+  offers: count,
+});
+
 const rows = z
-  .array(
-    z.object({
-      day: z.string().regex(/^\d{4}-\d{2}-\d{2}$/),
-      application: name,
-      channel: name,
-      platform: name,
-      version: name,
-      checks: count.describe('Checks by clients that run the version.'),
-      offers: count.describe('Answers that offered the version.'),
-      links: count.describe('Links to files of the version that were handed out.'),
-    }),
-  )
+  .array(rowSchema)
   .describe('One row for each day (UTC), application, channel, platform and version.');
 
 export const snapshotSchema = z.object({
@@ -51,7 +59,7 @@ export const snapshotSchema = z.object({
   from: time.describe('When the counter began.'),
   rows,
   minutes: z
-    .array(z.object({ minute: z.int(), application: name, checks: count, offers: count }))
+    .array(minuteSchema)
     .describe('The last minutes, for rates; a minute is counted from the Unix epoch.'),
 });
 
@@ -69,6 +77,29 @@ export const totalSchema = z.object({
     'One row for each day (UTC), application, channel, platform and version; fewer for old days. Day 0000-00-00 is the sum of all days that have no rows any more.',
   ),
 });
+
+/** Without the items of the lists, which are checked in steps. */
+const snapshotOutlineSchema = snapshotSchema.extend({ rows: listSchema, minutes: listSchema });
+const totalOutlineSchema = totalSchema.extend({ rows: listSchema });
+
+const checkSnapshot: Check<z.output<typeof snapshotSchema>> = function* (value) {
+  const { success, data } = snapshotOutlineSchema.safeParse(value);
+  // The whole schema gives a complete error.
+  if (!success) return snapshotSchema.safeParse(value);
+  const rows = yield* parseItemsInSteps(data.rows, rowSchema);
+  const minutes = yield* parseItemsInSteps(data.minutes, minuteSchema);
+  if (rows === undefined || minutes === undefined) return snapshotSchema.safeParse(value);
+  return { success: true, data: { ...data, rows, minutes } };
+};
+
+const checkTotal: Check<z.output<typeof totalSchema>> = function* (value) {
+  const { success, data } = totalOutlineSchema.safeParse(value);
+  if (!success) return totalSchema.safeParse(value);
+  const rows = yield* parseItemsInSteps(data.rows, rowSchema);
+  return rows === undefined
+    ? totalSchema.safeParse(value)
+    : { success: true, data: { ...data, rows } };
+};
 
 /** The counts of one process, from the beginning of its counter to this snapshot. */
 export interface Snapshot {
@@ -98,18 +129,18 @@ export interface AddedCounter {
 }
 
 /** @throws AppError `internal`, `document_too_large`: readers would refuse it */
-export function renderSnapshot({ isClosed, from, ...rest }: Snapshot): Uint8Array {
+export function renderSnapshot({ isClosed, from, ...rest }: Snapshot): Promise<Uint8Array> {
   const head = {
     schema_version: SCHEMA_VERSION,
     type: 'usage_snapshot',
     closed: isClosed,
   } as const;
   const signed = { ...head, from: new Date(from).toISOString(), ...rest };
-  return render(snapshotSchema, signed, SNAPSHOT_BYTES_MAX);
+  return render(checkSnapshot, signed, SNAPSHOT_BYTES_MAX);
 }
 
 /** @throws AppError `internal`, `document_too_large`: readers would refuse it */
-export function renderTotal({ countedSince, counters, ...rest }: Total): Uint8Array {
+export function renderTotal({ countedSince, counters, ...rest }: Total): Promise<Uint8Array> {
   const added = [...counters].map(([counter, { number, addedAt }]) => [
     counter,
     { number, added_at: new Date(addedAt).toISOString() },
@@ -121,16 +152,16 @@ export function renderTotal({ countedSince, counters, ...rest }: Total): Uint8Ar
     counters: Object.fromEntries(added),
     ...rest,
   };
-  return render(totalSchema, signed, TOTAL_BYTES_MAX);
+  return render(checkTotal, signed, TOTAL_BYTES_MAX);
 }
 
-function render(schema: z.ZodType, signed: object, bytesMax: number): Uint8Array {
-  const checked = schema.safeParse(signed);
+async function render<T>(check: Check<T>, signed: object, bytesMax: number): Promise<Uint8Array> {
+  const checked = await runInTurns(check(signed));
   if (!checked.success) {
     const why = `A document of counts would not be readable: ${checked.error.message}`;
     throw new AppError('internal', why, { cause: checked.error });
   }
-  const bytes = renderEnvelope(signed);
+  const bytes = await runInTurns(renderEnvelopeInSteps(signed));
   if (bytes.byteLength <= bytesMax) return bytes;
   const why = `A document of counts would have ${bytes.byteLength} bytes; ${bytesMax} are allowed.`;
   throw new AppError('document_too_large', why);
@@ -142,7 +173,7 @@ export function snapshotsOf(counter: string): ReadableSequence<Snapshot> {
     documentBytesMax: SNAPSHOT_BYTES_MAX,
     parse: async (bytes, number) => {
       const key = snapshotKey(counter, number);
-      const signed = await parse(bytes, key, snapshotSchema, { counter, number });
+      const signed = await parse(bytes, key, checkSnapshot, { counter, number });
       const { closed, from, rows, minutes } = signed;
       return { counter, number, isClosed: closed, from: Date.parse(from), rows, minutes };
     },
@@ -153,7 +184,7 @@ export const totals: ReadableSequence<Total> = {
   key: totalKey,
   documentBytesMax: TOTAL_BYTES_MAX,
   parse: async (bytes, number) => {
-    const signed = await parse(bytes, totalKey(number), totalSchema, { number });
+    const signed = await parse(bytes, totalKey(number), checkTotal, { number });
     const added = Object.entries(signed.counters).map(
       ([counter, { number: last, added_at }]) =>
         [counter, { number: last, addedAt: Date.parse(added_at) }] as const,
@@ -164,13 +195,13 @@ export const totals: ReadableSequence<Total> = {
 };
 
 /** @throws AppError `document_corrupt`, `document_newer` */
-async function parse<S extends z.ZodType>(
+async function parse<T>(
   bytes: Uint8Array,
   key: string,
-  schema: S,
+  check: Check<T>,
   fields: Readonly<Record<string, unknown>>,
-): Promise<z.output<S>> {
-  const steps = parseEnvelopeInSteps(bytes, { key, check: checkBy(schema), fields });
+): Promise<T> {
+  const steps = parseEnvelopeInSteps(bytes, { key, check, fields });
   const { signed } = await runInTurns(steps);
   return signed;
 }

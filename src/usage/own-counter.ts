@@ -143,7 +143,7 @@ async function putSnapshot(
 ): Promise<Snapshot | 'corrupt'> {
   const { counter, number } = snapshot;
   const key = snapshotKey(counter, number);
-  const outcome = await createWhileCurrent(deps, listing, key, renderSnapshot(snapshot));
+  const outcome = await createWhileCurrent(deps, listing, key, await renderSnapshot(snapshot));
   if (outcome === 'created') return snapshot;
   const found = await deps.stored.readSnapshot(counter, number);
   if (found !== 'missing' && found !== 'newer') return found;

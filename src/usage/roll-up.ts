@@ -1,7 +1,8 @@
 import pLimit from 'p-limit';
 import type { Clock } from '../clock.ts';
 import type { ObjectStore } from '../object-store/object-store.ts';
-import { condense } from './condense.ts';
+import { runInTurns } from '../steps.ts';
+import { condenseInSteps } from './condense.ts';
 import { DAY_MS } from './counts.ts';
 import {
   type AddedCounter,
@@ -53,12 +54,12 @@ export async function rollUp(deps: RollUpDeps, listing: Listing): Promise<void> 
   );
   const added = closed.filter((snapshot) => snapshot !== undefined);
   if (added.length === 0) return;
-  const total = nextTotal(stored.total(), added, listing);
+  const total = await nextTotal(stored.total(), added, listing);
   const outcome = await createWhileCurrent(
     deps,
     listing,
     totalKey(total.number),
-    renderTotal(total),
+    await renderTotal(total),
   );
   // Another process was first, or this process created it and the answer was lost. The next listing has it.
   if (outcome === 'exists') return;
@@ -89,8 +90,8 @@ async function close(
   for (let tries = 0; tries < CLOSE_TRIES && !last.isClosed; tries++, number++) {
     const copy = { ...last, number, isClosed: true };
     const key = snapshotKey(counter, number);
-    if ((await createWhileCurrent(deps, listing, key, renderSnapshot(copy))) === 'created')
-      return copy;
+    const bytes = await renderSnapshot(copy);
+    if ((await createWhileCurrent(deps, listing, key, bytes)) === 'created') return copy;
     const found = await deps.stored.readSnapshot(counter, number);
     if (found === 'missing' || found === 'newer') return undefined;
     if (found !== 'corrupt') last = found;
@@ -98,17 +99,18 @@ async function close(
   return last.isClosed ? last : undefined;
 }
 
-function nextTotal(
+async function nextTotal(
   base: Total | undefined,
   added: readonly Snapshot[],
   { totals, counters, present }: Listing,
-): Total {
+): Promise<Total> {
   const named = new Map<string, AddedCounter>();
   for (const [counter, entry] of base?.counters ?? []) {
     // A counter that is forgotten while its objects are in the store would be counted again.
     const isKept = counters.has(counter) || present - entry.addedAt < REMEMBERED_MS;
     if (isKept) named.set(counter, entry);
   }
+  const rows = [...(base?.rows ?? []), ...added.flatMap((snapshot) => snapshot.rows)];
   for (const { counter, number } of added) named.set(counter, { number, addedAt: present });
   return {
     number: Math.max(base?.number ?? 0, totals[0]?.number ?? 0) + 1,
@@ -117,7 +119,7 @@ function nextTotal(
       ...added.map(({ from }) => from),
     ),
     counters: named,
-    rows: condense([...(base?.rows ?? []), ...added.flatMap(({ rows }) => rows)], present),
+    rows: await runInTurns(condenseInSteps(rows, present)),
   };
 }
 

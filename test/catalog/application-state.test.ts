@@ -13,8 +13,8 @@ import {
 } from '../../src/catalog/application-state.ts';
 import { continues, linkOf, refuseBrokenChain, refuseRollback } from '../../src/catalog/chain.ts';
 import { revisionKey } from '../../src/catalog/keys.ts';
-import type { OfferJson } from '../../src/catalog/revision-document.ts';
-import type { Revision } from '../../src/catalog/sequences.ts';
+import type { LiveRevision } from '../../src/catalog/live-revision.ts';
+import { channelsInSteps, type OfferJson } from '../../src/catalog/revision-document.ts';
 import { createSnapshotInSteps, releaseName, type Snapshot } from '../../src/catalog/snapshot.ts';
 import { AppError } from '../../src/errors.ts';
 import { seal } from '../../src/sequence/sealed.ts';
@@ -46,24 +46,20 @@ function offer(version: string): OfferJson {
 function makeRevision(
   number: number,
   versions: readonly string[],
-  before?: Pick<Revision['signed'], 'previous' | 'skipped'>,
-): Revision {
-  return seal({
-    schema_version: 1 as const,
-    type: 'catalog_revision' as const,
-    application: 'desktop',
+  before?: Pick<LiveRevision['signed'], 'previous' | 'skipped'>,
+): LiveRevision {
+  const signed = {
     revision: number,
     previous: before?.previous ?? null,
     skipped: before?.skipped ?? [],
-    change_id: '00000000-0000-4000-8000-000000000000',
-    at: AT,
-    by: 'test',
-    change: { kind: 'publish' as const, version: '1.0.0', channels: ['stable'], reason: null },
-    channels: { stable: { prerelease: false, offers: versions.map(offer), retired: [] } },
-  });
+  };
+  const stable = { prerelease: false, offers: versions.map(offer), retired: [] };
+  const channels = runAtOnce(channelsInSteps({ channels: { stable } }));
+  const { digest } = seal({ ...signed, channels: { stable } });
+  return { signed, digest, channels, document: Buffer.from('') };
 }
 
-const snapshotOf = (revision: Revision): Snapshot =>
+const snapshotOf = (revision: LiveRevision): Snapshot =>
   runAtOnce(createSnapshotInSteps(revision, new Set()));
 
 const revisions = VERSIONS.map((_, index) => makeRevision(index + 1, VERSIONS.slice(0, index + 1)));
@@ -84,7 +80,7 @@ const anyPosition = fc
     corrupt: anyNumbers,
     holes: anyNumbers,
   })
-  .map(({ newest, corrupt, holes }): Position<Revision> => {
+  .map(({ newest, corrupt, holes }): Position<LiveRevision> => {
     const number = newest?.signed.revision ?? 0;
     return {
       newest: newest === undefined ? undefined : { number, document: newest },
@@ -109,7 +105,6 @@ const anyVerified = fc
   .map((found) =>
     found.map(({ version, foundAt, isSound }) => ({
       name: nameOf(version),
-      release: undefined,
       fault: isSound ? undefined : { version, detail: 'its file is missing.', foundAt },
     })),
   );
@@ -133,7 +128,11 @@ const anyEvent: fc.Arbitrary<ApplicationEvent> = fc.oneof(
     at: anyTime,
     missing: fc.option(fc.integer({ min: 1, max: 4 }), { nil: undefined }),
   }),
-  fc.record({ kind: fc.constant('verified' as const), verified: anyVerified }),
+  fc.record({
+    kind: fc.constant('verified' as const),
+    verified: anyVerified,
+    prepared: fc.option(anySnapshot, { nil: undefined }),
+  }),
 );
 
 /** Checks a property of the state before and after the last of any events. */
@@ -157,8 +156,8 @@ const listed = ({ snapshot }: ApplicationState): string[] =>
 describe('the state of an application', () => {
   it('offers exactly the releases of its revision that have no fault', () => {
     forAnyStep((_before, _event, { snapshot, faults }) => {
-      const stated = snapshot?.revision.signed.channels.stable?.offers ?? [];
-      const names = stated.map(({ version }) => nameOf(version));
+      const stated = snapshot?.revision.channels.get('stable')?.offers ?? [];
+      const names = stated.map(({ version }) => nameOf(`${version}`));
       expect([...faults.keys()].filter((name) => !names.includes(name))).toEqual([]);
       expect([...(snapshot?.leftOut ?? [])].sort()).toEqual([...faults.keys()].sort());
       const offered = snapshot?.channels.get('stable')?.offers ?? [];
@@ -276,9 +275,9 @@ describe('the hash chain', () => {
   /** A history in which some revisions are corrupt, and the next one steps over them. */
   const anyHistory = fc
     .array(fc.boolean(), { minLength: 1, maxLength: 8 })
-    .map((corrupt): readonly Entry<Revision>[] => {
-      const sound: Entry<Revision>[] = [];
-      let skipped: Revision['signed']['skipped'] = [];
+    .map((corrupt): readonly Entry<LiveRevision>[] => {
+      const sound: Entry<LiveRevision>[] = [];
+      let skipped: LiveRevision['signed']['skipped'] = [];
       corrupt.forEach((isCorrupt, index) => {
         const number = index + 1;
         if (isCorrupt) {

@@ -158,7 +158,7 @@ describe('a directory whose volume is not mounted', () => {
     await first.start();
     await expect
       .poll(async () => readdir(stateDirectory, { recursive: true }))
-      .toContainEqual(expect.stringMatching(/1\.json$/));
+      .toContainEqual(expect.stringMatching(/1\.catalog$/));
     await first.stop();
 
     await rename(directory, `${directory}-unmounted`);

@@ -1,6 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { type LiveRevision, liveRevisionSequence } from '../../src/catalog/live-revision.ts';
 import { readRevision } from '../../src/catalog/read.ts';
 import { checkRevision, revisionSchema } from '../../src/catalog/revision-document.ts';
 import { createSavedState } from '../../src/catalog/saved-state.ts';
@@ -18,6 +19,10 @@ async function makeRevision(): Promise<Revision> {
   return (await readRevision(deps, 'desktop')) as Revision;
 }
 
+async function parseLive(revision: Revision): Promise<LiveRevision> {
+  return liveRevisionSequence('desktop').parse(revisionSequence('desktop').render(revision), 1);
+}
+
 describe('a revision with a thousand offers', () => {
   it('is parsed in steps, to the same value', async () => {
     const revision = await makeRevision();
@@ -25,7 +30,8 @@ describe('a revision with a thousand offers', () => {
     const parsed = sequence.parse(sequence.render(revision), 1);
     expect(parsed).toBeInstanceOf(Promise);
     expect(await parsed).toEqual(revision);
-    expect(runAtOnce(createSnapshotInSteps(revision, new Set())).offers).toHaveLength(OFFERS);
+    const live = await parseLive(revision);
+    expect(runAtOnce(createSnapshotInSteps(live, new Set())).offers).toHaveLength(OFFERS);
   });
 
   it('is refused when the schema refuses it, with the same message', async () => {
@@ -52,11 +58,13 @@ describe('a revision with a thousand offers', () => {
     try {
       const log = { info: () => {}, warn: () => {}, error: () => {} };
       const saved = createSavedState({ directory: directory.path, location: 'memory:', log });
-      const revision = await makeRevision();
-      expect(await saved.save('desktop', { revision, manifests: [] })).toBe(true);
-      expect(await saved.load('desktop')).toEqual({ revision, manifests: [] });
+      const revision = await parseLive(await makeRevision());
+      const names = Array.from({ length: OFFERS }, (_, index) => `1.0.${index} 1 digest`);
+      const manifests = new Map(names.map((name) => [name, `{"of":"${name} – ä"}\n`]));
+      expect(await saved.save('desktop', { revision, manifests })).toBe(true);
+      expect(await saved.load('desktop')).toEqual({ revision, manifests });
       const [place = ''] = await readdir(directory.path);
-      expect(await readdir(path.join(directory.path, place, 'desktop'))).toEqual(['1.json']);
+      expect(await readdir(path.join(directory.path, place, 'desktop'))).toEqual(['1.catalog']);
     } finally {
       await directory.remove();
     }

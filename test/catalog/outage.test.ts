@@ -240,7 +240,7 @@ describe('saved state', () => {
     for (const edit of [(text: string) => text.slice(0, 400), (text: string) => `${text} `]) {
       const { world, stateDirectory } = await runOnce(['1.0.0']);
       const files = await readdir(stateDirectory, { recursive: true });
-      const saved = files.filter((name) => /desktop.\d+\.json$/.test(name));
+      const saved = files.filter((name) => /desktop.\d+\.catalog$/.test(name));
       expect(saved).toHaveLength(1);
       const file = path.join(stateDirectory, saved[0] ?? '');
       const text = await readFile(file, 'utf8');
@@ -250,6 +250,22 @@ describe('saved state', () => {
       await catalog.start();
       await expect(offered(catalog)).rejects.toMatchObject({ code: 'catalog_unavailable' });
     }
+  });
+
+  it('with an altered manifest is used without it: the store decides', async () => {
+    const { world, stateDirectory } = await runOnce(['1.0.0']);
+    const files = await readdir(stateDirectory, { recursive: true });
+    const file = path.join(stateDirectory, files.find((name) => name.endsWith('.catalog')) ?? '');
+    const text = await readFile(file, 'utf8');
+    expect(text).toContain('"filename":"');
+    await writeFile(file, text.replace(/"filename":"./, '"filename":"~'));
+    world.store.goDown();
+    const catalog = open(world, stateDirectory);
+    await catalog.start();
+    await expect(offered(catalog)).rejects.toMatchObject({ code: 'store_unavailable' });
+    world.store.comeUp();
+    await eventuallyOffers(world, catalog, '1.0.0');
+    expect(problemsOf(catalog)).toBe('');
   });
 
   it('that is lost has no effect while the store answers', async () => {

@@ -147,7 +147,7 @@ describe('on a directory store', () => {
     const state = path.join(env.DATA_DIR, 'state');
     await vi.waitFor(async () => {
       const saved = await readdir(state, { recursive: true });
-      expect(saved).toContainEqual(expect.stringMatching(/desktop.2\.json$/));
+      expect(saved).toContainEqual(expect.stringMatching(/desktop.2\.catalog$/));
     });
     await before.close();
     await writeFile(file, content.subarray(1));

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { condense } from '../../src/usage/condense.ts';
+import { runAtOnce } from '../../src/steps.ts';
+import { condenseInSteps } from '../../src/usage/condense.ts';
 import { type Counts, dayOf, EARLIER_DAYS, type Row } from '../../src/usage/counts.ts';
 import { DAY } from './support.ts';
 
@@ -10,6 +11,9 @@ const rowOf = (age: number, version: string, links: number, application = 'deskt
   ...{ day: dayOf(now - age * DAY), application, channel: 'stable', platform: 'linux', version },
   ...{ checks: 2 * links, offers: links, links },
 });
+
+const condense = (...given: Parameters<typeof condenseInSteps>): Row[] =>
+  runAtOnce(condenseInSteps(...given));
 
 const byText = (a: Row, b: Row): number => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1);
 

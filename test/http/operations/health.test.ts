@@ -148,5 +148,5 @@ describe('liveness and readiness', () => {
 async function isSaved({ config }: TestService): Promise<boolean> {
   const state = path.join(config.dataDirectory, 'state');
   const files = await readdir(state, { recursive: true }).catch(() => []);
-  return files.some((file) => path.basename(file) === '1.json');
+  return files.some((file) => path.basename(file) === '1.catalog');
 }
