@@ -23,7 +23,7 @@ interface ConnectionDeps {
   readonly onCut: (reason: CutReason) => void;
 }
 
-/** How much of a body or of an answer a socket holds. */
+/** How much a socket holds, of a body or of an answer. */
 export const HIGH_WATER_MARK_BYTES = 32 * 1024;
 
 /** Memory of a waiting request and its response object, as measured. */
@@ -36,16 +36,18 @@ const COPIES = 2;
 /** Pipelined requests that may wait; legitimate clients send fewer. */
 const UNANSWERED_MAX = 32;
 
+/** What a stream and its socket hold for a client that does not read. A file's stream shares its buffer with the socket. */
+const STREAM_BYTES = 2 * HIGH_WATER_MARK_BYTES;
+
 /** Buffers cost nothing: they are documents that all answers share. */
 function bytesOf(answer: unknown): number {
   if (typeof answer === 'string') {
     return answer.length < UNCOUNTED_BYTES ? 0 : answer.length * COPIES;
   }
   if (answer == null || Buffer.isBuffer(answer)) return 0;
-  // What a stream and its socket hold for a client that does not read.
-  const readAhead =
-    answer instanceof Readable ? answer.readableHighWaterMark : HIGH_WATER_MARK_BYTES;
-  return readAhead + HIGH_WATER_MARK_BYTES;
+  return answer instanceof Readable
+    ? Math.max(STREAM_BYTES, answer.readableHighWaterMark)
+    : STREAM_BYTES;
 }
 
 export class Connection implements Holder {
