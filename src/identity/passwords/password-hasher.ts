@@ -57,10 +57,11 @@ export function createPasswordHasher({ atOnce = 1, cost = COST } = {}): Password
   const unmatched = renderUnmatchedHash(options);
   const turn = <T>(work: () => Promise<T>, signal: AbortSignal | undefined): Promise<T> => {
     if (limit.pendingCount >= WAITING_MAX) throw overloaded('Too many sign-ins are waiting.');
-    const queuedBehind = limit.activeCount + limit.pendingCount >= atOnce;
+    const hasToWait = limit.activeCount + limit.pendingCount >= atOnce;
     return limit(() => {
-      // Otherwise clients could fill the queue and leave, and others would wait for hashes that have no reader.
-      if (queuedBehind && signal?.aborted === true) {
+      // Clients that fill the queue and leave must not delay others. Without a queue the hash is computed: the client
+      // may have closed only its side of the connection.
+      if (hasToWait && signal?.aborted === true) {
         throw overloaded('The client closed its connection while the sign-in waited.');
       }
       return work();
