@@ -23,13 +23,13 @@ import { connectionLimits } from './http/server/connection-limits.ts';
 import { type ConnectionLimits, createConnections } from './http/server/connections.ts';
 import { BODY_BYTES_MAX } from './http/server/json-body.ts';
 import type { Identity } from './identity/identity.ts';
-import type { PasswordCost } from './identity/passwords/password-hasher.ts';
+import { hashesAtOnce, type PasswordCost } from './identity/passwords/password-hasher.ts';
 import type { Log } from './log.ts';
 import type { ConformingStore } from './object-store/conforming-store.ts';
 import { createDownloadLinks } from './object-store/download-links.ts';
 import type { ObjectStore } from './object-store/object-store.ts';
 import type { Status } from './status/status.ts';
-import { readProcessLimits } from './system.ts';
+import { countProcessors, readProcessLimits } from './system.ts';
 import type { Usage } from './usage/usage.ts';
 
 /** The composition root: with `app/`, decides which part uses which. Never listens. */
@@ -45,6 +45,8 @@ interface AppDeps {
   readonly store?: ObjectStore;
   /** For tests, which use cheaper hashes. Default: that of production. */
   readonly passwordCost?: PasswordCost;
+  /** How many processes of this service share the processors of the machine. Default: 1. */
+  readonly workers?: number;
   /** Default: what this process can afford. */
   readonly limits?: ConnectionLimits;
 }
@@ -94,7 +96,7 @@ export async function buildApp(deps: AppDeps): Promise<BuiltApp> {
     reportOutcome: (component, failure) => (isSuccess) =>
       isSuccess ? status.noteSuccess(component) : status.noteFailure(component, failure),
   };
-  const parts = await openParts(partDeps, catalog, deps.passwordCost);
+  const parts = await openParts(partDeps, catalog, deps);
   const status = openStatus({
     ...reading,
     privateStore,
@@ -132,11 +134,20 @@ export async function buildApp(deps: AppDeps): Promise<BuiltApp> {
 }
 
 /** Every part beside the catalog, and the dependencies that the routes use. */
-async function openParts(deps: PartDeps, catalog: Catalog, passwordCost: PasswordCost | undefined) {
+async function openParts(
+  deps: PartDeps,
+  catalog: Catalog,
+  { passwordCost, workers = 1 }: Pick<AppDeps, 'passwordCost' | 'workers'>,
+) {
   const usage = createUsagePart(deps, catalog);
   const captcha = createCaptchaPart(deps);
   const contact = createContactPart({ ...deps, captcha: captcha.captcha });
-  const accounts = await openAccountsPart({ ...deps, captcha: captcha.captcha, passwordCost });
+  const accounts = await openAccountsPart({
+    ...deps,
+    captcha: captcha.captcha,
+    passwordCost,
+    hashesAtOnce: hashesAtOnce({ processors: countProcessors(), workers }),
+  });
   const monitoring = createMonitoringPart(deps);
   return {
     // The status page shows their components in this order.

@@ -29,6 +29,7 @@ interface AccountsPartDeps extends PartDeps {
   readonly captcha: Captcha;
   /** Default: that of production. */
   readonly passwordCost: PasswordCost | undefined;
+  readonly hashesAtOnce: number;
 }
 
 /** Limits requests with a token from one IP address. A request without a valid token costs little. */
@@ -77,7 +78,10 @@ function createProvider(deps: AccountsPartDeps): IdentityProvider | undefined {
     const onOutcome = (failure: AppError | undefined) => report(failure === undefined);
     return createGotrueProvider({ ...provider, clock, onOutcome });
   }
-  const passwords = createPasswordHasher({ cost: deps.passwordCost });
+  const passwords = createPasswordHasher({
+    cost: deps.passwordCost,
+    atOnce: deps.hashesAtOnce,
+  });
   return createEmbeddedProvider({ store, clock, randomness, passwords });
 }
 

@@ -7,7 +7,7 @@ import { revokeAllDeveloperKeys } from './developer-keys/developer-keys.ts';
 import { notSignedIn, unknownAccount } from './identity-errors.ts';
 import type { PasswordHasher } from './passwords/password-hasher.ts';
 import { checkPassword } from './passwords/password-rule.ts';
-import { type ProofDeps, proveOwner } from './prove-password.ts';
+import { type OwnerProof, type ProofDeps, proveOwner } from './prove-password.ts';
 import { endAllSessions } from './sessions/end-session.ts';
 
 /**
@@ -33,11 +33,10 @@ export async function setPassword(
   return commitPassword(deps, id, await deps.passwords.hash(password));
 }
 
-interface PasswordChange {
+interface PasswordChange extends OwnerProof {
   readonly account: string;
   /** The session that requests the change. It continues. */
   readonly session: string;
-  readonly password: string;
   readonly newPassword: string;
 }
 
@@ -51,7 +50,7 @@ interface PasswordChange {
  */
 export async function changeOwnPassword(
   deps: ChangeDeps & ProofDeps,
-  { account: id, session, password, newPassword }: PasswordChange,
+  { account: id, session, password, newPassword, signal }: PasswordChange,
 ): Promise<void> {
   const { passwords } = deps.provider;
   if (passwords === undefined) {
@@ -62,8 +61,8 @@ export async function changeOwnPassword(
   }
   const account = await requireOpenAccount(deps, id);
   await checkPassword(newPassword, account.email, '/new_password');
-  await proveOwner(deps, account, password);
-  const hash = await passwords.hash(newPassword);
+  await proveOwner(deps, account, { password, signal });
+  const hash = await passwords.hash(newPassword, signal);
   await commitPassword(deps, id, hash, { session, proven: account.password });
 }
 

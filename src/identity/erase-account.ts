@@ -5,7 +5,7 @@ import { type ChangeDeps, changeAccount } from './accounts/change-account.ts';
 import { endInvitations, endInvitationsOf } from './accounts/invitations.ts';
 import { notSignedIn } from './identity-errors.ts';
 import { accountPrefix, developerKeysPrefix, sessionsPrefix } from './keys.ts';
-import { type ProofDeps, proveOwner } from './prove-password.ts';
+import { type OwnerProof, type ProofDeps, proveOwner } from './prove-password.ts';
 import { endAllSessions } from './sessions/end-session.ts';
 
 const ERASED = { reason: 'erased', keptMs: END_KEPT_MS_MIN };
@@ -53,12 +53,12 @@ export async function eraseBelongings(deps: AppendDeps, id: string): Promise<voi
 export async function eraseOwnAccount(
   deps: ChangeDeps & ProofDeps,
   id: string,
-  password: string,
+  proof: OwnerProof,
 ): Promise<void> {
   const account = await readAccount(deps.store, id);
   if (account !== undefined) {
     await deps.guard?.(account);
-    await proveOwner(deps, account, password);
+    await proveOwner(deps, account, proof);
     await changeAccount(deps, id, () => ({ change: 'to be erased' }));
   } else if (!(await isEnded(deps.store, accountPrefix(id)))) {
     throw notSignedIn();

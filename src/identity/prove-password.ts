@@ -27,14 +27,14 @@ export const FAILURE_MS_MIN = 500;
  */
 export async function provePassword(
   { provider, lockout, clock }: ProofDeps,
-  { email, password }: Credentials,
+  { email, password, signal }: Credentials,
   message = 'The mail address or the password is wrong.',
 ): Promise<VerifiedIdentity> {
   const waitOutRest = startPadding(clock, FAILURE_MS_MIN);
   // Derived from the address, because the provider's identifier of the user is not known yet.
   const limited = accountIdOf(provider.name, email);
   await lockout.admit(limited);
-  const identity = await provider.verifyPassword({ email, password });
+  const identity = await provider.verifyPassword({ email, password, signal });
   if (identity === undefined) {
     await lockout.noteFailure(limited);
     await waitOutRest();
@@ -44,6 +44,9 @@ export async function provePassword(
   return identity;
 }
 
+/** What the owner of an account sends as a proof. */
+export type OwnerProof = Pick<Credentials, 'password' | 'signal'>;
+
 /**
  * Verifies the password of an account's owner again, before changes that a stolen token must not make.
  *
@@ -52,10 +55,11 @@ export async function provePassword(
 export async function proveOwner(
   deps: ProofDeps,
   account: Account,
-  password: string,
+  { password, signal }: OwnerProof,
 ): Promise<void> {
   const message = 'The password is wrong.';
-  const { subject } = await provePassword(deps, { email: account.email, password }, message);
+  const { email } = account;
+  const { subject } = await provePassword(deps, { email, password, signal }, message);
   if (subject === account.subject) return;
   // The provider has given the address to another user meanwhile.
   throw new AppError('invalid_credentials', message);

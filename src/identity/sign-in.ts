@@ -5,7 +5,7 @@ import type { Account } from './accounts/account-document.ts';
 import { changeAccount } from './accounts/change-account.ts';
 import { accountLocked } from './identity-errors.ts';
 import { type ProofDeps, provePassword } from './prove-password.ts';
-import type { VerifiedIdentity } from './providers/identity-provider.ts';
+import type { Credentials, VerifiedIdentity } from './providers/identity-provider.ts';
 import type { Device } from './sessions/begin-session.ts';
 import type { OpenSession } from './sessions/open-session.ts';
 import type { ClientPlatform } from './sessions/session-document.ts';
@@ -15,9 +15,7 @@ export interface SignInDeps extends AppendDeps, ProofDeps {
   readonly sessions: Sessions;
 }
 
-interface SignIn {
-  readonly email: string;
-  readonly password: string;
+interface SignIn extends Credentials {
   readonly platform: ClientPlatform;
   readonly device: Device;
 }
@@ -34,8 +32,8 @@ interface SignIn {
 export async function signIn(deps: SignInDeps, request: SignIn): Promise<OpenSession> {
   const { sessions, clock } = deps;
   const startedAt = clock.now();
-  const { email, password } = request;
-  const identity = await provePassword(deps, { email: normalizeEmail(email), password });
+  const { email, password, signal } = request;
+  const identity = await provePassword(deps, { email: normalizeEmail(email), password, signal });
   const account = await openAccount(deps, identity);
   if (account.locked !== null) throw accountLocked();
   return sessions.begin(account, request.platform, request.device, startedAt);

@@ -6,13 +6,11 @@ import { AppError } from '../errors.ts';
 import { isMissing, storeError, symbolicLink, translate } from './filesystem-errors.ts';
 import { listFiles, statIfPresent } from './filesystem-list.ts';
 import { pathOf } from './filesystem-names.ts';
+import { FileStream } from './filesystem-stream.ts';
 import { refuseLinkedDirectory } from './filesystem-volume.ts';
 import { compareKeys, parseKey, parsePrefix } from './key.ts';
 import type { ListOptions, ObjectInfo, ObjectStore } from './object-store.ts';
 import { checkCeiling, resolveRange } from './range.ts';
-
-/** The bytes in memory for each download while its client does not read. */
-const READ_AHEAD_BYTES = 32 * 1024;
 
 /**
  * The methods of the directory store that read.
@@ -56,9 +54,8 @@ export function createReader(
       open(key, signal, async (file, info) => {
         try {
           const { start, end } = resolveRange(range, info.size);
-          // An empty object has no last byte. Its stream must still end and close the file.
-          const bounds = end < start ? {} : { start, end };
-          const stream = file.createReadStream({ ...bounds, highWaterMark: READ_AHEAD_BYTES });
+          const path = pathOf(root, key);
+          const stream = new FileStream(file, { start, length: end - start + 1, path });
           return { ...info, stream: signal ? addAbortSignal(signal, stream) : stream };
         } catch (error) {
           await file.close();

@@ -10,6 +10,7 @@ import { errorResponses } from '../error-responses.ts';
 import { signedOutWhenErased } from './account-error.ts';
 import type { AccountsDeps } from './accounts-deps.ts';
 import { asOwner, openIdentity, requirePrincipal } from './authenticate.ts';
+import { signalOfClient } from './client-signal.ts';
 import { SIGNED_IN, SIGNED_IN_CHANGE } from './error-codes.ts';
 import { nameSchema, passwordSchema } from './request-field.ts';
 import { clearSessionCookie } from './session-cookie.ts';
@@ -78,8 +79,8 @@ export function registerAccount(app: App, deps: AccountsDeps): void {
     const principal = await requirePrincipal(deps, request);
     await deps.tryLimit.consume(request.ip);
     const owner = asOwner(openIdentity(deps), principal);
-    const { password } = request.body;
-    await eraseOwnAccount(owner, principal.account, password).catch(signedOutWhenErased);
+    const proof = { password: request.body.password, signal: signalOfClient(request, reply) };
+    await eraseOwnAccount(owner, principal.account, proof).catch(signedOutWhenErased);
     clearSessionCookie(reply, deps.cookies);
     return reply.code(204).send(null);
   });

@@ -7,6 +7,7 @@ import { errorResponses } from '../error-responses.ts';
 import { tryAgainWhenUnknown } from './account-error.ts';
 import type { AccountsDeps } from './accounts-deps.ts';
 import { openIdentity } from './authenticate.ts';
+import { signalOfClient } from './client-signal.ts';
 import { ACCOUNTS, WITH_BODY, WRITING } from './error-codes.ts';
 import {
   deviceIdSchema,
@@ -73,6 +74,7 @@ export function registerLogin(app: App, deps: AccountsDeps): void {
     const session = await signIn(identity, {
       email,
       password,
+      signal: signalOfClient(request, reply),
       platform,
       device: {
         id: device.id,

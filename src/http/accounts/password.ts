@@ -5,6 +5,7 @@ import { errorResponses } from '../error-responses.ts';
 import { signedOutWhenErased } from './account-error.ts';
 import type { AccountsDeps } from './accounts-deps.ts';
 import { asOwner, openIdentity, requirePrincipal } from './authenticate.ts';
+import { signalOfClient } from './client-signal.ts';
 import { SIGNED_IN_CHANGE } from './error-codes.ts';
 import { newPasswordSchema, passwordSchema } from './request-field.ts';
 
@@ -36,7 +37,8 @@ export function registerPassword(app: App, deps: AccountsDeps): void {
     const { password, new_password: newPassword } = request.body;
     const { account, session } = principal;
     const owner = asOwner(openIdentity(deps), principal);
-    const change = { account, session, password, newPassword };
+    const signal = signalOfClient(request, reply);
+    const change = { account, session, password, newPassword, signal };
     await changeOwnPassword(owner, change).catch(signedOutWhenErased);
     return reply.code(204).send(null);
   });

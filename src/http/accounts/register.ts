@@ -5,6 +5,7 @@ import type { App } from '../deps.ts';
 import { errorResponses } from '../error-responses.ts';
 import type { AccountsDeps } from './accounts-deps.ts';
 import { openIdentity } from './authenticate.ts';
+import { signalOfClient } from './client-signal.ts';
 import { ACCOUNTS, WITH_BODY, WRITING } from './error-codes.ts';
 import {
   EXAMPLE_EMAIL,
@@ -70,6 +71,7 @@ export function registerRegister(app: App, deps: AccountsDeps): void {
     await registerPerson(identity, {
       email: normalizeEmail(email),
       password,
+      signal: signalOfClient(request, reply),
       name: name ?? null,
       ...(invitation === undefined ? {} : { invitation }),
     });

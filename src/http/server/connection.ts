@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { Readable } from 'node:stream';
 import type { Holder, MemoryBudget } from './memory-budget.ts';
 
 /** One client's connection. It answers requests one at a time and counts the memory that they hold. */
@@ -22,7 +23,7 @@ interface ConnectionDeps {
   readonly onCut: (reason: CutReason) => void;
 }
 
-/** How much a stream reads ahead of a client, of a body or of a file. */
+/** How much a socket holds, of a body or of an answer. */
 export const HIGH_WATER_MARK_BYTES = 32 * 1024;
 
 /** Memory of a waiting request and its response object, as measured. */
@@ -35,7 +36,7 @@ const COPIES = 2;
 /** Pipelined requests that may wait; legitimate clients send fewer. */
 const UNANSWERED_MAX = 32;
 
-/** What a stream and its socket hold for a client that does not read. */
+/** What a stream and its socket hold for a client that does not read. A file's stream shares its buffer with the socket. */
 const STREAM_BYTES = 2 * HIGH_WATER_MARK_BYTES;
 
 /** Buffers cost nothing: they are documents that all answers share. */
@@ -43,7 +44,10 @@ function bytesOf(answer: unknown): number {
   if (typeof answer === 'string') {
     return answer.length < UNCOUNTED_BYTES ? 0 : answer.length * COPIES;
   }
-  return answer == null || Buffer.isBuffer(answer) ? 0 : STREAM_BYTES;
+  if (answer == null || Buffer.isBuffer(answer)) return 0;
+  return answer instanceof Readable
+    ? Math.max(STREAM_BYTES, answer.readableHighWaterMark)
+    : STREAM_BYTES;
 }
 
 export class Connection implements Holder {

@@ -14,45 +14,73 @@ export interface PasswordCost {
 }
 
 const COST: PasswordCost = { memoryCost: 19_456, timeCost: 2 };
-/** Bounded, so that many concurrent sign-ins cannot use up the memory. */
+/** Bounded, so that many concurrent sign-ins cannot use up the memory. The last one waits about two seconds. */
 const WAITING_MAX = 50;
 const RETRY_AFTER_SECONDS = 5;
+/** A hash takes one of the four threads of a process. The others read files meanwhile. */
+const AT_ONCE_MAX = 2;
 
-/** Computes hashes outside the event loop, a few at a time. */
+/**
+ * Computes hashes outside the event loop, a few at a time. The others wait in a bounded queue. A hash is not computed
+ * when its signal is aborted before its turn.
+ */
 export interface PasswordHasher {
   /** The hash in PHC form. @throws AppError `overloaded` */
-  hash(password: string): Promise<string>;
+  hash(password: string, signal?: AbortSignal): Promise<string>;
   /**
    * Whether the hash is the password's. Without a hash: `false`, after the same time.
    *
    * @throws AppError `overloaded`
    */
-  verify(hash: string | null, password: string): Promise<boolean>;
+  verify(hash: string | null, password: string, signal?: AbortSignal): Promise<boolean>;
 }
 
 /**
- * @param options.atOnce how many hashes are computed at once; fewer than the cores, so that requests are answered
+ * How many hashes a process may compute at once, so that all workers of the service together use at most half of the
+ * processors. Each worker computes one at least, so with more workers than that they use more.
+ */
+export function hashesAtOnce(machine: {
+  readonly processors: number;
+  readonly workers: number;
+}): number {
+  const share = Math.floor(machine.processors / 2 / machine.workers);
+  return Math.min(Math.max(share, 1), AT_ONCE_MAX);
+}
+
+/**
+ * @param options.atOnce how many hashes are computed at once: see {@link hashesAtOnce}
  * @param options.cost lower only in tests: the cost makes it slow to guess the password of a stolen hash
  */
 export function createPasswordHasher({ atOnce = 1, cost = COST } = {}): PasswordHasher {
   const limit = pLimit(atOnce);
   const options = { type: argon2.argon2id, parallelism: 1, ...cost } as const;
   const unmatched = renderUnmatchedHash(options);
-  const turn = <T>(work: () => Promise<T>): Promise<T> => {
-    if (limit.pendingCount >= WAITING_MAX) {
-      throw new AppError('overloaded', 'Too many sign-ins are waiting. Try again shortly.', {
-        retryAfterSeconds: RETRY_AFTER_SECONDS,
-      });
-    }
-    return limit(work);
+  const turn = <T>(work: () => Promise<T>, signal: AbortSignal | undefined): Promise<T> => {
+    if (limit.pendingCount >= WAITING_MAX) throw overloaded('Too many sign-ins are waiting.');
+    const hasToWait = limit.activeCount + limit.pendingCount >= atOnce;
+    return limit(() => {
+      // Clients that fill the queue and leave must not delay others. Without a queue the hash is computed: the client
+      // may have closed only its side of the connection.
+      if (hasToWait && signal?.aborted === true) {
+        throw overloaded('The client closed its connection while the sign-in waited.');
+      }
+      return work();
+    });
   };
   return {
-    hash: async (password) => turn(() => argon2.hash(normalize(password), options)),
-    verify: async (hash, password) => {
-      const isRight = await turn(() => argon2.verify(hash ?? unmatched, normalize(password)));
+    hash: async (password, signal) => turn(() => argon2.hash(normalize(password), options), signal),
+    verify: async (hash, password, signal) => {
+      const work = () => argon2.verify(hash ?? unmatched, normalize(password));
+      const isRight = await turn(work, signal);
       return isRight && hash !== null;
     },
   };
+}
+
+function overloaded(why: string): AppError {
+  return new AppError('overloaded', `${why} Try again shortly.`, {
+    retryAfterSeconds: RETRY_AFTER_SECONDS,
+  });
 }
 
 /** Keyboards compose accents in different ways: this makes them one text (RFC 8265, section 4.2). */

@@ -13,7 +13,7 @@ export function createEmbeddedProvider(
   return {
     name: 'embedded',
     passwords,
-    register: async ({ email, password, name }) => {
+    register: async ({ email, password, name, signal }) => {
       await checkPassword(password, email);
       // Does the same work for registered and unknown addresses: hashing and creating take most of the time.
       return createAccount(deps, {
@@ -23,12 +23,12 @@ export function createEmbeddedProvider(
         emailVerified: false,
         name,
         providerTier: null,
-        password: await passwords.hash(password),
+        password: await passwords.hash(password, signal),
       });
     },
-    verifyPassword: async ({ email, password }) => {
+    verifyPassword: async ({ email, password, signal }) => {
       const account = await readAccount(store, accountIdOf('embedded', email));
-      const isRight = await passwords.verify(account?.password ?? null, password);
+      const isRight = await passwords.verify(account?.password ?? null, password, signal);
       if (!isRight || account === undefined) return undefined;
       const { subject, emailVerified, name } = account;
       return { subject, email: account.email, emailVerified, name, tier: null };

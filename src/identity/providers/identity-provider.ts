@@ -39,6 +39,8 @@ export interface Credentials {
   /** See `normalizeEmail`. */
   readonly email: string;
   readonly password: string;
+  /** Aborted when the client leaves: a provider need not begin to check the password then. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 export interface NewPerson extends Credentials {

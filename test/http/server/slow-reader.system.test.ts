@@ -84,6 +84,15 @@ describe('a client that reads slowly', () => {
     for (const socket of [silent, busy]) socket.destroy();
   });
 
+  it('holds 128 KiB of memory, which are counted until it leaves', async () => {
+    const heldBytes = async () =>
+      Number(/held_bytes (\d+)/.exec(await service.app.metrics.metrics())?.[1]);
+    const socket = await openSilent(port, requestText('GET', file));
+    await expect.poll(heldBytes).toBe(128 * 1024);
+    socket.destroy();
+    await expect.poll(heldBytes).toBe(0);
+  });
+
   it('is cut when it reads below the minimum rate', async () => {
     const before = await cutCount('slow_reader');
     const socket = await openSilent(port, requestText('GET', file));

@@ -1,6 +1,9 @@
 import argon2 from 'argon2';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { createPasswordHasher } from '../../../src/identity/passwords/password-hasher.ts';
+import {
+  createPasswordHasher,
+  hashesAtOnce,
+} from '../../../src/identity/passwords/password-hasher.ts';
 import { PASSWORD_LENGTH_MIN } from '../../../src/identity/passwords/password-rule.ts';
 
 const CHEAP = { memoryCost: 8, timeCost: 1 };
@@ -75,6 +78,43 @@ describe('passwords', () => {
     }
     expect(refused.length).toBe(80 - done.length);
     expect(await verify(known, 'correct horse')).toBe(true);
+  });
+
+  it.each([
+    // processors, workers, at once in each worker
+    [1, 1, 1],
+    [2, 1, 1],
+    [4, 1, 2],
+    [4, 2, 1],
+    [2, 2, 1],
+    // The other threads of a process are for files.
+    [32, 1, 2],
+    [32, 8, 2],
+  ])('on %i processors with %i workers are hashed %i at a time', (processors, workers, atOnce) => {
+    expect(hashesAtOnce({ processors, workers })).toBe(atOnce);
+  });
+
+  it('are not hashed when the client left before their turn, and others take their places', async () => {
+    const { hash } = createPasswordHasher({ cost: CHEAP });
+    const work = vi.spyOn(argon2, 'hash');
+    const leaving = new AbortController();
+    const first = hash('correct horse', leaving.signal);
+    const left = Promise.allSettled(
+      Array.from({ length: 50 }, () => hash('of a client that left', leaving.signal)),
+    );
+    leaving.abort();
+    // The hash that has begun is completed.
+    expect(await first).toMatch(/^\$argon2id/);
+    expect(await hash('of a client that waits')).toMatch(/^\$argon2id/);
+    for (const outcome of await left) {
+      expect(outcome).toMatchObject({ status: 'rejected', reason: { code: 'overloaded' } });
+    }
+    expect(work).toHaveBeenCalledTimes(2);
+  });
+
+  it('are hashed for a client that only closed its side, while no other waits', async () => {
+    const { hash } = createPasswordHasher({ cost: CHEAP });
+    expect(await hash('correct horse', AbortSignal.abort())).toMatch(/^\$argon2id/);
   });
 
   it('take as long to verify without a hash as with one, from the first one on', async () => {
