@@ -1,42 +1,24 @@
 import { parseArgs } from 'node:util';
-import { benchAccessToken } from './bench/access-token.ts';
 import type { Bench, BenchContext } from './bench/bench.ts';
-import { benchCheckUpdate } from './bench/check-update.ts';
-import { benchCommandLine } from './bench/command-line.ts';
-import { benchDecision } from './bench/decision.ts';
-import { benchEnumeration } from './bench/enumeration.ts';
-import { benchLoginStorm } from './bench/login-storm.ts';
-import { benchPublish } from './bench/publish.ts';
-import { benchRefresh } from './bench/refresh.ts';
+import { benchGrowth } from './bench/growth.ts';
 import { findS3Place } from './bench/s3.ts';
-import { benchStart } from './bench/start.ts';
-import { benchSwap } from './bench/swap.ts';
 import { isMissed, renderTable } from './bench/table.ts';
 import { openWorkspace } from './bench/workspace.ts';
 
 /** `npm run bench`: measures the promised speed against baselines measured in the same run. */
 
 const BENCHES: Readonly<Record<string, Bench>> = {
-  'check-update': benchCheckUpdate,
-  decision: benchDecision,
-  publish: benchPublish,
-  start: benchStart,
-  'access-token': benchAccessToken,
-  refresh: benchRefresh,
-  'login-storm': benchLoginStorm,
-  enumeration: benchEnumeration,
-  'command-line': benchCommandLine,
-  swap: benchSwap,
+  growth: benchGrowth,
 };
 
 const USAGE = `npm run bench -- [NAMES…] [OPTIONS]
 
 Names (all of them by default): ${Object.keys(BENCHES).join(', ')}
 
-  --rounds N     rounds of every comparison (7)
+  --rounds N     rounds of every comparison (5)
+  --seconds N    how long one measurement lasts (20)
+  --releases N   releases of the largest catalog in growth (100000)
   --size MIB     size of the file to publish (1024)
-  --s3-size MIB  size of the file to publish to S3, in three rounds (256: some servers keep every round in memory)
-  --node-arg A   Node argument for the measured processes, such as --node-arg=--cpu-prof; repeatable
   --strict       exit with 1 when a target is missed
 
 The S3 benchmarks run when TEST_S3_ENDPOINT or S3_ENDPOINT is set, with the credentials for that server.`;
@@ -44,10 +26,10 @@ The S3 benchmarks run when TEST_S3_ENDPOINT or S3_ENDPOINT is set, with the cred
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
-    rounds: { type: 'string', default: '7' },
+    rounds: { type: 'string', default: '5' },
+    seconds: { type: 'string', default: '20' },
+    releases: { type: 'string', default: '100000' },
     size: { type: 'string', default: '1024' },
-    's3-size': { type: 'string', default: '256' },
-    'node-arg': { type: 'string', multiple: true, default: [] },
     strict: { type: 'boolean', default: false },
     help: { type: 'boolean', short: 'h', default: false },
   },
@@ -70,10 +52,11 @@ try {
   const context: BenchContext = {
     workspace,
     rounds: Number(values.rounds),
+    seconds: Number(values.seconds),
     s3: findS3Place(process.env),
+    releases: Number(values.releases),
     sizeMib: Number(values.size),
-    s3SizeMib: Number(values['s3-size']),
-    nodeArgs: values['node-arg'],
+    profileDirectory: undefined,
     progress: showProgress,
   };
   console.log(`Node ${process.version}, ${process.platform} ${process.arch}\n`);
