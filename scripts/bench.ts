@@ -1,6 +1,8 @@
 import { parseArgs } from 'node:util';
 import type { Bench, BenchContext } from './bench/bench.ts';
 import { benchGrowth } from './bench/growth.ts';
+import { benchPeers } from './bench/peers.ts';
+import { benchRoutes } from './bench/routes.ts';
 import { findS3Place } from './bench/s3.ts';
 import { isMissed, renderTable } from './bench/table.ts';
 import { openWorkspace } from './bench/workspace.ts';
@@ -8,6 +10,8 @@ import { openWorkspace } from './bench/workspace.ts';
 /** `npm run bench`: measures the promised speed against baselines measured in the same run. */
 
 const BENCHES: Readonly<Record<string, Bench>> = {
+  routes: benchRoutes,
+  peers: benchPeers,
   growth: benchGrowth,
 };
 
@@ -48,12 +52,18 @@ const workspace = await openWorkspace();
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   process.once(signal, () => workspace.remove().finally(() => process.exit(130)));
 }
+const s3 = findS3Place(process.env);
+if (s3 !== undefined) {
+  // The AWS SDK, with which the benchmarks fill the store, reads its keys from the environment.
+  process.env.AWS_ACCESS_KEY_ID = s3.accessKeyId;
+  process.env.AWS_SECRET_ACCESS_KEY = s3.secretAccessKey;
+}
 try {
   const context: BenchContext = {
     workspace,
     rounds: Number(values.rounds),
     seconds: Number(values.seconds),
-    s3: findS3Place(process.env),
+    s3,
     releases: Number(values.releases),
     sizeMib: Number(values.size),
     profileDirectory: undefined,

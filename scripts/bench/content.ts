@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import pLimit from 'p-limit';
+import { openStore } from '../../src/app/stores.ts';
 import { type Channels, registerApplication } from '../../src/catalog/change.ts';
 import { announceChange, findLastHint } from '../../src/catalog/hints.ts';
 import { artifactKey, artifactObject } from '../../src/catalog/keys.ts';
@@ -13,12 +14,14 @@ import {
   withdrawnBytes,
 } from '../../src/catalog/revision-document.ts';
 import { manifestSequence, type Revision, revisionSequence } from '../../src/catalog/sequences.ts';
+import { loadConfig } from '../../src/config.ts';
 import type { Artifact, Release } from '../../src/domain/release.ts';
 import { openFilesystemStore } from '../../src/object-store/filesystem.ts';
 import { pathOf } from '../../src/object-store/filesystem-names.ts';
 import type { ObjectStore } from '../../src/object-store/object-store.ts';
 import { seal } from '../../src/sequence/sealed.ts';
 import { systemClock, systemRandomness } from '../../src/system.ts';
+import type { Environment } from './server.ts';
 
 /** Fills a store with the documents that years of publishing leave. */
 
@@ -51,7 +54,7 @@ const AT = '2026-11-01T12:00:00.000Z';
 const HEADER = { schema_version: 1 as const, at: AT, by: 'bench', skipped: [] };
 
 /** A typical text of about 500 characters. */
-const NOTES = `## What is new\n\n${'- Opens large projects twice as fast, and reports a file that it cannot read.\n'.repeat(6)}`;
+export const NOTES = `## What is new\n\n${'- Opens large projects twice as fast, and reports a file that it cannot read.\n'.repeat(6)}`;
 
 /** The version of the release with this index, counted from 0. */
 export function versionAt(index: number): string {
@@ -72,6 +75,13 @@ export async function openDirectoryTarget(dataDirectory: string): Promise<Target
       writeFileSync(file, bytes);
     },
   };
+}
+
+/** @param env the settings of a service on S3 */
+export async function openS3Target(env: Environment): Promise<Target> {
+  const deps = { config: loadConfig(env), clock: systemClock, randomness: systemRandomness };
+  const store = await openStore(deps);
+  return { store, write: (key, bytes) => store.create(key, bytes) };
 }
 
 /** Writes the releases of an application, and one revision for each of them. Only the last revision has offers. */

@@ -1,18 +1,15 @@
 import { execFile } from 'node:child_process';
-import { readFile } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 
 /** What a process and its children use, read from outside: from `/proc` on Linux, by `ps` elsewhere. */
 export interface Usage {
-  /** Milliseconds of user and system time of all threads, in steps of 10 on Linux. */
+  /** Milliseconds of user and system time of all running threads. */
   readonly cpuMs: number;
   readonly residentMib: number;
   /** Everything that it read from files and sockets since its start; not a number without `/proc`. */
   readonly readBytes: number;
 }
-
-/** Linux reports times in these units on every architecture. */
-const TICK_MS = 10;
 
 /** @throws Error when the process has ended */
 export async function readUsage(pid: number): Promise<Usage> {
@@ -30,15 +27,17 @@ async function childrenOf(pid: number): Promise<readonly number[]> {
 }
 
 async function readProc(pid: number): Promise<Usage> {
-  const [stat, status, io] = await Promise.all(
-    ['stat', 'status', 'io'].map((name) => readFile(`/proc/${pid}/${name}`, 'utf8')),
+  const threads = await readdir(`/proc/${pid}/task`);
+  const [status = '', io = '', ...times] = await Promise.all(
+    ['status', 'io', ...threads.map((thread) => `task/${thread}/schedstat`)].map((name) =>
+      readFile(`/proc/${pid}/${name}`, 'utf8'),
+    ),
   );
-  // The name of the program is in parentheses and may contain spaces. utime and stime are fields 14 and 15.
-  const fields = (stat ?? '').slice((stat ?? '').lastIndexOf(')') + 2).split(' ');
   return {
-    cpuMs: (Number(fields[11]) + Number(fields[12])) * TICK_MS,
-    residentMib: Number(/^VmRSS:\s+(\d+)/m.exec(status ?? '')?.[1]) / 1024,
-    readBytes: Number(/^rchar: (\d+)/m.exec(io ?? '')?.[1]),
+    // `stat` has the same in steps of ten milliseconds, which is too coarse for short turns.
+    cpuMs: times.reduce((sum, text) => sum + Number(text.split(' ')[0]) / 1e6, 0),
+    residentMib: Number(/^VmRSS:\s+(\d+)/m.exec(status)?.[1]) / 1024,
+    readBytes: Number(/^rchar: (\d+)/m.exec(io)?.[1]),
   };
 }
 

@@ -65,13 +65,13 @@ export async function startService(
 export async function spawnServer(
   { workspace, profileDirectory }: BenchContext,
   command: string,
-  argsOf: (port: number) => readonly string[],
+  argsOf: (port: number) => readonly string[] | Promise<readonly string[]>,
   env: Environment,
 ): Promise<RunningServer> {
   const port = await findPort();
   const log = openSync(path.join(await workspace.makeDirectory(), 'log'), 'a');
   const startedAt = performance.now();
-  const child = spawn(command, argsOf(port), {
+  const child = spawn(command, await argsOf(port), {
     // Not the project's directory: a `.env` there must not change the measurement.
     cwd: workspace.path,
     env: { PATH: process.env.PATH ?? '', HOME: workspace.path, HOST, PORT: String(port), ...env },
