@@ -30,6 +30,10 @@ async function listen(size: number, status: number): Promise<number> {
       answer();
     });
   });
+  // The probe's connections may be idle for long.
+  server.keepAliveTimeout = 0;
+  server.headersTimeout = 0;
+  server.requestTimeout = 0;
   await new Promise<void>((resolve) => server?.listen(0, '127.0.0.1', resolve));
   return (server.address() as AddressInfo).port;
 }

@@ -8,6 +8,8 @@ export interface BenchContext {
   readonly rounds: number;
   /** How long one measurement lasts; the benchmarks divide it into turns. */
   readonly seconds: number;
+  /** Only the routes whose name contains this text are measured. */
+  readonly only: string;
   /** The S3 server to measure; undefined without one. */
   readonly s3: S3Place | undefined;
   /** Releases of the largest catalog. */

@@ -3,54 +3,24 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { BenchContext } from './bench.ts';
 import { runCommand } from './command.ts';
-import {
-  type FilledApplication,
-  fillApplication,
-  offersMax,
-  openDirectoryTarget,
-  versionAt,
-} from './content.ts';
-import { type Request, startLoad, type Traffic } from './load.ts';
+import { versionAt } from './content.ts';
+import { RESTING_FACTOR, report } from './growth-report.ts';
+import { checkOf, fill, mixOf, record, type Subject, sizesFor } from './growth-subject.ts';
+import { type Load, startLoad } from './load.ts';
 import { type Longest, startProbe } from './probe.ts';
 import { readUsage } from './processor-time.ts';
-import {
-  type Environment,
-  type RunningServer,
-  spawnService,
-  startService,
-  waitFor,
-} from './server.ts';
-import { median, quantile, ratios } from './statistic.ts';
-import { NOTHING, type Row, type Table } from './table.ts';
+import { type RunningServer, spawnService, startService, waitFor } from './server.ts';
+import { quantile } from './statistic.ts';
+import type { Table } from './table.ts';
 
 /** Measures how memory and times grow with the number of releases and applications. */
 
-const CPU_RATIO_MAX = 1.1;
-const BLOCKED_MS_MAX = 20;
-const EMPTY_MIB_MAX = 140;
-const LARGE_MIB_MAX = 500;
-
-const CHANNELS = 10;
-const RELEASES_EACH = 100;
-/** Resident memory is read this many times `seconds` after the start: a minute by default. */
-const RESTING_FACTOR = 3;
 const CPU_TURNS = 8;
 const CHECKS_PER_SECOND = 500;
 const COMMIT_AFTER_MS = 500;
 /** Longer than a service waits before it closes the counter of another process. */
 const COUNTER_AGE_MS = 3 * 3_600_000;
 const COUNTED_MAX = 30_000;
-
-/** A store of one size, and what was measured on it. */
-interface Subject {
-  readonly name: string;
-  readonly applications: number;
-  /** Releases of each application. */
-  readonly releases: number;
-  readonly env: Environment;
-  readonly filled: readonly FilledApplication[];
-  readonly measured: Map<string, number[]>;
-}
 
 export async function benchGrowth(context: BenchContext): Promise<readonly Table[]> {
   const subjects: Subject[] = [];
@@ -95,55 +65,6 @@ export async function benchGrowth(context: BenchContext): Promise<readonly Table
   return [report(context, subjects)];
 }
 
-/** Applications, and releases of each. The second is what the others are compared with. */
-function sizesFor(releases: number): readonly (readonly [number, number])[] {
-  return [
-    [0, 0],
-    [1, 10],
-    [1, Math.ceil(releases / 10)],
-    [1, releases],
-    [Math.ceil(releases / RELEASES_EACH / 10), RELEASES_EACH],
-    [Math.ceil(releases / RELEASES_EACH), RELEASES_EACH],
-  ];
-}
-
-async function fill(
-  context: BenchContext,
-  applications: number,
-  releases: number,
-): Promise<Subject> {
-  const directory = await context.workspace.makeDirectory();
-  const target = await openDirectoryTarget(directory);
-  const each = Math.ceil(Math.min(releases, offersMax(releases)) / CHANNELS);
-  const names = ['stable', 'beta', ...Array.from({ length: CHANNELS - 2 }, (_, i) => `team-${i}`)];
-  const filled: FilledApplication[] = [];
-  for (let index = 0; index < applications; index++) {
-    const plan = {
-      application: applicationAt(index),
-      channels: Object.fromEntries(names.map((name) => [name, each])),
-      retired: Math.max(0, releases - each * CHANNELS),
-    };
-    filled.push(await fillApplication(target, plan));
-  }
-  const name =
-    applications === 0
-      ? 'empty'
-      : `${applications === 1 ? '' : `${applications.toLocaleString('en')} × `}${releases.toLocaleString('en')}`;
-  return {
-    ...{ name, applications, releases, filled },
-    env: { DATA_DIR: directory },
-    measured: new Map(),
-  };
-}
-
-function applicationAt(index: number): string {
-  return index === 0 ? 'desktop' : `desktop-${index}`;
-}
-
-function record({ measured }: Subject, figure: string, value: number): void {
-  measured.set(figure, [...(measured.get(figure) ?? []), value]);
-}
-
 type Watch = (subject: Subject, figure: string, server: RunningServer) => Promise<void>;
 
 /** A fresh service has no saved state; a restarted one has the state that the fresh one has saved. */
@@ -171,19 +92,6 @@ function firstAnswer(server: RunningServer): Promise<number> {
   const headers = { 'content-type': 'application/json' };
   const init = { method: 'POST', headers, body: JSON.stringify(body) };
   return waitFor(server, '/api/v1/desktop/check-update', { contains, init });
-}
-
-/** A check of a client of any version; the answer offers an update to every version below 1.0.0. */
-function checkOf(application: number, version = '0.9.0', platform = 'macos'): Request {
-  const app = applicationAt(application);
-  const client = { current_version: version, platform, arch: 'x64', app };
-  return {
-    method: 'POST',
-    path: '/api/v1/desktop/check-update',
-    body: { ...client, installation_id: '{id}' },
-    status: 200,
-    contains: `"update_available":${version.startsWith('0.') ? 'true' : ''}`,
-  };
 }
 
 async function withServices(
@@ -218,13 +126,11 @@ async function measureResting(
   }
 }
 
-type Send = Awaited<ReturnType<typeof startLoad>>;
-
 async function measureChecks(
   context: BenchContext,
   subjects: readonly Subject[],
   servers: readonly RunningServer[],
-  load: Send,
+  load: Load,
 ): Promise<void> {
   const rounds = Math.max(3, context.rounds);
   for (let round = 1; round <= rounds; round++) {
@@ -245,24 +151,11 @@ async function measureChecks(
   }
 }
 
-/** Clients of every application and platform. */
-function mixOf(
-  { applications }: Subject,
-  count: number,
-  versionOf: (index: number) => string,
-): Traffic {
-  const platforms = ['windows', 'macos', 'linux'];
-  const requests = Array.from({ length: count }, (_, index) =>
-    checkOf(index % applications, versionOf(index), platforms[index % platforms.length]),
-  );
-  return { requests, ids: count };
-}
-
 async function measureSwap(
   context: BenchContext,
   subject: Subject,
   server: RunningServer,
-  load: Send,
+  load: Load,
   watch: Watch,
 ): Promise<void> {
   const revisionOf = async (): Promise<number> => {
@@ -284,9 +177,9 @@ async function measureSwap(
   if ((await revisionOf()) === before) {
     throw new Error(`The service did not load the revision of ${subject.name} in ${seconds} s.`);
   }
-  record(subject, 'check-update p99, new revision', quantile(times, 0.99));
+  record(subject, 'p99, new revision', quantile(times, 0.99));
   record(subject, 'refused', refused);
-  record(subject, 'check-update maximum, new revision', Math.max(...times));
+  record(subject, 'maximum, new revision', Math.max(...times));
 }
 
 async function measurePublish(context: BenchContext, subject: Subject): Promise<void> {
@@ -303,7 +196,7 @@ async function measurePublish(context: BenchContext, subject: Subject): Promise<
 async function measureRollUp(
   context: BenchContext,
   subject: Subject,
-  load: Send,
+  load: Load,
   watch: Watch,
 ): Promise<void> {
   if (subject.applications === 0) return;
@@ -332,76 +225,4 @@ async function measureRollUp(
   } finally {
     await restarted.stop();
   }
-}
-
-function report({ rounds, seconds }: BenchContext, subjects: readonly Subject[]): Table {
-  const valuesOf = (subject: Subject | undefined, figure: string): readonly number[] =>
-    subject?.measured.get(figure) ?? [];
-  const rowOf = (
-    text: string,
-    figure: string,
-    digits: number,
-    target?: { readonly max: number; readonly unit: string; readonly from?: number },
-    summarize: (values: readonly number[]) => number = median,
-  ): Row => {
-    const values = subjects.map((subject) => summarize(valuesOf(subject, figure)));
-    const cells = values.map((value) => (Number.isFinite(value) ? value.toFixed(digits) : NOTHING));
-    const measured = values.slice(target?.from ?? 0).filter(Number.isFinite);
-    const worst = { value: Math.max(...measured), max: target?.max ?? 0, unit: target?.unit ?? '' };
-    return { cells: [text, ...cells], ...(target === undefined ? {} : { target: worst }) };
-  };
-  const [, ten] = subjects;
-  for (const subject of subjects) {
-    const perCheck = ratios(valuesOf(subject, 'check-update'), valuesOf(ten, 'check-update'));
-    for (const ratio of perCheck) record(subject, 'check-update ratio', ratio);
-  }
-  const blocked = { max: BLOCKED_MS_MAX, unit: ' ms' };
-  const highest = (values: readonly number[]): number =>
-    values.length === 0 ? Number.NaN : Math.max(...values);
-  const memory = rowOf(
-    `resident memory after ${RESTING_FACTOR * seconds} s, MiB`,
-    'resident memory',
-    0,
-    {
-      max: LARGE_MIB_MAX,
-      unit: ' MiB',
-    },
-  );
-  const empty = { ...memory, cells: ['the same, empty', memory.cells[1] ?? ''] };
-  const emptyValue = median(valuesOf(subjects[0], 'resident memory'));
-  return {
-    title: 'growth: releases of one application, and applications × releases',
-    heading: ['', ...subjects.map(({ name }) => name)],
-    rows: [
-      rowOf('first answer after a fresh start, ms', 'first answer, fresh', 0),
-      rowOf('first answer after a restart, ms', 'first answer, restarted', 0),
-      memory,
-      {
-        cells: [...empty.cells, ...subjects.slice(1).map(() => NOTHING)],
-        target: { value: emptyValue, max: EMPTY_MIB_MAX, unit: ' MiB' },
-      },
-      rowOf('publish, ms', 'publish', 0),
-      rowOf('bytes read a second at rest', 'read a second', 0),
-      rowOf('check-update, µs of processor time', 'check-update', 1),
-      rowOf('check-update ÷ with 10 releases', 'check-update ratio', 2, {
-        max: CPU_RATIO_MAX,
-        unit: ' ×',
-      }),
-      rowOf('check-update p99, new revision, ms', 'check-update p99, new revision', 1),
-      rowOf('check-update maximum, new revision, ms', 'check-update maximum, new revision', 1),
-      rowOf('checks refused as overload, new revision', 'refused', 0, undefined, highest),
-      rowOf('longest /livez, fresh start, ms', 'start, fresh', 1, blocked, highest),
-      rowOf('longest /livez, restart, ms', 'start, restarted', 1, blocked, highest),
-      rowOf('longest /livez, new revision, ms', 'new revision', 1, blocked, highest),
-      rowOf('longest /livez, rolling up, ms', 'start, rolling up counts', 1, blocked, highest),
-      rowOf('longest answer of an idle server, ms', 'idle server', 1, undefined, highest),
-    ],
-    notes: [
-      `Directory store, ${CHANNELS} channels. Medians of ${rounds} rounds; the longest answers are the longest of all rounds, asked every 2 ms for ${seconds} s.`,
-      `The largest application has as many offers as a revision has room for: ${offersMax(subjects[3]?.releases ?? 0).toLocaleString('en')}. Its other releases are retired.`,
-      'The idle server is bare node:http, asked at the same times: what exceeds its longest answer is due to the service.',
-      'The new revision changes one offer of the largest application. Rolling up: at its start the service adds the counts of a process that ended hours ago.',
-      'Bytes read at rest: from files and sockets, status probes included.',
-    ],
-  };
 }

@@ -186,18 +186,24 @@ async function pace(
     [finish, fail] = [resolve, reject];
   });
   let refused = 0;
-  const opened = Array.from({ length: PACED_CONNECTIONS }, () =>
-    openConnection(server, fail, () => refused++),
-  );
-  const idle = [...opened];
+  const opened: Connection[] = [];
+  const idle: Connection[] = [];
+  // Not all at once: servers close connections that send nothing.
+  const take = (): Connection | undefined => {
+    const connection = idle.pop();
+    if (connection !== undefined || opened.length === PACED_CONNECTIONS) return connection;
+    opened.push(openConnection(server, fail, () => refused++));
+    return opened.at(-1);
+  };
   const sendWaiting = (): void => {
-    while (idle.length > 0) {
-      const next = waiting.shift();
-      if (next === undefined) return;
-      const connection = idle.pop() as Connection;
-      connection.send(next.request, () => {
+    for (let next = waiting[0]; next !== undefined; next = waiting[0]) {
+      const connection = take();
+      if (connection === undefined) return;
+      const { request, since } = next;
+      waiting.shift();
+      connection.send(request, () => {
         idle.push(connection);
-        if (times.push(performance.now() - next.since) === count) finish();
+        if (times.push(performance.now() - since) === count) finish();
         else sendWaiting();
       });
     }

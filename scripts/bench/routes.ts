@@ -91,6 +91,7 @@ async function measureStore(
     const server = await startService(context, store.env);
     const measureAll = async (results: Map<string, Compared[]>, isNew: boolean): Promise<void> => {
       for (const route of await routesOf(server)) {
+        if (!route.name.includes(context.only)) continue;
         context.progress(`routes: ${route.name}, ${store.name}, round ${round}`);
         const compared = await measureRoute(context, route, server, load, baseline, isNew);
         results.set(route.name, [...(results.get(route.name) ?? []), compared]);

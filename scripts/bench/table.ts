@@ -1,11 +1,10 @@
 /** A benchmark's report: one table that shows each target beside its measurement. */
 
-/** A measurement and its limit. `unit` is printed after the limit, with its leading space: ` ×`, ` MiB`. */
-interface Target {
-  readonly value: number;
-  readonly max: number;
-  readonly unit: string;
-}
+/** A measurement and the most or the least that it may be. `unit` is printed after the limit, with its leading space: ` ×`, ` MiB`. */
+type Target = { readonly value: number; readonly unit: string } & (
+  | { readonly max: number }
+  | { readonly min: number }
+);
 
 export interface Row {
   readonly cells: readonly string[];
@@ -24,7 +23,8 @@ export interface Table {
 export const NOTHING = '–';
 
 export function isMissed({ target }: Row): boolean {
-  return target !== undefined && !(target.value <= target.max);
+  if (target === undefined) return false;
+  return !('max' in target ? target.value <= target.max : target.value >= target.min);
 }
 
 /** Renders a table in Markdown, with aligned columns so that a terminal shows it as well. */
@@ -46,6 +46,7 @@ export function renderTable({ title, heading, rows, notes }: Table): string {
 
 function targetText(row: Row): string {
   if (row.target === undefined) return '';
-  const { max, unit } = row.target;
-  return `${max}${unit}: ${isMissed(row) ? '**missed**' : 'held'}`;
+  const { target } = row;
+  const limit = 'max' in target ? `≤ ${target.max}` : `≥ ${target.min}`;
+  return `${limit}${target.unit}: ${isMissed(row) ? '**missed**' : 'held'}`;
 }

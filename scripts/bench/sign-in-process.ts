@@ -1,0 +1,119 @@
+import { randomUUID } from 'node:crypto';
+import { Agent, request } from 'node:http';
+import pLimit from 'p-limit';
+import { createPasswordHasher } from '../../src/identity/passwords/password-hasher.ts';
+import { answerParent, type Question } from './child.ts';
+
+/** Clients that register and sign in. */
+
+/** Counts of answers by HTTP status: `{"200": 41, "401": 38}`. */
+export type Answers = Readonly<Record<string, number>>;
+
+export interface Timed {
+  /** Milliseconds. The values with the same index come from consecutive requests. */
+  readonly known: readonly number[];
+  readonly unknown: readonly number[];
+}
+
+const PASSWORD = 'correct horse battery';
+const WRONG_PASSWORD = 'wrong horse battery';
+const REGISTER_AT_ONCE = 8;
+
+answerParent({ register, signIn, hash, time });
+
+const agent = new Agent({ keepAlive: true, maxSockets: Number.POSITIVE_INFINITY });
+
+function post(url: string, fields: object): Promise<number> {
+  const body = JSON.stringify(fields);
+  return new Promise((resolve, reject) => {
+    const headers = { 'content-type': 'application/json', 'content-length': body.length };
+    const sent = request(url, { agent, method: 'POST', headers }, (response) => {
+      response.resume();
+      response.once('end', () => resolve(response.statusCode ?? 0));
+      response.once('error', reject);
+    });
+    sent.once('error', reject);
+    sent.end(body);
+  });
+}
+
+/** Addresses have the same length, with and without an account. */
+function emailOf(index: number): string {
+  return `ada-${String(index).padStart(8, '0')}@example.org`;
+}
+
+function unknownEmail(): string {
+  return `ada-${randomUUID().slice(0, 8)}@example.org`;
+}
+
+async function register({ url, accounts }: Question): Promise<void> {
+  const limit = pLimit(REGISTER_AT_ONCE);
+  const one = async (index: number): Promise<void> => {
+    const account = { email: emailOf(index), password: PASSWORD };
+    const status = await post(`${url}/api/v1/auth/register`, account);
+    if (status !== 202) throw new Error(`The service answered ${status} to a registration.`);
+  };
+  await Promise.all(Array.from({ length: Number(accounts) }, (_, index) => limit(one, index)));
+}
+
+/**
+ * Every client signs in, and again after each answer: half of the clients with right passwords, a quarter with wrong
+ * ones, and a quarter with addresses that have no account.
+ */
+async function signIn({ url, clients, seconds, accounts }: Question): Promise<Answers> {
+  const until = performance.now() + Number(seconds) * 1000;
+  const answers: Record<string, number> = {};
+  const run = async (client: number): Promise<void> => {
+    while (performance.now() < until) {
+      const status = await post(`${url}/api/v1/auth/login`, loginOf(client, Number(accounts)));
+      answers[status] = (answers[status] ?? 0) + 1;
+    }
+  };
+  await Promise.all(Array.from({ length: Number(clients) }, (_, client) => run(client)));
+  return answers;
+}
+
+/** Sign-ins take the accounts in turn, because each account accepts only a few a minute. */
+const turns = { right: 0, wrong: 0 };
+
+function loginOf(client: number, accounts: number): object {
+  const rest = { platform: 'linux', device: { id: `device-${client}`, name: 'laptop' } };
+  const half = accounts / 2;
+  if (client % 2 === 0) {
+    return { email: emailOf(turns.right++ % half), password: PASSWORD, ...rest };
+  }
+  const email = client % 4 === 1 ? emailOf(half + (turns.wrong++ % half)) : unknownEmail();
+  return { email, password: WRONG_PASSWORD, ...rest };
+}
+
+/** Does the same hashing as the sign-ins, in a process that is not part of the service. */
+async function hash({ seconds }: Question): Promise<Answers> {
+  const passwords = createPasswordHasher();
+  const until = performance.now() + Number(seconds) * 1000;
+  while (performance.now() < until) await passwords.hash(PASSWORD);
+  return {};
+}
+
+/** Times pairs of an address with an account and one without, as an attacker who looks for accounts does. */
+async function time({ url, route, pairs }: Question): Promise<Timed> {
+  const known: number[] = [];
+  const unknown: number[] = [];
+  const login = { platform: 'linux', device: { id: 'device-1', name: 'laptop' } };
+  const ask = async (email: string, times: number[]): Promise<void> => {
+    const isLogin = route === 'login';
+    const rest = isLogin ? { password: WRONG_PASSWORD, ...login } : { password: PASSWORD };
+    const started = performance.now();
+    const status = await post(`${url}/api/v1/auth/${route}`, { email, ...rest });
+    times.push(performance.now() - started);
+    if (status !== (isLogin ? 401 : 202)) {
+      throw new Error(`The service answered ${status} to ${route}.`);
+    }
+  };
+  for (let index = 0; index < Number(pairs); index++) {
+    const asks = [() => ask(emailOf(index), known), () => ask(unknownEmail(), unknown)];
+    // In random order, so that the order has no effect on the comparison.
+    if (Math.random() < 0.5) asks.reverse();
+    for (const one of asks) await one();
+  }
+  return { known, unknown };
+}
