@@ -10,8 +10,8 @@ const TURNS = 6;
 export interface Compared {
   readonly service: number;
   readonly baseline: number;
-  /** The load generator's own. */
-  readonly load: number;
+  /** How many requests the service refused, because it was overloaded; their cost is in the mean. */
+  readonly refused: number;
 }
 
 export interface Side {
@@ -37,7 +37,7 @@ export async function compare(
   return {
     service: mean(loaded.map((one) => one.service.serverMicros)),
     baseline: mean(loaded.map((one) => one.baseline.serverMicros)),
-    load: mean(loaded.map((one) => one.service.loadMicros)),
+    refused: loaded.reduce((sum, one) => sum + one.service.refused, 0),
   };
 }
 
@@ -49,9 +49,10 @@ export function comparedRow(text: string, rounds: readonly Compared[], max?: num
   const baseline = rounds.map((round) => round.baseline);
   const all = ratios(service, baseline);
   const value = median(all);
+  const refused = rounds.reduce((sum, round) => sum + round.refused, 0);
   return {
     cells: [
-      text,
+      refused > 0 ? `${text} (${refused} refused)` : text,
       median(service).toFixed(1),
       median(baseline).toFixed(1),
       `${value.toFixed(2)} ×`,

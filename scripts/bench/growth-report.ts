@@ -6,106 +6,69 @@ import { NOTHING, type Row, type Table } from './table.ts';
 
 /** The table of the growth benchmark: a row for each figure, a column for each store. */
 
-const CPU_RATIO_MAX = 1.1;
-const BLOCKED_MS_MAX = 20;
-const EMPTY_MIB_MAX = 140;
-const LARGE_MIB_MAX = 500;
 /** Resident memory is read this many times `seconds` after the start: a minute by default. */
 export const RESTING_FACTOR = 3;
+const EMPTY_MIB_MAX = 140;
 
-/** What is measured more than once in a row. */
+type Summary = (values: readonly number[]) => number;
+const highest: Summary = (values) => Math.max(...values);
+
+/** What was recorded under `name`: as the median or another summary of the rounds. */
 interface Figure {
   readonly text: string;
-  /** The name under which it was recorded. */
   readonly name: string;
   readonly digits: number;
-  readonly target?: { readonly max: number; readonly unit: string };
-  /** Default: the median of the rounds. */
-  readonly summary?: 'highest';
+  readonly summary?: Summary;
+  readonly limit?: { readonly max: number; readonly unit: string };
 }
 
-function valuesOf(subject: Subject | undefined, name: string): readonly number[] {
-  return subject?.measured.get(name) ?? [];
-}
-
-/** @returns one value for each store; not a number where it was not measured */
-function summariesOf(subjects: readonly Subject[], { name, summary }: Figure): readonly number[] {
-  return subjects.map((subject) => {
-    const values = valuesOf(subject, name);
-    if (values.length === 0) return Number.NaN;
-    return summary === 'highest' ? Math.max(...values) : median(values);
-  });
-}
-
-function rowOf(subjects: readonly Subject[], figure: Figure): Row {
-  const values = summariesOf(subjects, figure);
-  const cells = values.map((value) =>
-    Number.isFinite(value) ? value.toFixed(figure.digits) : NOTHING,
-  );
-  const { target } = figure;
-  const worst = Math.max(...values.filter(Number.isFinite));
-  return {
-    cells: [figure.text, ...cells],
-    ...(target === undefined ? {} : { target: { value: worst, ...target } }),
-  };
-}
-
-const CPU_RATIO = 'check-update ratio';
-const BLOCKED = {
-  digits: 1,
-  target: { max: BLOCKED_MS_MAX, unit: ' ms' },
-  summary: 'highest' as const,
-};
+const blocked = { digits: 1, summary: highest, limit: { max: 20, unit: ' ms' } };
+const memory = { digits: 0, limit: { max: 500, unit: ' MiB' } };
+const ratio = { digits: 2, limit: { max: 1.1, unit: ' ×' } };
 const FIGURES: readonly Figure[] = [
   { text: 'first answer after a fresh start, ms', name: 'first answer, fresh', digits: 0 },
   { text: 'first answer after a restart, ms', name: 'first answer, restarted', digits: 0 },
-  {
-    ...{ text: 'resident memory at rest, MiB', name: 'resident memory', digits: 0 },
-    target: { max: LARGE_MIB_MAX, unit: ' MiB' },
-  },
+  { text: 'resident memory at rest, MiB', name: 'resident memory', ...memory },
   { text: 'publish, ms', name: 'publish', digits: 0 },
   { text: 'bytes read a second at rest', name: 'read a second', digits: 0 },
   { text: 'check-update, µs of processor time', name: 'check-update', digits: 1 },
-  {
-    ...{ text: 'check-update ÷ with 10 releases', name: CPU_RATIO, digits: 2 },
-    target: { max: CPU_RATIO_MAX, unit: ' ×' },
-  },
+  { text: 'check-update ÷ with 10 releases', name: 'check-update ratio', ...ratio },
   { text: 'check-update p99, new revision, ms', name: 'p99, new revision', digits: 1 },
   { text: 'check-update maximum, new revision, ms', name: 'maximum, new revision', digits: 1 },
-  {
-    ...{ text: 'checks refused as overload, new revision', name: 'refused', digits: 0 },
-    summary: 'highest',
-  },
-  { text: 'longest /livez, fresh start, ms', name: 'start, fresh', ...BLOCKED },
-  { text: 'longest /livez, restart, ms', name: 'start, restarted', ...BLOCKED },
-  { text: 'longest /livez, new revision, ms', name: 'new revision', ...BLOCKED },
-  { text: 'longest /livez, rolling up, ms', name: 'start, rolling up counts', ...BLOCKED },
-  {
-    ...{ text: 'longest answer of an idle server, ms', name: 'idle server', digits: 1 },
-    summary: 'highest',
-  },
+  { text: 'checks refused as overload', name: 'refused', digits: 0, summary: highest },
+  { text: 'longest /livez, fresh start, ms', name: 'start, fresh', ...blocked },
+  { text: 'longest /livez, restart, ms', name: 'start, restarted', ...blocked },
+  { text: 'longest /livez, new revision, ms', name: 'new revision', ...blocked },
+  { text: 'longest /livez, rolling up, ms', name: 'start, rolling up counts', ...blocked },
+  { text: 'longest of an idle server, ms', name: 'idle server', digits: 1, summary: highest },
 ];
 
 /** The second store is the one that the others are compared with. */
 export function report({ rounds, seconds }: BenchContext, subjects: readonly Subject[]): Table {
+  const valuesOf = (subject: Subject | undefined, name: string): readonly number[] =>
+    subject?.measured.get(name) ?? [];
   const [empty, ten, , largest] = subjects;
   for (const subject of subjects) {
     const all = ratios(valuesOf(subject, 'check-update'), valuesOf(ten, 'check-update'));
-    for (const ratio of all) record(subject, CPU_RATIO, ratio);
+    for (const value of all) record(subject, 'check-update ratio', value);
   }
+  const rowOf = ({ text, name, digits, summary = median, limit }: Figure): Row => {
+    const values = subjects.map((subject) => valuesOf(subject, name));
+    const measured = values.filter(({ length }) => length > 0);
+    const cells = values.map((all) => (all.length > 0 ? summary(all).toFixed(digits) : NOTHING));
+    const target = limit && { value: Math.max(...measured.map(summary)), ...limit };
+    return { cells: [text, ...cells], target };
+  };
   const emptyMib = median(valuesOf(empty, 'resident memory'));
+  const blank = subjects.slice(1).map(() => NOTHING);
   const emptyRow: Row = {
-    cells: [
-      'resident memory of an empty service, MiB',
-      emptyMib.toFixed(0),
-      ...subjects.slice(1).map(() => NOTHING),
-    ],
+    cells: ['resident memory of an empty service, MiB', emptyMib.toFixed(0), ...blank],
     target: { value: emptyMib, max: EMPTY_MIB_MAX, unit: ' MiB' },
   };
   return {
     title: 'growth: releases of one application, and applications × releases',
     heading: ['', ...subjects.map(({ name }) => name)],
-    rows: [emptyRow, ...FIGURES.map((figure) => rowOf(subjects, figure))],
+    rows: [emptyRow, ...FIGURES.map(rowOf)],
     notes: [
       `Directory store, ${CHANNELS} channels. Medians of ${rounds} rounds; the longest answers are the longest of all rounds, asked every 2 ms for ${seconds} s. At rest: ${RESTING_FACTOR * seconds} s after the start.`,
       `The largest application has as many offers as a revision has room for: ${offersMax(largest?.releases ?? 0).toLocaleString('en')}. Its other releases are retired.`,

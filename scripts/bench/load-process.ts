@@ -55,8 +55,8 @@ function prepare(template: Request, id: number): Prepared {
 }
 
 interface Connection {
-  /** @param done is called with the size of the complete answer in bytes */
-  send(request: Prepared, done: (bytes: number) => void): void;
+  /** @param done is called when the answer is complete and right */
+  send(request: Prepared, done: () => void): void;
   close(): void;
 }
 
@@ -66,25 +66,24 @@ const SEARCHED_BYTES_MAX = 1024 * 1024;
 /**
  * One request at a time.
  *
- * @param refused is called for an answer that the server is overloaded; without it such an answer is wrong
+ * @param refused is called for an answer that the server is overloaded
  */
 function openConnection(
   server: Server,
   fail: (error: Error) => void,
-  refused?: () => void,
+  refused: () => void,
 ): Connection {
   const socket: Socket = connect({ host: server.host, port: server.port, noDelay: true });
   let request: Prepared | undefined;
-  let done: (bytes: number) => void = () => {};
+  let done: () => void = () => {};
   let parts: Buffer[] = [];
   let received = 0;
   let expected = Number.POSITIVE_INFINITY;
   let isRefused = false;
   const finish = (current: Prepared): void => {
     const answer = parts.length === 1 ? parts[0] : Buffer.concat(parts);
-    const bytes = received;
-    if (isRefused) refused?.();
-    else if (bytes < SEARCHED_BYTES_MAX && !answer?.includes(current.contains)) {
+    if (isRefused) refused();
+    else if (received < SEARCHED_BYTES_MAX && !answer?.includes(current.contains)) {
       fail(new Error(`Expected ${current.contains} in:\n${answer}`));
       return;
     }
@@ -92,7 +91,7 @@ function openConnection(
     parts = [];
     received = 0;
     expected = Number.POSITIVE_INFINITY;
-    done(bytes);
+    done();
   };
   socket.on('data', (chunk) => {
     if (request === undefined) return fail(new Error('The server sent more than its answer.'));
@@ -102,7 +101,7 @@ function openConnection(
       const end = start.indexOf('\r\n\r\n');
       if (end >= 0) {
         const head = start.toString('latin1', 0, end);
-        isRefused = refused !== undefined && head.startsWith('HTTP/1.1 503 ');
+        isRefused = head.startsWith('HTTP/1.1 503 ');
         if (!isRefused && !head.startsWith(request.status)) {
           return fail(new Error(`Expected ${request.status}:\n${start}`));
         }
@@ -143,26 +142,23 @@ async function send(
   const started = performance.now();
   const until = started + seconds * 1000;
   const opened: Connection[] = [];
-  let [sent, bytes] = [0, 0];
+  let [sent, refused] = [0, 0];
   const run = (): Promise<void> =>
     new Promise((resolve, reject) => {
-      const connection = openConnection(server, reject);
+      const connection = openConnection(server, reject, () => refused++);
       opened.push(connection);
       const next = (): void => {
         if (performance.now() >= until) {
           resolve();
           return;
         }
-        connection.send(requests[sent++ % requests.length] as Prepared, (size) => {
-          bytes += size;
-          next();
-        });
+        connection.send(requests[sent++ % requests.length] as Prepared, next);
       };
       next();
     });
   try {
     await Promise.all(Array.from({ length: connections }, run));
-    return { requests: sent, bytes, seconds: (performance.now() - started) / 1000 };
+    return { requests: sent, refused, seconds: (performance.now() - started) / 1000 };
   } finally {
     for (const connection of opened) connection.close();
   }

@@ -34,8 +34,8 @@ export interface Loaded {
   /** The same of the load generator. */
   readonly loadMicros: number;
   readonly requestsPerSecond: number;
-  /** Received bytes per request, with the head. */
-  readonly bytes: number;
+  /** How many requests the server refused, because it was overloaded. */
+  readonly refused: number;
 }
 
 export interface Paced {
@@ -64,7 +64,7 @@ export const CONNECTIONS = 64;
 /** What the process reports about one turn of `send`. */
 export interface Sent {
   readonly requests: number;
-  readonly bytes: number;
+  readonly refused: number;
   readonly seconds: number;
 }
 
@@ -80,7 +80,7 @@ export async function startLoad(connections = CONNECTIONS): Promise<Load> {
         serverMicros: ((await cpuOf(server.pid)) - before[0]) * perRequest,
         loadMicros: ((await cpuOf(child.pid)) - before[1]) * perRequest,
         requestsPerSecond: sent.requests / sent.seconds,
-        bytes: sent.bytes / sent.requests,
+        refused: sent.refused,
       };
     },
     pace: (server, traffic, perSecond, seconds) =>

@@ -107,7 +107,7 @@ async function measure(context: BenchContext, pair: Pair): Promise<Row> {
       rounds.push({
         service: compared.service / perRequest,
         baseline: compared.baseline / perRequest,
-        load: compared.load / perRequest,
+        refused: compared.refused,
       });
     }
     return comparedRow(pair.name, rounds, pair.max);

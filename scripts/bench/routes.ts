@@ -226,25 +226,17 @@ export function checks(versions: readonly string[], contains: string): readonly 
 /** A way to the S3 server that can be closed, so that the store fails for the service only. */
 async function openGate(endpoint: string) {
   const { hostname, port, protocol } = new URL(endpoint);
+  const target = { host: hostname, port: Number(port || (protocol === 'https:' ? 443 : 80)) };
   const sockets = new Set<Socket>();
   let isOpen = true;
-  const target = { host: hostname, port: Number(port || (protocol === 'https:' ? 443 : 80)) };
   const server = createServer((client) => {
-    if (!isOpen) return void client.destroy();
-    const upstream = connect(target);
-    for (const socket of [client, upstream]) {
-      sockets.add(socket);
-      socket.on('error', () => socket.destroy());
-      socket.on('close', () => {
-        sockets.delete(socket);
-        client.destroy();
-        upstream.destroy();
-      });
-    }
-    client.pipe(upstream).pipe(client);
+    const pair = isOpen ? [client, connect(target)] : [client];
+    const end = (): void => pair.forEach((socket) => void socket.destroy());
+    if (pair[1] === undefined) return end();
+    client.pipe(pair[1]).pipe(client);
+    for (const socket of pair) sockets.add(socket.on('error', end).on('close', end));
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  server.unref();
+  await new Promise<void>((resolve) => server.unref().listen(0, '127.0.0.1', resolve));
   return {
     endpoint: `${protocol}//127.0.0.1:${(server.address() as AddressInfo).port}`,
     open: async (): Promise<void> => {
@@ -253,6 +245,7 @@ async function openGate(endpoint: string) {
     close: async (): Promise<void> => {
       isOpen = false;
       for (const socket of sockets) socket.destroy();
+      sockets.clear();
     },
   };
 }
