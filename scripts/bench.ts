@@ -73,28 +73,22 @@ if (s3 !== undefined) {
 }
 const printed: string[] = [];
 let missed = 0;
+// `exit` ends the child processes and removes the temporary files.
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130));
 const workspace = await openWorkspace();
-// Removes the temporary files and lets `exit` end the child processes when the user interrupts.
-for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-  process.once(signal, () => workspace.remove().finally(() => process.exit(130)));
+console.log(`${describeMachine()}\n`);
+const names = positionals.length > 0 ? positionals : Object.keys(BENCHES);
+for (const name of names) {
+  const profileDirectory = values.profile ? await workspace.makeDirectory() : undefined;
+  const context: BenchContext = {
+    ...{ workspace, ...numbers, s3, profileDirectory },
+    only: values.only,
+    progress: showProgress,
+  };
+  print((await BENCHES[name]?.(context)) ?? []);
+  if (profileDirectory !== undefined) print(await summarizeProfiles(profileDirectory));
 }
-try {
-  console.log(`${describeMachine()}\n`);
-  const names = positionals.length > 0 ? positionals : Object.keys(BENCHES);
-  for (const name of names) {
-    const profileDirectory = values.profile ? await workspace.makeDirectory() : undefined;
-    const context: BenchContext = {
-      ...{ workspace, ...numbers, s3, profileDirectory },
-      only: values.only,
-      progress: showProgress,
-    };
-    print((await BENCHES[name]?.(context)) ?? []);
-    if (profileDirectory !== undefined) print(await summarizeProfiles(profileDirectory));
-  }
-  if (values.write) await writePage(new Date(), printed);
-} finally {
-  await workspace.remove();
-}
+if (values.write) await writePage(new Date(), printed);
 if (missed > 0) console.log(`${missed} target${missed === 1 ? '' : 's'} missed.`);
 process.exitCode = values.strict && missed > 0 ? 1 : 0;
 

@@ -6,22 +6,6 @@ import { text } from 'node:stream/consumers';
 import type { BenchContext } from './bench.ts';
 import { endWithBench } from './child.ts';
 import type { Environment } from './server.ts';
-import type { Workspace } from './workspace.ts';
-
-/**
- * Runs a command of the compiled command line in a process of its own.
- *
- * @returns milliseconds from the start of the process to its end
- * @throws Error when it fails
- */
-export async function runCommand(
-  { workspace }: BenchContext,
-  args: readonly string[],
-  env: Environment,
-): Promise<number> {
-  const { milliseconds } = await runMeasured(workspace, args, env);
-  return milliseconds;
-}
 
 /** What one command cost. */
 export interface Run {
@@ -30,9 +14,14 @@ export interface Run {
   readonly peakMib: number;
 }
 
-/** Like {@link runCommand}. The process reports its processor time and highest memory when it exits. */
-export async function runMeasured(
-  workspace: Workspace,
+/**
+ * Runs a command of the compiled command line in a process of its own, which reports its processor time and highest
+ * memory when it exits.
+ *
+ * @throws Error when it fails
+ */
+export async function runCommand(
+  { workspace }: BenchContext,
   args: readonly string[],
   env: Environment,
 ): Promise<Run> {

@@ -49,9 +49,3 @@ async function askPs(pid: number): Promise<Usage> {
   const seconds = time.split(/[-:]/).reduce((total, part) => total * 60 + Number(part), 0);
   return { cpuMs: seconds * 1000, residentMib: Number(resident) / 1024, readBytes: Number.NaN };
 }
-
-/** The highest resident memory of a running process so far in MiB; not a number without `/proc`. */
-export async function readPeakMib(pid: number): Promise<number> {
-  const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '');
-  return Number(/^VmHWM:\s+(\d+)/m.exec(status)?.[1]) / 1024;
-}

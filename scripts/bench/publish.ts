@@ -1,9 +1,10 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { open, rm } from 'node:fs/promises';
+import { open, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { Readable } from 'node:stream';
 import type { BenchContext } from './bench.ts';
-import { type Run, runMeasured } from './command.ts';
+import { type Run, runCommand } from './command.ts';
 import { createMinioClient, makeBucket, S3_SKIPPED } from './s3.ts';
 import type { Environment } from './server.ts';
 import { median, ratios } from './statistic.ts';
@@ -91,14 +92,14 @@ async function onS3(
 
 /** Publishes the first release of an application to an empty store, which also probes the store. */
 async function publish(
-  { workspace }: BenchContext,
+  context: BenchContext,
   file: string,
   env: Environment,
 ): Promise<Omit<Round, 'baseline'>> {
   const artifact = `${file},os=windows,arch=x64,format=nsis`;
-  const start = await runMeasured(workspace, ['--version'], {});
+  const start = await runCommand(context, ['--version'], {});
   const args = ['publish', '1.0.0', artifact, '--create'];
-  const published = await runMeasured(workspace, args, env);
+  const published = await runCommand(context, args, env);
   return { published, seconds: (published.milliseconds - start.milliseconds) / 1000 };
 }
 
@@ -126,10 +127,10 @@ function rowsOf(text: string, rounds: readonly Round[], max: number): readonly R
   ];
 }
 
-async function helpRow({ workspace, rounds }: BenchContext): Promise<Row> {
+async function helpRow(context: BenchContext): Promise<Row> {
   const runs: number[] = [];
-  for (let round = 0; round < rounds; round++) {
-    runs.push((await runMeasured(workspace, ['--help'], {})).cpuMs);
+  for (let round = 0; round < context.rounds; round++) {
+    runs.push((await runCommand(context, ['--help'], {})).cpuMs);
   }
   const value = median(runs);
   const cells = ['slipway --help, processor time', (value / 1000).toFixed(3)];
@@ -164,9 +165,9 @@ async function hashAndCopy(file: string, to: string): Promise<void> {
 async function makeFile({ workspace, progress }: BenchContext, sizeMib: number): Promise<string> {
   progress(`publish: creating a file of ${sizeMib} MiB`);
   const file = path.join(await workspace.makeDirectory(), 'Acme-Studio-Setup.exe');
-  const handle = await open(file, 'wx');
-  for (let written = 0; written < sizeMib; written++) await handle.write(randomBytes(1024 * 1024));
-  await handle.sync();
-  await handle.close();
+  const chunks = function* () {
+    for (let made = 0; made < sizeMib; made++) yield randomBytes(CHUNK_BYTES);
+  };
+  await writeFile(file, Readable.from(chunks()), { flush: true });
   return file;
 }

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cp, mkdir, mkdtemp, rm, symlink } from 'node:fs/promises';
+import { rmSync } from 'node:fs';
+import { cp, mkdir, mkdtemp, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -12,30 +13,28 @@ export interface Workspace {
   module(name: string): string;
   /** Creates a new empty directory. */
   makeDirectory(): Promise<string>;
-  remove(): Promise<void>;
 }
 
 export const PROJECT = fileURLToPath(new URL('../../', import.meta.url));
 
-/** Compiles the project as `npm run build` does. @throws Error when it has type errors */
+/**
+ * Compiles the project as `npm run build` does. The directory is removed when this process exits.
+ *
+ * @throws Error when the project has type errors
+ */
 export async function openWorkspace(): Promise<Workspace> {
   const root = await mkdtemp(path.join(tmpdir(), 'slipway-bench-'));
-  const remove = (): Promise<void> => rm(root, { recursive: true, force: true, maxRetries: 5 });
+  process.once('exit', () => rmSync(root, { recursive: true, force: true, maxRetries: 5 }));
+  // `package.json` declares ES modules; `node_modules` holds the dependencies.
+  await cp(path.join(PROJECT, 'package.json'), path.join(root, 'package.json'));
+  await symlink(path.join(PROJECT, 'node_modules'), path.join(root, 'node_modules'), 'junction');
+  const tsc = path.join(PROJECT, 'node_modules/typescript/bin/tsc');
+  const args = ['--project', path.join(PROJECT, 'tsconfig.build.json')];
+  const output = ['--outDir', path.join(root, 'dist')];
+  const compiler = spawn(process.execPath, [tsc, ...args, ...output], { stdio: 'inherit' });
+  const [code] = await once(compiler, 'close');
+  if (code !== 0) throw new Error('The project does not compile.');
   let made = 0;
-  try {
-    // `package.json` declares ES modules; `node_modules` holds the dependencies.
-    await cp(path.join(PROJECT, 'package.json'), path.join(root, 'package.json'));
-    await symlink(path.join(PROJECT, 'node_modules'), path.join(root, 'node_modules'), 'junction');
-    const tsc = path.join(PROJECT, 'node_modules/typescript/bin/tsc');
-    const args = ['--project', path.join(PROJECT, 'tsconfig.build.json')];
-    const output = ['--outDir', path.join(root, 'dist')];
-    const compiler = spawn(process.execPath, [tsc, ...args, ...output], { stdio: 'inherit' });
-    const [code] = await once(compiler, 'close');
-    if (code !== 0) throw new Error('The project does not compile.');
-  } catch (error) {
-    await remove();
-    throw error;
-  }
   return {
     path: root,
     module: (name) => path.join(root, 'dist', `${name}.js`),
@@ -44,6 +43,5 @@ export async function openWorkspace(): Promise<Workspace> {
       await mkdir(directory);
       return directory;
     },
-    remove,
   };
 }
