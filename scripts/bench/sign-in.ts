@@ -20,8 +20,8 @@ const LEAD_MS = 500;
 const CHECKS_PER_SECOND = 200;
 const CLIENTS = 40;
 /** Enough to stay below the limit of sign-ins a minute per account. */
-const ACCOUNTS = 200;
-const PAIRS = 150;
+const ACCOUNTS = 160;
+const PAIRS = 100;
 const PLAN = { application: 'desktop', channels: { stable: 50, beta: 5 }, retired: 0 };
 /** Not in production, where visitors need a captcha to register. An empty value counts as not set. */
 const SETTINGS = {
