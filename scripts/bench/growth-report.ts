@@ -71,7 +71,7 @@ export function report({ rounds, seconds }: BenchContext, subjects: readonly Sub
     rows: [emptyRow, ...FIGURES.map(rowOf)],
     notes: [
       `Directory store, ${CHANNELS} channels. Medians of ${rounds} rounds; the longest answers are the longest of all rounds, asked every 2 ms for ${seconds} s. At rest: ${RESTING_FACTOR * seconds} s after the start.`,
-      `The largest application has as many offers as a revision has room for: ${offersMax(largest?.releases ?? 0).toLocaleString('en')}. Its other releases are retired.`,
+      `The largest application has room for ${offersMax(largest?.releases ?? 0).toLocaleString('en')} offers; its other releases are retired.`,
       'The idle server is bare node:http, asked at the same times: what exceeds its longest answer is due to the service.',
       'The new revision changes one offer of the largest application. Rolling up: at its start the service adds the counts of a process that ended hours ago.',
       'Bytes read at rest: from files and sockets, status probes included.',
