@@ -163,7 +163,7 @@ async function startNginx(
     (name) => `${name}_temp_path ${root}/${name};`,
   );
   const configure = (port: number): string => `${user}
-    daemon off; worker_processes 1; pid ${root}/pid; error_log ${root}/errors;
+    daemon off; master_process off; pid ${root}/pid; error_log ${root}/errors;
     events { worker_connections 1024; }
     http {
       ${temporary.join(' ')}
