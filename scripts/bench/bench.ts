@@ -6,14 +6,18 @@ import type { Workspace } from './workspace.ts';
 export interface BenchContext {
   readonly workspace: Workspace;
   readonly rounds: number;
+  /** How long one measurement lasts; the benchmarks divide it into turns. */
+  readonly seconds: number;
+  /** Only the routes whose name contains this text are measured. */
+  readonly only: string;
   /** The S3 server to measure; undefined without one. */
   readonly s3: S3Place | undefined;
+  /** Releases of the largest catalog. */
+  readonly releases: number;
   /** Size of the file to publish. */
   readonly sizeMib: number;
-  /** Size of the file to publish to S3. */
-  readonly s3SizeMib: number;
-  /** Node arguments of the measured processes, such as `--cpu-prof`. */
-  readonly nodeArgs: readonly string[];
+  /** Where the service writes its processor profiles; undefined when it is not profiled. */
+  readonly profileDirectory: string | undefined;
   /** Shows the user which measurement runs now. */
   progress(text: string): void;
 }

@@ -1,8 +1,9 @@
 import { type ChildProcess, fork } from 'node:child_process';
-import { readFile } from 'node:fs/promises';
+import { once } from 'node:events';
 
-/** A child process that does the measured work and answers messages. */
+/** A process of the benchmark itself, which answers questions: a load generator or a baseline. */
 export interface Child {
+  readonly pid: number;
   ask<T>(question: Question): Promise<T>;
   stop(): Promise<void>;
 }
@@ -14,41 +15,32 @@ export interface Question {
 
 type Reply = { readonly value: unknown } | { readonly error: string };
 
-/** Children must not keep running when the benchmark ends early. */
+/** Child processes must not keep running when the benchmark ends early. */
 const running = new Set<ChildProcess>();
 process.on('exit', () => {
   for (const child of running) child.kill('SIGKILL');
 });
 
-interface ChildOptions {
-  readonly env?: Readonly<Record<string, string>>;
-  readonly execArgv?: readonly string[];
-  /** A directory other than the project's, so that a `.env` there does not affect the measurement. */
-  readonly cwd: string;
+/** Ends a process with the benchmark, at the latest. */
+export function endWithBench(child: ChildProcess): void {
+  running.add(child);
+  child.once('exit', () => running.delete(child));
 }
 
-/** @param module the path of a compiled module that calls {@link answerParent} */
-export async function startChild(module: string, options: ChildOptions): Promise<Child> {
-  const child = fork(module, [], {
-    cwd: options.cwd,
-    env: { ...process.env, ...options.env },
-    execArgv: [...(options.execArgv ?? [])],
-    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
-  });
-  running.add(child);
-  const ended = new Promise<void>((resolve) => {
-    child.once('exit', () => {
-      running.delete(child);
-      resolve();
-    });
-  });
+/** @param module the name of a file of this folder, which calls {@link answerParent} */
+export async function startChild(module: string): Promise<Child> {
+  const path = new URL(module, import.meta.url);
+  const child = fork(path, [], { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
+  endWithBench(child);
+  const ended = once(child, 'exit');
   const nextReply = (): Promise<Reply> =>
-    new Promise((resolve, reject) => {
-      child.once('message', (reply) => resolve(reply as Reply));
-      ended.then(() => reject(new Error(`${module} ended before it answered.`)));
-    });
+    Promise.race([
+      once(child, 'message').then(([reply]) => reply as Reply),
+      ended.then(() => ({ error: `${module} ended before it answered.` })),
+    ]);
   await nextReply();
   return {
+    pid: child.pid ?? 0,
     ask: async <T>(question: Question): Promise<T> => {
       const reply = nextReply();
       child.send(question);
@@ -57,8 +49,7 @@ export async function startChild(module: string, options: ChildOptions): Promise
       return answer.value as T;
     },
     stop: async () => {
-      if (child.connected) child.disconnect();
-      child.kill();
+      child.kill('SIGKILL');
       await ended;
     },
   };
@@ -81,17 +72,4 @@ export function answerParent(
     answer(question as Question).then((reply) => process.send?.(reply));
   });
   process.send?.({ value: 'ready' } satisfies Reply);
-}
-
-/** Microseconds of processor time that this process has used, including garbage collection and compilation. */
-export function readCpuMicros(): number {
-  const { user, system } = process.cpuUsage();
-  return user + system;
-}
-
-/** Peak memory of this process in MiB; undefined when the system does not report it. */
-export async function readPeakMemoryMib(): Promise<number | undefined> {
-  const status = await readFile('/proc/self/status', 'utf8').catch(() => '');
-  const match = /^VmHWM:\s+(\d+) kB$/m.exec(status);
-  return match === null ? undefined : Number(match[1]) / 1024;
 }

@@ -1,5 +1,7 @@
 import { spawn } from 'node:child_process';
-import { cp, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { once } from 'node:events';
+import { rmSync } from 'node:fs';
+import { cp, mkdir, mkdtemp, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -11,27 +13,28 @@ export interface Workspace {
   module(name: string): string;
   /** Creates a new empty directory. */
   makeDirectory(): Promise<string>;
-  remove(): Promise<void>;
 }
 
-const PROJECT = fileURLToPath(new URL('../../', import.meta.url));
+export const PROJECT = fileURLToPath(new URL('../../', import.meta.url));
 
 /**
- * Creates the workspace and compiles the project into it. Type errors are only printed.
+ * Compiles the project as `npm run build` does. The directory is removed when this process exits.
+ *
+ * @throws Error when the project has type errors
  */
 export async function openWorkspace(): Promise<Workspace> {
   const root = await mkdtemp(path.join(tmpdir(), 'slipway-bench-'));
-  const remove = (): Promise<void> => rm(root, { recursive: true, force: true, maxRetries: 5 });
+  process.once('exit', () => rmSync(root, { recursive: true, force: true, maxRetries: 5 }));
+  // `package.json` declares ES modules; `node_modules` holds the dependencies.
+  await cp(path.join(PROJECT, 'package.json'), path.join(root, 'package.json'));
+  await symlink(path.join(PROJECT, 'node_modules'), path.join(root, 'node_modules'), 'junction');
+  const tsc = path.join(PROJECT, 'node_modules/typescript/bin/tsc');
+  const args = ['--project', path.join(PROJECT, 'tsconfig.build.json')];
+  const output = ['--outDir', path.join(root, 'dist')];
+  const compiler = spawn(process.execPath, [tsc, ...args, ...output], { stdio: 'inherit' });
+  const [code] = await once(compiler, 'close');
+  if (code !== 0) throw new Error('The project does not compile.');
   let made = 0;
-  try {
-    // `package.json` declares ES modules; `node_modules` holds the dependencies.
-    await cp(path.join(PROJECT, 'package.json'), path.join(root, 'package.json'));
-    await symlink(path.join(PROJECT, 'node_modules'), path.join(root, 'node_modules'), 'junction');
-    await compile(root);
-  } catch (error) {
-    await remove();
-    throw error;
-  }
   return {
     path: root,
     module: (name) => path.join(root, 'dist', `${name}.js`),
@@ -40,33 +43,5 @@ export async function openWorkspace(): Promise<Workspace> {
       await mkdir(directory);
       return directory;
     },
-    remove,
   };
-}
-
-/** Compiles as `npm run build` does, with the benchmarks in addition. */
-async function compile(root: string): Promise<void> {
-  const configuration = {
-    extends: path.join(PROJECT, 'tsconfig.json'),
-    compilerOptions: {
-      noEmit: false,
-      allowJs: true,
-      outDir: path.join(root, 'dist'),
-      rootDir: PROJECT,
-    },
-    include: ['src', 'scripts/bench', 'scripts/cli', 'scripts/slipway.ts'].map((source) =>
-      path.join(PROJECT, source),
-    ),
-  };
-  const project = path.join(root, 'tsconfig.json');
-  await writeFile(project, JSON.stringify(configuration));
-  const tsc = path.join(PROJECT, 'node_modules', 'typescript', 'bin', 'tsc');
-  const code = await new Promise<number | null>((resolve, reject) => {
-    const args = [tsc, '--project', project];
-    const compiler = spawn(process.execPath, args, { stdio: ['ignore', 'inherit', 'inherit'] });
-    compiler.once('error', reject);
-    compiler.once('close', resolve);
-  });
-  // The compiler has printed the errors and still writes JavaScript; `npm run types` fails on them.
-  if (code !== 0) console.log('The project has type errors. The benchmarks run anyway.');
 }

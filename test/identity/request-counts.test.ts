@@ -1,6 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createCountingStore } from '../../scripts/bench/counting-store.ts';
 import { createMemoryStore } from '../../src/object-store/memory.ts';
 import {
   ANALYTICS,
@@ -18,6 +17,7 @@ import {
 } from '../http/accounts/account-support.ts';
 import { CHECK_UPDATE, release } from '../http/support.ts';
 import { createHastyClock } from '../support/clock.ts';
+import { createCountingStore } from '../support/counting-store.ts';
 import { createTestService, type TestService } from '../support/service.ts';
 
 /** What authenticated requests cost, measured from the route on: store requests and round trips. */

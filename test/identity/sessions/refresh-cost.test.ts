@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { createCountingStore } from '../../../scripts/bench/counting-store.ts';
 import { setName, setTier } from '../../../src/identity/accounts/change-account.ts';
 import type { ObjectStore } from '../../../src/object-store/object-store.ts';
+import { createCountingStore } from '../../support/counting-store.ts';
 import {
   beginSession,
   createTestSessions,
