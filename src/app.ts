@@ -30,6 +30,8 @@ import type { ObjectStore } from './object-store/object-store.ts';
 import type { Status } from './status/status.ts';
 import { readProcessLimits } from './system.ts';
 import type { Usage } from './usage/usage.ts';
+import type { Report } from './workers/message.ts';
+import type { WorkerLink } from './workers/worker-link.ts';
 
 /** The composition root: with `app/`, decides which part uses which. Never listens. */
 
@@ -44,6 +46,8 @@ interface AppDeps {
   readonly passwordCost?: PasswordCost;
   /** Default: what this process can afford. */
   readonly limits?: ConnectionLimits;
+  /** When this process is one of several workers. */
+  readonly relay?: Pick<WorkerLink, 'leads' | 'send'> | undefined;
 }
 
 export interface BuiltApp {
@@ -64,13 +68,15 @@ export interface BuiltApp {
   };
   /** Makes every answer from now on ask its client to close the connection. */
   drain(): void;
+  /** Takes over what another worker reports. */
+  follow(report: Report): void;
   /** Sets the address that clients use when PUBLIC_URL is not set. Call it once the service listens. */
   learnAddress(url: string): void;
 }
 
 /** Opens the store and builds the service; start `catalog` and `background`, then listen. */
 export async function buildApp(deps: AppDeps): Promise<BuiltApp> {
-  const { config, randomness, logger: log } = deps;
+  const { config, randomness, logger: log, relay } = deps;
   let listeningUrl = `http://${config.host}:${config.port}`;
   const publicUrl = (): string => config.publicUrl ?? listeningUrl;
   const signer =
@@ -84,6 +90,7 @@ export async function buildApp(deps: AppDeps): Promise<BuiltApp> {
     stateDirectory: path.join(config.dataDirectory, 'state'),
     pollIntervalMs: config.catalogPollMs,
     staleMaxMs: config.catalogStaleMaxMs,
+    relay,
   });
   const partDeps: PartDeps = {
     ...reading,
@@ -97,6 +104,7 @@ export async function buildApp(deps: AppDeps): Promise<BuiltApp> {
     privateStore,
     catalog,
     components: parts.all.flatMap(({ components = [] }) => components),
+    relay,
   });
   const housekeeping = createHousekeeping({
     ...partDeps,
@@ -122,6 +130,10 @@ export async function buildApp(deps: AppDeps): Promise<BuiltApp> {
     usage,
     status,
     background: createBackground(tasks, privateStore, log),
+    follow: (report) => {
+      if (report.kind === 'component') status.follow(report);
+      else void catalog.follow(report);
+    },
     learnAddress: (url) => {
       listeningUrl = url;
     },

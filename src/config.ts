@@ -27,6 +27,8 @@ export interface Config {
   readonly production: boolean;
   readonly host: string;
   readonly port: number;
+  /** How many processes answer on the port; `auto`: one for each processor. */
+  readonly workers: number | 'auto';
   /** Without a trailing slash; undefined outside production: the address listened on. */
   readonly publicUrl: string | undefined;
   readonly store: StoreConfig;
@@ -117,6 +119,7 @@ function configOf(env: ValuesOf<typeof SETTINGS>, inProduction: boolean): Config
     production: inProduction,
     host: env.HOST,
     port: env.PORT,
+    workers: env.WORKERS,
     publicUrl: env.PUBLIC_URL,
     store: Object.freeze(storeOf(env)),
     dataDirectory: path.resolve(env.DATA_DIR),

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { accessSync, constants, statSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import { setTimeout } from 'node:timers/promises';
 import { getHeapStatistics } from 'node:v8';
 import type { Clock, Randomness } from './clock.ts';
@@ -34,6 +35,11 @@ export function readProcessLimits(): ProcessLimits {
     descriptors: typeof soft === 'number' ? soft : Number.POSITIVE_INFINITY,
     heapBytes: getHeapStatistics().heap_size_limit,
   };
+}
+
+/** How many processors this process may use. */
+export function countProcessors(): number {
+  return availableParallelism();
 }
 
 /** The environment, completed from a `.env` file in the working directory when there is one. */

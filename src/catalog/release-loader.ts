@@ -64,6 +64,8 @@ export function createReleaseLoader(deps: {
   readonly store: ObjectStore;
   readonly clock: Clock;
   readonly application: string;
+  /** Whether verified releases are verified again. */
+  readonly leads: () => boolean;
 }): ReleaseLoader {
   const { clock } = deps;
   const verifyRelease = createVerifier(deps);
@@ -74,7 +76,8 @@ export function createReleaseLoader(deps: {
 
   const isDue = (offer: Offer): boolean => {
     const verifiedAt = loaded.get(releaseNameOf(offer))?.verifiedAt;
-    return verifiedAt === undefined || verifiedAt < clock.now() - VERIFIED_AGAIN_AFTER_MS;
+    if (verifiedAt === undefined || verifiedAt === 0) return true;
+    return deps.leads() && verifiedAt < clock.now() - VERIFIED_AGAIN_AFTER_MS;
   };
 
   const verify = async (offer: Offer, name: string): Promise<Verified> => {

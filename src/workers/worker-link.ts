@@ -1,0 +1,96 @@
+import type { Worker } from 'node:cluster';
+import type { Clock, Randomness } from '../clock.ts';
+import type { Log } from '../log.ts';
+import { startPolling } from '../polling.ts';
+import {
+  type Envelope,
+  type Facts,
+  type Measurement,
+  open,
+  type Report,
+  seal,
+  type ToPrimary,
+  type ToWorker,
+} from './message.ts';
+
+/** A worker's connection to the primary process. Node ends the worker when the primary process is gone. */
+export interface WorkerLink {
+  /** Whether this worker polls the store. */
+  leads(): boolean;
+  /** Passes a report on to the other workers, and to those that start later. */
+  send(report: Report): void;
+  /** Joins the others. Resolves when the reports that they sent before have been taken over. */
+  join(member: Member): Promise<void>;
+  noteListening(facts: Facts): void;
+  /** Resolves when the primary process has the message, or is gone. */
+  noteFailure(message: string): Promise<void>;
+}
+
+/** What the worker does when the primary process asks for it. */
+export interface Member {
+  lead(): void;
+  follow(report: Report): void;
+  measure(): Promise<Measurement>;
+  stop(): void;
+}
+
+const ALIVE_INTERVAL_MS = 1_000;
+
+export function openWorkerLink(deps: {
+  readonly worker: Worker;
+  readonly clock: Clock;
+  readonly randomness: Randomness;
+  readonly log: Log;
+}): WorkerLink {
+  const { worker } = deps;
+  let isLeader = false;
+  const tell = (message: ToPrimary): void => {
+    worker.send(seal(message));
+  };
+
+  const join = (member: Member): Promise<void> =>
+    new Promise((resolve) => {
+      const take = (message: ToWorker): void => {
+        switch (message.kind) {
+          case 'welcome':
+            isLeader = message.leads;
+            message.reports.forEach(member.follow);
+            resolve();
+            return;
+          case 'lead':
+            isLeader = true;
+            member.lead();
+            return;
+          case 'report':
+            member.follow(message.report);
+            return;
+          case 'measure':
+            // The primary process does not wait for a worker that cannot answer.
+            member.measure().then(
+              (measurement) => tell({ kind: 'measured', request: message.request, measurement }),
+              (error: unknown) => deps.log.error({ err: error }, 'metrics could not be rendered'),
+            );
+            return;
+          case 'stop':
+            member.stop();
+        }
+      };
+      worker.on('message', (envelope: Partial<Envelope<ToWorker>>) => {
+        const message = open(envelope);
+        if (message !== undefined) take(message);
+      });
+      tell({ kind: 'joined' });
+      startPolling(deps, ALIVE_INTERVAL_MS, async () => tell({ kind: 'alive' }));
+    });
+
+  return {
+    leads: () => isLeader,
+    send: (report) => tell({ kind: 'report', report }),
+    join,
+    noteListening: (facts) => tell({ kind: 'listening', facts }),
+    noteFailure: (message) =>
+      new Promise((resolve) => {
+        worker.send(seal({ kind: 'failed', message }), () => resolve());
+      }),
+  };
+}
