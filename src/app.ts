@@ -35,7 +35,7 @@ import type { WorkerLink } from './workers/worker-link.ts';
 
 /** The composition root: with `app/`, decides which part uses which. Never listens. */
 
-interface AppDeps {
+export interface AppDeps {
   readonly config: Config;
   readonly clock: Clock;
   readonly randomness: Randomness;

@@ -1,9 +1,6 @@
 import type { AddressInfo } from 'node:net';
-import type { FastifyBaseLogger } from 'fastify';
 import { collectDefaultMetrics } from 'prom-client';
-import { type BuiltApp, buildApp } from './app.ts';
-import type { Clock, Randomness } from './clock.ts';
-import type { Config } from './config.ts';
+import { type AppDeps, type BuiltApp, buildApp } from './app.ts';
 import { detailedReadiness } from './http/operations/health.ts';
 import { openMetricsServer } from './http/operations/metrics-server.ts';
 import { explainListenError } from './http/server/listen-error.ts';
@@ -18,11 +15,7 @@ export interface Service {
   stop(): Promise<void>;
 }
 
-interface ServiceDeps {
-  readonly config: Config;
-  readonly clock: Clock;
-  readonly randomness: Randomness;
-  readonly logger: FastifyBaseLogger;
+interface ServiceDeps extends Pick<AppDeps, 'config' | 'clock' | 'randomness' | 'logger'> {
   /** The connection to the primary process, when this process is a worker. */
   readonly link: WorkerLink | undefined;
   /** Called when the primary process asks this worker to stop. */

@@ -51,9 +51,9 @@ const accounts: AccountsDeps = {
   identity,
   tiers: DEFAULT_TIERS,
   captcha: createCaptcha({ kind: 'none' }),
-  tryLimit: createAddressLimit({ perMinute: 1e9 }),
+  tryLimit: createAddressLimit({ name: 'sign-ins', perMinute: 1e9 }),
   // The requests are counted, as in production, but never reach the limit.
-  requestLimit: createAddressLimit({ perMinute: 1e9 }),
+  requestLimit: createAddressLimit({ name: 'tokens', perMinute: 1e9 }),
   cookies: { enabled: false, sameSite: 'Strict', origins: [] },
 };
 const email = 'ada@example.org';

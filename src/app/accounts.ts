@@ -114,8 +114,8 @@ function routesOf(
     identity,
     tiers,
     captcha,
-    tryLimit: createAddressLimit({ perMinute: config.authPerAddress }),
-    requestLimit: createAddressLimit({ perMinute: REQUESTS_PER_MINUTE }),
+    tryLimit: createAddressLimit({ name: 'sign-ins', perMinute: config.authPerAddress }),
+    requestLimit: createAddressLimit({ name: 'tokens', perMinute: REQUESTS_PER_MINUTE }),
     cookies: { enabled: cookieMode, sameSite: cookieSameSite, origins: websiteOrigins },
     billingPortalUrl,
   };
