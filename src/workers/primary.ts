@@ -54,7 +54,6 @@ export function createWorkers(deps: PrimaryDeps): Workers {
   return {
     start: async () => {
       const facts = await startFirst(pool);
-      pool.phase = 'serving';
       for (let n = 1; n < deps.count; n++) start(pool);
       startPolling(deps, CHECK_INTERVAL_MS, async () => note(pool, { kind: 'checked' }));
       return facts;
@@ -81,9 +80,9 @@ interface Pool extends PrimaryDeps {
 
 function createPool(deps: PrimaryDeps): Pool {
   const ask = (request: number): number => {
-    const joined = pool.roster.workers.filter(({ hasJoined }) => hasJoined);
-    for (const { id } of joined) tell(cluster.workers?.[id], { kind: 'measure', request });
-    return joined.length;
+    const listening = pool.roster.workers.filter(({ isListening }) => isListening);
+    for (const { id } of listening) tell(cluster.workers?.[id], { kind: 'measure', request });
+    return listening.length;
   };
   const measurements = createMeasurements({ clock: deps.clock, ask });
   const [reports, ends] = [new Map(), new Set<Promise<string | undefined>>()];
@@ -102,12 +101,16 @@ async function startFirst(pool: Pool): Promise<Facts> {
   const worker = start(pool);
   return new Promise((resolve, reject) => {
     const refuse = (reason: string): void => {
+      if (pool.phase !== 'starting') return;
       pool.phase = 'stopping';
       reject(new AppError('internal', reason));
     };
     worker.on('message', (envelope: Partial<Envelope<ToPrimary>>) => {
       const message = open(envelope);
-      if (message?.kind === 'listening') resolve(message.facts);
+      if (message?.kind === 'listening') {
+        pool.phase = 'serving';
+        resolve(message.facts);
+      }
       if (message?.kind === 'failed') refuse(message.message);
     });
     worker.once('exit', (code: number | null, signal: string | null) => {
@@ -164,8 +167,9 @@ function take(pool: Pool, worker: Worker, message: ToPrimary): void {
     case 'joined':
       welcome(pool, worker);
       return;
+    case 'listening':
     case 'alive':
-      note(pool, { kind: 'alive', id: worker.id });
+      note(pool, { kind: message.kind, id: worker.id });
       return;
     case 'report':
       pool.reports.set(nameOfReport(message.report), message.report);

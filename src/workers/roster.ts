@@ -17,6 +17,8 @@ interface Member {
   readonly startedAt: number;
   /** Whether it has loaded its code. */
   readonly hasJoined: boolean;
+  /** Whether it answers clients. */
+  readonly isListening: boolean;
   /** How many checks have found no sign of life since the last one. */
   readonly silentChecks: number;
 }
@@ -24,6 +26,7 @@ interface Member {
 export type RosterEvent =
   | { readonly kind: 'started'; readonly id: number; readonly at: number }
   | { readonly kind: 'joined'; readonly id: number }
+  | { readonly kind: 'listening'; readonly id: number }
   /** A worker sent a sign of life. */
   | { readonly kind: 'alive'; readonly id: number }
   /** A second has passed. */
@@ -57,11 +60,13 @@ export function change(roster: Roster, event: RosterEvent): RosterChange {
   switch (event.kind) {
     case 'started': {
       const { id, at } = event;
-      const worker = { id, startedAt: at, hasJoined: false, silentChecks: 0 };
+      const worker = { id, startedAt: at, hasJoined: false, isListening: false, silentChecks: 0 };
       return { roster: { ...roster, workers: [...roster.workers, worker] }, actions: [] };
     }
     case 'joined':
       return withLeader(withWorker(roster, event.id, { hasJoined: true, silentChecks: 0 }), []);
+    case 'listening':
+      return { roster: withWorker(roster, event.id, { isListening: true }), actions: [] };
     case 'alive':
       return { roster: withWorker(roster, event.id, { silentChecks: 0 }), actions: [] };
     case 'checked':
