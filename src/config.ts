@@ -53,7 +53,7 @@ export interface Config {
   readonly countersFlushMs: number;
   /** Public metrics do not show groups smaller than this. */
   readonly publicGroupMin: number;
-  /** Requests a minute from one address to one process: to sign in or register, and to send a message. */
+  /** Requests a minute from one address to one replica: to sign in or register, and to send a message. */
   readonly authPerAddress: number;
   readonly contactPerAddress: number;
   /** Without a trailing slash; undefined: the process answers itself. */

@@ -1,5 +1,4 @@
 import cluster, { type Worker } from 'node:cluster';
-import { once } from 'node:events';
 import { RateLimiterClusterMaster } from 'rate-limiter-flexible';
 import type { Clock, Randomness } from '../clock.ts';
 import { AppError } from '../errors.ts';
@@ -130,12 +129,14 @@ function start(pool: Pool): Worker {
   });
   // A message was sent to a worker that has just ended; `exit` follows.
   worker.on('error', (err) => log.warn({ worker: pid, err }, 'a message did not reach a worker'));
-  const ended = once(worker, 'exit').then(([code, signal]: (number | string | null)[]) => {
-    pool.ends.delete(ended);
-    if (pool.phase === 'serving') log.error({ worker: pid, code, signal }, 'a worker ended');
-    note(pool, { kind: 'ended', id: worker.id, at: clock.now() });
-    const isStopped = code === 0 || signal === 'SIGTERM' || signal === 'SIGINT';
-    return isStopped ? undefined : `Worker ${pid} ended with ${signal ?? `exit code ${code}`}.`;
+  const ended = new Promise<string | undefined>((resolve) => {
+    worker.once('exit', (code: number | null, signal: string | null) => {
+      pool.ends.delete(ended);
+      if (pool.phase === 'serving') log.error({ worker: pid, code, signal }, 'a worker ended');
+      note(pool, { kind: 'ended', id: worker.id, at: clock.now() });
+      const isStopped = code === 0 || signal === 'SIGTERM' || signal === 'SIGINT';
+      resolve(isStopped ? undefined : `Worker ${pid} ended with ${signal ?? `exit code ${code}`}.`);
+    });
   });
   pool.ends.add(ended);
   return worker;

@@ -21,7 +21,7 @@ export interface Lockout {
 }
 
 export const TRIES_PER_MINUTE = 5;
-/** The number of wrong passwords, sent to one process within {@link WINDOW_MS}, that causes a lockout. */
+/** The number of wrong passwords, sent to one replica within {@link WINDOW_MS}, that causes a lockout. */
 export const FAILURES_MAX = 20;
 export const WINDOW_MS = 15 * 60_000;
 
