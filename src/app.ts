@@ -98,7 +98,7 @@ export async function buildApp(deps: AppDeps): Promise<BuiltApp> {
     reportOutcome: (component, failure) => (isSuccess) =>
       isSuccess ? status.noteSuccess(component) : status.noteFailure(component, failure),
   };
-  const parts = await openParts(partDeps, catalog, deps.passwordCost);
+  const parts = await openParts(partDeps, catalog, deps);
   const status = openStatus({
     ...reading,
     privateStore,
@@ -132,7 +132,9 @@ export async function buildApp(deps: AppDeps): Promise<BuiltApp> {
     background: createBackground(tasks, privateStore, log),
     follow: (report) => {
       if (report.kind === 'component') status.follow(report);
-      else void catalog.follow(report);
+      else if (report.kind === 'metrics_asked' || report.kind === 'metrics_made') {
+        parts.sharedMetrics?.follow(report);
+      } else void catalog.follow(report);
     },
     learnAddress: (url) => {
       listeningUrl = url;
@@ -141,8 +143,12 @@ export async function buildApp(deps: AppDeps): Promise<BuiltApp> {
 }
 
 /** Every part beside the catalog, and the dependencies that the routes use. */
-async function openParts(deps: PartDeps, catalog: Catalog, passwordCost: PasswordCost | undefined) {
-  const usage = createUsagePart(deps, catalog);
+async function openParts(
+  deps: PartDeps,
+  catalog: Catalog,
+  { passwordCost, relay }: Pick<AppDeps, 'passwordCost' | 'relay'>,
+) {
+  const usage = createUsagePart(deps, catalog, relay);
   const captcha = createCaptchaPart(deps);
   const contact = createContactPart({ ...deps, captcha: captcha.captcha });
   const accounts = await openAccountsPart({ ...deps, captcha: captcha.captcha, passwordCost });
@@ -152,6 +158,7 @@ async function openParts(deps: PartDeps, catalog: Catalog, passwordCost: Passwor
     all: [usage, contact, accounts, captcha, monitoring] as readonly Part[],
     identity: accounts.identity,
     usage: usage.usage,
+    sharedMetrics: usage.shared,
     routes: {
       usage: usage.usage,
       contact: contact.routes,

@@ -1,10 +1,11 @@
 import type { CatalogReport } from '../catalog/relay.ts';
 import type { ComponentUpdate } from '../status/status.ts';
+import type { MetricsUpdate } from '../usage/shared-metrics.ts';
 
 /** What the primary process and its workers send each other: plain JSON. */
 
 /** What one worker found and the others take over. */
-export type Report = CatalogReport | ComponentUpdate;
+export type Report = CatalogReport | ComponentUpdate | MetricsUpdate;
 
 /** The metrics and the readiness of one worker. */
 export interface Measurement {
