@@ -47,7 +47,7 @@ export interface AppDeps {
   /** Default: what this process can afford. */
   readonly limits?: ConnectionLimits;
   /** When this process is one of several workers. */
-  readonly relay?: Pick<WorkerLink, 'leads' | 'send'> | undefined;
+  readonly relay?: Pick<WorkerLink, 'leads' | 'send' | 'inTurn'> | undefined;
 }
 
 export interface BuiltApp {
@@ -151,7 +151,12 @@ async function openParts(
   const usage = createUsagePart(deps, catalog, relay);
   const captcha = createCaptchaPart(deps);
   const contact = createContactPart({ ...deps, captcha: captcha.captcha });
-  const accounts = await openAccountsPart({ ...deps, captcha: captcha.captcha, passwordCost });
+  const accounts = await openAccountsPart({
+    ...deps,
+    captcha: captcha.captcha,
+    passwordCost,
+    inTurn: relay?.inTurn,
+  });
   const monitoring = createMonitoringPart(deps);
   return {
     // The status page shows their components in this order.

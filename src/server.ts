@@ -78,7 +78,14 @@ async function startPrimary(count: number): Promise<Running> {
   const found = await reservePort(host, port).catch((error: unknown) => {
     throw explainListenError(error, { host, port, settings: { host: 'HOST', port: 'PORT' } });
   });
-  const workers = createWorkers({ ...parts, log: logger, count, env: { PORT: String(found) } });
+  const workers = createWorkers({
+    ...parts,
+    log: logger,
+    count,
+    // Half of the processors answer clients while passwords are hashed.
+    turnsMax: Math.max(1, Math.floor(countProcessors() / 2)),
+    env: { PORT: String(found) },
+  });
   const metricsServer = await openMetricsServer(
     { ...workers.measurements, ...parts, log: logger },
     config,

@@ -7,7 +7,11 @@ import { createAddressLimit } from '../http/server/address-limit.ts';
 import { createSigningKeys, importSigningKeys } from '../identity/access-tokens/signing-keys.ts';
 import { cleanUpIdentity } from '../identity/clean-up.ts';
 import { createIdentity, type Identity } from '../identity/identity.ts';
-import { createPasswordHasher, type PasswordCost } from '../identity/passwords/password-hasher.ts';
+import {
+  createPasswordHasher,
+  type HashTurn,
+  type PasswordCost,
+} from '../identity/passwords/password-hasher.ts';
 import { createEmbeddedProvider } from '../identity/providers/embedded.ts';
 import { createGotrueProvider } from '../identity/providers/gotrue.ts';
 import type { IdentityProvider } from '../identity/providers/identity-provider.ts';
@@ -29,6 +33,8 @@ interface AccountsPartDeps extends PartDeps {
   readonly captcha: Captcha;
   /** Default: that of production. */
   readonly passwordCost: PasswordCost | undefined;
+  /** Limits the hashes that the workers of one service compute at once. */
+  readonly inTurn: HashTurn | undefined;
 }
 
 /** Limits requests with a token from one IP address. A request without a valid token costs little. */
@@ -77,7 +83,7 @@ function createProvider(deps: AccountsPartDeps): IdentityProvider | undefined {
     const onOutcome = (failure: AppError | undefined) => report(failure === undefined);
     return createGotrueProvider({ ...provider, clock, onOutcome });
   }
-  const passwords = createPasswordHasher({ cost: deps.passwordCost });
+  const passwords = createPasswordHasher({ cost: deps.passwordCost, inTurn: deps.inTurn });
   return createEmbeddedProvider({ store, clock, randomness, passwords });
 }
 

@@ -34,6 +34,8 @@ export type ToPrimary =
   /** Sent every second: the event loop of the worker is not blocked. */
   | { readonly kind: 'alive' }
   | { readonly kind: 'report'; readonly report: Report }
+  /** The worker wants to do work that takes a whole processor. */
+  | { readonly kind: 'turn_asked' | 'turn_ended'; readonly request: number }
   | { readonly kind: 'measured'; readonly request: number; readonly measurement: Measurement };
 
 export type ToWorker =
@@ -43,6 +45,7 @@ export type ToWorker =
   | { readonly kind: 'lead' }
   | { readonly kind: 'report'; readonly report: Report }
   | { readonly kind: 'measure'; readonly request: number }
+  | { readonly kind: 'turn_granted'; readonly request: number }
   | { readonly kind: 'stop' };
 
 /** Libraries send messages over the same channel. */

@@ -16,6 +16,7 @@ import {
   type ToWorker,
 } from './message.ts';
 import { change, EMPTY_ROSTER, type Roster, type RosterEvent } from './roster.ts';
+import { createTurns, type Turns } from './turns.ts';
 
 /**
  * The primary process starts the workers, replaces those that end, and passes reports between them. It accepts no
@@ -41,6 +42,8 @@ interface PrimaryDeps {
   readonly randomness: Randomness;
   readonly log: Log;
   readonly count: number;
+  /** How many workers at once may do work that takes a whole processor. */
+  readonly turnsMax: number;
   /** Settings of the workers that differ from those of this process. */
   readonly env: Readonly<Record<string, string>>;
 }
@@ -75,6 +78,7 @@ interface Pool extends PrimaryDeps {
   /** Of the workers that run: resolves when one has ended, to what went wrong. */
   readonly ends: Set<Promise<string | undefined>>;
   readonly measurements: Measurements;
+  readonly turns: Turns;
 }
 
 function createPool(deps: PrimaryDeps): Pool {
@@ -83,15 +87,16 @@ function createPool(deps: PrimaryDeps): Pool {
     for (const { id } of listening) tell(cluster.workers?.[id], { kind: 'measure', request });
     return listening.length;
   };
-  const measurements = createMeasurements({ clock: deps.clock, ask });
-  const [reports, ends] = [new Map(), new Set<Promise<string | undefined>>()];
   const pool: Pool = {
     ...deps,
     roster: EMPTY_ROSTER,
     phase: 'starting',
-    reports,
-    ends,
-    measurements,
+    reports: new Map(),
+    ends: new Set(),
+    measurements: createMeasurements({ clock: deps.clock, ask }),
+    turns: createTurns(deps.turnsMax, ({ worker, request }) =>
+      tell(cluster.workers?.[worker], { kind: 'turn_granted', request }),
+    ),
   };
   return pool;
 }
@@ -133,6 +138,7 @@ function start(pool: Pool): Worker {
     worker.once('exit', (code: number | null, signal: string | null) => {
       pool.ends.delete(ended);
       if (pool.phase === 'serving') log.error({ worker: pid, code, signal }, 'a worker ended');
+      pool.turns.endAll(worker.id);
       note(pool, { kind: 'ended', id: worker.id, at: clock.now() });
       const isStopped = code === 0 || signal === 'SIGTERM' || signal === 'SIGINT';
       resolve(isStopped ? undefined : `Worker ${pid} ended with ${signal ?? `exit code ${code}`}.`);
@@ -177,6 +183,12 @@ function take(pool: Pool, worker: Worker, message: ToPrimary): void {
       for (const { id } of roster.workers) {
         if (id !== worker.id) tell(cluster.workers?.[id], message);
       }
+      return;
+    case 'turn_asked':
+      pool.turns.ask({ worker: worker.id, request: message.request });
+      return;
+    case 'turn_ended':
+      pool.turns.end({ worker: worker.id, request: message.request });
       return;
     case 'measured':
       pool.measurements.take(message);

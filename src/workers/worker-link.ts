@@ -1,5 +1,5 @@
-import type { Worker } from 'node:cluster';
-import type { Clock, Randomness } from '../clock.ts';
+import { type Clock, type Randomness, waitAtMost } from '../clock.ts';
+import { AppError } from '../errors.ts';
 import type { Log } from '../log.ts';
 import { startPolling } from '../polling.ts';
 import {
@@ -21,6 +21,12 @@ export interface WorkerLink {
   send(report: Report): void;
   /** Joins the others. Resolves when the reports that they sent before have been taken over. */
   join(member: Member): Promise<void>;
+  /**
+   * Does work that takes a whole processor, when few workers do such work.
+   *
+   * @throws AppError `overloaded` when the turn does not come within five seconds
+   */
+  inTurn<T>(work: () => Promise<T>): Promise<T>;
   noteListening(facts: Facts): void;
   /** Resolves when the primary process has the message, or is gone. */
   noteFailure(message: string): Promise<void>;
@@ -35,15 +41,25 @@ export interface Member {
 }
 
 const ALIVE_INTERVAL_MS = 1_000;
+/** Bounded: a user is waiting. */
+const TURN_WAIT_MAX_MS = 5_000;
+
+/** The part of `node:cluster`'s Worker that is used. */
+interface Channel {
+  send(envelope: object, sent?: () => void): boolean;
+  on(event: 'message', take: (envelope: Partial<Envelope<ToWorker>>) => void): unknown;
+}
 
 export function openWorkerLink(deps: {
-  readonly worker: Worker;
+  readonly worker: Channel;
   readonly clock: Clock;
   readonly randomness: Randomness;
   readonly log: Log;
 }): WorkerLink {
   const { worker } = deps;
   let isLeader = false;
+  const turns = new Map<number, () => void>();
+  let lastTurn = 0;
   const tell = (message: ToPrimary): void => {
     worker.send(seal(message));
   };
@@ -71,11 +87,14 @@ export function openWorkerLink(deps: {
               (error: unknown) => deps.log.error({ err: error }, 'metrics could not be rendered'),
             );
             return;
+          case 'turn_granted':
+            turns.get(message.request)?.();
+            return;
           case 'stop':
             member.stop();
         }
       };
-      worker.on('message', (envelope: Partial<Envelope<ToWorker>>) => {
+      worker.on('message', (envelope) => {
         const message = open(envelope);
         if (message !== undefined) take(message);
       });
@@ -83,7 +102,29 @@ export function openWorkerLink(deps: {
       startPolling(deps, ALIVE_INTERVAL_MS, async () => tell({ kind: 'alive' }));
     });
 
+  const inTurn = async <T>(work: () => Promise<T>): Promise<T> => {
+    const request = ++lastTurn;
+    let isGranted = false;
+    const granted = new Promise<void>((resolve) => {
+      turns.set(request, () => {
+        isGranted = true;
+        resolve();
+      });
+    });
+    tell({ kind: 'turn_asked', request });
+    try {
+      await waitAtMost(deps.clock, TURN_WAIT_MAX_MS, granted);
+      if (isGranted) return await work();
+    } finally {
+      turns.delete(request);
+      tell({ kind: 'turn_ended', request });
+    }
+    const message = 'Too many sign-ins are waiting. Try again shortly.';
+    throw new AppError('overloaded', message, { retryAfterSeconds: TURN_WAIT_MAX_MS / 1_000 });
+  };
+
   return {
+    inTurn,
     leads: () => isLeader,
     send: (report) => tell({ kind: 'report', report }),
     join,

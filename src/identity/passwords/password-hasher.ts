@@ -18,6 +18,9 @@ const COST: PasswordCost = { memoryCost: 19_456, timeCost: 2 };
 const WAITING_MAX = 50;
 const RETRY_AFTER_SECONDS = 5;
 
+/** Does the work when no other process of the service needs the processor for a hash. */
+export type HashTurn = <T>(work: () => Promise<T>) => Promise<T>;
+
 /** Computes hashes outside the event loop, a few at a time. */
 export interface PasswordHasher {
   /** The hash in PHC form. @throws AppError `overloaded` */
@@ -33,8 +36,17 @@ export interface PasswordHasher {
 /**
  * @param options.atOnce how many hashes are computed at once; fewer than the cores, so that requests are answered
  * @param options.cost lower only in tests: the cost makes it slow to guess the password of a stolen hash
+ * @param options.inTurn waits for a turn among the processes of one service; default: there is no other
  */
-export function createPasswordHasher({ atOnce = 1, cost = COST } = {}): PasswordHasher {
+export function createPasswordHasher({
+  atOnce = 1,
+  cost = COST,
+  inTurn,
+}: {
+  readonly atOnce?: number;
+  readonly cost?: PasswordCost | undefined;
+  readonly inTurn?: HashTurn | undefined;
+} = {}): PasswordHasher {
   const limit = pLimit(atOnce);
   const options = { type: argon2.argon2id, parallelism: 1, ...cost } as const;
   const unmatched = renderUnmatchedHash(options);
@@ -44,7 +56,7 @@ export function createPasswordHasher({ atOnce = 1, cost = COST } = {}): Password
         retryAfterSeconds: RETRY_AFTER_SECONDS,
       });
     }
-    return limit(work);
+    return limit(() => (inTurn === undefined ? work() : inTurn(work)));
   };
   return {
     hash: async (password) => turn(() => argon2.hash(normalize(password), options)),
