@@ -24,6 +24,8 @@ interface ServiceDeps extends Pick<AppDeps, 'config' | 'clock' | 'randomness' | 
 
 /** The start waits for the catalog at most this long; then the service listens without it. */
 const FIRST_LOAD_MAX_MS = 1_000;
+/** The same for a worker while others answer: without it, clients would get errors from this one. */
+const OTHERS_ANSWER_LOAD_MAX_MS = 15_000;
 /** After the signal, answers ask clients to close their connections for this long; then the service closes them. */
 const DRAIN_MS = 1_500;
 /** Answers that take longer than this after the signal are cut off. */
@@ -35,9 +37,12 @@ const COUNTED_MAX_MS = 5_000;
 export async function startService(deps: ServiceDeps): Promise<Service> {
   const { config, clock, link } = deps;
   const app = await buildApp({ ...deps, relay: link });
-  const closeMetrics =
-    link === undefined ? await openMetrics(deps, app) : await join(deps, app, link);
-  await Promise.race([app.catalog.start(), clock.sleep(FIRST_LOAD_MAX_MS)]);
+  let closeMetrics = (): void => undefined;
+  let loadMaxMs = FIRST_LOAD_MAX_MS;
+  // The primary process serves the metrics of all workers.
+  if (link === undefined) closeMetrics = await openMetrics(deps, app);
+  else if ((await join(deps, app, link)).othersAnswer) loadMaxMs = OTHERS_ANSWER_LOAD_MAX_MS;
+  await Promise.race([app.catalog.start(), clock.sleep(loadMaxMs)]);
   app.background.start();
   const { host, port } = config;
   // Fastify passes the options on to Node, and does not name this one.
@@ -78,14 +83,9 @@ async function openMetrics(deps: ServiceDeps, app: BuiltApp): Promise<() => void
   return () => server?.close();
 }
 
-/** The primary process serves the metrics of all workers. */
-async function join(
-  { clock, onStop }: ServiceDeps,
-  app: BuiltApp,
-  link: WorkerLink,
-): Promise<() => void> {
+function join({ clock, onStop }: ServiceDeps, app: BuiltApp, link: WorkerLink) {
   collectDefaultMetrics({ register: app.metrics });
-  await link.join({
+  return link.join({
     lead: () => app.catalog.lead(),
     follow: app.follow,
     measure: async () => ({
@@ -94,7 +94,6 @@ async function join(
     }),
     stop: onStop,
   });
-  return () => undefined;
 }
 
 /** A slow client must not delay the counts. */

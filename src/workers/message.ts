@@ -40,7 +40,13 @@ export type ToPrimary =
 
 export type ToWorker =
   /** The answer to `joined`, with the newest reports of the other workers. */
-  | { readonly kind: 'welcome'; readonly leads: boolean; readonly reports: readonly Report[] }
+  | {
+      readonly kind: 'welcome';
+      readonly leads: boolean;
+      /** Whether other workers answer clients already. */
+      readonly othersAnswer: boolean;
+      readonly reports: readonly Report[];
+    }
   /** The worker is the leader from now on: it polls the store. */
   | { readonly kind: 'lead' }
   | { readonly kind: 'report'; readonly report: Report }

@@ -204,7 +204,8 @@ function welcome(pool: Pool, worker: Worker): void {
   if (pool.phase === 'stopping') tell(worker, { kind: 'stop' });
   note(pool, { kind: 'joined', id: worker.id });
   const leads = pool.roster.leader === worker.id;
-  tell(worker, { kind: 'welcome', leads, reports: [...pool.reports.values()] });
+  const othersAnswer = pool.roster.workers.some(({ isListening }) => isListening);
+  tell(worker, { kind: 'welcome', leads, othersAnswer, reports: [...pool.reports.values()] });
 }
 
 function tell(worker: Worker | undefined, message: ToWorker): void {

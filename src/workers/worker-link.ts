@@ -20,7 +20,7 @@ export interface WorkerLink {
   /** Passes a report on to the other workers, and to those that start later. */
   send(report: Report): void;
   /** Joins the others. Resolves when the reports that they sent before have been taken over. */
-  join(member: Member): Promise<void>;
+  join(member: Member): Promise<{ readonly othersAnswer: boolean }>;
   /**
    * Does work that takes a whole processor, when few workers do such work.
    *
@@ -64,14 +64,14 @@ export function openWorkerLink(deps: {
     worker.send(seal(message));
   };
 
-  const join = (member: Member): Promise<void> =>
+  const join: WorkerLink['join'] = (member) =>
     new Promise((resolve) => {
       const take = (message: ToWorker): void => {
         switch (message.kind) {
           case 'welcome':
             isLeader = message.leads;
             message.reports.forEach(member.follow);
-            resolve();
+            resolve(message);
             return;
           case 'lead':
             isLeader = true;

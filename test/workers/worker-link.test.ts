@@ -55,8 +55,8 @@ describe("a worker's link to the primary process", () => {
   it('joins with the reports that were sent before, and says every second that it is alive', async () => {
     const { link, join, receive, followed, kinds, clock } = openLink();
     const joined = join();
-    receive({ kind: 'welcome', leads: true, reports: [report] });
-    await joined;
+    receive({ kind: 'welcome', leads: true, othersAnswer: true, reports: [report] });
+    expect(await joined).toMatchObject({ othersAnswer: true });
     expect(link.leads()).toBe(true);
     expect(followed).toEqual([report]);
     await clock.advance(10_000);
