@@ -31,10 +31,12 @@ import type { ObjectStore } from './object-store/object-store.ts';
 import type { Status } from './status/status.ts';
 import { countProcessors, readProcessLimits } from './system.ts';
 import type { Usage } from './usage/usage.ts';
+import type { Report } from './workers/message.ts';
+import type { WorkerLink } from './workers/worker-link.ts';
 
 /** The composition root: with `app/`, decides which part uses which. Never listens. */
 
-interface AppDeps {
+export interface AppDeps {
   readonly config: Config;
   readonly clock: Clock;
   readonly randomness: Randomness;
@@ -45,10 +47,10 @@ interface AppDeps {
   readonly store?: ObjectStore;
   /** For tests, which use cheaper hashes. Default: that of production. */
   readonly passwordCost?: PasswordCost;
-  /** How many processes of this service share the processors of the machine. Default: 1. */
-  readonly workers?: number;
   /** Default: what this process can afford. */
   readonly limits?: ConnectionLimits;
+  /** When this process is one of several workers. */
+  readonly relay?: Pick<WorkerLink, 'leads' | 'send' | 'inTurn'> | undefined;
 }
 
 export interface BuiltApp {
@@ -69,13 +71,15 @@ export interface BuiltApp {
   };
   /** Makes every answer from now on ask its client to close the connection. */
   drain(): void;
+  /** Takes over what another worker reports. */
+  follow(report: Report): void;
   /** Sets the address that clients use when PUBLIC_URL is not set. Call it once the service listens. */
   learnAddress(url: string): void;
 }
 
 /** Opens the store and builds the service; start `catalog` and `background`, then listen. */
 export async function buildApp(deps: AppDeps): Promise<BuiltApp> {
-  const { config, randomness, logger: log } = deps;
+  const { config, randomness, logger: log, relay } = deps;
   let listeningUrl = `http://${config.host}:${config.port}`;
   const publicUrl = (): string => config.publicUrl ?? listeningUrl;
   const signer =
@@ -89,6 +93,7 @@ export async function buildApp(deps: AppDeps): Promise<BuiltApp> {
     stateDirectory: path.join(config.dataDirectory, 'state'),
     pollIntervalMs: config.catalogPollMs,
     staleMaxMs: config.catalogStaleMaxMs,
+    relay,
   });
   const partDeps: PartDeps = {
     ...reading,
@@ -102,6 +107,7 @@ export async function buildApp(deps: AppDeps): Promise<BuiltApp> {
     privateStore,
     catalog,
     components: parts.all.flatMap(({ components = [] }) => components),
+    relay,
   });
   const housekeeping = createHousekeeping({
     ...partDeps,
@@ -127,6 +133,12 @@ export async function buildApp(deps: AppDeps): Promise<BuiltApp> {
     usage,
     status,
     background: createBackground(tasks, privateStore, log),
+    follow: (report) => {
+      if (report.kind === 'component') status.follow(report);
+      else if (report.kind === 'metrics_asked' || report.kind === 'metrics_made') {
+        parts.sharedMetrics?.follow(report);
+      } else void catalog.follow(report);
+    },
     learnAddress: (url) => {
       listeningUrl = url;
     },
@@ -137,16 +149,17 @@ export async function buildApp(deps: AppDeps): Promise<BuiltApp> {
 async function openParts(
   deps: PartDeps,
   catalog: Catalog,
-  { passwordCost, workers = 1 }: Pick<AppDeps, 'passwordCost' | 'workers'>,
+  { passwordCost, relay }: Pick<AppDeps, 'passwordCost' | 'relay'>,
 ) {
-  const usage = createUsagePart(deps, catalog);
+  const usage = createUsagePart(deps, catalog, relay);
   const captcha = createCaptchaPart(deps);
   const contact = createContactPart({ ...deps, captcha: captcha.captcha });
   const accounts = await openAccountsPart({
     ...deps,
     captcha: captcha.captcha,
     passwordCost,
-    hashesAtOnce: hashesAtOnce({ processors: countProcessors(), workers }),
+    hashesAtOnce: hashesAtOnce(countProcessors()),
+    inTurn: relay?.inTurn,
   });
   const monitoring = createMonitoringPart(deps);
   return {
@@ -154,6 +167,7 @@ async function openParts(
     all: [usage, contact, accounts, captcha, monitoring] as readonly Part[],
     identity: accounts.identity,
     usage: usage.usage,
+    sharedMetrics: usage.shared,
     routes: {
       usage: usage.usage,
       contact: contact.routes,

@@ -32,6 +32,8 @@ export interface Config {
   readonly production: boolean;
   readonly host: string;
   readonly port: number;
+  /** How many processes answer on the port; `auto`: one for each processor. */
+  readonly workers: number | 'auto';
   /** Without a trailing slash; undefined outside production: the address listened on. */
   readonly publicUrl: string | undefined;
   readonly store: StoreConfig;
@@ -57,7 +59,7 @@ export interface Config {
   readonly countersFlushMs: number;
   /** Public metrics do not show groups smaller than this. */
   readonly publicGroupMin: number;
-  /** Requests a minute from one address to one process: to sign in or register, and to send a message. */
+  /** Requests a minute from one address to one replica: to sign in or register, and to send a message. */
   readonly authPerAddress: number;
   readonly contactPerAddress: number;
   /** Without a trailing slash; undefined: the process answers itself. */
@@ -123,6 +125,7 @@ function configOf(env: ValuesOf<typeof SETTINGS>, inProduction: boolean): Config
     production: inProduction,
     host: env.HOST,
     port: env.PORT,
+    workers: env.WORKERS,
     publicUrl: env.PUBLIC_URL,
     store: Object.freeze(storeOf(env)),
     dataDirectory: path.resolve(env.DATA_DIR),

@@ -195,12 +195,30 @@ const RULES: Readonly<Record<string, Rule>> = {
       'config',
       'system',
       'errors',
-      'src/http/operations/metrics.ts',
-      'src/http/operations/health.ts',
+      'service',
+      'workers',
+      'src/http/operations/metrics-server.ts',
       'src/http/server/access-log.ts',
       'src/http/server/listen-error.ts',
     ],
-    because: 'it listens and stops; what is used where is the business of app.ts',
+    because: 'it starts and stops; what is used where is the business of app.ts',
+  },
+  service: {
+    may: [
+      'app',
+      'workers',
+      'src/http/operations/metrics-server.ts',
+      'src/http/operations/health.ts',
+      'src/http/server/listen-error.ts',
+      ...LEAVES,
+    ],
+    mayName: ['config'],
+    because: 'it listens; what is used where is the business of app.ts',
+  },
+  workers: {
+    may: [...LEAVES],
+    mayName: ['src/catalog/relay.ts', 'src/status/status.ts', 'src/usage/shared-metrics.ts'],
+    because: 'it starts processes and passes on what they report, and does nothing with it',
   },
   scripts: {
     may: [

@@ -139,6 +139,15 @@ describe('configuration', () => {
     },
   );
 
+  it('reads the number of workers', () => {
+    expect(loadConfig({}).workers).toBe(1);
+    expect(loadConfig({ WORKERS: 'auto' }).workers).toBe('auto');
+    expect(loadConfig({ WORKERS: '256' }).workers).toBe(256);
+    for (const text of ['0', '257', '-1', '1.5', 'all', '1e2']) {
+      expect(pointersOf({ WORKERS: text }), text).toEqual(['/WORKERS']);
+    }
+  });
+
   it('requires the public address in production, and cleans it', () => {
     expect(pointersOf({ NODE_ENV: 'production' })).toEqual(['/PUBLIC_URL']);
     const PUBLIC_URL = 'https://updates.example.com/base//';

@@ -7,7 +7,11 @@ import { createAddressLimit } from '../http/server/address-limit.ts';
 import { createSigningKeys, importSigningKeys } from '../identity/access-tokens/signing-keys.ts';
 import { cleanUpIdentity } from '../identity/clean-up.ts';
 import { createIdentity, type Identity } from '../identity/identity.ts';
-import { createPasswordHasher, type PasswordCost } from '../identity/passwords/password-hasher.ts';
+import {
+  createPasswordHasher,
+  type HashTurn,
+  type PasswordCost,
+} from '../identity/passwords/password-hasher.ts';
 import { createEmbeddedProvider } from '../identity/providers/embedded.ts';
 import { createGotrueProvider } from '../identity/providers/gotrue.ts';
 import type { IdentityProvider } from '../identity/providers/identity-provider.ts';
@@ -30,6 +34,8 @@ interface AccountsPartDeps extends PartDeps {
   /** Default: that of production. */
   readonly passwordCost: PasswordCost | undefined;
   readonly hashesAtOnce: number;
+  /** Limits the hashes that the workers of one service compute at once. */
+  readonly inTurn: HashTurn | undefined;
 }
 
 /** Limits requests with a token from one IP address. A request without a valid token costs little. */
@@ -81,6 +87,7 @@ function createProvider(deps: AccountsPartDeps): IdentityProvider | undefined {
   const passwords = createPasswordHasher({
     cost: deps.passwordCost,
     atOnce: deps.hashesAtOnce,
+    inTurn: deps.inTurn,
   });
   return createEmbeddedProvider({ store, clock, randomness, passwords });
 }
@@ -118,8 +125,8 @@ function routesOf(
     identity,
     tiers,
     captcha,
-    tryLimit: createAddressLimit({ perMinute: config.authPerAddress }),
-    requestLimit: createAddressLimit({ perMinute: REQUESTS_PER_MINUTE }),
+    tryLimit: createAddressLimit({ name: 'sign-ins', perMinute: config.authPerAddress }),
+    requestLimit: createAddressLimit({ name: 'tokens', perMinute: REQUESTS_PER_MINUTE }),
     cookies: { enabled: cookieMode, sameSite: cookieSameSite, origins: websiteOrigins },
     billingPortalUrl,
   };

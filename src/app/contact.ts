@@ -15,7 +15,10 @@ export function createContactPart(
 ): Part & { readonly routes: ContactRouteDeps } {
   const { config, captcha, reportOutcome } = deps;
   const { mail, keptMs } = config.contact;
-  const addressLimit = createAddressLimit({ perMinute: config.contactPerAddress });
+  const addressLimit = createAddressLimit({
+    name: 'messages',
+    perMinute: config.contactPerAddress,
+  });
   const housekeeping = { messages: () => removeOldMessages(deps, keptMs) };
   if (mail === undefined) {
     const { submit } = createIntake(deps);

@@ -10,7 +10,7 @@ import {
   diskComponent,
   objectStoreComponent,
 } from '../status/components.ts';
-import { createStatus, type Status } from '../status/status.ts';
+import { createStatus, type Status, type StatusRelay } from '../status/status.ts';
 
 /** What the components on the status page check. */
 interface WatchedParts {
@@ -23,15 +23,17 @@ interface WatchedParts {
   readonly catalog: Catalog;
   /** The components of the other parts, shown after those of the store and the catalog. */
   readonly components: readonly ComponentSource[];
+  readonly relay: StatusRelay | undefined;
 }
 
 /** Creates the status with every component that the configuration switches on. */
 export function openStatus(parts: WatchedParts): Status {
-  const { config, clock, randomness, log, store, catalog } = parts;
+  const { config, clock, randomness, log, store, catalog, relay } = parts;
   return createStatus({
     clock,
     randomness,
     log,
+    relay,
     components: [
       objectStoreComponent({ store, randomness }),
       // Only a directory store has an id.

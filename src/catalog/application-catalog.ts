@@ -21,9 +21,11 @@ import {
   reduce,
 } from './application-state.ts';
 import { refuseBrokenChain, refuseRollback } from './chain.ts';
+import { createFollower } from './follow.ts';
 import { revisionKey } from './keys.ts';
 import { type LiveRevision, liveRevisionSequence } from './live-revision.ts';
 import { asAppError, readOn } from './reading.ts';
+import type { ApplicationReport, FaultsReport } from './relay.ts';
 import { createReleaseLoader, type ReleaseLoader, type Verified } from './release-loader.ts';
 import type { SavedState } from './saved-state.ts';
 import { type SharedRun, shareRun } from './shared-run.ts';
@@ -70,6 +72,8 @@ export interface ApplicationCatalog {
   isVerifyingMany(): boolean;
   /** Starts from the saved state, if there is one. `confirmedAt`: when the store last confirmed it. */
   restore(confirmedAt: number): Promise<void>;
+  /** Takes over what the leader reports. Never throws. */
+  follow(report: ApplicationReport | FaultsReport): Promise<void>;
 }
 
 interface ApplicationCatalogDeps {
@@ -84,6 +88,13 @@ interface ApplicationCatalogDeps {
   readonly requests: LimitFunction;
   /** Limits how many applications verify many releases at once: each takes memory for the releases that wait. */
   readonly bulks: LimitFunction;
+  /** Whether this process polls the store: only then it verifies again, looks for deletions and saves the state. */
+  readonly leads: () => boolean;
+  readonly onChange: (
+    application: string,
+    before: ApplicationState,
+    after: ApplicationState,
+  ) => void;
 }
 
 /** A revision with more new releases than this (a start, a bulk import) is swapped in before all of them are verified. */
@@ -114,24 +125,36 @@ export function createApplicationCatalog(
       for (const { level, facts, message } of describeChange(application, before, state)) {
         log[level](facts, message);
       }
+      deps.onChange(application, before, state);
     },
   };
   const save = createSaver(parts);
+  const refreshOnce = shareRun(() => refresh(parts));
+  const complete = shareRun(async () => {
+    try {
+      if (state.source !== 'live') return;
+      if (deps.leads()) await lookForNewest(parts);
+      await verifyDue(parts);
+      if (deps.leads()) await save();
+    } catch (error) {
+      log.warn({ application, err: error }, 'not every release could be verified yet');
+      throw error;
+    }
+  });
+  const { retain } = loader;
   return {
     reader: createReader(parts),
     state: () => state,
-    refresh: shareRun(() => refresh(parts)),
     isVerifyingMany: () => isVerifyingMany,
-    complete: shareRun(async () => {
-      try {
-        if (state.source !== 'live') return;
-        await lookForNewest(parts);
-        await verifyDue(parts);
-        await save();
-      } catch (error) {
-        log.warn({ application, err: error }, 'not every release could be verified yet');
-        throw error;
-      }
+    refresh: refreshOnce,
+    complete,
+    follow: createFollower({
+      ...parts,
+      refresh: refreshOnce,
+      complete,
+      noteVerified: (verified) => reportVerified(parts, verified),
+      retain,
+      now: deps.clock.now,
     }),
     restore: async (confirmedAt) => {
       const saved = await savedState?.load(application);

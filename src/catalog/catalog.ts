@@ -3,9 +3,11 @@ import { AppError } from '../errors.ts';
 import type { Log } from '../log.ts';
 import type { ObjectStore } from '../object-store/object-store.ts';
 import type { ReadyApplication } from './application-catalog.ts';
-import { type ApplicationHealth, usabilityOf } from './application-state.ts';
+import { type ApplicationHealth, type ApplicationState, usabilityOf } from './application-state.ts';
+import { haveSameKeys } from './follow.ts';
 import { createKeepUp } from './keep-up.ts';
 import { createLoadedApplications } from './loaded-applications.ts';
+import { type CatalogRelay, type CatalogReport, reportState } from './relay.ts';
 import { createSavedState } from './saved-state.ts';
 
 export type { ReadyApplication } from './application-catalog.ts';
@@ -14,9 +16,14 @@ export type { ReadyApplication } from './application-catalog.ts';
 export interface Catalog {
   /**
    * Loads everything once, then keeps it up to date until stopped. Resolves after the first attempt, even if the
-   * store did not answer, and keeps trying to load the rest.
+   * store did not answer, and keeps trying to load the rest. With a relay, only the leader keeps it up to date from
+   * the store; the others follow the leader's reports.
    */
   start(): Promise<void>;
+  /** Polls the store from now on: this process became the leader. */
+  lead(): void;
+  /** Takes over what the leader reports. Never throws. */
+  follow(report: CatalogReport): Promise<void>;
   stop(): Promise<void>;
   /**
    * An application's catalog, with a snapshot to answer from.
@@ -57,6 +64,8 @@ interface CatalogDeps {
   readonly pollIntervalMs: number;
   /** How long clients are answered from a state that the store has not confirmed again. */
   readonly staleMaxMs: number;
+  /** Undefined: this process polls, and no other follows it. */
+  readonly relay?: CatalogRelay | undefined;
 }
 
 const LOOK_AGAIN_INTERVAL_MS = 1_000;
@@ -70,25 +79,59 @@ export function createCatalog(deps: CatalogDeps): Catalog {
     directory === undefined
       ? undefined
       : createSavedState({ directory, location: store.location, log });
-  const applications = createLoadedApplications({ store, clock, log, savedState });
+  const relay = deps.relay ?? ALONE;
+  const { leads } = relay;
+  const onChange = createReporter(relay);
+  const applications = createLoadedApplications({ store, clock, log, savedState, leads, onChange });
   const { byName, list } = applications;
-  const keepUp = createKeepUp({ ...deps, ...applications, names: () => [...byName.keys()] });
+  const onList = (): void => {
+    const isFailing = list.failure() !== undefined;
+    if (leads()) relay.send({ kind: 'catalog_list', names: list.names(), isFailing });
+  };
+  const onHint = (number: number): void => {
+    if (leads()) relay.send({ kind: 'catalog_hint', number });
+  };
+  const names = (): string[] => [...byName.keys()];
+  const keepUp = createKeepUp({ ...deps, ...applications, names, onList, onHint });
   const lookedAt = new Map<string, number>();
   let stopPolls: (() => Promise<void>) | undefined;
-  let isStopped = false;
+  let phase: 'new' | 'started' | 'stopped' = 'new';
+
+  const completeAll = (): void => {
+    for (const catalog of byName.values()) catalog.complete().catch(ignoreLogged);
+  };
 
   return {
     start: async () => {
       await applications.restore();
       // Comes before any other read, so that every later change has a hint above this number. When the store does not
       // answer, the poll finds the number later, and reading in turn finds the changes in between.
-      await keepUp.followHints().catch(ignoreLogged);
-      await applications.refreshList().catch(ignoreLogged);
-      for (const catalog of byName.values()) catalog.complete().catch(ignoreLogged);
-      if (!isStopped) stopPolls = keepUp.start();
+      if (leads()) await keepUp.followHints().catch(ignoreLogged);
+      await applications.refreshList().catch(ignoreLogged).finally(onList);
+      completeAll();
+      if (phase === 'stopped') return;
+      phase = 'started';
+      if (leads()) stopPolls ??= keepUp.start();
+    },
+    lead: () => {
+      // Otherwise `start` begins the polls.
+      if (phase !== 'started' || stopPolls !== undefined) return;
+      stopPolls = keepUp.start();
+      // At once: the leader before this process may have died between a change and its next poll.
+      keepUp.followHints().catch(ignoreLogged);
+      completeAll();
+    },
+    follow: async (report) => {
+      if (report.kind === 'catalog_hint') keepUp.resumeAfter(report.number);
+      else if (report.kind === 'catalog_list') {
+        const isFailing = list.failure() !== undefined;
+        const isSame = report.names.join(' ') === list.names().join(' ');
+        if (isSame && list.isKnown() && isFailing === report.isFailing) return;
+        await applications.refreshList().catch(ignoreLogged);
+      } else await byName.get(report.application)?.follow(report);
     },
     stop: async () => {
-      isStopped = true;
+      phase = 'stopped';
       await stopPolls?.();
     },
     application: (name) => {
@@ -125,6 +168,19 @@ export function createCatalog(deps: CatalogDeps): Catalog {
         problems: list.problems(),
       };
     },
+  };
+}
+
+const ALONE: CatalogRelay = { leads: () => true, send: () => undefined };
+
+/** Reports each change of an application's state to the followers. */
+function createReporter(relay: CatalogRelay) {
+  return (application: string, before: ApplicationState, after: ApplicationState): void => {
+    if (!relay.leads()) return;
+    if (!haveSameKeys(before.faults, after.faults)) {
+      relay.send({ kind: 'catalog_faults', application, faults: [...after.faults] });
+    }
+    relay.send(reportState(application, after));
   };
 }
 

@@ -18,6 +18,8 @@ interface KeepUp {
    * @throws AppError of the kind `unavailable`: the store's
    */
   followHints(): Promise<void>;
+  /** Continues after a hint that the leader before this process has read. */
+  resumeAfter(hint: number): void;
   /** Starts both polls. @returns stops them, and resolves when neither reads any more */
   start(): () => Promise<void>;
 }
@@ -34,6 +36,10 @@ interface KeepUpDeps {
   readonly refreshList: () => Promise<void>;
   /** Reads the changes of an application. */
   readonly refreshApplication: (name: string) => Promise<void>;
+  /** Called when the changes up to a hint were read. */
+  readonly onHint: (hint: number) => void;
+  /** Called when the list of applications was read, or could not be read. */
+  readonly onList: () => void;
 }
 
 export function createKeepUp(deps: KeepUpDeps): KeepUp {
@@ -42,10 +48,12 @@ export function createKeepUp(deps: KeepUpDeps): KeepUp {
   /** The number of the newest hint that was read; undefined before the first poll. */
   let hint: number | undefined;
 
+  const refreshList = (): Promise<void> => deps.refreshList().finally(deps.onList);
+
   const takeTurn = async (): Promise<void> => {
     const names = deps.names();
     const name = [undefined, ...names][turn++ % (names.length + 1)];
-    await passOutages(name === undefined ? deps.refreshList() : deps.refreshApplication(name));
+    await passOutages(name === undefined ? refreshList() : deps.refreshApplication(name));
   };
 
   /** The list alone needs no more than one read an interval. */
@@ -57,20 +65,25 @@ export function createKeepUp(deps: KeepUpDeps): KeepUp {
     const from = hint;
     if (from === undefined) {
       hint = await logged(() => findLastHint(store, 0));
+      deps.onHint(hint);
       return;
     }
     const { applications, last } = await logged(() => readHints(store, from));
     hint = last;
     const known = new Set(deps.names());
     const hasUnlisted = [...(applications ?? [])].some((name) => !known.has(name));
-    if (applications === undefined || hasUnlisted) await passOutages(deps.refreshList());
+    if (applications === undefined || hasUnlisted) await passOutages(refreshList());
     for (const name of deps.names()) {
       if (applications?.has(name) ?? true) await passOutages(deps.refreshApplication(name));
     }
+    if (last > from) deps.onHint(last);
   };
 
   return {
     followHints,
+    resumeAfter: (read) => {
+      hint = Math.max(hint ?? 0, read);
+    },
     start: () => {
       const stops = [
         startPolling(deps, turnMs, takeTurn),

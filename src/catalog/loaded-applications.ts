@@ -4,7 +4,7 @@ import type { Log } from '../log.ts';
 import type { ObjectStore } from '../object-store/object-store.ts';
 import { type ApplicationCatalog, createApplicationCatalog } from './application-catalog.ts';
 import { type ApplicationList, createApplicationList } from './application-list.ts';
-import { isUntried } from './application-state.ts';
+import { type ApplicationState, isUntried } from './application-state.ts';
 import type { SavedState } from './saved-state.ts';
 
 /** The catalogs that this process has loaded: of the applications in the list and in the saved state. */
@@ -29,6 +29,13 @@ interface LoadedApplicationsDeps {
   readonly log: Log;
   /** Undefined: nothing is saved. */
   readonly savedState: SavedState | undefined;
+  /** See `ApplicationCatalogDeps`. */
+  readonly leads: () => boolean;
+  readonly onChange: (
+    application: string,
+    before: ApplicationState,
+    after: ApplicationState,
+  ) => void;
 }
 
 /** The store is asked this often whether an application's newest revision is still there. */

@@ -67,6 +67,8 @@ interface LoaderDeps {
   readonly application: string;
   /** Limits the requests that are under way at once, for all applications. */
   readonly requests: LimitFunction;
+  /** Whether verified releases are verified again. */
+  readonly leads: () => boolean;
 }
 
 export function createReleaseLoader(deps: LoaderDeps): ReleaseLoader {
@@ -103,7 +105,7 @@ export function createReleaseLoader(deps: LoaderDeps): ReleaseLoader {
   };
 
   const isOld = (at: number | undefined): boolean =>
-    at === undefined || at < clock.now() - VERIFIED_AGAIN_AFTER_MS;
+    at === undefined || (deps.leads() && at < clock.now() - VERIFIED_AGAIN_AFTER_MS);
 
   const isDue = (offer: Offer): boolean => isOld(verifiedAt.get(releaseNameOf(offer)));
 

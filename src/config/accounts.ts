@@ -112,7 +112,7 @@ export const accountSettings = {
   AUTH_PER_ADDRESS: withDefault(
     count,
     '20',
-    'How many requests a minute one address may make to sign in or register. Each process counts for itself',
+    'How many requests a minute one address may make to sign in or register. Each replica counts for itself',
   ),
 };
 

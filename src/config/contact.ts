@@ -63,7 +63,7 @@ export const contactSettings = {
   CONTACT_PER_ADDRESS: withDefault(
     count,
     '5',
-    'How many messages a minute one address may send. Each process counts for itself',
+    'How many messages a minute one address may send. Each replica counts for itself',
   ),
 };
 

@@ -23,6 +23,18 @@ export const count = defineKind('a whole number, 1 to 999999', (value) =>
   /^\d{1,6}$/.test(value) && Number(value) > 0 ? Number(value) : undefined,
 );
 
+export const AUTO = 'auto';
+const WORKERS_MAX = 256;
+
+export const workersCount = defineKind(
+  `${AUTO}, or a whole number, 1 to ${WORKERS_MAX}`,
+  (value) => {
+    if (value === AUTO) return AUTO;
+    const given = /^\d{1,3}$/.test(value) ? Number(value) : 0;
+    return given >= 1 && given <= WORKERS_MAX ? given : undefined;
+  },
+);
+
 export function oneOf<const Value extends string>(values: readonly Value[]): Kind<Value> {
   return defineKind(`one of ${values.join(', ')}`, (given) =>
     values.find((value) => value === given),

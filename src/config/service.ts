@@ -1,7 +1,16 @@
 import { POLL_INTERVAL_MS } from '../catalog/poll-interval.ts';
 import { parseApplicationName } from '../domain/channel.ts';
 import type { FieldIssue } from '../errors.ts';
-import { duration, httpUrl, oneOf, parseHttpUrl, port, text, trustedProxies } from './kinds.ts';
+import {
+  duration,
+  httpUrl,
+  oneOf,
+  parseHttpUrl,
+  port,
+  text,
+  trustedProxies,
+  workersCount,
+} from './kinds.ts';
 import { type GivenSettings, isProduction, requireSettings } from './rules.ts';
 import { defineKind, optional, refuseValue, withDefault } from './setting.ts';
 
@@ -39,6 +48,11 @@ export const serviceSettings = {
   ),
   PORT: withDefault(port, '8080', 'The port of the service; 0 selects a free one'),
   HOST: withDefault(text, '127.0.0.1', 'The address to listen on'),
+  WORKERS: withDefault(
+    workersCount,
+    '1',
+    'How many processes answer on the port. `auto` starts one for each processor. See [Several processes on one machine](replicas.md#several-processes-on-one-machine)',
+  ),
   PUBLIC_URL: optional(
     publicUrl,
     'The address that clients use; the service makes every absolute address from it. It may have a path, such as `https://example.com/updates`, which the proxy may strip or leave in. Required when `NODE_ENV` is `production`',

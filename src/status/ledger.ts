@@ -17,6 +17,8 @@ interface Ledger {
   get(id: string): Known;
   /** Notes a finding about a component, and logs it once when it changes the status. */
   note(id: string, finding: Finding): Known;
+  /** Takes over what another process noted and logged. */
+  adopt(id: string, known: Known): void;
 }
 
 export function createLedger({ clock, log }: { readonly clock: Clock; readonly log: Log }): Ledger {
@@ -30,6 +32,9 @@ export function createLedger({ clock, log }: { readonly clock: Clock; readonly l
   const get = (id: string): Known => ledger.get(id) ?? unknown;
   return {
     get,
+    adopt: (id, known) => {
+      ledger.set(id, known);
+    },
     note: (id, { status, description, error }) => {
       const before = get(id);
       const now = clock.now();

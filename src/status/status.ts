@@ -3,7 +3,7 @@ import type { Log } from '../log.ts';
 import { startPolling } from '../polling.ts';
 import type { ComponentSource, ProbedComponent } from './components.ts';
 import { createLedger, type Known } from './ledger.ts';
-import { runProbe } from './probe.ts';
+import { type Finding, runProbe } from './probe.ts';
 import {
   type ComponentReport,
   INDICATOR_SENTENCES,
@@ -29,6 +29,26 @@ export interface Status {
   noteFailure(id: string, sentence: string): void;
   /** A real request found that a component works. */
   noteSuccess(id: string): void;
+  /** Takes over what another process of this machine found. */
+  follow(update: ComponentUpdate): void;
+}
+
+/**
+ * Lets several processes on one machine show the same status: one of them, the leader, probes, and each reports what
+ * its requests find.
+ */
+export interface StatusRelay {
+  /** Whether this process is the leader. */
+  leads(): boolean;
+  /** Sends an update to the other processes. */
+  send(update: ComponentUpdate): void;
+}
+
+/** Plain JSON. Replaces the last update of the component. */
+export interface ComponentUpdate {
+  readonly kind: 'component';
+  readonly id: string;
+  readonly known: Known;
 }
 
 interface StatusDeps {
@@ -37,6 +57,8 @@ interface StatusDeps {
   readonly log: Log;
   /** In the order of the page. */
   readonly components: readonly ComponentSource[];
+  /** Undefined: this process probes, and no other shows what it finds. */
+  readonly relay?: StatusRelay | undefined;
 }
 
 const PROBE_INTERVAL_MS = 30_000;
@@ -50,19 +72,34 @@ const READ_INTERVAL_MS = 5_000;
  * the catalog, are correct from the first report on.
  */
 export function createStatus(deps: StatusDeps): Status {
-  const { clock, components } = deps;
+  const { clock, components, relay } = deps;
   const ledger = createLedger(deps);
   const probed = components.filter((source) => source.kind === 'probed');
   const hasProbed = (id: string): boolean => probed.some((component) => component.id === id);
   let stops: readonly (() => Promise<void>)[] = [];
 
+  const noteProbed = (id: string, finding: Finding): void => {
+    const known = ledger.note(id, finding);
+    relay?.send({ kind: 'component', id, known });
+  };
+
+  /** Every process reads these components from its own memory, so the leader reports only changes. */
+  const noteRead = (id: string, finding: Finding): Known => {
+    const before = ledger.get(id);
+    const known = ledger.note(id, finding);
+    const isNews = before.checkedAt === null || before.status !== known.status;
+    if (isNews && relay?.leads() === true) relay.send({ kind: 'component', id, known });
+    return known;
+  };
+
   const pollProbe = (component: ProbedComponent): readonly (() => Promise<void>)[] => {
     const { id, probe, intervalMs = PROBE_INTERVAL_MS, timeoutMs = PROBE_TIMEOUT_MS } = component;
     if (probe === undefined) return [];
     const check = async (stopping: AbortSignal): Promise<void> => {
+      if (relay?.leads() === false) return;
       const finding = await runProbe(clock, stopping, timeoutMs, probe);
       // A failed probe is not a failure of the task: the poll does not slow down, so that it finds the recovery soon.
-      if (finding !== undefined) ledger.note(id, finding);
+      if (finding !== undefined) noteProbed(id, finding);
     };
     return [startPolling(deps, intervalMs, check, 0)];
   };
@@ -72,7 +109,7 @@ export function createStatus(deps: StatusDeps): Status {
       if (source.kind === 'probed') return [shownProbed(source, ledger.get(source.id))];
       return source
         .read()
-        .map((reading) => show(reading, ledger.note(reading.id, reading), reading.impact));
+        .map((reading) => show(reading, noteRead(reading.id, reading), reading.impact));
     });
 
   return {
@@ -98,10 +135,14 @@ export function createStatus(deps: StatusDeps): Status {
       };
     },
     noteFailure: (id, description) => {
-      if (hasProbed(id)) ledger.note(id, { status: 'major_outage', description });
+      if (hasProbed(id)) noteProbed(id, { status: 'major_outage', description });
     },
     noteSuccess: (id) => {
-      if (hasProbed(id)) ledger.note(id, { status: 'operational', description: 'Answers.' });
+      if (hasProbed(id)) noteProbed(id, { status: 'operational', description: 'Answers.' });
+    },
+    follow: ({ id, known }) => {
+      // A component in memory keeps its own status; it shows the same time of the last change.
+      if (hasProbed(id) || ledger.get(id).status === known.status) ledger.adopt(id, known);
     },
   };
 }

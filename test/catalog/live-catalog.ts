@@ -1,4 +1,5 @@
 import { type Catalog, createCatalog } from '../../src/catalog/catalog.ts';
+import type { CatalogRelay } from '../../src/catalog/relay.ts';
 import type { Clock } from '../../src/clock.ts';
 import { DEFAULT_TIERS } from '../../src/domain/tier.ts';
 import { parseVersion } from '../../src/domain/version.ts';
@@ -71,7 +72,7 @@ export interface World {
   };
   /** What the catalogs logged at warn and above. */
   readonly log: string[];
-  open(options?: { stateDirectory?: string; store?: ObjectStore }): Catalog;
+  open(options?: { stateDirectory?: string; store?: ObjectStore; relay?: CatalogRelay }): Catalog;
   /** Replaces an object's bytes, as only an attacker or an operator can; undefined deletes it. */
   tamper(key: string, edit: (text: string) => string | undefined): Promise<void>;
 }
@@ -100,6 +101,7 @@ export function createWorld(): World {
         stateDirectory: options.stateDirectory,
         pollIntervalMs: POLL_MS,
         staleMaxMs: STALE_MAX_MS,
+        relay: options.relay,
       }),
     tamper: async (key, edit) => {
       const object = await memory.get(key);

@@ -64,6 +64,6 @@ export function detailedReadiness({ catalog, clock }: HealthDeps) {
   );
   return {
     isReady: ready,
-    document: { status: ready ? 'ready' : 'not_ready', problems, catalogs },
+    document: { status: ready ? ('ready' as const) : ('not_ready' as const), problems, catalogs },
   };
 }

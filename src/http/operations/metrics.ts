@@ -1,16 +1,13 @@
-import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { Catalog } from '../../catalog/catalog.ts';
 import type { Clock } from '../../clock.ts';
-import type { Log } from '../../log.ts';
-import {
-  type ConnectionLimits,
-  type Connections,
-  createConnections,
-} from '../server/connections.ts';
+import type { Connections } from '../server/connections.ts';
 
-/** Metrics of this process for Prometheus, served on a separate address. They contain nothing about users. */
+/**
+ * Metrics of this process for Prometheus. They contain nothing about users. The metrics of several workers are added
+ * up, where `aggregator` names nothing else.
+ */
 
 export function createMetrics(deps: {
   readonly catalog: Catalog;
@@ -21,6 +18,7 @@ export function createMetrics(deps: {
   new Gauge({
     name: 'slipway_catalog_revision',
     help: 'The catalog revision that answers are based on.',
+    aggregator: 'min',
     labelNames: ['app'],
     registers: [registry],
     collect() {
@@ -32,6 +30,7 @@ export function createMetrics(deps: {
   new Gauge({
     name: 'slipway_catalog_age_seconds',
     help: 'Time since the store last confirmed the catalog.',
+    aggregator: 'max',
     labelNames: ['app'],
     registers: [registry],
     collect() {
@@ -43,6 +42,7 @@ export function createMetrics(deps: {
   new Gauge({
     name: 'slipway_catalog_problems',
     help: 'Unusable stored documents and failures of the store. The log names them.',
+    aggregator: 'max',
     labelNames: ['app'],
     registers: [registry],
     collect() {
@@ -145,58 +145,4 @@ function createObserver(
     byStatus.set(statusCode, child);
     child.observe(elapsedTime / 1000);
   };
-}
-
-/** A scraper needs one connection. File descriptors and memory are reserved for clients. */
-const METRICS_LIMITS: ConnectionLimits = {
-  connectionsMax: 16,
-  heldBytesMax: 1024 * 1024,
-  because: 'These are connections for metrics: one scraper is enough.',
-};
-const METRICS_REQUEST_TIMEOUT_MS = 5_000;
-
-interface MetricsServerDeps {
-  readonly registry: Registry;
-  readonly readiness: () => object;
-  readonly clock: Pick<Clock, 'now'>;
-  readonly log: Log;
-}
-
-/**
- * Serves `GET /metrics`, and `GET /readyz` with descriptions that only the operator may read. Resolves when it
- * listens.
- */
-export async function startMetricsServer(
-  { registry, readiness, clock, log }: MetricsServerDeps,
-  address: { readonly host: string; readonly port: number },
-): Promise<Server> {
-  collectDefaultMetrics({ register: registry });
-  const answer = (request: IncomingMessage, response: ServerResponse): void => {
-    // Discards the body: its chunks would take many times as much memory as the client sends.
-    request.resume();
-    const [path] = request.url?.split('?') ?? [];
-    if (path === '/readyz') {
-      const type = { 'content-type': 'application/json; charset=utf-8' };
-      response.writeHead(200, type).end(JSON.stringify(readiness()));
-      return;
-    }
-    if (path !== '/metrics') {
-      response.writeHead(404).end();
-      return;
-    }
-    registry.metrics().then(
-      (text) => response.writeHead(200, { 'content-type': registry.contentType }).end(text),
-      (error: unknown) => {
-        log.error({ err: error }, 'metrics could not be rendered');
-        response.writeHead(500).end();
-      },
-    );
-  };
-  const connections = createConnections({ limits: METRICS_LIMITS, bodyBytesMax: 0, clock, log });
-  const server = connections.createServer(answer, { requestTimeout: METRICS_REQUEST_TIMEOUT_MS });
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(address.port, address.host, resolve);
-  });
-  return server;
 }

@@ -1,15 +1,19 @@
 import ipaddr from 'ipaddr.js';
 import { createRateLimit } from '../../rate-limit.ts';
 
-/** How many requests a client address may send to this process per minute. */
+/** How many requests a client address may send per minute to this process, or to its workers together. */
 export interface AddressLimit {
   /** @throws AppError `too_many_requests` */
   consume(address: string): Promise<void>;
 }
 
-export function createAddressLimit(options: { readonly perMinute: number }): AddressLimit {
+/** @param options.name different for each limit */
+export function createAddressLimit(options: {
+  readonly name: string;
+  readonly perMinute: number;
+}): AddressLimit {
   const sentence = 'Too many requests. Wait a little, then try again.';
-  const limit = createRateLimit(options.perMinute, sentence);
+  const limit = createRateLimit(options.name, options.perMinute, sentence);
   return { consume: (address) => limit.consume(networkOf(address)) };
 }
 

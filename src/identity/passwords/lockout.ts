@@ -1,12 +1,12 @@
-import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
+import { RateLimiterRes } from 'rate-limiter-flexible';
 import { AppError } from '../../errors.ts';
 import { isPresent } from '../../object-store/presence.ts';
-import { createRateLimit } from '../../rate-limit.ts';
+import { createRateLimit, createTryCounter } from '../../rate-limit.ts';
 import type { AppendDeps } from '../../sequence/append.ts';
 import { LOCKOUTS_ROOT, lockoutKey } from '../keys.ts';
 
 /**
- * Limits how fast passwords can be guessed: a few tries a minute for each account and process, and after many
+ * Limits how fast passwords can be guessed: a few tries a minute for each account, and after many
  * wrong ones a lockout. The lockout is an object in the store, so that every replica knows it.
  *
  * Accounts that do not exist are limited, too. Otherwise the limit would tell which accounts exist.
@@ -21,14 +21,18 @@ export interface Lockout {
 }
 
 export const TRIES_PER_MINUTE = 5;
-/** The number of wrong passwords, sent to one process within {@link WINDOW_MS}, that causes a lockout. */
+/** The number of wrong passwords, sent to one replica within {@link WINDOW_MS}, that causes a lockout. */
 export const FAILURES_MAX = 20;
 export const WINDOW_MS = 15 * 60_000;
 
 export function createLockout(deps: AppendDeps): Lockout {
   const { store, clock } = deps;
-  const tries = createRateLimit(TRIES_PER_MINUTE, MESSAGE);
-  const failures = new RateLimiterMemory({ points: FAILURES_MAX, duration: WINDOW_MS / 1000 });
+  const tries = createRateLimit('tries per account', TRIES_PER_MINUTE, MESSAGE);
+  const failures = createTryCounter({
+    name: 'failures per account',
+    max: FAILURES_MAX,
+    durationSeconds: WINDOW_MS / 1000,
+  });
   const windowNow = (): number => Math.floor(clock.now() / WINDOW_MS);
   const countFailure = async (account: string): Promise<number> => {
     const { consumedPoints } = await failures.consume(account).catch((refused: unknown) => {

@@ -20,6 +20,9 @@ const RETRY_AFTER_SECONDS = 5;
 /** A hash takes one of the four threads of a process. The others read files meanwhile. */
 const AT_ONCE_MAX = 2;
 
+/** Does the work when no other process of the service needs the processor for a hash. */
+export type HashTurn = <T>(work: () => Promise<T>) => Promise<T>;
+
 /**
  * Computes hashes outside the event loop, a few at a time. The others wait in a bounded queue. A hash is not computed
  * when its signal is aborted before its turn.
@@ -35,23 +38,25 @@ export interface PasswordHasher {
   verify(hash: string | null, password: string, signal?: AbortSignal): Promise<boolean>;
 }
 
-/**
- * How many hashes a process may compute at once, so that all workers of the service together use at most half of the
- * processors. Each worker computes one at least, so with more workers than that they use more.
- */
-export function hashesAtOnce(machine: {
-  readonly processors: number;
-  readonly workers: number;
-}): number {
-  const share = Math.floor(machine.processors / 2 / machine.workers);
-  return Math.min(Math.max(share, 1), AT_ONCE_MAX);
+/** How many hashes a process may compute at once: they use at most half of the processors, or one of a single one. */
+export function hashesAtOnce(processors: number): number {
+  return Math.min(Math.max(Math.floor(processors / 2), 1), AT_ONCE_MAX);
 }
 
 /**
  * @param options.atOnce how many hashes are computed at once: see {@link hashesAtOnce}
  * @param options.cost lower only in tests: the cost makes it slow to guess the password of a stolen hash
+ * @param options.inTurn waits for a turn among the processes of one service; default: there is no other
  */
-export function createPasswordHasher({ atOnce = 1, cost = COST } = {}): PasswordHasher {
+export function createPasswordHasher({
+  atOnce = 1,
+  cost = COST,
+  inTurn,
+}: {
+  readonly atOnce?: number;
+  readonly cost?: PasswordCost | undefined;
+  readonly inTurn?: HashTurn | undefined;
+} = {}): PasswordHasher {
   const limit = pLimit(atOnce);
   const options = { type: argon2.argon2id, parallelism: 1, ...cost } as const;
   const unmatched = renderUnmatchedHash(options);
@@ -64,7 +69,7 @@ export function createPasswordHasher({ atOnce = 1, cost = COST } = {}): Password
       if (hasToWait && signal?.aborted === true) {
         throw overloaded('The client closed its connection while the sign-in waited.');
       }
-      return work();
+      return inTurn === undefined ? work() : inTurn(work);
     });
   };
   return {

@@ -111,7 +111,7 @@ describe('a limit per address', () => {
     );
 
   it('allows the configured number of requests, and refuses more with 429', async () => {
-    const limit = createAddressLimit({ perMinute: 3 });
+    const limit = createAddressLimit({ name: 'requests', perMinute: 3 });
     for (let n = 0; n < 3; n++) expect(await refusalOf(limit, '198.51.100.7')).toBeUndefined();
     const refused = await refusalOf(limit, '::ffff:198.51.100.7');
     expect(refused?.retryAfterSeconds).toBeGreaterThan(0);
@@ -120,7 +120,7 @@ describe('a limit per address', () => {
   });
 
   it('counts a /64 as one address, and the next /64 as another', async () => {
-    const limit = createAddressLimit({ perMinute: 2 });
+    const limit = createAddressLimit({ name: 'requests', perMinute: 2 });
     const answers = [];
     for (const host of ['1', '2', 'ffff', 'dead:beef']) {
       answers.push(await refusalOf(limit, `2001:db8::${host}`));
@@ -135,7 +135,7 @@ describe('a limit per address', () => {
   });
 
   it('is exact for simultaneous requests', async () => {
-    const limit = createAddressLimit({ perMinute: 20 });
+    const limit = createAddressLimit({ name: 'requests', perMinute: 20 });
     const answers = await Promise.all(
       Array.from({ length: 200 }, () => refusalOf(limit, '198.51.100.7')),
     );

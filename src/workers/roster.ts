@@ -1,0 +1,114 @@
+/**
+ * Which workers there are, which of them is the leader, and when a worker is replaced: as a value. {@link change} makes
+ * the next roster from it and an event, and says what to do. `primary.ts` does it.
+ */
+export interface Roster {
+  /** The oldest first. */
+  readonly workers: readonly Member[];
+  /** The id of the worker that polls the store; undefined while no worker has joined. */
+  readonly leader: number | undefined;
+  /** How many workers in a row ended soon after their start. */
+  readonly earlyEnds: number;
+}
+
+interface Member {
+  readonly id: number;
+  /** Milliseconds since the epoch. */
+  readonly startedAt: number;
+  /** Whether it has loaded its code. */
+  readonly hasJoined: boolean;
+  /** Whether it answers clients. */
+  readonly isListening: boolean;
+  /** How many checks have found no sign of life since the last one. */
+  readonly silentChecks: number;
+}
+
+export type RosterEvent =
+  | { readonly kind: 'started'; readonly id: number; readonly at: number }
+  | { readonly kind: 'joined'; readonly id: number }
+  | { readonly kind: 'listening'; readonly id: number }
+  /** A worker sent a sign of life. */
+  | { readonly kind: 'alive'; readonly id: number }
+  /** A second has passed. */
+  | { readonly kind: 'checked' }
+  | { readonly kind: 'ended'; readonly id: number; readonly at: number };
+
+export type RosterAction =
+  | { readonly kind: 'lead'; readonly id: number }
+  /** Ends a worker that does not answer: requests that it accepted would wait forever. */
+  | { readonly kind: 'kill'; readonly id: number }
+  | { readonly kind: 'start'; readonly afterMs: number };
+
+export interface RosterChange {
+  readonly roster: Roster;
+  readonly actions: readonly RosterAction[];
+}
+
+export const EMPTY_ROSTER: Roster = { workers: [], leader: undefined, earlyEnds: 0 };
+
+/**
+ * Counted in checks and not in milliseconds: after the whole machine was suspended, no worker has been silent for
+ * longer than one check.
+ */
+export const SILENT_CHECKS_MAX = 15;
+/** A worker that ends sooner after its start is replaced later each time. */
+export const EARLY_MS = 10_000;
+const REPLACED_AFTER_MS = 500;
+export const REPLACED_AFTER_MAX_MS = 30_000;
+
+export function change(roster: Roster, event: RosterEvent): RosterChange {
+  switch (event.kind) {
+    case 'started': {
+      const { id, at } = event;
+      const worker = { id, startedAt: at, hasJoined: false, isListening: false, silentChecks: 0 };
+      return { roster: { ...roster, workers: [...roster.workers, worker] }, actions: [] };
+    }
+    case 'joined':
+      return withLeader(withWorker(roster, event.id, { hasJoined: true, silentChecks: 0 }), []);
+    case 'listening':
+      return { roster: withWorker(roster, event.id, { isListening: true }), actions: [] };
+    case 'alive':
+      return { roster: withWorker(roster, event.id, { silentChecks: 0 }), actions: [] };
+    case 'checked':
+      return check(roster);
+    case 'ended':
+      return replace(roster, event.id, event.at);
+  }
+}
+
+function withWorker(roster: Roster, id: number, changed: Partial<Member>): Roster {
+  const update = (worker: Member): Member =>
+    worker.id === id ? { ...worker, ...changed } : worker;
+  return { ...roster, workers: roster.workers.map(update) };
+}
+
+/** The oldest worker leads: it knows the most. */
+function withLeader(roster: Roster, actions: readonly RosterAction[]): RosterChange {
+  if (roster.leader !== undefined) return { roster, actions };
+  const leader = roster.workers.find(({ hasJoined }) => hasJoined)?.id;
+  if (leader === undefined) return { roster, actions };
+  return { roster: { ...roster, leader }, actions: [...actions, { kind: 'lead', id: leader }] };
+}
+
+function check(roster: Roster): RosterChange {
+  const workers = roster.workers.map((worker) => ({
+    ...worker,
+    silentChecks: worker.hasJoined ? worker.silentChecks + 1 : 0,
+  }));
+  const silent = workers.filter(({ silentChecks }) => silentChecks > SILENT_CHECKS_MAX);
+  return {
+    roster: { ...roster, workers },
+    actions: silent.map(({ id }) => ({ kind: 'kill', id })),
+  };
+}
+
+function replace(roster: Roster, id: number, at: number): RosterChange {
+  const ended = roster.workers.find((worker) => worker.id === id);
+  if (ended === undefined) return { roster, actions: [] };
+  const earlyEnds = at - ended.startedAt < EARLY_MS ? roster.earlyEnds + 1 : 0;
+  const afterMs =
+    earlyEnds === 0 ? 0 : Math.min(REPLACED_AFTER_MS * 2 ** (earlyEnds - 1), REPLACED_AFTER_MAX_MS);
+  const workers = roster.workers.filter((worker) => worker !== ended);
+  const leader = roster.leader === id ? undefined : roster.leader;
+  return withLeader({ workers, leader, earlyEnds }, [{ kind: 'start', afterMs }]);
+}
