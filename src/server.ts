@@ -25,16 +25,14 @@ interface Running {
 const STOP_MAX_MS = 10_000;
 /** Log lines that cannot be written are kept in memory up to this size; further lines are dropped. */
 const UNWRITTEN_LOG_BYTES_MAX = 1024 * 1024;
-/** Lines of the access log are collected: one system call for each would cost as much as parsing its request. */
 const ACCESS_LOG_WRITTEN_MS = 1_000;
-/** POSIX keeps writes of this size apart when several workers write to one pipe. */
-const WRITTEN_BYTES = 4096;
-/** Longer than a line. */
-const LINE_BYTES = 512;
+/** With one more line, less than the 4,096 bytes that POSIX keeps apart when several workers write to one pipe. */
+const ACCESS_LOG_BATCH_BYTES = 3_500;
 const parts = { clock: systemClock, randomness: systemRandomness };
 
 const config = readConfig();
-const logger = pino({ level: config.logLevel }, openOutput());
+const output = openOutput();
+const logger = pino({ level: config.logLevel }, output);
 
 let running: Running | undefined;
 let isStopping = false;
@@ -47,34 +45,34 @@ try {
   await fail(error);
 }
 
-/**
- * Opens standard output for lines of a log.
- *
- * @param minLength bytes that are collected before they are written
- */
-function openOutput(minLength = 0) {
+/** Opens standard output for the lines of a log. */
+function openOutput() {
   // Synchronous: a flush at the end would never finish when the reader of the pipe has stopped reading.
-  const options = {
-    fd: 1,
-    sync: true,
-    maxLength: UNWRITTEN_LOG_BYTES_MAX,
-    maxWrite: WRITTEN_BYTES,
-  };
-  const stream = pino.destination({ ...options, minLength });
+  const stream = pino.destination({ fd: 1, sync: true, maxLength: UNWRITTEN_LOG_BYTES_MAX });
   // A full disk must not stop the service: log lines are lost instead.
   stream.on('error', () => {});
   return stream;
 }
 
-/** Undefined when no request is logged. */
+/**
+ * Collects the lines of the access log, because one system call for each would cost as much as parsing its request.
+ *
+ * @returns undefined when no request is logged
+ */
 function openAccessLog(): AccessLogSettings | undefined {
   const { loggedRequests: requests } = config;
   if (requests === 'off' || !logger.isLevelEnabled('info')) return undefined;
-  // Separate from the other lines, which are written at once.
-  const output = openOutput(WRITTEN_BYTES - LINE_BYTES);
-  setInterval(() => output.flush(), ACCESS_LOG_WRITTEN_MS).unref();
-  process.on('exit', () => output.flushSync());
-  const write = (line: string): void => void output.write(line);
+  let lines = '';
+  const flush = (): void => {
+    if (lines !== '') output.write(lines);
+    lines = '';
+  };
+  const write = (line: string): void => {
+    lines += line;
+    if (lines.length >= ACCESS_LOG_BATCH_BYTES) flush();
+  };
+  setInterval(flush, ACCESS_LOG_WRITTEN_MS).unref();
+  process.on('exit', flush);
   return { requests, write, clock: systemClock, facts: { pid: process.pid, hostname: hostname() } };
 }
 

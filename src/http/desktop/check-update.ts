@@ -8,8 +8,7 @@ import { whenKnown } from '../../when-known.ts';
 import { tierOfRequest } from '../accounts/tier-of-request.ts';
 import type { App, RouteDeps } from '../deps.ts';
 import { errorResponses, FROM_CATALOG } from '../error-responses.ts';
-import { OPEN_HEADERS } from '../server/cors.ts';
-import { prepareHeaders } from '../server/prepared-answer.ts';
+import { prepareUncached } from '../server/prepared-answer.ts';
 import { optional, parseAll, word } from '../server/validation.ts';
 import { checkUpdateAnswerSchema, createCheckUpdateRenderer } from './check-update-answer.ts';
 import { countCheck } from './count-usage.ts';
@@ -68,11 +67,7 @@ const schema = {
 /** The options of the route. The benchmark's baseline uses the same options. */
 export const checkUpdateOptions = { schema, bodyLimit: BODY_BYTES_MAX };
 
-const HEADERS = prepareHeaders({
-  ...OPEN_HEADERS,
-  'content-type': 'application/json; charset=utf-8',
-  'cache-control': 'no-store',
-});
+const headersFor = prepareUncached({ 'content-type': 'application/json; charset=utf-8' });
 
 export function registerCheckUpdate(app: App, deps: RouteDeps): void {
   const renderer = createCheckUpdateRenderer();
@@ -89,7 +84,7 @@ export function registerCheckUpdate(app: App, deps: RouteDeps): void {
       const send = (check: UpdateCheck): void => {
         countCheck(usage, query, check);
         const context = { application, currentVersion, locale, checkAgainAfterSeconds };
-        reply.sendPrepared(200, HEADERS, renderer.render(check, context));
+        reply.sendPrepared(200, headersFor(request), renderer.render(check, context));
       };
       // Not an async function: without a promise, the route answers more requests a second.
       return whenKnown(checkForUpdate(deps, query, tierOfRequest(deps, request)), send);

@@ -14,8 +14,7 @@ import { whenKnown } from '../../when-known.ts';
 import { tierOfRequest } from '../accounts/tier-of-request.ts';
 import type { App, RouteDeps } from '../deps.ts';
 import { errorResponses, FROM_CATALOG } from '../error-responses.ts';
-import { OPEN_HEADERS } from '../server/cors.ts';
-import { prepareHeaders } from '../server/prepared-answer.ts';
+import { prepareUncached } from '../server/prepared-answer.ts';
 import { optional, parseAll, word } from '../server/validation.ts';
 import { countLink } from './count-usage.ts';
 import { describeLinkedFile, linkedFileSchema } from './linked-file.ts';
@@ -73,11 +72,7 @@ const schema = {
   },
 };
 
-const HEADERS = prepareHeaders({
-  ...OPEN_HEADERS,
-  'cache-control': 'no-store',
-  vary: 'Accept',
-});
+const headersFor = prepareUncached({ vary: 'Accept' });
 
 export function registerDownload(app: App, deps: RouteDeps): void {
   // Not an async function: without a promise, the route answers more requests a second.
@@ -110,7 +105,7 @@ export function registerDownload(app: App, deps: RouteDeps): void {
         version: release.version,
       });
       if (!acceptsJson(request.headers.accept)) {
-        reply.sendPrepared(302, { ...HEADERS, location: link.url }, '');
+        reply.sendPrepared(302, { ...headersFor(request), location: link.url }, '');
         return;
       }
       const answer = {
@@ -121,7 +116,8 @@ export function registerDownload(app: App, deps: RouteDeps): void {
         arch: artifact.arch,
         ...describeLinkedFile(artifact, link),
       };
-      const headers = { ...HEADERS, 'content-type': 'application/json; charset=utf-8' };
+      const type = 'application/json; charset=utf-8';
+      const headers = { ...headersFor(request), 'content-type': type };
       reply.sendPrepared(200, headers, JSON.stringify(answer));
     };
     return whenKnown(tierOfRequest(deps, request), (tier) =>

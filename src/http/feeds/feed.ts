@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { z } from 'zod';
@@ -118,9 +119,14 @@ function requestOf(
     channel: params.channel,
     path: params['*'].split('/'),
     query: stringsOf(query),
-    headers: stringsOf(headers),
+    headers: isPlain(headers) ? headers : stringsOf(headers),
     body,
   };
+}
+
+/** Whether every header is one text, as Node makes them of all but Set-Cookie. */
+function isPlain(headers: IncomingHttpHeaders): headers is Record<string, string> {
+  return headers['set-cookie'] === undefined;
 }
 
 /** The first value of each query parameter or header. */

@@ -7,10 +7,9 @@ import { whenKnown } from '../../when-known.ts';
 import { tierOfRequest } from '../accounts/tier-of-request.ts';
 import type { RouteDeps } from '../deps.ts';
 import { countLink } from '../desktop/count-usage.ts';
-import { OPEN_HEADERS } from '../server/cors.ts';
-import { prepareHeaders } from '../server/prepared-answer.ts';
+import { prepareUncached } from '../server/prepared-answer.ts';
 
-const HEADERS = prepareHeaders({ ...OPEN_HEADERS, 'cache-control': 'no-store' });
+const headersFor = prepareUncached({});
 
 /**
  * Redirects the stable address of a file to a presigned URL. Feeds contain stable addresses, because a
@@ -40,7 +39,7 @@ export function redirectToFile(
         const { platform } = found.artifact;
         countLink(deps.usage, method, { application, channel: found.channel, platform, version });
       }
-      reply.sendPrepared(302, { ...HEADERS, location: found.link.url }, '');
+      reply.sendPrepared(302, { ...headersFor(request), location: found.link.url }, '');
     }),
   );
 }

@@ -19,7 +19,6 @@ export const DATA_SECURITY_HEADERS = pick([
   'referrer-policy',
   'strict-transport-security',
   'x-content-type-options',
-  'x-frame-options',
 ]);
 
 function pick(names: readonly string[]): Readonly<Record<string, string>> {
