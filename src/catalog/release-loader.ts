@@ -23,9 +23,10 @@ export interface ReleaseLoader {
   /**
    * Verifies the offer's release against the store, unless that was done within the last nine minutes.
    *
+   * @param listed sizes that a listing named: a file with the right size there is not asked for again
    * @throws AppError the store's: then the last verdict on the release stays
    */
-  load(offer: Offer): Promise<Verified>;
+  load(offer: Offer, listed?: ListedSizes): Promise<Verified>;
   /** The stored manifests in memory by the name of their release, for saving. */
   manifests(): StoredManifests;
   /** Restores saved manifests; their releases are due for verification. */
@@ -39,6 +40,9 @@ export interface ReleaseLoader {
  * of thousands of small buffers is not returned to the system.
  */
 export type StoredManifests = ReadonlyMap<string, string>;
+
+/** Sizes in bytes by key, from a listing. It may be stale or end early, so it does not prove that a file is missing. */
+export type ListedSizes = ReadonlyMap<string, number>;
 
 /** The result of verifying a release: its fault, or none. */
 export interface Verified {
@@ -107,9 +111,9 @@ export function createReleaseLoader(deps: LoaderDeps): ReleaseLoader {
 
   const isDue = (offer: Offer): boolean => isOld(verifiedAt.get(releaseNameOf(offer)));
 
-  const verify = async (offer: Offer, name: string): Promise<Verified> => {
+  const verify = async (offer: Offer, name: string, listed?: ListedSizes): Promise<Verified> => {
     try {
-      manifests.set(name, await verifyRelease(offer, manifests.get(name)));
+      manifests.set(name, await verifyRelease(offer, manifests.get(name), listed));
       // Moves it to the end.
       verifiedAt.delete(name);
       verifiedAt.set(name, clock.now());
@@ -128,10 +132,10 @@ export function createReleaseLoader(deps: LoaderDeps): ReleaseLoader {
     get,
     isDue,
     isAnyDue: () => verifiedAt.size < retainedCount || isOld(verifiedAt.values().next().value),
-    load: async (offer) => {
+    load: async (offer, listed) => {
       const name = releaseNameOf(offer);
       if (!isDue(offer)) return { name, fault: undefined };
-      const running = loading.get(name) ?? verify(offer, name);
+      const running = loading.get(name) ?? verify(offer, name, listed);
       loading.set(name, running);
       return running;
     },
@@ -189,7 +193,11 @@ interface StoredRelease {
  * @returns the stored manifest
  * @throws AppError of the kind `corrupt` when the release differs from the offer; the store's
  */
-type Verify = (offer: Offer, known: string | undefined) => Promise<string>;
+type Verify = (
+  offer: Offer,
+  known: string | undefined,
+  listed: ListedSizes | undefined,
+) => Promise<string>;
 
 function createVerifier({ store, application, requests }: LoaderDeps): Verify {
   const read = async (offer: Offer): Promise<StoredRelease> => {
@@ -206,18 +214,17 @@ function createVerifier({ store, application, requests }: LoaderDeps): Verify {
     if (manifest.digest !== digest) throw otherManifest(key(number));
     return { document, release: releaseOf(manifest.signed) };
   };
-  return async (offer, known) => {
+  return async (offer, known, listed) => {
     const recalled = recallRelease(application, offer, known);
     const { document, release } =
       known === undefined || recalled === undefined
         ? await read(offer)
         : { document: known, release: recalled };
-    const files = release.artifacts.flatMap((artifact) => [artifact, ...artifact.companions]);
-    await Promise.all(
-      files.map((file) =>
-        requests(() => verifySize(store, artifactKey(application, file.object), file.size)),
-      ),
-    );
+    const files = release.artifacts
+      .flatMap((artifact) => [artifact, ...artifact.companions])
+      .map(({ object, size }) => ({ key: artifactKey(application, object), size }))
+      .filter(({ key, size }) => listed?.get(key) !== size);
+    await Promise.all(files.map(({ key, size }) => requests(() => verifySize(store, key, size))));
     return document;
   };
 }
