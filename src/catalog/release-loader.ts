@@ -9,6 +9,7 @@ import { readSize } from '../object-store/presence.ts';
 import { readDocument } from '../sequence/sequence.ts';
 import { artifactKey, manifestKey } from './keys.ts';
 import { releaseOf } from './manifest-document.ts';
+import { type PackedDocument, packDocument, unpackDocument } from './packed-document.ts';
 import { manifestSequence, parseManifest } from './sequences.ts';
 import { releaseNameOf } from './snapshot.ts';
 
@@ -35,11 +36,8 @@ export interface ReleaseLoader {
   retain(offers: readonly Offer[]): void;
 }
 
-/**
- * The text of the stored documents by the name of their release: see {@link releaseNameOf}. Text, because the memory
- * of thousands of small buffers is not returned to the system.
- */
-export type StoredManifests = ReadonlyMap<string, string>;
+/** The stored documents by the name of their release: see {@link releaseNameOf}. */
+export type StoredManifests = ReadonlyMap<string, PackedDocument>;
 
 /** Sizes in bytes by key, from a listing. It may be stale or end early, so it does not prove that a file is missing. */
 export type ListedSizes = ReadonlyMap<string, number>;
@@ -62,7 +60,7 @@ export interface Fault {
 /** A deleted file must be found within ten minutes. The tenth minute is for the poll itself. */
 const VERIFIED_AGAIN_AFTER_MS = 9 * 60_000;
 
-/** Most releases are offered to few clients. So a loader keeps the stored text, and parses what clients get. */
+/** Most releases are offered to few clients. So a loader keeps the stored document, and parses what clients get. */
 const PARSED_MAX = 256;
 
 interface LoaderDeps {
@@ -76,7 +74,7 @@ interface LoaderDeps {
 export function createReleaseLoader(deps: LoaderDeps): ReleaseLoader {
   const { application, clock } = deps;
   const verifyRelease = createVerifier(deps);
-  const manifests = new Map<string, string>();
+  const manifests = new Map<string, PackedDocument>();
   /**
    * In milliseconds since the epoch, the oldest first. A restored release has none: its files may have changed since.
    */
@@ -172,11 +170,11 @@ function parseRelease(application: string, offer: Offer, document: Uint8Array): 
 function recallRelease(
   application: string,
   offer: Offer,
-  document: string | undefined,
+  document: PackedDocument | undefined,
 ): Release | undefined {
   if (document === undefined) return undefined;
   try {
-    return parseRelease(application, offer, Buffer.from(document));
+    return parseRelease(application, offer, unpackDocument(document));
   } catch (error) {
     if (!isAppError(error)) throw error;
     return undefined;
@@ -184,7 +182,7 @@ function recallRelease(
 }
 
 interface StoredRelease {
-  readonly document: string;
+  readonly document: PackedDocument;
   readonly release: Release;
 }
 
@@ -195,16 +193,16 @@ interface StoredRelease {
  */
 type Verify = (
   offer: Offer,
-  known: string | undefined,
+  known: PackedDocument | undefined,
   listed: ListedSizes | undefined,
-) => Promise<string>;
+) => Promise<PackedDocument>;
 
 function createVerifier({ store, application, requests }: LoaderDeps): Verify {
   const read = async (offer: Offer): Promise<StoredRelease> => {
     const { number, digest } = offer.manifest;
     const { key, documentBytesMax } = manifestSequence(application, versionText(offer.version));
     const parse = (bytes: Uint8Array) => ({
-      document: Buffer.from(bytes).toString(),
+      document: packDocument(bytes),
       manifest: parseManifest(bytes, application, versionText(offer.version), number),
     });
     const sequence = { key, documentBytesMax, parse };
