@@ -124,7 +124,7 @@ describe('describing the catalog', () => {
     await catalog.start();
     await catalog.stop();
     world.store.forgetCalls();
-    for (let turn = 0; turn < 100; turn++) describeAll();
+    for (let turn = 0; turn < 100; turn++) await describeAll();
     expect(world.store.total()).toBe(0);
   });
 });
