@@ -8,9 +8,8 @@ import type { Log } from '../log.ts';
 import type { ObjectStore } from '../object-store/object-store.ts';
 import { isPresent } from '../object-store/presence.ts';
 import { readDocument } from '../sequence/sequence.ts';
-import { mapInSteps, runInTurns } from '../steps.ts';
+import { runInTurns } from '../steps.ts';
 import {
-  type ApplicationEvent,
   type ApplicationHealth,
   type ApplicationState,
   describeChange,
@@ -26,16 +25,17 @@ import { revisionKey } from './keys.ts';
 import { type LiveRevision, liveRevisionSequence } from './live-revision.ts';
 import { asAppError, readOn } from './reading.ts';
 import type { ApplicationReport, FaultsReport } from './relay.ts';
-import { createReleaseLoader, type ReleaseLoader, type Verified } from './release-loader.ts';
+import { createReleaseLoader } from './release-loader.ts';
 import type { SavedState } from './saved-state.ts';
 import { type SharedRun, shareRun } from './shared-run.ts';
+import { createSnapshotInSteps, headOffers, leaveOutInSteps, type Snapshot } from './snapshot.ts';
 import {
-  createSnapshotInSteps,
-  headOffers,
-  leaveOutInSteps,
-  releaseNameOf,
-  type Snapshot,
-} from './snapshot.ts';
+  FEW_RELEASES_MAX,
+  findDue,
+  reportVerified,
+  type VerificationParts,
+  verifyDue,
+} from './verify-due.ts';
 
 /** One application's catalog in memory, with a snapshot that clients are answered from. */
 export interface ReadyApplication {
@@ -96,12 +96,6 @@ interface ApplicationCatalogDeps {
     after: ApplicationState,
   ) => void;
 }
-
-/** A revision with more new releases than this (a start, a bulk import) is swapped in before all of them are verified. */
-const VERIFIED_BEFORE_SWAP_MAX = 64;
-const RELEASES_VERIFIED_AT_ONCE = 8;
-/** The next polls verify again the releases that a single wrong answer hid. */
-const FAULT_RETRY_MS = 5_000;
 
 export function createApplicationCatalog(
   deps: ApplicationCatalogDeps,
@@ -167,14 +161,7 @@ export function createApplicationCatalog(
 }
 
 /** What the parts of one application's catalog share. */
-interface Parts extends ApplicationCatalogDeps {
-  readonly application: string;
-  readonly loader: ReleaseLoader;
-  state(): ApplicationState;
-  dispatch(event: ApplicationEvent): void;
-  /** Notes whether `complete` verifies many releases. */
-  noteBulk(isUnderWay: boolean): void;
-}
+interface Parts extends ApplicationCatalogDeps, VerificationParts {}
 
 function createReader(parts: Parts): ReadyApplication {
   const { application, loader, state } = parts;
@@ -235,34 +222,11 @@ async function swap(
 ): Promise<void> {
   const snapshot = await runInTurns(createSnapshotInSteps(revision, state().faults));
   const due = await findDue({ loader, state, clock }, snapshot);
-  const first = due.length > VERIFIED_BEFORE_SWAP_MAX ? headOffers(snapshot) : due;
-  const verified = await Promise.all(first.map(loader.load));
+  const first = due.length > FEW_RELEASES_MAX ? headOffers(snapshot) : due;
+  const verified = await Promise.all(first.map((offer) => loader.load(offer)));
   loader.retain(snapshot.offers);
   const prepared = await runInTurns(leaveOutInSteps(snapshot, faultsAfter(state(), verified)));
   dispatch({ kind: 'swapped', snapshot: prepared, verified });
-}
-
-async function reportVerified(
-  { state, dispatch }: Parts,
-  verified: readonly Verified[],
-): Promise<void> {
-  const { snapshot } = state();
-  const prepared =
-    snapshot && (await runInTurns(leaveOutInSteps(snapshot, faultsAfter(state(), verified))));
-  dispatch({ kind: 'verified', verified, prepared });
-}
-
-async function findDue(
-  { loader, state, clock }: Pick<Parts, 'loader' | 'state' | 'clock'>,
-  { offers }: Snapshot,
-): Promise<readonly Offer[]> {
-  const { faults } = state();
-  const isDue = (offer: Offer): boolean => {
-    const fault = faults.size === 0 ? undefined : faults.get(releaseNameOf(offer));
-    if (fault !== undefined) return fault.foundAt < clock.now() - FAULT_RETRY_MS;
-    return loader.isDue(offer);
-  };
-  return (await runInTurns(mapInSteps(offers, (offer) => (isDue(offer) ? [offer] : [])))).flat();
 }
 
 /** Reading on from the newest number cannot find a deletion. */
@@ -273,38 +237,6 @@ async function lookForNewest(parts: Parts): Promise<void> {
   const { number } = position.newest;
   const isThere = await isPresent(parts.store, revisionKey(parts.application, number));
   parts.dispatch({ kind: 'looked_for', at, missing: isThere ? undefined : number });
-}
-
-async function verifyDue(parts: Parts): Promise<void> {
-  const { snapshot } = parts.state();
-  if (snapshot === undefined || !parts.loader.isAnyDue()) return;
-  const due = await findDue(parts, snapshot);
-  if (due.length <= VERIFIED_BEFORE_SWAP_MAX) return verifyAll(parts, due);
-  parts.noteBulk(true);
-  await parts.bulks(() => verifyAll(parts, due)).finally(() => parts.noteBulk(false));
-}
-
-async function verifyAll(parts: Parts, due: readonly Offer[]): Promise<void> {
-  const verified: Verified[] = [];
-  const waiting = due.values();
-  let failure: unknown;
-  const verifyNext = async (): Promise<void> => {
-    for (const offer of waiting) {
-      // The store does not answer. The next poll continues; this one must not delay it by trying the rest.
-      if (failure !== undefined) return;
-      try {
-        const one = await parts.loader.load(offer);
-        const isNews = one.fault !== undefined || parts.state().faults.has(one.name);
-        if (isNews) verified.push(one);
-      } catch (error) {
-        failure ??= error;
-      }
-    }
-  };
-  await Promise.all(Array.from({ length: RELEASES_VERIFIED_AT_ONCE }, verifyNext));
-  // Reports all faults in one event: each event with a new fault creates the views of all channels again.
-  if (verified.length > 0) await reportVerified(parts, verified);
-  if (failure !== undefined) throw failure;
 }
 
 /** @returns saves the state on disk, if it has changed since it was last saved */

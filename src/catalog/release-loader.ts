@@ -9,6 +9,7 @@ import { readSize } from '../object-store/presence.ts';
 import { readDocument } from '../sequence/sequence.ts';
 import { artifactKey, manifestKey } from './keys.ts';
 import { releaseOf } from './manifest-document.ts';
+import { type PackedDocument, packDocument, unpackDocument } from './packed-document.ts';
 import { manifestSequence, parseManifest } from './sequences.ts';
 import { releaseNameOf } from './snapshot.ts';
 
@@ -23,9 +24,10 @@ export interface ReleaseLoader {
   /**
    * Verifies the offer's release against the store, unless that was done within the last nine minutes.
    *
+   * @param listed sizes that a listing named: a file with the right size there is not asked for again
    * @throws AppError the store's: then the last verdict on the release stays
    */
-  load(offer: Offer): Promise<Verified>;
+  load(offer: Offer, listed?: ListedSizes): Promise<Verified>;
   /** The stored manifests in memory by the name of their release, for saving. */
   manifests(): StoredManifests;
   /** Restores saved manifests; their releases are due for verification. */
@@ -34,11 +36,11 @@ export interface ReleaseLoader {
   retain(offers: readonly Offer[]): void;
 }
 
-/**
- * The text of the stored documents by the name of their release: see {@link releaseNameOf}. Text, because the memory
- * of thousands of small buffers is not returned to the system.
- */
-export type StoredManifests = ReadonlyMap<string, string>;
+/** The stored documents by the name of their release: see {@link releaseNameOf}. */
+export type StoredManifests = ReadonlyMap<string, PackedDocument>;
+
+/** Sizes in bytes by key, from a listing. It may be stale or end early, so it does not prove that a file is missing. */
+export type ListedSizes = ReadonlyMap<string, number>;
 
 /** The result of verifying a release: its fault, or none. */
 export interface Verified {
@@ -58,7 +60,7 @@ export interface Fault {
 /** A deleted file must be found within ten minutes. The tenth minute is for the poll itself. */
 const VERIFIED_AGAIN_AFTER_MS = 9 * 60_000;
 
-/** Most releases are offered to few clients. So a loader keeps the stored text, and parses what clients get. */
+/** Most releases are offered to few clients. So a loader keeps the stored document, and parses what clients get. */
 const PARSED_MAX = 256;
 
 interface LoaderDeps {
@@ -74,7 +76,7 @@ interface LoaderDeps {
 export function createReleaseLoader(deps: LoaderDeps): ReleaseLoader {
   const { application, clock } = deps;
   const verifyRelease = createVerifier(deps);
-  const manifests = new Map<string, string>();
+  const manifests = new Map<string, PackedDocument>();
   /**
    * In milliseconds since the epoch, the oldest first. A restored release has none: its files may have changed since.
    */
@@ -109,9 +111,9 @@ export function createReleaseLoader(deps: LoaderDeps): ReleaseLoader {
 
   const isDue = (offer: Offer): boolean => isOld(verifiedAt.get(releaseNameOf(offer)));
 
-  const verify = async (offer: Offer, name: string): Promise<Verified> => {
+  const verify = async (offer: Offer, name: string, listed?: ListedSizes): Promise<Verified> => {
     try {
-      manifests.set(name, await verifyRelease(offer, manifests.get(name)));
+      manifests.set(name, await verifyRelease(offer, manifests.get(name), listed));
       // Moves it to the end.
       verifiedAt.delete(name);
       verifiedAt.set(name, clock.now());
@@ -130,10 +132,10 @@ export function createReleaseLoader(deps: LoaderDeps): ReleaseLoader {
     get,
     isDue,
     isAnyDue: () => verifiedAt.size < retainedCount || isOld(verifiedAt.values().next().value),
-    load: async (offer) => {
+    load: async (offer, listed) => {
       const name = releaseNameOf(offer);
       if (!isDue(offer)) return { name, fault: undefined };
-      const running = loading.get(name) ?? verify(offer, name);
+      const running = loading.get(name) ?? verify(offer, name, listed);
       loading.set(name, running);
       return running;
     },
@@ -170,11 +172,11 @@ function parseRelease(application: string, offer: Offer, document: Uint8Array): 
 function recallRelease(
   application: string,
   offer: Offer,
-  document: string | undefined,
+  document: PackedDocument | undefined,
 ): Release | undefined {
   if (document === undefined) return undefined;
   try {
-    return parseRelease(application, offer, Buffer.from(document));
+    return parseRelease(application, offer, unpackDocument(document));
   } catch (error) {
     if (!isAppError(error)) throw error;
     return undefined;
@@ -182,7 +184,7 @@ function recallRelease(
 }
 
 interface StoredRelease {
-  readonly document: string;
+  readonly document: PackedDocument;
   readonly release: Release;
 }
 
@@ -191,14 +193,18 @@ interface StoredRelease {
  * @returns the stored manifest
  * @throws AppError of the kind `corrupt` when the release differs from the offer; the store's
  */
-type Verify = (offer: Offer, known: string | undefined) => Promise<string>;
+type Verify = (
+  offer: Offer,
+  known: PackedDocument | undefined,
+  listed: ListedSizes | undefined,
+) => Promise<PackedDocument>;
 
 function createVerifier({ store, application, requests }: LoaderDeps): Verify {
   const read = async (offer: Offer): Promise<StoredRelease> => {
     const { number, digest } = offer.manifest;
     const { key, documentBytesMax } = manifestSequence(application, versionText(offer.version));
     const parse = (bytes: Uint8Array) => ({
-      document: Buffer.from(bytes).toString(),
+      document: packDocument(bytes),
       manifest: parseManifest(bytes, application, versionText(offer.version), number),
     });
     const sequence = { key, documentBytesMax, parse };
@@ -208,18 +214,17 @@ function createVerifier({ store, application, requests }: LoaderDeps): Verify {
     if (manifest.digest !== digest) throw otherManifest(key(number));
     return { document, release: releaseOf(manifest.signed) };
   };
-  return async (offer, known) => {
+  return async (offer, known, listed) => {
     const recalled = recallRelease(application, offer, known);
     const { document, release } =
       known === undefined || recalled === undefined
         ? await read(offer)
         : { document: known, release: recalled };
-    const files = release.artifacts.flatMap((artifact) => [artifact, ...artifact.companions]);
-    await Promise.all(
-      files.map((file) =>
-        requests(() => verifySize(store, artifactKey(application, file.object), file.size)),
-      ),
-    );
+    const files = release.artifacts
+      .flatMap((artifact) => [artifact, ...artifact.companions])
+      .map(({ object, size }) => ({ key: artifactKey(application, object), size }))
+      .filter(({ key, size }) => listed?.get(key) !== size);
+    await Promise.all(files.map(({ key, size }) => requests(() => verifySize(store, key, size))));
     return document;
   };
 }

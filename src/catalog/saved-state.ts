@@ -6,6 +6,7 @@ import { isAppError, systemCode } from '../errors.ts';
 import type { Log } from '../log.ts';
 import { ITEMS_PER_STEP, runInTurns, type Steps } from '../steps.ts';
 import { type LiveRevision, liveRevisionSequence } from './live-revision.ts';
+import { type PackedDocument, packedBytes, packedFrom } from './packed-document.ts';
 import type { StoredManifests } from './release-loader.ts';
 
 /**
@@ -135,9 +136,9 @@ function sha256(text: string): string {
 }
 
 /**
- * The stored documents as they are, each after a line with its name and its size in bytes: rendering and hashing tens
- * of megabytes again would take long. The first line is the number of manifests. Each document has its own digest,
- * which the reader checks.
+ * The documents as they are in memory, each after a line with its name and its size in bytes: rendering and hashing
+ * tens of megabytes again would take long. The first line is the number of manifests. Each document has its own
+ * digest, which the reader checks.
  */
 function* renderCatalog({ revision, manifests }: SavedCatalog): Iterable<Uint8Array> {
   // A copy, because verification adds manifests while the file is written.
@@ -150,7 +151,7 @@ function* renderCatalog({ revision, manifests }: SavedCatalog): Iterable<Uint8Ar
   };
   add(REVISION, revision.document);
   for (const [name, document] of entries) {
-    add(name, Buffer.from(document));
+    add(name, packedBytes(document));
     if (size < BATCH_BYTES) continue;
     yield Buffer.concat(batch);
     batch = [];
@@ -189,7 +190,7 @@ interface SavedDocuments {
 
 /** Undefined when the file is not as {@link renderCatalog} makes it. */
 function* parseDocumentsInSteps(bytes: Buffer): Steps<SavedDocuments | undefined> {
-  const manifests = new Map<string, string>();
+  const manifests = new Map<string, PackedDocument>();
   let revision: Uint8Array | undefined;
   const first = bytes.indexOf('\n');
   let at = first + 1;
@@ -200,7 +201,7 @@ function* parseDocumentsInSteps(bytes: Buffer): Steps<SavedDocuments | undefined
     at = end + 1 + Number(size);
     // A copy, so that the memory of the whole file is freed.
     if (name === REVISION) revision = Buffer.from(bytes.subarray(end + 1, at));
-    else manifests.set(name, bytes.toString('utf8', end + 1, at));
+    else manifests.set(name, packedFrom(bytes.subarray(end + 1, at)));
     if (manifests.size % ITEMS_PER_STEP === 0) yield;
   }
   const isWhole = at === bytes.length && bytes.toString('utf8', 0, first) === `${manifests.size}`;

@@ -1,4 +1,4 @@
-import nodemailer, { type SMTPTransportOptions } from 'nodemailer';
+import type { SMTPTransportOptions } from 'nodemailer';
 import { AppError } from '../errors.ts';
 import type { Secret } from '../secret.ts';
 import type { Message } from './transition.ts';
@@ -43,12 +43,17 @@ const DETAIL_LENGTH_MAX = 250;
 /** @throws AppError `invalid_configuration` */
 export function createMailer(options: MailerOptions): Mailer {
   const { from, to, timeoutMs = TIMEOUT_MS } = options;
-  const transport = nodemailer.createTransport(transportOptions(options.smtpUrl, timeoutMs));
+  const settings = transportOptions(options.smtpUrl, timeoutMs);
+  let opened: ReturnType<typeof openTransport> | undefined;
+  const open = () => {
+    opened ??= openTransport(settings);
+    return opened;
+  };
   return {
     send: async (message, signal) => {
       const limit = AbortSignal.timeout(SEND_TIME_MAX_MS);
       try {
-        const { response } = await transport.sendMail({
+        const { response } = await (await open()).sendMail({
           ...renderMail(message, from, to),
           signal: signal === undefined ? limit : AbortSignal.any([signal, limit]),
         });
@@ -63,12 +68,19 @@ export function createMailer(options: MailerOptions): Mailer {
     verify: async (signal) => {
       try {
         signal?.throwIfAborted();
+        const transport = await open();
         await Promise.race([transport.verify(), rejectOnAbort(signal)]);
       } catch (error) {
         throw new AppError('upstream_unavailable', detailOf(error), { cause: error });
       }
     },
   };
+}
+
+/** Loads the library when it is first needed: it takes several megabytes of memory. */
+async function openTransport(settings: SMTPTransportOptions) {
+  const { createTransport } = await import('nodemailer');
+  return createTransport(settings);
 }
 
 /** Refuses a URL with query parameters: nodemailer would take them as settings, which can switch checks off. */

@@ -108,13 +108,15 @@ function bytesOf(answer: SharedAnswer | undefined): number {
 const RENDERED_AGAIN_AFTER_MS = 1_000;
 
 /** Answers about the state of the service, which changes all the time: each is at most one second old. */
-export interface BriefAnswers {
+export interface BriefAnswers<Answer = SharedAnswer> {
   /** @param question as in {@link SharedAnswers}: it must be one of a limited number of names */
-  get(question: string, make: () => SharedAnswer): SharedAnswer;
+  get(question: string, make: () => Answer): Answer;
 }
 
-export function createBriefAnswers(clock: Pick<Clock, 'now'>): BriefAnswers {
-  const answers = new Map<string, SharedAnswer>();
+export function createBriefAnswers<Answer = SharedAnswer>(
+  clock: Pick<Clock, 'now'>,
+): BriefAnswers<Answer> {
+  const answers = new Map<string, Answer>();
   let since = Number.NEGATIVE_INFINITY;
   return {
     get: (question, make) => {

@@ -22,6 +22,12 @@ export interface ObjectStore {
   readonly location: string;
 
   /**
+   * True when one request lists hundreds of objects with their sizes: then a listing costs less than a HEAD for each.
+   * Otherwise `list` looks at each object, and costs more.
+   */
+  readonly listsInPages?: boolean;
+
+  /**
    * The id that the store got when it was created; undefined when there is no store (yet). Only stores
    * that can be empty by mistake have this method: a directory whose volume is not mounted looks empty.
    */

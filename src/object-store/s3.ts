@@ -52,6 +52,7 @@ export function createS3Store(options: S3StoreOptions): ObjectStore {
 
   return {
     location: `s3:${where}/${Bucket}${prefix === '' ? '' : `/${prefix}`}`,
+    listsInPages: true,
     clockOffsetMs: () => connection.time.offsetMs(),
     presign: createS3Presigner(connection, options),
     head,

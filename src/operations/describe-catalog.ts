@@ -12,6 +12,7 @@ import {
 } from '../domain/platform.ts';
 import { versionText } from '../domain/version.ts';
 import { isAppError } from '../errors.ts';
+import { mapInSteps, runInTurns, type Steps } from '../steps.ts';
 
 /** An application as every visitor may see it: its releases and their targets. */
 export type DescribedApplication =
@@ -47,46 +48,48 @@ export interface DescribeCatalogDeps {
 }
 
 /**
- * Describes all published applications, from memory. An application is described again when it has another snapshot:
- * that takes time in proportion to its offers.
+ * Describes all published applications, from memory and in steps. An application is described again when it has
+ * another snapshot: that takes time in proportion to its offers.
  */
 export interface CatalogDescriber {
   /**
    * Leaves out an application without a published release. An application whose catalog cannot be used is listed as
-   * not available. Throws nothing.
+   * not available. Never throws.
    */
-  describe(): readonly DescribedApplication[];
+  describe(): Promise<readonly DescribedApplication[]>;
 }
 
 export function createCatalogDescriber(deps: DescribeCatalogDeps): CatalogDescriber {
   const bySnapshot = new WeakMap<Snapshot, DescribedApplication>();
-  const describe = (application: string): DescribedApplication => {
-    const ready = deps.catalog.application(application);
-    const snapshot = ready.snapshot();
-    const known = bySnapshot.get(snapshot) ?? describeApplication(deps, application, snapshot);
-    bySnapshot.set(snapshot, known);
-    return known;
+  const describe = function* (application: string): Steps<DescribedApplication> {
+    const snapshot = deps.catalog.application(application).snapshot();
+    const known = bySnapshot.get(snapshot);
+    if (known !== undefined) return known;
+    const described = yield* describeApplication(deps, application, snapshot);
+    bySnapshot.set(snapshot, described);
+    return described;
   };
-  return {
-    describe: () => {
-      const names = Object.keys(deps.catalog.health().applications).sort();
-      return names.flatMap((application): DescribedApplication[] => {
-        try {
-          return [describe(application)];
-        } catch (error) {
-          if (!isAppError(error)) throw error;
-          return error.code === 'unknown_application' ? [] : [{ application, isAvailable: false }];
-        }
-      });
-    },
+  const describeAll = function* (): Steps<readonly DescribedApplication[]> {
+    const described: DescribedApplication[] = [];
+    for (const application of Object.keys(deps.catalog.health().applications).sort()) {
+      try {
+        described.push(yield* describe(application));
+      } catch (error) {
+        if (!isAppError(error)) throw error;
+        if (error.code === 'unknown_application') continue;
+        described.push({ application, isAvailable: false });
+      }
+    }
+    return described;
   };
+  return { describe: () => runInTurns(describeAll()) };
 }
 
-function describeApplication(
+function* describeApplication(
   { isPublic }: DescribeCatalogDeps,
   application: string,
   { revision, channels }: Snapshot,
-): DescribedApplication {
+): Steps<DescribedApplication> {
   const shown = [...channels.values()]
     .filter(({ name }) => isPublic(application, name))
     // A pre-release channel shows the offers of the stable channel, which may be closed to visitors.
@@ -95,19 +98,28 @@ function describeApplication(
         ? channel
         : channel.own(),
     );
-  const all = new Set(shown.flatMap(({ offers }) => offers));
+  const versions = new Set<string>();
+  const lists = new Set<Offer['artifacts']>();
+  for (const { offers } of shown) {
+    yield* mapInSteps(offers, ({ version, status, artifacts }) => {
+      versions.add(versionText(version));
+      if (status === 'active') lists.add(artifacts);
+    });
+    // Also after a short list: there may be a thousand applications.
+    yield;
+  }
   return {
     application,
     isAvailable: true,
     revision: revision.signed.revision,
     channels: shown.map(describeChannel),
-    releasesCount: new Set([...all].map(({ version }) => versionText(version))).size,
-    machines: machinesOf([...all].filter(isActive)),
+    releasesCount: versions.size,
+    machines: machinesOf(lists),
   };
 }
 
 function describeChannel({ name, offers }: ChannelView): DescribedChannel {
-  const newest = offers.find(isActive);
+  const newest = offers.find(({ status }) => status === 'active');
   return {
     name,
     releasesCount: offers.length,
@@ -118,13 +130,10 @@ function describeChannel({ name, offers }: ChannelView): DescribedChannel {
   };
 }
 
-function isActive({ status }: Offer): boolean {
-  return status === 'active';
-}
-
-function machinesOf(offers: readonly Offer[]): readonly DescribedMachine[] {
+/** @param lists equal lists of artifacts are mostly the same object, see `createOfferParser`: thousands become a few */
+function machinesOf(lists: Iterable<Offer['artifacts']>): readonly DescribedMachine[] {
   const formats = new Map<string, Set<Format>>();
-  for (const { artifacts } of offers) {
+  for (const artifacts of lists) {
     for (const { platform, arch, format } of artifacts) {
       const machine = `${platform}-${arch}`;
       const known = formats.get(machine);

@@ -242,10 +242,12 @@ function* openRendered(
     hash.update(bytes.subarray(at, Math.min(at + HASHED_PER_STEP, last)));
     yield;
   }
-  if (hash.digest('hex') !== digest) return undefined;
+  const own = hash.digest('hex');
+  if (own !== digest) return undefined;
   const envelope = anyEnvelope.safeParse({
     signed: yield* parseJsonInSteps(canonical, converters),
-    digest,
+    // Not `digest`: V8 keeps the whole text in memory for a part of it.
+    digest: own,
     signatures: JSON.parse(signatures),
   });
   return envelope.success ? envelope.data : undefined;

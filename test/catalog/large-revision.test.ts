@@ -2,6 +2,7 @@ import { readdir } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { type LiveRevision, liveRevisionSequence } from '../../src/catalog/live-revision.ts';
+import { packDocument } from '../../src/catalog/packed-document.ts';
 import { readRevision } from '../../src/catalog/read.ts';
 import { checkRevision, revisionSchema } from '../../src/catalog/revision-document.ts';
 import { createSavedState } from '../../src/catalog/saved-state.ts';
@@ -60,7 +61,9 @@ describe('a revision with a thousand offers', () => {
       const saved = createSavedState({ directory: directory.path, location: 'memory:', log });
       const revision = await parseLive(await makeRevision());
       const names = Array.from({ length: OFFERS }, (_, index) => `1.0.${index} 1 digest`);
-      const manifests = new Map(names.map((name) => [name, `{"of":"${name} – ä"}\n`]));
+      const manifests = new Map(
+        names.map((name) => [name, packDocument(Buffer.from(`{"of":"${name} – ä"}\n`))]),
+      );
       expect(await saved.save('desktop', { revision, manifests })).toBe(true);
       expect(await saved.load('desktop')).toEqual({ revision, manifests });
       const [place = ''] = await readdir(directory.path);

@@ -3,6 +3,8 @@ import path from 'node:path';
 import { afterAll, afterEach, describe, expect, it, vi } from 'vitest';
 import type { Catalog } from '../../src/catalog/catalog.ts';
 import { applicationsKey, revisionKey } from '../../src/catalog/keys.ts';
+import { MANIFEST_BYTES_MAX } from '../../src/catalog/manifest-document.ts';
+import { packDocument, packedFrom, unpackDocument } from '../../src/catalog/packed-document.ts';
 import { makeArtifact, makeTemporaryDirectory, publish } from '../support/release.ts';
 import {
   createWorld,
@@ -21,6 +23,7 @@ afterEach(async () => {
   await Promise.all(opened.splice(0).map((catalog) => catalog.stop()));
 });
 let directories = 0;
+const pack = (text: string): string => packDocument(Buffer.from(text));
 
 function open(world: World, stateDirectory?: string): Catalog {
   const catalog = world.open(stateDirectory === undefined ? {} : { stateDirectory });
@@ -243,8 +246,8 @@ describe('saved state', () => {
       const saved = files.filter((name) => /desktop.\d+\.catalog$/.test(name));
       expect(saved).toHaveLength(1);
       const file = path.join(stateDirectory, saved[0] ?? '');
-      const text = await readFile(file, 'utf8');
-      await writeFile(file, edit(text));
+      const text = await readFile(file, 'latin1');
+      await writeFile(file, edit(text), 'latin1');
       world.store.goDown();
       const catalog = open(world, stateDirectory);
       await catalog.start();
@@ -252,13 +255,23 @@ describe('saved state', () => {
     }
   });
 
-  it('with an altered manifest is used without it: the store decides', async () => {
+  it.each([
+    ['has other facts', (text: string) => pack(text.replace(/"filename":"./, '"filename":"~'))],
+    ['cannot be unpacked', (text: string) => '\xff'.repeat(pack(text).length)],
+    ['unpacks to more than a manifest may have', () => pack(' '.repeat(4 * MANIFEST_BYTES_MAX))],
+  ])('with a manifest that %s is used without it: the store decides', async (_, edit) => {
     const { world, stateDirectory } = await runOnce(['1.0.0']);
     const files = await readdir(stateDirectory, { recursive: true });
     const file = path.join(stateDirectory, files.find((name) => name.endsWith('.catalog')) ?? '');
-    const text = await readFile(file, 'utf8');
+    const saved = await readFile(file, 'latin1');
+    const [line = '', name] = /^(1\.0\.0 1 [0-9a-f]{64}) \d+\n/m.exec(saved) ?? [];
+    const start = saved.indexOf(line);
+    const manifest = packedFrom(Buffer.from(saved.slice(start + line.length), 'latin1'));
+    const text = unpackDocument(manifest).toString();
     expect(text).toContain('"filename":"');
-    await writeFile(file, text.replace(/"filename":"./, '"filename":"~'));
+    const altered = edit(text);
+    const edited = `${saved.slice(0, start)}${name} ${altered.length}\n${altered}`;
+    await writeFile(file, edited, 'latin1');
     world.store.goDown();
     const catalog = open(world, stateDirectory);
     await catalog.start();

@@ -1,13 +1,10 @@
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import type { Catalog } from '../../src/catalog/catalog.ts';
-import { changeCatalog, changeManifest, registerApplication } from '../../src/catalog/change.ts';
-import { artifactKey, artifactObject } from '../../src/catalog/keys.ts';
-import { type OfferJson, offerJsonOf } from '../../src/catalog/revision-document.ts';
-import type { Release } from '../../src/domain/release.ts';
 import { DEFAULT_TIERS } from '../../src/domain/tier.ts';
 import { createDownloadLinks } from '../../src/object-store/download-links.ts';
 import { findDownload } from '../../src/operations/find-download.ts';
 import { makeArtifact, makeTemporaryDirectory, publish } from '../support/release.ts';
+import { bulkPublish } from './bulk-publish.ts';
 import { createWorld, offered, POLL_MS, type World } from './live-catalog.ts';
 
 const temporary = await makeTemporaryDirectory();
@@ -164,46 +161,3 @@ describe('a running catalog', () => {
     await world.clock.advance(POLL_MS / 2);
   });
 });
-
-/** As many releases, offered in one revision: publishing them one by one is not what is tested. */
-async function bulkPublish(world: World, count: number): Promise<void> {
-  const deps = { ...world.parts, actor: 'test' };
-  const sha256 = '1'.repeat(64);
-  const object = artifactObject(sha256, 'App.exe');
-  await world.memory.create(artifactKey('desktop', object), Buffer.from('app'));
-  const offers: OfferJson[] = [];
-  for (let patch = 0; patch < count; patch++) {
-    const release: Release = {
-      application: 'desktop',
-      version: `1.0.${patch}`,
-      releasedAt: '2026-11-21T09:00:00.000Z',
-      notes: {},
-      requires: null,
-      mandatoryFor: null,
-      endsNative: [],
-      provenance: { commit: null, buildUrl: null },
-      artifacts: [
-        {
-          platform: 'windows',
-          arch: 'x64',
-          format: 'nsis',
-          filename: 'App.exe',
-          size: 3,
-          sha256,
-          sha512: '1'.repeat(128),
-          minimumOsVersion: null,
-          signatures: [],
-          companions: [],
-          object,
-        },
-      ],
-    };
-    const manifest = await changeManifest(deps, 'desktop', release.version, async () => release);
-    offers.push(offerJsonOf(release, manifest));
-  }
-  await registerApplication(deps, 'desktop');
-  await changeCatalog(deps, 'desktop', () => ({
-    change: { kind: 'publish', version: '1.0.0', channels: ['stable'], reason: null },
-    channels: { stable: { prerelease: false, offers, retired: [] } },
-  }));
-}

@@ -59,7 +59,7 @@ describe('describing the catalog', () => {
     await setStatus('pause', '1.2.0');
     await setStatus('yank', '1.3.0');
     await catalog.start();
-    const [tool, desktop, ...others] = describeAll();
+    const [tool, desktop, ...others] = await describeAll();
     expect(others).toEqual([]);
     expect(tool).toMatchObject({ application: 'a-tool', isAvailable: true, revision: 1 });
     expect(desktop).toEqual({
@@ -90,7 +90,7 @@ describe('describing the catalog', () => {
     await put('1.0.0');
     await setStatus('yank', '1.0.0');
     await catalog.start();
-    expect(describeAll()).toMatchObject([
+    expect(await describeAll()).toMatchObject([
       { channels: [{ name: 'stable', releasesCount: 0, newest: null }], machines: [] },
     ]);
   });
@@ -101,9 +101,9 @@ describe('describing the catalog', () => {
     await put('9.0.0', { channel: 'insider' });
     await catalog.start();
     const open = (...closed: string[]) => describeAll((_app, channel) => !closed.includes(channel));
-    expect(JSON.stringify(open('insider'))).not.toMatch(/insider|9\.0\.0/);
-    expect(open('insider')).toMatchObject([{ releasesCount: 2 }]);
-    const withoutStable = open('insider', 'stable');
+    expect(JSON.stringify(await open('insider'))).not.toMatch(/insider|9\.0\.0/);
+    expect(await open('insider')).toMatchObject([{ releasesCount: 2 }]);
+    const withoutStable = await open('insider', 'stable');
     expect(JSON.stringify(withoutStable)).not.toMatch(/stable|"1\.0\.0"|9\.0\.0/);
     expect(withoutStable).toMatchObject([
       { releasesCount: 1, channels: [{ name: 'beta', releasesCount: 1 }] },
@@ -112,11 +112,11 @@ describe('describing the catalog', () => {
 
   it('lists a broken application as not available, and nothing before the store answers', async () => {
     await put('1.0.0');
-    expect(describeAll()).toEqual([]);
+    expect(await describeAll()).toEqual([]);
     await catalog.start();
     world.store.goDown();
     await world.clock.advance(STALE_MAX_MS + 1_000);
-    expect(describeAll()).toEqual([{ application: 'desktop', isAvailable: false }]);
+    expect(await describeAll()).toEqual([{ application: 'desktop', isAvailable: false }]);
   });
 
   it('makes no store request', async () => {
@@ -124,7 +124,7 @@ describe('describing the catalog', () => {
     await catalog.start();
     await catalog.stop();
     world.store.forgetCalls();
-    for (let turn = 0; turn < 100; turn++) describeAll();
+    for (let turn = 0; turn < 100; turn++) await describeAll();
     expect(world.store.total()).toBe(0);
   });
 });

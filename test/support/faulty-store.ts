@@ -116,6 +116,7 @@ export function createFaultyStore(inner: ObjectStore, firstPlan?: FaultPlan): Fa
 
   return {
     location: inner.location,
+    ...(inner.listsInPages === undefined ? {} : { listsInPages: inner.listsInPages }),
     keepsVersions: () => inner.keepsVersions(),
     presign: (request) => inner.presign(request),
     create: (key, body, options) =>

@@ -70,23 +70,24 @@ const JSON_TYPE = { 'content-type': 'application/json; charset=utf-8' };
 export function registerMonitoring(app: App, deps: MonitoringRouteDeps): void {
   const { upstream, status } = deps;
   const catalog = createCatalogDescriber(deps);
-  const answers = createBriefAnswers(deps.clock);
-  const own: Readonly<Record<View, () => SharedAnswer>> = {
-    health: () =>
+  const answers = createBriefAnswers<Promise<SharedAnswer>>(deps.clock);
+  const own: Readonly<Record<View, () => Promise<SharedAnswer>>> = {
+    health: async () =>
       shareAnswer(
         { ...JSON_TYPE, 'cache-control': 'no-store' },
         JSON.stringify(renderHealth(status.report())),
       ),
-    overview: () => {
+    overview: async () => {
+      const applications = await catalog.describe();
       const report = status.report();
-      const overview = renderOverview(report, deps.publicUrl(), deps.pulse(), catalog.describe());
+      const overview = renderOverview(report, deps.publicUrl(), deps.pulse(), applications);
       return shareAnswer({ ...JSON_TYPE, 'cache-control': STATUS_CACHE }, JSON.stringify(overview));
     },
   };
-  const respond = (view: View, request: FastifyRequest, reply: FastifyReply) => {
+  const respond = async (view: View, request: FastifyRequest, reply: FastifyReply) => {
     if (upstream !== undefined) return passOn(upstream, view, request, reply);
-    sendShared(request, reply, answers.get(view, own[view]));
-    return undefined;
+    sendShared(request, reply, await answers.get(view, own[view]));
+    return reply;
   };
   app.get('/monitoring/health', { schema: healthSchema }, (request, reply) => {
     reply.header('cache-control', 'no-store');
