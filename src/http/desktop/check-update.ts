@@ -65,9 +65,6 @@ const schema = {
   },
 };
 
-/** The options of the route. The benchmark's baseline uses the same options. */
-export const checkUpdateOptions = { schema, bodyLimit: BODY_BYTES_MAX };
-
 const HEADERS = prepareHeaders({
   ...OPEN_HEADERS,
   'content-type': 'application/json; charset=utf-8',
@@ -80,7 +77,7 @@ export function registerCheckUpdate(app: App, deps: RouteDeps): void {
   // The reply is the JSON text: the schema describes the document in it.
   app.post<{ Body: Body; Reply: string }>(
     '/api/v1/desktop/check-update',
-    checkUpdateOptions,
+    { schema, bodyLimit: BODY_BYTES_MAX },
     (request, reply) => {
       const { body } = request;
       const query = queryOf(body, deps.defaultApplication);
