@@ -29,25 +29,22 @@ const COUNTER_AGE_MS = 3 * 3_600_000;
 const RATIO_MAX = { max: 1.1 };
 const PLATFORMS = ['windows', 'macos', 'linux'];
 
-const highest = (values: readonly number[]): number => Math.max(...values);
-const BLOCKED = { digits: 1, summary: highest, limit: { max: 20 }, unit: ' ms' };
-
-/** A row of the table. The other options are those of {@link rowOf}. */
+/** What is measured: its text, the digits, and the most that it may be. */
 const FIGURES = {
-  fresh: { text: 'first answer after a fresh start, ms' },
-  restarted: { text: 'first answer after a restart, ms' },
-  memory: { text: 'resident memory at rest, MiB', limit: { max: 500 }, unit: ' MiB' },
-  read: { text: 'bytes read a second at rest' },
-  publish: { text: 'publish, ms' },
-  p99: { text: 'check-update p99, new revision, ms', digits: 1 },
-  maximum: { text: 'check-update maximum, new revision, ms', digits: 1, summary: highest },
-  refused: { text: 'checks refused as overload', summary: highest },
-  blockedFresh: { text: 'longest /livez, fresh start, ms', ...BLOCKED },
-  blockedRestarted: { text: 'longest /livez, restart, ms', ...BLOCKED },
-  blockedRevision: { text: 'longest /livez, new revision, ms', ...BLOCKED },
-  blockedRollUp: { text: 'longest /livez, rolling up, ms', ...BLOCKED },
-  idle: { text: 'longest of an idle server, ms', digits: 1, summary: highest },
-};
+  fresh: ['first answer after a fresh start, ms', 0, undefined],
+  restarted: ['first answer after a restart, ms', 0, undefined],
+  memory: ['resident memory at rest, MiB', 0, 500],
+  read: ['bytes read a second at rest', 0, undefined],
+  publish: ['publish, ms', 0, undefined],
+  p99: ['check-update p99, new revision, ms', 1, undefined],
+  maximum: ['check-update maximum, new revision, ms', 1, undefined],
+  refused: ['checks refused as overload', 0, undefined],
+  blockedFresh: ['longest /livez, fresh start, ms', 1, 20],
+  blockedRestarted: ['longest /livez, restart, ms', 1, 20],
+  blockedRevision: ['longest /livez, new revision, ms', 1, 20],
+  blockedRollUp: ['longest /livez, rolling up, ms', 1, 20],
+  idle: ['longest of an idle server, ms', 1, undefined],
+} as const;
 type Figure = keyof typeof FIGURES;
 
 /** A store of one size, and what was measured on it. */
@@ -77,7 +74,7 @@ export async function benchGrowth(asked: BenchContext): Promise<readonly Table[]
   const watch: Watch = async (subject, figure, server) => {
     const longest = async (by: Load, at: Server, target: string): Promise<number> => {
       const { times } = await by.send(at, get(target), { seconds, perSecond: PACE });
-      return highest(times);
+      return Math.max(...times);
     };
     const both = [longest(probe, server, '/livez'), longest(idleProbe, idle, '/200/20')];
     const [service = 0, control = 0] = await Promise.all(both);
@@ -97,7 +94,7 @@ export async function benchGrowth(asked: BenchContext): Promise<readonly Table[]
       [idle, ...[empty, ...filled].map(({ server }) => server)].map((s) => s?.stop()),
     );
   }
-  return [figureTable(context, empty, filled), checkTable(context, results)];
+  return tablesOf(context, empty, filled, results);
 }
 
 async function fill(
@@ -228,7 +225,7 @@ async function measureChanges(
       sleep(500).then(commit),
     ]);
     record(subject, 'p99', quantile(times, 0.99));
-    record(subject, 'maximum', highest(times));
+    record(subject, 'maximum', Math.max(...times));
     record(subject, 'refused', refused);
   }
   for (let round = 1; round <= context.rounds; round++) {
@@ -255,59 +252,41 @@ async function measureRollUp(context: BenchContext, subject: Subject, watch: Wat
   await server.stop();
 }
 
-function figureTable(
+function tablesOf(
   { rounds, seconds, releases }: BenchContext,
   empty: Subject,
   filled: readonly Subject[],
-): Table {
+  checks: Results,
+): readonly Table[] {
+  const rows = Object.entries(FIGURES).map(([figure, [text, digits, max]]): Row => {
+    const summary = text.startsWith('longest') ? (all: number[]) => Math.max(...all) : median;
+    const values = filled.map(({ measured }) => summary(measured.get(figure as Figure) ?? []));
+    const cells = [text, ...values.map((value) => value.toFixed(digits))];
+    if (max === undefined) return { cells };
+    return { cells, target: { value: Math.max(...values), limit: { max }, unit: '' } };
+  });
   const memory = median(empty.measured.get('memory') ?? []);
-  const target = { value: memory, limit: { max: 140 }, unit: ' MiB' };
-  const names = Object.keys(FIGURES) as readonly Figure[];
-  return {
-    title: 'growth: releases of one application, and applications × releases',
-    heading: ['', ...filled.map(({ name }) => name)],
-    rows: [
-      ...names.map((name) =>
-        rowOf(
-          FIGURES[name],
-          filled.map(({ measured }) => measured.get(name) ?? []),
-        ),
-      ),
-      { cells: ['resident memory of an empty service, MiB', memory.toFixed(0)], target },
-    ],
-    notes: [
-      `Directory store, ${CHANNELS} channels. Medians of ${rounds} rounds; of the longest answers the longest, asked ${PACE} times a second for ${seconds} s. At rest: ${RESTING_FACTOR * seconds} s after the start.`,
-      `The largest application has room for ${offersMax(releases)} offers; its other releases are retired.`,
-      'The idle server is bare node:http, asked at the same times: what exceeds its longest answer is due to the service.',
-      'The new revision changes one offer. Rolling up: at its start the service adds the counts of a process that ended hours ago.',
-      'Bytes read at rest: from files and sockets, status probes included.',
-    ],
-  };
-}
-
-interface Format {
-  readonly text: string;
-  readonly digits?: number;
-  readonly summary?: (values: readonly number[]) => number;
-  readonly limit?: { readonly max: number };
-  readonly unit?: string;
-}
-
-function rowOf(
-  { text, digits = 0, summary = median, limit, unit = '' }: Format,
-  values: number[][],
-): Row {
-  const summaries = values.map(summary);
-  const cells = [text, ...summaries.map((value) => value.toFixed(digits))];
-  if (limit === undefined) return { cells };
-  return { cells, target: { value: highest(summaries), limit, unit } };
-}
-
-function checkTable({ rounds }: BenchContext, results: Results): Table {
-  return {
-    title: 'growth: processor time of check-update ÷ the same with 10 releases',
-    heading: comparedHeading('µs'),
-    rows: comparedRows(results),
-    notes: [`Medians of ${rounds} rounds; ${CLIENTS} clients of every application and platform.`],
-  };
+  const target = { value: memory, limit: { max: 140 }, unit: '' };
+  return [
+    {
+      title: 'growth: releases of one application, and applications × releases',
+      heading: ['', ...filled.map(({ name }) => name)],
+      rows: [
+        ...rows,
+        { cells: ['resident memory of an empty service, MiB', memory.toFixed(0)], target },
+      ],
+      notes: [
+        `Directory store, ${CHANNELS} channels. Medians of ${rounds} rounds; of the longest answers the longest, asked ${PACE} times a second for ${seconds} s. At rest: ${RESTING_FACTOR * seconds} s after the start.`,
+        `The largest application has room for ${offersMax(releases)} offers; its other releases are retired.`,
+        'The idle server is bare node:http, asked at the same times: what exceeds its longest answer is due to the service.',
+        'The new revision changes one offer. Rolling up: at its start the service adds the counts of a process that ended hours ago.',
+      ],
+    },
+    {
+      title: 'growth: processor time of check-update ÷ the same with 10 releases',
+      heading: comparedHeading('µs'),
+      rows: comparedRows(checks),
+      notes: [`Medians of ${rounds} rounds; ${CLIENTS} clients of every application and platform.`],
+    },
+  ];
 }

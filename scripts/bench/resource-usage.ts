@@ -13,31 +13,26 @@ export interface Usage {
 
 /** @throws Error when the process has ended */
 export async function readUsage(pid: number): Promise<Usage> {
-  const own = process.platform === 'linux' ? await readProc(pid) : await askPs(pid);
-  const children = process.platform === 'linux' ? await childrenOf(pid) : [];
-  const usages = [own, ...(await Promise.all(children.map(readUsage)))];
-  const sum = (key: keyof Usage): number => usages.reduce((total, usage) => total + usage[key], 0);
-  return { cpuMs: sum('cpuMs'), residentMib: sum('residentMib'), readBytes: sum('readBytes') };
-}
-
-/** Does not see the children of threads other than the first: Node starts processes from the first. */
-async function childrenOf(pid: number): Promise<readonly number[]> {
-  const text = await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8');
-  return text.split(' ').filter(Boolean).map(Number);
-}
-
-async function readProc(pid: number): Promise<Usage> {
+  if (process.platform !== 'linux') return askPs(pid);
+  const read = (name: string): Promise<string> => readFile(`/proc/${pid}/${name}`, 'utf8');
   const threads = await readdir(`/proc/${pid}/task`);
-  const [status = '', io = '', ...times] = await Promise.all(
-    ['status', 'io', ...threads.map((thread) => `task/${thread}/schedstat`)].map((name) =>
-      readFile(`/proc/${pid}/${name}`, 'utf8'),
-    ),
-  );
-  return {
-    // `stat` has the same in steps of ten milliseconds, which is too coarse for short turns.
+  // `stat` has the same in steps of ten milliseconds, which is too coarse for short turns.
+  const times = await Promise.all(threads.map((thread) => read(`task/${thread}/schedstat`)));
+  const own = {
     cpuMs: times.reduce((sum, text) => sum + Number(text.split(' ')[0]) / 1e6, 0),
-    residentMib: Number(/^VmRSS:\s+(\d+)/m.exec(status)?.[1]) / 1024,
-    readBytes: Number(/^rchar: (\d+)/m.exec(io)?.[1]),
+    residentMib: Number(/^VmRSS:\s+(\d+)/m.exec(await read('status'))?.[1]) / 1024,
+    readBytes: Number(/^rchar: (\d+)/m.exec(await read('io'))?.[1]),
+  };
+  // Node starts processes from its first thread.
+  const children = (await read(`task/${pid}/children`)).split(' ').filter(Boolean).map(Number);
+  return (await Promise.all(children.map(readUsage))).reduce(add, own);
+}
+
+function add(one: Usage, other: Usage): Usage {
+  return {
+    cpuMs: one.cpuMs + other.cpuMs,
+    residentMib: one.residentMib + other.residentMib,
+    readBytes: one.readBytes + other.readBytes,
   };
 }
 
