@@ -1,4 +1,4 @@
-import { type Limit, median, type Row } from './table.ts';
+import { type Limit, median, type Row, type Table } from './table.ts';
 
 /** Compares two subjects: they alternate in many short turns, because the machine is never quiet. */
 
@@ -35,15 +35,22 @@ export async function compareRound(results: Results, pair: Pair, turns: number):
 }
 
 /** @param unit of the measurements */
-export function comparedHeading(unit: string): readonly string[] {
-  return ['', unit, `baseline ${unit}`, 'ratio', 'min–max'];
+export function comparedTable(
+  title: string,
+  unit: string,
+  results: Results,
+  notes: readonly string[],
+  digits = 1,
+): Table {
+  const heading = ['', unit, `baseline ${unit}`, 'ratio', 'min–max'];
+  return { title, heading, rows: comparedRows(results, digits), notes };
 }
 
 /**
  * The ratio is the median of the ratios of the rounds: other load on the machine slows both sides of a round, so it
  * cancels out within the round.
  */
-export function comparedRows(results: Results, digits = 1): readonly Row[] {
+function comparedRows(results: Results, digits: number): readonly Row[] {
   return [...results].map(([name, { limit, rounds }]) => {
     const ratios = rounds.map(({ service, baseline }) => service / baseline);
     const value = median(ratios);

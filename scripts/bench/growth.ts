@@ -2,7 +2,7 @@ import { readdir, rm, utimes, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { runCommand, type Server, spawnService, startService, waitFor } from './child-process.ts';
-import { comparedHeading, comparedRows, compareRound, type Results } from './compare.ts';
+import { comparedTable, compareRound, type Results } from './compare.ts';
 import { fillApplication, offersMax, openTarget } from './content.ts';
 import type { BenchContext } from './context.ts';
 import {
@@ -82,18 +82,15 @@ export async function benchGrowth(asked: BenchContext): Promise<readonly Table[]
     record(subject, 'idle', control);
   };
   const results: Results = new Map();
-  try {
-    for (const subject of filled) await measureStarts(context, subject, watch);
-    await measureResting(context, [empty, ...filled]);
-    await compareChecks(context, filled, load, results);
-    for (const subject of filled) await measureChanges(context, subject, load, watch);
-    for (const subject of filled) await measureRollUp(context, subject, watch);
-  } finally {
-    for (const one of [load, probe, idleProbe]) one.stop();
-    await Promise.all(
-      [idle, ...[empty, ...filled].map(({ server }) => server)].map((s) => s?.stop()),
-    );
-  }
+  for (const subject of filled) await measureStarts(context, subject, watch);
+  await measureResting(context, [empty, ...filled]);
+  await compareChecks(context, filled, load, results);
+  for (const subject of filled) await measureChanges(context, subject, load, watch);
+  for (const subject of filled) await measureRollUp(context, subject, watch);
+  for (const one of [load, probe, idleProbe]) one.stop();
+  await Promise.all(
+    [idle, ...[empty, ...filled].map(({ server }) => server)].map((s) => s?.stop()),
+  );
   return tablesOf(context, empty, filled, results);
 }
 
@@ -282,11 +279,11 @@ function tablesOf(
         'The new revision changes one offer. Rolling up: at its start the service adds the counts of a process that ended hours ago.',
       ],
     },
-    {
-      title: 'growth: processor time of check-update ÷ the same with 10 releases',
-      heading: comparedHeading('µs'),
-      rows: comparedRows(checks),
-      notes: [`Medians of ${rounds} rounds; ${CLIENTS} clients of every application and platform.`],
-    },
+    comparedTable(
+      'growth: processor time of check-update ÷ the same with 10 releases',
+      'µs',
+      checks,
+      [`Medians of ${rounds} rounds; ${CLIENTS} clients of every application and platform.`],
+    ),
   ];
 }

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { runCommand, type Server, spawnServer, startService, waitFor } from './child-process.ts';
-import { comparedHeading, comparedRows, compareRound, type Results } from './compare.ts';
+import { comparedTable, compareRound, type Results } from './compare.ts';
 import { fillApplication, NOTES, openTarget, versionAt } from './content.ts';
 import type { BenchContext } from './context.ts';
 import { cpuTurn, type Request, startLoad } from './load.ts';
@@ -52,35 +52,27 @@ export async function benchPeers(context: BenchContext): Promise<readonly Table[
       await compareRound(round === 0 ? new Map() : results, pair, TURNS);
     }
   };
-  try {
-    const ours = [get(LATEST, NEWEST)];
-    if (nginx !== undefined) {
-      const link = [get(await linkOf(service), '')];
-      await compare('latest-version ÷ a static file of nginx', ours, nginx, get('/latest', ''));
-      await compare('download, a MiB ÷ nginx, sendfile off', link, nginx, get('/file', ''));
-    }
-    if (hazel !== undefined) {
-      const theirs = get(HAZEL_ROUTE, '"url"');
-      const behind = checks([versionAt(0)], '"update_available":true');
-      await compare('latest-version ÷ update of Hazel', ours, hazel, theirs);
-      await compare('check-update ÷ update of Hazel', behind, hazel, theirs);
-    }
-  } finally {
-    for (const one of [load, downloads]) one.stop();
-    await Promise.all([service, nginx, hazel].map((server) => server?.stop()));
+  const ours = [get(LATEST, NEWEST)];
+  if (nginx !== undefined) {
+    const link = [get(await linkOf(service), '')];
+    await compare('latest-version ÷ a static file of nginx', ours, nginx, get('/latest', ''));
+    await compare('download, a MiB ÷ nginx, sendfile off', link, nginx, get('/file', ''));
   }
+  if (hazel !== undefined) {
+    const theirs = get(HAZEL_ROUTE, '"url"');
+    const behind = checks([versionAt(0)], '"update_available":true');
+    await compare('latest-version ÷ update of Hazel', ours, hazel, theirs);
+    await compare('check-update ÷ update of Hazel', behind, hazel, theirs);
+  }
+  for (const one of [load, downloads]) one.stop();
+  await Promise.all([service, nginx, hazel].map((server) => server?.stop()));
   return [
-    {
-      title: 'peers: processor time per request, and per MiB of a download',
-      heading: comparedHeading('µs'),
-      rows: comparedRows(results),
-      notes: [
-        `Medians of ${context.rounds} rounds. Directory store; every server writes its access log to a file, Hazel has none.`,
-        `nginx: one process. The download is a file of ${FILE_MIB} MiB on 8 connections.`,
-        `Hazel: ${HAZEL} in bare node:http, with one release from a stand-in for GitHub's API.`,
-        ...skipped,
-      ],
-    },
+    comparedTable('peers: processor time per request, and per MiB of a download', 'µs', results, [
+      `Medians of ${context.rounds} rounds. Directory store; every server writes its access log to a file, Hazel has none.`,
+      `nginx: one process. The download is a file of ${FILE_MIB} MiB on 8 connections.`,
+      `Hazel: ${HAZEL} in bare node:http, with one release from a stand-in for GitHub's API.`,
+      ...skipped,
+    ]),
   ];
 }
 

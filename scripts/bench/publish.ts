@@ -4,9 +4,9 @@ import { open, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { Readable } from 'node:stream';
 import { runCommand } from './child-process.ts';
-import { comparedHeading, comparedRows, compareRound, type Results } from './compare.ts';
+import { comparedTable, compareRound, type Results } from './compare.ts';
 import type { BenchContext } from './context.ts';
-import { openStores } from './stores.ts';
+import { withStores } from './stores.ts';
 import { median, type Row, type Table } from './table.ts';
 
 /** Measures the command line: the time and memory of a large publication, and the time of a small command. */
@@ -19,7 +19,7 @@ const CHUNK_BYTES = 1024 * 1024;
 export async function benchPublish(context: BenchContext): Promise<readonly Table[]> {
   const results: Results = new Map();
   const [peaks, helps]: [number[], number[]] = [[], []];
-  for (const { name, env, upload, clear } of await openStores(context)) {
+  await withStores(context, async ({ name, env, upload, clear }) => {
     const sizeMib = Math.ceil(context.sizeMib * (upload ? S3_SHARE : 1));
     const file = await makeFile(context, sizeMib);
     const copy = `${file}.copy`;
@@ -28,7 +28,7 @@ export async function benchPublish(context: BenchContext): Promise<readonly Tabl
       const service = async (): Promise<number> => {
         const start = await runCommand(context, ['--version']);
         const artifact = `${file},os=windows,arch=x64,format=nsis`;
-        const args = ['publish', `1.0.0`, artifact, '--app', 'desktop', '--create'];
+        const args = ['publish', '1.0.0', artifact, '--app', 'desktop', '--create'];
         const DATA_DIR = await context.makeDirectory();
         const run = await runCommand(context, args, { ...env, DATA_DIR });
         await rm(DATA_DIR, { recursive: true });
@@ -47,27 +47,30 @@ export async function benchPublish(context: BenchContext): Promise<readonly Tabl
       await compareRound(results, { ...pair, limit: { max: upload ? 1.3 : 1.5 } }, 1);
     }
     await rm(file);
-  }
+  });
   for (let round = 0; round < context.rounds; round++) {
     helps.push((await runCommand(context, ['--help'])).cpuMs);
   }
   const memory = rowOf('highest memory of these', Math.max(...peaks), 200, ' MiB');
   const help = rowOf('slipway --help, processor time', median(helps), 400, ' ms');
-  return [
-    {
-      title: 'publish: a large file, and a small command',
-      heading: comparedHeading('seconds'),
-      rows: [...comparedRows(results, 2), memory, help],
-      notes: [
-        `Medians of ${context.rounds} rounds. The command \`slipway publish\` as a process, without the time of \`slipway --version\`; the file has random bytes and is in the page cache.`,
-        'The baseline of a directory reads the file once, hashes it with SHA-256 and SHA-512, writes a copy and waits for the disk. That of S3 is the minio client, which does not hash.',
-      ],
-    },
-  ];
+  const table = comparedTable(
+    'publish: a large file, and a small command',
+    'seconds',
+    results,
+    [
+      `Medians of ${context.rounds} rounds. The command \`slipway publish\` as a process, without the time of \`slipway --version\`; the file has random bytes and is in the page cache.`,
+      'The baseline of a directory reads the file once, hashes it with SHA-256 and SHA-512, writes a copy and waits for the disk. That of S3 is the minio client, which does not hash.',
+    ],
+    2,
+  );
+  return [{ ...table, rows: [...table.rows, memory, help] }];
 }
 
 function rowOf(text: string, value: number, max: number, unit: string): Row {
-  return { cells: [text, value.toFixed(0) + unit], target: { value, limit: { max }, unit } };
+  return {
+    cells: [text, value.toFixed(0) + unit, '', '', ''],
+    target: { value, limit: { max }, unit },
+  };
 }
 
 /** Reads the file once, and writes each chunk while it hashes the next: the fastest way in one thread. */

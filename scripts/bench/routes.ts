@@ -1,9 +1,9 @@
 import { type Server, startService } from './child-process.ts';
-import { comparedHeading, comparedRows, compareRound, type Pair, type Results } from './compare.ts';
+import { comparedTable, compareRound, type Pair, type Results } from './compare.ts';
 import { fillApplication, openTarget, versionAt } from './content.ts';
 import type { BenchContext } from './context.ts';
 import { cpuTurn, type Load, type Request, startBaseline, startLoad } from './load.ts';
-import { openStores } from './stores.ts';
+import { withStores } from './stores.ts';
 import type { Table } from './table.ts';
 
 /** Compares what an answer costs the service with what it costs bare node:http. */
@@ -83,47 +83,38 @@ export async function benchRoutes(context: BenchContext): Promise<readonly Table
   const [load, baseline] = [startLoad(), await startBaseline(context)];
   const results: Results = new Map();
   const routes = ROUTES.filter(({ name }) => name.includes(context.only));
-  try {
-    for (const { requests } of ROUTES.slice(0, 4)) {
-      const traffic = { requests: [{ ...requests[0], path: '/200/200', contains: '' } as Request] };
-      await load.send(baseline, traffic, { seconds: WARM_SECONDS });
-    }
-    for (const store of await openStores(context)) {
-      await fillApplication(await openTarget(store.env), APPLICATION, RELEASES);
-      // Every round has a service of its own: how Node compiles the code differs from start to start.
-      for (let round = 1; round <= context.rounds; round++) {
-        const outage = await store.prepareOutage();
-        const server = await startService(context, outage.env);
-        const measure = async (state: string): Promise<void> => {
-          for (const route of routes) {
-            const name = `${store.name}${state}: ${route.name}`;
-            context.progress(`routes: ${name}, round ${round}`);
-            const pair = await pairOf(context, { ...route, name }, server, load, baseline);
-            await compareRound(results, pair, TURNS);
-          }
-        };
-        await measure('');
-        await outage.begin();
-        await measure(', while it fails');
-        await outage.end();
-        await server.stop();
-      }
-      await store.clear();
-    }
-  } finally {
-    load.stop();
-    await baseline.stop();
+  for (const { requests } of ROUTES.slice(0, 4)) {
+    const traffic = { requests: [{ ...requests[0], path: '/200/200', contains: '' } as Request] };
+    await load.send(baseline, traffic, { seconds: WARM_SECONDS });
   }
+  await withStores(context, async (store) => {
+    await fillApplication(await openTarget(store.env), APPLICATION, RELEASES);
+    // Every round has a service of its own: how Node compiles the code differs from start to start.
+    for (let round = 1; round <= context.rounds; round++) {
+      const outage = await store.prepareOutage();
+      const server = await startService(context, outage.env);
+      const measure = async (state: string): Promise<void> => {
+        for (const route of routes) {
+          const name = `${store.name}${state}: ${route.name}`;
+          context.progress(`routes: ${name}, round ${round}`);
+          const pair = await pairOf(context, { ...route, name }, server, load, baseline);
+          await compareRound(results, pair, TURNS);
+        }
+      };
+      await measure('');
+      await outage.begin();
+      await measure(', while it fails');
+      await outage.end();
+      await server.stop();
+    }
+  });
+  load.stop();
+  await baseline.stop();
   return [
-    {
-      title: 'routes: processor time per request',
-      heading: comparedHeading('µs'),
-      rows: comparedRows(results),
-      notes: [
-        `Medians of ${context.rounds} rounds, each with a new service. 64 connections; the access log goes to a file.`,
-        'The baseline is bare node:http with a body of the same size; for check-update it reads the body and parses it as JSON.',
-      ],
-    },
+    comparedTable('routes: processor time per request', 'µs', results, [
+      `Medians of ${context.rounds} rounds, each with a new service. 64 connections; the access log goes to a file.`,
+      'The baseline is bare node:http with a body of the same size; for check-update it reads the body and parses it as JSON.',
+    ]),
   ];
 }
 

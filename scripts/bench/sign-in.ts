@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { endWithBench, type Server, startService } from './child-process.ts';
-import { comparedHeading, comparedRows, compareRound, type Results } from './compare.ts';
+import { comparedTable, compareRound, type Results } from './compare.ts';
 import { fillApplication, openTarget, versionAt } from './content.ts';
 import type { BenchContext } from './context.ts';
 import { type Request, startLoad } from './load.ts';
@@ -30,13 +30,11 @@ export async function benchSignIn(context: BenchContext): Promise<readonly Table
   const DATA_DIR = await context.makeDirectory();
   await fillApplication(await openTarget({ DATA_DIR }), 'desktop', 100);
   const server = await startService(context, { DATA_DIR, ...SETTINGS });
-  try {
-    context.progress(`sign-in: registering ${ACCOUNTS} accounts`);
-    for (let index = 0; index < ACCOUNTS; index++) await register(server, emailOf(index));
-    return [await compareChecks(context, server)];
-  } finally {
-    await server.stop();
-  }
+  context.progress(`sign-in: registering ${ACCOUNTS} accounts`);
+  for (let index = 0; index < ACCOUNTS; index++) await register(server, emailOf(index));
+  const table = await compareChecks(context, server);
+  await server.stop();
+  return [table];
 }
 
 function emailOf(index: number): string {
@@ -93,26 +91,24 @@ async function compareChecks(context: BenchContext, server: Server): Promise<Tab
     if (!child.kill()) throw new Error('The process that hashes ended early.');
     return p99;
   };
-  try {
-    for (let round = 0; round <= context.rounds; round++) {
-      context.progress(`sign-in: checks while ${CLIENTS} clients sign in, round ${round}`);
-      // The first round warms the service up.
-      const into = round === 0 ? new Map() : results;
-      const storm = { name: `${CLIENTS} clients signing in`, service: signingIn, baseline: quiet };
-      await compareRound(into, { ...storm, limit: { max: 2 } }, 1);
-      const hash = { name: 'the same hashing in another process', service: hashing };
-      await compareRound(into, { ...hash, baseline: quiet }, 1);
-    }
-  } finally {
-    for (const one of [load, clients]) one.stop();
+  for (let round = 0; round <= context.rounds; round++) {
+    context.progress(`sign-in: checks while ${CLIENTS} clients sign in, round ${round}`);
+    // The first round warms the service up.
+    const into = round === 0 ? new Map() : results;
+    const storm = { name: `${CLIENTS} clients signing in`, service: signingIn, baseline: quiet };
+    await compareRound(into, { ...storm, limit: { max: 2 } }, 1);
+    const hash = { name: 'the same hashing in another process', service: hashing };
+    await compareRound(into, { ...hash, baseline: quiet }, 1);
   }
-  return {
-    title: `sign-in: p99 of check-update, ${CHECKS_PER_SECOND} a second, while users sign in`,
-    heading: comparedHeading('ms'),
-    rows: comparedRows(results, 2),
-    notes: [
+  for (const one of [load, clients]) one.stop();
+  return comparedTable(
+    `sign-in: p99 of check-update, ${CHECKS_PER_SECOND} a second, while users sign in`,
+    'ms',
+    results,
+    [
       `Medians of ${context.rounds} rounds; the baseline is the same service without sign-ins. ${counts[0]} sign-ins, ${counts[1]} of them refused with 503 or 429.`,
       'The hashing in another process, one hash at a time, shows what the machine contributes.',
     ],
-  };
+    2,
+  );
 }

@@ -16,12 +16,15 @@ export interface BenchStore {
   prepareOutage(): Promise<{ env: Environment; begin(): Promise<void>; end(): Promise<void> }>;
   /** Uploads a file with another client; only on S3. */
   upload?(file: string): Promise<unknown>;
-  /** Removes all objects and, in the end, the bucket. */
+  /** Removes all objects. */
   clear(): Promise<void>;
 }
 
-/** @returns new empty stores; to be cleared by the caller */
-export async function openStores(context: BenchContext): Promise<readonly BenchStore[]> {
+/** Measures each store, which is new and empty. A directory is removed with the temporary files. */
+export async function withStores(
+  context: BenchContext,
+  measure: (store: BenchStore) => Promise<void>,
+): Promise<void> {
   const DATA_DIR = await context.makeDirectory();
   const objects = path.join(DATA_DIR, 'objects');
   const outage = {
@@ -34,11 +37,18 @@ export async function openStores(context: BenchContext): Promise<readonly BenchS
     clear: async () => {},
   };
   const endpoint = process.env.TEST_S3_ENDPOINT || process.env.S3_ENDPOINT;
-  if (!endpoint) return [directory];
-  return [directory, await makeBucket(endpoint, await context.makeDirectory())];
+  await measure(directory);
+  if (!endpoint) return;
+  const bucket = await makeBucket(endpoint, await context.makeDirectory());
+  try {
+    await measure(bucket);
+  } finally {
+    await bucket.clear();
+    await bucket.remove();
+  }
 }
 
-async function makeBucket(endpoint: string, DATA_DIR: string): Promise<BenchStore> {
+async function makeBucket(endpoint: string, DATA_DIR: string) {
   const from = process.env;
   const bucket = `slipway-bench-${randomUUID()}`;
   const region = from.TEST_S3_REGION ?? from.S3_REGION ?? 'us-east-1';
@@ -57,7 +67,7 @@ async function makeBucket(endpoint: string, DATA_DIR: string): Promise<BenchStor
     ...{ S3_FORCE_PATH_STYLE: 'true', DATA_DIR, ...credentials },
   };
   return {
-    name: 'S3',
+    name: 'S3' as const,
     env,
     prepareOutage: async () => {
       const gate = await openGate({ host: hostname, port: address.port });
@@ -65,12 +75,13 @@ async function makeBucket(endpoint: string, DATA_DIR: string): Promise<BenchStor
       const S3_ENDPOINT = `${protocol}//127.0.0.1:${gate.port}`;
       return { env: { ...env, S3_ENDPOINT }, begin: gate.close, end };
     },
-    upload: (file) => client.fPutObject(bucket, 'upload.bin', file),
+    upload: (file: string) => client.fPutObject(bucket, 'upload.bin', file),
     clear: async () => {
       const keys: string[] = [];
       for await (const { name } of client.listObjectsV2(bucket, '', true)) keys.push(name);
       await client.removeObjects(bucket, keys);
     },
+    remove: () => client.removeBucket(bucket),
   };
 }
 
@@ -80,11 +91,9 @@ async function openGate(target: { readonly host: string; readonly port: number }
   const server = createServer((client) => {
     const other = connect(target);
     client.pipe(other).pipe(client);
-    const end = (): void => sockets.forEach((socket) => void socket.destroy());
     for (const socket of [client, other]) sockets.add(socket.on('error', () => socket.destroy()));
     client.on('close', () => other.destroy());
     other.on('close', () => client.destroy());
-    server.once('close', end);
   });
   await new Promise<void>((resolve) => server.unref().listen(0, '127.0.0.1', resolve));
   const close = async (): Promise<void> => {

@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { startService } from './child-process.ts';
-import { comparedHeading, comparedRows, compareRound, type Results } from './compare.ts';
+import { comparedTable, compareRound, type Results } from './compare.ts';
 import { fillApplication, openTarget, versionAt } from './content.ts';
 import type { BenchContext } from './context.ts';
 import { startLoad } from './load.ts';
@@ -43,13 +43,14 @@ export async function benchWorkers(context: BenchContext): Promise<readonly Tabl
   load.stop();
   await Promise.all([one, two].map(({ server }) => server.stop()));
   return [
-    {
-      title: 'workers: checks a second of two processes and of one',
-      heading: comparedHeading('checks/s'),
-      rows: comparedRows(results, 0),
-      notes: [
+    comparedTable(
+      'workers: checks a second of two processes and of one',
+      'checks/s',
+      results,
+      [
         `Medians of ${context.rounds} rounds. The load generator shares ${cores} processors, and takes ${median(loadMicros).toFixed(1)} µs a check: the service gets back what it took from its processors.`,
       ],
-    },
+      0,
+    ),
   ];
 }
