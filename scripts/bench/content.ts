@@ -77,14 +77,14 @@ export async function openTarget(env: Environment): Promise<Target> {
  * room for, shared by the channels; the newest release is in `stable`, and what has no room is retired.
  *
  * @returns prepares the next revision, in which the first offer of `team-0` is paused or resumed; what that returns
- *   commits it and tells running services
+ *   commits it, tells running services, and resolves to the number of the revision
  */
 export async function fillApplication(
   { store, write }: Target,
   application: string,
   releases: number,
   channelCount = 2,
-): Promise<() => () => Promise<unknown>> {
+): Promise<() => () => Promise<number>> {
   for (const { object, filename } of ARTIFACTS) {
     await write(artifactKey(application, object), Buffer.from(filename));
   }
@@ -123,10 +123,12 @@ export async function fillApplication(
     const changed = { ...channels, 'team-0': { ...team, offers: [first, ...others] } };
     last = nextRevision(application, last, changed);
     const key = revisionKey(application, last.signed.revision);
-    const bytes = renderEnvelope(last.signed);
+    const { signed } = last;
+    const bytes = renderEnvelope(signed);
     return async () => {
       await store.create(key, bytes);
       await announceChange(deps, application, await findLastHint(store, 0));
+      return signed.revision;
     };
   };
 }

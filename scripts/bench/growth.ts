@@ -20,6 +20,8 @@ import { median, quantile, type Row, type Table } from './table.ts';
 
 const CHANNELS = 10;
 const TURNS = 8;
+/** A new revision that a service loads later than this after the measurement was not measured. */
+const LATE_MAX_MS = 500;
 const PACE = 500;
 const CLIENTS = 30_000;
 /** Resident memory is read this many times `seconds` after the start: a minute by default. */
@@ -55,7 +57,7 @@ interface Subject {
   /** A service on the store. */
   server?: Server;
   /** See {@link fillApplication}. */
-  readonly prepareChange?: () => () => Promise<unknown>;
+  readonly prepareChange?: () => () => Promise<number>;
   readonly measured: Map<Figure, number[]>;
 }
 
@@ -136,10 +138,14 @@ function checkOf(client: number, applications: number): Request {
   };
 }
 
-function firstAnswer(server: Server): Promise<number> {
+function firstAnswer(server: Server, text?: string): Promise<number> {
   const { path: target, body, contains } = checkOf(0, 1);
   const headers = { 'content-type': 'application/json' };
-  return waitFor(server, target, contains, { method: 'POST', headers, body: JSON.stringify(body) });
+  return waitFor(server, target, text ?? contains, {
+    method: 'POST',
+    headers,
+    body: JSON.stringify(body),
+  });
 }
 
 /** A fresh service has no saved state; a restarted one has the state that the fresh one has saved. */
@@ -216,11 +222,16 @@ async function measureChanges(
     context.progress(`growth: a new revision of ${subject.name}, round ${round}`);
     const commit = prepareChange();
     const pace = { seconds: context.seconds, perSecond: PACE };
-    const [{ times, refused }] = await Promise.all([
+    const [{ times, refused }, , revision] = await Promise.all([
       load.send(server, { requests: [checkOf(0, 1)] }, pace),
       watch(subject, 'blockedRevision', server),
       sleep(500).then(commit),
     ]);
+    const late = performance.now();
+    await firstAnswer(server, `"catalog_revision":${revision}`);
+    if (performance.now() - late > LATE_MAX_MS) {
+      throw new Error(`The revision of ${subject.name} was not loaded in ${context.seconds} s.`);
+    }
     record(subject, 'p99', quantile(times, 0.99));
     record(subject, 'maximum', Math.max(...times));
     record(subject, 'refused', refused);
