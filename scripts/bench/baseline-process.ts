@@ -1,39 +1,35 @@
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { answerParent } from './child.ts';
+import { createServer } from 'node:http';
 
-/** The least that a Node server can do: bare node:http, with an answer of the same size. */
+/** The least that a Node server can do: `/200/1234` answers 200 with a body of 1,234 bytes, after parsing the request's. */
 
-answerParent({ listen: ({ bytes, status }) => listen(Number(bytes), Number(status)) });
-
-let server: Server | undefined;
-
-/** @param size of the answer's body in bytes @returns the port */
-async function listen(size: number, status: number): Promise<number> {
-  server?.close();
-  server?.closeAllConnections();
-  const body = Buffer.alloc(size, '0');
-  const headers = {
-    'content-type': 'application/json; charset=utf-8',
-    ...(status === 304 ? {} : { 'content-length': size }),
-  };
-  server = createServer((request, response) => {
-    const answer = (): void => {
-      response.writeHead(status, headers);
-      response.end(body);
-    };
-    if (request.method === 'GET') return answer();
-    const chunks: Buffer[] = [];
-    request.on('data', (chunk: Buffer) => chunks.push(chunk));
-    request.on('end', () => {
-      JSON.parse(String(Buffer.concat(chunks)));
-      answer();
-    });
-  });
-  // The probe's connections may be idle for long.
-  server.keepAliveTimeout = 0;
-  server.headersTimeout = 0;
-  server.requestTimeout = 0;
-  await new Promise<void>((resolve) => server?.listen(0, '127.0.0.1', resolve));
-  return (server.address() as AddressInfo).port;
+interface Answer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | number>>;
+  readonly body: Buffer;
 }
+
+const answers = new Map<string, Answer>();
+
+function answerTo(url: string): Answer {
+  const [status = 200, bytes = 0] = url.split('/').slice(1).map(Number);
+  const length = status === 304 ? {} : { 'content-length': bytes };
+  const headers = { 'content-type': 'application/json; charset=utf-8', ...length };
+  const answer = { status, headers, body: Buffer.alloc(bytes, '0') };
+  answers.set(url, answer);
+  return answer;
+}
+
+const server = createServer((request, response) => {
+  const url = request.url ?? '';
+  const { status, headers, body } = answers.get(url) ?? answerTo(url);
+  const chunks: Buffer[] = [];
+  const answer = (): void => {
+    if (request.method === 'POST') JSON.parse(String(Buffer.concat(chunks)));
+    response.writeHead(status, headers).end(body);
+  };
+  if (request.method === 'GET') answer();
+  else request.on('data', (chunk: Buffer) => chunks.push(chunk)).on('end', answer);
+});
+// As long as the service's: the load generator keeps idle connections.
+server.keepAliveTimeout = 60_000;
+server.listen(Number(process.env.PORT), process.env.HOST);

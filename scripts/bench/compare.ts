@@ -1,63 +1,66 @@
-import type { Load, Loaded, Server, Traffic } from './load.ts';
-import { median, ratios } from './statistic.ts';
-import type { Row } from './table.ts';
+import { type Limit, median, type Row, type Table } from './table.ts';
 
-/** Compares the processor time of two servers for a request: they alternate in many short turns. */
+/** Compares two subjects: they alternate in many short turns, because the machine is never quiet. */
 
-const TURNS = 6;
-
-/** Microseconds of processor time per request. */
-export interface Compared {
-  readonly service: number;
-  readonly baseline: number;
-  /** How many requests the service refused, because it was overloaded; their cost is in the mean. */
-  readonly refused: number;
+export interface Pair {
+  readonly name: string;
+  /** Each call takes one measurement. */
+  readonly service: () => Promise<number>;
+  readonly baseline: () => Promise<number>;
+  /** Of the ratio of the two. */
+  readonly limit?: Limit | undefined;
 }
 
-export interface Side {
-  readonly server: Server;
-  readonly traffic: Traffic;
+interface Compared {
+  readonly limit: Limit | undefined;
+  readonly rounds: { readonly service: number; readonly baseline: number }[];
 }
 
-/** One round, which takes `seconds`. */
-export async function compare(
-  load: Load,
-  service: Side,
-  baseline: Side,
-  seconds: number,
-): Promise<Compared> {
-  const turn = ({ server, traffic }: Side): Promise<Loaded> =>
-    load.send(server, traffic, seconds / TURNS / 2);
-  const loaded: { readonly service: Loaded; readonly baseline: Loaded }[] = [];
-  for (let index = 0; index < TURNS; index++) {
-    loaded.push({ service: await turn(service), baseline: await turn(baseline) });
+/** By the name of the pair. */
+export type Results = Map<string, Compared>;
+
+/** Measures one round of a pair, and adds it to the results. */
+export async function compareRound(results: Results, pair: Pair, turns: number): Promise<void> {
+  const { name, service, baseline, limit } = pair;
+  const sums = { service: 0, baseline: 0 };
+  for (let turn = 0; turn < turns; turn++) {
+    // Which is first changes, so that the order has no effect.
+    if (turn % 2 === 0) sums.service += await service();
+    sums.baseline += await baseline();
+    if (turn % 2 === 1) sums.service += await service();
   }
-  const mean = (values: readonly number[]): number =>
-    values.reduce((sum, value) => sum + value, 0) / values.length;
-  return {
-    service: mean(loaded.map((one) => one.service.serverMicros)),
-    baseline: mean(loaded.map((one) => one.baseline.serverMicros)),
-    refused: loaded.reduce((sum, one) => sum + one.service.refused, 0),
-  };
+  const compared = results.get(name) ?? { limit, rounds: [] };
+  compared.rounds.push({ service: sums.service / turns, baseline: sums.baseline / turns });
+  results.set(name, compared);
 }
 
-export const COMPARED_HEADING = ['µs', 'baseline µs', 'ratio', 'min–max'];
+/** @param unit of the measurements */
+export function comparedTable(
+  title: string,
+  unit: string,
+  results: Results,
+  notes: readonly string[],
+  digits = 1,
+): Table {
+  const heading = ['', unit, `baseline ${unit}`, 'ratio', 'min–max'];
+  return { title, heading, rows: comparedRows(results, digits), notes };
+}
 
-/** @param max the highest ratio that the service may have */
-export function comparedRow(text: string, rounds: readonly Compared[], max?: number): Row {
-  const service = rounds.map((round) => round.service);
-  const baseline = rounds.map((round) => round.baseline);
-  const all = ratios(service, baseline);
-  const value = median(all);
-  const refused = rounds.reduce((sum, round) => sum + round.refused, 0);
-  return {
-    cells: [
-      refused > 0 ? `${text} (${refused} refused)` : text,
-      median(service).toFixed(1),
-      median(baseline).toFixed(1),
+/**
+ * The ratio is the median of the ratios of the rounds: other load on the machine slows both sides of a round, so it
+ * cancels out within the round.
+ */
+function comparedRows(results: Results, digits: number): readonly Row[] {
+  return [...results].map(([name, { limit, rounds }]) => {
+    const ratios = rounds.map(({ service, baseline }) => service / baseline);
+    const value = median(ratios);
+    const cells = [
+      name,
+      median(rounds.map(({ service }) => service)).toFixed(digits),
+      median(rounds.map(({ baseline }) => baseline)).toFixed(digits),
       `${value.toFixed(2)} ×`,
-      `${Math.min(...all).toFixed(2)}–${Math.max(...all).toFixed(2)}`,
-    ],
-    ...(max === undefined ? {} : { target: { value, max, unit: ' ×' } }),
-  };
+      `${Math.min(...ratios).toFixed(2)}–${Math.max(...ratios).toFixed(2)}`,
+    ];
+    return limit === undefined ? { cells } : { cells, target: { value, limit, unit: ' ×' } };
+  });
 }

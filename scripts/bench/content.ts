@@ -1,47 +1,27 @@
 import { createHash } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import pLimit from 'p-limit';
 import { openStore } from '../../src/app/stores.ts';
 import { type Channels, registerApplication } from '../../src/catalog/change.ts';
 import { announceChange, findLastHint } from '../../src/catalog/hints.ts';
-import { artifactKey, artifactObject } from '../../src/catalog/keys.ts';
+import { artifactKey, artifactObject, manifestKey, revisionKey } from '../../src/catalog/keys.ts';
 import { manifestOf } from '../../src/catalog/manifest-document.ts';
 import {
-  type OfferJson,
   offerJsonOf,
   REVISION_BYTES_MAX,
   withdrawnBytes,
 } from '../../src/catalog/revision-document.ts';
-import { manifestSequence, type Revision, revisionSequence } from '../../src/catalog/sequences.ts';
+import type { Revision } from '../../src/catalog/sequences.ts';
 import { loadConfig } from '../../src/config.ts';
 import type { Artifact, Release } from '../../src/domain/release.ts';
-import { openFilesystemStore } from '../../src/object-store/filesystem.ts';
 import { pathOf } from '../../src/object-store/filesystem-names.ts';
 import type { ObjectStore } from '../../src/object-store/object-store.ts';
+import { renderEnvelope } from '../../src/sequence/envelope.ts';
 import { seal } from '../../src/sequence/sealed.ts';
 import { systemClock, systemRandomness } from '../../src/system.ts';
-import type { Environment } from './server.ts';
+import type { Environment } from './child-process.ts';
 
 /** Fills a store with the documents that years of publishing leave. */
-
-export interface ContentPlan {
-  readonly application: string;
-  /** How many offers each channel has. The channel `beta` has pre-releases. */
-  readonly channels: Readonly<Record<string, number>>;
-  /** How many releases were published before those, and later retired from `stable`. */
-  readonly retired: number;
-}
-
-/** An application in a store. */
-export interface FilledApplication {
-  /**
-   * Prepares the next revision, in which a release of `beta` is paused or resumed.
-   *
-   * @returns commits it, and tells running services
-   */
-  prepareChange(): () => Promise<void>;
-}
 
 /** A store, and how to write many objects to it. */
 export interface Target {
@@ -49,209 +29,141 @@ export interface Target {
   write(key: string, bytes: Uint8Array): Promise<unknown>;
 }
 
-const WRITES_AT_ONCE = 32;
 const AT = '2026-11-01T12:00:00.000Z';
-const HEADER = { schema_version: 1 as const, at: AT, by: 'bench', skipped: [] };
-
+const HEADER = { schema_version: 1 as const, at: AT, by: 'bench' };
+/** Room for later publications. */
+const OFFERS_SPARE = 100;
 /** A typical text of about 500 characters. */
 export const NOTES = `## What is new\n\n${'- Opens large projects twice as fast, and reports a file that it cannot read.\n'.repeat(6)}`;
-
-/** The version of the release with this index, counted from 0. */
-export function versionAt(index: number): string {
-  return `${1 + Math.floor(index / 100)}.${Math.floor(index / 10) % 10}.${index % 10}`;
-}
-
-/** The directory store of a service with the DATA_DIR `dataDirectory`. */
-export async function openDirectoryTarget(dataDirectory: string): Promise<Target> {
-  const root = path.join(dataDirectory, 'objects');
-  const signUrl = () => ({ url: '', expiresAt: new Date(0) });
-  const store = await openFilesystemStore({ directory: root, signUrl });
-  return {
-    store,
-    // Not through the store: it waits for the disk after each of hundreds of thousands of files.
-    write: async (key, bytes) => {
-      const file = pathOf(root, key);
-      mkdirSync(path.dirname(file), { recursive: true });
-      writeFileSync(file, bytes);
-    },
-  };
-}
-
-/** @param env the settings of a service on S3 */
-export async function openS3Target(env: Environment): Promise<Target> {
-  const deps = { config: loadConfig(env), clock: systemClock, randomness: systemRandomness };
-  const store = await openStore(deps);
-  return { store, write: (key, bytes) => store.create(key, bytes) };
-}
-
-/** Writes the releases of an application, and one revision for each of them. Only the last revision has offers. */
-export async function fillApplication(
-  target: Target,
-  plan: ContentPlan,
-): Promise<FilledApplication> {
-  const { application, retired } = plan;
-  const artifacts = await writeArtifacts(target, application);
-  const limit = pLimit(WRITES_AT_ONCE);
-  const publish = (version: string): Promise<OfferJson> =>
-    limit(async () => {
-      const release: Release = { ...RELEASE, application, version, artifacts };
-      const changeId = systemRandomness.id();
-      const manifest = seal(manifestOf(release, { ...HEADER, number: 1, changeId }));
-      const sequence = manifestSequence(application, version);
-      await target.write(sequence.key(1), sequence.render(manifest));
-      return offerJsonOf(release, { number: 1, digest: manifest.digest });
-    });
-  const old = range(0, retired).map(versionAt);
-  await Promise.all(old.map(publish));
-  const channels: Record<string, Channels[string]> = {};
-  let next = retired;
-  for (const [name, count] of Object.entries(plan.channels)) {
-    const prerelease = name === 'beta';
-    const versions = range(next, next + count).map((index) =>
-      prerelease ? `${versionAt(next + count)}-beta.${index}` : versionAt(index),
-    );
-    next += count;
-    const offers = await Promise.all(versions.map(publish));
-    channels[name] = { prerelease, offers, retired: name === 'stable' ? [...old] : [] };
-  }
-  const last = await writeRevisions(target, application, channels, next);
-  await registerApplication(WRITER(target.store), application);
-  return { prepareChange: changesAfter(target.store, last) };
-}
-
-const WRITER = (store: ObjectStore) => ({
-  store,
-  clock: systemClock,
-  randomness: systemRandomness,
-  actor: 'bench',
-});
-
-/** How many offers a revision has room for in all, beside `retired` versions and a few further publications. */
-export function offersMax(retired: number): number {
-  const release = { ...RELEASE, application: 'desktop', version: '1000.0.0', artifacts: ARTIFACTS };
-  const offer = offerJsonOf(release, { number: 1, digest: `sha256:${'0'.repeat(64)}` });
-  const sizeOf = (count: number): number =>
-    withdrawnBytes({
-      stable: {
-        prerelease: false,
-        offers: Array.from({ length: count }, () => offer),
-        retired: range(0, retired).map(versionAt),
-      },
-    });
-  const [none, one] = [sizeOf(0), sizeOf(1)];
-  return Math.floor((REVISION_BYTES_MAX - none) / (one - none)) - OFFERS_SPARE;
-}
-
-const OFFERS_SPARE = 100;
-
-async function writeArtifacts(target: Target, application: string): Promise<readonly Artifact[]> {
-  for (const [index, { object }] of ARTIFACTS.entries()) {
-    const content = contentOf(FILES[index] ?? FILES[0]);
-    await target.store.create(artifactKey(application, object), content);
-  }
-  return ARTIFACTS;
-}
-
-async function writeRevisions(
-  target: Target,
-  application: string,
-  channels: Channels,
-  count: number,
-): Promise<Revision> {
-  const limit = pLimit(WRITES_AT_ONCE);
-  const sequence = revisionSequence(application);
-  const writes: Promise<unknown>[] = [];
-  let last: Revision | undefined;
-  for (let revision = 1; revision <= count; revision++) {
-    const document = nextRevision(application, last, revision === count ? { ...channels } : {});
-    writes.push(limit(() => target.write(sequence.key(revision), sequence.render(document))));
-    last = document;
-  }
-  await Promise.all(writes);
-  if (last === undefined) throw new Error(`The plan of ${application} has no release.`);
-  return last;
-}
-
-function nextRevision(
-  application: string,
-  previous: Revision | undefined,
-  channels: Revision['signed']['channels'],
-): Revision {
-  const revision = (previous?.signed.revision ?? 0) + 1;
-  return seal({
-    ...HEADER,
-    skipped: [],
-    type: 'catalog_revision' as const,
-    application,
-    revision,
-    previous: previous === undefined ? null : { revision: revision - 1, digest: previous.digest },
-    change_id: systemRandomness.id(),
-    change: { kind: 'pause' as const, version: '1.0.0', channels: ['beta'], reason: null },
-    channels,
-  });
-}
-
-function changesAfter(store: ObjectStore, latest: Revision): FilledApplication['prepareChange'] {
-  let current = latest;
-  return () => {
-    const { application, channels } = current.signed;
-    const { beta } = channels;
-    const first = beta?.offers[0];
-    if (beta === undefined || first === undefined) throw new Error(`${application} has no beta.`);
-    const changed = { ...first, status: first.status === 'active' ? 'paused' : 'active' } as const;
-    const offers = [changed, ...beta.offers.slice(1)];
-    const document = nextRevision(application, current, {
-      ...channels,
-      beta: { ...beta, offers },
-    });
-    const sequence = revisionSequence(application);
-    const bytes = sequence.render(document);
-    return async () => {
-      await store.create(sequence.key(document.signed.revision), bytes);
-      current = document;
-      await announceChange(WRITER(store), application, await findLastHint(store, 0));
-    };
-  };
-}
 
 const FILES = [
   { platform: 'windows', arch: 'x64', format: 'nsis', filename: 'Acme-Studio-Setup.exe' },
   { platform: 'macos', arch: 'universal', format: 'zip', filename: 'Acme-Studio-mac.zip' },
   { platform: 'linux', arch: 'x64', format: 'appimage', filename: 'Acme-Studio.AppImage' },
 ] as const;
-type File = (typeof FILES)[number];
 
 /** All releases have the same files and so the same objects; a read takes as long. */
-const ARTIFACTS = FILES.map(artifactOf);
+const ARTIFACTS = FILES.map((file): Artifact => {
+  const hash = (name: string) => createHash(name).update(file.filename).digest('hex');
+  const object = artifactObject(hash('sha256'), file.filename);
+  const hashes = { sha256: hash('sha256'), sha512: hash('sha512') };
+  const rest = { minimumOsVersion: null, signatures: [], companions: [] };
+  return { ...file, ...hashes, ...rest, size: file.filename.length, object };
+});
 
-const RELEASE = {
-  releasedAt: AT,
-  notes: { und: NOTES },
-  requires: null,
-  mandatoryFor: null,
-  endsNative: [],
-  provenance: { commit: '0123456789abcdef0123456789abcdef01234567', buildUrl: null },
-};
-
-function contentOf(file: File): Buffer {
-  return Buffer.from(`The content of ${file.filename}`);
+/** The version of the release with this index, counted from 0. */
+export function versionAt(index: number): string {
+  return `${1 + Math.floor(index / 100)}.${Math.floor(index / 10) % 10}.${index % 10}`;
 }
 
-function artifactOf(file: File): Artifact {
-  const content = contentOf(file);
-  const sha256 = createHash('sha256').update(content).digest('hex');
+/** @param env the settings of a service */
+export async function openTarget(env: Environment): Promise<Target> {
+  const config = loadConfig(env);
+  const store = await openStore({ config, clock: systemClock, randomness: systemRandomness });
+  if (config.store.kind === 's3') return { store, write: (key, bytes) => store.create(key, bytes) };
   return {
-    ...file,
-    size: content.length,
-    sha256,
-    sha512: createHash('sha512').update(content).digest('hex'),
-    minimumOsVersion: null,
-    signatures: [],
-    companions: [],
-    object: artifactObject(sha256, file.filename),
+    store,
+    // Not through the store: it waits for the disk after each of hundreds of thousands of files.
+    write: async (key, bytes) => {
+      const file = pathOf(path.join(config.dataDirectory, 'objects'), key);
+      mkdirSync(path.dirname(file), { recursive: true });
+      writeFileSync(file, bytes);
+    },
   };
 }
 
-function range(start: number, end: number): readonly number[] {
-  return Array.from({ length: end - start }, (_, i) => start + i);
+/**
+ * Writes the releases of an application, and one revision for each. The last revision has as many offers as it has
+ * room for, shared by the channels; the newest release is in `stable`, and what has no room is retired.
+ *
+ * @returns prepares the next revision, in which the first offer of `team-0` is paused or resumed; what that returns
+ *   commits it, tells running services, and resolves to the number of the revision
+ */
+export async function fillApplication(
+  { store, write }: Target,
+  application: string,
+  releases: number,
+  channelCount = 2,
+): Promise<() => () => Promise<number>> {
+  for (const { object, filename } of ARTIFACTS) {
+    await write(artifactKey(application, object), Buffer.from(filename));
+  }
+  const publish = async (version: string) => {
+    const release = releaseOf(application, version);
+    const header = { ...HEADER, skipped: [], number: 1, changeId: systemRandomness.id() };
+    const { signed, digest } = seal(manifestOf(release, header));
+    await write(manifestKey(application, version, 1), renderEnvelope(signed));
+    return offerJsonOf(release, { number: 1, digest });
+  };
+  const each = Math.floor(Math.min(releases, offersMax(releases)) / channelCount);
+  const versions = Array.from({ length: releases }, (_, index) => versionAt(index));
+  const retired = versions.slice(0, releases - each * channelCount);
+  for (const version of retired) await publish(version);
+  const channels: Record<string, Channels[string]> = {};
+  for (let index = 0; index < channelCount; index++) {
+    const isStable = index === channelCount - 1;
+    const start = retired.length + index * each;
+    const offers = [];
+    for (const version of versions.slice(start, start + each)) offers.push(await publish(version));
+    const name = isStable ? 'stable' : `team-${index}`;
+    channels[name] = { prerelease: false, offers, retired: isStable ? retired : [] };
+  }
+  let last: Revision | undefined;
+  for (let count = 1; count <= releases; count++) {
+    last = nextRevision(application, last, count === releases ? channels : {});
+    await write(revisionKey(application, count), renderEnvelope(last.signed));
+  }
+  const deps = { store, clock: systemClock, randomness: systemRandomness, actor: 'bench' };
+  await registerApplication(deps, application);
+  const team = channels['team-0'];
+  const [first, ...others] = team?.offers ?? [];
+  if (team === undefined || first === undefined) throw new Error('Too few releases.');
+  return () => {
+    first.status = first.status === 'active' ? 'paused' : 'active';
+    const changed = { ...channels, 'team-0': { ...team, offers: [first, ...others] } };
+    last = nextRevision(application, last, changed);
+    const key = revisionKey(application, last.signed.revision);
+    const { signed } = last;
+    const bytes = renderEnvelope(signed);
+    return async () => {
+      await store.create(key, bytes);
+      await announceChange(deps, application, await findLastHint(store, 0));
+      return signed.revision;
+    };
+  };
+}
+
+/** How many offers a revision has room for in all, beside this many retired versions. */
+export function offersMax(retired: number): number {
+  const digest = `sha256:${'0'.repeat(64)}`;
+  const offer = offerJsonOf(releaseOf('desktop', '1000.0.0'), { number: 1, digest });
+  const sizeWith = (offers: Channels[string]['offers']): number => {
+    const versions = Array.from({ length: retired }, (_, index) => versionAt(index));
+    return withdrawnBytes({ stable: { prerelease: false, offers, retired: versions } });
+  };
+  const none = sizeWith([]);
+  return Math.floor((REVISION_BYTES_MAX - none) / (sizeWith([offer]) - none)) - OFFERS_SPARE;
+}
+
+function releaseOf(application: string, version: string): Release {
+  const rest = { requires: null, mandatoryFor: null, endsNative: [] };
+  const provenance = { commit: '0123456789abcdef0123456789abcdef01234567', buildUrl: null };
+  const described = { releasedAt: AT, notes: { und: NOTES }, provenance };
+  return { application, version, artifacts: ARTIFACTS, ...described, ...rest };
+}
+
+function nextRevision(
+  application: string,
+  previous: Revision | undefined,
+  channels: Channels,
+): Revision {
+  const revision = (previous?.signed.revision ?? 0) + 1;
+  return seal({
+    ...HEADER,
+    ...{ skipped: [], type: 'catalog_revision' as const, application, revision },
+    previous: previous === undefined ? null : { revision: revision - 1, digest: previous.digest },
+    change_id: systemRandomness.id(),
+    change: { kind: 'pause' as const, version: '1.0.0', channels: ['team-0'], reason: null },
+    channels: { ...channels },
+  });
 }

@@ -1,18 +1,16 @@
-import { connect, type Socket } from 'node:net';
+import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { answerParent } from './child.ts';
-import type { Paced, Request, Sent, Server, Traffic } from './load.ts';
+import type { Request, Sent, Task, Traffic } from './load.ts';
 
 /**
  * Sends prepared bytes and checks every answer, on raw sockets: an HTTP client would cost more than the server. It
- * understands only answers with a Content-Length.
+ * understands only answers with a Content-Length. A wrong answer ends this process with an error.
  */
 
-answerParent({
-  send: ({ server, traffic, seconds, connections }) =>
-    send(server as Server, preparedOf(traffic as Traffic), Number(seconds), Number(connections)),
-  pace: ({ server, traffic, perSecond, seconds }) =>
-    pace(server as Server, preparedOf(traffic as Traffic), Number(perSecond), Number(seconds)),
+const SEARCHED_CHARACTERS = 64 * 1024;
+
+process.on('message', async (task: Task) => {
+  process.send?.(await run(task));
 });
 
 interface Prepared {
@@ -24,15 +22,14 @@ interface Prepared {
 
 const prepared = new Map<string, readonly Prepared[]>();
 
-/** Requests with installation ids are prepared once, because there can be 50,000 of them. */
-function preparedOf(traffic: Traffic): readonly Prepared[] {
-  const key = JSON.stringify(traffic);
-  const known = prepared.get(key);
-  if (known !== undefined) return known;
-  const { requests, ids = 1 } = traffic;
-  const made = Array.from({ length: Math.max(ids, requests.length) }, (_, index) =>
-    prepare(requests[index % requests.length] as Request, index % ids),
-  );
+/** Requests are prepared once, because there can be 50,000 of them. */
+function preparedOf({ requests, ids = 1 }: Traffic): readonly Prepared[] {
+  const key = JSON.stringify([requests, ids]);
+  const made =
+    prepared.get(key) ??
+    Array.from({ length: Math.max(ids, requests.length) }, (_, index) =>
+      prepare(requests[index % requests.length] as Request, index % ids),
+    );
   prepared.set(key, made);
   return made;
 }
@@ -55,74 +52,44 @@ function prepare(template: Request, id: number): Prepared {
 }
 
 interface Connection {
-  /** @param done is called when the answer is complete and right */
-  send(request: Prepared, done: () => void): void;
-  close(): void;
+  isOpen(): boolean;
+  /** Sends one request after another. Resolves to whether the server accepted it, when the answer is complete. */
+  ask(request: Prepared): Promise<boolean>;
 }
 
-/** Larger bodies are counted and not searched for the expected text. */
-const SEARCHED_BYTES_MAX = 1024 * 1024;
+/** Idle connections by port: those of a short turn serve the next turn, too. */
+const idle = new Map<number, Connection[]>();
 
-/**
- * One request at a time.
- *
- * @param refused is called for an answer that the server is overloaded
- */
-function openConnection(
-  server: Server,
-  fail: (error: Error) => void,
-  refused: () => void,
-): Connection {
-  const socket: Socket = connect({ host: server.host, port: server.port, noDelay: true });
-  let request: Prepared | undefined;
-  let done: () => void = () => {};
-  let parts: Buffer[] = [];
-  let received = 0;
-  let expected = Number.POSITIVE_INFINITY;
-  let isRefused = false;
-  const finish = (current: Prepared): void => {
-    const answer = parts.length === 1 ? parts[0] : Buffer.concat(parts);
-    if (isRefused) refused();
-    else if (received < SEARCHED_BYTES_MAX && !answer?.includes(current.contains)) {
-      fail(new Error(`Expected ${current.contains} in:\n${answer}`));
-      return;
-    }
-    request = undefined;
-    parts = [];
-    received = 0;
-    expected = Number.POSITIVE_INFINITY;
-    done();
-  };
+function open({ host, port }: Task): Connection {
+  const socket = connect({ host, port, noDelay: true });
+  let current: { readonly request: Prepared; resolve(isAccepted: boolean): void } | undefined;
+  let [received, expected, start] = [0, Number.POSITIVE_INFINITY, ''];
   socket.on('data', (chunk) => {
-    if (request === undefined) return fail(new Error('The server sent more than its answer.'));
-    if (received < SEARCHED_BYTES_MAX) parts.push(chunk);
-    if (expected === Number.POSITIVE_INFINITY) {
-      const start = parts.length === 1 ? chunk : Buffer.concat(parts);
-      const end = start.indexOf('\r\n\r\n');
-      if (end >= 0) {
-        const head = start.toString('latin1', 0, end);
-        isRefused = head.startsWith('HTTP/1.1 503 ');
-        if (!isRefused && !head.startsWith(request.status)) {
-          return fail(new Error(`Expected ${request.status}:\n${start}`));
-        }
-        expected = end + 4 + bodyBytesOf(head);
-      }
-    }
     received += chunk.length;
-    if (received === expected) finish(request);
-    else if (received > expected) fail(new Error('The server sent more than its answer.'));
+    if (start.length < SEARCHED_CHARACTERS) start += chunk.toString('latin1');
+    const head = start.indexOf('\r\n\r\n');
+    if (head >= 0) expected = head + 4 + bodyBytesOf(start.slice(0, head));
+    if (received < expected) return;
+    if (current === undefined || received > expected) throw new Error(`Too much:\n${start}`);
+    const { request, resolve } = current;
+    const isAccepted = !/^HTTP\/1\.1 (429|503) /.test(start);
+    if (isAccepted && !(start.startsWith(request.status) && start.includes(request.contains))) {
+      throw new Error(`Expected ${request.status} with ${request.contains}:\n${start}`);
+    }
+    current = undefined;
+    [received, expected, start] = [0, Number.POSITIVE_INFINITY, ''];
+    resolve(isAccepted);
   });
-  socket.on('error', fail);
   socket.on('close', () => {
-    if (request !== undefined) fail(new Error('The server closed a connection before its answer.'));
+    if (current !== undefined) throw new Error('The server closed a connection before its answer.');
   });
   return {
-    send: (next, whenDone) => {
-      request = next;
-      done = whenDone;
-      socket.write(next.bytes);
-    },
-    close: () => socket.destroy(),
+    ask: (request) =>
+      new Promise((resolve) => {
+        current = { request, resolve };
+        socket.write(request.bytes);
+      }),
+    isOpen: () => !socket.destroyed && !socket.readableEnded,
   };
 }
 
@@ -133,97 +100,32 @@ function bodyBytesOf(head: string): number {
   return Number(length);
 }
 
-async function send(
-  server: Server,
-  requests: readonly Prepared[],
-  seconds: number,
-  connections: number,
-): Promise<Sent> {
+/** With a pace, a request waits for a connection when all are busy: its time begins when it is due. */
+async function run(task: Task): Promise<Sent> {
+  const { seconds, perSecond, connections } = task;
+  const requests = preparedOf(task);
   const started = performance.now();
-  const until = started + seconds * 1000;
-  const opened: Connection[] = [];
-  let [sent, refused] = [0, 0];
-  const run = (): Promise<void> =>
-    new Promise((resolve, reject) => {
-      const connection = openConnection(server, reject, () => refused++);
-      opened.push(connection);
-      const next = (): void => {
-        if (performance.now() >= until) {
-          resolve();
-          return;
-        }
-        connection.send(requests[sent++ % requests.length] as Prepared, next);
-      };
-      next();
-    });
-  try {
-    await Promise.all(Array.from({ length: connections }, run));
-    return { requests: sent, refused, seconds: (performance.now() - started) / 1000 };
-  } finally {
-    for (const connection of opened) connection.close();
-  }
-}
-
-const PACED_CONNECTIONS = 64;
-
-/** Each request waits for a connection when all are busy: its time begins when it is due, not when it is sent. */
-async function pace(
-  server: Server,
-  requests: readonly Prepared[],
-  perSecond: number,
-  seconds: number,
-): Promise<Paced> {
-  const count = Math.ceil(perSecond * seconds);
   const times: number[] = [];
-  const waiting: { readonly request: Prepared; readonly since: number }[] = [];
-  let fail: (error: Error) => void = () => {};
-  let finish: () => void = () => {};
-  const finished = new Promise<void>((resolve, reject) => {
-    [finish, fail] = [resolve, reject];
-  });
-  let refused = 0;
-  const opened: Connection[] = [];
-  const idle: Connection[] = [];
-  // Not all at once: servers close connections that send nothing.
-  const take = (): Connection | undefined => {
-    const connection = idle.pop();
-    if (connection !== undefined || opened.length === PACED_CONNECTIONS) return connection;
-    opened.push(openConnection(server, fail, () => refused++));
-    return opened.at(-1);
-  };
-  const sendWaiting = (): void => {
-    for (let next = waiting[0]; next !== undefined; next = waiting[0]) {
-      const connection = take();
-      if (connection === undefined) return;
-      const { request, since } = next;
-      waiting.shift();
-      connection.send(request, () => {
-        idle.push(connection);
-        if (times.push(performance.now() - since) === count) finish();
-        else sendWaiting();
-      });
-    }
-  };
-  const started = performance.now();
-  let lateMs = 0;
-  const sendAll = async (): Promise<void> => {
-    for (let sent = 0; sent < count; ) {
-      const late = performance.now() - started - (sent * 1000) / perSecond;
-      if (late < 0) {
-        await sleep(1);
-        continue;
-      }
-      lateMs = Math.max(lateMs, late);
+  const used: Connection[] = [];
+  const pool = (idle.get(task.port) ?? []).filter((connection) => connection.isOpen());
+  let [sent, refused] = [0, 0];
+  const runConnection = async (): Promise<void> => {
+    const connection = pool.pop() ?? open(task);
+    for (;;) {
+      const now = performance.now();
+      let since = perSecond === undefined ? now : started + (sent * 1000) / perSecond;
+      if (since - started >= seconds * 1000) break;
       const request = requests[sent++ % requests.length] as Prepared;
-      waiting.push({ request, since: performance.now() });
-      sendWaiting();
+      if (since > now) {
+        await sleep(since - now);
+        since = performance.now();
+      }
+      if (!(await connection.ask(request))) refused++;
+      if (perSecond !== undefined) times.push(performance.now() - since);
     }
-    await finished;
+    used.push(connection);
   };
-  try {
-    await Promise.race([sendAll(), finished]);
-    return { times, refused, lateMs };
-  } finally {
-    for (const connection of opened) connection.close();
-  }
+  await Promise.all(Array.from({ length: connections }, runConnection));
+  idle.set(task.port, used);
+  return { requests: sent, refused, seconds: (performance.now() - started) / 1000, times };
 }

@@ -1,90 +1,108 @@
-import { type Child, startChild } from './child.ts';
-import { readUsage } from './processor-time.ts';
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import path from 'node:path';
+import { endWithBench, type Server, spawnServer, waitFor } from './child-process.ts';
+import type { BenchContext } from './context.ts';
+import { readUsage } from './resource-usage.ts';
 
-/** The load generator, which is a process of its own. */
+/** The load generator and the baseline, each a process of its own. */
 
 /** A request, and what its answer must be. */
 export interface Request {
   readonly method: 'GET' | 'POST';
-  /** Also here and in the header fields, `{id}` stands for an installation id. */
+  /** Here, in the header fields and in the body, `{id}` stands for an installation id. */
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: object;
   readonly status: number;
-  /** Text that the head or the body of the answer contains. */
+  /** Text that the head or the first 64 KiB of the answer contain. */
   readonly contains: string;
 }
 
-export interface Server {
-  readonly pid: number;
-  readonly host: string;
-  readonly port: number;
-}
-
-/** One kind of traffic: the requests are sent in turn. */
+/** Requests that are sent in turn. */
 export interface Traffic {
   readonly requests: readonly Request[];
   /** How many different values `{id}` has; 1 by default. */
-  readonly ids?: number;
+  readonly ids?: number | undefined;
 }
 
-export interface Loaded {
+interface Pace {
+  readonly seconds: number;
+  /** Without it, each connection sends the next request after the last answer. */
+  readonly perSecond?: number;
+}
+
+/** What the load generator is told to do. */
+export interface Task extends Traffic, Pace {
+  readonly host: string;
+  readonly port: number;
+  readonly connections: number;
+}
+
+/** What the load generator reports. */
+export interface Sent {
+  readonly requests: number;
+  /** How many requests the server refused with 503 or 429. */
+  readonly refused: number;
+  readonly seconds: number;
+  /** With a pace: milliseconds from when each request was due to the end of its answer. */
+  readonly times: readonly number[];
+}
+
+export interface Loaded extends Sent {
   /** Microseconds of processor time of the server for one request. */
   readonly serverMicros: number;
   /** The same of the load generator. */
   readonly loadMicros: number;
-  readonly requestsPerSecond: number;
-  /** How many requests the server refused, because it was overloaded. */
-  readonly refused: number;
-}
-
-export interface Paced {
-  /** Milliseconds from sending each request to the end of its answer. */
-  readonly times: readonly number[];
-  /** How many of them the server refused, because it was overloaded. */
-  readonly refused: number;
-  /** The time by which the load generator itself sent its latest request too late, in milliseconds. */
-  readonly lateMs: number;
 }
 
 export interface Load {
-  /**
-   * Sends for `seconds` on 64 connections, each of which sends the next request after the last answer.
-   *
-   * @throws Error when an answer is not the expected one
-   */
-  send(server: Server, traffic: Traffic, seconds: number): Promise<Loaded>;
-  /** Sends `perSecond` requests a second without waiting for answers. @throws Error like `send` */
-  pace(server: Server, traffic: Traffic, perSecond: number, seconds: number): Promise<Paced>;
-  stop(): Promise<void>;
+  /** @throws Error when an answer is not the expected one */
+  send(server: Server, traffic: Traffic, pace: Pace): Promise<Loaded>;
+  stop(): void;
 }
 
-export const CONNECTIONS = 64;
-
-/** What the process reports about one turn of `send`. */
-export interface Sent {
-  readonly requests: number;
-  readonly refused: number;
-  readonly seconds: number;
-}
-
-export async function startLoad(connections = CONNECTIONS): Promise<Load> {
-  const child: Child = await startChild('load-process.ts');
-  const cpuOf = async (pid: number): Promise<number> => (await readUsage(pid)).cpuMs;
+export function startLoad(connections = 64): Load {
+  const child = endWithBench(fork(new URL('load-process.ts', import.meta.url)));
+  const ended = once(child, 'exit');
+  const cpuOf = async (pid = 0): Promise<number> => (await readUsage(pid)).cpuMs;
   return {
-    send: async (server, traffic, seconds) => {
-      const before = [await cpuOf(server.pid), await cpuOf(child.pid)] as const;
-      const sent = await child.ask<Sent>({ do: 'send', server, traffic, seconds, connections });
+    send: async (server, traffic, pace) => {
+      const { pid, host, port } = server;
+      const before = [await cpuOf(pid), await cpuOf(child.pid)] as const;
+      child.send({ ...traffic, ...pace, host, port, connections } satisfies Task);
+      const reply = new Promise<Sent>((resolve) => child.once('message', resolve));
+      const sent = await Promise.race([reply, ended.then(() => undefined)]);
+      if (sent === undefined) throw new Error('The load generator failed.');
       const perRequest = 1000 / sent.requests;
       return {
-        serverMicros: ((await cpuOf(server.pid)) - before[0]) * perRequest,
+        ...sent,
+        serverMicros: ((await cpuOf(pid)) - before[0]) * perRequest,
         loadMicros: ((await cpuOf(child.pid)) - before[1]) * perRequest,
-        requestsPerSecond: sent.requests / sent.seconds,
-        refused: sent.refused,
       };
     },
-    pace: (server, traffic, perSecond, seconds) =>
-      child.ask({ do: 'pace', server, traffic, perSecond, seconds }),
-    stop: () => child.stop(),
+    stop: () => void child.kill('SIGKILL'),
   };
+}
+
+/** Measures the processor time of a server for one request, in microseconds. Warns about refused requests. */
+export function cpuTurn(
+  load: Load,
+  server: Server,
+  traffic: Traffic,
+  seconds: number,
+): () => Promise<number> {
+  return async () => {
+    const { serverMicros, requests, refused } = await load.send(server, traffic, { seconds });
+    if (refused > 0) console.error(`${server.url} refused ${refused} of ${requests} requests.`);
+    return serverMicros;
+  };
+}
+
+/** Bare node:http. */
+export async function startBaseline(context: BenchContext): Promise<Server> {
+  const module = path.join(import.meta.dirname, 'baseline-process.ts');
+  const server = await spawnServer(context, process.execPath, () => [module]);
+  await waitFor(server, '/200/1');
+  return server;
 }

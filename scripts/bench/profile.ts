@@ -1,10 +1,17 @@
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
-import type { Row, Table } from './table.ts';
+import type { Table } from './table.ts';
 
 /** Sums up the processor profiles that Node wrote with `--cpu-prof`. */
 
 const TOP = 25;
+
+interface CallFrame {
+  readonly functionName: string;
+  readonly url: string;
+  /** From 0. */
+  readonly lineNumber: number;
+}
 
 /** The part of the format that is used here. */
 interface CpuProfile {
@@ -14,61 +21,44 @@ interface CpuProfile {
   readonly timeDeltas: readonly number[];
 }
 
-interface CallFrame {
-  readonly functionName: string;
-  readonly url: string;
-  /** From 0. */
-  readonly lineNumber: number;
-}
-
 /** The functions and the packages and rooms with the most self time, in all profiles of a directory. */
 export async function summarizeProfiles(directory: string): Promise<readonly Table[]> {
-  const functions = new Map<string, number>();
-  const places = new Map<string, number>();
+  const sums = {
+    'package and room': new Map<string, number>(),
+    function: new Map<string, number>(),
+  };
   for (const name of await readdir(directory)) {
     const text = await readFile(path.join(directory, name), 'utf8');
-    const { nodes, samples, timeDeltas } = JSON.parse(text) as CpuProfile;
+    const { nodes, samples, timeDeltas }: CpuProfile = JSON.parse(text);
     const frames = new Map(nodes.map(({ id, callFrame }) => [id, callFrame]));
     for (const [index, id] of samples.entries()) {
-      const frame = frames.get(id);
-      if (frame === undefined || frame.functionName === '(idle)') continue;
-      const micros = timeDeltas[index] ?? 0;
-      add(functions, textOf(frame), micros);
-      add(places, placeOf(frame), micros);
+      const { functionName, url, lineNumber } = frames.get(id) ?? {
+        functionName: '(idle)',
+        url: '',
+        lineNumber: 0,
+      };
+      if (functionName === '(idle)') continue;
+      const file = url.replace(/^.*\/(node_modules|dist)\//, '');
+      const place = /^(src\/[^/]+|@[^/]+\/[^/]+|[^/:]+)/.exec(file)?.[0] || functionName;
+      const keys = {
+        'package and room': place,
+        function: `${functionName} ${file}:${lineNumber + 1}`,
+      };
+      for (const [by, key] of Object.entries(keys) as [keyof typeof sums, string][]) {
+        sums[by].set(key, (sums[by].get(key) ?? 0) + (timeDeltas[index] ?? 0) / 1000);
+      }
     }
   }
-  return [
-    tableOf('profile: self time by package and room', places),
-    tableOf('profile: self time by function', functions),
-  ];
-}
-
-function add(sums: Map<string, number>, key: string, value: number): void {
-  sums.set(key, (sums.get(key) ?? 0) + value);
-}
-
-function textOf({ functionName, url, lineNumber }: CallFrame): string {
-  const file = url.replace(/^.*\/(node_modules|dist)\//, '');
-  return `${functionName || '(anonymous)'} ${file}${file === '' ? '' : `:${lineNumber + 1}`}`;
-}
-
-/** A package, a room of `src`, or Node itself. */
-function placeOf({ functionName, url }: CallFrame): string {
-  const dependency = /.*\/node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(url)?.[1];
-  const room = /\/dist\/(src\/[^/]+)/.exec(url)?.[1];
-  return dependency ?? room ?? (url.startsWith('node:') ? 'node' : functionName || 'native code');
-}
-
-function tableOf(title: string, sums: ReadonlyMap<string, number>): Table {
-  const total = [...sums.values()].reduce((sum, value) => sum + value, 0);
-  const rows = [...sums]
-    .sort(([, a], [, b]) => b - a)
-    .slice(0, TOP)
-    .map(
-      ([name, micros]): Row => ({
-        cells: [name, (micros / 1000).toFixed(0), `${((100 * micros) / total).toFixed(1)} %`],
-      }),
-    );
-  const notes = ['Without idle time; starts and warm-ups are included.'];
-  return { title, heading: ['', 'ms', 'share'], rows, notes };
+  return Object.entries(sums).map(([by, all]) => {
+    const total = [...all.values()].reduce((sum, value) => sum + value, 0);
+    const top = [...all].sort(([, a], [, b]) => b - a).slice(0, TOP);
+    return {
+      title: `profile: self time by ${by}`,
+      heading: ['', 'ms', 'share'],
+      rows: top.map(([name, ms]) => ({
+        cells: [name, ms.toFixed(0), `${((100 * ms) / total).toFixed(1)} %`],
+      })),
+      notes: ['Without idle time; starts and warm-ups are included.'],
+    };
+  });
 }

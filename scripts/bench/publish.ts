@@ -3,147 +3,74 @@ import { createReadStream } from 'node:fs';
 import { open, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { Readable } from 'node:stream';
-import type { BenchContext } from './bench.ts';
-import { type Run, runCommand } from './command.ts';
-import { createMinioClient, makeBucket, S3_SKIPPED } from './s3.ts';
-import type { Environment } from './server.ts';
-import { median, ratios } from './statistic.ts';
-import { NOTHING, type Row, type Table } from './table.ts';
+import { runCommand } from './child-process.ts';
+import { comparedTable, compareRound, type Results } from './compare.ts';
+import type { BenchContext } from './context.ts';
+import { withStores } from './stores.ts';
+import { median, type Row, type Table } from './table.ts';
 
 /** Measures the command line: the time and memory of a large publication, and the time of a small command. */
 
-const DIRECTORY_RATIO_MAX = 1.5;
-const S3_RATIO_MAX = 1.3;
-const PEAK_MIB_MAX = 200;
-const HELP_CPU_MS_MAX = 400;
-/** Smaller: a server that keeps objects in memory, and deleted objects for some time, must hold all rounds. */
+/** Smaller on S3: a server that keeps objects in memory must hold all rounds. */
 const S3_SHARE = 0.25;
-const S3_ROUNDS_MAX = 3;
 /** The size of the reads and writes in `src/object-store`. */
 const CHUNK_BYTES = 1024 * 1024;
 
 export async function benchPublish(context: BenchContext): Promise<readonly Table[]> {
-  const rows = [
-    ...(await onDirectory(context)),
-    ...(context.s3 === undefined ? [] : await onS3(context, context.s3)),
-    await helpRow(context),
-  ];
-  return [
-    {
-      title: 'publish: a large file, and a small command',
-      heading: ['', 'seconds', 'baseline seconds', 'ratio', 'min–max', 'peak MiB'],
-      rows,
-      notes: [
-        `Medians of ${context.rounds} rounds (S3: at most ${S3_ROUNDS_MAX}). The command \`slipway publish\` as a process, without the time of \`slipway --version\`; the file has random bytes and is in the page cache.`,
-        'The baseline of a directory reads the file once, hashes it with SHA-256 and SHA-512, writes a copy and waits for the disk. That of S3 is the minio client, which does not hash.',
-        ...(context.s3 === undefined ? [S3_SKIPPED] : []),
-      ],
-    },
-  ];
-}
-
-interface Round {
-  readonly published: Run;
-  readonly seconds: number;
-  readonly baseline: number;
-}
-
-async function onDirectory(context: BenchContext): Promise<readonly Row[]> {
-  const { workspace, rounds, sizeMib } = context;
-  const file = await makeFile(context, sizeMib);
-  const measured: Round[] = [];
-  for (let round = 1; round <= rounds; round++) {
-    context.progress(`publish: ${sizeMib} MiB to a directory, round ${round} of ${rounds}`);
-    const DATA_DIR = await workspace.makeDirectory();
-    const copy = path.join(DATA_DIR, 'copy');
-    const baseline = await secondsOf(() => hashAndCopy(file, copy));
-    await rm(copy);
-    measured.push({ ...(await publish(context, file, { DATA_DIR })), baseline });
-    await rm(DATA_DIR, { recursive: true });
-  }
-  await rm(file);
-  return rowsOf(`${sizeMib} MiB to a directory`, measured, DIRECTORY_RATIO_MAX);
-}
-
-async function onS3(
-  context: BenchContext,
-  place: NonNullable<BenchContext['s3']>,
-): Promise<readonly Row[]> {
-  const sizeMib = Math.ceil(context.sizeMib * S3_SHARE);
-  const file = await makeFile(context, sizeMib);
-  const bucket = await makeBucket(place);
-  const client = createMinioClient(place);
-  const measured: Round[] = [];
-  try {
-    for (let round = 1; round <= Math.min(S3_ROUNDS_MAX, context.rounds); round++) {
-      context.progress(`publish: ${sizeMib} MiB to S3, round ${round}`);
-      const upload = () => client.fPutObject(bucket.name, 'upload.bin', file);
-      const baseline = await secondsOf(upload);
-      await bucket.empty();
-      measured.push({ ...(await publish(context, file, bucket.env)), baseline });
-      await bucket.empty();
+  const results: Results = new Map();
+  const [peaks, helps]: [number[], number[]] = [[], []];
+  await withStores(context, async ({ name, env, upload, clear }) => {
+    const sizeMib = Math.ceil(context.sizeMib * (upload ? S3_SHARE : 1));
+    const file = await makeFile(context, sizeMib);
+    const copy = `${file}.copy`;
+    for (let round = 1; round <= context.rounds; round++) {
+      context.progress(`publish: ${sizeMib} MiB to ${name}, round ${round}`);
+      const service = async (): Promise<number> => {
+        const start = await runCommand(context, ['--version']);
+        const artifact = `${file},os=windows,arch=x64,format=nsis`;
+        const args = ['publish', '1.0.0', artifact, '--app', 'desktop', '--create'];
+        const DATA_DIR = await context.makeDirectory();
+        const run = await runCommand(context, args, { ...env, DATA_DIR });
+        await rm(DATA_DIR, { recursive: true });
+        await clear();
+        peaks.push(run.peakMib);
+        return (run.milliseconds - start.milliseconds) / 1000;
+      };
+      const baseline = async (): Promise<number> => {
+        const started = performance.now();
+        await (upload ? upload(file) : hashAndCopy(file, copy));
+        const seconds = (performance.now() - started) / 1000;
+        await (upload ? clear() : rm(copy));
+        return seconds;
+      };
+      const pair = { name: `${sizeMib} MiB to ${name}`, service, baseline };
+      await compareRound(results, { ...pair, limit: { max: upload ? 1.3 : 1.5 } }, 1);
     }
-  } finally {
-    await bucket.remove();
     await rm(file);
-  }
-  return rowsOf(`${sizeMib} MiB to S3`, measured, S3_RATIO_MAX);
-}
-
-/** Publishes the first release of an application to an empty store, which also probes the store. */
-async function publish(
-  context: BenchContext,
-  file: string,
-  env: Environment,
-): Promise<Omit<Round, 'baseline'>> {
-  const artifact = `${file},os=windows,arch=x64,format=nsis`;
-  const start = await runCommand(context, ['--version'], {});
-  const args = ['publish', '1.0.0', artifact, '--create'];
-  const published = await runCommand(context, args, env);
-  return { published, seconds: (published.milliseconds - start.milliseconds) / 1000 };
-}
-
-function rowsOf(text: string, rounds: readonly Round[], max: number): readonly Row[] {
-  const seconds = rounds.map((round) => round.seconds);
-  const baseline = rounds.map((round) => round.baseline);
-  const all = ratios(seconds, baseline);
-  const value = median(all);
-  const peak = Math.max(...rounds.map(({ published }) => published.peakMib));
-  const cells = [
-    text,
-    median(seconds).toFixed(2),
-    median(baseline).toFixed(2),
-    `${value.toFixed(2)} ×`,
-    `${Math.min(...all).toFixed(2)}–${Math.max(...all).toFixed(2)}`,
-    NOTHING,
-  ];
-  const rest = [NOTHING, NOTHING, NOTHING, NOTHING, peak.toFixed(0)];
-  return [
-    { cells, target: { value, max, unit: ' ×' } },
-    {
-      cells: ['memory of the same', ...rest],
-      target: { value: peak, max: PEAK_MIB_MAX, unit: ' MiB' },
-    },
-  ];
-}
-
-async function helpRow(context: BenchContext): Promise<Row> {
-  const runs: number[] = [];
+  });
   for (let round = 0; round < context.rounds; round++) {
-    runs.push((await runCommand(context, ['--help'], {})).cpuMs);
+    helps.push((await runCommand(context, ['--help'])).cpuMs);
   }
-  const value = median(runs);
-  const cells = ['slipway --help, processor time', (value / 1000).toFixed(3)];
-  return {
-    cells: [...cells, NOTHING, NOTHING, NOTHING, NOTHING],
-    target: { value, max: HELP_CPU_MS_MAX, unit: ' ms' },
-  };
+  const memory = rowOf('highest memory of these', Math.max(...peaks), 200, ' MiB');
+  const help = rowOf('slipway --help, processor time', median(helps), 400, ' ms');
+  const table = comparedTable(
+    'publish: a large file, and a small command',
+    'seconds',
+    results,
+    [
+      `Medians of ${context.rounds} rounds. The command \`slipway publish\` as a process, without the time of \`slipway --version\`; the file has random bytes and is in the page cache.`,
+      'The baseline of a directory reads the file once, hashes it with SHA-256 and SHA-512, writes a copy and waits for the disk. That of S3 is the minio client, which does not hash.',
+    ],
+    2,
+  );
+  return [{ ...table, rows: [...table.rows, memory, help] }];
 }
 
-async function secondsOf(work: () => Promise<unknown>): Promise<number> {
-  const started = performance.now();
-  await work();
-  return (performance.now() - started) / 1000;
+function rowOf(text: string, value: number, max: number, unit: string): Row {
+  return {
+    cells: [text, value.toFixed(0) + unit, '', '', ''],
+    target: { value, limit: { max }, unit },
+  };
 }
 
 /** Reads the file once, and writes each chunk while it hashes the next: the fastest way in one thread. */
@@ -162,9 +89,8 @@ async function hashAndCopy(file: string, to: string): Promise<void> {
 }
 
 /** Random bytes: neither the store nor the network can compress them. */
-async function makeFile({ workspace, progress }: BenchContext, sizeMib: number): Promise<string> {
-  progress(`publish: creating a file of ${sizeMib} MiB`);
-  const file = path.join(await workspace.makeDirectory(), 'Acme-Studio-Setup.exe');
+async function makeFile({ makeDirectory }: BenchContext, sizeMib: number): Promise<string> {
+  const file = path.join(await makeDirectory(), 'Acme-Studio-Setup.exe');
   const chunks = function* () {
     for (let made = 0; made < sizeMib; made++) yield randomBytes(CHUNK_BYTES);
   };

@@ -1,205 +1,65 @@
-import { rename } from 'node:fs/promises';
-import type { AddressInfo } from 'node:net';
-import { connect, createServer, type Socket } from 'node:net';
-import path from 'node:path';
-import type { BenchContext } from './bench.ts';
-import { COMPARED_HEADING, type Compared, compare, comparedRow } from './compare.ts';
-import { fillApplication, openDirectoryTarget, openS3Target, versionAt } from './content.ts';
-import { type Load, type Request, startLoad, type Traffic } from './load.ts';
-import { type Baseline, startBaseline } from './probe.ts';
-import { makeBucket, S3_SKIPPED } from './s3.ts';
-import { type Environment, type RunningServer, startService } from './server.ts';
+import { type Server, startService } from './child-process.ts';
+import { comparedTable, compareRound, type Pair, type Results } from './compare.ts';
+import { fillApplication, openTarget, versionAt } from './content.ts';
+import type { BenchContext } from './context.ts';
+import { cpuTurn, type Load, type Request, startBaseline, startLoad } from './load.ts';
+import { withStores } from './stores.ts';
 import type { Table } from './table.ts';
 
 /** Compares what an answer costs the service with what it costs bare node:http. */
 
-const OFFERS = 200;
+const RELEASES = 300;
 const IDS = 50_000;
-const APPLICATION = 'desktop';
+const TURNS = 6;
 /** One round of one route takes this share of `seconds`. */
 const ROUND_SHARE = 0.1;
 /** Until Node has compiled the code of the route. */
 const WARM_SECONDS = 1;
 
+export const APPLICATION = 'desktop';
+const NEWEST = versionAt(RELEASES - 1);
+const LATEST = '/api/v1/desktop/latest-version?platform=windows&arch=x64';
+const FEED = `/feeds/${APPLICATION}/stable/electron/latest.yml`;
+
 interface Route {
   readonly name: string;
-  readonly traffic: Traffic;
+  readonly requests: readonly Request[];
   /** The highest ratio to the baseline. */
   readonly max?: number;
+  /** How many different installation ids the clients have. */
+  readonly ids?: number;
+  /** Whether the clients have the answer already: it is 304. */
+  readonly isKnown?: boolean;
 }
 
-export async function benchRoutes(context: BenchContext): Promise<readonly Table[]> {
-  const load = await startLoad();
-  const baseline = await startBaseline();
-  try {
-    const directory = await context.workspace.makeDirectory();
-    await fillApplication(await openDirectoryTarget(directory), PLAN);
-    const objects = path.join(directory, 'objects');
-    const store: Store = {
-      name: 'directory',
-      env: { DATA_DIR: directory },
-      fail: () => rename(objects, `${objects}-away`),
-      restore: () => rename(`${objects}-away`, objects),
-    };
-    const tables = [...(await measureStore(context, store, load, baseline))];
-    if (context.s3 === undefined) {
-      return [...tables, { title: 'routes, S3', heading: [], rows: [], notes: [S3_SKIPPED] }];
-    }
-    const bucket = await makeBucket(context.s3);
-    const gate = await openGate(context.s3.endpoint);
-    try {
-      await fillApplication(await openS3Target(bucket.env), PLAN);
-      const DATA_DIR = await context.workspace.makeDirectory();
-      const env = { ...bucket.env, DATA_DIR, S3_ENDPOINT: gate.endpoint };
-      const s3 = { name: 'S3', env, fail: gate.close, restore: gate.open };
-      return [...tables, ...(await measureStore(context, s3, load, baseline))];
-    } finally {
-      await gate.close();
-      await bucket.remove();
-    }
-  } finally {
-    await Promise.all([load.stop(), baseline.stop()]);
-  }
-}
+const BEHIND = checks(
+  Array.from({ length: 60 }, (_, index) => versionAt(RELEASES - 2 - index)),
+  '"update_available":true',
+);
+const STAGED = { ...get(FEED, NEWEST), headers: { 'x-user-staging-id': '{id}' } };
 
-const PLAN = {
-  application: APPLICATION,
-  channels: { stable: OFFERS, beta: 10 },
-  retired: 100,
-};
-const OLDEST = PLAN.retired;
-const NEWEST = PLAN.retired + OFFERS - 1;
+const ROUTES: readonly Route[] = [
+  { name: 'check-update, no update', requests: checks([NEWEST], '"up_to_date"'), max: 1.9 },
+  { name: 'check-update, an update and its link', requests: BEHIND, max: 2.1 },
+  { name: `check-update, ${IDS} installation ids`, requests: BEHIND, ids: IDS, max: 2.1 },
+  { name: 'latest-version', requests: [get(LATEST, NEWEST)], max: 1.7 },
+  { name: 'latest-version, 304', requests: [get(LATEST, '')], isKnown: true, max: 1.5 },
+  { name: 'electron feed', requests: [get(FEED, NEWEST)], max: 1.7 },
+  { name: `electron feed, ${IDS} staging ids`, requests: [STAGED], ids: IDS, max: 1.7 },
+  { name: 'electron feed, 304', requests: [get(FEED, '')], isKnown: true, max: 1.5 },
+  { name: 'status', requests: [get('/api/v1/system/status', '"components"')], max: 1.7 },
+  { name: 'live metrics', requests: [get('/api/v1/metrics/public/live', '{')] },
+  {
+    name: 'download redirect',
+    requests: [get('/api/v1/desktop/download/windows', 'ocation: http', 302)],
+    max: 2,
+  },
+  { name: '/livez', requests: [get('/livez', '{')] },
+  { name: '/openapi.json', requests: [get('/openapi.json', '"openapi"')] },
+];
 
-interface Store {
-  readonly name: string;
-  readonly env: Environment;
-  fail(): Promise<void>;
-  restore(): Promise<void>;
-}
-
-/** Every round has a service of its own: how Node compiles the code differs from start to start. */
-async function measureStore(
-  context: BenchContext,
-  store: Store,
-  load: Load,
-  baseline: Baseline,
-): Promise<readonly Table[]> {
-  const healthy = new Map<string, Compared[]>();
-  const failing = new Map<string, Compared[]>();
-  const routes = new Map<string, Route>();
-  for (let round = 1; round <= context.rounds; round++) {
-    const server = await startService(context, store.env);
-    const measureAll = async (results: Map<string, Compared[]>, isNew: boolean): Promise<void> => {
-      for (const route of await routesOf(server)) {
-        if (!route.name.includes(context.only)) continue;
-        context.progress(`routes: ${route.name}, ${store.name}, round ${round}`);
-        const compared = await measureRoute(context, route, server, load, baseline, isNew);
-        results.set(route.name, [...(results.get(route.name) ?? []), compared]);
-        routes.set(route.name, route);
-      }
-    };
-    try {
-      await measureAll(healthy, true);
-      await store.fail();
-      try {
-        await measureAll(failing, false);
-      } finally {
-        await store.restore();
-      }
-    } finally {
-      await server.stop();
-    }
-  }
-  return [['', healthy] as const, [', while the store fails', failing] as const].map(
-    ([state, results]) => ({
-      title: `routes, ${store.name} store${state}: processor time per request`,
-      heading: ['', ...COMPARED_HEADING],
-      rows: [...routes.values()].map(({ name, max }) =>
-        comparedRow(name, results.get(name) ?? [], max),
-      ),
-      notes: [
-        `Medians of ${context.rounds} rounds, each with a new service. 64 connections; the access log goes to a file.`,
-        'The baseline is bare node:http with a body of the same size; for check-update it reads the body and parses it as JSON.',
-      ],
-    }),
-  );
-}
-
-async function measureRoute(
-  { seconds }: BenchContext,
-  { traffic }: Route,
-  server: RunningServer,
-  load: Load,
-  baseline: Baseline,
-  isNew: boolean,
-): Promise<Compared> {
-  const { status, method, body } = traffic.requests[0] as Request;
-  const bare = await baseline.listen({ bytes: await bodyBytes(server, traffic), status });
-  const request: Request = { method, path: '/', status, contains: '', ...(body && { body }) };
-  const service = { server, traffic };
-  const other = { server: bare, traffic: { requests: [request] } };
-  if (isNew) await load.send(server, traffic, WARM_SECONDS);
-  return compare(load, service, other, seconds * ROUND_SHARE);
-}
-
-/** The size of the answer's body to the first request. */
-async function bodyBytes(server: RunningServer, { requests }: Traffic): Promise<number> {
-  const { method, path: target, headers, body } = requests[0] as Request;
-  const response = await fetch(server.url + target, {
-    method,
-    redirect: 'manual',
-    headers: { ...headers, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-  });
-  return (await response.arrayBuffer()).byteLength;
-}
-
-async function routesOf(server: RunningServer): Promise<readonly Route[]> {
-  const newest = versionAt(NEWEST);
-  const get = (target: string, contains: string, status = 200): Request => ({
-    ...{ method: 'GET', path: target, contains, status },
-  });
-  const notModified = async (target: string): Promise<Request> => {
-    const etag = (await fetch(server.url + target)).headers.get('etag') ?? '';
-    return { ...get(target, etag, 304), headers: { 'if-none-match': etag } };
-  };
-  const latest = '/api/v1/desktop/latest-version?platform=windows&arch=x64';
-  const feed = `/feeds/${APPLICATION}/stable/electron/latest.yml`;
-  const staged = { ...get(feed, newest), headers: { 'x-user-staging-id': '{id}' } };
-  const older = Array.from({ length: 60 }, (_, i) => versionAt(OLDEST + ((i * 7) % (OFFERS - 1))));
-  const behind = checks(older, '"update_available":true');
-  const one = (request: Request): Traffic => ({ requests: [request] });
-  return [
-    {
-      name: 'check-update, no update',
-      traffic: { requests: checks([newest], '"reason":"up_to_date"') },
-      max: 1.9,
-    },
-    { name: 'check-update, an update and its link', traffic: { requests: behind }, max: 2.1 },
-    {
-      name: `the same, ${IDS.toLocaleString('en')} installation ids`,
-      traffic: { requests: behind, ids: IDS },
-      max: 2.1,
-    },
-    { name: 'latest-version', traffic: one(get(latest, newest)), max: 1.7 },
-    { name: 'latest-version, 304', traffic: one(await notModified(latest)), max: 1.5 },
-    { name: 'electron feed', traffic: one(get(feed, newest)), max: 1.7 },
-    {
-      name: `the same, ${IDS.toLocaleString('en')} staging ids`,
-      traffic: { requests: [staged], ids: IDS },
-      max: 1.7,
-    },
-    { name: 'electron feed, 304', traffic: one(await notModified(feed)), max: 1.5 },
-    { name: 'status', traffic: one(get('/api/v1/system/status', '"components"')), max: 1.7 },
-    { name: 'live metrics', traffic: one(get('/api/v1/metrics/public/live', '{')) },
-    {
-      name: 'download redirect',
-      traffic: one(get('/api/v1/desktop/download/windows', 'ocation: http', 302)),
-      max: 2,
-    },
-    { name: '/livez', traffic: one(get('/livez', '{')) },
-    { name: '/openapi.json', traffic: one(get('/openapi.json', '"openapi"')) },
-  ];
+export function get(path: string, contains: string, status = 200): Request {
+  return { method: 'GET', path, contains, status };
 }
 
 /** Clients of three platforms with these versions. */
@@ -209,43 +69,79 @@ export function checks(versions: readonly string[], contains: string): readonly 
     { platform: 'darwin', arch: 'arm64', format: 'zip', os_version: '15.1' },
     { platform: 'linux', arch: 'x64', format: 'appimage', os_version: '6.8.0' },
   ];
+  const rest = { channel: 'stable', app: APPLICATION, installation_id: '{id}', locale: 'en-GB' };
+  const path = '/api/v1/desktop/check-update';
   return versions.flatMap((version) =>
-    clients.map((client) => ({
-      method: 'POST' as const,
-      path: '/api/v1/desktop/check-update',
-      body: {
-        ...{ current_version: version, ...client, channel: 'stable', app: APPLICATION },
-        ...{ installation_id: '{id}', locale: 'en-GB' },
-      },
-      status: 200,
-      contains,
-    })),
+    clients.map((client): Request => {
+      const body = { current_version: version, ...client, ...rest };
+      return { method: 'POST', path, body, status: 200, contains };
+    }),
   );
 }
 
-/** A way to the S3 server that can be closed, so that the store fails for the service only. */
-async function openGate(endpoint: string) {
-  const { hostname, port, protocol } = new URL(endpoint);
-  const target = { host: hostname, port: Number(port || (protocol === 'https:' ? 443 : 80)) };
-  const sockets = new Set<Socket>();
-  let isOpen = true;
-  const server = createServer((client) => {
-    const pair = isOpen ? [client, connect(target)] : [client];
-    const end = (): void => pair.forEach((socket) => void socket.destroy());
-    if (pair[1] === undefined) return end();
-    client.pipe(pair[1]).pipe(client);
-    for (const socket of pair) sockets.add(socket.on('error', end).on('close', end));
+export async function benchRoutes(context: BenchContext): Promise<readonly Table[]> {
+  const [load, baseline] = [startLoad(), await startBaseline(context)];
+  const results: Results = new Map();
+  const routes = ROUTES.filter(({ name }) => name.includes(context.only));
+  for (const { requests } of ROUTES.slice(0, 4)) {
+    const traffic = { requests: [{ ...requests[0], path: '/200/200', contains: '' } as Request] };
+    await load.send(baseline, traffic, { seconds: WARM_SECONDS });
+  }
+  await withStores(context, async (store) => {
+    await fillApplication(await openTarget(store.env), APPLICATION, RELEASES);
+    // Every round has a service of its own: how Node compiles the code differs from start to start.
+    for (let round = 1; round <= context.rounds; round++) {
+      const outage = await store.prepareOutage();
+      const server = await startService(context, outage.env);
+      const measure = async (state: string): Promise<void> => {
+        for (const route of routes) {
+          const name = `${store.name}${state}: ${route.name}`;
+          context.progress(`routes: ${name}, round ${round}`);
+          const pair = await pairOf(context, { ...route, name }, server, load, baseline);
+          await compareRound(results, pair, TURNS);
+        }
+      };
+      await measure('');
+      await outage.begin();
+      await measure(', while it fails');
+      await outage.end();
+      await server.stop();
+    }
   });
-  await new Promise<void>((resolve) => server.unref().listen(0, '127.0.0.1', resolve));
+  load.stop();
+  await baseline.stop();
+  return [
+    comparedTable('routes: processor time per request', 'µs', results, [
+      `Medians of ${context.rounds} rounds, each with a new service. 64 connections; the access log goes to a file.`,
+      'The baseline is bare node:http with a body of the same size; for check-update it reads the body and parses it as JSON.',
+    ]),
+  ];
+}
+
+async function pairOf(
+  { seconds }: BenchContext,
+  { name, requests, max, ids, isKnown = false }: Route,
+  server: Server,
+  load: Load,
+  baseline: Server,
+): Promise<Pair> {
+  const first = requests[0] as Request;
+  const { method, path, body } = first;
+  const headers = { ...first.headers, 'content-type': 'application/json' };
+  const init = { method, headers, redirect: 'manual', ...(body && { body: JSON.stringify(body) }) };
+  const answer = await fetch(server.url + path, init as RequestInit);
+  const { byteLength } = await answer.arrayBuffer();
+  const etag = answer.headers.get('etag') ?? '';
+  const known = { ...first, status: 304, contains: etag, headers: { 'if-none-match': etag } };
+  const traffic = { requests: isKnown ? [known] : requests, ids };
+  const status = isKnown ? 304 : first.status;
+  const bare = { ...first, headers: {}, path: `/${status}/${byteLength}`, status, contains: '' };
+  await load.send(server, traffic, { seconds: WARM_SECONDS });
+  const turn = (seconds * ROUND_SHARE) / TURNS / 2;
   return {
-    endpoint: `${protocol}//127.0.0.1:${(server.address() as AddressInfo).port}`,
-    open: async (): Promise<void> => {
-      isOpen = true;
-    },
-    close: async (): Promise<void> => {
-      isOpen = false;
-      for (const socket of sockets) socket.destroy();
-      sockets.clear();
-    },
+    name,
+    service: cpuTurn(load, server, traffic, turn),
+    baseline: cpuTurn(load, baseline, { requests: [bare] }, turn),
+    limit: max === undefined ? undefined : { max },
   };
 }

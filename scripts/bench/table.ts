@@ -1,14 +1,12 @@
 /** A benchmark's report: one table that shows each target beside its measurement. */
 
-/** A measurement and the most or the least that it may be. `unit` is printed after the limit, with its leading space: ` ×`, ` MiB`. */
-type Target = { readonly value: number; readonly unit: string } & (
-  | { readonly max: number }
-  | { readonly min: number }
-);
+/** The most or the least that a measurement may be. */
+export type Limit = { readonly max: number } | { readonly min: number };
 
 export interface Row {
   readonly cells: readonly string[];
-  readonly target?: Target | undefined;
+  /** `unit` is printed after the limit, with its leading space: ` ×`, ` MiB`. */
+  readonly target?: { readonly value: number; readonly limit: Limit; readonly unit: string };
 }
 
 export interface Table {
@@ -20,33 +18,44 @@ export interface Table {
   readonly notes: readonly string[];
 }
 
-export const NOTHING = '–';
-
 export function isMissed({ target }: Row): boolean {
   if (target === undefined) return false;
-  return !('max' in target ? target.value <= target.max : target.value >= target.min);
+  const { value, limit } = target;
+  return !('max' in limit ? value <= limit.max : value >= limit.min);
 }
 
 /** Renders a table in Markdown, with aligned columns so that a terminal shows it as well. */
 export function renderTable({ title, heading, rows, notes }: Table): string {
-  const lines = [
-    [...heading, 'target'],
-    ...rows.map((row) => [...row.cells, targetText(row)] as readonly string[]),
-  ];
+  const lines = [[...heading, 'target'], ...rows.map((row) => [...row.cells, targetText(row)])];
   const widths = [...heading, 'target'].map((_, column) =>
     Math.max(3, ...lines.map((cells) => (cells[column] ?? '').length)),
   );
   const render = (cells: readonly string[]): string =>
-    `| ${cells.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(' | ')} |`;
+    `| ${widths.map((width, column) => (cells[column] ?? '').padEnd(width)).join(' | ')} |`;
   const [head = '', ...body] = lines.map(render);
   const rule = `| ${widths.map((width) => '-'.repeat(width)).join(' | ')} |`;
-  const table = rows.length === 0 ? [] : [head, rule, ...body, ''];
-  return [`### ${title}`, '', ...table, ...notes.map((note) => `- ${note}`), ''].join('\n');
+  return [`### ${title}`, '', head, rule, ...body, '', ...notes.map((n) => `- ${n}`), ''].join(
+    '\n',
+  );
 }
 
 function targetText(row: Row): string {
   if (row.target === undefined) return '';
-  const { target } = row;
-  const limit = 'max' in target ? `≤ ${target.max}` : `≥ ${target.min}`;
-  return `${limit}${target.unit}: ${isMissed(row) ? '**missed**' : 'held'}`;
+  const { limit, unit } = row.target;
+  const text = 'max' in limit ? `≤ ${limit.max}` : `≥ ${limit.min}`;
+  return `${text}${unit}: ${isMissed(row) ? '**missed**' : 'held'}`;
+}
+
+export function median(values: readonly number[]): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  const upper = sorted[sorted.length >> 1] ?? Number.NaN;
+  return sorted.length % 2 === 1
+    ? upper
+    : ((sorted[(sorted.length >> 1) - 1] ?? Number.NaN) + upper) / 2;
+}
+
+/** The smallest value that at least `share` of all values do not exceed. */
+export function quantile(values: readonly number[], share: number): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  return sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)] ?? Number.NaN;
 }

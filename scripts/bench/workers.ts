@@ -1,87 +1,56 @@
 import { availableParallelism } from 'node:os';
-import type { BenchContext } from './bench.ts';
-import { fillApplication, openDirectoryTarget, versionAt } from './content.ts';
-import { type Loaded, startLoad } from './load.ts';
+import { startService } from './child-process.ts';
+import { comparedTable, compareRound, type Results } from './compare.ts';
+import { fillApplication, openTarget, versionAt } from './content.ts';
+import type { BenchContext } from './context.ts';
+import { startLoad } from './load.ts';
 import { checks } from './routes.ts';
-import { type RunningServer, startService } from './server.ts';
-import { median, ratios } from './statistic.ts';
-import { NOTHING, type Table } from './table.ts';
+import { median, type Table } from './table.ts';
 
 /** Compares the checks a second of two processes with those of one, on a machine that the load shares. */
 
-const RATIO_MIN = 1.7;
-const WORKERS = [1, 2] as const;
 const TURNS = 4;
 const ROUND_SHARE = 0.2;
-const WARM_SECONDS = 2;
-const PLAN = { application: 'desktop', channels: { stable: 50, beta: 5 }, retired: 0 };
-const TITLE = 'workers: checks a second of one and of two processes';
 
 export async function benchWorkers(context: BenchContext): Promise<readonly Table[]> {
   const cores = availableParallelism();
-  if (cores < 2) {
-    const skipped = 'Skipped: this machine has one processor.';
-    return [{ title: TITLE, heading: [], rows: [], notes: [skipped] }];
-  }
-  const directory = await context.workspace.makeDirectory();
-  await fillApplication(await openDirectoryTarget(directory), PLAN);
+  const DATA_DIR = await context.makeDirectory();
+  await fillApplication(await openTarget({ DATA_DIR }), 'desktop', 100);
   const traffic = { requests: checks([versionAt(0)], '"update_available":true') };
-  const load = await startLoad();
-  const servers: RunningServer[] = [];
-  try {
-    for (const workers of WORKERS) {
-      const env = { DATA_DIR: directory, WORKERS: String(workers) };
-      servers.push(await startService(context, env));
-    }
-    for (const server of servers) await load.send(server, traffic, WARM_SECONDS);
-    const measured: Loaded[][] = WORKERS.map(() => []);
-    const turns = context.rounds * TURNS;
-    for (let turn = 1; turn <= turns; turn++) {
-      context.progress(`workers: turn ${turn} of ${turns}`);
-      for (const [index, server] of servers.entries()) {
-        const seconds = (context.seconds * ROUND_SHARE) / TURNS;
-        measured[index]?.push(await load.send(server, traffic, seconds));
-      }
-    }
-    return [report(measured, cores)];
-  } finally {
-    await Promise.all([...servers, load].map((one) => one.stop()));
-  }
-}
-
-/** Checks a second, if the load generator had processors of its own. */
-function aloneOf(loaded: Loaded, workers: number, cores: number): number {
-  const { requestsPerSecond, loadMicros } = loaded;
-  const takenByLoad = (requestsPerSecond * loadMicros) / 1e6 - (cores - workers);
-  return (requestsPerSecond * workers) / (workers - Math.max(0, takenByLoad));
-}
-
-function report(measured: readonly (readonly Loaded[])[], cores: number): Table {
-  const alone = WORKERS.map((workers, index) =>
-    (measured[index] ?? []).map((loaded) => aloneOf(loaded, workers, cores)),
-  );
-  const all = ratios(alone[1] ?? [], alone[0] ?? []);
-  const rows = WORKERS.map((workers, index) => {
-    const of = (key: keyof Loaded): number => median((measured[index] ?? []).map((l) => l[key]));
-    const cells = [
-      `WORKERS=${workers}`,
-      of('requestsPerSecond').toFixed(0),
-      of('serverMicros').toFixed(1),
-      of('loadMicros').toFixed(1),
-      median(alone[index] ?? []).toFixed(0),
-    ];
-    if (workers === 1) return { cells: [...cells, NOTHING, NOTHING] };
-    const spread = `${Math.min(...all).toFixed(2)}–${Math.max(...all).toFixed(2)}`;
-    const target = { value: median(all), min: RATIO_MIN, unit: ' ×' };
-    return { cells: [...cells, `${median(all).toFixed(2)} ×`, spread], target };
-  });
-  return {
-    title: TITLE,
-    heading: ['', 'checks/s', 'µs', 'load µs', 'checks/s without the load', 'ratio', 'min–max'],
-    rows,
-    notes: [
-      `${cores} processors, which the load generator shares. Medians of ${all.length} turns, which alternate. µs: processor time per check, of the service and of the load generator.`,
-      'Without the load: the service gets back the processor time that the load generator took from its processors.',
-    ],
+  const load = startLoad();
+  const loadMicros: number[] = [];
+  const results: Results = new Map();
+  const start = async (workers: number) => {
+    const server = await startService(context, { DATA_DIR, WORKERS: String(workers) });
+    await load.send(server, traffic, { seconds: 2 });
+    /** Checks a second, if the load generator had processors of its own. */
+    const turn = async (): Promise<number> => {
+      const seconds = (context.seconds * ROUND_SHARE) / TURNS;
+      const loaded = await load.send(server, traffic, { seconds });
+      loadMicros.push(loaded.loadMicros);
+      const perSecond = loaded.requests / loaded.seconds;
+      const takenByLoad = (perSecond * loaded.loadMicros) / 1e6 - (cores - workers);
+      return (perSecond * workers) / (workers - Math.max(0, takenByLoad));
+    };
+    return { server, turn };
   };
+  const [one, two] = [await start(1), await start(2)];
+  for (let round = 1; round <= context.rounds; round++) {
+    context.progress(`workers: round ${round}`);
+    const pair = { name: 'WORKERS=2 ÷ WORKERS=1', service: two.turn, baseline: one.turn };
+    await compareRound(results, { ...pair, limit: { min: 1.7 } }, TURNS);
+  }
+  load.stop();
+  await Promise.all([one, two].map(({ server }) => server.stop()));
+  return [
+    comparedTable(
+      'workers: checks a second of two processes and of one',
+      'checks/s',
+      results,
+      [
+        `Medians of ${context.rounds} rounds. The load generator shares ${cores} processors, and takes ${median(loadMicros).toFixed(1)} µs a check: the service gets back what it took from its processors.`,
+      ],
+      0,
+    ),
+  ];
 }

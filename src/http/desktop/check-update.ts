@@ -64,9 +64,6 @@ const schema = {
   },
 };
 
-/** The options of the route. The benchmark's baseline uses the same options. */
-export const checkUpdateOptions = { schema, bodyLimit: BODY_BYTES_MAX };
-
 const headersFor = prepareUncached({ 'content-type': 'application/json; charset=utf-8' });
 
 export function registerCheckUpdate(app: App, deps: RouteDeps): void {
@@ -75,7 +72,7 @@ export function registerCheckUpdate(app: App, deps: RouteDeps): void {
   // The reply is the JSON text: the schema describes the document in it.
   app.post<{ Body: Body; Reply: string }>(
     '/api/v1/desktop/check-update',
-    checkUpdateOptions,
+    { schema, bodyLimit: BODY_BYTES_MAX },
     (request, reply) => {
       const { body } = request;
       const query = queryOf(body, deps.defaultApplication);

@@ -126,7 +126,7 @@ describe('whether an address has an account', () => {
     for (const answer of answers) expect(answer).toEqual(answers[0]);
   });
 
-  // The time itself is measured by `npm run bench -- sign-in`.
+  // Compares the work, because times vary.
   it.each(['login', 'register'])('is not visible in the work that a %s costs', async (path) => {
     const [hash, verify] = [vi.spyOn(argon2, 'hash'), vi.spyOn(argon2, 'verify')];
     const work = async (email: string) => {

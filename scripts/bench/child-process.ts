@@ -1,0 +1,168 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { openSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import path from 'node:path';
+import type { Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { BenchContext } from './context.ts';
+
+/** The measured servers and commands, each in a process of its own. */
+
+const RETRY_MS = 4;
+const READY_MAX_MS = 120_000;
+const HOST = '127.0.0.1';
+
+export type Environment = Readonly<Record<string, string>>;
+
+export interface Server {
+  readonly pid: number;
+  readonly host: string;
+  readonly port: number;
+  readonly url: string;
+  /** `performance.now()` when the process was started. */
+  readonly startedAt: number;
+  stop(): Promise<void>;
+}
+
+/** Child processes must not keep running when the benchmark ends early. */
+const running = new Set<ChildProcess>();
+process.on('exit', () => {
+  for (const child of running) child.kill('SIGKILL');
+});
+
+/** Ends a process with the benchmark, at the latest. */
+export function endWithBench<C extends ChildProcess>(child: C): C {
+  running.add(child);
+  child.once('exit', () => running.delete(child));
+  return child;
+}
+
+/** As an operator sets them; what is not here has its default. */
+const SETTINGS: Environment = {
+  NODE_ENV: 'production',
+  PUBLIC_URL: 'https://updates.example.com',
+  METRICS_PORT: '0',
+};
+
+/**
+ * Starts the compiled service, without waiting until it answers. Its log goes to a file.
+ *
+ * @param env the store, and settings other than an operator's usual ones
+ */
+export function spawnService(context: BenchContext, env: Environment): Promise<Server> {
+  const { root, profileDirectory: directory } = context;
+  const profile = directory === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${directory}`];
+  const args = [...profile, path.join(root, 'dist/src/server.js')];
+  return spawnServer(context, process.execPath, () => args, { ...SETTINGS, ...env });
+}
+
+/** Like {@link spawnService}, and waits until the service is ready. */
+export async function startService(context: BenchContext, env: Environment): Promise<Server> {
+  const server = await spawnService(context, env);
+  await waitFor(server, '/readyz');
+  return server;
+}
+
+/**
+ * Starts any server on a free port.
+ *
+ * @param argsOf makes the arguments of the command from the port, which is also in `PORT`
+ */
+export async function spawnServer(
+  { root, makeDirectory }: BenchContext,
+  command: string,
+  argsOf: (port: number) => readonly string[] | Promise<readonly string[]>,
+  env: Environment = {},
+): Promise<Server> {
+  const port = await findPort();
+  const log = openSync(path.join(await makeDirectory(), 'log'), 'a');
+  const startedAt = performance.now();
+  const child = spawn(command, await argsOf(port), {
+    // Not the project's directory: a `.env` there must not change the measurement.
+    cwd: root,
+    env: { PATH: process.env.PATH ?? '', HOME: root, HOST, PORT: String(port), ...env },
+    stdio: ['ignore', log, 'inherit'],
+  });
+  endWithBench(child);
+  await once(child, 'spawn');
+  const stop = async (): Promise<void> => {
+    if (child.exitCode !== null || child.signalCode !== null) return;
+    child.kill('SIGTERM');
+    await once(child, 'exit');
+  };
+  return { pid: child.pid ?? 0, host: HOST, port, url: `http://${HOST}:${port}`, startedAt, stop };
+}
+
+/**
+ * Waits for the first answer of 200 that contains a text.
+ *
+ * @returns milliseconds from the start of the process
+ * @throws Error when there is none within two minutes
+ */
+export async function waitFor(
+  server: Server,
+  target: string,
+  contains = '',
+  init: RequestInit = {},
+): Promise<number> {
+  const deadline = performance.now() + READY_MAX_MS;
+  while (performance.now() < deadline) {
+    const answer = await fetch(server.url + target, init).then(
+      (response) => (response.ok ? response.text() : undefined),
+      // The server does not listen yet.
+      () => undefined,
+    );
+    if (answer?.includes(contains)) return performance.now() - server.startedAt;
+    await sleep(RETRY_MS);
+  }
+  await server.stop();
+  throw new Error(`${target} did not answer 200 within ${READY_MAX_MS / 1000} seconds.`);
+}
+
+async function findPort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, HOST, resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+/** What one command cost. */
+export interface Run {
+  readonly milliseconds: number;
+  readonly cpuMs: number;
+  readonly peakMib: number;
+}
+
+/** Runs before the command, and reports its cost through file descriptor 3 when it exits. */
+const REPORT = `data:text/javascript,${encodeURIComponent(
+  `import { writeSync } from 'node:fs';
+   process.on('exit', () => {
+     const { userCPUTime, systemCPUTime, maxRSS } = process.resourceUsage();
+     const cpuMs = (userCPUTime + systemCPUTime) / 1000;
+     writeSync(3, JSON.stringify({ cpuMs, peakMib: maxRSS / 1024 }));
+   });`,
+)}`;
+
+/** Runs a command of the compiled command line. @throws Error when it fails */
+export async function runCommand(
+  { root }: BenchContext,
+  args: readonly string[],
+  env: Environment = {},
+): Promise<Run> {
+  const started = performance.now();
+  const main = path.join(root, 'dist/scripts/slipway.js');
+  const child = spawn(process.execPath, ['--import', REPORT, main, ...args], {
+    cwd: root,
+    env: { PATH: process.env.PATH ?? '', ...env },
+    stdio: ['ignore', 'ignore', 'inherit', 'pipe'],
+  });
+  endWithBench(child);
+  const report = text(child.stdio[3] as Readable);
+  const [code] = await once(child, 'close');
+  if (code !== 0) throw new Error(`slipway ${args.join(' ')} ended with ${code}.`);
+  return { milliseconds: performance.now() - started, ...JSON.parse(await report) };
+}
