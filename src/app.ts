@@ -208,6 +208,7 @@ async function openServer(
     {
       logger,
       accessLog,
+      clock,
       trustProxy: config.trustProxy,
       draining: draining.signal,
       connections,

@@ -2,7 +2,11 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Clock } from '../clock.ts';
 import { etagOf, matchesEtag } from './conditional.ts';
 import { OPEN_HEADERS } from './server/cors.ts';
-import { type PreparedHeaders, prepareHeaders } from './server/prepared-answer.ts';
+import {
+  type HeaderRecord,
+  type PreparedHeaders,
+  prepareHeaders,
+} from './server/prepared-headers.ts';
 
 /** Answers that many clients get: each is rendered once, with its entity tag, and sent many times. */
 
@@ -24,20 +28,17 @@ const TEXT_MAX = 4 * 1024 - 1;
  *
  * @param headers in lower case; `content-type` and `cache-control` are among them
  */
-export function shareAnswer(headers: PreparedHeaders, content: string | Uint8Array): SharedAnswer {
+export function shareAnswer(headers: HeaderRecord, content: string | Uint8Array): SharedAnswer {
   const bytes = Buffer.from(content);
   const isShortText = typeof content === 'string' && bytes.length <= TEXT_MAX;
   const etag = etagOf(bytes);
-  const { 'content-type': _type, ...lasting } = prepareHeaders({
-    ...OPEN_HEADERS,
-    ...headers,
-    etag,
-  });
+  const all: HeaderRecord = { ...OPEN_HEADERS, ...headers, etag };
+  const { 'content-type': _type, ...lasting } = all;
   return {
     status: 200,
-    headers: prepareHeaders({ ...OPEN_HEADERS, ...headers, etag }),
+    headers: prepareHeaders(all),
     body: isShortText ? content : bytes,
-    revalidation: { etag, headers: lasting },
+    revalidation: { etag, headers: prepareHeaders(lasting) },
   };
 }
 

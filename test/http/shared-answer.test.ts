@@ -42,12 +42,12 @@ describe('shared answers', () => {
 
   it('have an entity tag of their bytes, and no content type in a 304', () => {
     const [one, same, other] = [answer(10), answer(10), answer(11)];
-    expect(one.headers.etag).toBe(same.headers.etag);
-    expect(one.headers.etag).not.toBe(other.headers.etag);
-    expect(one.revalidation?.headers).toMatchObject({
-      etag: one.headers.etag,
+    expect(one.headers.record.etag).toBe(same.headers.record.etag);
+    expect(one.headers.record.etag).not.toBe(other.headers.record.etag);
+    expect(one.revalidation?.headers.record).toMatchObject({
+      etag: one.headers.record.etag,
       'cache-control': 'no-cache',
     });
-    expect(one.revalidation?.headers['content-type']).toBeUndefined();
+    expect(one.revalidation?.headers.record['content-type']).toBeUndefined();
   });
 });

@@ -105,7 +105,7 @@ export function registerDownload(app: App, deps: RouteDeps): void {
         version: release.version,
       });
       if (!acceptsJson(request.headers.accept)) {
-        reply.sendPrepared(302, { ...headersFor(request), location: link.url }, '');
+        reply.sendPrepared(302, headersFor(request), '', { location: link.url });
         return;
       }
       const answer = {
@@ -116,9 +116,9 @@ export function registerDownload(app: App, deps: RouteDeps): void {
         arch: artifact.arch,
         ...describeLinkedFile(artifact, link),
       };
-      const type = 'application/json; charset=utf-8';
-      const headers = { ...headersFor(request), 'content-type': type };
-      reply.sendPrepared(200, headers, JSON.stringify(answer));
+      reply.sendPrepared(200, headersFor(request), JSON.stringify(answer), {
+        'content-type': 'application/json; charset=utf-8',
+      });
     };
     return whenKnown(tierOfRequest(deps, request), (tier) =>
       whenKnown(findDownload(deps, asked, { version, method }, tier), send),

@@ -7,7 +7,7 @@ import {
 } from '../../protocols/protocol.ts';
 import { cacheControl, PRIVATE_CACHE } from '../conditional.ts';
 import { OPEN_HEADERS } from '../server/cors.ts';
-import { prepareHeaders } from '../server/prepared-answer.ts';
+import { prepareHeaders } from '../server/prepared-headers.ts';
 import { createSharedAnswers, type SharedAnswer, shareAnswer } from '../shared-answer.ts';
 
 /** The answers below `/feeds/`: a dialect's document with its cache headers. */

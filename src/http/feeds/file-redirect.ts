@@ -39,7 +39,7 @@ export function redirectToFile(
         const { platform } = found.artifact;
         countLink(deps.usage, method, { application, channel: found.channel, platform, version });
       }
-      reply.sendPrepared(302, { ...headersFor(request), location: found.link.url }, '');
+      reply.sendPrepared(302, headersFor(request), '', { location: found.link.url });
     }),
   );
 }

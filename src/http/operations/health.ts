@@ -1,7 +1,7 @@
 import type { Catalog } from '../../catalog/catalog.ts';
 import type { Clock } from '../../clock.ts';
 import type { App } from '../deps.ts';
-import { prepareHeaders } from '../server/prepared-answer.ts';
+import { prepareHeaders } from '../server/prepared-headers.ts';
 
 export interface HealthDeps {
   readonly catalog: Pick<Catalog, 'health'>;

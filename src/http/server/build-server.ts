@@ -94,7 +94,10 @@ export async function buildBase(settings: ServerSettings, metrics: Registry): Pr
   holdAnswers(app, connections);
   acceptExpectations(app);
   closeAfterLastAnswer(app, settings.draining);
-  acceptPrepared(app, connections, () => settings.draining?.aborted === true);
+  acceptPrepared(app, connections, {
+    isDraining: () => settings.draining?.aborted === true,
+    clock: settings.clock,
+  });
   countRequests(app, metrics);
   return app.withTypeProvider<ZodTypeProvider>();
 }

@@ -1,13 +1,17 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Clock } from '../../clock.ts';
 import type { Connections } from './connections.ts';
 import { OPEN_HEADERS } from './cors.ts';
 import { overloaded } from './load.ts';
-import { DATA_SECURITY_HEADERS } from './security-headers.ts';
+import {
+  createDateText,
+  type HeaderRecord,
+  type PreparedHeaders,
+  prepareHeaders,
+  writeHead,
+} from './prepared-headers.ts';
 
 /** Answers of the routes that clients ask millions of times a day. */
-
-/** The headers of an answer, except those that differ between two requests. */
-export type PreparedHeaders = Readonly<Record<string, string>>;
 
 declare module 'fastify' {
   interface FastifyReply {
@@ -16,20 +20,17 @@ declare module 'fastify' {
      *
      * It passes Fastify's reply by, which would look at each header several times, and does what the shared hooks do.
      *
-     * @param body its bytes; null for an answer without a body
+     * @param body its bytes; null for a status that has no body
+     * @param own the headers of this answer alone, such as Location
      * @throws AppError `overloaded` when there is no memory left for the answer
      */
-    sendPrepared(status: number, headers: PreparedHeaders, body: string | Buffer | null): void;
+    sendPrepared(
+      status: number,
+      headers: PreparedHeaders,
+      body: string | Buffer | null,
+      own?: HeaderRecord,
+    ): void;
   }
-}
-
-/**
- * The headers of an answer, with the security headers of data.
- *
- * @param own in lower case; for a body, `content-type` is among them; for an open path, the `OPEN_HEADERS` of `cors.ts`
- */
-export function prepareHeaders(own: PreparedHeaders): PreparedHeaders {
-  return { ...DATA_SECURITY_HEADERS, ...own };
 }
 
 /**
@@ -37,37 +38,47 @@ export function prepareHeaders(own: PreparedHeaders): PreparedHeaders {
  * Origin. A cache would give the answer to one client's request to another client.
  */
 export function prepareUncached(
-  own: PreparedHeaders,
+  own: HeaderRecord,
 ): (request: Pick<FastifyRequest, 'headers'>) => PreparedHeaders {
-  const forPrograms = prepareHeaders({ ...own, 'cache-control': 'no-store' });
-  const forPages = { ...forPrograms, ...OPEN_HEADERS };
+  const uncached = { ...own, 'cache-control': 'no-store' };
+  const forPrograms = prepareHeaders(uncached);
+  const forPages = prepareHeaders({ ...uncached, ...OPEN_HEADERS });
   return ({ headers }) => (headers.origin === undefined ? forPrograms : forPages);
 }
 
-/** @param isDraining see `closeAfterLastAnswer` */
+interface PreparedSettings {
+  /** See `closeAfterLastAnswer`. */
+  readonly isDraining: () => boolean;
+  /** For the Date header; undefined: Node writes every header. */
+  readonly clock: Pick<Clock, 'now'> | undefined;
+}
+
 export function acceptPrepared(
   app: FastifyInstance,
   connections: Connections | undefined,
-  isDraining: () => boolean,
+  { isDraining, clock }: PreparedSettings,
 ): void {
-  app.decorateReply('sendPrepared', function (this: FastifyReply, status, headers, body) {
+  const dateText = clock === undefined ? () => undefined : createDateText(clock);
+  app.decorateReply('sendPrepared', function (this: FastifyReply, status, headers, body, own) {
     const { request, raw } = this;
     // Rare cases, for which Fastify knows more rules.
     if (request.method === 'HEAD' || isDraining()) {
-      this.code(status).headers(headers).send(body);
+      this.code(status)
+        .headers({ ...headers.record, ...own })
+        .send(body);
       return;
     }
     if (body !== null && connections?.of(raw.req.socket)?.holdAnswer(body) === false) {
       throw overloaded();
     }
+    const length = body === null ? undefined : Buffer.byteLength(body);
+    const { id } = request;
+    writeHead(raw, status, headers, { id, length, own, date: dateText() });
     this.hijack();
-    const id = request.id;
     if (body === null) {
-      raw.writeHead(status, { ...headers, 'x-request-id': id }).end();
+      raw.end();
       return;
     }
-    const length = Buffer.byteLength(body);
-    raw.writeHead(status, { ...headers, 'x-request-id': id, 'content-length': String(length) });
     // Node writes text of one byte a character faster than UTF-8, and together with the headers.
     raw.end(body, length === body.length ? 'latin1' : 'utf8');
   });

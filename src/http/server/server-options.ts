@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { type IncomingMessage, type Server, type ServerOptions, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import { type FastifyBaseLogger, type FastifyHttpOptions, LogController } from 'fastify';
+import type { Clock } from '../../clock.ts';
 import { AppError } from '../../errors.ts';
 import { PROBLEM_TYPE, problemOf, sendProblem, statusOf } from '../problem.ts';
 import type { AccessLogSettings } from './access-log.ts';
@@ -35,6 +36,8 @@ export interface ServerSettings {
   /** Undefined: no request is logged. */
   readonly accessLog?: AccessLogSettings | undefined;
   readonly trustProxy: boolean | string;
+  /** For the Date header of prepared answers; undefined: Node's own. */
+  readonly clock?: Pick<Clock, 'now'>;
   /** Aborted when the process begins to stop: see `closeAfterLastAnswer`. */
   readonly draining?: AbortSignal;
   /** The path of PUBLIC_URL, without a trailing slash. Default: none. */

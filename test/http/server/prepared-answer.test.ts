@@ -4,10 +4,11 @@ import { afterEach, describe, expect, it } from 'vitest';
 import type { App } from '../../../src/http/deps.ts';
 import { buildBase } from '../../../src/http/server/build-server.ts';
 import { createConnections } from '../../../src/http/server/connections.ts';
-import { prepareHeaders } from '../../../src/http/server/prepared-answer.ts';
+import { prepareHeaders } from '../../../src/http/server/prepared-headers.ts';
 import { createFixedClock } from '../../support/clock.ts';
 
-const HEADERS = prepareHeaders({ 'content-type': 'text/plain; charset=utf-8' });
+const PREPARED = prepareHeaders({ 'content-type': 'text/plain; charset=utf-8' });
+const HEADERS = PREPARED.record;
 const LARGE = 'ü'.repeat(10_000);
 
 const opened: App[] = [];
@@ -16,20 +17,25 @@ const opened: App[] = [];
 async function open(heldBytesMax = 1_000_000) {
   const draining = new AbortController();
   const logger = pino({ level: 'silent' });
+  const clock = createFixedClock();
   const connections = createConnections({
     limits: { connectionsMax: 10, heldBytesMax, because: '' },
     bodyBytesMax: 1_000,
-    clock: createFixedClock(),
+    clock,
     log: logger,
   });
-  const settings = { logger, trustProxy: false, connections, draining: draining.signal };
+  const settings = { logger, clock, trustProxy: false, connections, draining: draining.signal };
   const app = await buildBase(settings, new Registry());
-  app.get('/small', (_request, reply) => reply.sendPrepared(200, HEADERS, 'grüße'));
-  app.get('/large', (_request, reply) => reply.sendPrepared(200, HEADERS, LARGE));
-  app.get('/shared', (_request, reply) => reply.sendPrepared(200, HEADERS, Buffer.from(LARGE)));
-  app.get('/unchanged', (_request, reply) => reply.sendPrepared(304, HEADERS, null));
+  app.get('/small', (_request, reply) => reply.sendPrepared(200, PREPARED, 'grüße'));
+  app.get('/large', (_request, reply) => reply.sendPrepared(200, PREPARED, LARGE));
+  app.get('/shared', (_request, reply) => reply.sendPrepared(200, PREPARED, Buffer.from(LARGE)));
+  app.get('/unchanged', (_request, reply) => reply.sendPrepared(304, PREPARED, null));
   app.get('/elsewhere', (_request, reply) =>
-    reply.sendPrepared(302, { ...HEADERS, location: '/small' }, ''),
+    reply.sendPrepared(302, PREPARED, '', { location: '/small' }),
+  );
+  app.get('/latin', (_request, reply) => reply.sendPrepared(200, PREPARED, '', { 'x-own': 'ü' }));
+  app.get('/split', (_request, reply) =>
+    reply.sendPrepared(200, PREPARED, '', { 'x-own': 'a\r\nx-added: b' }),
   );
   app.get('/ordinary', (_request, reply) => reply.send('grüße'));
   opened.push(app);
@@ -54,6 +60,28 @@ describe('a prepared answer', () => {
     // Every security header that it has is that of an ordinary answer.
     const ordinary = Object.fromEntries((await ask('/ordinary')).headers);
     for (const name of Object.keys(HEADERS)) expect(ordinary[name]).toBe(headers[name]);
+  });
+
+  it('has the headers that Node adds to an ordinary answer, with the time of the clock', async () => {
+    const { ask } = await open();
+    const names = async (path: string, headers = {}) =>
+      [...(await ask(path, { headers })).headers.keys()].filter((name) => !(name in HEADERS));
+    const added = ['connection', 'content-length', 'date', 'keep-alive', 'x-request-id'];
+    expect(await names('/small')).toEqual(added);
+    expect(await names('/ordinary')).toEqual(expect.arrayContaining(added));
+    expect((await ask('/small')).headers.get('date')).toBe('Sat, 21 Nov 2026 09:00:00 GMT');
+    expect((await ask('/small')).headers.get('keep-alive')).toBe('timeout=60');
+    const closing = await ask('/small', { headers: { connection: 'close' } });
+    expect(closing.headers.get('connection')).toBe('close');
+    expect(closing.headers.get('keep-alive')).toBeNull();
+    expect(await closing.text()).toBe('grüße');
+  });
+
+  it('is written by Node when a value is not plain, so that no value adds a header', async () => {
+    const { ask } = await open();
+    expect((await ask('/latin')).headers.get('x-own')).toBe('ü');
+    const split = await ask('/split');
+    expect([split.status, split.headers.get('x-added')]).toEqual([500, null]);
   });
 
   it('is answered to HEAD with the same headers and no body', async () => {

@@ -1,0 +1,111 @@
+import { ServerResponse, STATUS_CODES } from 'node:http';
+import type { Clock } from '../../clock.ts';
+import { DATA_SECURITY_HEADERS } from './security-headers.ts';
+
+/** Headers that many answers share: checked and joined once, and then written as one text. */
+
+/** By lower-case name. */
+export type HeaderRecord = Readonly<Record<string, string>>;
+
+export interface PreparedHeaders {
+  readonly record: HeaderRecord;
+  /** As they are sent: `name: value` and CR LF each. Undefined when a value has other characters than ASCII. */
+  readonly text: string | undefined;
+}
+
+/**
+ * The headers of an answer, with the security headers of data.
+ *
+ * @param own for a body, `content-type` is among them; for an open path, the `OPEN_HEADERS` of `cors.ts`
+ */
+export function prepareHeaders(own: HeaderRecord): PreparedHeaders {
+  const record = { ...DATA_SECURITY_HEADERS, ...own };
+  return { record, text: textOf(record) };
+}
+
+/** No line feed: with one, a value could add headers of its own. */
+const PRINTABLE = /^[\x20-\x7e]*$/;
+
+function textOf(headers: HeaderRecord): string | undefined {
+  let text = '';
+  for (const name in headers) {
+    const value = headers[name] ?? '';
+    if (!PRINTABLE.test(value)) return undefined;
+    text += `${name}: ${value}\r\n`;
+  }
+  return text;
+}
+
+/** The headers that differ between two answers. `own`: such as Location. */
+export interface OwnHeaders {
+  readonly id: string;
+  /** In bytes; undefined for an answer that has no body by its status. */
+  readonly length: number | undefined;
+  readonly own: HeaderRecord | undefined;
+  /** The value of Date; undefined: Node's own. */
+  readonly date: string | undefined;
+}
+
+/** What Node knows of a response; undocumented. */
+interface ResponseState {
+  /** The status line and the headers, once they are known. */
+  _header?: string | null;
+  _keepAliveTimeout?: number;
+  shouldKeepAlive?: boolean;
+}
+
+/**
+ * Writes the status and the headers of a response.
+ *
+ * Node's `writeHead` checks and joins every header again, which takes as long as the rest of a small answer. No
+ * documented part of Node takes a text that was joined before. So this sets the undocumented field in which Node keeps
+ * that text, for the usual response: HTTP/1.1, on a connection that stays open, without other headers. For all others,
+ * and when Node has no such field, it calls `writeHead`.
+ */
+export function writeHead(
+  response: ServerResponse,
+  status: number,
+  prepared: PreparedHeaders,
+  { id, length, own, date }: OwnHeaders,
+): void {
+  const ownText = own === undefined ? '' : textOf(own);
+  const state = response as ResponseState;
+  const isOrdinary = date === undefined || prepared.text === undefined || ownText === undefined;
+  if (isOrdinary || !isUsual(response, state)) {
+    response.writeHead(status, {
+      ...prepared.record,
+      ...own,
+      'x-request-id': id,
+      ...(length === undefined ? {} : { 'content-length': String(length) }),
+    });
+    return;
+  }
+  const lengthText = length === undefined ? '' : `content-length: ${length}\r\n`;
+  const seconds = Math.floor((state._keepAliveTimeout ?? 0) / 1000);
+  const keepAlive = seconds > 0 ? `Keep-Alive: timeout=${seconds}\r\n` : '';
+  response.statusCode = status;
+  state._header = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${prepared.text}${ownText}x-request-id: ${id}\r\n${lengthText}Date: ${date}\r\nConnection: keep-alive\r\n${keepAlive}\r\n`;
+}
+
+function isUsual(response: ServerResponse, { _header, shouldKeepAlive }: ResponseState): boolean {
+  return (
+    _header === null &&
+    shouldKeepAlive === true &&
+    response.req.httpVersion === '1.1' &&
+    // Not the simulated response of a test.
+    Object.getPrototypeOf(response) === ServerResponse.prototype &&
+    response.getHeaderNames().length === 0
+  );
+}
+
+/** The time as in a Date header (RFC 9110, section 5.6.7), which changes once a second. */
+export function createDateText(clock: Pick<Clock, 'now'>): () => string {
+  let text = '';
+  let since = Number.NaN;
+  return () => {
+    const second = Math.floor(clock.now() / 1000);
+    if (second !== since) text = new Date(second * 1000).toUTCString();
+    since = second;
+    return text;
+  };
+}
