@@ -2,9 +2,19 @@ import { readdir, rm, utimes, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { runCommand, type Server, spawnService, startService, waitFor } from './child-process.ts';
-import { comparedTable, compareRound, type Results } from './compare.ts';
-import { fillApplication, offersMax, openTarget } from './content.ts';
+import { compareRound, type Results } from './compare.ts';
+import { fillApplication, openTarget } from './content.ts';
 import type { BenchContext } from './context.ts';
+import {
+  CHANNELS,
+  CLIENTS,
+  type Figure,
+  PACE,
+  RESTING_FACTOR,
+  record,
+  type Subject,
+  tablesOf,
+} from './growth-table.ts';
 import {
   cpuTurn,
   type Load,
@@ -14,52 +24,17 @@ import {
   type Traffic,
 } from './load.ts';
 import { readUsage } from './resource-usage.ts';
-import { median, quantile, type Row, type Table } from './table.ts';
+import { quantile, type Table } from './table.ts';
 
 /** Measures how memory and times grow with the number of releases and applications. */
 
-const CHANNELS = 10;
 const TURNS = 8;
 /** A new revision that a service loads later than this after the measurement was not measured. */
 const LATE_MAX_MS = 500;
-const PACE = 500;
-const CLIENTS = 30_000;
-/** Resident memory is read this many times `seconds` after the start: a minute by default. */
-const RESTING_FACTOR = 3;
 /** Longer than a service waits before it closes the counter of another process. */
 const COUNTER_AGE_MS = 3 * 3_600_000;
 const RATIO_MAX = { max: 1.1 };
 const PLATFORMS = ['windows', 'macos', 'linux'];
-
-/** What is measured: its text, the digits, and the most that it may be. */
-const FIGURES = {
-  fresh: ['first answer after a fresh start, ms', 0, undefined],
-  restarted: ['first answer after a restart, ms', 0, undefined],
-  memory: ['resident memory at rest, MiB', 0, 500],
-  read: ['bytes read a second at rest', 0, undefined],
-  publish: ['publish, ms', 0, undefined],
-  p99: ['check-update p99, new revision, ms', 1, undefined],
-  maximum: ['check-update maximum, new revision, ms', 1, undefined],
-  refused: ['checks refused as overload', 0, undefined],
-  blockedFresh: ['longest /livez, fresh start, ms', 1, 20],
-  blockedRestarted: ['longest /livez, restart, ms', 1, 20],
-  blockedRevision: ['longest /livez, new revision, ms', 1, 20],
-  blockedRollUp: ['longest /livez, rolling up, ms', 1, 20],
-  idle: ['longest of an idle server, ms', 1, undefined],
-} as const;
-type Figure = keyof typeof FIGURES;
-
-/** A store of one size, and what was measured on it. */
-interface Subject {
-  readonly name: string;
-  readonly applications: number;
-  readonly dataDirectory: string;
-  /** A service on the store. */
-  server?: Server;
-  /** See {@link fillApplication}. */
-  readonly prepareChange?: () => () => Promise<number>;
-  readonly measured: Map<Figure, number[]>;
-}
 
 type Watch = (subject: Subject, figure: Figure, server: Server) => Promise<void>;
 
@@ -84,15 +59,20 @@ export async function benchGrowth(asked: BenchContext): Promise<readonly Table[]
     record(subject, 'idle', control);
   };
   const results: Results = new Map();
-  for (const subject of filled) await measureStarts(context, subject, watch);
-  await measureResting(context, [empty, ...filled]);
-  await compareChecks(context, filled, load, results);
-  for (const subject of filled) await measureChanges(context, subject, load, watch);
-  for (const subject of filled) await measureRollUp(context, subject, watch);
-  for (const one of [load, probe, idleProbe]) one.stop();
-  await Promise.all(
-    [idle, ...[empty, ...filled].map(({ server }) => server)].map((s) => s?.stop()),
-  );
+  await measureResting(context, empty);
+  await empty.server?.stop();
+  const [ten, ...others] = filled;
+  // One service at a time: others would take its processor while they verify their files.
+  for (const subject of filled) {
+    await measureStarts(context, subject, watch);
+    await measureResting(context, subject);
+    if (ten !== undefined && others.includes(subject)) {
+      await compareChecks(context, ten, subject, load, results);
+    }
+    await measureChanges(context, subject, load, watch);
+    await measureRollUp(context, subject, watch);
+  }
+  for (const one of [load, probe, idleProbe, idle]) await one.stop();
   return tablesOf(context, empty, filled, results);
 }
 
@@ -116,10 +96,6 @@ async function fill(
 
 function applicationAt(index: number): string {
   return index === 0 ? 'desktop' : `desktop-${index}`;
-}
-
-function record({ measured }: Subject, figure: Figure, value: number): void {
-  measured.set(figure, [...(measured.get(figure) ?? []), value]);
 }
 
 function get(target: string): Traffic {
@@ -165,47 +141,51 @@ async function measureStarts(context: BenchContext, subject: Subject, watch: Wat
   }
 }
 
-/** Memory a minute after the start, and what polling reads. The services keep running. */
-async function measureResting(context: BenchContext, subjects: readonly Subject[]): Promise<void> {
+/** Memory a minute after the start, and what polling reads. The service keeps running. */
+async function measureResting(context: BenchContext, subject: Subject): Promise<void> {
   const { seconds, progress } = context;
-  progress('growth: resting');
-  for (const subject of subjects) {
-    const env = { DATA_DIR: subject.dataDirectory, COUNTERS_FLUSH_INTERVAL: '1s' };
-    subject.server = await startService(context, env);
-  }
-  const usageOf = ({ server }: Subject) => readUsage(server?.pid ?? 0);
+  progress(`growth: resting with ${subject.name}`);
+  const server = await start(context, subject);
+  subject.server = server;
   await sleep(RESTING_FACTOR * seconds * 1000);
-  const before = await Promise.all(subjects.map(usageOf));
+  const before = await readUsage(server.pid);
   await sleep(seconds * 1000);
-  for (const [index, subject] of subjects.entries()) {
-    const { readBytes } = await usageOf(subject);
-    record(subject, 'memory', before[index]?.residentMib ?? Number.NaN);
-    record(subject, 'read', (readBytes - (before[index]?.readBytes ?? 0)) / seconds);
-  }
+  const after = await readUsage(server.pid);
+  record(subject, 'memory', before.residentMib);
+  record(subject, 'read', (after.readBytes - before.readBytes) / seconds);
 }
 
+function start(context: BenchContext, { dataDirectory }: Subject): Promise<Server> {
+  return startService(context, { DATA_DIR: dataDirectory, COUNTERS_FLUSH_INTERVAL: '1s' });
+}
+
+/** Starts the service with ten releases for each comparison, so that it is never warmer than the other one. */
 async function compareChecks(
-  { rounds, seconds, progress }: BenchContext,
-  [ten, ...others]: readonly Subject[],
+  context: BenchContext,
+  ten: Subject,
+  subject: Subject,
   load: Load,
   results: Results,
 ): Promise<void> {
-  const turnOf = ({ server, applications }: Subject) => {
+  const { rounds, seconds, progress } = context;
+  if (subject.server === undefined) return;
+  const baseline = await start(context, ten);
+  const turnOf = (server: Server, applications: number) => {
     const clients = Array.from({ length: 3_000 }, (_, client) => checkOf(client, applications));
-    const traffic = { requests: clients, ids: CLIENTS };
-    if (server === undefined) throw new Error('The service is not running.');
-    return cpuTurn(load, server, traffic, seconds / 40);
+    return cpuTurn(load, server, { requests: clients, ids: CLIENTS }, seconds / 40);
   };
-  if (ten === undefined) return;
+  const pair = {
+    name: subject.name,
+    service: turnOf(subject.server, subject.applications),
+    baseline: turnOf(baseline, ten.applications),
+    limit: RATIO_MAX,
+  };
   for (let round = 0; round <= rounds; round++) {
-    for (const subject of others) {
-      progress(`growth: checks with ${subject.name}, round ${round}`);
-      const pair = { name: subject.name, service: turnOf(subject), baseline: turnOf(ten) };
-      // The first round warms the services up.
-      const into = round === 0 ? new Map() : results;
-      await compareRound(into, { ...pair, limit: RATIO_MAX }, TURNS);
-    }
+    progress(`growth: checks with ${subject.name}, round ${round}`);
+    // The first round warms the services up.
+    await compareRound(round === 0 ? new Map() : results, pair, round === 0 ? 3 * TURNS : TURNS);
   }
+  await baseline.stop();
 }
 
 /** Swaps in a new revision while clients check, and publishes with the command line. */
@@ -258,43 +238,4 @@ async function measureRollUp(context: BenchContext, subject: Subject, watch: Wat
   await waitFor(server, '/livez');
   await watch(subject, 'blockedRollUp', server);
   await server.stop();
-}
-
-function tablesOf(
-  { rounds, seconds, releases }: BenchContext,
-  empty: Subject,
-  filled: readonly Subject[],
-  checks: Results,
-): readonly Table[] {
-  const rows = Object.entries(FIGURES).map(([figure, [text, digits, max]]): Row => {
-    const summary = text.startsWith('longest') ? (all: number[]) => Math.max(...all) : median;
-    const values = filled.map(({ measured }) => summary(measured.get(figure as Figure) ?? []));
-    const cells = [text, ...values.map((value) => value.toFixed(digits))];
-    if (max === undefined) return { cells };
-    return { cells, target: { value: Math.max(...values), limit: { max }, unit: '' } };
-  });
-  const memory = median(empty.measured.get('memory') ?? []);
-  const target = { value: memory, limit: { max: 140 }, unit: '' };
-  return [
-    {
-      title: 'growth: releases of one application, and applications × releases',
-      heading: ['', ...filled.map(({ name }) => name)],
-      rows: [
-        ...rows,
-        { cells: ['resident memory of an empty service, MiB', memory.toFixed(0)], target },
-      ],
-      notes: [
-        `Directory store, ${CHANNELS} channels. Medians of ${rounds} rounds; of the longest answers the longest, asked ${PACE} times a second for ${seconds} s. At rest: ${RESTING_FACTOR * seconds} s after the start.`,
-        `The largest application has room for ${offersMax(releases)} offers; its other releases are retired.`,
-        'The idle server is bare node:http, asked at the same times: what exceeds its longest answer is due to the service.',
-        'The new revision changes one offer. Rolling up: at its start the service adds the counts of a process that ended hours ago.',
-      ],
-    },
-    comparedTable(
-      'growth: processor time of check-update ÷ the same with 10 releases',
-      'µs',
-      checks,
-      [`Medians of ${rounds} rounds; ${CLIENTS} clients of every application and platform.`],
-    ),
-  ];
 }
