@@ -26,8 +26,8 @@ const STOP_MAX_MS = 10_000;
 /** Log lines that cannot be written are kept in memory up to this size; further lines are dropped. */
 const UNWRITTEN_LOG_BYTES_MAX = 1024 * 1024;
 const ACCESS_LOG_WRITTEN_MS = 1_000;
-/** With one more line, less than the 4,096 bytes that POSIX keeps apart when several workers write to one pipe. */
-const ACCESS_LOG_BATCH_BYTES = 3_500;
+/** POSIX keeps writes of up to 4,096 bytes apart when several workers write to one pipe. */
+const ACCESS_LOG_BATCH_BYTES = 4_096;
 const parts = { clock: systemClock, randomness: systemRandomness };
 
 const config = readConfig();
@@ -68,8 +68,8 @@ function openAccessLog(): AccessLogSettings | undefined {
     lines = '';
   };
   const write = (line: string): void => {
+    if (lines.length + line.length > ACCESS_LOG_BATCH_BYTES) flush();
     lines += line;
-    if (lines.length >= ACCESS_LOG_BATCH_BYTES) flush();
   };
   setInterval(flush, ACCESS_LOG_WRITTEN_MS).unref();
   process.on('exit', flush);

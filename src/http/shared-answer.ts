@@ -27,17 +27,23 @@ const TEXT_MAX = 4 * 1024 - 1;
  * A 200 with an entity tag.
  *
  * @param headers in lower case; `content-type` and `cache-control` are among them
+ * @param isLasting false for an answer that is soon replaced: then it stays text, which counts as memory of every client
+ *   that does not read it. Otherwise such clients could make the process keep one version of it for each second.
  */
-export function shareAnswer(headers: HeaderRecord, content: string | Uint8Array): SharedAnswer {
+export function shareAnswer(
+  headers: HeaderRecord,
+  content: string | Uint8Array,
+  isLasting = true,
+): SharedAnswer {
   const bytes = Buffer.from(content);
-  const isShortText = typeof content === 'string' && bytes.length <= TEXT_MAX;
+  const isText = typeof content === 'string' && (!isLasting || bytes.length <= TEXT_MAX);
   const etag = etagOf(bytes);
   const all: HeaderRecord = { ...OPEN_HEADERS, ...headers, etag };
   const { 'content-type': _type, ...lasting } = all;
   return {
     status: 200,
     headers: prepareHeaders(all),
-    body: isShortText ? content : bytes,
+    body: isText ? content : bytes,
     revalidation: { etag, headers: prepareHeaders(lasting) },
   };
 }
@@ -110,7 +116,10 @@ const RENDERED_AGAIN_AFTER_MS = 1_000;
 
 /** Answers about the state of the service, which changes all the time: each is at most one second old. */
 export interface BriefAnswers<Answer = SharedAnswer> {
-  /** @param question as in {@link SharedAnswers}: it must be one of a limited number of names */
+  /**
+   * @param question as in {@link SharedAnswers}: it must be one of a limited number of names
+   * @param make makes an answer that is not lasting: see {@link shareAnswer}
+   */
   get(question: string, make: () => Answer): Answer;
 }
 

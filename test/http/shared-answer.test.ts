@@ -50,4 +50,12 @@ describe('shared answers', () => {
     });
     expect(one.revalidation?.headers.record['content-type']).toBeUndefined();
   });
+
+  it('are bytes when they are long and last, and text when they are soon replaced', () => {
+    const long = 'x'.repeat(100_000);
+    expect(shareAnswer(HEADERS, long).body).toBeInstanceOf(Buffer);
+    // Text counts as memory of each client that does not read it.
+    expect(shareAnswer(HEADERS, long, false).body).toBe(long);
+    expect(shareAnswer(HEADERS, 'short').body).toBe('short');
+  });
 });

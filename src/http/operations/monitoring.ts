@@ -76,12 +76,14 @@ export function registerMonitoring(app: App, deps: MonitoringRouteDeps): void {
       shareAnswer(
         { ...JSON_TYPE, 'cache-control': 'no-store' },
         JSON.stringify(renderHealth(status.report())),
+        false,
       ),
     overview: async () => {
       const applications = await catalog.describe();
       const report = status.report();
       const overview = renderOverview(report, deps.publicUrl(), deps.pulse(), applications);
-      return shareAnswer({ ...JSON_TYPE, 'cache-control': STATUS_CACHE }, JSON.stringify(overview));
+      const headers = { ...JSON_TYPE, 'cache-control': STATUS_CACHE };
+      return shareAnswer(headers, JSON.stringify(overview), false);
     },
   };
   const respond = async (view: View, request: FastifyRequest, reply: FastifyReply) => {

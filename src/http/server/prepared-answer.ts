@@ -20,7 +20,7 @@ declare module 'fastify' {
      *
      * It passes Fastify's reply by, which would look at each header several times, and does what the shared hooks do.
      *
-     * @param body its bytes; null for a status that has no body
+     * @param body null for none
      * @param own the headers of this answer alone, such as Location
      * @throws AppError `overloaded` when there is no memory left for the answer
      */
@@ -71,15 +71,14 @@ export function acceptPrepared(
     if (body !== null && connections?.of(raw.req.socket)?.holdAnswer(body) === false) {
       throw overloaded();
     }
-    const length = body === null ? undefined : Buffer.byteLength(body);
-    const { id } = request;
-    writeHead(raw, status, headers, { id, length, own, date: dateText() });
+    // RFC 9110, section 8.6: without a length, a client would wait for the body of any other status.
+    const isBodiless = status === 204 || status === 304;
+    const text = body ?? '';
+    const length = isBodiless ? undefined : Buffer.byteLength(text);
+    writeHead(raw, status, headers, { id: request.id, length, own, date: dateText() });
     this.hijack();
-    if (body === null) {
-      raw.end();
-      return;
-    }
+    if (isBodiless) raw.end();
     // Node writes text of one byte a character faster than UTF-8, and together with the headers.
-    raw.end(body, length === body.length ? 'latin1' : 'utf8');
+    else raw.end(text, length === text.length ? 'latin1' : 'utf8');
   });
 }

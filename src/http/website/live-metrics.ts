@@ -47,7 +47,8 @@ export function registerLiveMetrics(app: App, deps: LiveMetricsDeps): void {
       if (application !== null && !deps.hasApplication(application)) {
         throw unknownApplication(application);
       }
-      return shareAnswer(HEADERS, JSON.stringify(renderLiveMetrics(deps.usage, application)));
+      const metrics = JSON.stringify(renderLiveMetrics(deps.usage, application));
+      return shareAnswer(HEADERS, metrics, false);
     });
     sendShared(request, reply, answer);
   });

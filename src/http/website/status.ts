@@ -32,8 +32,10 @@ const HEADERS = {
 
 export function registerStatus(app: App, deps: StatusRouteDeps): void {
   const answers = createBriefAnswers(deps.clock);
-  const render = () =>
-    shareAnswer(HEADERS, JSON.stringify(renderStatus(deps.status.report(), deps.publicUrl())));
+  const render = () => {
+    const status = renderStatus(deps.status.report(), deps.publicUrl());
+    return shareAnswer(HEADERS, JSON.stringify(status), false);
+  };
   app.get(STATUS_PATH, { schema }, (request, reply) => {
     sendShared(request, reply, answers.get('', render));
   });

@@ -37,6 +37,10 @@ async function open(heldBytesMax = 1_000_000) {
   app.get('/split', (_request, reply) =>
     reply.sendPrepared(200, PREPARED, '', { 'x-own': 'a\r\nx-added: b' }),
   );
+  app.get('/nothing', (_request, reply) => reply.sendPrepared(204, PREPARED, null));
+  app.get('/nowhere', (_request, reply) =>
+    reply.sendPrepared(302, PREPARED, null, { location: '/small' }),
+  );
   app.get('/ordinary', (_request, reply) => reply.send('grüße'));
   opened.push(app);
   const url = await app.listen({ host: '127.0.0.1', port: 0 });
@@ -99,6 +103,10 @@ describe('a prepared answer', () => {
     const elsewhere = await ask('/elsewhere');
     expect([elsewhere.status, elsewhere.headers.get('location')]).toEqual([302, '/small']);
     expect(elsewhere.headers.get('content-length')).toBe('0');
+    // Otherwise the client would wait for a body.
+    expect((await ask('/nowhere')).headers.get('content-length')).toBe('0');
+    const nothing = await ask('/nothing');
+    expect([nothing.status, nothing.headers.get('content-length')]).toEqual([204, null]);
   });
 
   it('is refused when there is no memory for it; bytes that answers share need none', async () => {
