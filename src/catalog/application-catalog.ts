@@ -88,7 +88,7 @@ interface ApplicationCatalogDeps {
   readonly requests: LimitFunction;
   /** Limits how many applications verify many releases at once: each takes memory for the releases that wait. */
   readonly bulks: LimitFunction;
-  /** Whether this process polls the store: only then it verifies again, looks for deletions and saves the state. */
+  /** Whether this process polls the store: only then it retries faults, looks for deletions and saves the state. */
   readonly leads: () => boolean;
   readonly onChange: (
     application: string,

@@ -128,7 +128,13 @@ export function createCatalog(deps: CatalogDeps): Catalog {
         const isSame = report.names.join(' ') === list.names().join(' ');
         if (isSame && list.isKnown() && isFailing === report.isFailing) return;
         await applications.refreshList().catch(ignoreLogged);
-      } else await byName.get(report.application)?.follow(report);
+      } else {
+        // The read of the list failed or came too early.
+        if (phase === 'started' && !byName.has(report.application)) {
+          await applications.refreshList().catch(ignoreLogged);
+        }
+        await byName.get(report.application)?.follow(report);
+      }
     },
     stop: async () => {
       phase = 'stopped';

@@ -32,14 +32,12 @@ export function createFollower(
   let newest: ApplicationReport | undefined;
   let applied: ApplicationReport | undefined;
   let faults: ReadonlyMap<string, Fault> | undefined;
-  let isComplete = false;
 
   const isBehind = ({ position }: ApplicationReport): boolean =>
     nameOfPosition(state()) !== position || state().source === 'saved';
 
   /** A run under way may have begun before the revision was published: hence at most two. */
   const catchUp = async (report: ApplicationReport): Promise<void> => {
-    isComplete = false;
     await deps.refresh();
     if (isBehind(report)) await deps.refresh();
   };
@@ -52,10 +50,9 @@ export function createFollower(
     } else if (report.confirmedAt !== null) dispatch({ kind: 'confirmed', at: report.confirmedAt });
     dispatch({ kind: 'looked_for', at: deps.now(), missing: report.missing ?? undefined });
     if (faults !== undefined) await adoptFaults(deps, faults);
-    if (!isComplete) {
-      await deps.complete();
-      isComplete = true;
-    }
+    // Not awaited: verifying thousands of releases takes minutes, and must not delay the next revision. The log has the
+    // failure, and the next report causes another try.
+    void deps.complete().catch(() => undefined);
   };
 
   const applyAll = shareRun(async () => {

@@ -62,15 +62,17 @@ function failureOf({ code, message }: AppError) {
   return { code, message };
 }
 
-/** A text that is the same for two processes that have read the same documents. */
+/**
+ * A text that is the same for two processes that have read the same documents. Without the holes in the sequence: only
+ * a process that reads it from its beginning finds those.
+ */
 export function nameOfPosition({ position }: Pick<ApplicationState, 'position'>): string {
   if (position === undefined) return '';
-  const { newest, last, corrupt, holes } = position;
+  const { newest, last, corrupt } = position;
   return JSON.stringify([
     last,
     newest?.number,
     newest?.document.digest,
     corrupt.map(({ number }) => number),
-    holes,
   ]);
 }

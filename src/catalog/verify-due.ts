@@ -20,6 +20,8 @@ export interface VerificationParts {
   readonly loader: ReleaseLoader;
   /** Limits how many applications verify many releases at once: each takes memory for the releases that wait. */
   readonly bulks: LimitFunction;
+  /** Whether this process polls the store: it then retries faults. */
+  readonly leads: () => boolean;
   state(): ApplicationState;
   dispatch(event: ApplicationEvent): void;
   /** Notes whether many releases are verified, which may take minutes. */
@@ -37,8 +39,10 @@ const FAULT_RETRY_MS = 5_000;
 
 /** Verifies the releases of the snapshot that are due. @throws AppError the store's */
 export async function verifyDue(parts: VerificationParts): Promise<void> {
-  const { snapshot } = parts.state();
-  if (snapshot === undefined || !parts.loader.isAnyDue()) return;
+  const { snapshot, faults } = parts.state();
+  if (snapshot === undefined) return;
+  // The loader does not count the releases of faults that this process adopted as a follower.
+  if (!parts.loader.isAnyDue() && (faults.size === 0 || !parts.leads())) return;
   const due = await findDue(parts, snapshot);
   if (due.length <= FEW_RELEASES_MAX) return verifyAll(parts, due);
   parts.noteBulk(true);

@@ -49,6 +49,7 @@ interface PrimaryDeps {
 }
 
 const CHECK_INTERVAL_MS = 1_000;
+const START_AGAIN_AFTER_MS = 5_000;
 
 export function createWorkers(deps: PrimaryDeps): Workers {
   new RateLimiterClusterMaster();
@@ -56,7 +57,7 @@ export function createWorkers(deps: PrimaryDeps): Workers {
   return {
     start: async () => {
       const facts = await startFirst(pool);
-      for (let n = 1; n < deps.count; n++) start(pool);
+      for (let n = 1; n < deps.count; n++) void startLater(pool, 0);
       startPolling(deps, CHECK_INTERVAL_MS, async () => note(pool, { kind: 'checked' }));
       return facts;
     },
@@ -102,7 +103,7 @@ function createPool(deps: PrimaryDeps): Pool {
 }
 
 async function startFirst(pool: Pool): Promise<Facts> {
-  const worker = start(pool);
+  const worker = startOrRefuse(pool);
   return new Promise((resolve, reject) => {
     const refuse = (reason: string): void => {
       if (pool.phase !== 'starting') return;
@@ -120,7 +121,21 @@ async function startFirst(pool: Pool): Promise<Facts> {
     worker.once('exit', (code: number | null, signal: string | null) => {
       refuse(`The first worker ended before it listened (${signal ?? `exit code ${code}`}).`);
     });
+    worker.on('error', (error) => refuse(couldNotStart(error).message));
   });
+}
+
+function startOrRefuse(pool: Pool): Worker {
+  try {
+    return start(pool);
+  } catch (error) {
+    throw couldNotStart(error);
+  }
+}
+
+function couldNotStart(error: unknown): AppError {
+  const reason = error instanceof Error ? error.message : String(error);
+  return new AppError('internal', `The first worker could not be started: ${reason}.`);
 }
 
 function start(pool: Pool): Worker {
@@ -132,20 +147,45 @@ function start(pool: Pool): Worker {
     const message = open(envelope);
     if (message !== undefined) take(pool, worker, message);
   });
-  // A message was sent to a worker that has just ended; `exit` follows.
-  worker.on('error', (err) => log.warn({ worker: pid, err }, 'a message did not reach a worker'));
   const ended = new Promise<string | undefined>((resolve) => {
-    worker.once('exit', (code: number | null, signal: string | null) => {
+    let hasEnded = false;
+    const end = (code: number | null, signal: string | null): void => {
+      if (hasEnded) return;
+      hasEnded = true;
       pool.ends.delete(ended);
       if (pool.phase === 'serving') log.error({ worker: pid, code, signal }, 'a worker ended');
       pool.turns.endAll(worker.id);
       note(pool, { kind: 'ended', id: worker.id, at: clock.now() });
       const isStopped = code === 0 || signal === 'SIGTERM' || signal === 'SIGINT';
       resolve(isStopped ? undefined : `Worker ${pid} ended with ${signal ?? `exit code ${code}`}.`);
+    };
+    worker.once('exit', end);
+    worker.on('error', (err) => {
+      // The system has no process left for it: Node then reports no exit.
+      if (pid === undefined) {
+        log.error({ err }, 'a worker could not be started');
+        end(1, null);
+      }
+      // Otherwise a message was sent to a worker that has just ended, and `exit` follows.
+      else log.warn({ worker: pid, err }, 'a message did not reach a worker');
     });
   });
   pool.ends.add(ended);
   return worker;
+}
+
+/** Starts a worker after `afterMs`. Tries again while the system has no memory for a process. */
+async function startLater(pool: Pool, afterMs: number): Promise<void> {
+  await pool.clock.sleep(afterMs);
+  while (pool.phase === 'serving') {
+    try {
+      start(pool);
+      return;
+    } catch (err) {
+      pool.log.error({ err }, 'a worker could not be started');
+      await pool.clock.sleep(START_AGAIN_AFTER_MS);
+    }
+  }
 }
 
 /** Notes an event, and does what follows from it. */
@@ -161,9 +201,7 @@ function note(pool: Pool, event: RosterEvent): void {
       pool.log.error({ worker: worker?.process.pid }, 'a worker does not answer: it is ended');
       worker?.process.kill('SIGKILL');
     } else if (pool.phase === 'serving') {
-      void pool.clock.sleep(action.afterMs).then(() => {
-        if (pool.phase === 'serving') start(pool);
-      });
+      void startLater(pool, action.afterMs);
     }
   }
 }

@@ -2,7 +2,9 @@ import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import type { Catalog } from '../../src/catalog/catalog.ts';
 import { APPLICATIONS_ROOT, revisionKey } from '../../src/catalog/keys.ts';
 import type { CatalogReport } from '../../src/catalog/relay.ts';
+import type { ObjectStore } from '../../src/object-store/object-store.ts';
 import { makeArtifact, makeTemporaryDirectory, publish } from '../support/release.ts';
+import { bulkPublish } from './bulk-publish.ts';
 import { createWorld, offered, POLL_MS, problemsOf, type World } from './live-catalog.ts';
 
 /** Catalogs of several processes of one machine, of which one polls the store. */
@@ -16,8 +18,8 @@ interface Team {
   readonly catalogs: readonly Catalog[];
   /** The leader ends without a word, and this one takes over. */
   lead(index: number): void;
-  /** A process that starts later, with the newest report of each kind. */
-  join(): Promise<Catalog>;
+  /** A process that starts later, with the newest report of each kind. `store`: through which it reads. */
+  join(store?: ObjectStore): Promise<Catalog>;
 }
 
 const opened: Catalog[] = [];
@@ -29,7 +31,7 @@ async function openTeam(world: World, size: number): Promise<Team> {
   const catalogs: Catalog[] = [];
   const kept = new Map<string, string>();
   let leader = 0;
-  const open = (index: number): Catalog => {
+  const open = (index: number, store?: ObjectStore): Catalog => {
     const send = (report: CatalogReport): void => {
       // Another process has a copy.
       const text = JSON.stringify(report);
@@ -38,12 +40,13 @@ async function openTeam(world: World, size: number): Promise<Team> {
         if (other !== catalogs[index]) void other.follow(JSON.parse(text));
       }
     };
-    const catalog = world.open({ relay: { leads: () => leader === index, send } });
+    const relay = { leads: () => leader === index, send };
+    const catalog = world.open(store === undefined ? { relay } : { relay, store });
     opened.push(catalog);
     return catalog;
   };
-  const join = async (): Promise<Catalog> => {
-    const catalog = open(catalogs.length);
+  const join = async (store?: ObjectStore): Promise<Catalog> => {
+    const catalog = open(catalogs.length, store);
     catalogs.push(catalog);
     for (const text of kept.values()) void catalog.follow(JSON.parse(text));
     await catalog.start();
@@ -207,6 +210,58 @@ describe('catalogs that follow one that polls', () => {
     await deleteFile(world);
     await world.clock.advance(HOUR_MS / 6);
     expect(problemsOf(team.catalogs[1] as Catalog)).toMatch(/1\.0\.0 is not offered/);
+  });
+
+  it('answer from a new revision while they verify many releases', async () => {
+    const world = createWorld();
+    const keys = await bulkPublish(world, 70);
+    const slow = new Set(keys.slice(0, -1));
+    const team = await openTeam(world, 1);
+    await world.clock.advance(POLL_MS);
+    const joining = team.join({
+      ...world.memory,
+      head: async (key) => {
+        if (slow.has(key)) await world.clock.sleep(HOUR_MS / 60);
+        return world.memory.head(key);
+      },
+    });
+    await world.clock.advance(POLL_MS);
+    const late = await joining;
+    await publish(world.parts, { version: '5.0.0', artifacts: [setup] });
+    await world.clock.advance(2 * POLL_MS);
+    expect(await offered(late)).toBe('5.0.0');
+  });
+
+  it('retry after taking over what the leader before could not verify', async () => {
+    const world = createWorld();
+    await publish(world.parts, { version: '1.0.0', artifacts: [setup] });
+    const other = await makeArtifact(temporary.path, { filename: 'Other-Setup.exe' });
+    await publish(world.parts, { version: '0.9.0', artifacts: [other] });
+    const team = await openTeam(world, 2);
+    const bringBack = await deleteFile(world);
+    await world.clock.advance(HOUR_MS / 6);
+    expect(problemsOf(team.catalogs[1] as Catalog)).toMatch(/1\.0\.0 is not offered/);
+    team.lead(1);
+    await world.clock.advance(HOUR_MS / 60);
+    await bringBack();
+    await world.clock.advance(HOUR_MS / 60);
+    expect(problemsOf(team.catalogs[1] as Catalog)).toBe('');
+    expect(await offered(team.catalogs[1] as Catalog)).toBe('1.0.0');
+  });
+
+  it('offer again what only a follower could not verify', async () => {
+    const world = createWorld();
+    await publish(world.parts, { version: '1.0.0', artifacts: [setup] });
+    const team = await openTeam(world, 1);
+    await world.clock.advance(HOUR_MS / 60);
+    const bringBack = await deleteFile(world);
+    const late = await team.join();
+    await world.clock.advance(POLL_MS);
+    expect(problemsOf(late)).toMatch(/1\.0\.0 is not offered/);
+    await bringBack();
+    await world.clock.advance(HOUR_MS / 6);
+    expect(problemsOf(late)).toBe('');
+    expect(await offered(late)).toBe('1.0.0');
   });
 
   it('start late, and while the store is down once it answers', async () => {

@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { listMessages } from '../../src/contact/inspect.ts';
@@ -19,6 +20,9 @@ import {
   type Website,
   watchErrors,
 } from './website-page.ts';
+
+/** The service renders its status at most once a second. */
+const SAME_ANSWER_MS = 1_100;
 
 describe.skipIf(skipsBrowser)('the website pieces in docs/website', () => {
   let browser: Browser;
@@ -170,6 +174,7 @@ describe.skipIf(skipsBrowser)('the website pieces in docs/website', () => {
       const asked = page.waitForResponse(/system\/status/);
       await page.clock.fastForward(70_000);
       await asked;
+      await sleep(SAME_ANSWER_MS);
       service.app.status.noteFailure('object_store', 'It does not answer.');
       await page.clock.fastForward(70_000);
       await page.locator('#status[data-indicator=major]').waitFor();
@@ -177,6 +182,7 @@ describe.skipIf(skipsBrowser)('the website pieces in docs/website', () => {
       expect(await badge.textContent()).not.toBe(healthy);
       expect(await color()).not.toBe(green);
       expect(await page.evaluate('changes')).toBe(1);
+      await sleep(SAME_ANSWER_MS);
       service.app.status.noteSuccess('object_store');
       await page.clock.fastForward(70_000);
       await page.locator('#status[data-indicator=none]').waitFor();
