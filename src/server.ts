@@ -1,5 +1,6 @@
 import './check-node.js';
 import cluster from 'node:cluster';
+import { fstatSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { pino } from 'pino';
 import { type Config, loadConfig } from './config.ts';
@@ -22,12 +23,14 @@ interface Running {
   kill?(): void;
 }
 
+/** The file descriptor of standard output. */
+const OUTPUT = 1;
 const STOP_MAX_MS = 10_000;
 /** Log lines that cannot be written are kept in memory up to this size; further lines are dropped. */
 const UNWRITTEN_LOG_BYTES_MAX = 1024 * 1024;
 const ACCESS_LOG_WRITTEN_MS = 1_000;
-/** POSIX keeps writes of up to 4,096 bytes apart when several workers write to one pipe. */
-const ACCESS_LOG_BATCH_BYTES = 4_096;
+/** POSIX keeps writes of up to 4,096 bytes apart when several workers write to one pipe, and any write to a file. */
+const ACCESS_LOG_BATCH_BYTES = { pipe: 4_096, file: 16_384 };
 const parts = { clock: systemClock, randomness: systemRandomness };
 
 const config = readConfig();
@@ -48,7 +51,7 @@ try {
 /** Opens standard output for the lines of a log. */
 function openOutput() {
   // Synchronous: a flush at the end would never finish when the reader of the pipe has stopped reading.
-  const stream = pino.destination({ fd: 1, sync: true, maxLength: UNWRITTEN_LOG_BYTES_MAX });
+  const stream = pino.destination({ fd: OUTPUT, sync: true, maxLength: UNWRITTEN_LOG_BYTES_MAX });
   // A full disk must not stop the service: log lines are lost instead.
   stream.on('error', () => {});
   return stream;
@@ -62,13 +65,14 @@ function openOutput() {
 function openAccessLog(): AccessLogSettings | undefined {
   const { loggedRequests: requests } = config;
   if (requests === 'off' || !logger.isLevelEnabled('info')) return undefined;
+  const batchBytes = ACCESS_LOG_BATCH_BYTES[fstatSync(OUTPUT).isFile() ? 'file' : 'pipe'];
   let lines = '';
   const flush = (): void => {
     if (lines !== '') output.write(lines);
     lines = '';
   };
   const write = (line: string): void => {
-    if (lines.length + line.length > ACCESS_LOG_BATCH_BYTES) flush();
+    if (lines.length + line.length > batchBytes) flush();
     lines += line;
   };
   setInterval(flush, ACCESS_LOG_WRITTEN_MS).unref();

@@ -100,6 +100,16 @@ function bodyBytesOf(head: string): number {
   return Number(length);
 }
 
+/** @returns stops it */
+function stayAwake(): () => void {
+  let timer: NodeJS.Immediate;
+  const stay = (): void => {
+    timer = setImmediate(stay);
+  };
+  stay();
+  return () => clearImmediate(timer);
+}
+
 /** With a pace, a request waits for a connection when all are busy: its time begins when it is due. */
 async function run(task: Task): Promise<Sent> {
   const { seconds, perSecond, connections } = task;
@@ -107,6 +117,7 @@ async function run(task: Task): Promise<Sent> {
   const started = performance.now();
   const times: number[] = [];
   const used: Connection[] = [];
+  const fallAsleep = task.staysAwake ? stayAwake() : undefined;
   const pool = (idle.get(task.port) ?? []).filter((connection) => connection.isOpen());
   let [sent, refused] = [0, 0];
   const runConnection = async (): Promise<void> => {
@@ -126,6 +137,7 @@ async function run(task: Task): Promise<Sent> {
     used.push(connection);
   };
   await Promise.all(Array.from({ length: connections }, runConnection));
+  fallAsleep?.();
   idle.set(task.port, used);
   return { requests: sent, refused, seconds: (performance.now() - started) / 1000, times };
 }

@@ -30,6 +30,8 @@ interface Pace {
   readonly seconds: number;
   /** Without it, each connection sends the next request after the last answer. */
   readonly perSecond?: number;
+  /** Whether the load generator keeps running while it waits: then no server is charged for waking it up. */
+  readonly staysAwake?: boolean;
 }
 
 /** What the load generator is told to do. */
@@ -93,7 +95,10 @@ export function cpuTurn(
   seconds: number,
 ): () => Promise<number> {
   return async () => {
-    const { serverMicros, requests, refused } = await load.send(server, traffic, { seconds });
+    const { serverMicros, requests, refused } = await load.send(server, traffic, {
+      seconds,
+      staysAwake: true,
+    });
     if (refused > 0) console.error(`${server.url} refused ${refused} of ${requests} requests.`);
     return serverMicros;
   };

@@ -80,9 +80,13 @@ export function checks(versions: readonly string[], contains: string): readonly 
 }
 
 export async function benchRoutes(context: BenchContext): Promise<readonly Table[]> {
+  const routes = ROUTES.filter(({ name }) => name.includes(context.only));
+  if (routes.length === 0) {
+    const names = ROUTES.map(({ name }) => `  ${name}`).join('\n');
+    throw new Error(`The name of no route contains ${context.only}. The routes are:\n${names}`);
+  }
   const [load, baseline] = [startLoad(), await startBaseline(context)];
   const results: Results = new Map();
-  const routes = ROUTES.filter(({ name }) => name.includes(context.only));
   for (const { requests } of ROUTES.slice(0, 4)) {
     const traffic = { requests: [{ ...requests[0], path: '/200/200', contains: '' } as Request] };
     await load.send(baseline, traffic, { seconds: WARM_SECONDS });

@@ -60,47 +60,59 @@ export function sendShared(
   } else reply.sendPrepared(status, answer.headers, body);
 }
 
-/** Keeps shared answers while their source exists. */
+/** What an answer was made from. */
+export interface AnswerSource {
+  /** The part of the catalog that was asked: another revision has another object. */
+  readonly view: object;
+  /** The artifact that the answer shows, when clients who ask the same may get different ones. */
+  readonly artifact: object | undefined;
+}
+
+/** Keeps shared answers while the view exists that they were made from. */
 export interface SharedAnswers {
   /**
-   * @param source the part of the catalog that the answer was made from: another revision has another object
    * @param question everything else that the answer depends on. It must not contain text that clients choose freely,
    *   such as the id of an installation: such texts would fill the memory, and the answer would not be shared.
    */
-  get(source: object, question: string): SharedAnswer | undefined;
+  get(source: AnswerSource, question: string): SharedAnswer | undefined;
   /** @returns the answer */
-  add(source: object, question: string, answer: SharedAnswer): SharedAnswer;
+  add(source: AnswerSource, question: string, answer: SharedAnswer): SharedAnswer;
 }
 
 const BYTES_MAX = 32 * 1024 * 1024;
 /** Of the headers and the entry. */
 const OVERHEAD_BYTES = 2 * 1024;
 
+/** By artifact. */
+type Answers = Map<object | undefined, SharedAnswer>;
+
 /** @param bytesMax above it, the oldest answers are dropped */
 export function createSharedAnswers(bytesMax = BYTES_MAX): SharedAnswers {
-  const bySource = new WeakMap<object, Map<string, SharedAnswer>>();
+  const byView = new WeakMap<object, Map<string, Answers>>();
   /** The oldest first. */
-  const all = new Set<{ readonly answers: Map<string, SharedAnswer>; readonly question: string }>();
+  const all = new Set<{ readonly answers: Answers; readonly artifact: object | undefined }>();
   let total = 0;
 
   const dropOldest = (): void => {
     for (const entry of all) {
       if (total <= bytesMax) return;
-      total -= bytesOf(entry.answers.get(entry.question));
-      entry.answers.delete(entry.question);
+      total -= bytesOf(entry.answers.get(entry.artifact));
+      entry.answers.delete(entry.artifact);
       all.delete(entry);
     }
   };
 
   return {
-    get: (source, question) => bySource.get(source)?.get(question),
-    add: (source, question, answer) => {
-      const answers = bySource.get(source) ?? new Map<string, SharedAnswer>();
-      bySource.set(source, answers);
+    get: ({ view, artifact }, question) => byView.get(view)?.get(question)?.get(artifact),
+    add: ({ view, artifact }, question, answer) => {
+      const byQuestion = byView.get(view) ?? new Map<string, Answers>();
+      byView.set(view, byQuestion);
+      const answers: Answers = byQuestion.get(question) ?? new Map();
+      byQuestion.set(question, answers);
       // Two requests may render the same answer at the same time.
-      if (answers.has(question)) return answer;
-      answers.set(question, answer);
-      all.add({ answers, question });
+      if (answers.has(artifact)) return answer;
+      answers.set(artifact, answer);
+      all.add({ answers, artifact });
       total += bytesOf(answer);
       dropOldest();
       return answer;

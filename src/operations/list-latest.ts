@@ -10,7 +10,7 @@ import { compareVersions } from '../domain/version.ts';
 import { AppError } from '../errors.ts';
 import { openChannel, type ServiceDeps } from './open-channel.ts';
 
-interface LatestQuery {
+export interface LatestQuery {
   readonly application: string;
   readonly channel: string;
   /** Null for every platform. */

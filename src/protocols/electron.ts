@@ -73,7 +73,6 @@ function parseRequest(request: ProtocolRequest): Question | undefined {
   const platform = match?.[2] ? 'macos' : match?.[3] ? 'linux' : 'windows';
   const current = query.current_version ?? headers['x-current-version'];
   const channel = name === 'latest' ? request.channel : name;
-  const common = commonFields(request);
   return {
     document: channel === request.channel ? RELATIVE : ABSOLUTE,
     query: {
@@ -84,8 +83,7 @@ function parseRequest(request: ProtocolRequest): Question | undefined {
       arch: archFrom(platform, match?.[4], query.arch),
       formats: electron.formatsFor(platform),
       osGate: 'client',
-      osVersion: common.osVersion,
-      installationId: headers['x-user-staging-id'] ?? common.installationId,
+      ...commonFields(request),
       purpose: 'update',
       signatureScheme: electron.signatureScheme,
     },

@@ -42,7 +42,10 @@ interface Dialect {
   readonly title: string;
   /** Whether clients may send their question by POST. Every dialect answers GET and HEAD. */
   readonly takesPost: boolean;
-  /** Request headers that the answer depends on, in lower case. They become `Vary`. */
+  /**
+   * Request headers that the answer depends on, in lower case: a dialect sees no other. They become `Vary`. The route
+   * itself reads the installation's id.
+   */
   readonly varyHeaders: readonly string[];
   /** The formats that clients on a platform can be offered, best first. */
   formatsFor(platform: Platform): readonly Format[];
@@ -66,7 +69,7 @@ export interface ProtocolRequest {
   /** The path after the dialect's name, decoded, without a leading slash. */
   readonly path: readonly string[];
   readonly query: Readonly<Record<string, string>>;
-  /** Names in lower case. */
+  /** The `varyHeaders` of the dialect, in lower case. */
   readonly headers: Readonly<Record<string, string>>;
   /** The text of a POST; undefined for GET and HEAD. */
   readonly body: string | undefined;
@@ -137,14 +140,14 @@ export function filePath(version: string, filename: string): string {
   return `${encodeURIComponent(version)}/${encodeURIComponent(filename)}`;
 }
 
-/** The facts that clients of every dialect may state, in the query or as a header. */
+/** The facts that clients of every dialect may state in the query. */
 export function commonFields(request: ProtocolRequest): {
   readonly installationId: string | null;
   readonly osVersion: string | null;
 } {
-  const { query, headers } = request;
+  const { query } = request;
   return {
-    installationId: query.installation_id ?? headers['x-installation-id'] ?? null,
+    installationId: query.installation_id ?? null,
     osVersion: query.os_version ?? null,
   };
 }

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { createSharedAnswers, shareAnswer } from '../../src/http/shared-answer.ts';
 
 const HEADERS = { 'content-type': 'text/plain', 'cache-control': 'no-cache' };
+const from = (view: object, artifact?: object) => ({ view, artifact });
 const answer = (bytes: number, fill = 'x') => shareAnswer(HEADERS, fill.repeat(bytes));
 
 describe('shared answers', () => {
@@ -9,35 +10,39 @@ describe('shared answers', () => {
     const answers = createSharedAnswers();
     const [source, other] = [{}, {}];
     const made = answer(10);
-    expect(answers.get(source, 'a')).toBeUndefined();
-    expect(answers.add(source, 'a', made)).toBe(made);
-    expect(answers.get(source, 'a')).toBe(made);
-    expect(answers.get(source, 'b')).toBeUndefined();
-    expect(answers.get(other, 'a')).toBeUndefined();
+    expect(answers.get(from(source), 'a')).toBeUndefined();
+    expect(answers.add(from(source), 'a', made)).toBe(made);
+    expect(answers.get(from(source), 'a')).toBe(made);
+    expect(answers.get(from(source), 'b')).toBeUndefined();
+    expect(answers.get(from(other), 'a')).toBeUndefined();
+    expect(answers.get(from(source, other), 'a')).toBeUndefined();
+    const another = answers.add(from(source, other), 'a', answer(20));
+    expect(answers.get(from(source, other), 'a')).toBe(another);
+    expect(answers.get(from(source), 'a')).toBe(made);
   });
 
   it('are bounded in bytes over all sources: the oldest are dropped', () => {
     const answers = createSharedAnswers(100_000);
     const sources = Array.from({ length: 50 }, () => ({}));
     for (const [index, source] of sources.entries()) {
-      answers.add(source, 'q', answer(10_000, String(index % 10)));
+      answers.add(from(source), 'q', answer(10_000, String(index % 10)));
     }
-    const kept = sources.filter((source) => answers.get(source, 'q') !== undefined);
+    const kept = sources.filter((source) => answers.get(from(source), 'q') !== undefined);
     expect(kept).toEqual(sources.slice(-kept.length));
     expect(kept.length * 10_000).toBeGreaterThan(60_000);
     expect(kept.length * 10_000).toBeLessThan(100_000);
     const large = answer(200_000);
-    expect(answers.add(sources[0] ?? {}, 'large', large)).toBe(large);
-    expect(sources.some((source) => answers.get(source, 'q') !== undefined)).toBe(false);
+    expect(answers.add(from(sources[0] ?? {}), 'large', large)).toBe(large);
+    expect(sources.some((source) => answers.get(from(source), 'q') !== undefined)).toBe(false);
   });
 
   it('count an answer that two requests rendered at the same time once', () => {
     const answers = createSharedAnswers(40_000);
     const [a, b] = [{}, {}];
-    answers.add(a, 'q', answer(10_000));
-    for (let again = 0; again < 10; again++) answers.add(a, 'q', answer(10_000));
-    answers.add(b, 'q', answer(10_000));
-    expect(answers.get(a, 'q')).toBeDefined();
+    answers.add(from(a), 'q', answer(10_000));
+    for (let again = 0; again < 10; again++) answers.add(from(a), 'q', answer(10_000));
+    answers.add(from(b), 'q', answer(10_000));
+    expect(answers.get(from(a), 'q')).toBeDefined();
   });
 
   it('have an entity tag of their bytes, and no content type in a 304', () => {

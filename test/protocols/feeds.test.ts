@@ -35,6 +35,31 @@ function ask(url: string, headers: Record<string, string> = {}, method: 'GET' | 
   return service.app.http.inject({ method, url, headers });
 }
 
+describe('the same address', () => {
+  it('is answered by the headers of each client', async () => {
+    const versionFor = async (headers: Record<string, string> = {}) =>
+      /version: '(.*)'/.exec((await ask(YAML, headers)).body)?.[1];
+    expect(await versionFor()).toBe('2.0.0');
+    expect(await versionFor({ 'x-current-version': '9.0.0' })).toBe('9.0.0');
+    expect(await versionFor({ 'x-current-version': '8.0.0' })).toBe('8.0.0');
+    expect(await versionFor()).toBe('2.0.0');
+  });
+
+  it('is answered from a new revision', async () => {
+    const other = await createTestService();
+    const artifact = await makeArtifact(service.directory, { filename: 'Other.exe' });
+    const answers: unknown[] = [];
+    for (const version of ['1.0.0', '1.1.0', '1.2.0']) {
+      await publish(other, { version, artifacts: [artifact] });
+      await other.refresh();
+      const { body } = await other.app.http.inject({ url: YAML });
+      answers.push(/version: '(.*)'/.exec(body)?.[1]);
+    }
+    expect(answers).toEqual(['1.0.0', '1.1.0', '1.2.0']);
+    await other.close();
+  });
+});
+
 describe.each([
   ['electron', YAML, 'text/yaml; charset=utf-8', 'x-current-version'],
   ['tauri', TAURI, 'application/json; charset=utf-8', undefined],

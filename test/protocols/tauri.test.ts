@@ -58,10 +58,9 @@ describe('parseRequest', () => {
   });
 
   it('reads the fields that are common to all dialects', () => {
-    const query = { os_version: '12.3' };
-    const headers = { 'x-installation-id': 'a' };
+    const query = { os_version: '12.3', installation_id: 'a' };
     const said = { installationId: 'a', osVersion: '12.3' };
-    expect(parse('darwin/aarch64/1.0.0', { query, headers })).toMatchObject(said);
+    expect(parse('darwin/aarch64/1.0.0', { query })).toMatchObject(said);
   });
 
   it('takes a version with build metadata or a leading v', () => {

@@ -1,15 +1,22 @@
 import { z } from 'zod';
-import { DEFAULT_CHANNEL } from '../../domain/channel.ts';
+import { type ChannelView, DEFAULT_CHANNEL } from '../../domain/channel.ts';
 import { ARCHES, FORMATS, PLATFORMS, parseArch, parsePlatform } from '../../domain/platform.ts';
 import { notesFor } from '../../domain/release.ts';
-import { type Latest, listLatest, seeLatest } from '../../operations/list-latest.ts';
+import {
+  type Latest,
+  type LatestQuery,
+  listLatest,
+  seeLatest,
+} from '../../operations/list-latest.ts';
 import { whenKnown } from '../../when-known.ts';
 import { tierOfRequest } from '../accounts/tier-of-request.ts';
 import { cacheControl } from '../conditional.ts';
 import type { App, RouteDeps } from '../deps.ts';
 import { errorResponses, FROM_CATALOG } from '../error-responses.ts';
+import { createRecentQuestions } from '../recent-questions.ts';
 import { optional, parseAll, word } from '../server/validation.ts';
 import {
+  type AnswerSource,
   createSharedAnswers,
   type SharedAnswer,
   sendShared,
@@ -73,28 +80,44 @@ const CONTENT_TYPE = 'application/json; charset=utf-8';
 
 export function registerLatestVersion(app: App, deps: RouteDeps): void {
   const answers = createSharedAnswers();
+  const recent = createRecentQuestions<AskedLatest>();
   // Not an async function: without a promise, the route answers more requests a second.
   app.get('/api/v1/desktop/latest-version', { schema }, (request, reply) => {
-    const { query } = request;
-    const asked = {
-      application: query.app ?? deps.defaultApplication,
-      channel: query.channel ?? DEFAULT_CHANNEL,
-      ...parseAll({
-        platform: () => optional(query.platform, parsePlatform),
-        arch: () => optional(query.arch, parseArch),
-      }),
-    };
-    const question = `${asked.platform} ${asked.arch}`;
+    const asked = recent.get(request.url, () => askedOf(request.query, deps.defaultApplication));
+    const { question } = asked;
     return whenKnown(tierOfRequest(deps, request), (tier) => {
-      const known = answers.get(seeLatest(deps, asked, tier), question);
+      const known = answers.get(sourceOf(seeLatest(deps, asked, tier)), question);
       if (known !== undefined) return sendShared(request, reply, known);
       return listLatest(deps, asked, tier).then((latest) => {
-        const answer = answers.add(latest.channel, question, render(deps, latest));
+        const answer = answers.add(sourceOf(latest.channel), question, render(deps, latest));
         sendShared(request, reply, answer);
       });
     });
   });
 }
+
+interface AskedLatest extends LatestQuery {
+  /** Names the answer among those of one channel. */
+  readonly question: string;
+}
+
+/** @throws AppError `unknown_platform`, `unknown_arch`, `invalid_request` */
+function askedOf(query: z.output<typeof querySchema>, defaultApplication: string): AskedLatest {
+  const { platform, arch } = parseAll({
+    platform: () => optional(query.platform, parsePlatform),
+    arch: () => optional(query.arch, parseArch),
+  });
+  return {
+    application: query.app ?? defaultApplication,
+    channel: query.channel ?? DEFAULT_CHANNEL,
+    platform,
+    arch,
+    question: `${platform} ${arch}`,
+  };
+}
+
+/** Every visitor gets the same answer. */
+const sourceOf = (view: ChannelView): AnswerSource => ({ view, artifact: undefined });
 
 function render(deps: RouteDeps, latest: Latest): SharedAnswer {
   const { isRestricted } = latest;

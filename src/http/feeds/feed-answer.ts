@@ -57,12 +57,27 @@ function varyOf({ varyHeaders }: Protocol, isRestricted: boolean): string {
 
 export interface FeedAnswers {
   /** Undefined when the dialect has no answer: there is no release for the client. */
-  answerFor(
-    protocol: Protocol,
-    question: Question,
-    found: ChannelListing,
-    isPost: boolean,
-  ): SharedAnswer | undefined;
+  answerFor(asked: AskedDocument, found: ChannelListing): SharedAnswer | undefined;
+}
+
+/** A request for a document of a dialect. */
+export interface AskedDocument {
+  readonly protocol: Protocol;
+  readonly question: Question;
+  readonly isPost: boolean;
+  /** Names the answer among those of one channel, revision, artifact and list of older releases. */
+  readonly name: string;
+}
+
+/** Everything in the name is a word of the catalog or the dialect. */
+export function askedDocument(
+  protocol: Protocol,
+  question: Question,
+  isPost: boolean,
+): AskedDocument {
+  const { platform, arch, formats } = question.query;
+  const name = `${protocol.name} ${isPost} ${question.document} ${platform} ${arch} ${formats}`;
+  return { protocol, question, isPost, name };
 }
 
 /**
@@ -72,35 +87,24 @@ export interface FeedAnswers {
 export function createFeedAnswers(publicUrl: () => string): FeedAnswers {
   const answers = createSharedAnswers();
   return {
-    answerFor: (protocol, question, found, isPost) => {
+    answerFor: ({ protocol, question, isPost, name }, found) => {
       const isPersonal = question.isPersonal === true;
       const render = (): SharedAnswer | undefined => {
         const response = respond(publicUrl(), protocol, question, found);
         const { isRestricted } = found;
         return response && feedAnswerOf(response, { protocol, isPost, isRestricted, isPersonal });
       };
-      if (found.offered === undefined || isPersonal) return render();
-      const source = found.channel;
-      const key = keyOf(protocol, question, found, isPost);
-      const known = answers.get(source, key);
+      const { channel, offered, olderReleases } = found;
+      if (offered === undefined || isPersonal) return render();
+      const source = { view: channel, artifact: offered.artifact };
+      const older = olderReleases.map(({ version }) => ` ${version}`).join('');
+      const whole = older === '' ? name : name + older;
+      const known = answers.get(source, whole);
       if (known !== undefined) return known;
       const answer = render();
-      return answer && answers.add(source, key, answer);
+      return answer && answers.add(source, whole, answer);
     },
   };
-}
-
-/** Names the answer among those of one channel and revision. Everything in it is a word of the catalog or the dialect. */
-function keyOf(
-  protocol: Protocol,
-  { document, query }: Question,
-  { offered, olderReleases }: ChannelListing,
-  isPost: boolean,
-): string {
-  const { platform, arch, formats } = query;
-  const artifact = offered?.artifact;
-  const older = olderReleases.map(({ version }) => version).join(' ');
-  return `${protocol.name} ${isPost} ${document} ${platform} ${arch} ${formats} ${offered?.release.version} ${artifact?.arch} ${artifact?.format} ${older}`;
 }
 
 function respond(

@@ -3,19 +3,27 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { DEFAULT_CHANNEL } from '../../domain/channel.ts';
+import type { UpdateQuery } from '../../domain/update-query.ts';
 import { AppError, isAppError } from '../../errors.ts';
 import { type ChannelListing, listChannel } from '../../operations/list-channel.ts';
-import type { Protocol, ProtocolRequest, Question } from '../../protocols/protocol.ts';
+import type { Protocol, ProtocolRequest } from '../../protocols/protocol.ts';
 import { PROTOCOLS } from '../../protocols/registry.ts';
 import { whenKnown } from '../../when-known.ts';
 import { tierOfRequest } from '../accounts/tier-of-request.ts';
 import type { App, RouteDeps } from '../deps.ts';
 import { countCheck } from '../desktop/count-usage.ts';
 import { errorResponses, FROM_CATALOG } from '../error-responses.ts';
+import { createRecentQuestions, type RecentQuestions } from '../recent-questions.ts';
 import { readText } from '../server/json-body.ts';
 import { word } from '../server/validation.ts';
 import { sendShared } from '../shared-answer.ts';
-import { createFeedAnswers, type FeedAnswers, feedAnswerOf } from './feed-answer.ts';
+import {
+  type AskedDocument,
+  askedDocument,
+  createFeedAnswers,
+  type FeedAnswers,
+  feedAnswerOf,
+} from './feed-answer.ts';
 import { redirectToFile } from './file-redirect.ts';
 
 /** The route of every updater dialect: the dialects themselves are in `protocols/`. */
@@ -70,7 +78,11 @@ export function registerFeeds(
   deps: RouteDeps,
   protocols: readonly Protocol[] = PROTOCOLS,
 ): void {
-  const answers = createFeedAnswers(deps.publicUrl);
+  const feeds: Feeds = {
+    deps,
+    answers: createFeedAnswers(deps.publicUrl),
+    recent: createRecentQuestions(),
+  };
   const byName = new Map(protocols.map((protocol) => [protocol.name, protocol]));
   const schema = schemaOf(deps.defaultApplication, protocols);
   // Not an async function: without a promise, the route answers more requests a second.
@@ -82,16 +94,21 @@ export function registerFeeds(
       const unknown = JSON.stringify(params.protocol.slice(0, 80));
       throw new AppError('unknown_file', `No updater dialect ${unknown}. Dialects: ${names}.`);
     }
-    const asked = requestOf(params, request, undefined);
-    return answer({ deps, answers, protocol, asked }, request, reply);
+    const asked = () => requestOf(protocol, params, request, undefined);
+    return answer({ ...feeds, protocol, asked }, request, reply);
   });
-  for (const protocol of protocols) {
-    if (protocol.takesPost) registerPost(app, deps, answers, protocol);
-  }
+  for (const protocol of protocols) if (protocol.takesPost) registerPost(app, feeds, protocol);
+}
+
+/** What the requests of all dialects share. */
+interface Feeds {
+  readonly deps: RouteDeps;
+  readonly answers: FeedAnswers;
+  readonly recent: RecentQuestions<AskedDocument>;
 }
 
 /** Registers in a separate Fastify scope, because here a body of any content type is text that the dialect parses. */
-function registerPost(app: App, deps: RouteDeps, answers: FeedAnswers, protocol: Protocol): void {
+function registerPost(app: App, feeds: Feeds, protocol: Protocol): void {
   app.register(async (untyped) => {
     const scope = untyped.withTypeProvider<ZodTypeProvider>();
     scope.removeAllContentTypeParsers();
@@ -103,13 +120,14 @@ function registerPost(app: App, deps: RouteDeps, answers: FeedAnswers, protocol:
     const schema = { summary: protocol.title, tags: ['feeds'], params: paramsSchema, body };
     const options = { schema, bodyLimit: BODY_BYTES_MAX };
     scope.post(`/feeds/:app/:channel/${protocol.name}/*`, options, (request, reply) => {
-      const asked = requestOf(request.params, request, request.body ?? '');
-      return answer({ deps, answers, protocol, asked }, request, reply);
+      const asked = () => requestOf(protocol, request.params, request, request.body ?? '');
+      return answer({ ...feeds, protocol, asked }, request, reply);
     });
   });
 }
 
 function requestOf(
+  { varyHeaders }: Protocol,
   params: z.output<typeof paramsSchema>,
   { query, headers }: Pick<FastifyRequest, 'query' | 'headers'>,
   body: string | undefined,
@@ -119,14 +137,9 @@ function requestOf(
     channel: params.channel,
     path: params['*'].split('/'),
     query: stringsOf(query),
-    headers: isPlain(headers) ? headers : stringsOf(headers),
+    headers: stringsOf(Object.fromEntries(varyHeaders.map((name) => [name, headers[name]]))),
     body,
   };
-}
-
-/** Whether every header is one text, as Node makes them of all but Set-Cookie. */
-function isPlain(headers: IncomingHttpHeaders): headers is Record<string, string> {
-  return headers['set-cookie'] === undefined;
 }
 
 /** The first value of each query parameter or header. */
@@ -139,11 +152,10 @@ function stringsOf(record: unknown): Record<string, string> {
   return strings;
 }
 
-interface DialectRequest {
-  readonly deps: RouteDeps;
-  readonly answers: FeedAnswers;
+interface DialectRequest extends Feeds {
   readonly protocol: Protocol;
-  readonly asked: ProtocolRequest;
+  /** Called only when it is needed: most requests ask what another one asked before. */
+  asked(): ProtocolRequest;
 }
 
 function answer(
@@ -165,15 +177,30 @@ function answerAsked(
   request: FastifyRequest,
   reply: FastifyReply,
 ): void | Promise<void> {
-  const { deps, protocol, asked } = context;
-  const question = protocol.parseRequest(asked);
-  if (question !== undefined) return answerQuestion(context, question, request, reply);
+  const document = documentAsked(context, request);
+  if (document !== undefined) return answerDocument(context, document, request, reply);
+  const { deps, protocol } = context;
+  const asked = context.asked();
   if (isForPost(protocol, asked)) {
     reply.header('allow', 'POST');
     const detail = `This document accepts POST, not ${request.method}.`;
     throw new AppError('method_not_allowed', detail);
   }
   return redirectToFile(deps, protocol, asked, request, reply);
+}
+
+/** @returns undefined when the address names no document of the dialect */
+function documentAsked(
+  { recent, protocol, asked }: DialectRequest,
+  { method, url, headers }: FastifyRequest,
+): AskedDocument | undefined {
+  const isPost = method === 'POST';
+  const parse = (): AskedDocument | undefined => {
+    const question = protocol.parseRequest(asked());
+    return question && askedDocument(protocol, question, isPost);
+  };
+  const isByAddress = !isPost && protocol.varyHeaders.every((name) => headers[name] === undefined);
+  return isByAddress ? recent.get(url, parse) : parse();
 }
 
 /** @throws the error, when the dialect has no answer of its own for it */
@@ -185,7 +212,7 @@ function answerNotFound(
 ): void {
   // An outage stays a 503 in every dialect: clients must not mistake it for "no update".
   if (!isAppError(error) || error.kind !== 'not_found') throw error;
-  const response = protocol.renderNotFound?.(asked, error);
+  const response = protocol.renderNotFound?.(asked(), error);
   if (response === undefined) throw error;
   const isPost = request.method === 'POST';
   const facts = { protocol, isPost, isRestricted: false, isPersonal: true };
@@ -204,16 +231,16 @@ function isForPost(protocol: Protocol, asked: ProtocolRequest): boolean {
   }
 }
 
-function answerQuestion(
+function answerDocument(
   { deps, answers, protocol }: DialectRequest,
-  question: Question,
+  document: AskedDocument,
   request: FastifyRequest,
   reply: FastifyReply,
 ): void | Promise<void> {
-  const { query } = question;
+  const query = withInstallation(document.question.query, request.headers);
   const olderMax = protocol.shape === 'feed' ? protocol.olderReleasesMax : 0;
   const send = (found: ChannelListing): void => {
-    const answer = answers.answerFor(protocol, question, found, request.method === 'POST');
+    const answer = answers.answerFor(document, found);
     if (answer === undefined) {
       throw new AppError(
         'no_release',
@@ -228,4 +255,11 @@ function answerQuestion(
   return whenKnown(tierOfRequest(deps, request), (tier) =>
     whenKnown(listChannel(deps, query, olderMax, tier), send),
   );
+}
+
+/** Adds the id of an installation that the client sends as a header: as electron-updater's, or as any client's. */
+function withInstallation(query: UpdateQuery, headers: IncomingHttpHeaders): UpdateQuery {
+  const given =
+    headers['x-user-staging-id'] ?? query.installationId ?? headers['x-installation-id'];
+  return typeof given === 'string' ? { ...query, installationId: given } : query;
 }

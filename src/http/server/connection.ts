@@ -153,7 +153,7 @@ export class Connection implements Holder {
     const bodyBytes = this.#bodyBytesOf(request);
     this.isRefused =
       this.isSurplus || (bodyBytes > 0 && !this.#deps.budget.reserve(this, bodyBytes));
-    response.once('close', () => this.#end());
+    response.on('close', () => this.#end());
     this.#deps.handler(request, response);
   }
 
