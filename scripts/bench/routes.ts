@@ -13,8 +13,9 @@ const IDS = 50_000;
 const TURNS = 6;
 /** One round of one route takes this share of `seconds`. */
 const ROUND_SHARE = 0.1;
-/** Until Node has compiled the code of the route. */
+/** Until Node has compiled the code of the route, and of the service. */
 const WARM_SECONDS = 1;
+const WARM_SERVICE_SECONDS = 5;
 
 export const APPLICATION = 'desktop';
 const NEWEST = versionAt(RELEASES - 1);
@@ -97,6 +98,7 @@ export async function benchRoutes(context: BenchContext): Promise<readonly Table
     for (let round = 1; round <= context.rounds; round++) {
       const outage = await store.prepareOutage();
       const server = await startService(context, outage.env);
+      await load.send(server, { requests: BEHIND }, { seconds: WARM_SERVICE_SECONDS });
       const measure = async (state: string): Promise<void> => {
         for (const route of routes) {
           const name = `${store.name}${state}: ${route.name}`;

@@ -1,36 +1,30 @@
-import { availableParallelism } from 'node:os';
 import { startService } from './child-process.ts';
 import { comparedTable, compareRound, type Results } from './compare.ts';
 import { fillApplication, openTarget, versionAt } from './content.ts';
 import type { BenchContext } from './context.ts';
 import { startLoad } from './load.ts';
 import { checks } from './routes.ts';
-import { median, type Table } from './table.ts';
+import type { Table } from './table.ts';
 
-/** Compares the checks a second of two processes with those of one, on a machine that the load shares. */
+/** Compares the checks a second that two processes can answer with those of one. */
 
 const TURNS = 4;
 const ROUND_SHARE = 0.2;
 
 export async function benchWorkers(context: BenchContext): Promise<readonly Table[]> {
-  const cores = availableParallelism();
   const DATA_DIR = await context.makeDirectory();
   await fillApplication(await openTarget({ DATA_DIR }), 'desktop', 100);
   const traffic = { requests: checks([versionAt(0)], '"update_available":true') };
   const load = startLoad();
-  const loadMicros: number[] = [];
   const results: Results = new Map();
   const start = async (workers: number) => {
     const server = await startService(context, { DATA_DIR, WORKERS: String(workers) });
     await load.send(server, traffic, { seconds: 2 });
-    /** Checks a second, if the load generator had processors of its own. */
+    /** Checks a second that the processors of the workers can answer. */
     const turn = async (): Promise<number> => {
       const seconds = (context.seconds * ROUND_SHARE) / TURNS;
-      const loaded = await load.send(server, traffic, { seconds });
-      loadMicros.push(loaded.loadMicros);
-      const perSecond = loaded.requests / loaded.seconds;
-      const takenByLoad = (perSecond * loaded.loadMicros) / 1e6 - (cores - workers);
-      return (perSecond * workers) / (workers - Math.max(0, takenByLoad));
+      const { serverMicros } = await load.send(server, traffic, { seconds });
+      return (workers * 1e6) / serverMicros;
     };
     return { server, turn };
   };
@@ -48,7 +42,7 @@ export async function benchWorkers(context: BenchContext): Promise<readonly Tabl
       'checks/s',
       results,
       [
-        `Medians of ${context.rounds} rounds. The load generator shares ${cores} processors, and takes ${median(loadMicros).toFixed(1)} µs a check: the service gets back what it took from its processors.`,
+        `Medians of ${context.rounds} rounds. The load generator shares the processors. So this is what the processors of the workers can answer: their number, divided by the processor time of all processes of the service for one check.`,
       ],
       0,
     ),

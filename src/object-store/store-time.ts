@@ -13,6 +13,7 @@ export interface StoreTime {
 
 export function createStoreTime({ now }: Pick<Clock, 'now'>): StoreTime {
   const offsets: number[] = [];
+  let median: number | undefined;
   return {
     note: (date) => {
       const at = Date.parse(date ?? '');
@@ -20,7 +21,8 @@ export function createStoreTime({ now }: Pick<Clock, 'now'>): StoreTime {
       // The header has whole seconds, so the actual time was half a second later on average.
       offsets.push(at + 500 - now());
       if (offsets.length > ANSWERS_KEPT) offsets.shift();
+      median = offsets.toSorted((a, b) => a - b)[offsets.length >> 1];
     },
-    offsetMs: () => offsets.toSorted((a, b) => a - b)[offsets.length >> 1],
+    offsetMs: () => median,
   };
 }
