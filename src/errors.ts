@@ -30,6 +30,7 @@ const KIND_BY_CODE = {
   invalid_configuration: 'invalid',
   invalid_version: 'invalid',
   invalid_range: 'invalid',
+  invalid_rollout: 'invalid',
   invalid_name: 'invalid',
   invalid_key: 'invalid',
   unknown_platform: 'invalid',

@@ -18,6 +18,7 @@ export function addPublishCommands(program: Command, run: Runner): void {
   program.commandsGroup('Publish releases:');
   addPublish(program, run);
   addPromote(program, run);
+  addRollout(program, run);
   program.commandsGroup('Withdraw releases:');
   for (const verb of ['pause', 'resume', 'yank', 'retire'] as const) {
     addStatusCommand(program, run, verb);
@@ -33,6 +34,7 @@ function addPublish(program: Command, run: Runner): void {
     examples: [
       'publish 1.4.0 dist --create',
       'publish 2.0.0-beta.1 dist --channel beta --notes-file notes.md',
+      'publish 1.5.0 dist --rollout "5%@0h,25%@6h,100%@48h"',
       'publish 2.0.0 App.bin,os=linux,arch=x64,format=binary --requires ">=1.4.0"',
     ],
   });
@@ -66,8 +68,51 @@ function addPublish(program: Command, run: Runner): void {
         parseTarget,
       ),
     )
+    .option('--rollout <share>', ROLLOUT_OPTION)
     .action(run(async () => (await import('./run/publish.ts')).publish));
-  addChangeOptions(publish);
+  addChangeOptions(addFreezeWindowOption(publish));
+}
+
+const ROLLOUT_OPTION =
+  'offer it to a share of the installations first: 0, 5%, or a plan such as "1%@0h,10%@6h,100%@48h"';
+
+function addFreezeWindowOption(command: Command): Command {
+  return command.addOption(
+    new RepeatableOption(
+      '--freeze-window <window>',
+      'the plan stands still in this part of each week, such as "Fri 16:00..Mon 08:00 Europe/Berlin"',
+      String,
+    ),
+  );
+}
+
+function addRollout(program: Command, run: Runner): void {
+  const rollout = describeCommand(program.command('rollout'), {
+    summary: 'offer a release to a share of the installations',
+    does: 'Shows the rollout of a release, or changes it: to a percentage, or to a plan that raises the percentage over time. A plan needs no scheduler: the service computes the percentage from the time. Raising it only adds installations. Lowering it removes those that were added last.',
+    effect:
+      'clients within the share are offered the release, and no other client is. A client that states no installation id is offered it at 100%, as are the visitors of a website. Clients that have the release keep it.',
+    examples: [
+      'rollout 1.5.0',
+      'rollout 1.5.0 25%',
+      'rollout 1.5.0 --plan "1%@0h,10%@6h,50%@24h,100%@48h" --freeze-window "Fri 16:00..Mon 08:00 Europe/Berlin"',
+      'rollout 1.5.0 --plan "linear 0%@0h,100%@7d"',
+      'rollout 1.5.0 --freeze --reason "crash reports"',
+    ],
+  });
+  addApplicationOption(addVersionArgument(rollout))
+    .argument('[share]', 'the percentage, from 0 to 100%, with at most two decimals')
+    .option(
+      '--plan <plan>',
+      'percentages with the times from which they hold: relative to now (30m, 6h, 2d) or absolute (2026-12-01T09:00:00Z); after the word "linear" they grow evenly in between',
+    )
+    .option('--freeze', 'keep the present percentage until --unfreeze', false)
+    .option('--unfreeze', 'let the plan go on from where it was frozen', false)
+    .option('--complete', 'offer the release to every client now', false)
+    .option('--channel <name>', 'only on this channel (default: every channel that lists it)')
+    .option('--reason <text>', 'the reason, for the history')
+    .action(run(async () => (await import('./run/rollout.ts')).rollout));
+  addChangeOptions(addFreezeWindowOption(rollout));
 }
 
 function addPromote(program: Command, run: Runner): void {
@@ -88,8 +133,9 @@ function addPromote(program: Command, run: Runner): void {
       'promote even if clients that must update cannot reach this release',
       false,
     )
+    .option('--rollout <share>', ROLLOUT_OPTION)
     .action(run(async () => (await import('./run/promote.ts')).promote));
-  addChangeOptions(promote);
+  addChangeOptions(addFreezeWindowOption(promote));
 }
 
 const STATUS_COMMANDS: Readonly<Record<StatusVerb, Description>> = {

@@ -9,6 +9,7 @@ import type { PublishResult } from '../../src/operations/publish-release.ts';
 import { isServed, PROTOCOLS } from '../../src/protocols/registry.ts';
 import { leftBehindSentences } from './left-behind.ts';
 import { alignColumns, formatBytes, printWhenLive, staysPaused } from './output.ts';
+import { plannedShares, presentShare } from './rollout-report.ts';
 import { print, type Terminal } from './terminal.ts';
 
 /** The output of `slipway publish`. */
@@ -19,6 +20,7 @@ export function reportJson(result: PublishResult, build: BuildOutput): object {
     version: result.version,
     channel: result.channel,
     status: result.status,
+    rollout: result.rollout ?? null,
     catalog_revision: result.revision,
     manifest: result.manifest,
     changed: result.changed,
@@ -46,6 +48,8 @@ export function printPublished(
   result: PublishResult & {
     readonly place: string;
     readonly isNewStore: boolean;
+    /** By the store's clock. */
+    readonly now: number;
     readonly config: Pick<Config, 'catalogPollMs'>;
   },
   build: BuildOutput,
@@ -82,6 +86,20 @@ export function printPublished(
     );
   }
   if (result.changed && result.status === 'paused') print(terminal, staysPaused(version, channel));
+  if (build.staged !== null) {
+    print(
+      terminal,
+      `${build.staged.statedIn} states the stagingPercentage ${build.staged.percentage}: without --rollout, it is the rollout of a new release.`,
+    );
+  }
+  const share = presentShare(result.rollout, result.now);
+  const planned = plannedShares(result.rollout, result.now);
+  if (result.status === 'active' && share !== 'everybody') {
+    print(
+      terminal,
+      `It is offered to ${share} of the installations of ${channel}. ${planned === '' ? `To offer it to all: slipway rollout ${version} --complete` : `Planned: ${planned}`}.`,
+    );
+  }
   if (result.newerVersion !== null) {
     print(
       terminal,

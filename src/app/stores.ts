@@ -10,6 +10,7 @@ import type { ObjectStore, PresignedUrl, PresignRequest } from '../object-store/
 import type { S3StoreOptions } from '../object-store/s3.ts';
 import { createUrlSigner, type UrlSigner } from '../object-store/signed-url.ts';
 import type { AppendDeps } from '../sequence/append.ts';
+import { createSharedClock } from './shared-clock.ts';
 
 /** Which stores the configuration names. */
 
@@ -101,17 +102,19 @@ export async function openPublisher(
   const { clock, randomness, isDryRun = false } = deps;
   const store = await openStore({ ...deps, checksWhenOpened: false });
   const privateStore = await openPrivateStore(deps, store);
+  // Rollouts begin and advance by the store's time.
+  const shared = createSharedClock(clock, store);
   const hasStore = async (): Promise<boolean> =>
     store.identify === undefined || (await store.identify()) !== undefined;
   if (!isDryRun) {
     const ensure: Publisher['ensureConforming'] = (options) =>
       ensureConforming({ store, clock, randomness, ...options });
-    return { store, privateStore, clock, randomness, hasStore, ensureConforming: ensure };
+    return { store, privateStore, clock: shared, randomness, hasStore, ensureConforming: ensure };
   }
   return {
     store: createDryRunStore({ store, clock }),
     privateStore: createDryRunStore({ store: privateStore, clock }),
-    clock,
+    clock: shared,
     randomness,
     hasStore,
     // Probing a store writes to it.

@@ -13,10 +13,16 @@ import type { SourceFile } from './source-file.ts';
 const READ_REASON =
   'read for the sizes and hashes that it states; this service generates its own feeds';
 
+interface AttachedFeed {
+  /** It is read, and not published. */
+  readonly skipped: SkippedFile;
+  /** Undefined unless it lists files that are published. */
+  readonly stagingPercentage: number | undefined;
+}
+
 /**
  * Checks versions and sizes. Publishing checks the hashes, because it reads every byte anyway.
  *
- * @returns the feed as a skipped file: it is read, and not published
  * @throws AppError `invalid_artifact` for a feed of another version, and for a listed file that is missing or of
  * another size
  */
@@ -24,13 +30,13 @@ export async function attachFeed(
   source: SourceFile,
   drafts: readonly Draft[],
   version: string,
-): Promise<SkippedFile> {
+): Promise<AttachedFeed> {
   const { path, name, statement } = source;
   const feed = await readFeed(path, name, version);
   if (feed === undefined) {
     const reason = 'neither a known package nor a feed of a build tool';
     if (statement !== null) throw refusal(path, reason);
-    return { path, reason };
+    return { skipped: { path, reason }, stagingPercentage: undefined };
   }
   if (feed.version !== undefined && !isSameVersion(feed.version, version)) {
     throw refusal(
@@ -63,7 +69,11 @@ export async function attachFeed(
       );
     }
   }
-  return { path, reason: used > 0 ? READ_REASON : 'it lists none of the published files' };
+  if (used > 0) {
+    return { skipped: { path, reason: READ_REASON }, stagingPercentage: feed.stagingPercentage };
+  }
+  const reason = 'it lists none of the published files';
+  return { skipped: { path, reason }, stagingPercentage: undefined };
 }
 
 /** Leaves out build metadata: comparisons of versions ignore it. */

@@ -49,4 +49,13 @@ export interface BuildOutput {
   readonly artifacts: readonly BuiltArtifact[];
   /** The publisher sees these files, so that no file is left out unnoticed. */
   readonly skipped: readonly SkippedFile[];
+  /** The share of the installations that the build tool's feeds state for the release; null for none. */
+  readonly staged: StagedShare | null;
+}
+
+export interface StagedShare {
+  /** From 0 to 100. */
+  readonly percentage: number;
+  /** The path of the feed. */
+  readonly statedIn: string;
 }

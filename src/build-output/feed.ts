@@ -19,6 +19,8 @@ export interface Feed {
   /** Undefined when the feed states a version for each entry instead. */
   readonly version: string | undefined;
   readonly minimumSystemVersion: string | undefined;
+  /** Of the installations that are offered the release first; electron-builder's `stagingPercentage`. */
+  readonly stagingPercentage: number | undefined;
   readonly entries: readonly FeedEntry[];
 }
 
@@ -64,12 +66,29 @@ function parseUpdateInfo(path: string, text: string): Feed | undefined {
   return {
     version: info.version,
     minimumSystemVersion: minimum === undefined || minimum === null ? undefined : String(minimum),
+    stagingPercentage: percentageOf(path, info.stagingPercentage),
     entries: [...files, ...packages].map((file) => ({
       name: nameOfUrl(path, file.url ?? file.path),
       size: sizeOf(path, file.size),
       digests: [digest(path, 'sha512', decodeBase64(file.sha512))],
     })),
   };
+}
+
+/** What feeds other than electron-builder's do not state. */
+const STATES_NO_MORE = {
+  version: undefined,
+  minimumSystemVersion: undefined,
+  stagingPercentage: undefined,
+};
+
+function percentageOf(path: string, value: unknown): number | undefined {
+  if (value === undefined || value === null) return undefined;
+  if (typeof value === 'number' && value >= 0 && value <= 100) return value;
+  throw refusal(
+    path,
+    `it states the stagingPercentage ${String(value).slice(0, 40)}, which is not a number from 0 to 100. Correct it in the settings of the build tool.`,
+  );
 }
 
 /** Lines of `SHA1 name size`. electron-winstaller keeps the lines of earlier versions in the file. */
@@ -89,7 +108,7 @@ function parseSquirrelReleases(path: string, text: string): Feed | undefined {
     const digests = [digest(path, 'sha1', sha1)];
     return { name: nameOfUrl(path, url), size: Number(size), digests };
   });
-  return { version: undefined, minimumSystemVersion: undefined, entries };
+  return { ...STATES_NO_MORE, entries };
 }
 
 /** Velopack lists all versions that it knows; only the one that is published counts. */
@@ -105,7 +124,7 @@ function parseVelopackFeed(path: string, text: string, version: string): Feed | 
         .filter((key) => typeof asset[key] === 'string' && asset[key] !== '')
         .map((key) => digest(path, key === 'SHA1' ? 'sha1' : 'sha256', String(asset[key]))),
     }));
-  return { version: undefined, minimumSystemVersion: undefined, entries };
+  return { ...STATES_NO_MORE, entries };
 }
 
 function digest(path: string, algorithm: DigestAlgorithm, text: string): FeedEntry['digests'][0] {

@@ -1,7 +1,7 @@
 import { realpath } from 'node:fs/promises';
 import { AppError } from '../errors.ts';
 import { attachFeed } from './attach-feed.ts';
-import type { BuildOutput, BuiltArtifact, SkippedFile } from './build-output.ts';
+import type { BuildOutput, BuiltArtifact, SkippedFile, StagedShare } from './build-output.ts';
 import { checkUnique, dropOlderPackages, refuseForgottenVersion } from './check-packages.ts';
 import { parsePathArgument } from './descriptor.ts';
 import { createDraft, type Draft, finishDraft } from './draft.ts';
@@ -31,6 +31,7 @@ export async function readBuildOutput(request: {
 }): Promise<BuildOutput> {
   const { version } = request;
   const skipped: SkippedFile[] = [];
+  let staged: StagedShare | null = null;
   const sources = await collect(request.paths, skipped);
   const drafts = new Map<string, Draft>();
   for (const source of sources) {
@@ -48,14 +49,30 @@ export async function readBuildOutput(request: {
     if (unused !== undefined) skipped.push(unused);
   }
   for (const source of sources.filter(isFeed)) {
-    skipped.push(await attachFeed(source, [...drafts.values()], version));
+    const attached = await attachFeed(source, [...drafts.values()], version);
+    skipped.push(attached.skipped);
+    staged = joinStaged(staged, source.path, attached.stagingPercentage);
   }
   skipped.push(...dropOlderPackages(drafts));
   for (const draft of drafts.values()) refuseEmptyInstaller(draft);
   const artifacts = [...drafts.values()].map((draft) => finishDraft(draft, version));
   checkSomething(request.paths, artifacts, skipped);
   checkUnique(artifacts);
-  return { artifacts, skipped };
+  return { artifacts, skipped, staged };
+}
+
+/** @throws AppError `invalid_artifact` for feeds that contradict each other */
+function joinStaged(
+  before: StagedShare | null,
+  path: string,
+  percentage: number | undefined,
+): StagedShare | null {
+  if (percentage === undefined) return before;
+  if (before === null || before.percentage === percentage) return { percentage, statedIn: path };
+  throw refusal(
+    path,
+    `it states the stagingPercentage ${percentage}, and ${before.statedIn} states ${before.percentage}. A release has one rollout: build with one value.`,
+  );
 }
 
 /** With a stated format even a YAML file is a package. */

@@ -104,8 +104,8 @@ async function findHint(deps: WriterDeps, from: number): Promise<number> {
   });
 }
 
-/** The changes that add offers. All other changes must be possible even when a revision is at its size limit. */
-const ADDS: ReadonlySet<ChangeKind> = new Set(['publish', 'promote']);
+/** The changes that add text. All other changes must be possible even when a revision is at its size limit. */
+const ADDS: ReadonlySet<ChangeKind> = new Set(['publish', 'promote', 'rollout']);
 
 function refuseTooLarge(application: string, channels: Channels): void {
   if (withdrawnBytes(channels) <= REVISION_BYTES_MAX) return;

@@ -19,6 +19,7 @@ import {
   timeSchema,
   versionSchema,
 } from './manifest-document.ts';
+import { rolloutOf, rolloutSchema } from './rollout-document.ts';
 
 /** Catalog revision v1: the state of every channel of an application, one object per change. */
 
@@ -57,6 +58,7 @@ export const offerSchema = z.object({
   requires: rangeSchema,
   mandatory_for: rangeSchema,
   ends_native: endsNativeSchema,
+  rollout: rolloutSchema.optional(),
   artifacts: z
     .array(
       z.object({
@@ -78,7 +80,15 @@ export const channelSchema = z.object({
     .describe('The versions that it listed before and lists no longer.'),
 });
 
-const CHANGE_KINDS = ['publish', 'promote', 'pause', 'resume', 'yank', 'retire'] as const;
+const CHANGE_KINDS = [
+  'publish',
+  'promote',
+  'rollout',
+  'pause',
+  'resume',
+  'yank',
+  'retire',
+] as const;
 
 export const revisionSchema = z.object({
   schema_version: z.literal(SCHEMA_VERSION),
@@ -188,6 +198,7 @@ export function createOfferParser(): (json: OfferJson) => Offer {
     requires: rangeOf(json.requires, '/requires'),
     mandatoryFor: rangeOf(json.mandatory_for, '/mandatory_for'),
     endsNative: endsNativeOf(json),
+    rollout: rolloutOf(json.rollout),
     artifacts: artifactsOf(json.artifacts),
   });
 }

@@ -89,13 +89,16 @@ function* createViewsInSteps(
   return views;
 }
 
+/** Every rollout that leads to everybody has done so. */
+const AT_THE_END = Number.POSITIVE_INFINITY;
+
 /** The offers that most clients get: on each channel, the newest for each platform and architecture. */
 export function headOffers(snapshot: Snapshot): readonly Offer[] {
   const heads = new Set<Offer>();
   for (const channel of snapshot.channels.values()) {
     for (const platform of PLATFORMS) {
       for (const arch of [...ARCHES, null]) {
-        const offer = newestFor(channel, visitorOn(platform, arch));
+        const offer = newestFor(channel, visitorOn(platform, arch), AT_THE_END);
         if (offer !== undefined) heads.add(offer);
       }
     }

@@ -2,6 +2,7 @@ import { AppError } from '../errors.ts';
 import { runAtOnce, type Steps, sortInSteps } from '../steps.ts';
 import { newestFirst, type Offer } from './offer.ts';
 import { indexByMachine, type MachineIndex, NO_OFFERS } from './offers-by-machine.ts';
+import { createRolloutStages, type RolloutStage } from './rollout.ts';
 import { isPrerelease, type Version, versionText } from './version.ts';
 
 /** Channels: named lists of offers, and what a client of a channel sees. */
@@ -65,6 +66,8 @@ export interface ChannelView {
   readonly offers: readonly Offer[];
   /** The `offers` with an artifact that runs on the machine. */
   readonly offersFor: MachineIndex;
+  /** @param now by the store's clock; milliseconds since the epoch */
+  rolloutStage(now: number): RolloutStage;
   /** The offer of a version, yanked or not. */
   offerOf(version: string): Offer | undefined;
   isRetired(version: string): boolean;
@@ -99,6 +102,7 @@ export function* createChannelViewInSteps(
     inheritsFrom: seen?.name ?? null,
     offers,
     offersFor,
+    rolloutStage: createRolloutStages(offers.map(({ rollout }) => rollout)),
     offerOf: (version) => byVersion.get(version),
     isRetired: (version) => channel.retired.has(version) || seen?.retired.has(version) === true,
     // Created on first use: few services restrict the stable channel.
@@ -118,6 +122,7 @@ export function createClosedView(name: string): ChannelView {
     inheritsFrom: null,
     offers: [],
     offersFor: NO_OFFERS,
+    rolloutStage: createRolloutStages([]),
     offerOf: () => undefined,
     isRetired: () => false,
     own: () => view,

@@ -1,7 +1,9 @@
 import type { ChannelView } from './channel.ts';
 import { chooseArtifact, suits } from './choose-artifact.ts';
+import { installationBytes } from './installation-bucket.ts';
 import type { Offer, OfferedArtifact } from './offer.ts';
 import { nextWhole } from './offers-by-machine.ts';
+import { admits, EVERYBODY, type Rollout, shareAt } from './rollout.ts';
 import type { MachineQuery, UpdateQuery } from './update-query.ts';
 import { compareVersions, inRange, versionText } from './version.ts';
 
@@ -11,7 +13,8 @@ type Obstacle =
   | 'unsupported_format'
   | 'unsupported_os_version'
   | 'must_step_through'
-  | 'paused';
+  | 'paused'
+  | 'held_by_rollout';
 
 export type Reason = 'offer' | 'up_to_date' | 'no_release' | 'not_entitled' | Obstacle;
 
@@ -44,11 +47,13 @@ const STEPS_MAX = 20;
 /**
  * Decides which newer release a client is offered, if any.
  *
- * Pure, total and deterministic. It goes through the offers from the newest, and the first offer that every rule
+ * Pure, total and deterministic: equal questions get equal answers. It goes through the offers from the newest, and the first offer that every rule
  * admits wins. Without one, the reason is that of the newest offer above the client's version. A closed channel is
  * checked first: any other answer would reveal something about it.
+ *
+ * @param now by the store's clock; milliseconds since the epoch
  */
-export function decideUpdate(query: UpdateQuery, channel: ChannelView): Decision {
+export function decideUpdate(query: UpdateQuery, channel: ChannelView, now: number): Decision {
   if (!channel.isOpen) return NOT_ENTITLED;
   const newest = channel.offers[0];
   if (newest === undefined) return { reason: 'no_release', path: NO_STEPS };
@@ -58,6 +63,7 @@ export function decideUpdate(query: UpdateQuery, channel: ChannelView): Decision
   // No release has ever had the client's formats: the newest offer gives the reason, and no other offer is examined.
   const end = query.formats?.some((format) => formats.has(format)) === false ? 1 : offers.length;
   const takes = takesOf(query);
+  const isReached = reachedBy(query, now);
   const path: Step[] = [];
   let index = nextWhole(machine, -1, takes);
   // The newest offer gives the reason even when the index skips it.
@@ -68,7 +74,7 @@ export function decideUpdate(query: UpdateQuery, channel: ChannelView): Decision
   for (; index < end; index = nextWhole(machine, index, takes)) {
     const offer = offers[index];
     if (offer === undefined || !isNewer(offer, query)) break;
-    const judgement = judgeOffer(offer, query);
+    const judgement = judgeOffer(offer, query, isReached);
     const outcome = typeof judgement === 'string' ? judgement : 'offer';
     if (path.length < STEPS_MAX) path.push({ version: versionText(offer.version), outcome });
     if (typeof judgement !== 'string') {
@@ -100,7 +106,11 @@ function takesOf(query: MachineQuery): (artifact: OfferedArtifact) => boolean {
 }
 
 /** The artifact to offer, or the obstacle. */
-function judgeOffer(offer: Offer, query: UpdateQuery): OfferedArtifact | Obstacle {
+function judgeOffer(
+  offer: Offer,
+  query: UpdateQuery,
+  isReached: (rollout: Rollout) => boolean,
+): OfferedArtifact | Obstacle {
   const choice = chooseArtifact(offer.artifacts, query);
   if ('refused' in choice) return choice.refused;
   if (offer.requires !== null && query.purpose === 'update') {
@@ -108,7 +118,21 @@ function judgeOffer(offer: Offer, query: UpdateQuery): OfferedArtifact | Obstacl
     const admitted = query.currentVersion !== null && inRange(query.currentVersion, offer.requires);
     if (!admitted) return 'must_step_through';
   }
-  return offer.status === 'active' ? choice.artifact : 'paused';
+  if (offer.status !== 'active') return 'paused';
+  const isHeld = offer.rollout !== null && !isReached(offer.rollout);
+  return isHeld ? 'held_by_rollout' : choice.artifact;
+}
+
+/** Whether a rollout has reached the client: it hashes the client's id once, for all releases. */
+function reachedBy(
+  { application, installationId }: UpdateQuery,
+  now: number,
+): (rollout: Rollout) => boolean {
+  let installation: Uint8Array | null = null;
+  return (rollout) => {
+    if (installationId !== null) installation ??= installationBytes(application, installationId);
+    return admits(rollout, installation, now);
+  };
 }
 
 function isNewer(offer: Offer, query: UpdateQuery): boolean {
@@ -124,16 +148,28 @@ function isMandatory(offer: Offer, query: UpdateQuery): boolean {
 }
 
 /**
- * The newest release for a machine, with any format and required system version. A website shows it as the latest
- * version. Undefined when there is none.
+ * The newest release that every client on a machine is offered, with any format and required system version. A website
+ * shows it as the latest version. Undefined when there is none.
+ *
+ * @param now as for {@link decideUpdate}
  */
-export function newestFor(channel: ChannelView, query: MachineQuery): Offer | undefined {
+export function newestFor(
+  channel: ChannelView,
+  query: MachineQuery,
+  now: number,
+): Offer | undefined {
   const machine = channel.offersFor(query.platform, query.arch);
   const takes = takesOf(query);
   const { offers } = machine;
   for (let index = -1; index < offers.length; ) {
     index = nextWhole(machine, index, takes);
-    if (offers[index]?.status === 'active') return offers[index];
+    const offer = offers[index];
+    if (offer !== undefined && isForEverybody(offer, now)) return offer;
   }
   return undefined;
+}
+
+/** Whether no client has to wait for the release. */
+export function isForEverybody({ status, rollout }: Offer, now: number): boolean {
+  return status === 'active' && (rollout === null || shareAt(rollout.ramp, now) === EVERYBODY);
 }

@@ -1,4 +1,5 @@
 import type { ArtifactIdentity } from './release.ts';
+import type { Rollout } from './rollout.ts';
 import type { SignatureScheme } from './signature.ts';
 import type { Target } from './target.ts';
 import { compareVersions, type Version, type VersionRange } from './version.ts';
@@ -27,6 +28,8 @@ export interface Offer {
   readonly mandatoryFor: VersionRange | null;
   /** Targets whose native builds end: from this version on their machines get other builds that run there. */
   readonly endsNative: readonly Target[];
+  /** Null: every client is offered it. */
+  readonly rollout: Rollout | null;
   readonly artifacts: readonly OfferedArtifact[];
 }
 

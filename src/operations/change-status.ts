@@ -4,19 +4,14 @@ import {
   changeCatalog,
   type WriterDeps,
 } from '../catalog/change.ts';
-import {
-  type ChangeKind,
-  type ChannelJson,
-  channelEntries,
-  jsonBytes,
-  type OfferJson,
-  REASON_BYTES_MAX,
-} from '../catalog/revision-document.ts';
+import type { ChangeKind, ChannelJson, OfferJson } from '../catalog/revision-document.ts';
+import { withClockMoved, withClockRead } from '../catalog/rollout-document.ts';
 import { parseChannelName } from '../domain/channel.ts';
 import { parseVersion } from '../domain/version.ts';
 import { AppError } from '../errors.ts';
 import { type ForeseenUpdate, foreseeUpdates } from './foresee-updates.ts';
-import { unknownApplication, unknownChannel, unknownVersion } from './unknown-release.ts';
+import { channelsListing, refuseLongReason } from './listed-release.ts';
+import { unknownApplication } from './unknown-release.ts';
 
 export type StatusVerb = Extract<ChangeKind, 'pause' | 'resume' | 'yank' | 'retire'>;
 
@@ -45,16 +40,33 @@ export interface StatusChanged extends Committed {
 }
 
 /** The offer after a change of status; undefined when it has that status already. */
-type Edit = (offer: OfferJson, request: StatusRequest) => OfferJson | 'drop' | undefined;
+type Edit = (
+  offer: OfferJson,
+  request: StatusRequest,
+  now: number,
+) => OfferJson | 'drop' | undefined;
 
 const EDITS: Readonly<Record<StatusVerb, Edit>> = {
-  pause: (offer, { reason }) => {
+  pause: (offer, { reason }, now) => {
     refuseYanked(offer, 'paused');
-    return offer.status === 'paused' ? undefined : { ...offer, status: 'paused', reason };
+    if (offer.status === 'paused') return undefined;
+    const { rollout } = offer;
+    return {
+      ...offer,
+      ...{ status: 'paused', reason },
+      ...(rollout && { rollout: withClockRead(rollout, now) }),
+    };
   },
-  resume: (offer, { reason }) => {
+  // The plan of a rollout stands still while the release is paused.
+  resume: (offer, { reason }, now) => {
     refuseYanked(offer, 'resumed');
-    return offer.status === 'active' ? undefined : { ...offer, status: 'active', reason };
+    if (offer.status === 'active') return undefined;
+    const { rollout } = offer;
+    return {
+      ...offer,
+      ...{ status: 'active', reason },
+      ...(rollout && { rollout: withClockMoved(rollout, now) }),
+    };
   },
   yank: (offer, { reason }) =>
     offer.status === 'yanked' ? undefined : { ...offer, status: 'yanked', reason },
@@ -76,11 +88,7 @@ export async function changeStatus(
   request: StatusRequest,
 ): Promise<StatusChanged> {
   parseVersion(request.version);
-  const reasonBytes = jsonBytes(request.reason);
-  if (reasonBytes > REASON_BYTES_MAX) {
-    const detail = `The reason has ${reasonBytes} bytes, and the history keeps at most ${REASON_BYTES_MAX}. Shorten it.`;
-    throw new AppError('invalid_request', detail, { issues: [{ pointer: '/reason', detail }] });
-  }
+  refuseLongReason(request.reason);
   const only = request.channel === undefined ? undefined : parseChannelName(request.channel);
   let touched: readonly string[] = [];
   let listed: readonly ListedStatus[] = [];
@@ -92,7 +100,7 @@ export async function changeStatus(
     const listing = channelsListing(before, request, only);
     const edited = new Map<string, ChannelJson>();
     for (const [name, channel] of listing) {
-      const changed = editChannel(channel, request, EDITS[verb]);
+      const changed = editChannel(channel, request, EDITS[verb], deps.clock.now());
       if (changed !== undefined) edited.set(name, changed);
     }
     touched = edited.size > 0 ? [...edited.keys()] : listing.map(([name]) => name);
@@ -106,7 +114,8 @@ export async function changeStatus(
     };
   });
   // Runs after the commit, so that an error here cannot prevent the withdrawal of a release.
-  const clients = states === undefined ? [] : foreseeUpdates(states, request.version, touched);
+  const clients =
+    states === undefined ? [] : foreseeUpdates(states, request.version, touched, deps.clock.now());
   return { ...committed, channels: touched, listed, clients };
 }
 
@@ -115,30 +124,11 @@ function statusOn(channels: Channels, channel: string, version: string): ListedS
   return { channel, status: offer?.status ?? 'retired', reason: offer?.reason ?? null };
 }
 
-/** The channels that list the version; without one, the channels that it was retired from. */
-function channelsListing(
-  channels: Channels,
-  request: StatusRequest,
-  only: string | undefined,
-): readonly [string, ChannelJson][] {
-  const { application, version } = request;
-  if (only !== undefined && !Object.hasOwn(channels, only)) {
-    throw unknownChannel(application, only, channels);
-  }
-  const asked = channelEntries(channels).filter(([name]) => only === undefined || name === only);
-  const offering = asked.filter(([, { offers }]) =>
-    offers.some((offer) => offer.version === version),
-  );
-  if (offering.length > 0) return offering;
-  const retired = asked.filter(([, channel]) => channel.retired.includes(version));
-  if (retired.length > 0) return retired;
-  throw unknownVersion(application, version, channels, only);
-}
-
 function editChannel(
   channel: ChannelJson,
   request: StatusRequest,
   edit: Edit,
+  now: number,
 ): ChannelJson | undefined {
   const offer = channel.offers.find((candidate) => candidate.version === request.version);
   if (offer === undefined) {
@@ -149,7 +139,7 @@ function editChannel(
       `${request.version} was retired, so its status cannot change. Publish a new version.`,
     );
   }
-  const edited = edit(offer, request);
+  const edited = edit(offer, request, now);
   if (edited === undefined) return undefined;
   const others = channel.offers.filter((candidate) => candidate !== offer);
   return edited === 'drop'

@@ -1,4 +1,4 @@
-import type { Channels } from '../catalog/change.ts';
+import type { Channels, WriterDeps } from '../catalog/change.ts';
 import { endsNativeJsonOf } from '../catalog/manifest-document.ts';
 import {
   type ChannelJson,
@@ -18,6 +18,7 @@ import {
 } from '../domain/version.ts';
 import { AppError } from '../errors.ts';
 import { known } from './name-hint.ts';
+import { type RequestedRollout, startRollout } from './start-rollout.ts';
 
 /** Rules about the releases that a channel accepts. Every commit runs these checks on the state that it changes. */
 
@@ -30,6 +31,8 @@ export interface Admission {
   readonly allowPrerelease: boolean;
   /** Whether the release may be mandatory for versions that cannot reach it. */
   readonly allowStranded?: boolean;
+  /** Undefined: every client is offered the release at once. */
+  readonly rollout?: RequestedRollout | undefined;
 }
 
 /**
@@ -149,4 +152,30 @@ export function withOffer(
   const endsNative = findEnded(parseOffers(offers), parseVersion(offer.version));
   const added = { ...rest, ...endsNativeJsonOf({ endsNative }) };
   return { ...channels, [name]: { ...channel, offers: [...others, added] } };
+}
+
+/**
+ * The offer with the rollout that the publisher asks for. An offer that is there already keeps its own: several
+ * machines publish one release, each with the same options.
+ *
+ * @param existing the offer that the channel has already
+ * @throws AppError `invalid_rollout`; `status_forbids` when every client is offered the release already
+ */
+export function withRollout(
+  deps: Pick<WriterDeps, 'clock' | 'randomness'>,
+  offer: OfferJson,
+  existing: OfferJson | undefined,
+  { channel, rollout: requested }: Admission,
+): OfferJson {
+  const { rollout: _copied, ...rest } = offer;
+  if (existing === undefined) {
+    if (requested === undefined) return rest;
+    return { ...rest, rollout: startRollout(deps, requested, undefined) };
+  }
+  if (existing.rollout !== undefined) return { ...rest, rollout: existing.rollout };
+  if (requested === undefined) return rest;
+  throw new AppError(
+    'status_forbids',
+    `Every client of ${channel} is offered ${offer.version} already, so no rollout can begin with it. Leave out --rollout, or stagingPercentage in the settings of the build tool; or set the share yourself: slipway rollout ${offer.version} 5%.`,
+  );
 }

@@ -49,9 +49,9 @@ function withLink(
   found: FoundUpdate,
 ): UpdateCheck | Promise<UpdateCheck> {
   const { offered } = found;
-  if (offered === undefined) return answerOf(query, found, undefined);
+  if (offered === undefined) return answerOf(deps, query, found, undefined);
   const link = issueLink(deps.links, query.application, offered.artifact, 'GET');
-  return whenKnown(link, (signed) => answerOf(query, found, linked(offered, signed)));
+  return whenKnown(link, (signed) => answerOf(deps, query, found, linked(offered, signed)));
 }
 
 function linked({ release, artifact, mandatory }: OfferedUpdate, link: PresignedUrl): LinkedUpdate {
@@ -59,11 +59,12 @@ function linked({ release, artifact, mandatory }: OfferedUpdate, link: Presigned
 }
 
 function answerOf(
+  { clock }: LinkDeps,
   query: UpdateQuery,
   { channel, revision, decision }: FoundUpdate,
   offered: LinkedUpdate | undefined,
 ): UpdateCheck {
-  const latest = newestFor(channel, query);
+  const latest = newestFor(channel, query, clock.now());
   return {
     channel: channel.name,
     revision,

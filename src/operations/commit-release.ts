@@ -17,6 +17,7 @@ import {
   leftBehindOn,
   newestAbove,
   withOffer,
+  withRollout,
 } from './channel-rules.ts';
 import { type Contribution, contains, isSameRelease, mergeRelease } from './merge-release.ts';
 import { readFixed, readOffered } from './read-offered.ts';
@@ -32,6 +33,7 @@ interface OfferedFacts {
   readonly newerVersion: string | null;
   /** The status of the offer: a paused release that gets another platform stays paused. */
   readonly status: OfferJson['status'];
+  readonly rollout: OfferJson['rollout'];
 }
 
 export interface CommittedRelease extends Committed, OfferedFacts {
@@ -106,7 +108,8 @@ async function commitOffer(
       return undefined;
     }
     const existing = channel.offers.find((offer) => offer.version === mine.version);
-    const offer = withKept(offerJsonOf(manifest.release, manifest), existing);
+    const kept = withKept(offerJsonOf(manifest.release, manifest), existing);
+    const offer = withRollout(deps, kept, existing, admission);
     const after = withOffer(channels, name, channel, offer);
     facts = {
       createdChannel: !Object.hasOwn(channels, name),
@@ -114,6 +117,7 @@ async function commitOffer(
       leftBehind: leftBehindOn(after, name, version),
       newerVersion: newestAbove(channel, version),
       status: offer.status,
+      rollout: offer.rollout,
     };
     if (existing !== undefined && isCovered(existing.manifest, offered, mine)) return undefined;
     if (existing === undefined && !admission.allowStranded) refuseStranding(after, name, offer);

@@ -1,6 +1,8 @@
 import type { Catalog } from '../catalog/catalog.ts';
 import type { Snapshot } from '../catalog/snapshot.ts';
+import type { Clock } from '../clock.ts';
 import type { ChannelView } from '../domain/channel.ts';
+import { isForEverybody } from '../domain/decide-update.ts';
 import type { Offer } from '../domain/offer.ts';
 import {
   ARCHES,
@@ -31,7 +33,7 @@ export type DescribedApplication =
 interface DescribedChannel {
   readonly name: string;
   readonly releasesCount: number;
-  /** The newest offered version; null when there is none. */
+  /** The newest version that every client is offered; null when there is none. */
   readonly newest: { readonly version: string; readonly releasedAt: string } | null;
 }
 
@@ -45,11 +47,13 @@ export interface DescribeCatalogDeps {
   readonly catalog: Pick<Catalog, 'health' | 'application'>;
   /** False for a channel that is open to some tiers only: its name is not public either. */
   readonly isPublic: (application: string, channel: string) => boolean;
+  /** With the store's time: rollouts advance by it. */
+  readonly clock: Pick<Clock, 'now'>;
 }
 
 /**
  * Describes all published applications, from memory and in steps. An application is described again when it has
- * another snapshot: that takes time in proportion to its offers.
+ * another snapshot, or a rollout is complete: that takes time in proportion to its offers.
  */
 export interface CatalogDescriber {
   /**
@@ -60,13 +64,18 @@ export interface CatalogDescriber {
 }
 
 export function createCatalogDescriber(deps: DescribeCatalogDeps): CatalogDescriber {
-  const bySnapshot = new WeakMap<Snapshot, DescribedApplication>();
+  const bySnapshot = new WeakMap<
+    Snapshot,
+    { completed: number; described: DescribedApplication }
+  >();
   const describe = function* (application: string): Steps<DescribedApplication> {
     const snapshot = deps.catalog.application(application).snapshot();
+    const now = deps.clock.now();
     const known = bySnapshot.get(snapshot);
-    if (known !== undefined) return known;
-    const described = yield* describeApplication(deps, application, snapshot);
-    bySnapshot.set(snapshot, described);
+    const completed = completedRollouts(snapshot, now);
+    if (known?.completed === completed) return known.described;
+    const described = yield* describeApplication(deps, application, snapshot, now);
+    bySnapshot.set(snapshot, { completed, described });
     return described;
   };
   const describeAll = function* (): Steps<readonly DescribedApplication[]> {
@@ -85,10 +94,15 @@ export function createCatalogDescriber(deps: DescribeCatalogDeps): CatalogDescri
   return { describe: () => runInTurns(describeAll()) };
 }
 
+function completedRollouts({ channels }: Snapshot, now: number): number {
+  return [...channels.values()].reduce((sum, view) => sum + view.rolloutStage(now).completed, 0);
+}
+
 function* describeApplication(
   { isPublic }: DescribeCatalogDeps,
   application: string,
   { revision, channels }: Snapshot,
+  now: number,
 ): Steps<DescribedApplication> {
   const shown = [...channels.values()]
     .filter(({ name }) => isPublic(application, name))
@@ -112,14 +126,14 @@ function* describeApplication(
     application,
     isAvailable: true,
     revision: revision.signed.revision,
-    channels: shown.map(describeChannel),
+    channels: shown.map((channel) => describeChannel(channel, now)),
     releasesCount: versions.size,
     machines: machinesOf(lists),
   };
 }
 
-function describeChannel({ name, offers }: ChannelView): DescribedChannel {
-  const newest = offers.find(({ status }) => status === 'active');
+function describeChannel({ name, offers }: ChannelView, now: number): DescribedChannel {
+  const newest = offers.find((offer) => isForEverybody(offer, now));
   return {
     name,
     releasesCount: offers.length,

@@ -40,7 +40,7 @@ export function findDownload(
   const { channel } = openChannel(deps, application, query.channel, tier);
   const offer =
     version === null
-      ? newestOffer(channel, query)
+      ? newestOffer(deps, channel, query)
       : offerByVersion(deps, application, { channel: query.channel, version, tier });
   return whenKnown(offer, (known) =>
     whenKnown(application.release(known), (release) => {
@@ -73,8 +73,8 @@ function linkFile(
   }));
 }
 
-function newestOffer(channel: ChannelView, query: UpdateQuery): Offer {
-  const decision = decideUpdate(query, channel);
+function newestOffer({ clock }: ServiceDeps, channel: ChannelView, query: UpdateQuery): Offer {
+  const decision = decideUpdate(query, channel, clock.now());
   if (decision.reason === 'offer') return decision.offer;
   throw refusal(decision.reason, query, null);
 }

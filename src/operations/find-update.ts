@@ -37,7 +37,7 @@ export function findUpdate(
 ): FoundUpdate | Promise<FoundUpdate> {
   const application = deps.catalog.application(query.application);
   const seen = seeChannel(deps, application, query.channel, tier);
-  const decision = decideUpdate(query, seen.channel);
+  const decision = decideUpdate(query, seen.channel, deps.clock.now());
   if (decision.reason !== 'offer') return join(seen, decision, undefined);
   return whenKnown(application.release(decision.offer), (release) =>
     release === undefined

@@ -32,12 +32,13 @@ export interface ForeseenUpdate {
  *
  * @param before the state that still lists the version, and so its targets
  * @param after the state that the clients are answered from @param changed the channels on which the offer of the
- *   version differs between the two
+ *   version differs between the two @param now by the store's clock
  */
 export function foreseeUpdates(
   { before, after }: { readonly before: Channels; readonly after: Channels },
   version: string,
   changed: readonly string[],
+  now: number,
 ): readonly ForeseenUpdate[] {
   const artifacts = artifactsOf(before, version);
   const installed = parseVersion(version);
@@ -46,7 +47,7 @@ export function foreseeUpdates(
     .flatMap(([name, view]) => {
       const versions = versionsUpTo(after, view, installed);
       return targetsOf(artifacts).flatMap((artifact) =>
-        groupAnswers(name, artifact, versions, view),
+        groupAnswers(name, artifact, versions, view, now),
       );
     });
 }
@@ -123,10 +124,11 @@ function groupAnswers(
   artifact: OfferedArtifact,
   versions: readonly Version[],
   view: ChannelView,
+  now: number,
 ): readonly ForeseenUpdate[] {
   const groups: ForeseenUpdate[] = [];
   for (const version of versions) {
-    const decision = decideUpdate(updateQuestion(channel, artifact, version), view);
+    const decision = decideUpdate(updateQuestion(channel, artifact, version), view, now);
     const answer = {
       offered: decision.reason === 'offer' ? versionText(decision.offer.version) : null,
       reason: decision.reason,

@@ -1,4 +1,5 @@
 import { chooseArtifact } from '../domain/choose-artifact.ts';
+import { isForEverybody } from '../domain/decide-update.ts';
 import type { Offer } from '../domain/offer.ts';
 import type { Release } from '../domain/release.ts';
 import type { UpdateQuery } from '../domain/update-query.ts';
@@ -45,7 +46,7 @@ export function listChannel(
       olderReleases,
     });
     if (olderMax === 0) return list(NO_RELEASES);
-    return loadOlder(deps, query, olderOffers(found, query).slice(0, olderMax)).then(list);
+    return loadOlder(deps, query, olderOffers(deps, found, query).slice(0, olderMax)).then(list);
   });
 }
 
@@ -66,7 +67,12 @@ async function loadOlder(
   return releases;
 }
 
-function olderOffers({ channel, decision }: FoundUpdate, query: UpdateQuery): readonly Offer[] {
+function olderOffers(
+  { clock }: ServiceDeps,
+  { channel, decision }: FoundUpdate,
+  query: UpdateQuery,
+): readonly Offer[] {
+  const now = clock.now();
   const { platform, arch, currentVersion } = query;
   const isOlder = (offer: Offer): boolean => {
     if (decision.reason === 'offer') {
@@ -76,11 +82,11 @@ function olderOffers({ channel, decision }: FoundUpdate, query: UpdateQuery): re
   };
   return channel
     .offersFor(platform, arch)
-    .offers.filter((offer) => isOlder(offer) && isInstallable(offer, query));
+    .offers.filter((offer) => isOlder(offer) && isInstallable(offer, query, now));
 }
 
-function isInstallable(offer: Offer, query: UpdateQuery): boolean {
-  if (offer.status !== 'active') return false;
+function isInstallable(offer: Offer, query: UpdateQuery, now: number): boolean {
+  if (!isForEverybody(offer, now)) return false;
   if ('refused' in chooseArtifact(offer.artifacts, query)) return false;
   const { currentVersion } = query;
   if (offer.requires === null) return true;

@@ -1,7 +1,7 @@
 import type { ChannelView } from '../domain/channel.ts';
 import { comparePreference } from '../domain/choose-artifact.ts';
 import { admittedArches } from '../domain/compatible-arches.ts';
-import { newestFor } from '../domain/decide-update.ts';
+import { isForEverybody, newestFor } from '../domain/decide-update.ts';
 import type { Offer } from '../domain/offer.ts';
 import { ARCHES, type Arch, PLATFORMS, type Platform } from '../domain/platform.ts';
 import type { Artifact, Release } from '../domain/release.ts';
@@ -58,7 +58,7 @@ export async function listLatest(
   const { channel, isRestricted, revision } = openChannel(deps, application, query.channel, tier);
   const downloads: { release: Release; artifact: Artifact; offer: Offer }[] = [];
   for (const platform of query.platform === null ? PLATFORMS : [query.platform]) {
-    for (const [arch, offer] of newestByArch(channel, platform, query.arch)) {
+    for (const [arch, offer] of newestByArch(channel, platform, query.arch, deps.clock.now())) {
       const release = await application.release(offer);
       // The stored release does not match its digest, so the catalog has dropped it: list the others.
       if (release === undefined) return listLatest(deps, query, tier);
@@ -76,15 +76,16 @@ export async function listLatest(
   return { revision, channel, isRestricted, release, downloads };
 }
 
-/** For each architecture, the newest active offer that has an artifact of it. */
+/** For each architecture, the newest offer that has an artifact of it and that every client is offered. */
 function newestByArch(
   channel: Parameters<typeof newestFor>[0],
   platform: Platform,
   wanted: Arch | null,
+  now: number,
 ): readonly (readonly [Arch, Offer])[] {
   if (wanted !== null) {
     // For one machine: the newest release that it can run, and the artifacts of that release that it can run.
-    const offer = newestFor(channel, visitorOn(platform, wanted));
+    const offer = newestFor(channel, visitorOn(platform, wanted), now);
     return offer === undefined
       ? []
       : admittedArches(platform, wanted).map((arch) => [arch, offer] as const);
@@ -92,7 +93,7 @@ function newestByArch(
   return ARCHES.flatMap((arch) => {
     const offer = channel.offers.find(
       (candidate) =>
-        candidate.status === 'active' &&
+        isForEverybody(candidate, now) &&
         candidate.artifacts.some((a) => a.platform === platform && a.arch === arch),
     );
     return offer === undefined ? [] : [[arch, offer] as const];

@@ -1,10 +1,13 @@
 import type { Catalog, ReadyApplication } from '../catalog/catalog.ts';
+import type { Clock } from '../clock.ts';
 import { type ChannelView, channelNamed } from '../domain/channel.ts';
 import { type TierTable, viewFor } from '../domain/tier.ts';
 import { AppError } from '../errors.ts';
 
 /** The dependencies of every question about a channel. */
 export interface ServiceDeps {
+  /** With the store's time: rollouts advance by it. */
+  readonly clock: Pick<Clock, 'now'>;
   readonly catalog: Catalog;
   readonly tiers: TierTable;
 }

@@ -13,7 +13,14 @@ import type { Target } from '../domain/target.ts';
 import { visitorOn } from '../domain/update-query.ts';
 import { compareVersions, parseVersion, type Version, versionText } from '../domain/version.ts';
 import { AppError } from '../errors.ts';
-import { admitToChannel, leftBehindOn, offersOf, withOffer } from './channel-rules.ts';
+import {
+  type Admission,
+  admitToChannel,
+  leftBehindOn,
+  offersOf,
+  withOffer,
+  withRollout,
+} from './channel-rules.ts';
 import { refuseStranding } from './refuse-stranding.ts';
 import { unknownApplication, unknownVersion } from './unknown-release.ts';
 
@@ -26,6 +33,8 @@ interface PromoteRequest {
   /** Whether to accept that the channel already offers a newer release to every target of this one. */
   readonly allowOlder?: boolean;
   readonly allowStranded?: boolean;
+  /** On this channel; undefined: every client is offered the release at once. */
+  readonly rollout?: Admission['rollout'];
 }
 
 interface Promoted extends Committed {
@@ -66,9 +75,9 @@ export async function promoteRelease(deps: WriterDeps, request: PromoteRequest):
       );
     }
     const isThere = own !== undefined && own.manifest.number >= source.manifest.number;
-    const offer = isThere
-      ? own
-      : { ...source, status: own?.status ?? source.status, reason: own?.reason ?? null };
+    const status = { status: own?.status ?? source.status, reason: own?.reason ?? null };
+    const promoted = withRollout(deps, { ...source, ...status }, own, { ...request, channel });
+    const offer = isThere ? own : promoted;
     const after = isThere ? channels : withOffer(channels, channel, admitted, offer);
     facts = {
       status: offer.status,
@@ -78,7 +87,7 @@ export async function promoteRelease(deps: WriterDeps, request: PromoteRequest):
     if (isThere) return undefined;
     if (own === undefined) {
       if (!request.allowStranded) refuseStranding(after, channel, offer);
-      if (!request.allowOlder) refuseOlder(after, channel, version);
+      if (!request.allowOlder) refuseOlder(after, channel, version, deps.clock.now());
     }
     return {
       change: { kind: 'promote', version: request.version, channels: [channel], reason: null },
@@ -111,11 +120,11 @@ function buildsOf(offer: OfferJson): Promoted['builds'] {
  *
  * @throws AppError `older_version`
  */
-function refuseOlder(channels: Channels, channel: string, version: Version): void {
+function refuseOlder(channels: Channels, channel: string, version: Version, now: number): void {
   const view = viewsOf(channels).get(channel);
   const targets = view?.offerOf(versionText(version))?.artifacts ?? [];
   const newer = targets.map(({ platform, arch }) => {
-    const newest = view === undefined ? undefined : newestFor(view, visitorOn(platform, arch));
+    const newest = view === undefined ? undefined : newestFor(view, visitorOn(platform, arch), now);
     return newest !== undefined && compareVersions(newest.version, version) > 0
       ? newest
       : undefined;

@@ -8,7 +8,7 @@ import type { Artifact, Release } from '../domain/release.ts';
 import type { Target } from '../domain/target.ts';
 import { parseRangeBelow, parseVersion } from '../domain/version.ts';
 import { AppError } from '../errors.ts';
-import { type Admission, admitToChannel, withOffer } from './channel-rules.ts';
+import { type Admission, admitToChannel, withOffer, withRollout } from './channel-rules.ts';
 import { type CommittedRelease, commitRelease } from './commit-release.ts';
 import { type Contribution, mergeRelease } from './merge-release.ts';
 import { known } from './name-hint.ts';
@@ -105,9 +105,10 @@ async function checkArtifacts(
   const fixed = await readFixed(deps, request, before, newest);
   const mine = contribution(request, hashed.map(withPlannedObjects), deps);
   const planned = mergeRelease(newest?.release, fixed, mine);
-  const isOffered = admitted.offers.some((offer) => offer.version === version);
-  if (!request.allowStranded && !isOffered) {
-    const offer = offerJsonOf(planned, { number: 1, digest: '' });
+  const existing = admitted.offers.find((offer) => offer.version === version);
+  const draft = offerJsonOf(planned, { number: 1, digest: '' });
+  const offer = withRollout(deps, draft, existing, request);
+  if (!request.allowStranded && existing === undefined) {
     refuseStranding(withOffer(before, channel, admitted, offer), channel, offer);
   }
   const named = [newest?.release, ...fixed].flatMap((release) => release?.artifacts ?? []);

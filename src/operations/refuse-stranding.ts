@@ -39,7 +39,9 @@ export function refuseStranding(channels: Channels, channel: string, offer: Offe
   const offers = state.offers.map((other) =>
     other.version === offer.version ? { ...other, status: 'active' as const } : other,
   );
-  const view = viewsOf({ ...channels, [channel]: { ...state, offers } }).get(channel);
+  const view = viewsOf(withoutRollouts({ ...channels, [channel]: { ...state, offers } })).get(
+    channel,
+  );
   if (view === undefined) return;
   const mustUpdate = representatives(
     [mandatoryFor, requires, ...rangesOf(view)],
@@ -59,6 +61,16 @@ export function refuseStranding(channels: Channels, channel: string, offer: Offe
   );
 }
 
+/** A rollout delays a release, but its clients are not stranded. */
+function withoutRollouts(channels: Channels): Channels {
+  return Object.fromEntries(
+    Object.entries(channels).map(([name, channel]) => [
+      name,
+      { ...channel, offers: channel.offers.map(({ rollout: _rollout, ...offer }) => offer) },
+    ]),
+  );
+}
+
 /** Whether updates lead a client to a version that is not in the range, one release after the other. */
 function leadsOn(
   view: ChannelView,
@@ -70,7 +82,7 @@ function leadsOn(
   let current = from;
   // Each step leads to a newer version, so this ends.
   while (inRange(current, mandatoryFor)) {
-    const decision = decideUpdate(updateQuestion(channel, artifact, current), view);
+    const decision = decideUpdate(updateQuestion(channel, artifact, current), view, 0);
     if (decision.reason !== 'offer') return false;
     current = decision.offer.version;
   }

@@ -42,6 +42,39 @@ const one = async (path: string) => {
 const yml = (stated: string, name: string, size: number) =>
   `version: ${stated}\nfiles:\n  - url: ${name}\n    sha512: ${Buffer.alloc(64).toString('base64')}\n    size: ${size}\n`;
 
+describe('the stagingPercentage of a feed', () => {
+  const build = (percentages: Record<string, string>) =>
+    files({
+      'App-1.0.0.dmg': 'abc',
+      'App Setup 1.0.0.exe': 'abc',
+      ...Object.fromEntries(
+        Object.entries(percentages).map(([name, stated]) => [
+          name,
+          `${yml(version, name === 'latest.yml' ? 'App Setup 1.0.0.exe' : 'App-1.0.0.dmg', 3)}${stated}\n`,
+        ]),
+      ),
+    });
+  const stagedIn = async (root: string) =>
+    (await readBuildOutput({ paths: [root], version })).staged;
+
+  test('is reported, with the feed that states it', async () => {
+    const root = await build({ 'latest.yml': 'stagingPercentage: 12.5', 'latest-mac.yml': '' });
+    expect(await stagedIn(root)).toEqual({
+      percentage: 12.5,
+      statedIn: join(root, 'latest.yml'),
+    });
+    expect(await stagedIn(await build({ 'latest.yml': '' }))).toBeNull();
+  });
+
+  test('is refused when it is no percentage, or feeds contradict each other', async () => {
+    expect(await refused(await build({ 'latest.yml': 'stagingPercentage: 101' }))).toMatch(
+      /stagingPercentage 101, which is not a number from 0 to 100/,
+    );
+    const both = { 'latest.yml': 'stagingPercentage: 5', 'latest-mac.yml': 'stagingPercentage: 6' };
+    expect(await refused(await build(both))).toMatch(/A release has one rollout/);
+  });
+});
+
 describe('a file that is named', () => {
   test('is inferred from its name alone', async () => {
     const root = await files({ 'App-1.0.0-arm64.dmg': 'x' });

@@ -6,6 +6,7 @@ import { parseVersion } from '../../src/domain/version.ts';
 import { createMemoryStore } from '../../src/object-store/memory.ts';
 import type { ObjectStore } from '../../src/object-store/object-store.ts';
 import { findUpdate } from '../../src/operations/find-update.ts';
+import { systemClock } from '../../src/system.ts';
 import { createSeededRandomness } from '../support/clock.ts';
 import { createFaultyStore, type FaultyStore } from '../support/faulty-store.ts';
 
@@ -133,7 +134,7 @@ const QUERY = {
 /** What a client on Windows is offered: a version, or why there is none. */
 export async function offered(catalog: Catalog, application = 'desktop'): Promise<string> {
   const answer = await findUpdate(
-    { catalog, tiers: DEFAULT_TIERS },
+    { catalog, tiers: DEFAULT_TIERS, clock: systemClock },
     { ...QUERY, application },
     null,
   );

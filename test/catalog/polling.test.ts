@@ -114,7 +114,12 @@ describe('a running catalog', () => {
     const catalog = await start(world);
     const download = (version: string) =>
       findDownload(
-        { catalog, tiers: DEFAULT_TIERS, links: createDownloadLinks(world.parts) },
+        {
+          catalog,
+          tiers: DEFAULT_TIERS,
+          clock: world.clock,
+          links: createDownloadLinks(world.parts),
+        },
         {
           application: 'desktop',
           channel: 'stable',

@@ -62,6 +62,7 @@ describe('the command line, from publish to retire', () => {
       manifest: 1,
       changed: true,
       newer_version: null,
+      rollout: null,
       left_behind: [],
       warnings: [],
       created_channel: false,
@@ -99,7 +100,7 @@ describe('the command line, from publish to retire', () => {
     ]);
     const [title, header, ...rows] = table.stdout.trimEnd().split('\n');
     expect(title).toBe('Releases of desktop in ./data (catalog revision 2):');
-    expect(header).toMatch(/^VERSION +CHANNEL +STATUS +RELEASED +PLATFORMS +REASON$/);
+    expect(header).toMatch(/^VERSION +CHANNEL +STATUS +OFFERED TO +RELEASED +PLATFORMS +REASON$/);
     expect(rows.map((row) => row.split(/ {2,}/).slice(0, 3))).toEqual([
       ['1.1.0', 'stable', 'active'],
       ['1.0.0', 'stable', 'active'],

@@ -1,8 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type Channel, createChannelView, createClosedView } from '../../src/domain/channel.ts';
+import {
+  type Channel,
+  type ChannelView,
+  createChannelView,
+  createClosedView,
+} from '../../src/domain/channel.ts';
 import { suits } from '../../src/domain/choose-artifact.ts';
-import { decideUpdate, newestFor } from '../../src/domain/decide-update.ts';
+import { decideUpdate as decideAt, newestFor as newestAt } from '../../src/domain/decide-update.ts';
 import { findLeftBehind } from '../../src/domain/native-builds.ts';
 import type { Offer, OfferedArtifact, OfferStatus } from '../../src/domain/offer.ts';
 import { ARCHES, FORMATS, PLATFORMS } from '../../src/domain/platform.ts';
@@ -34,6 +39,7 @@ function offer(version: string, fields: Partial<Offer> & { requiresText?: string
     requires: requiresText === undefined ? null : parseRange(requiresText, ''),
     mandatoryFor: null,
     endsNative: [],
+    rollout: null,
     artifacts: [WINDOWS],
     ...rest,
   };
@@ -73,6 +79,12 @@ function query(fields: Partial<UpdateQuery> & { from?: string } = {}): UpdateQue
     ...rest,
   };
 }
+
+/** Without a rollout, the time does not matter. */
+const NOW = 0;
+const decideUpdate = (asked: UpdateQuery, channel: ChannelView) => decideAt(asked, channel, NOW);
+const newestFor = (channel: ChannelView, asked: Parameters<typeof newestAt>[1]) =>
+  newestAt(channel, asked, NOW);
 
 const decide = (offers: readonly Offer[], fields?: Parameters<typeof query>[0]) => {
   const decision = decideUpdate(query(fields), view(offers));

@@ -37,6 +37,7 @@ const offers = fc
         releasedAt: '',
         requires: null,
         mandatoryFor: null,
+        rollout: null,
         ...fields,
       }),
     ),

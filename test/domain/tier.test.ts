@@ -58,6 +58,7 @@ describe('a channel as a tier sees it', () => {
     releasedAt: '2026-01-01T00:00:00Z',
     requires: null,
     mandatoryFor: null,
+    rollout: null,
     endsNative: [],
     artifacts: [],
   });

@@ -4,6 +4,7 @@ import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { artifactKey } from '../../src/catalog/keys.ts';
 import { pathOf } from '../../src/object-store/filesystem-names.ts';
+import type { PublishRequest } from '../../src/operations/publish-release.ts';
 import { signIn } from '../http/accounts/account-support.ts';
 import {
   createElectronClient,
@@ -39,13 +40,18 @@ const PACKAGES = {
   deb: { platform: 'linux', format: 'deb', extension: 'deb' },
 } as const;
 
-async function publishFor(kind: keyof typeof PACKAGES, version: string, filename?: string) {
+async function publishFor(
+  kind: keyof typeof PACKAGES,
+  version: string,
+  filename?: string,
+  request: Partial<PublishRequest> = {},
+) {
   const { extension, ...artifact } = PACKAGES[kind];
   const content = randomBytes(300_000);
   const directory = path.join(service.directory, version);
   const name = filename ?? `App-${version}.${extension}`;
   const built = await makeArtifact(directory, { ...artifact, filename: name, content });
-  const published = await publish(service, { version, artifacts: [built] });
+  const published = await publish(service, { version, artifacts: [built], ...request });
   await service.refresh();
   const stored = published.artifacts[0]?.artifact.object ?? '';
   const key = artifactKey('desktop', stored);
@@ -89,6 +95,22 @@ describe('on a directory store', () => {
       expect(await client.check()).toBeNull();
       expect(client.requests.map(({ status }) => status)).toEqual([200]);
     }
+  });
+
+  it('offers a staged release by the id that the client itself sends', async () => {
+    await publishFor('nsis', '1.0.0');
+    const rollout = { text: '50%', freezeWindows: [] };
+    await publishFor('nsis', '2.0.0', undefined, { rollout });
+    const offered = new Set<string | null>();
+    for (let client = 0; client < 60 && offered.size < 2; client++) {
+      const { check, requests } = await openClient({ kind: 'nsis', version: '1.0.0' });
+      const version = await check();
+      offered.add(version);
+      // The same client gets the same answer again.
+      expect(await check()).toBe(version);
+      expect(requests.every(({ status }) => status === 200)).toBe(true);
+    }
+    expect(offered).toEqual(new Set(['2.0.0', null]));
   });
 
   it.each([

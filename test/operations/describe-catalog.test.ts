@@ -47,7 +47,7 @@ describe('describing the catalog', () => {
       reason: null,
     });
   const describeAll = (isPublic: (application: string, channel: string) => boolean = () => true) =>
-    createCatalogDescriber({ catalog, isPublic }).describe();
+    createCatalogDescriber({ catalog, isPublic, clock: world.clock }).describe();
 
   it('lists the offered releases and their targets', async () => {
     await put('1.0.0');

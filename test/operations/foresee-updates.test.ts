@@ -35,7 +35,7 @@ function foresee(
   version: string,
   changed = ['stable'],
 ): readonly string[] {
-  return foreseeUpdates({ before, after }, version, changed).map(line);
+  return foreseeUpdates({ before, after }, version, changed, 0).map(line);
 }
 
 describe('the updates that clients get after a change', () => {

@@ -16,6 +16,7 @@ import {
   printJson,
   printTable,
 } from '../output.ts';
+import { presentShare } from '../rollout-report.ts';
 import { print, type Terminal } from '../terminal.ts';
 
 interface InspectOptions {
@@ -39,6 +40,7 @@ export async function releases(terminal: Terminal, options: InspectOptions): Pro
     return;
   }
   const where = context.place.text;
+  const now = context.clock.now();
   if (listed.length === 0)
     print(terminal, `No channel of ${application} in ${where} lists a release.`);
   else {
@@ -48,11 +50,12 @@ export async function releases(terminal: Terminal, options: InspectOptions): Pro
     );
     printTable(
       terminal,
-      ['version', 'channel', 'status', 'released', 'platforms', 'reason'],
+      ['version', 'channel', 'status', 'offered to', 'released', 'platforms', 'reason'],
       listed.map(({ channel, offer }) => [
         offer.version,
         channel,
         offer.status,
+        offer.status === 'active' ? presentShare(offer.rollout, now) : 'nobody',
         formatTime(offer.released_at),
         [...new Set(offer.artifacts.map(({ os, arch }) => `${os}-${arch}`))].sort().join(' '),
         offer.reason ?? '',
@@ -119,6 +122,7 @@ export async function show(
       status: offer.status,
       reason: offer.reason,
       manifest: offer.manifest,
+      rollout: offer.rollout ?? null,
     }));
     printJson(terminal, {
       app: application,
@@ -129,9 +133,15 @@ export async function show(
     });
     return;
   }
+  const now = context.clock.now();
+  const offerText = ({ channel, offer }: (typeof listed)[number]): string => {
+    const share = presentShare(offer.rollout, now);
+    const to = offer.status === 'active' && share !== 'everybody' ? `, to ${share}` : '';
+    return `${channel} (${offer.status}${to})`;
+  };
   const facts = [
     ['released', formatTime(release.releasedAt)],
-    ['channels', listed.map(({ channel, offer }) => `${channel} (${offer.status})`).join(', ')],
+    ['channels', listed.map(offerText).join(', ')],
     ['requires', release.requires ?? 'nothing'],
     ['mandatory', release.mandatoryFor === null ? 'for no version' : `for ${release.mandatoryFor}`],
     ['commit', release.provenance.commit ?? ''],

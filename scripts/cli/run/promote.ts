@@ -4,6 +4,7 @@ import { runWithConsent } from '../consent.ts';
 import { openContext } from '../context.ts';
 import { leftBehindSentences } from '../left-behind.ts';
 import { printJson, printWhenLive, staysPaused } from '../output.ts';
+import { requestedRollout } from '../rollout-report.ts';
 import { print, type Terminal } from '../terminal.ts';
 
 interface PromoteOptions extends ChangeOptions {
@@ -13,6 +14,8 @@ interface PromoteOptions extends ChangeOptions {
   readonly allowPrerelease: boolean;
   readonly allowOlder: boolean;
   readonly allowStranded: boolean;
+  readonly rollout?: string;
+  readonly freezeWindow?: readonly string[];
 }
 
 export async function promote(
@@ -30,6 +33,7 @@ export async function promote(
       to,
       create,
       allowPrerelease,
+      rollout: requestedRollout(options),
       ...overruled,
     }),
   );

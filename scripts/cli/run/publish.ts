@@ -10,6 +10,7 @@ import { openContext } from '../context.ts';
 import { printJson } from '../output.ts';
 import { createProgress, type Progress } from '../progress.ts';
 import { printPublished, reportJson } from '../publish-report.ts';
+import { requestedRollout, statedRollout } from '../rollout-report.ts';
 import type { Terminal } from '../terminal.ts';
 
 /** For one locale. A whole manifest has at most 1 MiB. */
@@ -25,6 +26,8 @@ interface PublishOptions extends ChangeOptions {
   readonly requires?: string;
   readonly mandatoryFor?: string;
   readonly endNative?: readonly Target[];
+  readonly rollout?: string;
+  readonly freezeWindow?: readonly string[];
 }
 
 export async function publish(
@@ -59,6 +62,7 @@ export async function publish(
             mandatoryFor: options.mandatoryFor,
             endsNative: options.endNative ?? [],
             provenance: context.provenance,
+            rollout: requestedRollout(options) ?? statedRollout(build.staged),
             ...overruled,
           },
         ).finally(progress.stop),
@@ -68,7 +72,13 @@ export async function publish(
     else
       printPublished(
         terminal,
-        { ...result, place: context.place.text, isNewStore: isNew, config: context.config },
+        {
+          ...result,
+          place: context.place.text,
+          isNewStore: isNew,
+          config: context.config,
+          now: context.clock.now(),
+        },
         build,
       );
   } finally {

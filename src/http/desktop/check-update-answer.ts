@@ -18,6 +18,7 @@ export const REASONS = [
   'unsupported_format',
   'unsupported_os_version',
   'must_step_through',
+  'held_by_rollout',
   'not_entitled',
 ] as const satisfies readonly Reason[];
 
@@ -25,7 +26,7 @@ const commonSchema = {
   reason: z
     .enum(REASONS)
     .describe(
-      'not_entitled: the channel needs a tier that the account of the bearer token, if any, does not have.',
+      'held_by_rollout: the newest release is offered to a share of the installations only, and not to this one yet. not_entitled: the channel needs a tier that the account of the bearer token, if any, does not have.',
     ),
   app: z.string(),
   channel: z.string(),
@@ -33,7 +34,9 @@ const commonSchema = {
   latest_version: z
     .string()
     .nullable()
-    .describe('The newest release for this kind of machine; null when the client can see none.'),
+    .describe(
+      'The newest release that every client on this kind of machine is offered; null when there is none.',
+    ),
   catalog_revision: z.int(),
   check_again_after_seconds: z.int(),
 };

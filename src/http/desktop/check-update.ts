@@ -26,7 +26,7 @@ const bodySchema = z.object({
   installation_id: word
     .optional()
     .describe(
-      'Stable and anonymous. Reserved for staged rollouts, which are not implemented yet: no answer depends on it.',
+      'Stable and anonymous, such as a random UUID that the application stores. A staged rollout offers a release to some installations first; a client without an id gets it last.',
     ),
   os_version: word
     .optional()

@@ -17,7 +17,7 @@ interface AnswerFacts {
   readonly isPost: boolean;
   /** Whether another account may get another answer. */
   readonly isRestricted: boolean;
-  /** Whether the document contains text of this client only. */
+  /** Whether the document contains text of this client only, or a rollout gives other clients another one. */
   readonly isPersonal: boolean;
 }
 
@@ -57,7 +57,12 @@ function varyOf({ varyHeaders }: Protocol, isRestricted: boolean): string {
 
 export interface FeedAnswers {
   /** Undefined when the dialect has no answer: there is no release for the client. */
-  answerFor(asked: AskedDocument, found: ChannelListing): SharedAnswer | undefined;
+  /** @param isPartial whether a rollout gives other clients another answer now */
+  answerFor(
+    asked: AskedDocument,
+    found: ChannelListing,
+    isPartial: boolean,
+  ): SharedAnswer | undefined;
 }
 
 /** A request for a document of a dialect. */
@@ -87,18 +92,19 @@ export function askedDocument(
 export function createFeedAnswers(publicUrl: () => string): FeedAnswers {
   const answers = createSharedAnswers();
   return {
-    answerFor: ({ protocol, question, isPost, name }, found) => {
+    answerFor: ({ protocol, question, isPost, name }, found, isPartial) => {
       const isPersonal = question.isPersonal === true;
       const render = (): SharedAnswer | undefined => {
         const response = respond(publicUrl(), protocol, question, found);
         const { isRestricted } = found;
-        return response && feedAnswerOf(response, { protocol, isPost, isRestricted, isPersonal });
+        const facts = { protocol, isPost, isRestricted, isPersonal: isPersonal || isPartial };
+        return response && feedAnswerOf(response, facts);
       };
       const { channel, offered, olderReleases } = found;
       if (offered === undefined || isPersonal) return render();
       const source = { view: channel, artifact: offered.artifact };
       const older = olderReleases.map(({ version }) => ` ${version}`).join('');
-      const whole = older === '' ? name : name + older;
+      const whole = `${name}${isPartial ? ' partial' : ''}${older}`;
       const known = answers.get(source, whole);
       if (known !== undefined) return known;
       const answer = render();

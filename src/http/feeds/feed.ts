@@ -240,7 +240,8 @@ function answerDocument(
   const query = withInstallation(document.question.query, request.headers);
   const olderMax = protocol.shape === 'feed' ? protocol.olderReleasesMax : 0;
   const send = (found: ChannelListing): void => {
-    const answer = answers.answerFor(document, found);
+    const { isPartial } = found.channel.rolloutStage(deps.clock.now());
+    const answer = answers.answerFor(document, found, isPartial);
     if (answer === undefined) {
       throw new AppError(
         'no_release',

@@ -90,6 +90,15 @@ describe('POST /api/v1/desktop/check-update, reason by reason', () => {
     expect(await ask({})).toMatchObject({ reason: 'offer', version: '2.0.0' });
   });
 
+  it('held_by_rollout: the newest release is for other installations first', async () => {
+    await release(service, '1.0.0', ['windows x64 nsis']);
+    const rollout = { text: '0', freezeWindows: [] };
+    await release(service, '2.0.0', ['windows x64 nsis'], { rollout });
+    const held = { reason: 'held_by_rollout', latest_version: '1.0.0' };
+    expect(await ask({ installation_id: 'i' })).toMatchObject(held);
+    expect(await ask({ current_version: '0.9.0' })).toMatchObject({ version: '1.0.0' });
+  });
+
   it('yanked: falls back to the older release, and offers the next release to clients that run it', async () => {
     await release(service, '1.5.0', ['windows x64 nsis']);
     await release(service, '2.0.0', ['windows x64 nsis']);

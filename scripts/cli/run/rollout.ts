@@ -1,0 +1,145 @@
+import { shareText } from '../../../src/domain/rollout-text.ts';
+import { AppError } from '../../../src/errors.ts';
+import {
+  changeRollout,
+  type RolloutAction,
+  type RolloutChanged,
+} from '../../../src/operations/change-rollout.ts';
+import { showRelease } from '../../../src/operations/list-releases.ts';
+import type { ChangeOptions } from '../arguments.ts';
+import { type Context, openContext } from '../context.ts';
+import { printJson, printTable, printWhenLive } from '../output.ts';
+import { plannedShares, presentShare } from '../rollout-report.ts';
+import { print, type Terminal } from '../terminal.ts';
+
+interface RolloutOptions extends ChangeOptions {
+  readonly app?: string;
+  readonly plan?: string;
+  readonly freezeWindow?: readonly string[];
+  readonly freeze: boolean;
+  readonly unfreeze: boolean;
+  readonly complete: boolean;
+  readonly channel?: string;
+  readonly reason?: string;
+}
+
+export async function rollout(
+  terminal: Terminal,
+  version: string,
+  share: string | undefined,
+  options: RolloutOptions,
+): Promise<void> {
+  const action = actionOf(share, options);
+  const context = await openContext(terminal);
+  const application = options.app ?? context.config.defaultApplication;
+  if (action === undefined) return showRollout(terminal, context, application, version, options);
+  const { channel, reason = null } = options;
+  const request = { application, version, channel, action, reason };
+  const changed = await changeRollout(context, request);
+  if (options.json) printJson(terminal, { app: application, version, ...jsonOf(changed) });
+  else printChanged(terminal, context, request, changed);
+}
+
+/** @returns undefined to show the rollout @throws AppError `invalid_request` when several changes are asked for */
+function actionOf(
+  share: string | undefined,
+  { plan, freeze, unfreeze, complete, freezeWindow: freezeWindows = [] }: RolloutOptions,
+): RolloutAction | undefined {
+  const actions: RolloutAction[] = [
+    ...[share, plan]
+      .filter((text) => text !== undefined)
+      .map((text): RolloutAction => ({ kind: 'start', requested: { text, freezeWindows } })),
+    ...(freeze ? [{ kind: 'freeze' } as const] : []),
+    ...(unfreeze ? [{ kind: 'unfreeze' } as const] : []),
+    ...(complete ? [{ kind: 'complete' } as const] : []),
+  ];
+  if (actions.length > 1) {
+    throw new AppError(
+      'invalid_request',
+      'Give one of these: a percentage, --plan, --freeze, --unfreeze, --complete.',
+    );
+  }
+  if (plan === undefined && freezeWindows.length > 0) {
+    throw new AppError('invalid_request', '--freeze-window needs a plan: add --plan.');
+  }
+  return actions[0];
+}
+
+function printChanged(
+  terminal: Terminal,
+  context: Context,
+  { application, version }: { readonly application: string; readonly version: string },
+  { channels, changed, announced, revision }: RolloutChanged,
+): void {
+  const release = `${application} ${version}`;
+  const where = `in ${context.place.text} (catalog revision ${revision})`;
+  print(
+    terminal,
+    changed
+      ? `Changed the rollout of ${release} ${where}.`
+      : `Nothing to do for ${release} ${where}.`,
+  );
+  const now = context.clock.now();
+  printTable(
+    terminal,
+    ['channel', 'before', 'now', 'planned'],
+    channels.map(({ channel, before, rollout }) => [
+      channel,
+      shareText(before),
+      presentShare(rollout, now),
+      plannedShares(rollout, now),
+    ]),
+  );
+  if (channels.some(({ before, after }) => after < before)) {
+    print(
+      terminal,
+      `Clients that have the release keep it. To withdraw it: slipway yank ${version}.`,
+    );
+  }
+  if (changed) printWhenLive(terminal, context, announced);
+}
+
+function jsonOf({ channels, revision, changed }: RolloutChanged): object {
+  return {
+    catalog_revision: revision,
+    changed,
+    channels: channels.map(({ channel, before, after, rollout = null }) => ({
+      channel,
+      share_before: before,
+      share: after,
+      rollout,
+    })),
+  };
+}
+
+async function showRollout(
+  terminal: Terminal,
+  context: Context,
+  application: string,
+  version: string,
+  { channel, json }: RolloutOptions,
+): Promise<void> {
+  const { listed } = await showRelease(context, application, version);
+  const shown = listed.filter((item) => channel === undefined || item.channel === channel);
+  const now = context.clock.now();
+  if (json) {
+    const channels = shown.map(({ channel, offer: { status, rollout = null } }) => ({
+      channel,
+      status,
+      rollout,
+    }));
+    printJson(terminal, { app: application, version, channels });
+    return;
+  }
+  print(terminal, `Rollout of ${application} ${version} in ${context.place.text}:`);
+  printTable(
+    terminal,
+    ['channel', 'status', 'offered to', 'planned'],
+    shown.map(({ channel: name, offer: { status, rollout: stored } }) => [
+      name,
+      status,
+      status === 'active' ? presentShare(stored, now) : 'nobody',
+      status === 'active' ? plannedShares(stored, now) : '',
+    ]),
+  );
+}

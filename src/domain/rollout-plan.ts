@@ -1,0 +1,100 @@
+import { type FreezeWindow, freezeAt } from './freeze-window.ts';
+import { NOBODY, type Ramp, type RampPoint, type Share } from './rollout.ts';
+
+/** What publishers plan, and the share that follows from it. */
+
+export interface RolloutStep {
+  readonly share: Share;
+  /** How long the plan has run when the step is reached; milliseconds. */
+  readonly afterMs: number;
+}
+
+/** What a publisher plans. The steps go forward in time, and no share is smaller than the one before. */
+export interface RolloutPlan {
+  readonly steps: readonly RolloutStep[];
+  /** Whether the share grows evenly between two steps; otherwise it stays until the next step. */
+  readonly isLinear: boolean;
+  /** The plan's clock stands still in them. */
+  readonly windows: readonly FreezeWindow[];
+}
+
+/** Where a plan stands. */
+export interface PlanClock {
+  /** When the clock was read, by the store's time; milliseconds since the epoch. */
+  readonly at: number;
+  /** How long the plan had run then; milliseconds. */
+  readonly elapsedMs: number;
+  /** False while the publisher has frozen the rollout. */
+  readonly isRunning: boolean;
+}
+
+/** Of running time. */
+export const PLAN_LENGTH_MAX_MS = 366 * 24 * 3_600_000;
+export const STEPS_MAX = 50;
+/** Bounds the work for windows that leave hardly any time: the share stays where it is after so many. */
+const WINDOWS_PASSED_MAX = 1_000;
+
+/** The share for a plan that has run this long. */
+function shareAfter({ steps, isLinear }: RolloutPlan, elapsedMs: number): Share {
+  const next = steps.findIndex(({ afterMs }) => afterMs > elapsedMs);
+  const reached = steps.at(next < 0 ? -1 : next - 1);
+  if (next === 0 || reached === undefined) return NOBODY;
+  const following = next < 0 ? undefined : steps[next];
+  return isLinear && following !== undefined
+    ? between(reached, following, elapsedMs)
+    : reached.share;
+}
+
+function between(from: RolloutStep, to: RolloutStep, elapsedMs: number): Share {
+  const part = (elapsedMs - from.afterMs) / (to.afterMs - from.afterMs);
+  return Math.floor(from.share + (to.share - from.share) * part);
+}
+
+/**
+ * The ramp of a plan from the reading of its clock on. Before that moment, the ramp has the share of that moment: a
+ * process whose clock is behind must not take an offer back.
+ */
+export function rampOf(plan: RolloutPlan, clock: PlanClock): Ramp {
+  const { at, elapsedMs, isRunning } = clock;
+  const points: RampPoint[] = [{ at, share: shareAfter(plan, elapsedMs) }];
+  if (!isRunning) return { points, isLinear: false };
+  let [now, elapsed, passed] = [at, elapsedMs, 0];
+  for (const step of plan.steps.filter(({ afterMs }) => afterMs > elapsedMs)) {
+    while (elapsed < step.afterMs) {
+      const { isFrozen, until } = freezeAt(plan.windows, now);
+      if (isFrozen) {
+        if (++passed > WINDOWS_PASSED_MAX) return { points, isLinear: plan.isLinear };
+        const share = shareAfter(plan, elapsed);
+        points.push({ at: now, share }, { at: until, share });
+        now = until;
+      } else {
+        const runMs = Math.min(step.afterMs - elapsed, until - now);
+        now += runMs;
+        elapsed += runMs;
+      }
+    }
+    // A linear plan grows between its steps, and not before the first one.
+    if (step === plan.steps[0]) points.push({ at: now, share: NOBODY });
+    points.push({ at: now, share: step.share });
+  }
+  return { points, isLinear: plan.isLinear };
+}
+
+/** How long the plan has run at a time. @param clock an earlier reading of its clock */
+export function elapsedAt(plan: RolloutPlan, clock: PlanClock, now: number): number {
+  const { at, elapsedMs, isRunning } = clock;
+  return isRunning ? elapsedMs + runningMs(plan.windows, at, now) : elapsedMs;
+}
+
+/** The time between two moments without the windows; 0 when the second is not later. */
+export function runningMs(windows: readonly FreezeWindow[], from: number, to: number): number {
+  let [now, running, passed] = [from, 0, 0];
+  while (now < to && passed <= WINDOWS_PASSED_MAX) {
+    const { isFrozen, until } = freezeAt(windows, now);
+    const stop = Math.min(until, to);
+    if (isFrozen) passed += 1;
+    else running += stop - now;
+    now = stop;
+  }
+  return running;
+}

@@ -1,0 +1,126 @@
+import { AppError } from '../errors.ts';
+import { type FreezeWindow, freezeAt, parseFreezeWindow } from './freeze-window.ts';
+import { EVERYBODY, NOBODY, type Share } from './rollout.ts';
+import {
+  PLAN_LENGTH_MAX_MS,
+  type RolloutPlan,
+  type RolloutStep,
+  runningMs,
+  STEPS_MAX,
+} from './rollout-plan.ts';
+
+/** What publishers write: percentages, plans and freeze windows. */
+
+const HOUR_MS = 3_600_000;
+const UNITS: Readonly<Record<string, number>> = { m: HOUR_MS / 60, h: HOUR_MS, d: 24 * HOUR_MS };
+const WINDOWS_MAX = 10;
+/** Two decimals, because a bucket is 1/100 %. */
+const PERCENTAGE = /^(\d{1,3}(?:\.\d{1,2})?)\s*%$/;
+const LINEAR = /^linear\s+/i;
+
+function refuse(detail: string): AppError {
+  return new AppError('invalid_rollout', detail, { issues: [{ pointer: '/rollout', detail }] });
+}
+
+/** `5%`, `0.25%`, or `0`. @throws AppError `invalid_rollout` */
+export function parseShare(text: string): Share {
+  const trimmed = text.trim();
+  if (trimmed === '0') return NOBODY;
+  const share = Math.round(Number(PERCENTAGE.exec(trimmed)?.[1] ?? Number.NaN) * 100);
+  if (share <= EVERYBODY) return share;
+  throw refuse(
+    `${JSON.stringify(text.slice(0, 80))} is not a percentage: write 0 to 100 with a percent sign and at most two decimals, such as 5% or 0.25%.`,
+  );
+}
+
+/** `2500` is `25%`. */
+export function shareText(share: Share): string {
+  return `${share / 100}%`;
+}
+
+/**
+ * A percentage, which stays, or a plan: `1%@0h,10%@6h,50%@24h,100%@48h`. A time is relative to the start of the plan
+ * (`30m`, `6h`, `2d`), or absolute (`2026-12-01T09:00:00Z`). After the word `linear`, the share grows evenly between
+ * the steps.
+ *
+ * @param windowTexts see {@link parseFreezeWindow}
+ * @param now when the plan starts; milliseconds since the epoch
+ * @throws AppError `invalid_rollout`
+ */
+export function parseRollout(
+  text: string,
+  windowTexts: readonly string[],
+  now: number,
+): RolloutPlan {
+  const windows = parseWindows(windowTexts);
+  if (!text.includes('@')) {
+    const steps = [{ share: parseShare(text), afterMs: 0 }];
+    return { steps, isLinear: false, windows };
+  }
+  const isLinear = LINEAR.test(text.trim());
+  const steps = text
+    .trim()
+    .replace(LINEAR, '')
+    .split(',')
+    .map((step) => parseStep(step, (at) => runUntil(windows, now, at)));
+  refuseDisorder(steps);
+  return { steps, isLinear, windows };
+}
+
+/** How long a plan that starts now will have run at a time; after a window that contains the time. */
+function runUntil(windows: readonly FreezeWindow[], now: number, at: number): number {
+  const runSeconds = Math.ceil(runningMs(windows, now, at) / 1000);
+  return (runSeconds + (freezeAt(windows, at).isFrozen ? 1 : 0)) * 1000;
+}
+
+function parseWindows(texts: readonly string[]): readonly FreezeWindow[] {
+  if (texts.length > WINDOWS_MAX)
+    throw refuse(`At most ${WINDOWS_MAX} freeze windows are possible.`);
+  return texts.map((text) => {
+    const window = parseFreezeWindow(text);
+    if (window !== undefined) return window;
+    throw refuse(
+      `${JSON.stringify(text.slice(0, 80))} is not a freeze window: write two different moments of a week and a time zone, such as "Fri 16:00..Mon 08:00 Europe/Berlin".`,
+    );
+  });
+}
+
+function parseStep(text: string, runningUntil: (at: number) => number): RolloutStep {
+  const [shareOf = '', time = '', ...rest] = text.split('@');
+  const afterMs = rest.length > 0 ? Number.NaN : parseTime(time.trim(), runningUntil);
+  if (Number.isNaN(afterMs)) {
+    throw refuse(
+      `${JSON.stringify(text.trim().slice(0, 80))} is not a step of a plan: write a percentage and a time, such as 10%@6h or 10%@2026-12-01T09:00:00Z.`,
+    );
+  }
+  return { share: parseShare(shareOf), afterMs };
+}
+
+/** @returns NaN when the text is no time */
+function parseTime(text: string, runningUntil: (at: number) => number): number {
+  const [, count, unit = ''] = /^(\d{1,6})([mhd])$/.exec(text) ?? [];
+  if (count !== undefined) return Number(count) * (UNITS[unit] ?? Number.NaN);
+  // Without a zone, the time would mean another moment on another machine.
+  const isAbsolute = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2})?(Z|[+-]\d{2}:\d{2})$/.test(text);
+  const at = isAbsolute ? Date.parse(text) : Number.NaN;
+  return Number.isNaN(at) ? at : runningUntil(at);
+}
+
+function refuseDisorder(steps: readonly RolloutStep[]): void {
+  if (steps.length > STEPS_MAX) throw refuse(`A plan has at most ${STEPS_MAX} steps.`);
+  for (const [index, { share, afterMs }] of steps.entries()) {
+    const before = steps[index - 1];
+    if (afterMs > PLAN_LENGTH_MAX_MS) throw refuse('A plan takes at most 366 days.');
+    if (before === undefined) continue;
+    if (share < before.share) {
+      throw refuse(
+        `The plan shrinks from ${shareText(before.share)} to ${shareText(share)}. Clients that have the release would keep it: start with the smaller percentage.`,
+      );
+    }
+    if (afterMs <= before.afterMs) {
+      throw refuse(
+        `The plan goes back in time: step ${index + 1} (${shareText(share)}) is not later than the step before it.`,
+      );
+    }
+  }
+}

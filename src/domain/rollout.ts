@@ -1,0 +1,94 @@
+import { BUCKETS, bucketOf } from './installation-bucket.ts';
+
+/** Staged rollouts: the share of installations that is offered a release, as a function of time. */
+
+/** In buckets of 1/100 %: from 0 to {@link BUCKETS}. */
+export type Share = number;
+
+export const NOBODY: Share = 0;
+export const EVERYBODY: Share = BUCKETS;
+
+/** From `at` on the share is this one; a linear ramp grows evenly from one point to the next. */
+export interface RampPoint {
+  readonly at: number;
+  readonly share: Share;
+}
+
+/** The share as a function of time. */
+export interface Ramp {
+  /** In the order of time; at least one. */
+  readonly points: readonly RampPoint[];
+  readonly isLinear: boolean;
+}
+
+/** The rollout of an offer. */
+export interface Rollout {
+  /** See {@link bucketOf}. */
+  readonly seed: number;
+  readonly ramp: Ramp;
+}
+
+/** The share at a time. It never shrinks. */
+export function shareAt({ points, isLinear }: Ramp, now: number): Share {
+  const next = points.findIndex(({ at }) => at > now);
+  const from = points.at(next <= 0 ? next : next - 1) as RampPoint;
+  const to = next <= 0 ? undefined : points[next];
+  if (!isLinear || to === undefined) return from.share;
+  return Math.floor(from.share + ((to.share - from.share) * (now - from.at)) / (to.at - from.at));
+}
+
+/** When the share first is at least this one; infinite when the ramp does not lead there. */
+function reachedAt({ points, isLinear }: Ramp, share: Share): number {
+  const index = points.findIndex((point) => point.share >= share);
+  const [from, to] = [points[index - 1], points[index]];
+  if (to === undefined) return Number.POSITIVE_INFINITY;
+  // Clamped to its first point, the ramp has that share at any earlier time.
+  if (from === undefined) return Number.NEGATIVE_INFINITY;
+  if (!isLinear) return to.at;
+  return from.at + ((share - from.share) * (to.at - from.at)) / (to.share - from.share);
+}
+
+/** How far the rollouts of a channel are. */
+export interface RolloutStage {
+  /** Whether two clients on equal machines may get different answers. */
+  readonly isPartial: boolean;
+  /** How many rollouts have reached every client: what all clients are offered is the same until it grows. */
+  readonly completed: number;
+}
+
+/** @returns the stage at a time. It is computed again only when it changes. */
+export function createRolloutStages(
+  rollouts: readonly (Rollout | null)[],
+): (now: number) => RolloutStage {
+  const spans = rollouts
+    .filter((rollout) => rollout !== null)
+    .map(({ ramp }) => ({ start: reachedAt(ramp, 1), end: reachedAt(ramp, EVERYBODY) }));
+  let [from, until] = [Number.NEGATIVE_INFINITY, Number.NEGATIVE_INFINITY];
+  let stage: RolloutStage = { isPartial: false, completed: 0 };
+  return (now) => {
+    if (spans.length === 0 || (from <= now && now < until)) return stage;
+    const changes = spans.flatMap(({ start, end }) => [start, end]);
+    from = Math.max(...changes.filter((at) => at <= now), Number.NEGATIVE_INFINITY);
+    until = Math.min(...changes.filter((at) => at > now), Number.POSITIVE_INFINITY);
+    stage = {
+      isPartial: spans.some(({ start, end }) => start <= now && now < end),
+      completed: spans.filter(({ end }) => end <= now).length,
+    };
+    return stage;
+  };
+}
+
+/**
+ * Whether an installation is offered the release.
+ *
+ * @param installation see `installationBytes`; null when the client states no id: it is offered what everybody is
+ */
+export function admits(
+  { seed, ramp }: Rollout,
+  installation: Uint8Array | null,
+  now: number,
+): boolean {
+  const share = shareAt(ramp, now);
+  if (share >= EVERYBODY) return true;
+  return installation !== null && share > NOBODY && bucketOf(seed, installation) < share;
+}

@@ -1,0 +1,145 @@
+import {
+  type Channels,
+  type Committed,
+  changeCatalog,
+  type WriterDeps,
+} from '../catalog/change.ts';
+import type { ChannelJson, OfferJson } from '../catalog/revision-document.ts';
+import {
+  planClockOf,
+  type RolloutJson,
+  storedRamp,
+  withClock,
+  withClockRead,
+} from '../catalog/rollout-document.ts';
+import { parseChannelName } from '../domain/channel.ts';
+import { EVERYBODY, type Share, shareAt } from '../domain/rollout.ts';
+import { parseVersion } from '../domain/version.ts';
+import { AppError } from '../errors.ts';
+import { channelsListing, refuseLongReason } from './listed-release.ts';
+import { haveSamePlan, type RequestedRollout, startRollout } from './start-rollout.ts';
+import { unknownApplication } from './unknown-release.ts';
+
+export type RolloutAction =
+  /** Starts another plan now; a percentage is a plan of one step. */
+  | { readonly kind: 'start'; readonly requested: RequestedRollout }
+  /** The share stays where it is until `unfreeze`. */
+  | { readonly kind: 'freeze' }
+  /** The plan goes on from where it was frozen. */
+  | { readonly kind: 'unfreeze' }
+  /** Every client is offered the release from now on. */
+  | { readonly kind: 'complete' };
+
+interface RolloutRequest {
+  readonly application: string;
+  readonly version: string;
+  /** Undefined: every channel that lists the version. */
+  readonly channel: string | undefined;
+  readonly action: RolloutAction;
+  readonly reason: string | null;
+}
+
+/** The rollout of the version on one channel. */
+interface ChannelRollout {
+  readonly channel: string;
+  /** The share before the change and after it. */
+  readonly before: Share;
+  readonly after: Share;
+  readonly rollout: RolloutJson | undefined;
+}
+
+export interface RolloutChanged extends Committed {
+  readonly channels: readonly ChannelRollout[];
+}
+
+/**
+ * Changes the share of installations that is offered a release, on one channel or on every channel that lists it.
+ * Raising it only adds installations. Lowering it removes those that were added last; clients that have the release
+ * keep it.
+ *
+ * @throws AppError `invalid_rollout`, `unknown_channel`, `unknown_version`; `status_forbids` for a release that is
+ *   paused, yanked or retired, or that has no rollout to freeze
+ */
+export async function changeRollout(
+  deps: WriterDeps,
+  request: RolloutRequest,
+): Promise<RolloutChanged> {
+  parseVersion(request.version);
+  refuseLongReason(request.reason);
+  const only = request.channel === undefined ? undefined : parseChannelName(request.channel);
+  let touched: readonly ChannelRollout[] = [];
+  const committed = await changeCatalog(deps, request.application, async (before) => {
+    if (Object.keys(before).length === 0) {
+      throw await unknownApplication(deps, request.application);
+    }
+    const edited: Record<string, ChannelJson> = {};
+    const rollouts: ChannelRollout[] = [];
+    for (const [name, channel] of channelsListing(before, request, only)) {
+      const offer = channel.offers.find(({ version }) => version === request.version);
+      const rollout = edit(deps, offer, name, request);
+      const facts = { channel: name, before: shareNow(deps, offer?.rollout) };
+      rollouts.push({ ...facts, after: shareNow(deps, rollout), rollout });
+      if (offer === undefined || rollout === offer.rollout) continue;
+      edited[name] = replaceRollout(channel, offer, rollout);
+    }
+    touched = rollouts;
+    if (Object.keys(edited).length === 0) return undefined;
+    const channels: Channels = { ...before, ...edited };
+    const { version, reason } = request;
+    return {
+      change: { kind: 'rollout', version, channels: Object.keys(edited), reason },
+      channels,
+    };
+  });
+  return { ...committed, channels: touched };
+}
+
+function shareNow({ clock }: WriterDeps, rollout: RolloutJson | undefined): Share {
+  return rollout === undefined ? EVERYBODY : shareAt(storedRamp(rollout), clock.now());
+}
+
+/** @returns the next rollout; the present one when nothing changes */
+function edit(
+  deps: WriterDeps,
+  offer: OfferJson | undefined,
+  channel: string,
+  { version, action }: RolloutRequest,
+): RolloutJson | undefined {
+  const state = offer?.status ?? 'retired';
+  if (state !== 'active') {
+    const advice =
+      state === 'paused' ? 'Resume it first.' : 'That is permanent. Publish a new version.';
+    throw new AppError('status_forbids', `${version} is ${state} on ${channel}. ${advice}`);
+  }
+  const rollout = offer?.rollout;
+  if (action.kind === 'start') {
+    const started = startRollout(deps, action.requested, rollout?.salt);
+    // The command may be a second try: starting again would take offers back.
+    const runs = rollout?.clock.running === true && haveSamePlan(started, rollout);
+    return runs ? rollout : started;
+  }
+  if (rollout === undefined || shareNow(deps, rollout) === EVERYBODY) {
+    if (action.kind === 'complete') return rollout;
+    throw new AppError(
+      'status_forbids',
+      `Every client of ${channel} is offered ${version} already: there is nothing to ${action.kind}. To stop offering it: slipway pause ${version}.`,
+    );
+  }
+  if (action.kind === 'complete') {
+    return startRollout(deps, { text: '100%', freezeWindows: [] }, rollout.salt);
+  }
+  const isRunning = action.kind === 'unfreeze';
+  if (rollout.clock.running === isRunning) return rollout;
+  const read = withClockRead(rollout, deps.clock.now());
+  return withClock(read, { ...planClockOf(read), isRunning });
+}
+
+function replaceRollout(
+  channel: ChannelJson,
+  offer: OfferJson,
+  rollout: RolloutJson | undefined,
+): ChannelJson {
+  const { rollout: _before, ...rest } = offer;
+  const changed = rollout === undefined ? rest : { ...rest, rollout };
+  return { ...channel, offers: [...channel.offers.filter((o) => o !== offer), changed] };
+}
