@@ -30,7 +30,7 @@ function addPublish(program: Command, run: Runner): void {
     summary: 'publish build output as a release, or add it to one',
     does: 'Publishes the files of a build as a release and offers it on a channel. Several machines may publish different platforms of a version, at the same time or one after the other. Publishing the same files again changes nothing.',
     effect:
-      'clients of the channel are offered the release within seconds. A published file is never replaced: to correct it, publish a new version.',
+      'clients of the channel are offered the release within seconds; with --rollout, only a share of them is. A published file is never replaced: to correct it, publish a new version.',
     examples: [
       'publish 1.4.0 dist --create',
       'publish 2.0.0-beta.1 dist --channel beta --notes-file notes.md',
@@ -64,7 +64,7 @@ function addPublish(program: Command, run: Runner): void {
     .addOption(
       new RepeatableOption(
         '--end-native <target>',
-        'this release will get no native build for this target (windows-arm64): offer its machines another build that they can run (x64 on arm64)',
+        'state that this release gets no native build for this target, such as windows-arm64; clients on those machines are then offered another build that they can run, such as x64',
         parseTarget,
       ),
     )
@@ -74,7 +74,7 @@ function addPublish(program: Command, run: Runner): void {
 }
 
 const ROLLOUT_OPTION =
-  'offer it to a share of the installations first: 0, 5%, or a plan such as "1%@0h,10%@6h,100%@48h"';
+  'offer the release to a share of the installations first: 0, 5%, or a plan such as "1%@0h,10%@6h,100%@48h". A rollout that the release already has on the channel stays as it is: change it with "slipway rollout"';
 
 function addFreezeWindowOption(command: Command): Command {
   return command.addOption(
@@ -91,7 +91,7 @@ function addRollout(program: Command, run: Runner): void {
     summary: 'offer a release to a share of the installations',
     does: 'Shows the rollout of a release, or changes it: to a percentage, or to a plan that raises the percentage over time. A plan needs no scheduler: the service computes the percentage from the time. Raising it only adds installations. Lowering it removes those that were added last.',
     effect:
-      'clients within the share are offered the release, and no other client is. A client that states no installation id is offered it at 100%, as are the visitors of a website. Clients that have the release keep it.',
+      'only clients within the share are offered the release. Clients that state no installation id, and visitors of a website, are offered it only when the share is 100%. Clients that have the release keep it.',
     examples: [
       'rollout 1.5.0',
       'rollout 1.5.0 25%',
@@ -120,7 +120,7 @@ function addPromote(program: Command, run: Runner): void {
     summary: 'offer a release on another channel',
     does: 'Offers a release on another channel too. It uploads nothing.',
     effect:
-      'clients of the other channel are offered the release within seconds. The first channel still offers it.',
+      'every client of the other channel is offered the release within seconds, unless you give --rollout. The rollout of the first channel is not copied. The first channel still offers the release.',
     examples: ['promote 1.4.0 --to stable', 'promote 1.4.0 --to internal --create --dry-run'],
   });
   addApplicationOption(addVersionArgument(promote))

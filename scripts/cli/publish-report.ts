@@ -89,7 +89,7 @@ export function printPublished(
   if (build.staged !== null) {
     print(
       terminal,
-      `${build.staged.statedIn} states the stagingPercentage ${build.staged.percentage}: without --rollout, it is the rollout of a new release.`,
+      `${build.staged.statedIn} states the stagingPercentage ${build.staged.percentage}. Slipway uses it only for a new release, and only when you do not give --rollout.`,
     );
   }
   const share = presentShare(result.rollout, result.now);
@@ -97,7 +97,7 @@ export function printPublished(
   if (result.status === 'active' && share !== 'everybody') {
     print(
       terminal,
-      `It is offered to ${share} of the installations of ${channel}. ${planned === '' ? `To offer it to all: slipway rollout ${version} --complete` : `Planned: ${planned}`}.`,
+      `${application} ${version} is offered to ${share} of the installations of ${channel}. ${nextOf(version, planned)}`,
     );
   }
   if (result.newerVersion !== null) {
@@ -110,6 +110,14 @@ export function printPublished(
   for (const sentence of leftBehindSentences({ ...result, builds })) print(terminal, sentence);
   for (const warning of feedWarnings(result.release)) print(terminal, warning);
   if (result.changed) printWhenLive(terminal, result, result.announced);
+}
+
+/** @param planned see `plannedShares` */
+function nextOf(version: string, planned: string): string {
+  if (planned === '')
+    return `To offer it to every client, run slipway rollout ${version} --complete.`;
+  if (planned !== 'frozen') return `The plan is: ${planned}.`;
+  return `The rollout is frozen. To let its plan go on, run slipway rollout ${version} --unfreeze.`;
 }
 
 /** Warns of artifacts that no feed can serve to updaters: the publisher would not notice. */

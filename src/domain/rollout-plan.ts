@@ -28,10 +28,13 @@ export interface PlanClock {
   readonly isRunning: boolean;
 }
 
-/** Of running time. */
+/** The longest time that a plan may run. The time in freeze windows does not count. */
 export const PLAN_LENGTH_MAX_MS = 366 * 24 * 3_600_000;
 export const STEPS_MAX = 50;
-/** Bounds the work for windows that leave hardly any time: the share stays where it is after so many. */
+/**
+ * Limits the work when freeze windows leave hardly any time between them: after this many windows, the computed share
+ * no longer grows.
+ */
 const WINDOWS_PASSED_MAX = 1_000;
 
 /** The share for a plan that has run this long. */

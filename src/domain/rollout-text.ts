@@ -114,12 +114,12 @@ function refuseDisorder(steps: readonly RolloutStep[]): void {
     if (before === undefined) continue;
     if (share < before.share) {
       throw refuse(
-        `The plan shrinks from ${shareText(before.share)} to ${shareText(share)}. Clients that have the release would keep it: start with the smaller percentage.`,
+        `The plan lowers the share from ${shareText(before.share)} to ${shareText(share)}. A plan can only raise the share, because clients that have the release keep it. Put the smaller percentage first.`,
       );
     }
     if (afterMs <= before.afterMs) {
       throw refuse(
-        `The plan goes back in time: step ${index + 1} (${shareText(share)}) is not later than the step before it.`,
+        `Step ${index + 1} of the plan (${shareText(share)}) does not come after the step before it. Give each step a later time. All absolute times within one freeze window take effect together, when the window ends.`,
       );
     }
   }

@@ -52,7 +52,10 @@ function reachedAt({ points, isLinear }: Ramp, share: Share): number {
 export interface RolloutStage {
   /** Whether two clients on equal machines may get different answers. */
   readonly isPartial: boolean;
-  /** How many rollouts have reached every client: what all clients are offered is the same until it grows. */
+  /**
+   * How many rollouts have reached every client. While this number stays the same, the releases that are offered to
+   * every client stay the same.
+   */
   readonly completed: number;
 }
 
@@ -81,7 +84,8 @@ export function createRolloutStages(
 /**
  * Whether an installation is offered the release.
  *
- * @param installation see `installationBytes`; null when the client states no id: it is offered what everybody is
+ * @param installation see `installationBytes`; null when the client states no id: such a client is offered the
+ *   release only when the share is 100 %
  */
 export function admits(
   { seed, ramp }: Rollout,

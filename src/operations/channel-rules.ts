@@ -159,7 +159,7 @@ export function withOffer(
  * machines publish one release, each with the same options.
  *
  * @param existing the offer that the channel has already
- * @throws AppError `invalid_rollout`; `status_forbids` when every client is offered the release already
+ * @throws AppError `invalid_rollout`; `status_forbids` when the channel lists the release already, without a rollout
  */
 export function withRollout(
   deps: Pick<WriterDeps, 'clock' | 'randomness'>,
@@ -176,6 +176,6 @@ export function withRollout(
   if (requested === undefined) return rest;
   throw new AppError(
     'status_forbids',
-    `Every client of ${channel} is offered ${offer.version} already, so no rollout can begin with it. Leave out --rollout, or stagingPercentage in the settings of the build tool; or set the share yourself: slipway rollout ${offer.version} 5%.`,
+    `${channel} lists ${offer.version} already, without a rollout, so this command cannot start one. Leave out --rollout, or remove stagingPercentage from the settings of the build tool. To set the share of a release that is offered, run slipway rollout ${offer.version} 5%.`,
   );
 }

@@ -32,7 +32,8 @@ function refuseEndless(plan: RolloutPlan, started: PlanClock): void {
   const planned = plan.steps.at(-1)?.share;
   const reached = rampOf(plan, started).points.at(-1)?.share;
   if (planned === reached) return;
-  const detail = 'The freeze windows leave the plan no time to end. Use fewer or shorter ones.';
+  const detail =
+    'The plan cannot reach its last step, because the freeze windows leave too little time between them. Use fewer or shorter freeze windows.';
   throw new AppError('invalid_rollout', detail, { issues: [{ pointer: '/rollout', detail }] });
 }
 

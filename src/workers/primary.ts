@@ -19,8 +19,9 @@ import { change, EMPTY_ROSTER, type Roster, type RosterEvent } from './roster.ts
 import { createTurns, type Turns } from './turns.ts';
 
 /**
- * The primary process starts the workers, replaces those that end, and passes reports between them. It accepts no
- * connection of a client and never reads the store, so that it hardly ever fails: without it, all workers end.
+ * The primary process starts the workers, replaces those that end, and passes reports between them. It answers no
+ * client and never reads the store, so it rarely fails. On Linux it also accepts no connection of a client. When it
+ * ends, all workers end.
  */
 export interface Workers {
   /**

@@ -31,7 +31,7 @@ describe('slipway rollout', () => {
   it('publishes to a share, shows it, and changes it', async () => {
     const published = await lines('publish', '1.1.0', FILE, '--rollout', '5%');
     expect(published).toContain(
-      'It is offered to 5% of the installations of stable. To offer it to all: slipway rollout 1.1.0 --complete.',
+      'desktop 1.1.0 is offered to 5% of the installations of stable. To offer it to every client, run slipway rollout 1.1.0 --complete.',
     );
     expect(await lines('rollout', '1.1.0')).toEqual([
       'Rollout of desktop 1.1.0 in ./data:',
@@ -86,9 +86,11 @@ describe('slipway rollout', () => {
     );
     const published = (await lines('publish', '1.0.5', 'dist')).join('\n');
     expect(published).toMatch(
-      /latest-linux\.yml states the stagingPercentage 12\.5: without --rollout, it is the rollout/,
+      /latest-linux\.yml states the stagingPercentage 12\.5\. Slipway uses it only for a new release/,
     );
-    expect(published).toContain('It is offered to 12.5% of the installations of stable.');
+    expect(published).toContain(
+      'desktop 1.0.5 is offered to 12.5% of the installations of stable.',
+    );
   });
 
   it('writes nothing in a dry run', async () => {

@@ -248,8 +248,8 @@ describe('a rollout is refused', () => {
     const always = ['Mon 00:00..Thu 00:00 UTC', 'Wed 23:00..Mon 00:00 UTC'];
     for (const [text, windows, message] of [
       ['5', [], /percent sign/],
-      ['10%@0h,5%@1h', [], /shrinks/],
-      ['1%@0h,5%@1h', always, /leave the plan no time to end/],
+      ['10%@0h,5%@1h', [], /lowers the share/],
+      ['1%@0h,5%@1h', always, /leave too little time/],
     ] as const) {
       await expect(release('1.1.0', staged(text, ...windows))).rejects.toThrow(message);
     }
