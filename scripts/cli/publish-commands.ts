@@ -109,7 +109,10 @@ function addRollout(program: Command, run: Runner): void {
     .option('--freeze', 'keep the present percentage until --unfreeze', false)
     .option('--unfreeze', 'let the plan go on from where it was frozen', false)
     .option('--complete', 'offer the release to every client now', false)
-    .option('--channel <name>', 'only on this channel (default: every channel that lists it)')
+    .option(
+      '--channel <name>',
+      'only on this channel (default: every channel where its rollout is under way; if there is none, every channel that offers it)',
+    )
     .option('--reason <text>', 'the reason, for the history')
     .action(run(async () => (await import('./run/rollout.ts')).rollout));
   addChangeOptions(addFreezeWindowOption(rollout));

@@ -43,6 +43,8 @@ interface CatalogChange {
 interface CatalogEdit {
   readonly change: CatalogChange;
   readonly channels: Channels;
+  /** Whether the change adds text to offers, so that it is refused when there is no room. */
+  readonly needsRoom?: boolean;
 }
 
 export interface Committed {
@@ -71,7 +73,8 @@ export async function changeCatalog(
     const previous = base.newest?.document;
     const edited = await edit(previous?.signed.channels ?? {});
     if (edited === undefined) return undefined;
-    if (ADDS.has(edited.change.kind)) refuseTooLarge(application, edited.channels);
+    if (edited.needsRoom === true || ADDS.has(edited.change.kind))
+      refuseTooLarge(application, edited.channels);
     // For a first revision, the newest hint is looked up only when the change is announced.
     if (previous !== undefined) hint = await findHint(deps, previous.signed.hint ?? 0);
     return seal({
@@ -104,8 +107,8 @@ async function findHint(deps: WriterDeps, from: number): Promise<number> {
   });
 }
 
-/** The changes that add text. All other changes must be possible even when a revision is at its size limit. */
-const ADDS: ReadonlySet<ChangeKind> = new Set(['publish', 'promote', 'rollout']);
+/** The changes that add offers. All other changes must be possible even when a revision is at its size limit. */
+const ADDS: ReadonlySet<ChangeKind> = new Set(['publish', 'promote']);
 
 function refuseTooLarge(application: string, channels: Channels): void {
   if (withdrawnBytes(channels) <= REVISION_BYTES_MAX) return;

@@ -20,6 +20,7 @@ export const rolloutSchema = z
       .min(1)
       .max(64)
       .describe('Chosen once for the offer. It decides which installations are the first.'),
+    plan: z.string().max(4_000).describe('As the publisher wrote it.'),
     steps: z
       .array(
         z.object({
@@ -50,6 +51,7 @@ export type RolloutJson = z.output<typeof rolloutSchema>;
 export function rolloutJsonOf(salt: string, plan: RolloutPlan, clock: PlanClock): RolloutJson {
   return {
     salt,
+    plan: plan.text,
     steps: plan.steps.map(({ share, afterMs }) => ({ share, after_seconds: afterMs / 1000 })),
     linear: plan.isLinear,
     freeze_windows: plan.windows.map(({ text }) => text),
@@ -61,8 +63,9 @@ export function rolloutJsonOf(salt: string, plan: RolloutPlan, clock: PlanClock)
   };
 }
 
-export function planOf({ steps, linear, freeze_windows: texts }: RolloutJson): RolloutPlan {
+export function planOf({ plan, steps, linear, freeze_windows: texts }: RolloutJson): RolloutPlan {
   return {
+    text: plan,
     steps: steps.map(({ share, after_seconds: seconds }) => ({ share, afterMs: seconds * 1000 })),
     isLinear: linear,
     windows: texts.map(parseFreezeWindow).filter((w): w is FreezeWindow => w !== undefined),
@@ -77,9 +80,26 @@ export function storedRamp(rollout: RolloutJson): Ramp {
   return rampOf(planOf(rollout), planClockOf(rollout));
 }
 
+/**
+ * The newest rollouts that were parsed, by their JSON. Freeze windows take milliseconds, and each revision repeats the
+ * rollouts of the one before.
+ */
+const parsed = new Map<string, Rollout | null>();
+const PARSED_MAX = 10_000;
+
 /** @returns null for an offer to every client */
 export function rolloutOf(json: RolloutJson | undefined): Rollout | null {
   if (json === undefined) return null;
+  const text = JSON.stringify(json);
+  const known = parsed.get(text);
+  if (known !== undefined) return known;
+  const rollout = parseRollout(json);
+  if (parsed.size >= PARSED_MAX) parsed.clear();
+  parsed.set(text, rollout);
+  return rollout;
+}
+
+function parseRollout(json: RolloutJson): Rollout | null {
   const ramp = storedRamp(json);
   const [only, ...others] = ramp.points;
   if (only?.share === EVERYBODY && others.length === 0) return null;

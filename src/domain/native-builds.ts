@@ -1,6 +1,7 @@
 import { findNativeBuild, nativeArches } from './compatible-arches.ts';
 import type { Offer, OfferedArtifact } from './offer.ts';
 import { type Arch, PLATFORMS, type Platform } from './platform.ts';
+import { lastShare, NOBODY } from './rollout.ts';
 import { PROCESSOR_ARCHES, type Target, targetName } from './target.ts';
 import { compareVersions, type Version } from './version.ts';
 
@@ -85,9 +86,14 @@ export function createNatives() {
 
 const NO_NATIVES: Natives = new Map();
 
+/** Whether some client is offered the release, or will be. */
+function mayBeOffered({ status, rollout }: Offer): boolean {
+  return status === 'active' && (rollout === null || lastShare(rollout) > NOBODY);
+}
+
 /** When an active release ends the native builds of a target, its machines may take other builds. */
 function withoutEnded(natives: Natives, platform: Platform, offer: Offer): Natives {
-  const ended = offer.status === 'active' ? offer.endsNative : [];
+  const ended = mayBeOffered(offer) ? offer.endsNative : [];
   const here = ended.filter((target) => target.platform === platform && natives.has(target.arch));
   if (here.length === 0) return natives;
   return new Map([...natives].filter(([arch]) => !here.some((target) => target.arch === arch)));
@@ -95,7 +101,7 @@ function withoutEnded(natives: Natives, platform: Platform, offer: Offer): Nativ
 
 /** Returns the same map when the offer has no build of a new kind: thousands of offers share a few maps. */
 function withBuildsOf(natives: Natives, platform: Platform, offer: Offer): Natives {
-  if (offer.status !== 'active') return natives;
+  if (!mayBeOffered(offer)) return natives;
   let grown: Map<Arch, readonly OfferedArtifact[]> | undefined;
   for (const artifact of offer.artifacts) {
     if (artifact.platform !== platform) continue;

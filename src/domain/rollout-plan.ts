@@ -11,6 +11,8 @@ export interface RolloutStep {
 
 /** What a publisher plans. The steps go forward in time, and no share is smaller than the one before. */
 export interface RolloutPlan {
+  /** As the publisher wrote it. */
+  readonly text: string;
   readonly steps: readonly RolloutStep[];
   /** Whether the share grows evenly between two steps; otherwise it stays until the next step. */
   readonly isLinear: boolean;
@@ -49,8 +51,9 @@ function shareAfter({ steps, isLinear }: RolloutPlan, elapsedMs: number): Share 
 }
 
 function between(from: RolloutStep, to: RolloutStep, elapsedMs: number): Share {
-  const part = (elapsedMs - from.afterMs) / (to.afterMs - from.afterMs);
-  return Math.floor(from.share + (to.share - from.share) * part);
+  // The same arithmetic as in `shareAt`: reading the clock must not take an offer back by rounding.
+  const growth = (to.share - from.share) * (elapsedMs - from.afterMs);
+  return Math.floor(from.share + growth / (to.afterMs - from.afterMs));
 }
 
 /**

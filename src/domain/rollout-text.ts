@@ -1,3 +1,4 @@
+import { DateTime } from 'luxon';
 import { AppError } from '../errors.ts';
 import { type FreezeWindow, freezeAt, parseFreezeWindow } from './freeze-window.ts';
 import { EVERYBODY, NOBODY, type Share } from './rollout.ts';
@@ -55,7 +56,7 @@ export function parseRollout(
   const windows = parseWindows(windowTexts);
   if (!text.includes('@')) {
     const steps = [{ share: parseShare(text), afterMs: 0 }];
-    return { steps, isLinear: false, windows };
+    return { text: text.trim(), steps, isLinear: false, windows };
   }
   const isLinear = LINEAR.test(text.trim());
   const steps = text
@@ -64,7 +65,7 @@ export function parseRollout(
     .split(',')
     .map((step) => parseStep(step, (at) => runUntil(windows, now, at)));
   refuseDisorder(steps);
-  return { steps, isLinear, windows };
+  return { text: text.trim(), steps: withoutPassed(steps), isLinear, windows };
 }
 
 /** How long a plan that starts now will have run at a time; after a window that contains the time. */
@@ -85,30 +86,52 @@ function parseWindows(texts: readonly string[]): readonly FreezeWindow[] {
   });
 }
 
-function parseStep(text: string, runningUntil: (at: number) => number): RolloutStep {
+interface WrittenStep extends RolloutStep {
+  /** Of an absolute time; milliseconds since the epoch. */
+  readonly at: number | undefined;
+}
+
+/**
+ * Of several steps that are reached at the same moment, the last one counts: they have absolute times that passed
+ * before the plan begins, for example during a long upload, or that are in one freeze window.
+ */
+function withoutPassed(steps: readonly WrittenStep[]): readonly RolloutStep[] {
+  return steps
+    .filter(({ afterMs }, index) => steps[index + 1]?.afterMs !== afterMs)
+    .map(({ share, afterMs }) => ({ share, afterMs }));
+}
+
+function parseStep(text: string, runningUntil: (at: number) => number): WrittenStep {
   const [shareOf = '', time = '', ...rest] = text.split('@');
-  const afterMs = rest.length > 0 ? Number.NaN : parseTime(time.trim(), runningUntil);
-  if (Number.isNaN(afterMs)) {
+  const written = rest.length > 0 ? undefined : parseTime(time.trim(), runningUntil);
+  if (written === undefined) {
     throw refuse(
       `${JSON.stringify(text.trim().slice(0, 80))} is not a step of a plan: write a percentage and a time, such as 10%@6h or 10%@2026-12-01T09:00:00Z.`,
     );
   }
-  return { share: parseShare(shareOf), afterMs };
+  return { share: parseShare(shareOf), ...written };
 }
 
-/** @returns NaN when the text is no time */
-function parseTime(text: string, runningUntil: (at: number) => number): number {
+/** @returns undefined when the text is no time */
+function parseTime(
+  text: string,
+  runningUntil: (at: number) => number,
+): Omit<WrittenStep, 'share'> | undefined {
   const [, count, unit = ''] = /^(\d{1,6})([mhd])$/.exec(text) ?? [];
-  if (count !== undefined) return Number(count) * (UNITS[unit] ?? Number.NaN);
+  const unitMs = UNITS[unit];
+  if (count !== undefined && unitMs !== undefined) {
+    return { at: undefined, afterMs: Number(count) * unitMs };
+  }
   // Without a zone, the time would mean another moment on another machine.
   const isAbsolute = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2})?(Z|[+-]\d{2}:\d{2})$/.test(text);
-  const at = isAbsolute ? Date.parse(text) : Number.NaN;
-  return Number.isNaN(at) ? at : runningUntil(at);
+  // Unlike Date.parse, it knows that there is no 30th of February.
+  const at = isAbsolute ? DateTime.fromISO(text).toMillis() : Number.NaN;
+  return Number.isNaN(at) ? undefined : { at, afterMs: runningUntil(at) };
 }
 
-function refuseDisorder(steps: readonly RolloutStep[]): void {
+function refuseDisorder(steps: readonly WrittenStep[]): void {
   if (steps.length > STEPS_MAX) throw refuse(`A plan has at most ${STEPS_MAX} steps.`);
-  for (const [index, { share, afterMs }] of steps.entries()) {
+  for (const [index, { share, afterMs, at }] of steps.entries()) {
     const before = steps[index - 1];
     if (afterMs > PLAN_LENGTH_MAX_MS) throw refuse('A plan takes at most 366 days.');
     if (before === undefined) continue;
@@ -117,9 +140,11 @@ function refuseDisorder(steps: readonly RolloutStep[]): void {
         `The plan lowers the share from ${shareText(before.share)} to ${shareText(share)}. A plan can only raise the share, because clients that have the release keep it. Put the smaller percentage first.`,
       );
     }
-    if (afterMs <= before.afterMs) {
+    const isLater =
+      at !== undefined && before.at !== undefined ? at > before.at : afterMs > before.afterMs;
+    if (!isLater) {
       throw refuse(
-        `Step ${index + 1} of the plan (${shareText(share)}) does not come after the step before it. Give each step a later time. All absolute times within one freeze window take effect together, when the window ends.`,
+        `Step ${index + 1} of the plan (${shareText(share)}) does not come after the step before it. Give each step a later time.`,
       );
     }
   }

@@ -37,6 +37,11 @@ export function shareAt({ points, isLinear }: Ramp, now: number): Share {
   return Math.floor(from.share + ((to.share - from.share) * (now - from.at)) / (to.at - from.at));
 }
 
+/** The share at the end of the ramp: the largest. */
+export function lastShare({ ramp }: Rollout): Share {
+  return ramp.points.at(-1)?.share ?? NOBODY;
+}
+
 /** When the share first is at least this one; infinite when the ramp does not lead there. */
 function reachedAt({ points, isLinear }: Ramp, share: Share): number {
   const index = points.findIndex((point) => point.share >= share);

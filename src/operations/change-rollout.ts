@@ -8,6 +8,7 @@ import type { ChannelJson, OfferJson } from '../catalog/revision-document.ts';
 import {
   planClockOf,
   type RolloutJson,
+  rolloutOf,
   storedRamp,
   withClock,
   withClockRead,
@@ -33,7 +34,7 @@ export type RolloutAction =
 interface RolloutRequest {
   readonly application: string;
   readonly version: string;
-  /** Undefined: every channel that lists the version. */
+  /** Undefined: every channel where a rollout of the version is under way; if none, every channel that offers it. */
   readonly channel: string | undefined;
   readonly action: RolloutAction;
   readonly reason: string | null;
@@ -53,7 +54,7 @@ export interface RolloutChanged extends Committed {
 }
 
 /**
- * Changes the share of installations that is offered a release, on one channel or on every channel that lists it.
+ * Changes the share of installations that is offered a release.
  * Raising it only adds installations. Lowering it removes those that were added last; clients that have the release
  * keep it.
  *
@@ -74,8 +75,11 @@ export async function changeRollout(
     }
     const edited: Record<string, ChannelJson> = {};
     const rollouts: ChannelRollout[] = [];
-    for (const [name, channel] of channelsListing(before, request, only)) {
-      const offer = channel.offers.find(({ version }) => version === request.version);
+    const listing = channelsListing(before, request, only);
+    for (const [name, channel] of only === undefined
+      ? concerned(deps, listing, request)
+      : listing) {
+      const offer = offerIn(channel, request);
       const rollout = edit(deps, offer, name, request);
       const facts = { channel: name, before: shareNow(deps, offer?.rollout) };
       rollouts.push({ ...facts, after: shareNow(deps, rollout), rollout });
@@ -89,9 +93,30 @@ export async function changeRollout(
     return {
       change: { kind: 'rollout', version, channels: Object.keys(edited), reason },
       channels,
+      needsRoom: request.action.kind === 'start',
     };
   });
   return { ...committed, channels: touched };
+}
+
+function offerIn({ offers }: ChannelJson, request: RolloutRequest): OfferJson | undefined {
+  return offers.find(({ version }) => version === request.version);
+}
+
+/**
+ * The channels that a command without a channel changes: those where a rollout is under way. A release that every
+ * client of one channel has must not be taken back there because it is rolled out on another channel.
+ */
+function concerned(
+  deps: WriterDeps,
+  listing: readonly (readonly [string, ChannelJson])[],
+  request: RolloutRequest,
+): readonly (readonly [string, ChannelJson])[] {
+  const active = listing.filter(([, channel]) => offerIn(channel, request)?.status === 'active');
+  const underWay = active.filter(
+    ([, channel]) => shareNow(deps, offerIn(channel, request)?.rollout) < EVERYBODY,
+  );
+  return [underWay, active, listing].find((channels) => channels.length > 0) ?? listing;
 }
 
 function shareNow({ clock }: WriterDeps, rollout: RolloutJson | undefined): Share {
@@ -114,6 +139,7 @@ function edit(
   const rollout = offer?.rollout;
   if (action.kind === 'start') {
     const started = startRollout(deps, action.requested, rollout?.salt);
+    if (rollout === undefined && rolloutOf(started) === null) return undefined;
     // The command may be a second try: starting again would take offers back.
     const runs = rollout?.clock.running === true && haveSamePlan(started, rollout);
     return runs ? rollout : started;

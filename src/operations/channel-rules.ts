@@ -6,6 +6,7 @@ import {
   type OfferJson,
   parseOffers,
 } from '../catalog/revision-document.ts';
+import { rolloutOf } from '../catalog/rollout-document.ts';
 import { DEFAULT_CHANNEL, isPrereleaseChannel } from '../domain/channel.ts';
 import { findEnded, findLeftBehind } from '../domain/native-builds.ts';
 import type { Target } from '../domain/target.ts';
@@ -173,9 +174,16 @@ export function withRollout(
     return { ...rest, rollout: startRollout(deps, requested, undefined) };
   }
   if (existing.rollout !== undefined) return { ...rest, rollout: existing.rollout };
-  if (requested === undefined) return rest;
+  if (requested === undefined || isForAll(deps, requested)) return rest;
   throw new AppError(
     'status_forbids',
     `${channel} lists ${offer.version} already, without a rollout, so this command cannot start one. Leave out --rollout, or remove stagingPercentage from the settings of the build tool. To set the share of a release that is offered, run slipway rollout ${offer.version} 5%.`,
   );
+}
+
+function isForAll(
+  deps: Pick<WriterDeps, 'clock' | 'randomness'>,
+  requested: RequestedRollout,
+): boolean {
+  return rolloutOf(startRollout(deps, requested, undefined)) === null;
 }

@@ -10,6 +10,8 @@ export interface FoundUpdate extends SeenChannel {
   readonly decision: Decision;
   /** Undefined unless the decision is an offer. */
   readonly offered: OfferedUpdate | undefined;
+  /** Whether a rollout may have given another client another answer. */
+  readonly isPartial: boolean;
 }
 
 export interface OfferedUpdate {
@@ -37,12 +39,14 @@ export function findUpdate(
 ): FoundUpdate | Promise<FoundUpdate> {
   const application = deps.catalog.application(query.application);
   const seen = seeChannel(deps, application, query.channel, tier);
-  const decision = decideUpdate(query, seen.channel, deps.clock.now());
-  if (decision.reason !== 'offer') return join(seen, decision, undefined);
+  const now = deps.clock.now();
+  const decision = decideUpdate(query, seen.channel, now);
+  const { isPartial } = seen.channel.rolloutStage(now);
+  if (decision.reason !== 'offer') return join(seen, decision, undefined, isPartial);
   return whenKnown(application.release(decision.offer), (release) =>
     release === undefined
       ? findUpdate(deps, query, tier)
-      : join(seen, decision, offeredIn(release, decision)),
+      : join(seen, decision, offeredIn(release, decision), isPartial),
   );
 }
 
@@ -51,8 +55,9 @@ function join(
   { channel, isRestricted, revision }: SeenChannel,
   decision: Decision,
   offered: OfferedUpdate | undefined,
+  isPartial: boolean,
 ): FoundUpdate {
-  return { channel, isRestricted, revision, decision, offered };
+  return { channel, isRestricted, revision, decision, offered, isPartial };
 }
 
 function offeredIn(release: Release, decision: OfferDecision): OfferedUpdate {

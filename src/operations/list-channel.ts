@@ -36,13 +36,14 @@ export function listChannel(
     if (found.decision.reason === 'not_entitled') {
       throw notEntitled(query.application, found.channel.name);
     }
-    const { channel, isRestricted, revision, decision, offered } = found;
+    const { channel, isRestricted, revision, decision, offered, isPartial } = found;
     const list = (olderReleases: readonly Release[]): ChannelListing => ({
       channel,
       isRestricted,
       revision,
       decision,
       offered,
+      isPartial,
       olderReleases,
     });
     if (olderMax === 0) return list(NO_RELEASES);

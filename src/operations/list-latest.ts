@@ -24,6 +24,8 @@ export interface Latest {
   readonly revision: number;
   /** What the answer was made from: another revision has another object. */
   readonly channel: ChannelView;
+  /** How many rollouts of the channel had reached every client: see `RolloutStage`. */
+  readonly completed: number;
   /** Whether another account may get another answer: shared caches must not store it. */
   readonly isRestricted: boolean;
   /** The newest of the releases that `downloads` come from. */
@@ -56,9 +58,12 @@ export async function listLatest(
 ): Promise<Latest> {
   const application = deps.catalog.application(query.application);
   const { channel, isRestricted, revision } = openChannel(deps, application, query.channel, tier);
+  // Read once: a rollout may be complete before all releases are read.
+  const now = deps.clock.now();
+  const { completed } = channel.rolloutStage(now);
   const downloads: { release: Release; artifact: Artifact; offer: Offer }[] = [];
   for (const platform of query.platform === null ? PLATFORMS : [query.platform]) {
-    for (const [arch, offer] of newestByArch(channel, platform, query.arch, deps.clock.now())) {
+    for (const [arch, offer] of newestByArch(channel, platform, query.arch, now)) {
       const release = await application.release(offer);
       // The stored release does not match its digest, so the catalog has dropped it: list the others.
       if (release === undefined) return listLatest(deps, query, tier);
@@ -73,7 +78,7 @@ export async function listLatest(
   const newest = downloads.toSorted((a, b) => compareVersions(b.offer.version, a.offer.version))[0];
   if (newest === undefined) throw nothingFor(query, channel.offers.length === 0);
   const { release } = newest;
-  return { revision, channel, isRestricted, release, downloads };
+  return { revision, channel, completed, isRestricted, release, downloads };
 }
 
 /** For each architecture, the newest offer that has an artifact of it and that every client is offered. */

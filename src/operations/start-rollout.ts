@@ -37,10 +37,7 @@ function refuseEndless(plan: RolloutPlan, started: PlanClock): void {
   throw new AppError('invalid_rollout', detail, { issues: [{ pointer: '/rollout', detail }] });
 }
 
-/** Whether two rollouts have the same plan, wherever they stand. */
+/** Whether two rollouts have the same plan, whenever they began. */
 export function haveSamePlan(a: RolloutJson, b: RolloutJson): boolean {
-  return (
-    JSON.stringify([a.steps, a.linear, a.freeze_windows]) ===
-    JSON.stringify([b.steps, b.linear, b.freeze_windows])
-  );
+  return JSON.stringify([a.plan, a.freeze_windows]) === JSON.stringify([b.plan, b.freeze_windows]);
 }

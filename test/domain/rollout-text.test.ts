@@ -37,6 +37,7 @@ describe('percentages', () => {
 describe('plans', () => {
   it('are read', () => {
     expect(parse('1%@30m, 10%@6h,100%@2d')).toEqual({
+      text: '1%@30m, 10%@6h,100%@2d',
       steps: [
         { share: 100, afterMs: 1_800_000 },
         { share: 1000, afterMs: 21_600_000 },
@@ -49,6 +50,19 @@ describe('plans', () => {
       isLinear: true,
       windows: [{ text: 'fri 16:00..mon 08:00 Europe/Berlin', zone: 'Europe/Berlin' }],
     });
+  });
+
+  it('take the last of the absolute times that have passed, or that one window contains', () => {
+    const { steps } = parse('1%@2026-11-19T10:00Z,5%@2026-11-19T11:00Z,9%@2026-11-20T13:00Z');
+    expect(steps).toEqual([
+      { share: 500, afterMs: 0 },
+      { share: 900, afterMs: 3_600_000 },
+    ]);
+    const window = 'Fri 14:00..Mon 08:00 UTC';
+    expect(parse('1%@0h,5%@2026-11-21T10:00Z,9%@2026-11-22T10:00Z', window).steps).toEqual([
+      { share: 100, afterMs: 0 },
+      { share: 900, afterMs: 7_201_000 },
+    ]);
   });
 
   it.each([
@@ -64,7 +78,8 @@ describe('plans', () => {
     ['10%@0h,5%@6h', 'The plan lowers the share from 10% to 5%'],
     ['1%@6h,5%@6h', 'Step 2 of the plan (5%) does not come after'],
     ['1%@6h,5%@1h', 'does not come after the step before it'],
-    ['1%@2026-11-19T10:00Z,5%@2026-11-19T11:00Z', 'does not come after the step before it'],
+    ['1%@2026-11-22T10:00Z,5%@2026-11-22T09:00Z', 'does not come after the step before it'],
+    ['1%@2026-02-30T09:00:00Z', 'is not a step'],
     ['1%@0h,5%@367d', 'at most 366 days'],
     [Array.from({ length: 51 }, (_, n) => `1%@${n}h`).join(','), 'at most 50 steps'],
   ])('refuses %j', (text, message) =>

@@ -42,6 +42,7 @@ const anyPlan: fc.Arbitrary<RolloutPlan> = fc
   .map(({ steps, shares, isLinear, windows }) => {
     const sorted = shares.toSorted((a, b) => a - b);
     return {
+      text: '',
       steps: steps
         .toSorted((a, b) => a - b)
         .map((afterMs, index) => ({ afterMs, share: sorted[index] ?? 0 })),

@@ -162,6 +162,9 @@ describe('a rollout', () => {
     }
     const first = String([...offered][0]);
     const other = String(IDS.find((id) => !offered.has(id)));
+    for (const empty of [{ 'x-user-staging-id': '' }, { 'x-installation-id': '' }]) {
+      expect(await versionFor(`${FEED}?installation_id=`, empty)).toBe('1.0.0');
+    }
     const both = { 'x-user-staging-id': first, 'x-installation-id': other };
     expect(await versionFor(`${FEED}?installation_id=${other}`, both)).toBe('1.1.0');
   });
@@ -227,6 +230,51 @@ describe('a rollout', () => {
   });
 });
 
+describe('a command without a channel', () => {
+  const channels = async (action: RolloutAction | string) =>
+    (await change(action)).channels.map(({ channel, after }) => [channel, after]);
+
+  beforeEach(async () => {
+    await release('1.1.0', { channel: 'beta', create: true });
+    const to = { application: 'desktop', version: '1.1.0', to: 'stable', create: false };
+    const promoted = { ...to, allowPrerelease: false, ...staged('1%@0h,100%@100h') };
+    await promoteRelease({ ...service, actor: 'test' }, promoted);
+    await service.refresh();
+  });
+
+  it('changes the rollout that is under way, and takes nothing back elsewhere', async () => {
+    expect(await channels('25%')).toEqual([['stable', 2500]]);
+    expect(await channels({ kind: 'freeze' })).toEqual([['stable', 2500]]);
+    expect(await channels({ kind: 'complete' })).toEqual([['stable', 10_000]]);
+    expect(await channels('10%')).toEqual([
+      ['stable', 1000],
+      ['beta', 1000],
+    ]);
+  });
+
+  it('stops a rollout also when another channel has paused the release', async () => {
+    const paused = { application: 'desktop', version: '1.1.0', channel: 'beta', reason: null };
+    await changeStatus({ ...service, actor: 'test' }, 'pause', paused);
+    expect(await channels('0')).toEqual([['stable', 0]]);
+  });
+});
+
+describe('a release that no client is offered', () => {
+  it('keeps no machine waiting for its native builds', async () => {
+    const build = (version: string, arch: 'x64' | 'arm64') =>
+      makeArtifact(`${service.directory}/${version}`, {
+        ...{ arch, filename: `App-${arch}.exe`, content: `${version} ${arch}` },
+      });
+    const both = await Promise.all([build('1.1.0', 'x64'), build('1.1.0', 'arm64')]);
+    await publish(service, { version: '1.1.0', artifacts: both, ...staged('0') });
+    await publish(service, { version: '1.1.1', artifacts: [await build('1.1.1', 'x64')] });
+    await service.refresh();
+    const body = { current_version: '1.0.0', platform: 'windows', arch: 'arm64' };
+    const answer = await service.app.http.inject({ method: 'POST', url: CHECK_UPDATE, body });
+    expect(answer.json()).toMatchObject({ reason: 'offer', version: '1.1.1' });
+  });
+});
+
 describe('a rollout is refused', () => {
   it('for a release that is yanked, retired or unknown, with that state', async () => {
     await release('1.1.0');
@@ -265,6 +313,8 @@ describe('a rollout is refused', () => {
     await expect(
       publish(service, { version: '1.1.0', artifacts: [artifact], ...staged('5%') }),
     ).rejects.toMatchObject({ code: 'status_forbids' });
+    await publish(service, { version: '1.1.0', artifacts: [artifact], ...staged('100%') });
+    expect((await change('100%')).changed).toBe(false);
     await expect(change({ kind: 'freeze' })).rejects.toThrow(/there is nothing to freeze/);
     expect((await change({ kind: 'complete' })).changed).toBe(false);
   });

@@ -1,3 +1,4 @@
+import { parseChannelName } from '../../../src/domain/channel.ts';
 import { shareText } from '../../../src/domain/rollout-text.ts';
 import { AppError } from '../../../src/errors.ts';
 import {
@@ -120,7 +121,15 @@ async function showRollout(
   { channel, json }: RolloutOptions,
 ): Promise<void> {
   const { listed } = await showRelease(context, application, version);
-  const shown = listed.filter((item) => channel === undefined || item.channel === channel);
+  const only = channel === undefined ? undefined : parseChannelName(channel);
+  const shown = listed.filter((item) => only === undefined || item.channel === only);
+  if (shown.length === 0) {
+    const names = listed.map((item) => item.channel).join(', ');
+    throw new AppError(
+      'unknown_channel',
+      `The channel ${only} of ${application} does not list ${version}. It is listed on ${names}.`,
+    );
+  }
   const now = context.clock.now();
   if (json) {
     const channels = shown.map(({ channel, offer: { status, rollout = null } }) => ({

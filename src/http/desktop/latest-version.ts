@@ -84,23 +84,18 @@ export function registerLatestVersion(app: App, deps: RouteDeps): void {
   // Not an async function: without a promise, the route answers more requests a second.
   app.get('/api/v1/desktop/latest-version', { schema }, (request, reply) => {
     const asked = recent.get(request.url, () => askedOf(request.query, deps.defaultApplication));
-    /** A visitor sees what every client is offered, which changes when a rollout is complete. */
-    const nameOf = (view: ChannelView): string => {
-      const { completed } = view.rolloutStage(deps.clock.now());
-      return completed === 0 ? asked.question : `${asked.question} ${completed}`;
-    };
     return whenKnown(tierOfRequest(deps, request), (tier) => {
       const view = seeLatest(deps, asked, tier);
-      const name = nameOf(view);
+      // A visitor sees what every client is offered, which changes when a rollout is complete.
+      const { completed } = view.rolloutStage(deps.clock.now());
+      const name = completed === 0 ? asked.question : `${asked.question} ${completed}`;
       const known = answers.get(sourceOf(view), name);
       if (known !== undefined) return sendShared(request, reply, known);
       return listLatest(deps, asked, tier).then((latest) => {
-        const answer = answers.add(
-          sourceOf(latest.channel),
-          nameOf(latest.channel),
-          render(deps, latest),
-        );
-        sendShared(request, reply, answer);
+        const answer = render(deps, latest);
+        // Reading a release may have taken long: the answer must not be kept under the name of another state.
+        const isSame = latest.channel === view && latest.completed === completed;
+        sendShared(request, reply, isSame ? answers.add(sourceOf(view), name, answer) : answer);
       });
     });
   });

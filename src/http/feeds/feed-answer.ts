@@ -57,12 +57,7 @@ function varyOf({ varyHeaders }: Protocol, isRestricted: boolean): string {
 
 export interface FeedAnswers {
   /** Undefined when the dialect has no answer: there is no release for the client. */
-  /** @param isPartial whether a rollout gives other clients another answer now */
-  answerFor(
-    asked: AskedDocument,
-    found: ChannelListing,
-    isPartial: boolean,
-  ): SharedAnswer | undefined;
+  answerFor(asked: AskedDocument, found: ChannelListing): SharedAnswer | undefined;
 }
 
 /** A request for a document of a dialect. */
@@ -92,19 +87,19 @@ export function askedDocument(
 export function createFeedAnswers(publicUrl: () => string): FeedAnswers {
   const answers = createSharedAnswers();
   return {
-    answerFor: ({ protocol, question, isPost, name }, found, isPartial) => {
+    answerFor: ({ protocol, question, isPost, name }, found) => {
       const isPersonal = question.isPersonal === true;
       const render = (): SharedAnswer | undefined => {
         const response = respond(publicUrl(), protocol, question, found);
         const { isRestricted } = found;
-        const facts = { protocol, isPost, isRestricted, isPersonal: isPersonal || isPartial };
+        const facts = { protocol, isPost, isRestricted, isPersonal: isPersonal || found.isPartial };
         return response && feedAnswerOf(response, facts);
       };
       const { channel, offered, olderReleases } = found;
       if (offered === undefined || isPersonal) return render();
       const source = { view: channel, artifact: offered.artifact };
       const older = olderReleases.map(({ version }) => ` ${version}`).join('');
-      const whole = `${name}${isPartial ? ' partial' : ''}${older}`;
+      const whole = `${name}${found.isPartial ? ' partial' : ''}${older}`;
       const known = answers.get(source, whole);
       if (known !== undefined) return known;
       const answer = render();

@@ -240,8 +240,7 @@ function answerDocument(
   const query = withInstallation(document.question.query, request.headers);
   const olderMax = protocol.shape === 'feed' ? protocol.olderReleasesMax : 0;
   const send = (found: ChannelListing): void => {
-    const { isPartial } = found.channel.rolloutStage(deps.clock.now());
-    const answer = answers.answerFor(document, found, isPartial);
+    const answer = answers.answerFor(document, found);
     if (answer === undefined) {
       throw new AppError(
         'no_release',
@@ -260,7 +259,9 @@ function answerDocument(
 
 /** Adds the id of an installation that the client sends as a header: as electron-updater's, or as any client's. */
 function withInstallation(query: UpdateQuery, headers: IncomingHttpHeaders): UpdateQuery {
+  // An empty text is no id: else all such clients would be one installation.
   const given =
-    headers['x-user-staging-id'] ?? query.installationId ?? headers['x-installation-id'];
-  return typeof given === 'string' ? { ...query, installationId: given } : query;
+    headers['x-user-staging-id'] || query.installationId || headers['x-installation-id'] || null;
+  const installationId = typeof given === 'string' ? given : null;
+  return installationId === query.installationId ? query : { ...query, installationId };
 }
