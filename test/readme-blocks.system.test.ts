@@ -20,6 +20,7 @@ const EXPECTED: Readonly<Record<string, string>> = {
   'latest-version': '"version":"1.4.0"',
   '"current_version":"1.3.0"': '"reason":"offer"',
   'npm run slipway -- history': 'deletes settings',
+  'rollout 1.4.0 5%': 'Changed the rollout of desktop 1.4.0',
   'yank 1.4.0': 'Yanked desktop 1.4.0',
 };
 
