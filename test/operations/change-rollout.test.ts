@@ -70,12 +70,16 @@ async function pass(ms: number): Promise<void> {
 
 const staged = (text: string, ...freezeWindows: string[]) => ({ rollout: { text, freezeWindows } });
 
-async function check(id?: string, from = '1.0.0'): Promise<{ version?: string; reason: string }> {
+async function check(
+  id?: string,
+  from = '1.0.0',
+  at = service,
+): Promise<{ version?: string; reason: string }> {
   const body = {
     ...{ current_version: from, platform: 'windows', arch: 'x64' },
     ...(id === undefined ? {} : { installation_id: id }),
   };
-  const answer = await service.app.http.inject({ method: 'POST', url: CHECK_UPDATE, body });
+  const answer = await at.app.http.inject({ method: 'POST', url: CHECK_UPDATE, body });
   expect(answer.statusCode).toBe(200);
   return answer.json();
 }
@@ -227,6 +231,47 @@ describe('a rollout', () => {
     await release('1.2.0', staged('0'));
     expect(await check(IDS[0])).toMatchObject({ reason: 'offer', version: '1.1.0' });
     expect(await check(IDS[0], '1.1.0')).toMatchObject({ reason: 'held_by_rollout' });
+  });
+});
+
+describe('replicas whose clocks are four minutes apart', () => {
+  it('offer a release at the same moment: by the time of the store', async () => {
+    const FOUR_MINUTES = 4 * 60_000;
+    const replicas = await Promise.all(
+      [-FOUR_MINUTES, FOUR_MINUTES].map((ahead) =>
+        createTestService({
+          clock: { now: () => clock.now() + ahead, sleep: clock.sleep },
+          store: { ...service.store, clockOffsetMs: () => -ahead },
+        }),
+      ),
+    );
+    await release('1.1.0', staged('1%@0h,50%@1h,100%@2h'));
+    const seen = async () => {
+      const offered: number[] = [];
+      for (const replica of replicas) {
+        await replica.refresh();
+        const answers = await Promise.all(IDS.map((id) => check(id, '1.0.0', replica)));
+        offered.push(answers.filter(({ version }) => version === '1.1.0').length);
+      }
+      return offered;
+    };
+    const shares: number[] = [];
+    for (const ms of [
+      0,
+      HOUR - FOUR_MINUTES / 4,
+      FOUR_MINUTES / 2,
+      HOUR - FOUR_MINUTES,
+      FOUR_MINUTES,
+    ]) {
+      await pass(ms);
+      const [a = 0, b = 0] = await seen();
+      expect(a).toBe(b);
+      shares.push(Math.round(a / 4));
+    }
+    expect([shares[0], shares[1]].every((share = 100) => share < 5)).toBe(true);
+    expect([shares[2], shares[3]].every((share = 0) => Math.abs(share - 50) < 8)).toBe(true);
+    expect(shares[4]).toBe(100);
+    await Promise.all(replicas.map((replica) => replica.close()));
   });
 });
 
