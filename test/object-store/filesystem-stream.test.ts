@@ -10,7 +10,8 @@ import { PassThrough } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { FileStream } from '../../src/object-store/filesystem-stream.ts';
 
-/** The size of a read. */
+/** The size of a read, for the first 32 streams and for further ones. */
+const FIRST_READ = 512 * 1024;
 const READ = 128 * 1024;
 /** More than the buffers of the system hold. */
 const LARGE = 32 * 1024 * 1024;
@@ -52,6 +53,23 @@ async function request(url: string): Promise<IncomingMessage> {
 }
 
 describe('a stream of a file', () => {
+  it('has a large buffer while there are few of them', async () => {
+    const opened = await Promise.all(Array.from({ length: 40 }, () => openStream()));
+    const sizes = opened.map(({ stream }) => stream.readableHighWaterMark);
+    expect(sizes.filter((size) => size === FIRST_READ)).toHaveLength(32);
+    expect(sizes.filter((size) => size === READ)).toHaveLength(8);
+    const destroyAll = async (all: typeof opened) => {
+      for (const { stream } of all) stream.destroy();
+      await expect.poll(() => all.every(({ handle }) => isClosed(handle))).toBe(true);
+    };
+    await destroyAll(opened);
+    const again = await openStream();
+    expect(again.stream.readableHighWaterMark).toBe(FIRST_READ);
+    const small = await openStream(0, READ);
+    expect(small.stream.readableHighWaterMark).toBe(READ);
+    await destroyAll([again, small]);
+  });
+
   it.each([
     [0, 0],
     [5, 1],
