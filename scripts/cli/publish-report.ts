@@ -9,7 +9,7 @@ import type { PublishResult } from '../../src/operations/publish-release.ts';
 import { isServed, PROTOCOLS } from '../../src/protocols/registry.ts';
 import { leftBehindSentences } from './left-behind.ts';
 import { alignColumns, formatBytes, printWhenLive, staysPaused } from './output.ts';
-import { plannedShares, presentShare } from './rollout-report.ts';
+import { EVERY_CLIENT, plannedShares, presentShare } from './rollout-report.ts';
 import { print, type Terminal } from './terminal.ts';
 
 /** The output of `slipway publish`. */
@@ -94,7 +94,7 @@ export function printPublished(
   }
   const share = presentShare(result.rollout, result.now);
   const planned = plannedShares(result.rollout, result.now);
-  if (result.status === 'active' && share !== 'everybody') {
+  if (result.status === 'active' && share !== EVERY_CLIENT) {
     print(
       terminal,
       `${application} ${version} is offered to ${share} of the installations of ${channel}. ${nextOf(version, planned)}`,

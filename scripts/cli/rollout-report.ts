@@ -1,12 +1,10 @@
 import type { StagedShare } from '../../src/build-output/build-output.ts';
-import { EVERYBODY } from '../../src/domain/rollout.ts';
+import { ALL_CLIENTS } from '../../src/domain/rollout.ts';
 import { shareText } from '../../src/domain/rollout-text.ts';
 import { AppError } from '../../src/errors.ts';
 import { describeRollout } from '../../src/operations/describe-rollout.ts';
 import type { RequestedRollout } from '../../src/operations/start-rollout.ts';
 import { formatTime } from './output.ts';
-
-type OfferRollout = Parameters<typeof describeRollout>[0];
 
 /** How commands ask for a rollout, and describe one. */
 
@@ -30,10 +28,22 @@ export function statedRollout(staged: StagedShare | null): RequestedRollout | un
   return percentage === 100 ? undefined : { text: `${percentage}%`, freezeWindows: [] };
 }
 
-/** `25%`; `everybody` when no client has to wait. */
+type OfferRollout = Parameters<typeof describeRollout>[0];
+
+export const EVERY_CLIENT = 'every client';
+
+/** `25%`, or {@link EVERY_CLIENT} when no client has to wait. */
 export function presentShare(rollout: OfferRollout, now: number): string {
   const { share } = describeRollout(rollout, now);
-  return share === EVERYBODY ? 'everybody' : shareText(share);
+  return share === ALL_CLIENTS ? EVERY_CLIENT : shareText(share);
+}
+
+/** Like {@link presentShare}; `no client` for an offer that is not active. */
+export function offeredTo(
+  { status, rollout }: { readonly status: string; readonly rollout?: OfferRollout },
+  now: number,
+): string {
+  return status === 'active' ? presentShare(rollout, now) : 'no client';
 }
 
 /** What is planned: `50% from 2026-11-22 10:00:00Z, 100% from …`, `frozen`, or nothing. */

@@ -76,7 +76,7 @@ export interface ApplicationCatalog {
   follow(report: ApplicationReport | FaultsReport): Promise<void>;
 }
 
-interface ApplicationCatalogDeps {
+export interface ApplicationCatalogDeps {
   readonly store: ObjectStore;
   readonly clock: Clock;
   readonly log: Log;

@@ -1,11 +1,11 @@
 import pLimit from 'p-limit';
-import type { Clock } from '../clock.ts';
-import type { Log } from '../log.ts';
-import type { ObjectStore } from '../object-store/object-store.ts';
-import { type ApplicationCatalog, createApplicationCatalog } from './application-catalog.ts';
+import {
+  type ApplicationCatalog,
+  type ApplicationCatalogDeps,
+  createApplicationCatalog,
+} from './application-catalog.ts';
 import { type ApplicationList, createApplicationList } from './application-list.ts';
-import { type ApplicationState, isUntried } from './application-state.ts';
-import type { SavedState } from './saved-state.ts';
+import { isUntried } from './application-state.ts';
 
 /** The catalogs that this process has loaded: of the applications in the list and in the saved state. */
 interface LoadedApplications {
@@ -23,20 +23,10 @@ interface LoadedApplications {
   refreshApplication(name: string): Promise<void>;
 }
 
-interface LoadedApplicationsDeps {
-  readonly store: ObjectStore;
-  readonly clock: Clock;
-  readonly log: Log;
-  /** Undefined: nothing is saved. */
-  readonly savedState: SavedState | undefined;
-  /** See `ApplicationCatalogDeps`. */
-  readonly leads: () => boolean;
-  readonly onChange: (
-    application: string,
-    before: ApplicationState,
-    after: ApplicationState,
-  ) => void;
-}
+type LoadedApplicationsDeps = Pick<
+  ApplicationCatalogDeps,
+  'store' | 'clock' | 'log' | 'savedState' | 'leads' | 'onChange'
+>;
 
 /** The store is asked this often whether an application's newest revision is still there. */
 const LOSS_INTERVAL_MS = 60_000;

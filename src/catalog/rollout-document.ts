@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { type FreezeWindow, parseFreezeWindow } from '../domain/freeze-window.ts';
 import { BUCKETS, bucketSeed } from '../domain/installation-bucket.ts';
-import { EVERYBODY, type Ramp, type Rollout } from '../domain/rollout.ts';
+import { ALL_CLIENTS, type Ramp, type Rollout } from '../domain/rollout.ts';
 import {
   elapsedAt,
   type PlanClock,
@@ -63,7 +63,7 @@ export function rolloutJsonOf(salt: string, plan: RolloutPlan, clock: PlanClock)
   };
 }
 
-export function planOf({ plan, steps, linear, freeze_windows: texts }: RolloutJson): RolloutPlan {
+function planOf({ plan, steps, linear, freeze_windows: texts }: RolloutJson): RolloutPlan {
   return {
     text: plan,
     steps: steps.map(({ share, after_seconds: seconds }) => ({ share, afterMs: seconds * 1000 })),
@@ -93,16 +93,16 @@ export function rolloutOf(json: RolloutJson | undefined): Rollout | null {
   const text = JSON.stringify(json);
   const known = parsed.get(text);
   if (known !== undefined) return known;
-  const rollout = parseRollout(json);
+  const rollout = readRollout(json);
   if (parsed.size >= PARSED_MAX) parsed.clear();
   parsed.set(text, rollout);
   return rollout;
 }
 
-function parseRollout(json: RolloutJson): Rollout | null {
+function readRollout(json: RolloutJson): Rollout | null {
   const ramp = storedRamp(json);
   const [only, ...others] = ramp.points;
-  if (only?.share === EVERYBODY && others.length === 0) return null;
+  if (only?.share === ALL_CLIENTS && others.length === 0) return null;
   return { seed: bucketSeed(json.salt), ramp };
 }
 

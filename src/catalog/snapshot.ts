@@ -89,7 +89,7 @@ function* createViewsInSteps(
   return views;
 }
 
-/** Every rollout that leads to everybody has done so. */
+/** Every rollout that leads to every client has done so. */
 const AT_THE_END = Number.POSITIVE_INFINITY;
 
 /** The offers that most clients get: on each channel, the newest for each platform and architecture. */

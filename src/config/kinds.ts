@@ -23,7 +23,7 @@ export const count = defineKind('a whole number, 1 to 999999', (value) =>
   /^\d{1,6}$/.test(value) && Number(value) > 0 ? Number(value) : undefined,
 );
 
-export const AUTO = 'auto';
+const AUTO = 'auto';
 const WORKERS_MAX = 256;
 
 export const workersCount = defineKind(

@@ -3,7 +3,7 @@ import { chooseArtifact, suits } from './choose-artifact.ts';
 import { installationBytes } from './installation-bucket.ts';
 import type { Offer, OfferedArtifact } from './offer.ts';
 import { nextWhole } from './offers-by-machine.ts';
-import { admits, EVERYBODY, type Rollout, shareAt } from './rollout.ts';
+import { ALL_CLIENTS, admits, type Rollout, shareAt } from './rollout.ts';
 import type { MachineQuery, UpdateQuery } from './update-query.ts';
 import { compareVersions, inRange, versionText } from './version.ts';
 
@@ -164,12 +164,12 @@ export function newestFor(
   for (let index = -1; index < offers.length; ) {
     index = nextWhole(machine, index, takes);
     const offer = offers[index];
-    if (offer !== undefined && isForEverybody(offer, now)) return offer;
+    if (offer !== undefined && isForAllClients(offer, now)) return offer;
   }
   return undefined;
 }
 
 /** Whether no client has to wait for the release. */
-export function isForEverybody({ status, rollout }: Offer, now: number): boolean {
-  return status === 'active' && (rollout === null || shareAt(rollout.ramp, now) === EVERYBODY);
+export function isForAllClients({ status, rollout }: Offer, now: number): boolean {
+  return status === 'active' && (rollout === null || shareAt(rollout.ramp, now) === ALL_CLIENTS);
 }

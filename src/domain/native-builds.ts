@@ -1,7 +1,7 @@
 import { findNativeBuild, nativeArches } from './compatible-arches.ts';
 import type { Offer, OfferedArtifact } from './offer.ts';
 import { type Arch, PLATFORMS, type Platform } from './platform.ts';
-import { lastShare, NOBODY } from './rollout.ts';
+import { lastShare, NO_CLIENTS } from './rollout.ts';
 import { PROCESSOR_ARCHES, type Target, targetName } from './target.ts';
 import { compareVersions, type Version } from './version.ts';
 
@@ -88,7 +88,7 @@ const NO_NATIVES: Natives = new Map();
 
 /** Whether some client is offered the release, or will be. */
 function mayBeOffered({ status, rollout }: Offer): boolean {
-  return status === 'active' && (rollout === null || lastShare(rollout) > NOBODY);
+  return status === 'active' && (rollout === null || lastShare(rollout) > NO_CLIENTS);
 }
 
 /** When an active release ends the native builds of a target, its machines may take other builds. */

@@ -1,5 +1,5 @@
 import { type FreezeWindow, freezeAt } from './freeze-window.ts';
-import { NOBODY, type Ramp, type RampPoint, type Share } from './rollout.ts';
+import { NO_CLIENTS, type Ramp, type RampPoint, type Share } from './rollout.ts';
 
 /** What publishers plan, and the share that follows from it. */
 
@@ -43,7 +43,7 @@ const WINDOWS_PASSED_MAX = 1_000;
 function shareAfter({ steps, isLinear }: RolloutPlan, elapsedMs: number): Share {
   const next = steps.findIndex(({ afterMs }) => afterMs > elapsedMs);
   const reached = steps.at(next < 0 ? -1 : next - 1);
-  if (next === 0 || reached === undefined) return NOBODY;
+  if (next === 0 || reached === undefined) return NO_CLIENTS;
   const following = next < 0 ? undefined : steps[next];
   return isLinear && following !== undefined
     ? between(reached, following, elapsedMs)
@@ -80,7 +80,7 @@ export function rampOf(plan: RolloutPlan, clock: PlanClock): Ramp {
       }
     }
     // A linear plan grows between its steps, and not before the first one.
-    if (step === plan.steps[0]) points.push({ at: now, share: NOBODY });
+    if (step === plan.steps[0]) points.push({ at: now, share: NO_CLIENTS });
     points.push({ at: now, share: step.share });
   }
   return { points, isLinear: plan.isLinear };

@@ -1,7 +1,7 @@
 import { DateTime } from 'luxon';
 import { AppError } from '../errors.ts';
 import { type FreezeWindow, freezeAt, parseFreezeWindow } from './freeze-window.ts';
-import { EVERYBODY, NOBODY, type Share } from './rollout.ts';
+import { ALL_CLIENTS, NO_CLIENTS, type Share } from './rollout.ts';
 import {
   PLAN_LENGTH_MAX_MS,
   type RolloutPlan,
@@ -26,9 +26,9 @@ function refuse(detail: string): AppError {
 /** `5%`, `0.25%`, or `0`. @throws AppError `invalid_rollout` */
 export function parseShare(text: string): Share {
   const trimmed = text.trim();
-  if (trimmed === '0') return NOBODY;
+  if (trimmed === '0') return NO_CLIENTS;
   const share = Math.round(Number(PERCENTAGE.exec(trimmed)?.[1] ?? Number.NaN) * 100);
-  if (share <= EVERYBODY) return share;
+  if (share <= ALL_CLIENTS) return share;
   throw refuse(
     `${JSON.stringify(text.slice(0, 80))} is not a percentage: write 0 to 100 with a percent sign and at most two decimals, such as 5% or 0.25%.`,
   );

@@ -5,8 +5,8 @@ import { BUCKETS, bucketOf } from './installation-bucket.ts';
 /** In buckets of 1/100 %: from 0 to {@link BUCKETS}. */
 export type Share = number;
 
-export const NOBODY: Share = 0;
-export const EVERYBODY: Share = BUCKETS;
+export const NO_CLIENTS: Share = 0;
+export const ALL_CLIENTS: Share = BUCKETS;
 
 /** From `at` on the share is this one; a linear ramp grows evenly from one point to the next. */
 export interface RampPoint {
@@ -39,7 +39,7 @@ export function shareAt({ points, isLinear }: Ramp, now: number): Share {
 
 /** The share at the end of the ramp: the largest. */
 export function lastShare({ ramp }: Rollout): Share {
-  return ramp.points.at(-1)?.share ?? NOBODY;
+  return ramp.points.at(-1)?.share ?? NO_CLIENTS;
 }
 
 /** When the share first is at least this one; infinite when the ramp does not lead there. */
@@ -70,7 +70,7 @@ export function createRolloutStages(
 ): (now: number) => RolloutStage {
   const spans = rollouts
     .filter((rollout) => rollout !== null)
-    .map(({ ramp }) => ({ start: reachedAt(ramp, 1), end: reachedAt(ramp, EVERYBODY) }));
+    .map(({ ramp }) => ({ start: reachedAt(ramp, 1), end: reachedAt(ramp, ALL_CLIENTS) }));
   let [from, until] = [Number.NEGATIVE_INFINITY, Number.NEGATIVE_INFINITY];
   let stage: RolloutStage = { isPartial: false, completed: 0 };
   return (now) => {
@@ -98,6 +98,6 @@ export function admits(
   now: number,
 ): boolean {
   const share = shareAt(ramp, now);
-  if (share >= EVERYBODY) return true;
-  return installation !== null && share > NOBODY && bucketOf(seed, installation) < share;
+  if (share >= ALL_CLIENTS) return true;
+  return installation !== null && share > NO_CLIENTS && bucketOf(seed, installation) < share;
 }

@@ -13,13 +13,10 @@ import {
   withClock,
   withClockRead,
 } from '../catalog/rollout-document.ts';
-import { parseChannelName } from '../domain/channel.ts';
-import { EVERYBODY, type Share, shareAt } from '../domain/rollout.ts';
-import { parseVersion } from '../domain/version.ts';
+import { ALL_CLIENTS, type Share, shareAt } from '../domain/rollout.ts';
 import { AppError } from '../errors.ts';
-import { channelsListing, refuseLongReason } from './listed-release.ts';
+import { channelsListing, checkRequest, type ListedRequest } from './listed-release.ts';
 import { haveSamePlan, type RequestedRollout, startRollout } from './start-rollout.ts';
-import { unknownApplication } from './unknown-release.ts';
 
 export type RolloutAction =
   /** Starts another plan now; a percentage is a plan of one step. */
@@ -31,13 +28,9 @@ export type RolloutAction =
   /** Every client is offered the release from now on. */
   | { readonly kind: 'complete' };
 
-interface RolloutRequest {
-  readonly application: string;
-  readonly version: string;
-  /** Undefined: every channel where a rollout of the version is under way; if none, every channel that offers it. */
-  readonly channel: string | undefined;
+/** Without a channel: every channel where a rollout of the version is under way; if none, every channel that offers it. */
+interface RolloutRequest extends ListedRequest {
   readonly action: RolloutAction;
-  readonly reason: string | null;
 }
 
 /** The rollout of the version on one channel. */
@@ -58,27 +51,21 @@ export interface RolloutChanged extends Committed {
  * Raising it only adds installations. Lowering it removes those that were added last; clients that have the release
  * keep it.
  *
- * @throws AppError `invalid_rollout`, `unknown_channel`, `unknown_version`; `status_forbids` for a release that is
+ * @throws AppError those of {@link checkRequest} and {@link channelsListing}; `invalid_rollout`; `status_forbids` for a release that is
  *   paused, yanked or retired, or that has no rollout to freeze
  */
 export async function changeRollout(
   deps: WriterDeps,
-  request: RolloutRequest,
+  asked: RolloutRequest,
 ): Promise<RolloutChanged> {
-  parseVersion(request.version);
-  refuseLongReason(request.reason);
-  const only = request.channel === undefined ? undefined : parseChannelName(request.channel);
+  const request = checkRequest(asked);
   let touched: readonly ChannelRollout[] = [];
   const committed = await changeCatalog(deps, request.application, async (before) => {
-    if (Object.keys(before).length === 0) {
-      throw await unknownApplication(deps, request.application);
-    }
     const edited: Record<string, ChannelJson> = {};
     const rollouts: ChannelRollout[] = [];
-    const listing = channelsListing(before, request, only);
-    for (const [name, channel] of only === undefined
-      ? concerned(deps, listing, request)
-      : listing) {
+    const listing = await channelsListing(deps, before, request);
+    const isNamed = request.channel !== undefined;
+    for (const [name, channel] of isNamed ? listing : concerned(deps, listing, request)) {
       const offer = offerIn(channel, request);
       const rollout = edit(deps, offer, name, request);
       const facts = { channel: name, before: shareNow(deps, offer?.rollout) };
@@ -114,13 +101,13 @@ function concerned(
 ): readonly (readonly [string, ChannelJson])[] {
   const active = listing.filter(([, channel]) => offerIn(channel, request)?.status === 'active');
   const underWay = active.filter(
-    ([, channel]) => shareNow(deps, offerIn(channel, request)?.rollout) < EVERYBODY,
+    ([, channel]) => shareNow(deps, offerIn(channel, request)?.rollout) < ALL_CLIENTS,
   );
   return [underWay, active, listing].find((channels) => channels.length > 0) ?? listing;
 }
 
 function shareNow({ clock }: WriterDeps, rollout: RolloutJson | undefined): Share {
-  return rollout === undefined ? EVERYBODY : shareAt(storedRamp(rollout), clock.now());
+  return rollout === undefined ? ALL_CLIENTS : shareAt(storedRamp(rollout), clock.now());
 }
 
 /** @returns the next rollout; the present one when nothing changes */
@@ -144,7 +131,7 @@ function edit(
     const runs = rollout?.clock.running === true && haveSamePlan(started, rollout);
     return runs ? rollout : started;
   }
-  if (rollout === undefined || shareNow(deps, rollout) === EVERYBODY) {
+  if (rollout === undefined || shareNow(deps, rollout) === ALL_CLIENTS) {
     if (action.kind === 'complete') return rollout;
     throw new AppError(
       'status_forbids',

@@ -5,23 +5,12 @@ import {
   type WriterDeps,
 } from '../catalog/change.ts';
 import type { ChangeKind, ChannelJson, OfferJson } from '../catalog/revision-document.ts';
-import { withClockMoved, withClockRead } from '../catalog/rollout-document.ts';
-import { parseChannelName } from '../domain/channel.ts';
-import { parseVersion } from '../domain/version.ts';
+import { type RolloutJson, withClockMoved, withClockRead } from '../catalog/rollout-document.ts';
 import { AppError } from '../errors.ts';
 import { type ForeseenUpdate, foreseeUpdates } from './foresee-updates.ts';
-import { channelsListing, refuseLongReason } from './listed-release.ts';
-import { unknownApplication } from './unknown-release.ts';
+import { channelsListing, checkRequest, type ListedRequest } from './listed-release.ts';
 
 export type StatusVerb = Extract<ChangeKind, 'pause' | 'resume' | 'yank' | 'retire'>;
-
-interface StatusRequest {
-  readonly application: string;
-  readonly version: string;
-  /** Undefined: every channel that lists the version. */
-  readonly channel: string | undefined;
-  readonly reason: string | null;
-}
 
 /** How a channel lists a version. */
 export interface ListedStatus {
@@ -42,36 +31,34 @@ export interface StatusChanged extends Committed {
 /** The offer after a change of status; undefined when it has that status already. */
 type Edit = (
   offer: OfferJson,
-  request: StatusRequest,
+  request: ListedRequest,
   now: number,
 ) => OfferJson | 'drop' | undefined;
 
 const EDITS: Readonly<Record<StatusVerb, Edit>> = {
-  pause: (offer, { reason }, now) => {
-    refuseYanked(offer, 'paused');
-    if (offer.status === 'paused') return undefined;
-    const { rollout } = offer;
-    return {
-      ...offer,
-      ...{ status: 'paused', reason },
-      ...(rollout && { rollout: withClockRead(rollout, now) }),
-    };
-  },
   // The plan of a rollout stands still while the release is paused.
-  resume: (offer, { reason }, now) => {
-    refuseYanked(offer, 'resumed');
-    if (offer.status === 'active') return undefined;
-    const { rollout } = offer;
-    return {
-      ...offer,
-      ...{ status: 'active', reason },
-      ...(rollout && { rollout: withClockMoved(rollout, now) }),
-    };
+  pause: (offer, request, now) => {
+    refuseYanked(offer, 'paused');
+    return withStatus(offer, 'paused', request, (rollout) => withClockRead(rollout, now));
   },
-  yank: (offer, { reason }) =>
-    offer.status === 'yanked' ? undefined : { ...offer, status: 'yanked', reason },
+  resume: (offer, request, now) => {
+    refuseYanked(offer, 'resumed');
+    return withStatus(offer, 'active', request, (rollout) => withClockMoved(rollout, now));
+  },
+  yank: (offer, request) => withStatus(offer, 'yanked', request, (rollout) => rollout),
   retire: () => 'drop',
 };
+
+function withStatus(
+  offer: OfferJson,
+  status: OfferJson['status'],
+  { reason }: ListedRequest,
+  edit: (rollout: RolloutJson) => RolloutJson,
+): OfferJson | undefined {
+  if (offer.status === status) return undefined;
+  const { rollout } = offer;
+  return { ...offer, status, reason, ...(rollout && { rollout: edit(rollout) }) };
+}
 
 /**
  * Changes the status of a release, on one channel or on every channel that lists it, in one commit.
@@ -80,24 +67,19 @@ const EDITS: Readonly<Record<StatusVerb, Edit>> = {
  * - yank: it is withdrawn permanently; clients that have it move to the next newer release.
  * - retire: the channel no longer lists it.
  *
- * @throws AppError `unknown_channel`, `unknown_version`, `status_forbids`
+ * @throws AppError those of {@link checkRequest} and {@link channelsListing}; `status_forbids`
  */
 export async function changeStatus(
   deps: WriterDeps,
   verb: StatusVerb,
-  request: StatusRequest,
+  asked: ListedRequest,
 ): Promise<StatusChanged> {
-  parseVersion(request.version);
-  refuseLongReason(request.reason);
-  const only = request.channel === undefined ? undefined : parseChannelName(request.channel);
+  const request = checkRequest(asked);
   let touched: readonly string[] = [];
   let listed: readonly ListedStatus[] = [];
   let states: { readonly before: Channels; readonly after: Channels } | undefined;
   const committed = await changeCatalog(deps, request.application, async (before) => {
-    if (Object.keys(before).length === 0) {
-      throw await unknownApplication(deps, request.application);
-    }
-    const listing = channelsListing(before, request, only);
+    const listing = await channelsListing(deps, before, request);
     const edited = new Map<string, ChannelJson>();
     for (const [name, channel] of listing) {
       const changed = editChannel(channel, request, EDITS[verb], deps.clock.now());
@@ -126,7 +108,7 @@ function statusOn(channels: Channels, channel: string, version: string): ListedS
 
 function editChannel(
   channel: ChannelJson,
-  request: StatusRequest,
+  request: ListedRequest,
   edit: Edit,
   now: number,
 ): ChannelJson | undefined {

@@ -2,7 +2,7 @@ import type { Catalog } from '../catalog/catalog.ts';
 import type { Snapshot } from '../catalog/snapshot.ts';
 import type { Clock } from '../clock.ts';
 import type { ChannelView } from '../domain/channel.ts';
-import { isForEverybody } from '../domain/decide-update.ts';
+import { isForAllClients } from '../domain/decide-update.ts';
 import type { Offer } from '../domain/offer.ts';
 import {
   ARCHES,
@@ -133,7 +133,7 @@ function* describeApplication(
 }
 
 function describeChannel({ name, offers }: ChannelView, now: number): DescribedChannel {
-  const newest = offers.find((offer) => isForEverybody(offer, now));
+  const newest = offers.find((offer) => isForAllClients(offer, now));
   return {
     name,
     releasesCount: offers.length,

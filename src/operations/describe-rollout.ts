@@ -1,6 +1,6 @@
 import type { OfferJson } from '../catalog/revision-document.ts';
 import { storedRamp } from '../catalog/rollout-document.ts';
-import { EVERYBODY, type Share, shareAt } from '../domain/rollout.ts';
+import { ALL_CLIENTS, type Share, shareAt } from '../domain/rollout.ts';
 
 /** Where the rollout of an offer is, and what is planned. */
 export interface DescribedRollout {
@@ -15,7 +15,7 @@ export interface DescribedRollout {
 /** @param now by the store's clock; milliseconds since the epoch */
 export function describeRollout(rollout: OfferJson['rollout'], now: number): DescribedRollout {
   if (rollout === undefined) {
-    return { share: EVERYBODY, isFrozen: false, isLinear: false, planned: [] };
+    return { share: ALL_CLIENTS, isFrozen: false, isLinear: false, planned: [] };
   }
   const ramp = storedRamp(rollout);
   const share = shareAt(ramp, now);

@@ -1,5 +1,5 @@
 import { chooseArtifact } from '../domain/choose-artifact.ts';
-import { isForEverybody } from '../domain/decide-update.ts';
+import { isForAllClients } from '../domain/decide-update.ts';
 import type { Offer } from '../domain/offer.ts';
 import type { Release } from '../domain/release.ts';
 import type { UpdateQuery } from '../domain/update-query.ts';
@@ -87,7 +87,7 @@ function olderOffers(
 }
 
 function isInstallable(offer: Offer, query: UpdateQuery, now: number): boolean {
-  if (!isForEverybody(offer, now)) return false;
+  if (!isForAllClients(offer, now)) return false;
   if ('refused' in chooseArtifact(offer.artifacts, query)) return false;
   const { currentVersion } = query;
   if (offer.requires === null) return true;

@@ -1,7 +1,7 @@
 import type { ChannelView } from '../domain/channel.ts';
 import { comparePreference } from '../domain/choose-artifact.ts';
 import { admittedArches } from '../domain/compatible-arches.ts';
-import { isForEverybody, newestFor } from '../domain/decide-update.ts';
+import { isForAllClients, newestFor } from '../domain/decide-update.ts';
 import type { Offer } from '../domain/offer.ts';
 import { ARCHES, type Arch, PLATFORMS, type Platform } from '../domain/platform.ts';
 import type { Artifact, Release } from '../domain/release.ts';
@@ -98,7 +98,7 @@ function newestByArch(
   return ARCHES.flatMap((arch) => {
     const offer = channel.offers.find(
       (candidate) =>
-        isForEverybody(candidate, now) &&
+        isForAllClients(candidate, now) &&
         candidate.artifacts.some((a) => a.platform === platform && a.arch === arch),
     );
     return offer === undefined ? [] : [[arch, offer] as const];

@@ -1,21 +1,46 @@
 import type { Channels } from '../catalog/change.ts';
+import type { ReaderDeps } from '../catalog/read.ts';
 import {
   type ChannelJson,
   channelEntries,
   jsonBytes,
   REASON_BYTES_MAX,
 } from '../catalog/revision-document.ts';
+import { parseChannelName } from '../domain/channel.ts';
+import { parseVersion } from '../domain/version.ts';
 import { AppError } from '../errors.ts';
-import { unknownChannel, unknownVersion } from './unknown-release.ts';
+import { unknownApplication, unknownChannel, unknownVersion } from './unknown-release.ts';
 
 /** What the commands that change a published release have in common. */
 
-/** The channels that list the version; without one, the channels that it was retired from. */
-export function channelsListing(
+export interface ListedRequest {
+  readonly application: string;
+  readonly version: string;
+  /** Undefined: every channel that lists the version. */
+  readonly channel: string | undefined;
+  /** For the history. */
+  readonly reason: string | null;
+}
+
+/** The request with the channel's own name. @throws AppError `invalid_version`, `invalid_name`, `invalid_request` */
+export function checkRequest<R extends ListedRequest>(request: R): R {
+  parseVersion(request.version);
+  refuseLongReason(request.reason);
+  const { channel } = request;
+  return channel === undefined ? request : { ...request, channel: parseChannelName(channel) };
+}
+
+/**
+ * The channels that list the version; without one, the channels that it was retired from.
+ *
+ * @throws AppError `unknown_application`, `unknown_channel`, `unknown_version`
+ */
+export async function channelsListing(
+  deps: ReaderDeps,
   channels: Channels,
-  { application, version }: { readonly application: string; readonly version: string },
-  only: string | undefined,
-): readonly [string, ChannelJson][] {
+  { application, version, channel: only }: ListedRequest,
+): Promise<readonly [string, ChannelJson][]> {
+  if (Object.keys(channels).length === 0) throw await unknownApplication(deps, application);
   if (only !== undefined && !Object.hasOwn(channels, only)) {
     throw unknownChannel(application, only, channels);
   }
@@ -30,7 +55,7 @@ export function channelsListing(
 }
 
 /** @throws AppError `invalid_request` */
-export function refuseLongReason(reason: string | null): void {
+function refuseLongReason(reason: string | null): void {
   const bytes = jsonBytes(reason);
   if (bytes <= REASON_BYTES_MAX) return;
   const detail = `The reason has ${bytes} bytes, and the history keeps at most ${REASON_BYTES_MAX}. Shorten it.`;

@@ -45,7 +45,7 @@ describe('slipway rollout', () => {
       'stable   5%      25%  -',
     ]);
     expect((await lines('releases'))[2]).toMatch(/^1\.1\.0 +stable +active +25% /);
-    expect((await lines('releases'))[3]).toMatch(/^1\.0\.0 +stable +active +everybody /);
+    expect((await lines('releases'))[3]).toMatch(/^1\.0\.0 +stable +active +every client /);
     expect((await lines('show', '1.1.0')).join('\n')).toMatch(
       /channels +stable \(active, to 25%\)/,
     );
@@ -66,7 +66,7 @@ describe('slipway rollout', () => {
     expect((await lines('rollout', '1.1.0', '--freeze'))[2]).toMatch(/^stable +1% +1% +frozen$/);
     expect((await lines('rollout', '1.1.0', '--unfreeze'))[2]).toMatch(/10% from/);
     expect((await lines('rollout', '1.1.0', '--complete'))[2]).toMatch(
-      /^stable +1% +everybody +-$/,
+      /^stable +1% +every client +-$/,
     );
     const { stdout } = await run('rollout', '1.1.0', '--json');
     expect(JSON.parse(stdout)).toMatchObject({
@@ -96,7 +96,7 @@ describe('slipway rollout', () => {
   it('writes nothing in a dry run', async () => {
     const dry = await lines('rollout', '1.1.0', '5%', '--dry-run');
     expect(dry[1]).toMatch(/^Changed the rollout of desktop 1\.1\.0/);
-    expect((await lines('rollout', '1.1.0'))[2]).toMatch(/everybody/);
+    expect((await lines('rollout', '1.1.0'))[2]).toMatch(/every client/);
   });
 
   it('refuses what it cannot read, and says what to write', async () => {

@@ -201,7 +201,7 @@ describe('buckets', () => {
     expect(bucketSeed('a')).toBe(bucketSeed('a'));
   });
 
-  it('admit nobody at 0 %, and clients without an id at 100 % only', () => {
+  it('admit no client at 0 %, and clients without an id at 100 % only', () => {
     const at = (share: number) => ({
       seed: 7,
       ramp: { points: [{ at: 0, share }], isLinear: false },

@@ -97,7 +97,7 @@ describe('a channel as a tier sees it', () => {
     expect([channel.isOpen, isRestricted]).toEqual([true, true]);
     expect(channel.offerOf('1.0.0')).toBeUndefined();
     expect(['0.8.0', '0.9.0'].map((version) => channel.isRetired(version))).toEqual([true, false]);
-    // One view for everybody, not one for every question.
+    // One view for every client, not one for every question.
     expect(viewFor(TABLE, 'pro', 'desktop', views.beta).channel).toBe(channel);
   });
 });

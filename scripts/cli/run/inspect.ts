@@ -16,7 +16,7 @@ import {
   printJson,
   printTable,
 } from '../output.ts';
-import { presentShare } from '../rollout-report.ts';
+import { EVERY_CLIENT, offeredTo, presentShare } from '../rollout-report.ts';
 import { print, type Terminal } from '../terminal.ts';
 
 interface InspectOptions {
@@ -55,7 +55,7 @@ export async function releases(terminal: Terminal, options: InspectOptions): Pro
         offer.version,
         channel,
         offer.status,
-        offer.status === 'active' ? presentShare(offer.rollout, now) : 'nobody',
+        offeredTo(offer, now),
         formatTime(offer.released_at),
         [...new Set(offer.artifacts.map(({ os, arch }) => `${os}-${arch}`))].sort().join(' '),
         offer.reason ?? '',
@@ -136,7 +136,7 @@ export async function show(
   const now = context.clock.now();
   const offerText = ({ channel, offer }: (typeof listed)[number]): string => {
     const share = presentShare(offer.rollout, now);
-    const to = offer.status === 'active' && share !== 'everybody' ? `, to ${share}` : '';
+    const to = offer.status === 'active' && share !== EVERY_CLIENT ? `, to ${share}` : '';
     return `${channel} (${offer.status}${to})`;
   };
   const facts = [

@@ -10,7 +10,7 @@ import { showRelease } from '../../../src/operations/list-releases.ts';
 import type { ChangeOptions } from '../arguments.ts';
 import { type Context, openContext } from '../context.ts';
 import { printJson, printTable, printWhenLive } from '../output.ts';
-import { plannedShares, presentShare } from '../rollout-report.ts';
+import { offeredTo, plannedShares, presentShare } from '../rollout-report.ts';
 import { print, type Terminal } from '../terminal.ts';
 
 interface RolloutOptions extends ChangeOptions {
@@ -144,11 +144,11 @@ async function showRollout(
   printTable(
     terminal,
     ['channel', 'status', 'offered to', 'planned'],
-    shown.map(({ channel: name, offer: { status, rollout: stored } }) => [
+    shown.map(({ channel: name, offer }) => [
       name,
-      status,
-      status === 'active' ? presentShare(stored, now) : 'nobody',
-      status === 'active' ? plannedShares(stored, now) : '',
+      offer.status,
+      offeredTo(offer, now),
+      offer.status === 'active' ? plannedShares(offer.rollout, now) : '',
     ]),
   );
 }

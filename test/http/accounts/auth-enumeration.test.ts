@@ -100,7 +100,7 @@ describe('whether an address has an account', () => {
       }
       for (const answer of answers) expect(answer).toEqual(answers[0]);
       expect(answers[0]?.status).toBe(202);
-      // Without mail the answer says so, to everybody.
+      // Without mail the answer says so, for every address.
       const unknown = await send(service, path, { email: newEmail() });
       const known = await send(service, path, { email: await register(service) });
       expect(comparable(known)).toEqual(comparable(unknown));
