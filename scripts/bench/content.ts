@@ -106,7 +106,7 @@ export async function fillApplication(
     const offers = [];
     for (const version of versions.slice(start, start + each)) offers.push(await publish(version));
     const name = isStable ? 'stable' : `team-${index}`;
-    channels[name] = { prerelease: false, offers, retired: isStable ? retired : [] };
+    channels[name] = { inherits: null, offers, retired: isStable ? retired : [] };
   }
   let last: Revision | undefined;
   for (let count = 1; count <= releases; count++) {
@@ -139,7 +139,7 @@ export function offersMax(retired: number): number {
   const offer = offerJsonOf(releaseOf('desktop', '1000.0.0'), { number: 1, digest });
   const sizeWith = (offers: Channels[string]['offers']): number => {
     const versions = Array.from({ length: retired }, (_, index) => versionAt(index));
-    return withdrawnBytes({ stable: { prerelease: false, offers, retired: versions } });
+    return withdrawnBytes({ stable: { inherits: null, offers, retired: versions } });
   };
   const none = sizeWith([]);
   return Math.floor((REVISION_BYTES_MAX - none) / (sizeWith([offer]) - none)) - OFFERS_SPARE;

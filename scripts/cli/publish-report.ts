@@ -1,6 +1,5 @@
 import type { BuildOutput } from '../../src/build-output/build-output.ts';
 import type { Config } from '../../src/config.ts';
-import { DEFAULT_CHANNEL } from '../../src/domain/channel.ts';
 import { isNativeOn, nativeArches } from '../../src/domain/compatible-arches.ts';
 import type { Platform } from '../../src/domain/platform.ts';
 import type { Artifact, Release } from '../../src/domain/release.ts';
@@ -80,8 +79,8 @@ export function printPublished(
   if (result.createdChannel && result.changed) {
     print(
       terminal,
-      result.prereleaseChannel
-        ? `Created the channel ${channel} for pre-releases: its clients also get newer releases of ${DEFAULT_CHANNEL}.`
+      result.inherits !== null
+        ? `Created the channel ${channel} for pre-releases: its clients also get newer releases of ${result.inherits}.`
         : `Created the channel ${channel}.`,
     );
   }

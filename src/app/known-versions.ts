@@ -16,7 +16,7 @@ export function createKnownVersions(
       const tellsAll = !isOpen(application, channel);
       for (const view of channels.values()) {
         if (!tellsAll && !isOpen(application, view.name)) continue;
-        const own = view.own();
+        const own = view.showing(() => false);
         // Clients may still run versions that were retired.
         if (own.offerOf(version) !== undefined || own.isRetired(version)) return true;
       }

@@ -35,7 +35,8 @@ export type Channels = Readonly<Record<string, ChannelJson>>;
 
 interface CatalogChange {
   readonly kind: ChangeKind;
-  readonly version: string;
+  /** Null when the change is about a channel. */
+  readonly version: string | null;
   readonly channels: readonly string[];
   readonly reason: string | null;
 }
@@ -53,6 +54,9 @@ export interface Committed {
   readonly changed: boolean;
   /** Whether the hint for running services was stored; without it they find the change when they read in turn. */
   readonly announced: boolean;
+  /** The channels before the change and after it; equal when nothing changed. */
+  readonly before: Channels;
+  readonly after: Channels;
 }
 
 /**
@@ -69,9 +73,13 @@ export async function changeCatalog(
   edit: (channels: Channels) => CatalogEdit | undefined | Promise<CatalogEdit | undefined>,
 ): Promise<Committed> {
   let hint = 0;
+  let before: Channels = {};
+  let after: Channels = {};
   const appended = await appendDocument(deps, revisionSequence(application), async (base) => {
     const previous = base.newest?.document;
-    const edited = await edit(previous?.signed.channels ?? {});
+    before = previous?.signed.channels ?? {};
+    const edited = await edit(before);
+    after = edited?.channels ?? before;
     if (edited === undefined) return undefined;
     if (edited.needsRoom === true || ADDS.has(edited.change.kind))
       refuseTooLarge(application, edited.channels);
@@ -93,10 +101,11 @@ export async function changeCatalog(
     });
   });
   if (appended.outcome === 'unchanged') {
-    return { revision: appended.newest?.number ?? 0, changed: false, announced: false };
+    const revision = appended.newest?.number ?? 0;
+    return { revision, changed: false, announced: false, before, after: before };
   }
   const announced = await announceChange(deps, application, hint);
-  return { revision: appended.entry.number, changed: true, announced };
+  return { revision: appended.entry.number, changed: true, announced, before, after };
 }
 
 /** A failure with hints must not prevent the commit of a change. */

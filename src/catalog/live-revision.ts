@@ -11,6 +11,7 @@ import type { Chained } from './chain.ts';
 import { versionSchema } from './manifest-document.ts';
 import {
   channelEntries,
+  channelOf,
   channelSchema,
   channelsInSteps,
   createOfferParser,
@@ -103,8 +104,7 @@ function createOfferReader(): {
         const offers = yield* itemsOf(channel.offers, CheckedOffer);
         const retired = yield* itemsOf(channel.retired, CheckedVersion);
         if (offers === undefined || retired === undefined) throw unchecked();
-        const { prerelease } = channel;
-        channels.set(name, { name, prerelease, offers, retired: new Set(retired) });
+        channels.set(name, channelOf(name, channel, offers, retired));
       }
       return { success: true, data: { ...outline.data, channels } };
     },

@@ -73,7 +73,20 @@ export const offerSchema = z.object({
 });
 
 export const channelSchema = z.object({
-  prerelease: z.boolean().describe('A pre-release channel also has the offers of `stable`.'),
+  inherits: z
+    .string()
+    .nullable()
+    .describe('The channel whose offers its clients also see, with those that it inherits itself.'),
+  early_access: z
+    .boolean()
+    .optional()
+    .describe(
+      'Whether a person who asks by hand may get a release before its rollout reaches the installation; absent: no.',
+    ),
+  allow_downgrade: z
+    .boolean()
+    .optional()
+    .describe('Whether a client that asks for it may go back to an older version; absent: no.'),
   offers: z.array(offerSchema),
   retired: z
     .array(versionSchema)
@@ -82,12 +95,16 @@ export const channelSchema = z.object({
 
 const CHANGE_KINDS = [
   'publish',
+  'draft',
   'promote',
   'rollout',
+  'notes',
   'pause',
   'resume',
   'yank',
+  'rollback',
   'retire',
+  'channel',
 ] as const;
 
 export const revisionSchema = z.object({
@@ -115,7 +132,9 @@ export const revisionSchema = z.object({
   by: z.string().describe('The user and machine that made it, as the publishing machine states.'),
   change: z.object({
     kind: z.enum(CHANGE_KINDS),
-    version: versionSchema,
+    version: versionSchema
+      .nullable()
+      .describe('Null when it is about a channel. For a rollback: the version that stays.'),
     channels: z.array(z.string()).describe('The channels it changed.'),
     reason: z.string().nullable(),
   }),
@@ -158,15 +177,27 @@ export function* channelsInSteps(
 ): Steps<ReadonlyMap<string, Channel>> {
   const offerOf = createOfferParser();
   const channels = new Map<string, Channel>();
-  for (const [name, { prerelease, offers, retired }] of channelEntries(revision.channels)) {
-    channels.set(name, {
-      name,
-      prerelease,
-      offers: yield* mapInSteps(offers, offerOf),
-      retired: new Set(retired),
-    });
+  for (const [name, channel] of channelEntries(revision.channels)) {
+    const offers = yield* mapInSteps(channel.offers, offerOf);
+    channels.set(name, channelOf(name, channel, offers, channel.retired));
   }
   return channels;
+}
+
+export function channelOf(
+  name: string,
+  settings: Pick<ChannelJson, 'inherits' | 'early_access' | 'allow_downgrade'>,
+  offers: readonly Offer[],
+  retired: Iterable<string>,
+): Channel {
+  return {
+    name,
+    inherits: settings.inherits,
+    givesEarlyAccess: settings.early_access === true,
+    allowsDowngrade: settings.allow_downgrade === true,
+    offers,
+    retired: new Set(retired),
+  };
 }
 
 /** Parses the offers of a channel. */

@@ -2,7 +2,7 @@ import {
   type Channel,
   type ChannelView,
   createChannelViewInSteps,
-  DEFAULT_CHANNEL,
+  inheritedNames,
 } from '../domain/channel.ts';
 import { newestFor } from '../domain/decide-update.ts';
 import { newestFirst, type Offer } from '../domain/offer.ts';
@@ -81,10 +81,12 @@ export function viewsOf(channels: RevisionJson['channels']): ReadonlyMap<string,
 function* createViewsInSteps(
   channels: ReadonlyMap<string, Channel>,
 ): Steps<ReadonlyMap<string, ChannelView>> {
-  const stable = channels.get(DEFAULT_CHANNEL);
   const views = new Map<string, ChannelView>();
   for (const [name, channel] of channels) {
-    views.set(name, yield* createChannelViewInSteps(channel, stable));
+    const inherited = inheritedNames(name, (each) => channels.get(each)?.inherits)
+      .map((each) => channels.get(each))
+      .filter((each) => each !== undefined);
+    views.set(name, yield* createChannelViewInSteps(channel, inherited));
   }
   return views;
 }

@@ -48,11 +48,29 @@ export function isPrereleaseChannel(name: string, firstVersion: Version): boolea
 /** A channel as the catalog revision states it. */
 export interface Channel {
   readonly name: string;
-  /** Clients of a pre-release channel also see the offers of the stable channel. */
-  readonly prerelease: boolean;
+  /** The channel whose offers its clients see as well, with those that it inherits itself; null for none. */
+  readonly inherits: string | null;
+  /** Whether a person who asks by hand may get a release before its rollout reaches the installation. */
+  readonly givesEarlyAccess: boolean;
+  /** Whether a client that asks for it may go back to an older version. */
+  readonly allowsDowngrade: boolean;
   readonly offers: readonly Offer[];
   /** Versions that were retired from the channel. */
   readonly retired: ReadonlySet<string>;
+}
+
+/** The channels that a channel inherits from, the nearest first: for alpha, beta and stable. */
+export function inheritedNames(
+  name: string,
+  inheritsOf: (name: string) => string | null | undefined,
+): readonly string[] {
+  const names: string[] = [];
+  // No command makes a circle; a stored document could have one.
+  for (let next = inheritsOf(name); next != null && next !== name; next = inheritsOf(next)) {
+    if (names.includes(next)) break;
+    names.push(next);
+  }
+  return names;
 }
 
 /** What a client of a channel sees. It is indexed, so that a decision does not search the whole list. */
@@ -60,8 +78,11 @@ export interface ChannelView {
   readonly name: string;
   /** False when the channel is closed to the client: the view then shows no offers. */
   readonly isOpen: boolean;
-  /** The channel whose offers it shows in addition to its own; null for none. */
-  readonly inheritsFrom: string | null;
+  /** The channels whose offers it shows in addition to its own, the nearest first. */
+  readonly inherits: readonly string[];
+  /** See {@link Channel}. */
+  readonly givesEarlyAccess: boolean;
+  readonly allowsDowngrade: boolean;
   /** Newest first, without yanked ones. */
   readonly offers: readonly Offer[];
   /** The `offers` with an artifact that runs on the machine. */
@@ -71,44 +92,51 @@ export interface ChannelView {
   /** The offer of a version, yanked or not. */
   offerOf(version: string): Offer | undefined;
   isRetired(version: string): boolean;
-  /** The same channel with only its own offers. */
-  own(): ChannelView;
+  /** The same channel without the offers of the inherited channels that `isShown` leaves out. */
+  showing(isShown: (inherited: string) => boolean): ChannelView;
 }
 
-/** @param stable the stable channel, whose offers a pre-release channel shows as well */
-export function createChannelView(channel: Channel, stable: Channel | undefined): ChannelView {
-  return runAtOnce(createChannelViewInSteps(channel, stable));
+/** @param inherited the channels whose offers it shows as well, the nearest first */
+export function createChannelView(channel: Channel, inherited: readonly Channel[]): ChannelView {
+  return runAtOnce(createChannelViewInSteps(channel, inherited));
 }
 
 /** Like {@link createChannelView}, in steps, because thousands of offers take long. */
 export function* createChannelViewInSteps(
   channel: Channel,
-  stable: Channel | undefined,
+  inherited: readonly Channel[],
 ): Steps<ChannelView> {
   const byVersion = new Map<string, Offer>();
-  const seen = channel.prerelease ? stable : undefined;
-  // When both channels offer a version, the channel's own offer takes precedence.
-  for (const offer of [...(seen?.offers ?? []), ...channel.offers])
-    byVersion.set(versionText(offer.version), offer);
+  const shownChannels = [channel, ...inherited];
+  // When several channels offer a version, the offer of the nearest one takes precedence.
+  for (const each of shownChannels.toReversed()) {
+    for (const offer of each.offers) byVersion.set(versionText(offer.version), offer);
+  }
   yield;
   const shown = [...byVersion.values()].filter((offer) => offer.status !== 'yanked');
   yield;
   const offers = yield* sortInSteps(shown, newestFirst);
   const offersFor = yield* indexByMachine(offers);
-  let own: ChannelView | undefined;
+  const parts = new Map<string, ChannelView>();
   const view: ChannelView = {
     name: channel.name,
     isOpen: true,
-    inheritsFrom: seen?.name ?? null,
+    inherits: inherited.map(({ name }) => name),
+    givesEarlyAccess: channel.givesEarlyAccess,
+    allowsDowngrade: channel.allowsDowngrade,
     offers,
     offersFor,
     rolloutStage: createRolloutStages(offers.map(({ rollout }) => rollout)),
     offerOf: (version) => byVersion.get(version),
-    isRetired: (version) => channel.retired.has(version) || seen?.retired.has(version) === true,
-    // Created on first use: few services restrict the stable channel.
-    own: () => {
-      own ??= seen === undefined ? view : createChannelView(channel, undefined);
-      return own;
+    isRetired: (version) => shownChannels.some(({ retired }) => retired.has(version)),
+    showing: (isShown) => {
+      const shown = inherited.filter(({ name }) => isShown(name));
+      if (shown.length === inherited.length) return view;
+      const names = shown.map(({ name }) => name).join();
+      // Created on first use: few services restrict a channel that another one inherits.
+      const part = parts.get(names) ?? createChannelView(channel, shown);
+      parts.set(names, part);
+      return part;
     },
   };
   return view;
@@ -119,13 +147,15 @@ export function createClosedView(name: string): ChannelView {
   const view: ChannelView = {
     name,
     isOpen: false,
-    inheritsFrom: null,
+    inherits: [],
+    givesEarlyAccess: false,
+    allowsDowngrade: false,
     offers: [],
     offersFor: NO_OFFERS,
     rolloutStage: createRolloutStages([]),
     offerOf: () => undefined,
     isRetired: () => false,
-    own: () => view,
+    showing: () => view,
   };
   return view;
 }

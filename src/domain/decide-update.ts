@@ -3,7 +3,7 @@ import { chooseArtifact, suits } from './choose-artifact.ts';
 import { installationBytes } from './installation-bucket.ts';
 import type { Offer, OfferedArtifact } from './offer.ts';
 import { nextWhole } from './offers-by-machine.ts';
-import { ALL_CLIENTS, admits, type Rollout, shareAt } from './rollout.ts';
+import { ALL_CLIENTS, admits, NO_CLIENTS, type Rollout, shareAt } from './rollout.ts';
 import type { MachineQuery, UpdateQuery } from './update-query.ts';
 import { compareVersions, inRange, versionText } from './version.ts';
 
@@ -47,9 +47,9 @@ const STEPS_MAX = 20;
 /**
  * Decides which newer release a client is offered, if any.
  *
- * Pure, total and deterministic: equal questions get equal answers. It goes through the offers from the newest, and the first offer that every rule
- * admits wins. Without one, the reason is that of the newest offer above the client's version. A closed channel is
- * checked first: any other answer would reveal something about it.
+ * Pure, total and deterministic: equal questions get equal answers. It goes through the offers from the newest, and
+ * the first offer that every rule admits wins. Without one, the reason is that of the newest offer above the client's
+ * version. A closed channel is checked first: any other answer would reveal something about it.
  *
  * @param now by the store's clock; milliseconds since the epoch
  */
@@ -57,13 +57,14 @@ export function decideUpdate(query: UpdateQuery, channel: ChannelView, now: numb
   if (!channel.isOpen) return NOT_ENTITLED;
   const newest = channel.offers[0];
   if (newest === undefined) return { reason: 'no_release', path: NO_STEPS };
-  if (!isNewer(newest, query)) return { reason: 'up_to_date', path: NO_STEPS };
+  const goesBack = mayGoBack(query, channel);
+  if (!goesBack && !isNewer(newest, query)) return { reason: 'up_to_date', path: NO_STEPS };
   const machine = channel.offersFor(query.platform, query.arch);
   const { offers, formats } = machine;
   // No release has ever had the client's formats: the newest offer gives the reason, and no other offer is examined.
   const end = query.formats?.some((format) => formats.has(format)) === false ? 1 : offers.length;
   const takes = takesOf(query);
-  const isReached = reachedBy(query, now);
+  const isReached = reachedBy(query, channel, now);
   const path: Step[] = [];
   let index = nextWhole(machine, -1, takes);
   // The newest offer gives the reason even when the index skips it.
@@ -73,7 +74,7 @@ export function decideUpdate(query: UpdateQuery, channel: ChannelView, now: numb
   }
   for (; index < end; index = nextWhole(machine, index, takes)) {
     const offer = offers[index];
-    if (offer === undefined || !isNewer(offer, query)) break;
+    if (offer === undefined || !(goesBack || isNewer(offer, query))) break;
     const judgement = judgeOffer(offer, query, isReached);
     const outcome = typeof judgement === 'string' ? judgement : 'offer';
     if (path.length < STEPS_MAX) path.push({ version: versionText(offer.version), outcome });
@@ -87,7 +88,18 @@ export function decideUpdate(query: UpdateQuery, channel: ChannelView, now: numb
       };
     }
   }
-  return { reason: reasonOf(path), path };
+  return { reason: isNewer(newest, query) ? reasonOf(path) : 'up_to_date', path };
+}
+
+/**
+ * Whether the client may get a version older than its own. A client that asks for it gets what a new installation of
+ * the channel gets; but no client leaves a release that the channel lists, even when the release is paused or held.
+ */
+function mayGoBack({ allowDowngrade, currentVersion }: UpdateQuery, channel: ChannelView): boolean {
+  if (!allowDowngrade || !channel.allowsDowngrade || currentVersion === null) return false;
+  const version = versionText(currentVersion);
+  const offer = channel.offerOf(version);
+  return offer === undefined ? !channel.isRetired(version) : offer.status === 'yanked';
 }
 
 /** The reason of the newest offer. A release without a native build for the machine does not count as newer. */
@@ -125,11 +137,14 @@ function judgeOffer(
 
 /** Whether a rollout has reached the client: it hashes the client's id once, for all releases. */
 function reachedBy(
-  { application, installationId }: UpdateQuery,
+  { application, installationId, isManual }: UpdateQuery,
+  { givesEarlyAccess }: ChannelView,
   now: number,
 ): (rollout: Rollout) => boolean {
   let installation: Uint8Array | null = null;
+  const isEarly = isManual && givesEarlyAccess;
   return (rollout) => {
+    if (isEarly && shareAt(rollout.ramp, now) > NO_CLIENTS) return true;
     if (installationId !== null) installation ??= installationBytes(application, installationId);
     return admits(rollout, installation, now);
   };

@@ -115,8 +115,8 @@ interface TieredView {
 }
 
 /**
- * What a tier sees of a channel: everything; only its own offers, when it inherits from a channel that is closed to
- * the tier; or nothing.
+ * What a tier sees of a channel: nothing when it is closed to the tier; else its offers and those of the inherited
+ * channels that are open to the tier.
  *
  * @param tier null: the client is not signed in
  */
@@ -128,15 +128,13 @@ export function viewFor(
 ): TieredView {
   // A fast path, because every check calls this: few tables name a channel.
   if (tiers.channels.length === 0) return { channel, isRestricted: false };
-  const { name, inheritsFrom } = channel;
-  const isRestricted =
-    tiers.restricts(application, name) ||
-    (inheritsFrom !== null && tiers.restricts(application, inheritsFrom));
+  const { name, inherits } = channel;
+  const isRestricted = [name, ...inherits].some((each) => tiers.restricts(application, each));
   if (!tiers.opensChannel(tier, application, name)) {
     return { channel: createClosedView(name), isRestricted };
   }
-  const showsAll = inheritsFrom === null || tiers.opensChannel(tier, application, inheritsFrom);
-  return { channel: showsAll ? channel : channel.own(), isRestricted };
+  const isShown = (inherited: string): boolean => tiers.opensChannel(tier, application, inherited);
+  return { channel: isRestricted ? channel.showing(isShown) : channel, isRestricted };
 }
 
 function refuse(why: string): AppError {

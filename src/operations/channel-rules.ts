@@ -7,7 +7,7 @@ import {
   parseOffers,
 } from '../catalog/revision-document.ts';
 import { rolloutOf } from '../catalog/rollout-document.ts';
-import { DEFAULT_CHANNEL, isPrereleaseChannel } from '../domain/channel.ts';
+import { DEFAULT_CHANNEL, inheritedNames, isPrereleaseChannel } from '../domain/channel.ts';
 import { findEnded, findLeftBehind } from '../domain/native-builds.ts';
 import type { Target } from '../domain/target.ts';
 import {
@@ -79,7 +79,13 @@ export function admitToChannel(
       );
     }
   }
-  return channel ?? { prerelease: isPrereleaseChannel(name, version), offers: [], retired: [] };
+  return (
+    channel ?? {
+      inherits: isPrereleaseChannel(name, version) ? DEFAULT_CHANNEL : null,
+      offers: [],
+      retired: [],
+    }
+  );
 }
 
 /** Versions that differ only in build metadata are equal to every client (SemVer section 10). */
@@ -128,7 +134,7 @@ export function leftBehindOn(
   name: string,
   version: Version,
 ): readonly Target[] {
-  const shown = [channels[name]?.prerelease ? DEFAULT_CHANNEL : '', name];
+  const shown = [...inheritedNames(name, (each) => channels[each]?.inherits), name];
   const visible = shown.flatMap((each) => channels[each]?.offers ?? []);
   return findLeftBehind(parseOffers(visible), version);
 }

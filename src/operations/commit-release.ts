@@ -26,7 +26,8 @@ import { refuseStranding } from './refuse-stranding.ts';
 /** Facts about the channel for the publisher. */
 interface OfferedFacts {
   readonly createdChannel: boolean;
-  readonly prereleaseChannel: boolean;
+  /** The channel that it inherits from. */
+  readonly inherits: string | null;
   /** Machines that stay on an older release of the channel, because it has native builds for them. */
   readonly leftBehind: readonly Target[];
   /** The newest active release of the channel when it is newer than this one; null otherwise. */
@@ -113,7 +114,7 @@ async function commitOffer(
     const after = withOffer(channels, name, channel, offer);
     facts = {
       createdChannel: !Object.hasOwn(channels, name),
-      prereleaseChannel: channel.prerelease,
+      inherits: channel.inherits,
       leftBehind: leftBehindOn(after, name, version),
       newerVersion: newestAbove(channel, version),
       status: offer.status,

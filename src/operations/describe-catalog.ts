@@ -106,12 +106,8 @@ function* describeApplication(
 ): Steps<DescribedApplication> {
   const shown = [...channels.values()]
     .filter(({ name }) => isPublic(application, name))
-    // A pre-release channel shows the offers of the stable channel, which may be closed to visitors.
-    .map((channel) =>
-      channel.inheritsFrom === null || isPublic(application, channel.inheritsFrom)
-        ? channel
-        : channel.own(),
-    );
+    // An inherited channel may be closed to visitors.
+    .map((channel) => channel.showing((inherited) => isPublic(application, inherited)));
   const versions = new Set<string>();
   const lists = new Set<Offer['artifacts']>();
   for (const { offers } of shown) {

@@ -52,16 +52,15 @@ export function foreseeUpdates(
     });
 }
 
-/** Whether a channel shows offers of a changed one: a pre-release channel shows those of stable. */
-function seesChange(view: ChannelView, changed: readonly string[]): boolean {
-  return view.inheritsFrom !== null && changed.includes(view.inheritsFrom);
+/** Whether a channel inherits offers of a changed one. */
+function seesChange({ inherits }: ChannelView, changed: readonly string[]): boolean {
+  return inherits.some((name) => changed.includes(name));
 }
 
 /** Newest first. */
 function versionsUpTo(channels: Channels, view: ChannelView, newest: Version): readonly Version[] {
-  const names = [view.name, ...(view.inheritsFrom === null ? [] : [view.inheritsFrom])];
   const texts = new Set([versionText(newest)]);
-  for (const name of names) {
+  for (const name of [view.name, ...view.inherits]) {
     const channel = channels[name];
     for (const text of channel?.retired ?? []) texts.add(text);
     for (const offer of channel?.offers ?? []) texts.add(offer.version);
@@ -114,6 +113,8 @@ export function updateQuestion(
     osVersion: null,
     osGate: 'client',
     installationId: null,
+    isManual: false,
+    allowDowngrade: false,
     purpose: 'update',
     signatureScheme: null,
   };

@@ -132,9 +132,8 @@ function refuseOlder(channels: Channels, channel: string, version: Version, now:
   const [first] = newer;
   if (first === undefined || newer.includes(undefined)) return;
   const text = versionText(first.version);
-  // A pre-release channel shows the offers of stable as well.
-  const isOwn = offersOf(channels, text).has(channel);
-  const offering = isOwn ? channel : (view?.inheritsFrom ?? channel);
+  const offers = offersOf(channels, text);
+  const offering = [channel, ...(view?.inherits ?? [])].find((name) => offers.has(name)) ?? channel;
   const also = offering === channel ? '' : `, to clients of ${channel} too`;
   throw new AppError(
     'older_version',

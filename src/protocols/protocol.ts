@@ -141,13 +141,14 @@ export function filePath(version: string, filename: string): string {
 }
 
 /** The facts that clients of every dialect may state in the query. */
-export function commonFields(request: ProtocolRequest): {
-  readonly installationId: string | null;
-  readonly osVersion: string | null;
-} {
+export function commonFields(
+  request: ProtocolRequest,
+): Pick<UpdateQuery, 'installationId' | 'osVersion' | 'isManual' | 'allowDowngrade'> {
   const { query } = request;
   return {
     installationId: query.installation_id ?? null,
     osVersion: query.os_version ?? null,
+    isManual: false,
+    allowDowngrade: false,
   };
 }

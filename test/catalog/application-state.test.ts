@@ -53,7 +53,7 @@ function makeRevision(
     previous: before?.previous ?? null,
     skipped: before?.skipped ?? [],
   };
-  const stable = { prerelease: false, offers: versions.map(offer), retired: [] };
+  const stable = { inherits: null, offers: versions.map(offer), retired: [] };
   const channels = runAtOnce(channelsInSteps({ channels: { stable } }));
   const { digest } = seal({ ...signed, channels: { stable } });
   return { signed, digest, channels, document: Buffer.from('') };

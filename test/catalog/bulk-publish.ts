@@ -31,7 +31,7 @@ export async function bulkPublish(
   await registerApplication(deps, application);
   await changeCatalog(deps, application, () => ({
     change: { kind: 'publish', version: '1.0.0', channels: ['stable'], reason: null },
-    channels: { stable: { prerelease: false, offers, retired: [] } },
+    channels: { stable: { inherits: null, offers, retired: [] } },
   }));
   return keys;
 }

@@ -37,7 +37,7 @@ export function setUpLarge() {
     const offers = Array.from({ length: count }, (_, index) => offerOf(index + 1));
     return changeCatalog(deps, 'desktop', () => ({
       change: { kind: 'publish', version: '1.0.0', channels: ['stable'], reason: null },
-      channels: { stable: { prerelease: false, offers, retired: [] } },
+      channels: { stable: { inherits: null, offers, retired: [] } },
     }));
   };
   return { deps, store, offer };

@@ -127,6 +127,8 @@ const QUERY = {
   osVersion: null,
   osGate: 'server',
   installationId: null,
+  isManual: false,
+  allowDowngrade: false,
   purpose: 'update',
   signatureScheme: null,
 } as const;

@@ -69,7 +69,7 @@ describe('a revision as a service reads it', () => {
       withStable({ offers: {} }),
       withStable({ retired: ['1.0.0', 'x'] }),
       withStable({ retired: [1] }),
-      withStable({ prerelease: 'yes' }),
+      withStable({ inherits: 7 }),
       { ...signed, channels: { stable, beta: null } },
       { ...signed, channels: { offers: [offers[0]], retired: ['1.0.0'] } },
       { ...signed, change_id: 'x' },

@@ -130,6 +130,8 @@ describe('a running catalog', () => {
           osVersion: null,
           osGate: 'server',
           installationId: null,
+          isManual: false,
+          allowDowngrade: false,
           purpose: 'download',
           signatureScheme: null,
         },

@@ -11,9 +11,9 @@ import { offerOf, setUpLarge } from './large-revision.ts';
 it('a revision at its size limit: another offer is refused, and yank, pause, resume and retire still work', async () => {
   const { deps, store, offer } = setUpLarge();
   const each = withdrawnBytes({
-    stable: { prerelease: false, offers: [offerOf(99_999)], retired: [] },
+    stable: { inherits: null, offers: [offerOf(99_999)], retired: [] },
   });
-  const empty = withdrawnBytes({ stable: { prerelease: false, offers: [], retired: [] } });
+  const empty = withdrawnBytes({ stable: { inherits: null, offers: [], retired: [] } });
   const most = Math.floor((REVISION_BYTES_MAX - empty) / (each - empty));
   await expect(offer(most + 200)).rejects.toMatchObject({
     code: 'document_too_large',

@@ -10,11 +10,11 @@ import { offerOf, setUpLarge } from './large-revision.ts';
 describe('the size of a catalog revision', () => {
   it('has room for 10,000 offers, all of which can be yanked with the longest reason', () => {
     const offers = Array.from({ length: 10_000 }, (_, index) => offerOf(index + 1));
-    const channels = { stable: { prerelease: false, offers, retired: [] } };
+    const channels = { stable: { inherits: null, offers, retired: [] } };
     expect(withdrawnBytes(channels)).toBeLessThanOrEqual(REVISION_BYTES_MAX);
     const reason = 'x'.repeat(REASON_BYTES_MAX - 2);
     const yanked = offers.map((offer) => ({ ...offer, status: 'yanked' as const, reason }));
-    const worst = JSON.stringify({ stable: { prerelease: false, offers: yanked, retired: [] } });
+    const worst = JSON.stringify({ stable: { inherits: null, offers: yanked, retired: [] } });
     expect(worst.length).toBeLessThanOrEqual(withdrawnBytes(channels));
   });
 

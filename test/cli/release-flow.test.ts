@@ -122,7 +122,7 @@ describe('the command line, from publish to retire', () => {
       store: path.join(directory.path, 'data'),
       app: 'desktop',
       catalog_revision: 2,
-      channels: [{ name: 'stable', prerelease: false, newest: '1.1.0', offers: 2, retired: 0 }],
+      channels: [{ name: 'stable', inherits: null, newest: '1.1.0', offers: 2, retired: 0 }],
     });
   });
 

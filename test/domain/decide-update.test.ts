@@ -5,6 +5,7 @@ import {
   type ChannelView,
   createChannelView,
   createClosedView,
+  inheritedNames,
 } from '../../src/domain/channel.ts';
 import { suits } from '../../src/domain/choose-artifact.ts';
 import { decideUpdate as decideAt, newestFor as newestAt } from '../../src/domain/decide-update.ts';
@@ -48,18 +49,18 @@ function offer(version: string, fields: Partial<Offer> & { requiresText?: string
 function view(offers: readonly Offer[], fields: Partial<Channel> = {}, stable?: readonly Offer[]) {
   const channel = {
     name: 'stable',
-    prerelease: false,
+    ...{ inherits: null, givesEarlyAccess: false, allowsDowngrade: false },
     offers,
     retired: new Set<string>(),
     ...fields,
   };
   const base = stable && {
     name: 'stable',
-    prerelease: false,
+    ...{ inherits: null, givesEarlyAccess: false, allowsDowngrade: false },
     offers: stable,
     retired: new Set<string>(),
   };
-  return createChannelView(channel, base);
+  return createChannelView(channel, base === undefined || channel.inherits === null ? [] : [base]);
 }
 
 function query(fields: Partial<UpdateQuery> & { from?: string } = {}): UpdateQuery {
@@ -73,7 +74,7 @@ function query(fields: Partial<UpdateQuery> & { from?: string } = {}): UpdateQue
     formats: null,
     osVersion: null,
     osGate: 'server',
-    installationId: null,
+    ...{ installationId: null, isManual: false, allowDowngrade: false },
     purpose: 'update',
     signatureScheme: null,
     ...rest,
@@ -91,6 +92,12 @@ const decide = (offers: readonly Offer[], fields?: Parameters<typeof query>[0]) 
   return decision.reason === 'offer'
     ? `${versionText(decision.offer.version)} ${decision.artifact.arch} ${decision.artifact.format}`
     : decision.reason;
+};
+
+/** The version that is offered, or the reason. */
+const reasonFor = (channel: ChannelView, fields?: Parameters<typeof query>[0]) => {
+  const decision = decideUpdate(query(fields), channel);
+  return decision.reason === 'offer' ? versionText(decision.offer.version) : decision.reason;
 };
 
 describe('decideUpdate', () => {
@@ -289,7 +296,7 @@ describe('decideUpdate', () => {
   });
 
   it('shows stable releases on a pre-release channel, whose own offers count first', () => {
-    const beta = { name: 'beta', prerelease: true };
+    const beta = { name: 'beta', inherits: 'stable' };
     const on = (own: readonly Offer[], stable: readonly Offer[], from = '1.0.0') =>
       decideUpdate(query({ from, channel: 'beta' }), view(own, beta, stable));
     expect(on([offer('1.1.0-beta.1')], [offer('1.1.0')])).toMatchObject({
@@ -301,6 +308,77 @@ describe('decideUpdate', () => {
     expect(on([offer('1.1.0', { status: 'yanked' })], [offer('1.1.0')]).reason).toBe('no_release');
     const lts = view([offer('1.0.5')], { name: 'lts' }, [offer('2.0.0')]);
     expect(decideUpdate(query(), lts)).toMatchObject({ offer: { version: { version: '1.0.5' } } });
+  });
+
+  it('shows the offers of every channel in a chain of inherited ones, the nearest first', () => {
+    const channel = (name: string, inherits: string | null, offers: readonly Offer[]): Channel => ({
+      ...{ name, inherits, offers, givesEarlyAccess: false, allowsDowngrade: false },
+      retired: new Set([`0.${name.length}.0`]),
+    });
+    const stable = channel('stable', null, [offer('1.1.0'), offer('1.2.0')]);
+    const beta = channel('beta', 'stable', [offer('1.2.0', { status: 'paused' })]);
+    const names = inheritedNames('alpha', (name) => ({ alpha: 'beta', beta: 'stable' })[name]);
+    expect(names).toEqual(['beta', 'stable']);
+    const alpha = createChannelView(channel('alpha', 'beta', [offer('1.0.0')]), [beta, stable]);
+    expect(reasonFor(alpha, { from: '0.1.0' })).toBe('1.1.0');
+    expect(['0.5.0', '0.4.0', '0.6.0', '0.9.0'].map(alpha.isRetired)).toEqual([
+      true,
+      true,
+      true,
+      false,
+    ]);
+    const withoutStable = alpha.showing((name) => name === 'beta');
+    expect(withoutStable.offers.map(({ version }) => versionText(version))).toEqual([
+      '1.2.0',
+      '1.0.0',
+    ]);
+    const circle: Record<string, string> = { a: 'b', b: 'c', c: 'b' };
+    expect(inheritedNames('a', (name) => circle[name])).toEqual(['b', 'c']);
+    expect(inheritedNames('b', (name) => circle[name])).toEqual(['c']);
+  });
+
+  it('gives early access to a person who asks by hand, on a channel that allows it', () => {
+    const at = (share: number) => ({
+      rollout: { seed: 7, ramp: { points: [{ at: 0, share }], isLinear: false } },
+    });
+    const answer = (share: number, givesEarlyAccess: boolean, isManual: boolean) =>
+      reasonFor(view([offer('2.0.0', at(share))], { givesEarlyAccess }), { isManual });
+    expect(answer(1, true, true)).toBe('2.0.0');
+    for (const [share, isAllowed, isManual] of [
+      [1, true, false],
+      [1, false, true],
+      [0, true, true],
+    ] as const) {
+      expect(answer(share, isAllowed, isManual)).toBe('held_by_rollout');
+    }
+    const paused = view([offer('2.0.0', { ...at(1), status: 'paused' })], {
+      givesEarlyAccess: true,
+    });
+    expect(reasonFor(paused, { isManual: true })).toBe('paused');
+  });
+
+  it('offers an older version only to a client that accepts it, on a channel that permits it', () => {
+    const offers = [offer('1.9.0'), offer('1.8.0', { status: 'paused' })];
+    const permits = view(offers, { allowsDowngrade: true, retired: new Set(['1.7.0', '2.5.0']) });
+    const ask = (from: string, channel = permits, allowDowngrade = true) =>
+      reasonFor(channel, { from, allowDowngrade });
+    expect(ask('2.0.0-beta.3')).toBe('1.9.0');
+    expect(ask('2.0.0-beta.3', permits, false)).toBe('up_to_date');
+    expect(ask('2.0.0-beta.3', view(offers))).toBe('up_to_date');
+    expect(ask('1.9.0')).toBe('up_to_date');
+    // No client leaves a release that the channel lists or listed.
+    expect(ask('2.5.0')).toBe('up_to_date');
+    const bad = [offer('2.1.0', { status: 'yanked' }), offer('2.2.0', { status: 'paused' })];
+    const withdrawn = view([...offers, ...bad], { allowsDowngrade: true });
+    expect(ask('2.1.0', withdrawn)).toBe('1.9.0');
+    expect(ask('2.2.0', withdrawn)).toBe('up_to_date');
+    const waiting = view([offer('1.8.0'), offer('1.9.0', { requiresText: '>=3.0.0' })], {
+      allowsDowngrade: true,
+    });
+    expect(ask('2.0.0', waiting)).toBe('1.8.0');
+    expect(
+      ask('2.0.0', view([offer('1.9.0', { status: 'paused' })], { allowsDowngrade: true })),
+    ).toBe('up_to_date');
   });
 
   it('answers not_entitled for a closed channel before any other reason', () => {
@@ -407,7 +485,7 @@ describe('decideUpdate, for any input', () => {
           const opened = kept.map((channel) => `channel:desktop/${channel}`);
           const table = parseTierTable({ free: [], pro: opened });
           const isBeta = name === 'beta';
-          const whole = isBeta ? view(own, { name, prerelease: true }, base) : view(base);
+          const whole = isBeta ? view(own, { name, inherits: 'stable' }, base) : view(base);
           const asked = { ...ask, channel: name };
           const { channel, isRestricted } = viewFor(table, tier, 'desktop', whole);
           const decision = decideUpdate(asked, channel);
@@ -419,7 +497,7 @@ describe('decideUpdate, for any input', () => {
             expect(decision).toEqual({ reason: 'not_entitled', path: [] });
           } else if (isBeta && !isOpen('stable')) {
             // As if there were no stable channel: no word of it in offer, reason or path.
-            expect(decision).toEqual(decideUpdate(asked, view(own, { name, prerelease: true })));
+            expect(decision).toEqual(decideUpdate(asked, view(own, { name, inherits: 'stable' })));
           } else {
             expect(channel).toBe(whole);
           }

@@ -82,11 +82,11 @@ describe('the offers that leave no machine behind', () => {
         (all, arch, formats, isNew) => {
           const channel = {
             name: 'stable',
-            prerelease: false,
+            ...{ inherits: null, givesEarlyAccess: false, allowsDowngrade: false },
             offers: all,
             retired: new Set<string>(),
           };
-          const machine = createChannelView(channel, undefined).offersFor('windows', arch);
+          const machine = createChannelView(channel, []).offersFor('windows', arch);
           const takes = (a: OfferedArtifact) =>
             formats.includes(a.format as 'nsis') && (isNew || a.minimumOsVersion === null);
           const found: string[] = [];

@@ -63,12 +63,16 @@ describe('a channel as a tier sees it', () => {
     artifacts: [],
   });
   const retired = new Set(['0.9.0']);
-  const stable = { name: 'stable', prerelease: false, offers: [offer('1.0.0')], retired };
+  const plain = { inherits: null, givesEarlyAccess: false, allowsDowngrade: false };
+  const stable = { ...plain, name: 'stable', offers: [offer('1.0.0')], retired };
   const offers = [offer('2.0.0-beta.1')];
-  const beta = { name: 'beta', prerelease: true, offers, retired: new Set(['0.8.0']) };
+  const beta = {
+    ...plain,
+    ...{ name: 'beta', inherits: 'stable', offers, retired: new Set(['0.8.0']) },
+  };
   const views = {
-    stable: createChannelView(stable, stable),
-    beta: createChannelView(beta, stable),
+    stable: createChannelView(stable, []),
+    beta: createChannelView(beta, [stable]),
   };
   const versionsSeen = (tier: string | null, name: keyof typeof views) =>
     viewFor(TABLE, tier, 'desktop', views[name]).channel.offers.map(
@@ -87,7 +91,7 @@ describe('a channel as a tier sees it', () => {
     expect(channel.offers).toEqual([]);
     expect(channel.offerOf('1.0.0')).toBeUndefined();
     expect(channel.isRetired('0.9.0')).toBe(false);
-    expect(channel.own().isOpen).toBe(false);
+    expect(channel.showing(() => true).isOpen).toBe(false);
   });
 
   it('of a pre-release channel does not show a closed stable channel', () => {

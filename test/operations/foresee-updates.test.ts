@@ -20,7 +20,7 @@ function offer(
 }
 
 const channel = (offers: OfferJson[], over: Partial<ChannelJson> = {}): ChannelJson => ({
-  prerelease: false,
+  inherits: null,
   offers,
   retired: [],
   ...over,
@@ -80,7 +80,7 @@ describe('the updates that clients get after a change', () => {
   it('includes pre-release channels, which show stable, and no other channels', () => {
     const state = (status: OfferJson['status']) => ({
       stable: channel([offer('1.0.0'), offer('1.1.0', { status })]),
-      beta: channel([offer('1.2.0-beta.1')], { prerelease: true }),
+      beta: channel([offer('1.2.0-beta.1')], { inherits: 'stable' }),
       internal: channel([offer('1.1.0')]),
     });
     expect(foresee(state('active'), state('paused'), '1.1.0')).toEqual([

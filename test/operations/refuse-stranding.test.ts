@@ -23,7 +23,7 @@ function offer(
 
 /** What is said of a release on a channel with these other offers; undefined when it is accepted. */
 function refusal(release: OfferJson, others: readonly OfferJson[] = []): string | undefined {
-  const stable = { prerelease: false, offers: [...others, release], retired: [] };
+  const stable = { inherits: null, offers: [...others, release], retired: [] };
   try {
     refuseStranding({ stable }, 'stable', release);
     return undefined;

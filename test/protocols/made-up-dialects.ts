@@ -25,6 +25,8 @@ function queryOf(request: ProtocolRequest, version: string | undefined): UpdateQ
     osVersion: null,
     osGate: 'client',
     installationId: null,
+    isManual: false,
+    allowDowngrade: false,
     purpose: 'update',
     signatureScheme: null,
   };

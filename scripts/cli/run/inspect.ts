@@ -1,5 +1,4 @@
 import { channelEntries } from '../../../src/catalog/revision-document.ts';
-import { DEFAULT_CHANNEL } from '../../../src/domain/channel.ts';
 import {
   listReleases,
   readCatalog,
@@ -71,7 +70,7 @@ export async function channels(terminal: Terminal, options: InspectOptions): Pro
   const listed = listReleases(revision.signed);
   const rows = channelEntries(revision.signed.channels).map(([name, channel]) => ({
     name,
-    prerelease: channel.prerelease,
+    inherits: channel.inherits,
     newest:
       listed.find((item) => item.channel === name && item.offer.status === 'active')?.offer
         .version ?? null,
@@ -98,7 +97,7 @@ export async function channels(terminal: Terminal, options: InspectOptions): Pro
       row.newest ?? '',
       String(row.offers),
       String(row.retired),
-      row.prerelease ? DEFAULT_CHANNEL : '',
+      row.inherits ?? '',
     ]),
   );
 }
@@ -198,7 +197,7 @@ export async function history(
         formatTime(at),
         by,
         change.kind,
-        change.version,
+        change.version ?? '',
         change.channels.join(' '),
         change.reason ?? '',
       ];

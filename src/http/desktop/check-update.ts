@@ -28,6 +28,18 @@ const bodySchema = z.object({
     .describe(
       'Stable and anonymous, such as a random UUID that the application stores. A staged rollout offers a release to some installations first; a client without an id gets it last.',
     ),
+  manual: z
+    .boolean()
+    .optional()
+    .describe(
+      'Whether a person asks for the update by hand. A channel with early access then offers a release before its rollout reaches the installation, unless it is at 0 %.',
+    ),
+  allow_downgrade: z
+    .boolean()
+    .optional()
+    .describe(
+      'Whether the client accepts an older version, for example after it went from beta to stable. The channel must permit it.',
+    ),
   os_version: word
     .optional()
     .describe('Windows and Linux: the kernel version. macOS: the product version.'),
@@ -112,6 +124,8 @@ function queryOf(body: Body, defaultApplication: string): ClientQuery {
     osVersion: body.os_version ?? null,
     osGate: 'server',
     installationId: body.installation_id ?? null,
+    isManual: body.manual === true,
+    allowDowngrade: body.allow_downgrade === true,
     purpose: 'update',
     signatureScheme: null,
   };

@@ -93,6 +93,8 @@ export function registerDownload(app: App, deps: RouteDeps): void {
       channel,
       currentVersion: null,
       installationId: null,
+      isManual: false,
+      allowDowngrade: false,
       ...visitorOn(machine.platform, arch ?? machine.arch ?? null),
       formats,
     };
