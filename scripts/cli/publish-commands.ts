@@ -58,7 +58,7 @@ function addPublish(program: Command, run: Runner): void {
     .option('--mandatory-for <range>', 'versions that must update', parseRangeArgument)
     .option(
       '--allow-stranded',
-      'publish even if clients that must update cannot reach this release',
+      'publish even if no client, or not every client that must update, can reach this release',
       false,
     )
     .addOption(
@@ -133,7 +133,7 @@ function addPromote(program: Command, run: Runner): void {
     .option('--allow-older', 'allow a version older than what the channel offers', false)
     .option(
       '--allow-stranded',
-      'promote even if clients that must update cannot reach this release',
+      'promote even if no client, or not every client that must update, can reach this release',
       false,
     )
     .option('--rollout <share>', ROLLOUT_OPTION)

@@ -19,8 +19,11 @@ import { AppError } from '../errors.ts';
 import { updateQuestion } from './foresee-updates.ts';
 
 /**
- * Refuses a release that some versions must update to and cannot reach. They are in its `mandatory_for` and not in
- * its `requires`, and no chain of other releases on the channel leads to it.
+ * Refuses a release that no client can reach, and one that some versions must update to and cannot reach.
+ *
+ * No client reaches it when the application has other releases, and none of them is in its `requires`. A version must
+ * update and cannot when it is in its `mandatory_for` and not in its `requires`, and no chain of other releases on the
+ * channel leads to it.
  *
  * Every version counts, even one that was never published here: clients may come from another service. So it checks one
  * version of each interval between the bounds of all ranges, and follows its decisions from release to release.
@@ -29,9 +32,22 @@ import { updateQuestion } from './foresee-updates.ts';
  * @throws AppError `clients_stranded`
  */
 export function refuseStranding(channels: Channels, channel: string, offer: OfferJson): void {
-  if (offer.requires === null || offer.mandatory_for === null) return;
-  const mandatoryFor = parseRange(offer.mandatory_for, '/mandatory_for');
+  if (offer.requires === null) return;
   const requires = parseRange(offer.requires, '/requires');
+  if (offer.mandatory_for !== null) {
+    refuseUnreached(channels, channel, offer, requires, offer.mandatory_for);
+  }
+  refuseUnreachable(channels, offer, requires);
+}
+
+function refuseUnreached(
+  channels: Channels,
+  channel: string,
+  offer: OfferJson,
+  requires: VersionRange,
+  mandatoryText: string,
+): void {
+  const mandatoryFor = parseRange(mandatoryText, '/mandatory_for');
   const release = parseVersion(offer.version);
   const state = channels[channel];
   if (state === undefined) return;
@@ -57,7 +73,30 @@ export function refuseStranding(channels: Channels, channel: string, offer: Offe
   if (first === undefined) return;
   throw new AppError(
     'clients_stranded',
-    `Clients on ${versionText(example(stranded, channels) ?? first)} must update to ${offer.version} (--mandatory-for "${offer.mandatory_for}"), but ${offer.version} requires ${offer.requires}, and ${channel} has no release in between that leads there. Publish one in between first, or correct --requires and --mandatory-for. To leave these clients where they are, add --allow-stranded.`,
+    `Clients on ${versionText(example(stranded, channels) ?? first)} must update to ${offer.version} (--mandatory-for "${mandatoryText}"), but ${offer.version} requires ${offer.requires}, and ${channel} has no release in between that leads there. Publish one in between first, or correct --requires and --mandatory-for. To leave these clients where they are, add --allow-stranded.`,
+  );
+}
+
+/** Clients may run any version that some channel lists or listed. */
+function refuseUnreachable(
+  channels: Channels,
+  { version, requires }: OfferJson,
+  range: VersionRange,
+): void {
+  const texts = channelEntries(channels).flatMap(([, { offers, retired }]) => [
+    ...offers.map((other) => other.version),
+    ...retired,
+  ]);
+  const release = parseVersion(version);
+  const older = [...new Set(texts)]
+    .map((text) => parseVersion(text))
+    .filter((other) => compareVersions(other, release) < 0)
+    .sort(compareVersions);
+  const newest = older.at(-1);
+  if (newest === undefined || older.some((other) => inRange(other, range))) return;
+  throw new AppError(
+    'clients_stranded',
+    `No client can update to ${version}: it requires ${requires}, and no published release is in that range. The newest one before it is ${versionText(newest)}. Publish a release in that range first, or correct --requires. To publish ${version} all the same, add --allow-stranded.`,
   );
 }
 

@@ -80,6 +80,30 @@ describe('a release that is mandatory for versions that may not take it', () => 
   });
 });
 
+describe('a release that requires certain versions', () => {
+  const gated = (requires: string) => offer('2.0.0', { requires });
+
+  it('is refused when no published release is in the range, with the newest one before it', () => {
+    expect(refusal(gated('>=1.5.0'), [offer('1.4.0'), offer('1.3.0'), offer('2.1.0')])).toBe(
+      'No client can update to 2.0.0: it requires >=1.5.0, and no published release is in that range. The newest one before it is 1.4.0. Publish a release in that range first, or correct --requires. To publish 2.0.0 all the same, add --allow-stranded.',
+    );
+  });
+
+  it('is accepted when clients may run a version in the range, of any status and channel', () => {
+    for (const status of ['active', 'paused', 'yanked'] as const) {
+      expect(refusal(gated('>=1.5.0'), [offer('1.4.0'), offer('1.5.0', { status })])).toBe(
+        undefined,
+      );
+    }
+    const release = gated('>=1.5.0');
+    const stable = { inherits: null, offers: [offer('1.4.0'), release], retired: [] };
+    const old = { inherits: null, offers: [], retired: ['1.5.0-beta.1', '1.6.0'] };
+    expect(() => refuseStranding({ stable, old }, 'stable', release)).not.toThrow();
+    // Clients of a first release may come from another service.
+    expect(refusal(gated('>=1.5.0'))).toBeUndefined();
+  });
+});
+
 describe('the sample of versions that represents all others', () => {
   const number = fc.integer({ min: 0, max: 3 });
   const version = fc
