@@ -7,7 +7,7 @@ import type { MachineQuery } from './update-query.ts';
 
 /** Which artifact of an offer a machine gets. */
 
-type Choice =
+export type Choice =
   | { readonly artifact: OfferedArtifact }
   | {
       readonly refused: 'unsupported_platform' | 'unsupported_format' | 'unsupported_os_version';

@@ -1,6 +1,6 @@
 import type { ChannelView } from './channel.ts';
-import { chooseArtifact, suits } from './choose-artifact.ts';
-import { installationBytes } from './installation-bucket.ts';
+import { type Choice, chooseArtifact, suits } from './choose-artifact.ts';
+import { installationHash } from './installation-bucket.ts';
 import type { Offer, OfferedArtifact } from './offer.ts';
 import { nextWhole } from './offers-by-machine.ts';
 import { ALL_CLIENTS, admits, NO_CLIENTS, type Rollout, shareAt } from './rollout.ts';
@@ -65,6 +65,7 @@ export function decideUpdate(query: UpdateQuery, channel: ChannelView, now: numb
   const end = query.formats?.some((format) => formats.has(format)) === false ? 1 : offers.length;
   const takes = takesOf(query);
   const isReached = reachedBy(query, channel, now);
+  const choose = chooserFor(query);
   const path: Step[] = [];
   let index = nextWhole(machine, -1, takes);
   // The newest offer gives the reason even when the index skips it.
@@ -75,7 +76,7 @@ export function decideUpdate(query: UpdateQuery, channel: ChannelView, now: numb
   for (; index < end; index = nextWhole(machine, index, takes)) {
     const offer = offers[index];
     if (offer === undefined || !(goesBack || isNewer(offer, query))) break;
-    const judgement = judgeOffer(offer, query, isReached);
+    const judgement = judgeOffer(offer, query, choose(offer), isReached);
     const outcome = typeof judgement === 'string' ? judgement : 'offer';
     if (path.length < STEPS_MAX) path.push({ version: versionText(offer.version), outcome });
     if (typeof judgement !== 'string') {
@@ -121,9 +122,9 @@ function takesOf(query: MachineQuery): (artifact: OfferedArtifact) => boolean {
 function judgeOffer(
   offer: Offer,
   query: UpdateQuery,
+  choice: Choice,
   isReached: (rollout: Rollout) => boolean,
 ): OfferedArtifact | Obstacle {
-  const choice = chooseArtifact(offer.artifacts, query);
   if ('refused' in choice) return choice.refused;
   if (offer.requires !== null && query.purpose === 'update') {
     // Without its version it is unknown whether the client meets the requirement.
@@ -135,17 +136,28 @@ function judgeOffer(
   return isHeld ? 'held_by_rollout' : choice.artifact;
 }
 
+/** Offers of a channel mostly share one list of artifacts, see `createOfferParser`: it is searched once. */
+function chooserFor(query: UpdateQuery): (offer: Offer) => Choice {
+  let searched: Offer['artifacts'] | undefined;
+  let choice: Choice;
+  return ({ artifacts }) => {
+    if (artifacts !== searched) choice = chooseArtifact(artifacts, query);
+    searched = artifacts;
+    return choice;
+  };
+}
+
 /** Whether a rollout has reached the client: it hashes the client's id once, for all releases. */
 function reachedBy(
   { application, installationId, isManual }: UpdateQuery,
   { givesEarlyAccess }: ChannelView,
   now: number,
 ): (rollout: Rollout) => boolean {
-  let installation: Uint8Array | null = null;
+  let installation: number | null = null;
   const isEarly = isManual && givesEarlyAccess;
   return (rollout) => {
     if (isEarly && shareAt(rollout.ramp, now) > NO_CLIENTS) return true;
-    if (installationId !== null) installation ??= installationBytes(application, installationId);
+    if (installationId !== null) installation ??= installationHash(application, installationId);
     return admits(rollout, installation, now);
   };
 }

@@ -30,10 +30,10 @@ export interface Rollout {
 
 /** The share at a time. It never shrinks. */
 export function shareAt({ points, isLinear }: Ramp, now: number): Share {
-  const next = points.findIndex(({ at }) => at > now);
-  const from = points.at(next <= 0 ? next : next - 1) as RampPoint;
-  const to = next <= 0 ? undefined : points[next];
-  if (!isLinear || to === undefined) return from.share;
+  let [from, to] = [points[0], points[1]];
+  for (let next = 2; to !== undefined && to.at <= now; next++) [from, to] = [to, points[next]];
+  if (from === undefined) return NO_CLIENTS;
+  if (!isLinear || to === undefined || now <= from.at) return from.share;
   return Math.floor(from.share + ((to.share - from.share) * (now - from.at)) / (to.at - from.at));
 }
 
@@ -89,14 +89,10 @@ export function createRolloutStages(
 /**
  * Whether an installation is offered the release.
  *
- * @param installation see `installationBytes`; null when the client states no id: such a client is offered the
+ * @param installation see `installationHash`; null when the client states no id: such a client is offered the
  *   release only when the share is 100 %
  */
-export function admits(
-  { seed, ramp }: Rollout,
-  installation: Uint8Array | null,
-  now: number,
-): boolean {
+export function admits({ seed, ramp }: Rollout, installation: number | null, now: number): boolean {
   const share = shareAt(ramp, now);
   if (share >= ALL_CLIENTS) return true;
   return installation !== null && share > NO_CLIENTS && bucketOf(seed, installation) < share;

@@ -45,7 +45,8 @@ export function versionText(version: Version): string {
 
 /** Negative when `a` is older; build metadata does not count (SemVer section 10). */
 export function compareVersions(a: Version, b: Version): number {
-  return a.compare(b);
+  // The library checks its arguments first, which takes longer than to compare the numbers.
+  return a.major - b.major || a.minor - b.minor || a.patch - b.patch || a.comparePre(b);
 }
 
 export function isPrerelease(version: Version): boolean {
@@ -84,8 +85,24 @@ export function parseRange(text: string, pointer: string): VersionRange {
 }
 
 export function inRange(version: Version, range: VersionRange): boolean {
-  return range.test(version);
+  const { version: text } = version;
+  let known = TESTED.get(range);
+  if (known === undefined) {
+    known = new Map();
+    TESTED.set(range, known);
+  }
+  let result = known.get(text);
+  if (result === undefined) {
+    result = range.test(version);
+    if (known.size >= TESTED_MAX) known.clear();
+    known.set(text, result);
+  }
+  return result;
 }
+
+/** Results by range and version: a test takes longer than the rest of a decision, and most clients run few versions. */
+const TESTED = new WeakMap<VersionRange, Map<string, boolean>>();
+const TESTED_MAX = 500;
 
 /**
  * A sample of versions that represents all others: between two neighbors, each range contains all versions or none.

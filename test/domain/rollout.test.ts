@@ -5,7 +5,7 @@ import {
   BUCKETS,
   bucketOf,
   bucketSeed,
-  installationBytes,
+  installationHash,
 } from '../../src/domain/installation-bucket.ts';
 import { admits, createRolloutStages, shareAt } from '../../src/domain/rollout.ts';
 import {
@@ -166,21 +166,48 @@ describe('a rollout', () => {
   });
 });
 
+/** MurmurHash3, x86, 32 bits, byte by byte and with big integers, to compare with. */
+function murmur3(bytes: Buffer, seed: number): number {
+  const wrap = (value: bigint): bigint => BigInt.asUintN(32, value);
+  const rotate = (value: bigint, by: bigint): bigint =>
+    wrap((value << by) | (wrap(value) >> (32n - by)));
+  const scramble = (word: bigint): bigint =>
+    wrap(rotate(wrap(word * 0xcc9e2d51n), 15n) * 0x1b873593n);
+  const wordAt = (at: number): bigint =>
+    bytes
+      .subarray(at, at + 4)
+      .reduce((word, byte, index) => word | (BigInt(byte) << BigInt(8 * index)), 0n);
+  let hash = wrap(BigInt(seed));
+  for (let at = 0; at < bytes.length; at += 4) {
+    hash ^= scramble(wordAt(at));
+    if (at + 4 <= bytes.length) hash = wrap(rotate(hash, 13n) * 5n + 0xe6546b64n);
+  }
+  hash ^= BigInt(bytes.length);
+  hash = wrap((hash ^ (hash >> 16n)) * 0x85ebca6bn);
+  hash = wrap((hash ^ (hash >> 13n)) * 0xc2b2ae35n);
+  return Number(hash ^ (hash >> 16n));
+}
+
 describe('buckets', () => {
   const seeds = ['a', 'b'].map(bucketSeed);
-  const idOf = (n: number) => installationBytes('desktop', `installation-${n}`);
+  const idOf = (n: number) => installationHash('desktop', `installation-${n}`);
 
   it('is MurmurHash3', () => {
-    // Of the reference implementation: of no bytes, with the seeds 0, 1 and 0xffffffff.
-    const none = new Uint8Array();
-    expect([0, 1, 0xffffffff].map((seed) => bucketOf(seed, none))).toEqual(
-      [0, 0x514e28b7, 0x81f16f39].map((hash) => hash % BUCKETS),
+    // Of the reference implementation: of the four bytes of the word.
+    expect(bucketOf(0, 0)).toBe(0x2362f9de % BUCKETS);
+    expect(bucketOf(0x9747b28c, Buffer.from('aaaa').readInt32LE())).toBe(0x5a97808a % BUCKETS);
+    expect(bucketOf(0, 0x87654321)).toBe(0xf55b516b % BUCKETS);
+    expect(bucketOf(0x5082edee, 0x87654321)).toBe(0x2362f9de % BUCKETS);
+    fc.assert(
+      fc.property(fc.string({ unit: 'grapheme', maxLength: 60 }), (text) => {
+        expect(bucketSeed(text)).toBe(murmur3(Buffer.from(text, 'utf16le'), 0));
+        const seed = murmur3(Buffer.from('desktop', 'utf16le'), 0);
+        expect(installationHash('desktop', text)).toBe(murmur3(Buffer.from(text, 'utf16le'), seed));
+      }),
     );
-    const hashOf = (seed: number, text: string) => bucketOf(seed, Buffer.from(text));
-    expect(hashOf(0x9747b28c, 'Hello, world!')).toBe(0x24884cba % BUCKETS);
-    expect(hashOf(0x9747b28c, 'aaaa')).toBe(0x5a97808a % BUCKETS);
-    expect(hashOf(0x9747b28c, 'aaa')).toBe(0x283e0130 % BUCKETS);
-    expect(hashOf(0x9747b28c, 'ππππππππ')).toBe(0xd58063c1 % BUCKETS);
+    expect(murmur3(Buffer.from('Hello, world!'), 0x9747b28c)).toBe(0x24884cba);
+    expect(murmur3(Buffer.from('aaa'), 0x9747b28c)).toBe(0x283e0130);
+    expect(murmur3(Buffer.from('ππππππππ'), 0x9747b28c)).toBe(0xd58063c1);
   });
 
   it('are sticky, differ between applications, and admit at every share what a smaller one admits', () => {
@@ -196,7 +223,7 @@ describe('buckets', () => {
         expect(admits({ seed, ramp }, idOf(n), 1)).toBe(share > bucket);
       }
     }
-    const other = installationBytes('other', 'installation-1');
+    const other = installationHash('other', 'installation-1');
     expect(bucketOf(seed, other)).not.toBe(bucketOf(seed, idOf(1)));
     expect(bucketSeed('a')).toBe(bucketSeed('a'));
   });
