@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util';
 import { type Bench, openContext } from './bench/context.ts';
+import { benchDecision } from './bench/decision.ts';
 import { benchGrowth } from './bench/growth.ts';
 import { describeMachine, writePage } from './bench/page.ts';
 import { benchPeers } from './bench/peers.ts';
@@ -14,6 +15,7 @@ import { benchWorkers } from './bench/workers.ts';
 
 const BENCHES: Readonly<Record<string, Bench>> = {
   routes: benchRoutes,
+  decision: benchDecision,
   peers: benchPeers,
   growth: benchGrowth,
   'sign-in': benchSignIn,
