@@ -13,7 +13,8 @@ export function createFixedClock(start = Date.parse('2026-11-21T09:00:00Z')): Fi
     now: () => now,
     sleep: async (ms, signal) => {
       signal?.throwIfAborted();
-      now += ms;
+      // Real clocks have whole milliseconds.
+      now += Math.ceil(ms);
     },
     advance: (ms) => {
       now += ms;
