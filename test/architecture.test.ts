@@ -224,9 +224,9 @@ const RULES: Readonly<Record<string, Rule>> = {
     may: [
       ...['operations', 'app', 'check-node', 'config', 'build-output', 'domain', 'system'],
       ...LEAVES,
-      ...['identity', 'contact', 'protocols'],
+      // Accounts, messages and counts are shown from what their rooms store.
+      ...['identity', 'contact', 'usage', 'protocols'],
       'src/sequence/json-schema.ts',
-      'src/usage/documents.ts',
       ...['applications', 'manifest', 'revision'].map((name) => `src/catalog/${name}-document.ts`),
       'src/catalog/hints.ts',
       'src/catalog/poll-interval.ts',

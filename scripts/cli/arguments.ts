@@ -22,7 +22,7 @@ export function parseRevision(text: string): number {
  *
  * @throws AppError `invalid_version`
  */
-function parseVersionArgument(text: string): string {
+export function parseVersionArgument(text: string): string {
   return versionText(parseClientVersion(text, '/version'));
 }
 

@@ -8,6 +8,7 @@ import { addInspectCommands } from './inspect-commands.ts';
 import { addMaintainCommands } from './maintain-commands.ts';
 import { addPublishCommands } from './publish-commands.ts';
 import type { Runner } from './runner.ts';
+import { addStatsCommand } from './stats-commands.ts';
 import type { Terminal } from './terminal.ts';
 
 /** Creates all commands with their options and help. The code of a command is loaded when it runs. */
@@ -15,6 +16,7 @@ export function createProgram(terminal: Terminal, run: Runner): Command {
   const program = createRoot(terminal);
   addPublishCommands(program, run);
   addInspectCommands(program, run);
+  addStatsCommand(program, run);
   addMaintainCommands(program, run);
   addAccountCommands(program, run);
   addContactCommands(program, run);

@@ -11,9 +11,9 @@ import {
 } from './counts.ts';
 
 /** Days that keep their versions, platforms and channels. */
-const DETAIL_DAYS = 90;
+export const DETAIL_DAYS = 90;
 /** Days that keep one row for each application. */
-const DAILY_DAYS = 400;
+export const DAILY_DAYS = 400;
 /** Writing or reading a total with this many rows takes about 100 ms of processor time in steps, at most once an hour. */
 const ROWS_MAX = 10_000;
 

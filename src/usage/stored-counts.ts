@@ -24,20 +24,33 @@ export interface StoredCounts {
   /**
    * Reads the newest snapshots of all counters except one.
    *
-   * @param own the counter of this process, which is counted from memory
+   * @param own the counter of this process, which is counted from memory; undefined for a process that counts nothing
    * @throws AppError the store's
    */
-  readSnapshots(listing: Listing, own: string): Promise<void>;
+  readSnapshots(
+    listing: Listing,
+    own: string | undefined,
+    onProgress?: (done: number, of: number) => void,
+  ): Promise<void>;
   /** Reads one snapshot. @throws AppError the store's */
   readSnapshot(counter: string, number: number): Promise<Snapshot | Unreadable>;
   /** Whether the newest of these snapshots of a counter has been read, or is known to be corrupt. */
   hasNewest(counter: string, listed: readonly ListedObject[]): boolean;
+  /** The documents that were left out, by key. */
+  unreadable(): ReadonlyMap<string, UnreadableDocument>;
   /** Drops all snapshots: the ones that still count are in the store. */
   forgetSnapshots(): void;
 }
 
 /** `missing`: the store has no such object. `newer`: a newer release of this software has written it. */
 type Unreadable = 'missing' | 'corrupt' | 'newer';
+
+/** A document that is not counted. */
+export interface UnreadableDocument {
+  /** `newer`: a newer release of this software has written it. */
+  readonly problem: 'corrupt' | 'newer';
+  readonly reason: string;
+}
 
 const READS_AT_ONCE = 8;
 
@@ -47,7 +60,7 @@ interface StoredCountsDeps {
 }
 
 export function createStoredCounts(deps: StoredCountsDeps): StoredCounts {
-  const { read, isCorrupt } = createReader(deps);
+  const { read, unreadable } = createReader(deps);
   const snapshots = new Map<string, Snapshot>();
   let total: Total | undefined;
 
@@ -95,45 +108,56 @@ export function createStoredCounts(deps: StoredCountsDeps): StoredCounts {
         return;
       }
     },
-    readSnapshots: async (listing, own) => {
+    readSnapshots: async (listing, own, onProgress) => {
       const limit = pLimit(READS_AT_ONCE);
       const wanted = [...listing.counters].filter(
         ([counter]) => counter !== own && total?.counters.has(counter) !== true,
       );
+      let done = 0;
       const results = await Promise.allSettled(
-        wanted.map(([counter, listed]) => limit(() => readNewest(counter, listed))),
+        wanted.map(([counter, listed]) =>
+          limit(async () => {
+            await readNewest(counter, listed);
+            onProgress?.(++done, wanted.length);
+          }),
+        ),
       );
       const failed = results.find((result) => result.status === 'rejected');
       if (failed !== undefined) throw failed.reason;
     },
     readSnapshot: (counter, number) => read(snapshotsOf(counter), number),
     hasNewest: (counter, listed) =>
-      listed.every(({ key, number }) => number <= lastOf(counter) || isCorrupt(key)),
+      listed.every(
+        ({ key, number }) =>
+          number <= lastOf(counter) || unreadable.get(key)?.problem === 'corrupt',
+      ),
+    unreadable: () => unreadable,
     forgetSnapshots: () => snapshots.clear(),
   };
 }
 
 function createReader({ store, log }: StoredCountsDeps) {
   /** Keys of documents that were reported: each is reported once. */
-  const unreadable = new Map<string, 'corrupt' | 'newer'>();
+  const unreadable = new Map<string, UnreadableDocument>();
   const read = async <T>(
     sequence: ReadableSequence<T>,
     number: number,
   ): Promise<T | Unreadable> => {
     const key = sequence.key(number);
     const known = unreadable.get(key);
-    if (known !== undefined) return known;
+    if (known !== undefined) return known.problem;
     try {
       return (await readDocument(store, sequence, number)) ?? 'missing';
     } catch (error) {
       const isNewer = isAppError(error, 'document_newer');
       if (!isNewer && !isAppError(error, 'document_corrupt')) throw error;
-      unreadable.set(key, isNewer ? 'newer' : 'corrupt');
+      const problem = isNewer ? 'newer' : 'corrupt';
+      unreadable.set(key, { problem, reason: error.message });
       const what = isNewer ? 'counts of a newer Slipway are' : 'a corrupt document of counts is';
       log.error({ key, reason: error.message }, `${what} left out`);
-      return isNewer ? 'newer' : 'corrupt';
+      return problem;
     }
   };
 
-  return { read, isCorrupt: (key: string): boolean => unreadable.get(key) === 'corrupt' };
+  return { read, unreadable: unreadable as ReadonlyMap<string, UnreadableDocument> };
 }

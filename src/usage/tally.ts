@@ -2,6 +2,7 @@ import type { Clock } from '../clock.ts';
 import { PLATFORMS } from '../domain/platform.ts';
 import {
   type Counted,
+  type Counts,
   dayOf,
   getOrCreate,
   MINUTE_MS,
@@ -11,6 +12,7 @@ import {
   UNSTATED,
   type Writable,
 } from './counts.ts';
+import type { SeriesCounts } from './series.ts';
 import type { UsageCounter } from './usage-counter.ts';
 
 /** The counts of this process since its last flush. Counting costs a few look-ups and builds no strings. */
@@ -19,6 +21,8 @@ export interface Tally extends UsageCounter {
   take(): Counted | undefined;
   /** Returns the same as `take`, and keeps the counts. */
   peek(): Counted | undefined;
+  /** Adds everything that was counted since the last call to the series of {@link TallyDeps}; `take` does so too. */
+  settle(): void;
 }
 
 interface TallyDeps {
@@ -28,6 +32,8 @@ interface TallyDeps {
    * ones get a separate row.
    */
   isKnownVersion(application: string, channel: string, version: string): boolean;
+  /** The counts of this process, for Prometheus. They come from the rows, so that counting costs no more for them. */
+  readonly series: Pick<SeriesCounts, 'add'>;
   /** How long the counts of a minute are used, in milliseconds. */
   readonly minutesKeptMs: number;
 }
@@ -46,6 +52,8 @@ interface Group {
   readonly pulse: Pulse;
 }
 
+const NO_COUNTS: Counts = { checks: 0, offers: 0, links: 0 };
+
 /** Application, channel, platform and version. */
 type Names = readonly [string, string, string, string];
 
@@ -54,6 +62,8 @@ export function createTally(deps: TallyDeps): Tally {
   const groups = createGroups();
   const minuteCounts = createMinuteCounts(deps);
   let rows: Writable<Row>[] = [];
+  /** What the series have of a row. */
+  let settled = new Map<Row, Counts>();
   let since = clock.now();
   let day = '';
 
@@ -87,6 +97,19 @@ export function createTally(deps: TallyDeps): Tally {
     day = today;
   };
 
+  const settle = (): void => {
+    for (const row of rows) {
+      const { checks, offers, links } = row;
+      const before = settled.get(row) ?? NO_COUNTS;
+      deps.series.add(row, {
+        checks: checks - before.checks,
+        offers: offers - before.offers,
+        links: links - before.links,
+      });
+      settled.set(row, { checks, offers, links });
+    }
+  };
+
   const peek = (): Counted | undefined =>
     rows.length === 0 ? undefined : { from: since, rows, minutes: minuteCounts.rows() };
 
@@ -106,8 +129,11 @@ export function createTally(deps: TallyDeps): Tally {
       find(application, channel, platform, version).row.links++;
     },
     peek,
+    settle,
     take: () => {
       const counted = peek();
+      settle();
+      settled = new Map();
       groups.clear();
       rows = [];
       minuteCounts.forget();

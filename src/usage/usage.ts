@@ -14,6 +14,7 @@ import {
   RATE_MINUTES,
 } from './public-metrics.ts';
 import { ADDED_KEPT_MS, REMEMBERED_MS, rollUp } from './roll-up.ts';
+import { createSeries, type Series } from './series.ts';
 import { createStoredCounts, type StoredCounts } from './stored-counts.ts';
 import { createTally } from './tally.ts';
 import type { UsageCounter } from './usage-counter.ts';
@@ -44,6 +45,8 @@ export interface Usage extends UsageCounter {
   /** @param application null for all applications together */
   publicMetrics(application: string | null): PublicMetrics;
   analytics(query: AnalyticsQuery): readonly AnalyticsRow[];
+  /** What this process counted since it began, for Prometheus: a bounded number of series that only grow. */
+  series(): Iterable<Series>;
 }
 
 interface UsageDeps {
@@ -81,7 +84,8 @@ export function createUsage(deps: UsageDeps): Usage {
   const { clock, flushIntervalMs } = deps;
   const reportLagMs = 2 * flushIntervalMs + REPORT_SLACK_MS;
   const minutesKeptMs = reportLagMs + RATE_MINUTES * MINUTE_MS + MINUTES_KEPT_EXTRA_MS;
-  const tally = createTally({ ...deps, minutesKeptMs });
+  const series = createSeries();
+  const tally = createTally({ ...deps, series, minutesKeptMs });
   const stored = createStoredCounts(deps);
   const counter = createOwnCounter({ ...deps, tally, stored, minutesKeptMs });
   const known = knownOf(stored, counter, clock.now());
@@ -116,6 +120,10 @@ export function createUsage(deps: UsageDeps): Usage {
     refresh: () => enqueue(refreshAll),
     publicMetrics: metrics.get,
     analytics: (query) => makeAnalytics(known.rows(), query),
+    series: () => {
+      tally.settle();
+      return series.all();
+    },
   };
 }
 

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { createSeries } from '../../src/usage/series.ts';
 import { createTally, TALLY_ROWS_MAX } from '../../src/usage/tally.ts';
 import { createFixedClock } from '../support/clock.ts';
 import { countChecks, countLinks, DAY, MINUTE } from './support.ts';
@@ -12,6 +13,7 @@ function createCounting(isKnownVersion = (version: string) => version.startsWith
       asked++;
       return isKnownVersion(version);
     },
+    series: createSeries(),
     minutesKeptMs: 10 * MINUTE,
   });
   return { clock, tally, asked: () => asked };

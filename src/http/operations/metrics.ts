@@ -2,7 +2,9 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { Catalog } from '../../catalog/catalog.ts';
 import type { Clock } from '../../clock.ts';
+import type { Usage } from '../../usage/usage.ts';
 import type { Connections } from '../server/connections.ts';
+import { measureUsage } from './usage-metrics.ts';
 
 /**
  * Metrics of this process for Prometheus. They contain nothing about users. The metrics of several workers are added
@@ -13,6 +15,7 @@ export function createMetrics(deps: {
   readonly catalog: Catalog;
   readonly clock: Clock;
   readonly connections: Pick<Connections, 'counts'>;
+  readonly usage: Pick<Usage, 'series'>;
 }): Registry {
   const registry = new Registry();
   new Gauge({
@@ -52,6 +55,7 @@ export function createMetrics(deps: {
     },
   });
   measureConnections(registry, deps.connections);
+  measureUsage(registry, deps.usage);
   return registry;
 }
 

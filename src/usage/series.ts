@@ -1,0 +1,150 @@
+import { compareVersions, type Version } from '../domain/version.ts';
+import { type Counts, getOrCreate, OTHER, type Row, type Writable } from './counts.ts';
+import { parseVersionName } from './version-name.ts';
+
+/** What one process counted since it began, for Prometheus: it only grows. */
+export interface SeriesCounts {
+  /** Adds counts of a row, whose names are bounded as the tally bounds them. */
+  add(names: Names, counts: Counts): void;
+  /** One for each combination of names. */
+  all(): Iterable<Series>;
+}
+
+export type Names = Pick<Row, 'application' | 'channel' | 'platform' | 'version'>;
+
+export interface Series extends Names, Counts {}
+
+export interface SeriesLimits {
+  readonly perApplication: number;
+  readonly total: number;
+}
+
+/** 50 versions on two channels and three platforms. At the limit, each request of Prometheus takes a process 8 ms. */
+export const SERIES_LIMITS: SeriesLimits = { perApplication: 300, total: 1_000 };
+
+/** An application's series. */
+interface Own {
+  readonly series: Map<string, Writable<Series>>;
+  /** The versions with series of their own. */
+  readonly versions: Map<string, Version>;
+  /** This version and all older ones count as {@link OTHER}. It only rises, so that no series ends twice. */
+  newestDropped: Version | undefined;
+}
+
+/**
+ * Keeps a bounded number of series. When there are too many, the series of an application's oldest version end, and
+ * that version counts as {@link OTHER} from then on. The counts of an ended series are forgotten and not moved:
+ * `other` would jump, and Prometheus would take that for a rate.
+ *
+ * An application without versions to give up has one more series for all its names, and all applications together
+ * have one.
+ */
+export function createSeries({
+  perApplication,
+  total,
+}: SeriesLimits = SERIES_LIMITS): SeriesCounts {
+  const applications = new Map<string, Own>();
+  let size = 0;
+
+  const find = (names: Names): Writable<Series> => {
+    const own = getOrCreate(applications, names.application, emptyOwn);
+    const key = `${names.channel}\n${names.platform}\n${names.version}`;
+    const known = own.series.get(key);
+    if (known !== undefined) return known;
+    const version = parseVersionName(names.version);
+    if (version !== undefined && isDropped(own, version)) return find({ ...names, version: OTHER });
+    // One is left for the series of all names.
+    const isFull = own.series.size >= perApplication - 1;
+    if (!isFull && size < total - 1) return open(own, key, names, version);
+    const crowded = isFull ? own : mostSeries(applications.values());
+    const oldest = crowded && oldestOf(crowded, crowded === own ? version : undefined);
+    if (crowded === undefined || oldest === undefined) return findSum(own, names);
+    size -= dropVersion(crowded, oldest);
+    return find(names);
+  };
+
+  const open = (
+    own: Own,
+    key: string,
+    { application, channel, platform, version: name }: Names,
+    version: Version | undefined,
+  ): Writable<Series> => {
+    const names = { application, channel, platform, version: name };
+    const series = { ...names, checks: 0, offers: 0, links: 0 };
+    own.series.set(key, series);
+    if (version !== undefined) own.versions.set(name, version);
+    size++;
+    return series;
+  };
+
+  /** Of the application if there is room, else of all applications. */
+  const findSum = (own: Own, { application }: Names): Writable<Series> => {
+    const isOfAll = size >= total - 1;
+    const holder = isOfAll ? getOrCreate(applications, OTHER, emptyOwn) : own;
+    const names = { channel: OTHER, platform: OTHER, version: OTHER };
+    return (
+      own.series.get(SUM_KEY) ??
+      holder.series.get(SUM_KEY) ??
+      open(holder, SUM_KEY, { application: isOfAll ? OTHER : application, ...names }, undefined)
+    );
+  };
+
+  return {
+    add: (names, { checks, offers, links }) => {
+      const series = find(names);
+      series.checks += checks;
+      series.offers += offers;
+      series.links += links;
+    },
+    *all() {
+      for (const { series } of applications.values()) yield* series.values();
+    },
+  };
+}
+
+const SUM_KEY = `${OTHER}\n${OTHER}\n${OTHER}`;
+
+const emptyOwn = (): Own => ({
+  series: new Map(),
+  versions: new Map(),
+  newestDropped: undefined,
+});
+
+function isDropped({ newestDropped }: Own, version: Version): boolean {
+  return newestDropped !== undefined && compareVersions(version, newestDropped) <= 0;
+}
+
+/** The application with the most series, of those that have versions to give up. */
+function mostSeries(applications: Iterable<Own>): Own | undefined {
+  let most: Own | undefined;
+  for (const own of applications) {
+    if (own.versions.size > 0 && own.series.size > (most?.series.size ?? 0)) most = own;
+  }
+  return most;
+}
+
+/** The oldest version with series, or `next`, which is about to get one. */
+function oldestOf({ versions }: Own, next: Version | undefined): Version | undefined {
+  let oldest = next;
+  for (const version of versions.values()) {
+    if (oldest === undefined || compareVersions(version, oldest) < 0) oldest = version;
+  }
+  return oldest;
+}
+
+/** @returns how many series end */
+function dropVersion(own: Own, dropped: Version): number {
+  own.newestDropped = dropped;
+  const before = own.series.size;
+  const names = new Set<string>();
+  for (const [name, version] of own.versions) {
+    // Versions that differ only in build metadata are equally old.
+    if (compareVersions(version, dropped) > 0) continue;
+    own.versions.delete(name);
+    names.add(name);
+  }
+  for (const [key, { version }] of own.series) {
+    if (names.has(version)) own.series.delete(key);
+  }
+  return before - own.series.size;
+}
