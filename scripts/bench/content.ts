@@ -146,7 +146,7 @@ export function offersMax(retired: number): number {
 }
 
 function releaseOf(application: string, version: string): Release {
-  const rest = { requires: null, mandatoryFor: null, endsNative: [] };
+  const rest = { requires: null, mandatoryFor: null, notesRemoved: [], endsNative: [] };
   const provenance = { commit: '0123456789abcdef0123456789abcdef01234567', buildUrl: null };
   const described = { releasedAt: AT, notes: { und: NOTES }, provenance };
   return { application, version, artifacts: ARTIFACTS, ...described, ...rest };
@@ -163,7 +163,14 @@ function nextRevision(
     ...{ skipped: [], type: 'catalog_revision' as const, application, revision },
     previous: previous === undefined ? null : { revision: revision - 1, digest: previous.digest },
     change_id: systemRandomness.id(),
-    change: { kind: 'pause' as const, version: '1.0.0', channels: ['team-0'], reason: null },
+    change: {
+      kind: 'pause' as const,
+      version: '1.0.0',
+      channels: ['team-0'],
+      targets: [],
+      summary: null,
+      reason: null,
+    },
     channels: { ...channels },
   });
 }

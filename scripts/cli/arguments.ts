@@ -82,3 +82,12 @@ export function addChangeOptions(command: Command): Command {
   );
   return addJsonOption(addDryRunOption(command.addOption(skipCorrupt)));
 }
+
+/** The option of a command that asks before a wide or a permanent change. See `requireConsent`. */
+export interface ConsentOptions {
+  readonly yes: boolean;
+}
+
+export function addConsentOption(command: Command): Command {
+  return command.option('--yes', 'do not ask before the change; a script is never asked', false);
+}

@@ -1,6 +1,6 @@
 import { type Command, CommanderError } from 'commander';
 import { AppError, isAppError } from '../../src/errors.ts';
-import type { ChangeOptions } from './arguments.ts';
+import type { ChangeOptions, ConsentOptions } from './arguments.ts';
 import { EXIT, exitCodeOf } from './exit-code.ts';
 import { printableText } from './output.ts';
 import { createProgram, readVersion } from './program.ts';
@@ -41,8 +41,10 @@ function refuseUnknownTopic(program: Command, [first, topic]: readonly string[])
 
 /** The options are read here, so that no handler can forget to pass it on. */
 function sessionOf(command: Command): Session {
-  const { skipCorrupt = [], dryRun, json = false } = command.opts<Partial<ChangeOptions>>();
-  return { skipCorrupt, isDryRun: dryRun, printsJson: json, place: undefined };
+  const options = command.opts<Partial<ChangeOptions & ConsentOptions>>();
+  const { skipCorrupt = [], dryRun, json = false, yes = false } = options;
+  const flags = { isDryRun: dryRun, printsJson: json, hasConsented: yes };
+  return { skipCorrupt, ...flags, place: undefined };
 }
 
 /** Prints why a command failed and returns its exit code. */

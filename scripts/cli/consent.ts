@@ -30,21 +30,33 @@ export async function runWithConsent<T>(
       const option = OPTIONS[error.code];
       if (option === undefined || overruled[option] || !isInteractive(terminal)) throw error;
       if (!(await confirm(terminal, error.message))) throw error;
+      if (terminal.session !== undefined) terminal.session.hasConsented = true;
       overruled = { ...overruled, [option]: true };
     }
   }
 }
 
 /**
- * Asks the operator at a terminal before something that cannot be undone. Asks nothing for a dry run, and
- * nothing where no operator can answer.
+ * Asks the operator at a terminal before a change that cannot be undone, or that reaches many clients. Asks nothing
+ * for a dry run, nothing where no operator can answer, and nothing when the operator has agreed already: with `--yes`,
+ * or to another question of this command.
  *
- * @throws AppError `status_forbids` when the answer is not yes
+ * @param question a function when it takes work to ask; undefined: there is nothing to ask
+ * @throws AppError `status_forbids` when the answer is not yes; what `question` throws
  */
-export async function requireConsent(terminal: Terminal, question: string): Promise<void> {
-  if (terminal.session?.isDryRun === true || !isInteractive(terminal)) return;
-  if (await confirm(terminal, question)) return;
-  throw new AppError('status_forbids', 'You did not answer "y": nothing was changed.');
+export async function requireConsent(
+  terminal: Terminal,
+  question: string | (() => Promise<string | undefined>),
+): Promise<void> {
+  const { session } = terminal;
+  if (session?.isDryRun === true || session?.hasConsented === true) return;
+  if (!isInteractive(terminal)) return;
+  const text = typeof question === 'string' ? question : await question();
+  if (text === undefined) return;
+  if (!(await confirm(terminal, text))) {
+    throw new AppError('status_forbids', 'You did not answer "y": nothing was changed.');
+  }
+  if (session !== undefined) session.hasConsented = true;
 }
 
 /** Whether an operator can answer: a script must never wait for an answer. */

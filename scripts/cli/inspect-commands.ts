@@ -38,7 +38,7 @@ export function addInspectCommands(program: Command, run: Runner): void {
   ).action(run(async () => (await load()).show));
   const history = describeCommand(program.command('history'), {
     summary: 'list the latest changes',
-    does: 'Lists the latest changes to what an application offers: when, by whom, and why.',
+    does: 'Lists the latest changes to what an application offers, one on each line: when, by whom, what, for which platforms, and why. On a terminal, long texts are cut; --json has all of them.',
     effect: READS,
     examples: ['history --limit 5'],
   });

@@ -33,10 +33,50 @@ export function alignColumns(rows: readonly (readonly string[])[]): readonly str
   return cells.map((row) =>
     row
       .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-      .join('  ')
+      .join(GAP)
       .trimEnd(),
   );
 }
+
+/**
+ * Cuts the cells of some columns, so that each line fits a width. The widest column is cut first.
+ *
+ * @param rows the first one decides the number of columns @param cut the indexes of the columns that may be cut
+ */
+export function fitColumns(
+  rows: readonly (readonly string[])[],
+  widthMax: number,
+  cut: readonly number[],
+): readonly (readonly string[])[] {
+  const widths = (rows[0] ?? []).map((_, column) =>
+    Math.max(...rows.map((row) => row[column]?.length ?? 0)),
+  );
+  let excess = widths.reduce((sum, width) => sum + width + GAP.length, -GAP.length) - widthMax;
+  for (; excess > 0; excess--) {
+    const widest = Math.max(...cut.map((column) => widths[column] ?? 0));
+    const column = cut.find((each) => widths[each] === widest);
+    if (column === undefined || widest <= CUT_WIDTH_MIN) break;
+    widths[column] = widest - 1;
+  }
+  return rows.map((row) =>
+    row.map((cell, column) => {
+      const width = widths[column] ?? 0;
+      return cell.length <= width ? cell : `${cell.slice(0, width - 1)}…`;
+    }),
+  );
+}
+
+const LINES_MAX = 40;
+
+/** The first lines, and how many there are more. */
+export function firstLines(lines: readonly string[], most = LINES_MAX): readonly string[] {
+  const more = lines.length - most;
+  return more <= 0 ? lines : [...lines.slice(0, most), `and ${more} more; --json has all of them`];
+}
+
+/** Between two columns. */
+const GAP = '  ';
+const CUT_WIDTH_MIN = 8;
 
 /** Stored texts may contain control sequences for terminals. */
 function printable(text: string): string {

@@ -10,11 +10,13 @@ import { addPublishCommands } from './publish-commands.ts';
 import type { Runner } from './runner.ts';
 import { addStatsCommand } from './stats-commands.ts';
 import type { Terminal } from './terminal.ts';
+import { addWithdrawCommands } from './withdraw-commands.ts';
 
 /** Creates all commands with their options and help. The code of a command is loaded when it runs. */
 export function createProgram(terminal: Terminal, run: Runner): Command {
   const program = createRoot(terminal);
   addPublishCommands(program, run);
+  addWithdrawCommands(program, run);
   addInspectCommands(program, run);
   addStatsCommand(program, run);
   addMaintainCommands(program, run);

@@ -1,15 +1,15 @@
 import type { Command } from 'commander';
 import { DEFAULT_CHANNEL } from '../../src/domain/channel.ts';
 import { parseTarget } from '../../src/domain/target.ts';
-import type { StatusVerb } from '../../src/operations/change-status.ts';
 import {
   addApplicationOption,
   addChangeOptions,
+  addConsentOption,
   addVersionArgument,
   parseRangeArgument,
   RepeatableOption,
 } from './arguments.ts';
-import { type Description, describeCommand } from './description.ts';
+import { describeCommand } from './description.ts';
 import type { Runner } from './runner.ts';
 
 /** Commands that change offers. */
@@ -19,10 +19,6 @@ export function addPublishCommands(program: Command, run: Runner): void {
   addPublish(program, run);
   addPromote(program, run);
   addRollout(program, run);
-  program.commandsGroup('Withdraw releases:');
-  for (const verb of ['pause', 'resume', 'yank', 'retire'] as const) {
-    addStatusCommand(program, run, verb);
-  }
 }
 
 function addPublish(program: Command, run: Runner): void {
@@ -70,7 +66,7 @@ function addPublish(program: Command, run: Runner): void {
     )
     .option('--rollout <share>', ROLLOUT_OPTION)
     .action(run(async () => (await import('./run/publish.ts')).publish));
-  addChangeOptions(addFreezeWindowOption(publish));
+  addChangeOptions(addConsentOption(addFreezeWindowOption(publish)));
 }
 
 const ROLLOUT_OPTION =
@@ -115,7 +111,7 @@ function addRollout(program: Command, run: Runner): void {
     )
     .option('--reason <text>', 'the reason, for the history')
     .action(run(async () => (await import('./run/rollout.ts')).rollout));
-  addChangeOptions(addFreezeWindowOption(rollout));
+  addChangeOptions(addConsentOption(addFreezeWindowOption(rollout)));
 }
 
 function addPromote(program: Command, run: Runner): void {
@@ -138,44 +134,5 @@ function addPromote(program: Command, run: Runner): void {
     )
     .option('--rollout <share>', ROLLOUT_OPTION)
     .action(run(async () => (await import('./run/promote.ts')).promote));
-  addChangeOptions(addFreezeWindowOption(promote));
-}
-
-const STATUS_COMMANDS: Readonly<Record<StatusVerb, Description>> = {
-  pause: {
-    summary: 'stop offering a release for now',
-    does: 'Stops offering a release, on one channel or on every channel that lists it, until it is resumed.',
-    effect:
-      'clients are offered the newest other release that fits. Clients that have the release keep it, and its downloads by version still work.',
-    examples: ['pause 1.4.0 --reason "crashes at start"', 'pause 1.4.0 --channel beta'],
-  },
-  resume: {
-    summary: 'offer a paused release again',
-    does: 'Offers a paused release again.',
-    effect: 'clients are offered it within seconds. A yanked release cannot be resumed.',
-    examples: ['resume 1.4.0'],
-  },
-  yank: {
-    summary: 'withdraw a bad release permanently',
-    does: 'Withdraws a bad release, on one channel or on every channel that lists it, in one commit.',
-    effect:
-      'it is never offered again, and its downloads answer 410. Clients that have it move to the next newer release, never to an older one. A yank cannot be undone: publish a new version.',
-    examples: ['yank 1.4.0 --reason "deletes files"', 'yank 1.4.0 --dry-run'],
-  },
-  retire: {
-    summary: 'remove an old release from the list permanently',
-    does: 'Removes a release from the list of a channel, or of all channels.',
-    effect:
-      'it is never offered again, and its downloads answer 410. Its files stay stored. This cannot be undone.',
-    examples: ['retire 0.9.0'],
-  },
-};
-
-function addStatusCommand(program: Command, run: Runner, verb: StatusVerb): void {
-  const command = describeCommand(program.command(verb), STATUS_COMMANDS[verb]);
-  addApplicationOption(addVersionArgument(command))
-    .option('--channel <name>', 'only on this channel (default: every channel that lists it)')
-    .option('--reason <text>', 'the reason, for the history')
-    .action(run(async () => (await import('./run/change-status.ts')).changeTo(verb)));
-  addChangeOptions(command);
+  addChangeOptions(addConsentOption(addFreezeWindowOption(promote)));
 }

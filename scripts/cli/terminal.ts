@@ -10,6 +10,8 @@ export interface Session {
   /** Undefined for a command that changes nothing. */
   readonly isDryRun: boolean | undefined;
   readonly printsJson: boolean;
+  /** Whether the operator agreed to the change: with `--yes`, or by an answer. */
+  hasConsented: boolean;
   /** The store that the command works on; undefined until it is known. Outputs and errors name it. */
   place: Place | undefined;
   /** Whether there is no store, and the command creates none. Errors say so. */
@@ -21,7 +23,8 @@ export interface Terminal {
   /** Reads the settings when a command needs them. */
   readonly environment: () => Environment;
   readonly stdin: Readable & { readonly isTTY?: boolean };
-  readonly stdout: Writable;
+  /** A terminal has a number of columns. */
+  readonly stdout: Writable & { readonly isTTY?: boolean; readonly columns?: number };
   /** Progress bars are drawn here when it is a terminal. */
   readonly stderr: Writable & { readonly isTTY?: boolean };
   /** The run of the command; each has its own. */

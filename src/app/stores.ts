@@ -88,6 +88,8 @@ export interface Publisher extends AppendDeps {
    * reason.
    */
   hasStore(): Promise<boolean>;
+  /** The same with a store that keeps writes in memory: to learn what a change would do before it is made. */
+  rehearse(): AppendDeps;
   /** @throws AppError `store_nonconforming`; uses an already stored verdict unless `fresh` */
   ensureConforming(options?: { readonly fresh: boolean }): Promise<void>;
 }
@@ -106,17 +108,22 @@ export async function openPublisher(
   const shared = createSharedClock(clock, store);
   const hasStore = async (): Promise<boolean> =>
     store.identify === undefined || (await store.identify()) !== undefined;
+  const rehearse = (): AppendDeps => ({
+    store: createDryRunStore({ store, clock }),
+    clock: shared,
+    randomness,
+  });
   if (!isDryRun) {
     const ensure: Publisher['ensureConforming'] = (options) =>
       ensureConforming({ store, clock, randomness, ...options });
-    return { store, privateStore, clock: shared, randomness, hasStore, ensureConforming: ensure };
+    const own = { store, privateStore, clock: shared, randomness };
+    return { ...own, hasStore, rehearse, ensureConforming: ensure };
   }
   return {
-    store: createDryRunStore({ store, clock }),
+    ...rehearse(),
     privateStore: createDryRunStore({ store: privateStore, clock }),
-    clock: shared,
-    randomness,
     hasStore,
+    rehearse,
     // Probing a store writes to it.
     ensureConforming: async () => {},
   };

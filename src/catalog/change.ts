@@ -8,6 +8,7 @@ import {
 } from '../sequence/append.ts';
 import { SCHEMA_VERSION } from '../sequence/envelope.ts';
 import { seal } from '../sequence/sealed.ts';
+import { changedTargets } from './changed-targets.ts';
 import { announceChange, findLastHint } from './hints.ts';
 import { manifestOf } from './manifest-document.ts';
 import { type ManifestReference, referenceTo } from './read.ts';
@@ -15,6 +16,7 @@ import {
   type ChangeKind,
   type ChannelJson,
   REVISION_BYTES_MAX,
+  SUMMARY_LENGTH_MAX,
   withdrawnBytes,
 } from './revision-document.ts';
 import {
@@ -39,6 +41,8 @@ interface CatalogChange {
   readonly version: string | null;
   readonly channels: readonly string[];
   readonly reason: string | null;
+  /** What the kind does not say, for the history: `25%`. It is cut to {@link SUMMARY_LENGTH_MAX}. */
+  readonly summary?: string | undefined;
 }
 
 interface CatalogEdit {
@@ -96,7 +100,12 @@ export async function changeCatalog(
           : { revision: previous.signed.revision, digest: previous.digest },
       ...header(deps, base),
       hint,
-      change: { ...edited.change, channels: [...edited.change.channels] },
+      change: {
+        ...edited.change,
+        channels: [...edited.change.channels],
+        targets: changedTargets(before, edited.channels),
+        summary: edited.change.summary?.slice(0, SUMMARY_LENGTH_MAX) ?? null,
+      },
       channels: edited.channels,
     });
   });

@@ -105,6 +105,10 @@ export const manifestSchema = z
     notes: z
       .record(z.string(), z.string())
       .describe('Markdown by language tag; `und` is the default.'),
+    notes_removed: z
+      .array(z.string())
+      .optional()
+      .describe('The languages whose notes an operator removed; absent: none.'),
     requires: rangeSchema.describe('The versions that may update directly to this one; null: all.'),
     mandatory_for: rangeSchema.describe('The versions for which it is mandatory; null: none.'),
     ends_native: endsNativeSchema,
@@ -144,6 +148,7 @@ export function releaseOf(manifest: ManifestJson): Release {
     version: manifest.version,
     releasedAt: manifest.released_at,
     notes: manifest.notes,
+    notesRemoved: manifest.notes_removed ?? NO_LOCALES,
     requires: manifest.requires,
     mandatoryFor: manifest.mandatory_for,
     endsNative: endsNativeOf(manifest),
@@ -155,6 +160,9 @@ export function releaseOf(manifest: ManifestJson): Release {
 interface EndsNativeJson {
   readonly ends_native?: TargetJson[] | undefined;
 }
+
+/** Shared: notes are rarely removed. */
+const NO_LOCALES: readonly string[] = [];
 
 /** Shared: most releases end no native build. */
 const NO_TARGETS: readonly Target[] = [];
@@ -212,6 +220,7 @@ export function releaseJsonOf(release: Release) {
   return {
     released_at: release.releasedAt,
     notes: { ...release.notes },
+    ...(release.notesRemoved.length === 0 ? {} : { notes_removed: [...release.notesRemoved] }),
     requires: release.requires,
     mandatory_for: release.mandatoryFor,
     ...endsNativeJsonOf(release),

@@ -29,6 +29,9 @@ export const REVISION_BYTES_MAX = 20 * 1024 * 1024;
 /** The limit of a reason as JSON, with its quotes. Every later revision repeats it. */
 export const REASON_BYTES_MAX = 300;
 
+/** The limit of the summary of a change. */
+export const SUMMARY_LENGTH_MAX = 200;
+
 /** For the other fields of a later change: its author, its channels, the corrupt revisions it skips. */
 const HEADER_BYTES_MAX = 64 * 1024;
 
@@ -136,6 +139,16 @@ export const revisionSchema = z.object({
       .nullable()
       .describe('Null when it is about a channel. For a rollback: the version that stays.'),
     channels: z.array(z.string()).describe('The channels it changed.'),
+    targets: z
+      .array(z.string())
+      .describe(
+        'The platforms and architectures of the builds that it is about: of a publish, those that it added; otherwise, those of the offers that it changed.',
+      ),
+    summary: z
+      .string()
+      .max(SUMMARY_LENGTH_MAX)
+      .nullable()
+      .describe('What the kind does not say: the share of a rollout, for example.'),
     reason: z.string().nullable(),
   }),
   channels: z.record(z.string(), channelSchema),

@@ -32,7 +32,7 @@ export interface Artifact extends ArtifactIdentity {
 }
 
 /** Markdown by BCP 47 language tag; `und` is text without a stated language. */
-type ReleaseNotes = Readonly<Record<string, string>>;
+export type ReleaseNotes = Readonly<Record<string, string>>;
 
 interface Provenance {
   readonly commit: string | null;
@@ -46,6 +46,8 @@ export interface Release {
   /** ISO 8601, UTC. */
   readonly releasedAt: string;
   readonly notes: ReleaseNotes;
+  /** The languages whose notes an operator removed: a publisher does not add them again. */
+  readonly notesRemoved: readonly string[];
   /** Range of the versions that may update straight to this one; null: all. */
   readonly requires: string | null;
   /** Range of the versions for which this update is mandatory; null: none. */
@@ -67,6 +69,11 @@ export function findArtifact(release: Release, identity: ArtifactIdentity): Arti
 /** `windows-x64-nsis`: for messages and for comparing identities. */
 export function identityName(identity: ArtifactIdentity): string {
   return `${identity.platform}-${identity.arch}-${identity.format}`;
+}
+
+/** The language of a list that is this one: tags are case-insensitive (RFC 5646 section 2.1.1). */
+export function findLocale(locales: readonly string[], wanted: string): string | undefined {
+  return locales.find((locale) => locale.toLowerCase() === wanted.toLowerCase());
 }
 
 /**

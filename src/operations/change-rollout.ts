@@ -78,12 +78,19 @@ export async function changeRollout(
     const channels: Channels = { ...before, ...edited };
     const { version, reason } = request;
     return {
-      change: { kind: 'rollout', version, channels: Object.keys(edited), reason },
+      change: {
+        ...{ kind: 'rollout', version, channels: Object.keys(edited), reason },
+        summary: summaryOf(request.action),
+      },
       channels,
       needsRoom: request.action.kind === 'start',
     };
   });
   return { ...committed, channels: touched };
+}
+
+function summaryOf(action: RolloutAction): string {
+  return action.kind === 'start' ? action.requested.text : action.kind;
 }
 
 function offerIn({ offers }: ChannelJson, request: RolloutRequest): OfferJson | undefined {

@@ -4,13 +4,12 @@ import {
   changeCatalog,
   type WriterDeps,
 } from '../catalog/change.ts';
-import type { ChangeKind, ChannelJson, OfferJson } from '../catalog/revision-document.ts';
-import { type RolloutJson, withClockMoved, withClockRead } from '../catalog/rollout-document.ts';
-import { AppError } from '../errors.ts';
+import type { ChannelJson, OfferJson } from '../catalog/revision-document.ts';
+import { editStatus, type StatusVerb } from './edit-status.ts';
 import { type ForeseenUpdate, foreseeUpdates } from './foresee-updates.ts';
 import { channelsListing, checkRequest, type ListedRequest } from './listed-release.ts';
 
-export type StatusVerb = Extract<ChangeKind, 'pause' | 'resume' | 'yank' | 'retire'>;
+export type { StatusVerb } from './edit-status.ts';
 
 /** How a channel lists a version. */
 export interface ListedStatus {
@@ -26,38 +25,6 @@ export interface StatusChanged extends Committed {
   readonly listed: readonly ListedStatus[];
   /** The updates that clients with this version or an older one get from now on; empty without a change. */
   readonly clients: readonly ForeseenUpdate[];
-}
-
-/** The offer after a change of status; undefined when it has that status already. */
-type Edit = (
-  offer: OfferJson,
-  request: ListedRequest,
-  now: number,
-) => OfferJson | 'drop' | undefined;
-
-const EDITS: Readonly<Record<StatusVerb, Edit>> = {
-  // The plan of a rollout stands still while the release is paused.
-  pause: (offer, request, now) => {
-    refuseYanked(offer, 'paused');
-    return withStatus(offer, 'paused', request, (rollout) => withClockRead(rollout, now));
-  },
-  resume: (offer, request, now) => {
-    refuseYanked(offer, 'resumed');
-    return withStatus(offer, 'active', request, (rollout) => withClockMoved(rollout, now));
-  },
-  yank: (offer, request) => withStatus(offer, 'yanked', request, (rollout) => rollout),
-  retire: () => 'drop',
-};
-
-function withStatus(
-  offer: OfferJson,
-  status: OfferJson['status'],
-  { reason }: ListedRequest,
-  edit: (rollout: RolloutJson) => RolloutJson,
-): OfferJson | undefined {
-  if (offer.status === status) return undefined;
-  const { rollout } = offer;
-  return { ...offer, status, reason, ...(rollout && { rollout: edit(rollout) }) };
 }
 
 /**
@@ -82,7 +49,7 @@ export async function changeStatus(
     const listing = await channelsListing(deps, before, request);
     const edited = new Map<string, ChannelJson>();
     for (const [name, channel] of listing) {
-      const changed = editChannel(channel, request, EDITS[verb], deps.clock.now());
+      const changed = editStatus(channel, verb, request, deps.clock.now());
       if (changed !== undefined) edited.set(name, changed);
     }
     touched = edited.size > 0 ? [...edited.keys()] : listing.map(([name]) => name);
@@ -97,42 +64,13 @@ export async function changeStatus(
   });
   // Runs after the commit, so that an error here cannot prevent the withdrawal of a release.
   const clients =
-    states === undefined ? [] : foreseeUpdates(states, request.version, touched, deps.clock.now());
+    states === undefined
+      ? []
+      : foreseeUpdates(states, [request.version], touched, deps.clock.now());
   return { ...committed, channels: touched, listed, clients };
 }
 
 function statusOn(channels: Channels, channel: string, version: string): ListedStatus {
   const offer = channels[channel]?.offers.find((candidate) => candidate.version === version);
   return { channel, status: offer?.status ?? 'retired', reason: offer?.reason ?? null };
-}
-
-function editChannel(
-  channel: ChannelJson,
-  request: ListedRequest,
-  edit: Edit,
-  now: number,
-): ChannelJson | undefined {
-  const offer = channel.offers.find((candidate) => candidate.version === request.version);
-  if (offer === undefined) {
-    // Retiring a retired version again changes nothing; any other status needs an offer.
-    if (edit === EDITS.retire) return undefined;
-    throw new AppError(
-      'status_forbids',
-      `${request.version} was retired, so its status cannot change. Publish a new version.`,
-    );
-  }
-  const edited = edit(offer, request, now);
-  if (edited === undefined) return undefined;
-  const others = channel.offers.filter((candidate) => candidate !== offer);
-  return edited === 'drop'
-    ? { ...channel, offers: others, retired: [...channel.retired, offer.version] }
-    : { ...channel, offers: [...others, edited] };
-}
-
-function refuseYanked(offer: OfferJson, participle: string): void {
-  if (offer.status !== 'yanked') return;
-  throw new AppError(
-    'status_forbids',
-    `${offer.version} was yanked, so it cannot be ${participle}: a yank is permanent. Publish a new version.`,
-  );
 }

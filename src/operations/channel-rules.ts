@@ -88,6 +88,13 @@ export function admitToChannel(
   );
 }
 
+/** Whether the channel exists and its clients are offered a release: its own, or one that it inherits. */
+export function offersReleases(channels: Channels, name: string): boolean {
+  if (!Object.hasOwn(channels, name)) return false;
+  const shown = [name, ...inheritedNames(name, (each) => channels[each]?.inherits)];
+  return shown.some((each) => channels[each]?.offers.some(({ status }) => status === 'active'));
+}
+
 /** Versions that differ only in build metadata are equal to every client (SemVer section 10). */
 function refuseAmbiguous(channels: Channels, version: Version): void {
   for (const [name, { offers, retired }] of channelEntries(channels)) {

@@ -19,8 +19,8 @@ import {
   withOffer,
   withRollout,
 } from './channel-rules.ts';
-import { type Contribution, contains, isSameRelease, mergeRelease } from './merge-release.ts';
-import { readFixed, readOffered } from './read-offered.ts';
+import { type Contribution, isSameRelease, mergeRelease } from './merge-release.ts';
+import { fixedReleases, readFixed, readOffered } from './read-offered.ts';
 import { refuseStranding } from './refuse-stranding.ts';
 
 /** Facts about the channel for the publisher. */
@@ -55,7 +55,8 @@ const ROUNDS_MAX = 50;
 
 /**
  * The last steps of publishing: the manifest, then the catalog revision that offers it. When another publisher's
- * artifacts were offered in between, the manifest lacks them; it is then made again, so that none of them is lost.
+ * artifacts or corrected notes were offered in between, the manifest lacks them; it is then made again, so that none of
+ * them is lost.
  *
  * @throws AppError those of `admitToChannel`, `mergeRelease`, `refuseStranding` and `readOffered`; the store's
  */
@@ -91,7 +92,7 @@ export async function commitRelease(
   );
 }
 
-/** @returns `lacking` when the manifest lacks artifacts that a channel offers by now */
+/** @returns `lacking` when the manifest lacks what another publisher or operator changed meanwhile */
 async function commitOffer(
   deps: WriterDeps,
   version: Version,
@@ -104,7 +105,9 @@ async function commitOffer(
   const committed = await changeCatalog(deps, mine.application, async (channels) => {
     const channel = admitToChannel(channels, version, admission);
     const offered = await readOffered(deps, mine, channels, manifest.number);
-    if (offered.some(({ release }) => !contains(manifest.release, release))) {
+    const fixed = fixedReleases(offered, mine, channels, manifest);
+    // Made again from what is offered by now, it would be another: it lacks files, or has notes that were corrected.
+    if (!isSameRelease(manifest.release, mergeRelease(manifest.release, fixed, mine))) {
       facts = undefined;
       return undefined;
     }
@@ -123,7 +126,10 @@ async function commitOffer(
     if (existing !== undefined && isCovered(existing.manifest, offered, mine)) return undefined;
     if (existing === undefined && !admission.allowStranded) refuseStranding(after, name, offer);
     return {
-      change: { kind: 'publish', version: mine.version, channels: [name], reason: null },
+      change: {
+        ...{ kind: 'publish', version: mine.version, channels: [name], reason: null },
+        summary: existing === undefined ? admission.rollout?.text : undefined,
+      },
       channels: after,
     };
   });

@@ -1,100 +1,144 @@
 import type { Channels } from '../catalog/change.ts';
-import { channelEntries } from '../catalog/revision-document.ts';
+import { channelEntries, type OfferJson } from '../catalog/revision-document.ts';
 import { viewsOf } from '../catalog/snapshot.ts';
 import type { ChannelView } from '../domain/channel.ts';
 import { type Decision, decideUpdate } from '../domain/decide-update.ts';
 import type { OfferedArtifact } from '../domain/offer.ts';
+import { ALL_CLIENTS, type Share, shareAt } from '../domain/rollout.ts';
 import type { UpdateQuery } from '../domain/update-query.ts';
 import { compareVersions, parseVersion, type Version, versionText } from '../domain/version.ts';
 
 /** Foresees which updates clients are offered after a change, with the decision that the service makes. */
 
-/** Clients of a channel and target, on neighboring versions, that get the same answer. */
-export interface ForeseenUpdate {
+/** What clients of one kind are offered. */
+export interface ForeseenAnswer {
+  /** The version that every client is offered; null for none. */
+  readonly offered: string | null;
+  readonly reason: Decision['reason'];
+  /** The newest version above theirs that they are not offered; null otherwise. */
+  readonly withheld: string | null;
+  /**
+   * The version that a rollout offers to a share of them instead, and this share. Null when all get the same. When
+   * several rollouts are under way, it is what an installation gets that all of them have reached.
+   */
+  readonly reached: { readonly version: string; readonly share: Share } | null;
+}
+
+/** Clients of a channel and target, on neighboring versions. */
+export interface ClientGroup {
   readonly channel: string;
   /** `linux-x64 appimage`. */
   readonly target: string;
   /** The versions that they run: from `newest` down to `oldest`. */
   readonly newest: string;
   readonly oldest: string;
-  /** The version that they are offered; null for none. */
-  readonly offered: string | null;
-  readonly reason: Decision['reason'];
-  /** The newest version above theirs that they are not offered; null otherwise. */
-  readonly withheld: string | null;
 }
 
+/** Clients that get the same answer. */
+export type ForeseenUpdate = ClientGroup & ForeseenAnswer;
+
 /**
- * The updates that clients with a version or an older one get, on every channel that shows its offer.
+ * The updates that clients with one of the versions or an older one get, on every channel that shows an offer of them.
  *
- * Makes a decision for each target of the version and each version up to it that the channel lists or listed. It
+ * Makes a decision for each target of the versions and each version up to them that the channel lists or listed. It
  * assumes that the systems of the clients are new enough.
  *
- * @param before the state that still lists the version, and so its targets
- * @param after the state that the clients are answered from @param changed the channels on which the offer of the
- *   version differs between the two @param now by the store's clock
+ * @param before the state that still lists the versions, and so their targets
+ * @param after the state that the clients are answered from @param versions at least one; a group of clients has only
+ *   these versions, or none of them @param changed the channels on which the offers of the versions differ between the
+ *   two states @param now by the store's clock
  */
 export function foreseeUpdates(
   { before, after }: { readonly before: Channels; readonly after: Channels },
-  version: string,
+  versions: readonly string[],
   changed: readonly string[],
   now: number,
 ): readonly ForeseenUpdate[] {
-  const artifacts = artifactsOf(before, version);
-  const installed = parseVersion(version);
+  const about = new Set(versions);
+  const offers = channelEntries(before).flatMap(([, channel]) => channel.offers);
+  const targets = targetsOf(offers.filter(({ version }) => about.has(version)));
+  const newest = newestFirst(versions)[0];
   return [...viewsOf(after)]
     .filter(([name, view]) => changed.includes(name) || seesChange(view, changed))
     .flatMap(([name, view]) => {
-      const versions = versionsUpTo(after, view, installed);
-      return targetsOf(artifacts).flatMap((artifact) =>
-        groupAnswers(name, artifact, versions, view, now),
+      const installed = newestFirst([...versions, ...versionsOf(after, view)]).filter(
+        (version) => newest === undefined || compareVersions(version, newest) <= 0,
       );
+      return targets.flatMap((artifact) => {
+        const answer = answers(view, artifact, now);
+        return groupVersions(
+          installed,
+          (version) => ({ isNamed: about.has(versionText(version)), ...answer(version) }),
+          isSameGroup,
+        ).map(({ of: { isNamed: _isNamed, ...foreseen }, ...range }) => ({
+          ...{ channel: name, target: buildName(artifact) },
+          ...range,
+          ...foreseen,
+        }));
+      });
     });
 }
 
+type NamedAnswer = ForeseenAnswer & { readonly isNamed: boolean };
+
+function isSameGroup(a: NamedAnswer, b: NamedAnswer): boolean {
+  return (
+    a.isNamed === b.isNamed &&
+    a.reason === b.reason &&
+    a.withheld === b.withheld &&
+    haveSameOffer(a, b)
+  );
+}
+
+/** Whether clients are offered the same. The reasons for no offer may differ. */
+export function haveSameOffer(a: ForeseenAnswer, b: ForeseenAnswer): boolean {
+  return (
+    a.offered === b.offered &&
+    a.reached?.version === b.reached?.version &&
+    a.reached?.share === b.reached?.share
+  );
+}
+
 /** Whether a channel inherits offers of a changed one. */
-function seesChange({ inherits }: ChannelView, changed: readonly string[]): boolean {
+export function seesChange({ inherits }: ChannelView, changed: readonly string[]): boolean {
   return inherits.some((name) => changed.includes(name));
 }
 
-/** Newest first. */
-function versionsUpTo(channels: Channels, view: ChannelView, newest: Version): readonly Version[] {
-  const texts = new Set([versionText(newest)]);
-  for (const name of [view.name, ...view.inherits]) {
-    const channel = channels[name];
-    for (const text of channel?.retired ?? []) texts.add(text);
-    for (const offer of channel?.offers ?? []) texts.add(offer.version);
-  }
-  return [...texts]
+/** The versions that a channel shows or showed, as texts. */
+export function versionsOf(channels: Channels, view: ChannelView): readonly string[] {
+  return [view.name, ...view.inherits].flatMap((name) => [
+    ...(channels[name]?.retired ?? []),
+    ...(channels[name]?.offers.map(({ version }) => version) ?? []),
+  ]);
+}
+
+/** Each version once. */
+export function newestFirst(texts: Iterable<string>): readonly Version[] {
+  return [...new Set(texts)]
     .map((text) => parseVersion(text))
-    .filter((version) => compareVersions(version, newest) <= 0)
     .sort((a, b) => compareVersions(b, a));
 }
 
-/** The artifacts of a version, from its offers on all channels. */
-function artifactsOf(channels: Channels, version: string): readonly OfferedArtifact[] {
-  return channelEntries(channels)
-    .flatMap(([, { offers }]) => offers)
-    .filter((offer) => offer.version === version)
-    .flatMap(({ artifacts }) => artifacts)
-    .map((artifact) => ({
-      platform: artifact.os,
-      arch: artifact.arch,
-      format: artifact.format,
-      minimumOsVersion: null,
-      signatureSchemes: artifact.signature_schemes ?? [],
-    }));
+/** One artifact for each target of the offers, in the order of their names. */
+export function targetsOf(
+  offers: readonly Pick<OfferJson, 'artifacts'>[],
+): readonly OfferedArtifact[] {
+  const targets = new Map<string, OfferedArtifact>();
+  for (const { artifacts } of offers) {
+    for (const { os, arch, format, signature_schemes: signatureSchemes = [] } of artifacts) {
+      const artifact = { platform: os, arch, format, minimumOsVersion: null, signatureSchemes };
+      targets.set(buildName(artifact), artifact);
+    }
+  }
+  return [...targets].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, artifact]) => artifact);
 }
 
-/** One artifact for each target, in the order of their names. */
-function targetsOf(artifacts: readonly OfferedArtifact[]): readonly OfferedArtifact[] {
-  const targets = new Map(artifacts.map((artifact) => [targetName(artifact), artifact]));
-  return [...targets.entries()]
-    .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([, artifact]) => artifact);
-}
-
-const targetName = ({ platform, arch, format }: OfferedArtifact): string =>
+/** `linux-x64 appimage` */
+export const buildName = ({
+  platform,
+  arch,
+  format,
+}: Pick<OfferedArtifact, 'platform' | 'arch' | 'format'>): string =>
   `${platform}-${arch} ${format}`;
 
 /** The query of an updater that installs artifacts like this one. */
@@ -120,37 +164,54 @@ export function updateQuestion(
   };
 }
 
-function groupAnswers(
-  channel: string,
-  artifact: OfferedArtifact,
-  versions: readonly Version[],
+/** Answers clients of a channel that install artifacts like this one. */
+export function answers(
   view: ChannelView,
+  artifact: OfferedArtifact,
   now: number,
-): readonly ForeseenUpdate[] {
-  const groups: ForeseenUpdate[] = [];
-  for (const version of versions) {
-    const decision = decideUpdate(updateQuestion(channel, artifact, version), view, now);
-    const answer = {
-      offered: decision.reason === 'offer' ? versionText(decision.offer.version) : null,
+): (installed: Version) => ForeseenAnswer {
+  // Early access gives what an installation gets that every rollout has reached.
+  const early: ChannelView = { ...view, givesEarlyAccess: true };
+  const { isPartial } = view.rolloutStage(now);
+  return (installed) => {
+    const question = updateQuestion(view.name, artifact, installed);
+    const decision = decideUpdate(question, view, now);
+    const offered = decision.reason === 'offer' ? versionText(decision.offer.version) : null;
+    return {
+      offered,
       reason: decision.reason,
       withheld: decision.reason === 'offer' ? null : (decision.path[0]?.version ?? null),
+      reached: isPartial
+        ? reachedOf(decideUpdate({ ...question, isManual: true }, early, now), offered, now)
+        : null,
     };
-    const text = versionText(version);
-    const last = groups.at(-1);
-    // The version itself has a separate group, because the command was about it.
-    if (groups.length > 1 && last !== undefined && isSame(last, answer)) {
-      groups[groups.length - 1] = { ...last, oldest: text };
-    } else {
-      const target = targetName(artifact);
-      groups.push({ channel, target, newest: text, oldest: text, ...answer });
-    }
-  }
-  return groups;
+  };
 }
 
-function isSame(
-  a: Pick<ForeseenUpdate, 'offered' | 'reason' | 'withheld'>,
-  b: Pick<ForeseenUpdate, 'offered' | 'reason' | 'withheld'>,
-): boolean {
-  return a.offered === b.offered && a.reason === b.reason && a.withheld === b.withheld;
+function reachedOf(
+  decision: Decision,
+  offered: string | null,
+  now: number,
+): ForeseenAnswer['reached'] {
+  if (decision.reason !== 'offer') return null;
+  const { version, rollout } = decision.offer;
+  const text = versionText(version);
+  if (text === offered) return null;
+  return { version: text, share: rollout === null ? ALL_CLIENTS : shareAt(rollout.ramp, now) };
+}
+
+/** Groups neighboring versions of which the same is true. @param versions newest first */
+export function groupVersions<T>(
+  versions: readonly Version[],
+  of: (version: Version) => T,
+  isSame: (a: T, b: T) => boolean,
+): readonly { readonly newest: string; readonly oldest: string; readonly of: T }[] {
+  const groups: { newest: string; oldest: string; of: T }[] = [];
+  for (const version of versions) {
+    const [text, value] = [versionText(version), of(version)];
+    const last = groups.at(-1);
+    if (last !== undefined && isSame(last.of, value)) last.oldest = text;
+    else groups.push({ newest: text, oldest: text, of: value });
+  }
+  return groups;
 }

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Companion } from '../domain/companion.ts';
 import { findNativeBuild } from '../domain/compatible-arches.ts';
-import { type Artifact, identityName, type Release } from '../domain/release.ts';
+import { type Artifact, findLocale, identityName, type Release } from '../domain/release.ts';
 import { type Target, targetName } from '../domain/target.ts';
 import { AppError } from '../errors.ts';
 
@@ -70,15 +70,6 @@ export function mergeRelease(
   };
 }
 
-/** Whether `release` has every artifact of `other` with the same bytes. */
-export function contains(release: Release, other: Release): boolean {
-  const artifacts = new Map(release.artifacts.map((a) => [identityName(a), a]));
-  return other.artifacts.every((artifact) => {
-    const mine = artifacts.get(identityName(artifact));
-    return mine !== undefined && isSameFile(mine, artifact);
-  });
-}
-
 /** Whether two releases state the same, including where their bytes are. */
 export function isSameRelease(a: Release, b: Release): boolean {
   return isDeepStrictEqual(a, b);
@@ -115,24 +106,46 @@ function mergeStatements(
   base: Release | undefined,
   isOffered: boolean,
   mine: Contribution,
-): Pick<Release, 'notes' | 'requires' | 'mandatoryFor'> {
+): Pick<Release, 'notes' | 'notesRemoved' | 'requires' | 'mandatoryFor'> {
   if (base === undefined || !isOffered) {
     return {
       notes: mine.notes ?? base?.notes ?? {},
+      notesRemoved: [],
       requires: mine.requires ?? base?.requires ?? null,
       mandatoryFor: mine.mandatoryFor ?? base?.mandatoryFor ?? null,
     };
   }
   refuseChanged(base.version, '--requires', base.requires, mine.requires);
   refuseChanged(base.version, '--mandatory-for', base.mandatoryFor, mine.mandatoryFor);
+  const { notesRemoved, requires, mandatoryFor } = base;
+  return { notes: mergeNotes(base, mine.notes ?? {}), notesRemoved, requires, mandatoryFor };
+}
+
+/** A publisher may add a language. What an operator corrected or removed stays as it is. */
+function mergeNotes(base: Release, added: Release['notes']): Release['notes'] {
   const notes = { ...base.notes };
-  for (const [locale, text] of Object.entries(mine.notes ?? {})) {
-    if (Object.hasOwn(notes, locale)) {
-      refuseChanged(base.version, '--notes-file', notes[locale] ?? null, text);
+  for (const [locale, text] of Object.entries(added)) {
+    const known = findLocale(Object.keys(notes), locale);
+    const isRemoved = findLocale(base.notesRemoved, locale) !== undefined;
+    if (isRemoved || (known !== undefined && notes[known] !== text)) {
+      throw notesDiffer(base.version, locale, known === undefined ? undefined : notes[known]);
     }
-    notes[locale] = text;
+    notes[known ?? locale] = text;
   }
-  return { notes, requires: base.requires, mandatoryFor: base.mandatoryFor };
+  return notes;
+}
+
+function notesDiffer(version: string, locale: string, existing: string | undefined): AppError {
+  const language = locale === 'und' ? '' : ` in ${locale}`;
+  const has =
+    existing === undefined
+      ? `had notes${language}, and they were removed`
+      : `has other notes${language} (${JSON.stringify(existing.slice(0, 80))})`;
+  const file = locale === 'und' ? 'FILE' : `${locale}=FILE`;
+  return new AppError(
+    'release_differs',
+    `${version} ${has}. Leave out --notes-file. To correct the notes of a release that is out: slipway notes ${version} --file ${file}.`,
+  );
 }
 
 /**

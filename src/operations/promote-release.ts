@@ -90,7 +90,10 @@ export async function promoteRelease(deps: WriterDeps, request: PromoteRequest):
       if (!request.allowOlder) refuseOlder(after, channel, version, deps.clock.now());
     }
     return {
-      change: { kind: 'promote', version: request.version, channels: [channel], reason: null },
+      change: {
+        ...{ kind: 'promote', version: request.version, channels: [channel], reason: null },
+        summary: own === undefined ? request.rollout?.text : undefined,
+      },
       channels: after,
     };
   });

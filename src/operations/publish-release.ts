@@ -39,6 +39,14 @@ export interface PublishRequest extends Admission {
 interface PublishDeps extends UploadDeps {
   /** Called before the first write. Throws for a store that could lose a commit. */
   readonly ensureConforming: () => Promise<void>;
+  /** Called after all checks and before the upload, for a release that the channel does not list yet. */
+  readonly beforeOffer?: (states: OfferStates) => Promise<void>;
+}
+
+/** The channels before the release is offered and, as far as is known before the upload, afterwards. */
+interface OfferStates {
+  readonly before: Channels;
+  readonly after: Channels;
 }
 
 export interface PublishResult extends CommittedRelease {
@@ -108,11 +116,11 @@ async function checkArtifacts(
   const existing = admitted.offers.find((offer) => offer.version === version);
   const draft = offerJsonOf(planned, { number: 1, digest: '' });
   const offer = withRollout(deps, draft, existing, request);
-  if (!request.allowStranded && existing === undefined) {
-    refuseStranding(withOffer(before, channel, admitted, offer), channel, offer);
-  }
+  const after = withOffer(before, channel, admitted, offer);
+  if (!request.allowStranded && existing === undefined) refuseStranding(after, channel, offer);
   const named = [newest?.release, ...fixed].flatMap((release) => release?.artifacts ?? []);
   await refuseRelabelled(deps, { application, version, hashed, own: named, channels: before });
+  if (existing === undefined) await deps.beforeOffer?.({ before, after });
   return named;
 }
 

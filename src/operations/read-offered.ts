@@ -45,7 +45,10 @@ export async function readOffered(
   return found.filter((reference) => reference !== undefined).sort((a, b) => a.number - b.number);
 }
 
-/** The releases whose bytes clients may have: those offered now, and those retired since. */
+/**
+ * The releases whose bytes clients may have: those that were retired, then those offered now. The last one has the
+ * statements that clients see.
+ */
 export async function readFixed(
   deps: WriterDeps,
   named: Named,
@@ -53,9 +56,19 @@ export async function readFixed(
   newest: ManifestReference | undefined,
 ): Promise<readonly Release[]> {
   const offered = await readOffered(deps, named, channels, newest?.number ?? 0);
-  const isRetired = Object.values(channels).some(({ retired }) => retired.includes(named.version));
+  return fixedReleases(offered, named, channels, newest);
+}
+
+/** See {@link readFixed}. @param offered of {@link readOffered} */
+export function fixedReleases(
+  offered: readonly ManifestReference[],
+  { version }: Pick<Named, 'version'>,
+  channels: Channels,
+  newest: ManifestReference | undefined,
+): readonly Release[] {
+  const isRetired = Object.values(channels).some(({ retired }) => retired.includes(version));
   return [
-    ...offered.map(({ release }) => release),
     ...(isRetired && newest ? [newest.release] : []),
+    ...offered.map(({ release }) => release),
   ];
 }

@@ -30,7 +30,12 @@ export async function bulkPublish(
   }
   await registerApplication(deps, application);
   await changeCatalog(deps, application, () => ({
-    change: { kind: 'publish', version: '1.0.0', channels: ['stable'], reason: null },
+    change: {
+      kind: 'publish',
+      version: '1.0.0',
+      channels: ['stable'],
+      reason: null,
+    },
     channels: { stable: { inherits: null, offers, retired: [] } },
   }));
   return keys;
@@ -46,6 +51,7 @@ function releaseOf(application: string, patch: number): Release {
     notes: {},
     requires: null,
     mandatoryFor: null,
+    notesRemoved: [],
     endsNative: [],
     provenance: { commit: null, buildUrl: null },
     artifacts: [

@@ -18,9 +18,10 @@ describe('--dry-run', () => {
 
   beforeAll(async () => {
     directory = await makeTemporaryDirectory();
-    for (const name of ['A', 'B', 'C']) {
+    for (const name of ['A', 'B', 'C', 'D']) {
       await writeFile(path.join(directory.path, `${name}.AppImage`), name);
     }
+    await writeFile(path.join(directory.path, 'notes.md'), 'New.');
     const env = { DATA_DIR: path.join(directory.path, 'data') };
     service = await createTestService({ env });
     const email = 'ada@example.com';
@@ -65,6 +66,13 @@ describe('--dry-run', () => {
     [`publish 1.2.0-beta.1 ${file('C')} --channel beta --create`, 0],
     [`publish 2.0.0 missing.AppImage`, 2],
     [`publish 2.0.0 ${file('C')} --requires >=3.0.0`, 2],
+    [`publish 1.1.1 ${file('D')}`, 0],
+    ['notes 1.1.0 --file notes.md', 0],
+    ['notes 1.1.0 --file notes.md', 0],
+    ['notes 1.1.0 --remove de', 2],
+    ['rollback --to 1.1.1', 3],
+    ['rollback --to 1.1.0 --reason slow', 0],
+    ['rollback --to 1.1.0', 3],
     ['promote 1.1.0 --to preview', 3],
     ['promote 1.1.0 --to preview --create', 0],
     ['promote 1.1.0 --to preview', 0],

@@ -66,6 +66,26 @@ describe('the command line, from publish to retire', () => {
       left_behind: [],
       warnings: [],
       created_channel: false,
+      difference: {
+        changes: [
+          {
+            ...{ kind: 'offer_added', channel: 'stable', version: '1.1.0' },
+            offer: {
+              ...{ status: 'active', reason: null, manifest: 1, builds: ['linux-x64 appimage'] },
+              rollout: { share: 10_000, plan: null, frozen: false },
+              ...{ ends_native: [], requires: '>=1.0.0', mandatory_for: '<1.0.5' },
+            },
+          },
+        ],
+        clients: [
+          {
+            ...{ channel: 'stable', target: 'linux-x64 appimage' },
+            installed: { newest: '1.0.0', oldest: '1.0.0' },
+            before: { offered: null, reason: 'up_to_date', withheld: null, reached: null },
+            after: { offered: '1.1.0', reason: 'offer', withheld: null, reached: null },
+          },
+        ],
+      },
       dry_run: false,
       artifacts: [
         {
@@ -147,6 +167,18 @@ describe('the command line, from publish to retire', () => {
       changed: true,
       listed: [{ channel: 'stable', status: 'active', reason: null }],
       clients: expect.any(Array),
+      difference: {
+        changes: [
+          {
+            ...{ kind: 'offer_changed', channel: 'stable', version: '1.1.0' },
+            fields: [
+              { field: 'status', before: 'paused', after: 'active' },
+              { field: 'reason', before: 'crashes \u001b[31mat start', after: null },
+            ],
+          },
+        ],
+        clients: [expect.objectContaining({ installed: { newest: '1.0.0', oldest: '1.0.0' } })],
+      },
     });
     expect(await latest()).toBe('1.1.0');
     expect((await run('yank', '1.1.0', '--reason', 'bad build')).code).toBe(0);
@@ -180,7 +212,7 @@ describe('the command line, from publish to retire', () => {
     ]);
     expect(history[1]).toMatchObject({ by: 'ada@build-7', change: { reason: 'bad build' } });
     expect(person.stdout).not.toContain('\u001b');
-    expect(person.stdout).toMatch(/ada@build-7 +pause +1\.1\.0 +stable +crashes/);
+    expect(person.stdout).toMatch(/ada@build-7 +pause +1\.1\.0 +stable +linux-x64 +crashes/);
     expect(verify.code).toBe(0);
     expect(json(verify)).toMatchObject({ sound: true, applications: [{ problems: [] }] });
   });

@@ -49,7 +49,7 @@ describe('slipway rollout', () => {
     expect((await lines('show', '1.1.0')).join('\n')).toMatch(
       /channels +stable \(active, to 25%\)/,
     );
-    expect((await lines('history'))[2]).toMatch(/ rollout +1\.1\.0 +stable +quiet$/);
+    expect((await lines('history'))[2]).toMatch(/ rollout 25% +1\.1\.0 +stable +linux-x64 +quiet$/);
     const lowered = await lines('rollout', '1.1.0', '5%');
     expect(lowered).toContain(
       'Clients that have the release keep it. To withdraw it: slipway yank 1.1.0.',

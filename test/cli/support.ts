@@ -17,6 +17,8 @@ export interface SlipwayOptions {
   readonly stdin?: string;
   /** Whether the streams are a terminal; `stdin` is what the operator types. */
   readonly isTerminal?: boolean;
+  /** The width of the terminal that the output goes to; undefined: it goes to a file. */
+  readonly columns?: number;
 }
 
 const home = process.cwd();
@@ -25,7 +27,7 @@ let running = 0;
 /** Runs a command in this process, with only these settings. */
 export async function slipway(
   arguments_: readonly string[],
-  { cwd, env, stdin = '', isTerminal = false }: SlipwayOptions,
+  { cwd, env, stdin = '', isTerminal = false, columns }: SlipwayOptions,
 ): Promise<Finished> {
   if (running > 0 && process.cwd() !== path.resolve(cwd)) {
     throw new Error('Commands that run at the same time must have the same working directory.');
@@ -37,7 +39,7 @@ export async function slipway(
     const code = await runCommandLine(arguments_, {
       environment: () => ({ SLIPWAY_ACTOR: 'ada@build-7', ...env }),
       stdin: Object.assign(Readable.from([stdin]), { isTTY: isTerminal }),
-      stdout: stdout.stream,
+      stdout: Object.assign(stdout.stream, columns === undefined ? {} : { isTTY: true, columns }),
       stderr: Object.assign(stderr.stream, { isTTY: isTerminal }),
     });
     return { code, stdout: stdout.text(), stderr: stderr.text() };

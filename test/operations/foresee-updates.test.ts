@@ -35,7 +35,7 @@ function foresee(
   version: string,
   changed = ['stable'],
 ): readonly string[] {
-  return foreseeUpdates({ before, after }, version, changed, 0).map(line);
+  return foreseeUpdates({ before, after }, [version], changed, 0).map(line);
 }
 
 describe('the updates that clients get after a change', () => {
@@ -100,5 +100,22 @@ describe('the updates that clients get after a change', () => {
     const lines = foresee({ stable: channel(offers) }, { stable: channel(after) }, last.version);
     expect(lines).toHaveLength(6);
     expect(lines[2]).toBe('stable linux-x64 deb 1.9997.0..1.0.0: 1.9998.0');
+  });
+});
+
+describe('several versions', () => {
+  it('form groups of their own, and the clients on them have an answer too', () => {
+    const older = [offer('1.0.0'), offer('1.1.0')];
+    const bad = [offer('1.2.0'), offer('1.3.0')];
+    const before = { stable: channel([...older, ...bad]) };
+    const yanked = bad.map((each) => ({ ...each, status: 'yanked' as const }));
+    const after = { stable: channel([...older, ...yanked]) };
+    const versions = ['1.2.0', '1.3.0'];
+    const lines = foreseeUpdates({ before, after }, versions, ['stable'], 0).map(line);
+    expect(lines).toEqual([
+      'stable linux-x64 deb 1.3.0..1.2.0: up_to_date null',
+      'stable linux-x64 deb 1.1.0: up_to_date null',
+      'stable linux-x64 deb 1.0.0: 1.1.0',
+    ]);
   });
 });

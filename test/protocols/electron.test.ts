@@ -142,6 +142,7 @@ function render(file: string, release: Partial<Release>, more: Partial<ProtocolR
     notes: {},
     requires: null,
     mandatoryFor: null,
+    notesRemoved: [],
     endsNative: [],
     provenance: { commit: null, buildUrl: null },
     artifacts: [],

@@ -108,6 +108,7 @@ describe('an answer', () => {
     notes: { und: 'New.' },
     requires: null,
     mandatoryFor: null,
+    notesRemoved: [],
     endsNative: [],
     provenance: { commit: null, buildUrl: null },
     artifacts: [artifact],

@@ -4,11 +4,14 @@ import {
   type StatusChanged,
   type StatusVerb,
 } from '../../../src/operations/change-status.ts';
-import type { ForeseenUpdate } from '../../../src/operations/foresee-updates.ts';
 import type { ChangeOptions } from '../arguments.ts';
-import { openContext } from '../context.ts';
-import { printableText, printJson, printTable, printWhenLive } from '../output.ts';
+import { clientsJson, printClientTable } from '../client-report.ts';
+import { requireConsent } from '../consent.ts';
+import { type Context, openContext } from '../context.ts';
+import { differenceJson, printDifference } from '../difference-report.ts';
+import { printableText, printJson, printWhenLive } from '../output.ts';
 import { print, type Terminal } from '../terminal.ts';
+import { wideQuestion } from '../wide-change.ts';
 
 const PARTICIPLES: Readonly<Record<StatusVerb, string>> = {
   pause: 'Paused',
@@ -29,9 +32,12 @@ export function changeTo(verb: StatusVerb) {
     const context = await openContext(terminal);
     const application = options.app ?? context.config.defaultApplication;
     const { channel, reason = null } = options;
-    const result = await changeStatus(context, verb, { application, version, channel, reason });
+    const request = { application, version, channel, reason };
+    if (verb === 'resume') await askToResume(terminal, context, request);
+    const result = await changeStatus(context, verb, request);
     if (options.json) {
-      printJson(terminal, { app: application, version, ...jsonOf(result) });
+      const difference = differenceJson(result, context.clock.now());
+      printJson(terminal, { app: application, version, ...jsonOf(result), ...difference });
       return;
     }
     const { channels, listed, revision } = result;
@@ -50,9 +56,28 @@ export function changeTo(verb: StatusVerb) {
     );
     if (others.length > 0) print(terminal, `It was ${stateOf(others)} before.`);
     printWhenLive(terminal, context, result.announced);
-    printClients(terminal, version, result.clients);
+    if (result.clients.length > 0) {
+      print(terminal, `Clients on ${version} and older versions now get:`);
+      printClientTable(terminal, result.clients);
+    }
     for (const sentence of withdrawalSentences(verb, version, result)) print(terminal, sentence);
+    printDifference(terminal, result, context.clock.now());
   };
+}
+
+/** Stopping needs no consent. Going on does, because it reaches every client of the channels. */
+async function askToResume(
+  terminal: Terminal,
+  context: Context,
+  request: Parameters<typeof changeStatus>[2],
+): Promise<void> {
+  await requireConsent(terminal, async () => {
+    const would = await changeStatus({ ...context, ...context.rehearse() }, 'resume', request);
+    if (!would.changed) return undefined;
+    const { version } = request;
+    const about = { version, channels: would.channels };
+    return wideQuestion(`Resuming ${version}`, would, about, context.clock.now());
+  });
 }
 
 /** `paused on stable, beta`: all listed channels have the same status. */
@@ -65,25 +90,6 @@ function reasonKept(listed: readonly ListedStatus[]): string {
   const reasons = new Set(listed.map(({ reason }) => reason).filter((reason) => reason !== null));
   const kept = reasons.size === 0 ? 'none' : [...reasons].map((r) => JSON.stringify(r)).join(', ');
   return `The new reason is not recorded. Recorded: ${kept}.`;
-}
-
-function printClients(
-  terminal: Terminal,
-  version: string,
-  clients: readonly ForeseenUpdate[],
-): void {
-  if (clients.length === 0) return;
-  print(terminal, `Clients on ${version} and older versions now get:`);
-  printTable(
-    terminal,
-    ['channel', 'target', 'installed', 'gets'],
-    clients.map((group) => [
-      group.channel,
-      group.target,
-      group.newest === group.oldest ? group.newest : `${group.newest} to ${group.oldest}`,
-      answerOf(group),
-    ]),
-  );
 }
 
 /** Says what the publisher has to do for clients that are left without an update when a release is withdrawn. */
@@ -110,31 +116,12 @@ function withdrawalSentences(
   ];
 }
 
-function answerOf({ offered, reason, withheld, newest, oldest }: ForeseenUpdate): string {
-  switch (reason) {
-    case 'offer':
-      return String(offered);
-    case 'paused':
-      return `nothing: ${withheld} is paused`;
-    case 'must_step_through':
-      return `nothing: ${withheld} requires a release in between`;
-    case 'unsupported_platform':
-    case 'unsupported_format':
-      return `nothing: ${withheld} has no build of this kind`;
-    default:
-      return newest === oldest ? `nothing newer: stays on ${newest}` : 'nothing newer';
-  }
-}
-
 function jsonOf({ channels, revision, changed, listed, clients }: StatusChanged): object {
   return {
     channels,
     catalog_revision: revision,
     changed,
     listed,
-    clients: clients.map(({ newest, oldest, ...group }) => ({
-      ...group,
-      installed: { newest, oldest },
-    })),
+    clients: clientsJson(clients),
   };
 }

@@ -7,6 +7,7 @@ import {
 } from '../../../src/operations/list-releases.ts';
 import { type HistoryEntry, readHistory } from '../../../src/operations/read-history.ts';
 import { openContext } from '../context.ts';
+import { printHistory } from '../history-report.ts';
 import {
   alignColumns,
   formatBytes,
@@ -185,24 +186,7 @@ export async function history(
     return;
   }
   print(terminal, `Latest changes of ${application} in ${context.place.text}:`);
-  printTable(
-    terminal,
-    ['revision', 'at', 'by', 'change', 'version', 'channels', 'reason'],
-    entries.map((entry) => {
-      if ('problem' in entry)
-        return [String(entry.revision), '', '', 'UNREADABLE', '', '', entry.problem];
-      const { at, by, change } = entry.document;
-      return [
-        String(entry.revision),
-        formatTime(at),
-        by,
-        change.kind,
-        change.version ?? '',
-        change.channels.join(' '),
-        change.reason ?? '',
-      ];
-    }),
-  );
+  printHistory(terminal, entries);
 }
 
 function jsonOf(entry: HistoryEntry): object {

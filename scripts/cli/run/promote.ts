@@ -1,11 +1,14 @@
+import { offersReleases } from '../../../src/operations/channel-rules.ts';
 import { promoteRelease } from '../../../src/operations/promote-release.ts';
 import type { ChangeOptions } from '../arguments.ts';
-import { runWithConsent } from '../consent.ts';
+import { requireConsent, runWithConsent } from '../consent.ts';
 import { openContext } from '../context.ts';
+import { differenceJson, printDifference } from '../difference-report.ts';
 import { leftBehindSentences } from '../left-behind.ts';
 import { printJson, printWhenLive, staysPaused } from '../output.ts';
 import { requestedRollout } from '../rollout-report.ts';
 import { print, type Terminal } from '../terminal.ts';
+import { wideQuestion } from '../wide-change.ts';
 
 interface PromoteOptions extends ChangeOptions {
   readonly app?: string;
@@ -26,17 +29,19 @@ export async function promote(
   const context = await openContext(terminal);
   const application = options.app ?? context.config.defaultApplication;
   const { to, create, allowPrerelease, allowOlder, allowStranded } = options;
-  const promoted = await runWithConsent(terminal, { allowOlder, allowStranded }, (overruled) =>
-    promoteRelease(context, {
-      application,
-      version,
-      to,
-      create,
-      allowPrerelease,
-      rollout: requestedRollout(options),
-      ...overruled,
-    }),
-  );
+  const promoted = await runWithConsent(terminal, { allowOlder, allowStranded }, async (given) => {
+    const rollout = requestedRollout(options);
+    const request = { application, version, to, create, allowPrerelease, rollout, ...given };
+    await requireConsent(terminal, async () => {
+      const would = await promoteRelease({ ...context, ...context.rehearse() }, request);
+      const isWide =
+        would.changed && would.status === 'active' && offersReleases(would.before, would.channel);
+      if (!isWide) return undefined;
+      const about = { version, channels: [would.channel] };
+      return wideQuestion(`Promoting ${version}`, would, about, context.clock.now());
+    });
+    return promoteRelease(context, request);
+  });
   const { channel, revision, changed, announced, status } = promoted;
   if (options.json) {
     printJson(terminal, {
@@ -47,8 +52,11 @@ export async function promote(
       catalog_revision: revision,
       changed,
       left_behind: promoted.leftBehind.map(({ platform, arch }) => ({ os: platform, arch })),
+      ...differenceJson(promoted, context.clock.now()),
     });
-  } else if (changed) {
+    return;
+  }
+  if (changed) {
     print(
       terminal,
       `Promoted ${application} ${version} to ${channel} in ${context.place.text} (catalog revision ${revision}).`,
@@ -62,4 +70,5 @@ export async function promote(
       `Nothing to do: ${application} ${version} is ${status} on ${channel} in ${context.place.text} (catalog revision ${revision}).`,
     );
   }
+  printDifference(terminal, promoted, context.clock.now());
 }

@@ -1,20 +1,22 @@
-import { readFile } from 'node:fs/promises';
 import { readBuildOutput } from '../../../src/build-output/read-build-output.ts';
+import { parseChannelName } from '../../../src/domain/channel.ts';
 import type { Target } from '../../../src/domain/target.ts';
 import { AppError } from '../../../src/errors.ts';
-import { publishRelease } from '../../../src/operations/publish-release.ts';
+import { offersReleases } from '../../../src/operations/channel-rules.ts';
+import type { ChannelStates } from '../../../src/operations/compare-channels.ts';
+import { type PublishRequest, publishRelease } from '../../../src/operations/publish-release.ts';
 import type { PublishProgress } from '../../../src/operations/upload-artifacts.ts';
 import type { ChangeOptions } from '../arguments.ts';
-import { runWithConsent } from '../consent.ts';
+import { requireConsent, runWithConsent } from '../consent.ts';
 import { openContext } from '../context.ts';
+import { differenceJson, printDifference } from '../difference-report.ts';
+import { readNotesFiles } from '../notes-files.ts';
 import { printJson } from '../output.ts';
 import { createProgress, type Progress } from '../progress.ts';
 import { printPublished, reportJson } from '../publish-report.ts';
 import { requestedRollout, statedRollout } from '../rollout-report.ts';
 import type { Terminal } from '../terminal.ts';
-
-/** For one locale. A whole manifest has at most 1 MiB. */
-const NOTES_BYTES_MAX = 64 * 1024;
+import { wideQuestion } from '../wide-change.ts';
 
 interface PublishOptions extends ChangeOptions {
   readonly app?: string;
@@ -42,48 +44,72 @@ export async function publish(
   if (terminal.session !== undefined) terminal.session.lacksStore = isNew && !options.create;
   const build = await readBuildOutput({ paths, version });
   const progress = createProgress(terminal, options.json);
-  const notes = options.notesFile === undefined ? undefined : await readNotes(options.notesFile);
+  const notes =
+    options.notesFile === undefined
+      ? undefined
+      : await readNotesFiles(options.notesFile, '--notes-file');
+  const request = {
+    application: options.app ?? context.config.defaultApplication,
+    version,
+    channel: options.channel,
+    create: options.create,
+    allowPrerelease: options.allowPrerelease,
+    artifacts: build.artifacts,
+    notes,
+    requires: options.requires,
+    mandatoryFor: options.mandatoryFor,
+    endsNative: options.endNative ?? [],
+    provenance: context.provenance,
+    rollout: requestedRollout(options) ?? statedRollout(build.staged),
+  };
+  const deps = {
+    ...context,
+    onProgress: (step: PublishProgress) => showStep(progress, step),
+    beforeOffer: (states: ChannelStates) => {
+      progress.stop();
+      return askToPublish(terminal, request, states, context.clock.now());
+    },
+  };
   try {
     const result = await runWithConsent(
       terminal,
       { allowStranded: options.allowStranded },
-      (overruled) =>
-        publishRelease(
-          { ...context, onProgress: (step) => showStep(progress, step) },
-          {
-            application: options.app ?? context.config.defaultApplication,
-            version,
-            channel: options.channel,
-            create: options.create,
-            allowPrerelease: options.allowPrerelease,
-            artifacts: build.artifacts,
-            notes,
-            requires: options.requires,
-            mandatoryFor: options.mandatoryFor,
-            endsNative: options.endNative ?? [],
-            provenance: context.provenance,
-            rollout: requestedRollout(options) ?? statedRollout(build.staged),
-            ...overruled,
-          },
-        ).finally(progress.stop),
+      (overruled) => publishRelease(deps, { ...request, ...overruled }).finally(progress.stop),
     );
     progress.stop();
-    if (options.json) printJson(terminal, reportJson(result, build));
-    else
-      printPublished(
-        terminal,
-        {
-          ...result,
-          place: context.place.text,
-          isNewStore: isNew,
-          config: context.config,
-          now: context.clock.now(),
-        },
-        build,
-      );
+    const now = context.clock.now();
+    if (options.json) {
+      printJson(terminal, { ...reportJson(result, build), ...differenceJson(result, now) });
+      return;
+    }
+    const { config, place } = context;
+    const report = { ...result, place: place.text, isNewStore: isNew, config, now };
+    printPublished(terminal, report, build);
+    printDifference(terminal, result, now);
   } finally {
     progress.stop();
   }
+}
+
+/** A release without a rollout reaches every client of a channel at once. A new channel has no clients yet. */
+async function askToPublish(
+  terminal: Terminal,
+  request: Pick<PublishRequest, 'version' | 'channel' | 'rollout'>,
+  states: ChannelStates,
+  now: number,
+): Promise<void> {
+  const { version, rollout } = request;
+  const channel = parseChannelName(request.channel);
+  if (rollout !== undefined || !offersReleases(states.before, channel)) return;
+  await requireConsent(terminal, async () => {
+    const question = wideQuestion(
+      `Publishing ${version}`,
+      states,
+      { version, channels: [channel] },
+      now,
+    );
+    return `${question}\nTo offer it to a share of the installations first, answer no and add --rollout 5%.`;
+  });
 }
 
 /** @throws AppError `invalid_request` for an argument that the shell split, or that is not valid UTF-8 */
@@ -102,51 +128,4 @@ function refuseMistyped(argument: string): void {
 function showStep(progress: Progress, { phase, filename, bytesDone, bytesTotal }: PublishProgress) {
   const label = `${phase === 'hash' ? 'hashing' : 'uploading'} ${filename}`;
   progress.show(label, bytesDone, bytesTotal, 'bytes');
-}
-
-/** Reads `notes.md`, and `de=notes.de.md` for one locale. */
-async function readNotes(files: readonly string[]): Promise<Record<string, string>> {
-  const notes: Record<string, string> = {};
-  for (const argument of files) {
-    const match = /^([A-Za-z]{2,3}(?:-[A-Za-z0-9]{2,8})*)=(.+)$/s.exec(argument);
-    if (match === null) refuseUnderscore(argument);
-    const [locale, file] = match ? [match[1] ?? 'und', match[2] ?? ''] : ['und', argument];
-    // Language tags are case-insensitive (RFC 5646 section 2.1.1).
-    if (Object.keys(notes).some((other) => other.toLowerCase() === locale.toLowerCase())) {
-      const what = locale === 'und' ? 'without a locale' : `for ${locale}`;
-      throw new AppError('invalid_request', `--notes-file ${what} is given twice; give it once.`);
-    }
-    notes[locale] = await readText(file);
-  }
-  return notes;
-}
-
-/** @throws AppError `invalid_request` for `de_DE=notes.md`, which would be read as a file name */
-function refuseUnderscore(argument: string): void {
-  const [, locale, file] = /^([A-Za-z]{2,3}(?:[-_][A-Za-z0-9]{2,8})+)=(.+)$/s.exec(argument) ?? [];
-  if (locale === undefined) return;
-  const right = locale.replaceAll('_', '-');
-  const why = `--notes-file ${argument}: write the locale with a hyphen, ${right}=${file}.`;
-  throw new AppError('invalid_request', why);
-}
-
-async function readText(file: string): Promise<string> {
-  const refuse = (why: string, cause?: unknown) =>
-    new AppError('invalid_request', `The notes file ${file} ${why}.`, { cause });
-  let bytes: Buffer;
-  try {
-    bytes = await readFile(file);
-  } catch (error) {
-    throw refuse('cannot be read', error);
-  }
-  if (bytes.length > NOTES_BYTES_MAX) {
-    throw refuse(
-      `has ${bytes.length} bytes; at most ${NOTES_BYTES_MAX} are allowed, because every client downloads them`,
-    );
-  }
-  try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-  } catch (error) {
-    throw refuse('is not UTF-8 text', error);
-  }
 }

@@ -1,4 +1,5 @@
 import { parseChannelName } from '../../../src/domain/channel.ts';
+import type { Share } from '../../../src/domain/rollout.ts';
 import { shareText } from '../../../src/domain/rollout-text.ts';
 import { AppError } from '../../../src/errors.ts';
 import {
@@ -8,10 +9,13 @@ import {
 } from '../../../src/operations/change-rollout.ts';
 import { showRelease } from '../../../src/operations/list-releases.ts';
 import type { ChangeOptions } from '../arguments.ts';
+import { requireConsent } from '../consent.ts';
 import { type Context, openContext } from '../context.ts';
+import { differenceJson, printDifference } from '../difference-report.ts';
 import { printJson, printTable, printWhenLive } from '../output.ts';
 import { offeredTo, plannedShares, presentShare } from '../rollout-report.ts';
 import { print, type Terminal } from '../terminal.ts';
+import { wideQuestion } from '../wide-change.ts';
 
 interface RolloutOptions extends ChangeOptions {
   readonly app?: string;
@@ -36,9 +40,38 @@ export async function rollout(
   if (action === undefined) return showRollout(terminal, context, application, version, options);
   const { channel, reason = null } = options;
   const request = { application, version, channel, action, reason };
+  await askToRaise(terminal, context, request);
   const changed = await changeRollout(context, request);
-  if (options.json) printJson(terminal, { app: application, version, ...jsonOf(changed) });
-  else printChanged(terminal, context, request, changed);
+  const now = context.clock.now();
+  if (options.json) {
+    const difference = differenceJson(changed, now);
+    printJson(terminal, { app: application, version, ...jsonOf(changed), ...difference });
+    return;
+  }
+  printChanged(terminal, context, request, changed);
+  printDifference(terminal, changed, now);
+}
+
+/** A rollout that is raised by this much at once reaches many clients. In 1/100 %. */
+const WIDE_RAISE: Share = 5_000;
+
+async function askToRaise(
+  terminal: Terminal,
+  context: Context,
+  request: Parameters<typeof changeRollout>[1],
+): Promise<void> {
+  const { action, version } = request;
+  if (action.kind !== 'start' && action.kind !== 'complete') return;
+  await requireConsent(terminal, async () => {
+    const would = await changeRollout({ ...context, ...context.rehearse() }, request);
+    const raiseMin = action.kind === 'complete' ? 1 : WIDE_RAISE;
+    const raised = would.channels.filter(({ before, after }) => after - before >= raiseMin);
+    if (raised.length === 0) return undefined;
+    const channels = raised.map(({ channel }) => channel);
+    const from = [...new Set(raised.map(({ before }) => shareText(before)))].join(', ');
+    const what = `Raising the rollout of ${version} from ${from}`;
+    return wideQuestion(what, would, { version, channels }, context.clock.now());
+  });
 }
 
 /** @returns undefined to show the rollout @throws AppError `invalid_request` when several changes are asked for */

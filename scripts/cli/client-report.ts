@@ -1,0 +1,71 @@
+import { ALL_CLIENTS } from '../../src/domain/rollout.ts';
+import { shareText } from '../../src/domain/rollout-text.ts';
+import type {
+  ClientGroup,
+  ForeseenAnswer,
+  ForeseenUpdate,
+} from '../../src/operations/foresee-updates.ts';
+import { printTable } from './output.ts';
+import type { Terminal } from './terminal.ts';
+
+/** How commands describe groups of clients, and what these are offered. */
+
+const NOTHING_NEWER = 'nothing newer';
+
+/** Prints one line for each group. */
+export function printClientTable(terminal: Terminal, clients: readonly ForeseenUpdate[]): void {
+  printTable(
+    terminal,
+    ['channel', 'target', 'installed', 'gets'],
+    clients.map((group) => [
+      group.channel,
+      group.target,
+      installedText(group),
+      answerText(group) + staysText(group),
+    ]),
+  );
+}
+
+/** Where all clients of the group stay. */
+function staysText(group: ForeseenUpdate): string {
+  const stays = answerText(group) === NOTHING_NEWER && group.newest === group.oldest;
+  return stays ? `: stays on ${group.newest}` : '';
+}
+
+/** `1.4.0 to 1.2.0` */
+export function installedText({ newest, oldest }: ClientGroup): string {
+  return newest === oldest ? newest : `${newest} to ${oldest}`;
+}
+
+/** What clients get: `1.5.0`, `25%: 1.5.0, others: 1.4.0`, `nothing: 1.5.0 is paused`. */
+export function answerText(answer: ForeseenAnswer): string {
+  const { reached } = answer;
+  if (reached === null) return offeredText(answer);
+  if (reached.share === ALL_CLIENTS) return reached.version;
+  return `${shareText(reached.share)}: ${reached.version}, others: ${offeredText(answer)}`;
+}
+
+function offeredText({ offered, reason, withheld, reached }: ForeseenAnswer): string {
+  switch (reason) {
+    case 'offer':
+      return String(offered);
+    case 'paused':
+      return `nothing: ${withheld} is paused`;
+    case 'must_step_through':
+      return `nothing: ${withheld} requires a release in between`;
+    case 'unsupported_platform':
+    case 'unsupported_format':
+      return `nothing: ${withheld} has no build of this kind`;
+    case 'held_by_rollout':
+      return reached === null ? `nothing: ${withheld} is at 0%` : 'nothing';
+    default:
+      return NOTHING_NEWER;
+  }
+}
+
+export function clientsJson(clients: readonly ForeseenUpdate[]): readonly object[] {
+  return clients.map(({ newest, oldest, ...group }) => ({
+    ...group,
+    installed: { newest, oldest },
+  }));
+}

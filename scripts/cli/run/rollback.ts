@@ -1,0 +1,87 @@
+import { counted } from '../../../src/counted.ts';
+import { planRollback, type Rollback, rollBack } from '../../../src/operations/roll-back.ts';
+import type { ChangeOptions, ConsentOptions } from '../arguments.ts';
+import { clientsJson, printClientTable } from '../client-report.ts';
+import { requireConsent } from '../consent.ts';
+import { openContext } from '../context.ts';
+import { differenceJson, printDifference } from '../difference-report.ts';
+import { alignColumns, firstLines, printJson, printWhenLive } from '../output.ts';
+import { print, type Terminal } from '../terminal.ts';
+
+interface RollbackOptions extends ChangeOptions, ConsentOptions {
+  readonly app?: string;
+  readonly to: string;
+  readonly channel: string;
+  readonly reason?: string;
+}
+
+export async function rollback(terminal: Terminal, options: RollbackOptions): Promise<void> {
+  const context = await openContext(terminal);
+  const application = options.app ?? context.config.defaultApplication;
+  const { to, channel, reason = null } = options;
+  const request = { application, to, channel, reason };
+  const plan = await planRollback(context, request);
+  if (!options.json) printPlan(terminal, `${application} in ${context.place.text}`, to, plan);
+  const count = counted(plan.withdrawn.length, 'release');
+  await requireConsent(
+    terminal,
+    `This yanks ${count} of ${application} permanently: ${versionsOf(plan)}.`,
+  );
+  const done = await rollBack(context, request, plan.withdrawn);
+  const now = context.clock.now();
+  if (options.json) {
+    const { withdrawn: yanked, clients, inherited, revision, changed } = done;
+    printJson(terminal, {
+      ...{ app: application, to, channel: done.channel, yanked, inherited },
+      ...{ catalog_revision: revision, changed, clients: clientsJson(clients) },
+      ...differenceJson(done, now),
+    });
+    return;
+  }
+  print(
+    terminal,
+    `Rolled back ${application} to ${to} on ${done.channel} in ${context.place.text} (catalog revision ${done.revision}): yanked ${versionsOf(done)}.`,
+  );
+  printWhenLive(terminal, context, done.announced);
+  printDifference(terminal, done, now);
+}
+
+/** A channel may have thousands. */
+const VERSIONS_MAX = 10;
+
+function versionsOf({ withdrawn }: Pick<Rollback, 'withdrawn'>): string {
+  const versions = withdrawn.map(({ version }) => version);
+  const more = versions.length - VERSIONS_MAX;
+  return `${versions.slice(0, VERSIONS_MAX).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+}
+
+/** Says what will happen, what clients get afterwards, and what a rollback does not do. */
+function printPlan(terminal: Terminal, where: string, to: string, plan: Rollback): void {
+  const { channel, withdrawn, clients, inherited } = plan;
+  print(terminal, `A rollback of ${where} to ${to} on ${channel} yanks these releases:`);
+  const rows = withdrawn.map(({ version, channels }) => [version, channels.join(', ')]);
+  for (const line of firstLines(alignColumns([['VERSION', 'CHANNELS'], ...rows]))) {
+    print(terminal, line);
+  }
+  print(terminal, 'Afterwards, clients get:');
+  printClientTable(terminal, clients);
+  const [newest] = withdrawn;
+  const which = withdrawn.length === 1 ? newest?.version : 'a yanked release';
+  for (const sentence of [
+    `Clients on ${which} keep it until they are offered a newer one. No client goes back to ${to} by itself, and no release gets another version number.`,
+    `To move these clients to the old code, build its source again under a version above ${newest?.version}, and publish that. Clients that send allow_downgrade go back to ${to} where the channel allows it; see docs/clients/own-updater.md.`,
+    ...(inherited.length === 0 ? [] : [inheritedSentence(plan, to)]),
+  ]) {
+    print(terminal, sentence);
+  }
+}
+
+function inheritedSentence({ channel, inherited }: Rollback, to: string): string {
+  const listed = firstLines(
+    inherited.map((each) => `${each.version} (${each.channel})`),
+    VERSIONS_MAX,
+  ).join(', ');
+  const names = [...new Set(inherited.map((each) => each.channel))];
+  const commands = names.map((name) => `slipway rollback --to ${to} --channel ${name}`).join(', ');
+  return `Clients of ${channel} also see newer releases of the channels that it inherits: ${listed}. These stay. To withdraw them as well: ${commands}.`;
+}

@@ -1,0 +1,44 @@
+import type { ChannelJson, OfferJson } from './revision-document.ts';
+
+/** The builds that a change is about, for the history. */
+
+type Channels = Readonly<Record<string, Pick<ChannelJson, 'offers'>>>;
+type OfferedBuild = OfferJson['artifacts'][number];
+
+/**
+ * The targets of the builds that a change is about, such as `windows-x64`, sorted. When an offer gets more builds, only
+ * those count; for any other change of an offer, all of its builds do.
+ */
+export function changedTargets(before: Channels, after: Channels): string[] {
+  const names = new Set([...Object.keys(before), ...Object.keys(after)]);
+  const builds = [...names].flatMap((name) =>
+    changedBuilds(before[name]?.offers ?? [], after[name]?.offers ?? []),
+  );
+  return [...new Set(builds.map(({ os, arch }) => `${os}-${arch}`))].sort();
+}
+
+function changedBuilds(
+  before: readonly OfferJson[],
+  after: readonly OfferJson[],
+): readonly OfferedBuild[] {
+  const old = new Map(before.map((offer) => [offer.version, offer]));
+  const builds: OfferedBuild[] = [];
+  for (const offer of after) {
+    const previous = old.get(offer.version);
+    old.delete(offer.version);
+    if (previous === undefined) builds.push(...offer.artifacts);
+    // An edit copies only what it changes. Thousands of offers stay the same object.
+    else if (previous !== offer) builds.push(...changedIn(previous, offer));
+  }
+  for (const removed of old.values()) builds.push(...removed.artifacts);
+  return builds;
+}
+
+function changedIn(before: OfferJson, after: OfferJson): readonly OfferedBuild[] {
+  if (JSON.stringify(before) === JSON.stringify(after)) return [];
+  const known = new Set(before.artifacts.map(textOf));
+  const added = after.artifacts.filter((build) => !known.has(textOf(build)));
+  return added.length > 0 ? added : after.artifacts;
+}
+
+const textOf = (build: OfferedBuild): string => JSON.stringify(build);
