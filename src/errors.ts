@@ -83,6 +83,7 @@ const KIND_BY_CODE = {
   version_ambiguous: 'conflict',
   status_forbids: 'conflict',
   older_version: 'forbidden',
+  release_incomplete: 'forbidden',
   clients_stranded: 'forbidden',
   document_too_large: 'conflict',
   store_nonconforming: 'forbidden',

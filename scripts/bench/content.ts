@@ -90,7 +90,13 @@ export async function fillApplication(
   }
   const publish = async (version: string) => {
     const release = releaseOf(application, version);
-    const header = { ...HEADER, skipped: [], number: 1, changeId: systemRandomness.id() };
+    const header = {
+      ...HEADER,
+      skipped: [],
+      number: 1,
+      catalogRevision: 0,
+      changeId: systemRandomness.id(),
+    };
     const { signed, digest } = seal(manifestOf(release, header));
     await write(manifestKey(application, version, 1), renderEnvelope(signed));
     return offerJsonOf(release, { number: 1, digest });

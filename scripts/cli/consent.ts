@@ -7,9 +7,10 @@ import type { Terminal } from './terminal.ts';
 const OPTIONS: Partial<Readonly<Record<ErrorCode, ConsentOption>>> = {
   older_version: 'allowOlder',
   clients_stranded: 'allowStranded',
+  release_incomplete: 'releasePartial',
 };
 
-type ConsentOption = 'allowOlder' | 'allowStranded';
+type ConsentOption = 'allowOlder' | 'allowStranded' | 'releasePartial';
 type Overruled = Partial<Record<ConsentOption, boolean>>;
 
 /**

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { DEFAULT_CHANNEL } from '../../src/domain/channel.ts';
-import { parseTarget } from '../../src/domain/target.ts';
+import { parseTarget, type Target } from '../../src/domain/target.ts';
 import {
   addApplicationOption,
   addChangeOptions,
@@ -24,18 +24,24 @@ export function addPublishCommands(program: Command, run: Runner): void {
 function addPublish(program: Command, run: Runner): void {
   const publish = describeCommand(program.command('publish'), {
     summary: 'publish build output as a release, or add it to one',
-    does: 'Publishes the files of a build as a release and offers it on a channel. Several machines may publish different platforms of a version, at the same time or one after the other. Publishing the same files again changes nothing.',
+    does: 'Publishes the files of a build as a release and offers it on a channel. Several machines may publish different platforms of a version, at the same time or one after the other. Publishing the same files again changes nothing. With --expect or --draft the release is held back as a draft, to be offered whole. Without paths the command opens the draft.',
     effect:
-      'clients of the channel are offered the release within seconds; with --rollout, only a share of them is. A published file is never replaced: to correct it, publish a new version.',
+      'clients of the channel are offered the release within seconds; with --rollout, only a share of them is. A published file is never replaced: to correct it, publish a new version. Clients see nothing of a draft, and its files may be replaced.',
     examples: [
       'publish 1.4.0 dist --create',
       'publish 2.0.0-beta.1 dist --channel beta --notes-file notes.md',
       'publish 1.5.0 dist --rollout "5%@0h,25%@6h,100%@48h"',
       'publish 2.0.0 App.bin,os=linux,arch=x64,format=binary --requires ">=1.4.0"',
+      'publish 1.5.0 dist --expect windows-x64,macos-arm64,linux-x64',
+      'publish 1.5.0 dist --draft',
+      'publish 1.5.0',
     ],
   });
   addApplicationOption(addVersionArgument(publish))
-    .argument('<paths...>', 'build directories, files, or FILE,os=…,arch=…,format=…,name=…')
+    .argument(
+      '[paths...]',
+      'build directories, files, or FILE,os=…,arch=…,format=…,name=…; without any, the draft of the version is opened',
+    )
     .option('--channel <name>', 'the channel to offer it on', DEFAULT_CHANNEL)
     .option('--create', 'create the application or channel when it is new', false)
     .option('--allow-prerelease', 'allow a pre-release on the stable channel', false)
@@ -64,9 +70,23 @@ function addPublish(program: Command, run: Runner): void {
         parseTarget,
       ),
     )
+    .option('--draft', 'add the files to a draft, which "slipway publish VERSION" opens', false)
+    .addOption(
+      new RepeatableOption(
+        '--expect <targets>',
+        'hold the release back until each of these targets has a build, such as windows-x64,macos-arm64; the first publish of the version fixes the list (default: what the channel expects)',
+        parseTargets,
+      ),
+    )
+    .option('--release-partial', 'offer the release although expected targets have no build', false)
     .option('--rollout <share>', ROLLOUT_OPTION)
     .action(run(async () => (await import('./run/publish.ts')).publish));
   addChangeOptions(addConsentOption(addFreezeWindowOption(publish)));
+}
+
+/** @throws AppError `unknown_platform`, `unknown_arch` */
+function parseTargets(list: string): readonly Target[] {
+  return list.split(',').map((text) => parseTarget(text.trim()));
 }
 
 const ROLLOUT_OPTION =
@@ -130,6 +150,11 @@ function addPromote(program: Command, run: Runner): void {
     .option(
       '--allow-stranded',
       'promote even if no client, or not every client that must update, can reach this release',
+      false,
+    )
+    .option(
+      '--release-partial',
+      'promote although targets that the channel expects have no build',
       false,
     )
     .option('--rollout <share>', ROLLOUT_OPTION)

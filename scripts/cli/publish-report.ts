@@ -1,13 +1,16 @@
 import type { BuildOutput } from '../../src/build-output/build-output.ts';
 import type { Config } from '../../src/config.ts';
-import { isNativeOn, nativeArches } from '../../src/domain/compatible-arches.ts';
+import { counted } from '../../src/counted.ts';
+import { findNativeBuild, isNativeOn, nativeArches } from '../../src/domain/compatible-arches.ts';
 import type { Platform } from '../../src/domain/platform.ts';
 import type { Artifact, Release } from '../../src/domain/release.ts';
 import { type Target, targetName } from '../../src/domain/target.ts';
+import { targetNames } from '../../src/operations/list-drafts.ts';
 import type { PublishResult } from '../../src/operations/publish-release.ts';
 import { isServed, PROTOCOLS } from '../../src/protocols/registry.ts';
+import { draftJson, nextForDraft, waitsFor } from './draft-report.ts';
 import { leftBehindSentences } from './left-behind.ts';
-import { alignColumns, formatBytes, printWhenLive, staysPaused } from './output.ts';
+import { alignColumns, formatBytes, formatTime, printWhenLive, staysPaused } from './output.ts';
 import { EVERY_CLIENT, plannedShares, presentShare } from './rollout-report.ts';
 import { print, type Terminal } from './terminal.ts';
 
@@ -20,6 +23,7 @@ export function reportJson(result: PublishResult, build: BuildOutput): object {
     channel: result.channel,
     status: result.status,
     rollout: result.rollout ?? null,
+    draft: result.held === null ? null : draftJson(result.held),
     catalog_revision: result.revision,
     manifest: result.manifest,
     changed: result.changed,
@@ -41,34 +45,21 @@ export function reportJson(result: PublishResult, build: BuildOutput): object {
   };
 }
 
+interface Printed extends PublishResult {
+  readonly place: string;
+  readonly isNewStore: boolean;
+  /** By the store's clock. */
+  readonly now: number;
+  readonly config: Pick<Config, 'catalogPollMs'>;
+  /** The targets that the command expects. */
+  readonly expected: readonly Target[];
+}
+
 /** Prints the result of a publish, with notes and warnings for the publisher. */
-export function printPublished(
-  terminal: Terminal,
-  result: PublishResult & {
-    readonly place: string;
-    readonly isNewStore: boolean;
-    /** By the store's clock. */
-    readonly now: number;
-    readonly config: Pick<Config, 'catalogPollMs'>;
-  },
-  build: BuildOutput,
-): void {
-  const { application, version, channel, revision, place } = result;
-  print(
-    terminal,
-    result.changed
-      ? `Published ${application} ${version} to ${channel} in ${place} (catalog revision ${revision}).`
-      : `Nothing to do: ${application} ${version} is ${result.status} on ${channel} in ${place} with these files (catalog revision ${revision}).`,
-  );
-  const rows = result.artifacts.map(({ artifact, uploaded }) => [
-    artifact.platform,
-    artifact.arch,
-    artifact.format,
-    artifact.filename,
-    formatBytes(artifact.size),
-    uploaded ? 'uploaded' : 'already stored',
-  ]);
-  for (const line of alignColumns(rows)) print(terminal, `  ${line}`);
+export function printPublished(terminal: Terminal, result: Printed, build: BuildOutput): void {
+  const { channel, place } = result;
+  print(terminal, headline(result));
+  for (const line of alignColumns(fileRows(result))) print(terminal, `  ${line}`);
   if (build.skipped.length > 0) {
     print(terminal, 'Skipped:');
     for (const line of alignColumns(build.skipped.map(({ path, reason }) => [path, reason]))) {
@@ -83,32 +74,90 @@ export function printPublished(
         ? `Created the channel ${channel} for pre-releases: its clients also get newer releases of ${result.inherits}.`
         : `Created the channel ${channel}.`,
     );
+    if (result.held !== null) print(terminal, 'Clients see it when it offers its first release.');
   }
-  if (result.changed && result.status === 'paused') print(terminal, staysPaused(version, channel));
   if (build.staged !== null) {
     print(
       terminal,
       `${build.staged.statedIn} states the stagingPercentage ${build.staged.percentage}. Slipway uses it only for a new release, and only when you do not give --rollout.`,
     );
   }
+  for (const sentence of result.held === null ? offerSentences(result) : heldSentences(result)) {
+    print(terminal, sentence);
+  }
+  for (const warning of feedWarnings(result.release)) print(terminal, warning);
+  if (result.changed && result.held === null) printWhenLive(terminal, result, result.announced);
+}
+
+function headline(result: Printed): string {
+  const { application, version, channel, place, held, changed, artifacts } = result;
+  const where = `in ${place} (catalog revision ${result.revision})`;
+  if (held !== null) {
+    const did = changed
+      ? `Added ${counted(artifacts.length, 'file')} to`
+      : 'Nothing to do: these files are in';
+    return `${did} the draft ${version} of ${channel} ${where}; it ${waitsFor(held)}. Clients see nothing of it yet.`;
+  }
+  if (changed) return `Published ${application} ${version} to ${channel} ${where}.`;
+  const files = artifacts.length === 0 ? '' : ' with these files';
+  return `Nothing to do: ${application} ${version} is ${result.status} on ${channel} in ${place}${files} (catalog revision ${result.revision}).`;
+}
+
+/** The files of this command; when a draft was opened, all files that clients now get. */
+function fileRows({ artifacts, release, changed }: Printed): readonly (readonly string[])[] {
+  const row = (artifact: Artifact, state: string) => [
+    artifact.platform,
+    artifact.arch,
+    artifact.format,
+    artifact.filename,
+    formatBytes(artifact.size),
+    state,
+  ];
+  if (artifacts.length === 0 && changed)
+    return release.artifacts.map((each) => row(each, 'offered'));
+  return artifacts.map(({ artifact, uploaded }) =>
+    row(artifact, uploaded ? 'uploaded' : 'already stored'),
+  );
+}
+
+function heldSentences(result: Printed): readonly string[] {
+  return result.held === null ? [] : [nextForDraft(result.held)];
+}
+
+function offerSentences(result: Printed): readonly string[] {
+  const { application, version, channel, release, expected } = result;
+  const draft = result.before[channel]?.drafts?.find((each) => each.version === version);
   const share = presentShare(result.rollout, result.now);
   const planned = plannedShares(result.rollout, result.now);
-  if (result.status === 'active' && share !== EVERY_CLIENT) {
-    print(
-      terminal,
-      `${application} ${version} is offered to ${share} of the installations of ${channel}. ${nextOf(version, planned)}`,
-    );
-  }
-  if (result.newerVersion !== null) {
-    print(
-      terminal,
-      `${channel} also offers ${result.newerVersion}, which is newer. Clients that can install it are offered ${result.newerVersion}.`,
-    );
-  }
-  const builds = result.release.artifacts;
-  for (const sentence of leftBehindSentences({ ...result, builds })) print(terminal, sentence);
-  for (const warning of feedWarnings(result.release)) print(terminal, warning);
-  if (result.changed) printWhenLive(terminal, result, result.announced);
+  const missing = expected.filter((target) => !findNativeBuild(release.artifacts, target));
+  return [
+    ...(draft !== undefined && result.changed
+      ? [
+          `It was a draft since ${formatTime(draft.since)}, and has builds for ${platformsOf(release.artifacts)}.`,
+        ]
+      : []),
+    ...(missing.length > 0
+      ? [
+          `It has no build for ${targetNames(missing)}. --expect holds back only a release that is not offered yet.`,
+        ]
+      : []),
+    ...(result.changed && result.status === 'paused' ? [staysPaused(version, channel)] : []),
+    ...(result.status === 'active' && share !== EVERY_CLIENT
+      ? [
+          `${application} ${version} is offered to ${share} of the installations of ${channel}. ${nextOf(version, planned)}`,
+        ]
+      : []),
+    ...(result.newerVersion === null
+      ? []
+      : [
+          `${channel} also offers ${result.newerVersion}, which is newer. Clients that can install it are offered ${result.newerVersion}.`,
+        ]),
+    ...leftBehindSentences({ ...result, builds: release.artifacts }),
+  ];
+}
+
+function platformsOf(builds: readonly Build[]): string {
+  return [...new Set(builds.map(nameOf))].join(', ');
 }
 
 /** @param planned see `plannedShares` */

@@ -25,7 +25,8 @@ export function requestedRollout({
 export function statedRollout(staged: StagedShare | null): RequestedRollout | undefined {
   // Two decimals, as in a percentage that a publisher writes.
   const percentage = Math.round((staged?.percentage ?? 100) * 100) / 100;
-  return percentage === 100 ? undefined : { text: `${percentage}%`, freezeWindows: [] };
+  if (percentage === 100) return undefined;
+  return { text: `${percentage}%`, freezeWindows: [], isFromBuild: true };
 }
 
 type OfferRollout = Parameters<typeof describeRollout>[0];

@@ -97,9 +97,9 @@ const STATUS_COMMANDS: Readonly<Record<StatusVerb, Description>> = {
   },
   retire: {
     summary: 'remove an old release from the list permanently',
-    does: 'Removes a release from the list of a channel, or of all channels.',
+    does: 'Removes a release from the list of a channel, or of all channels. A draft is discarded: the version is then free again.',
     effect:
-      'it is never offered again, and its downloads answer 410. Its files stay stored. This cannot be undone.',
+      'it is never offered again, and its downloads answer 410. Its files stay stored. This cannot be undone. No client saw a draft, so nothing changes for clients when it is discarded.',
     examples: ['retire 0.9.0'],
   },
 };

@@ -145,10 +145,18 @@ export function usabilityOf(
   staleMaxMs: number,
 ): 'usable' | 'stale' | 'empty' | 'unknown' {
   const { snapshot, confirmedAt, failure, position } = state;
-  if (snapshot !== undefined) return now - (confirmedAt ?? 0) > staleMaxMs ? 'stale' : 'usable';
+  if (snapshot !== undefined) {
+    if (now - (confirmedAt ?? 0) > staleMaxMs) return 'stale';
+    return hasOnlyDrafts(state) ? 'empty' : 'usable';
+  }
   const isRead = confirmedAt !== undefined && failure === undefined;
   const isWhole = position?.corrupt.length === 0 && position.holes.length === 0;
   return isRead && isWhole ? 'empty' : 'unknown';
+}
+
+/** Whether no client sees a channel of the application: no public answer may name it before its first offer. */
+export function hasOnlyDrafts({ snapshot }: ApplicationState): boolean {
+  return snapshot?.channels.size === 0;
 }
 
 export interface ApplicationHealth {

@@ -3,7 +3,12 @@ import { AppError } from '../errors.ts';
 import type { Log } from '../log.ts';
 import type { ObjectStore } from '../object-store/object-store.ts';
 import type { ReadyApplication } from './application-catalog.ts';
-import { type ApplicationHealth, type ApplicationState, usabilityOf } from './application-state.ts';
+import {
+  type ApplicationHealth,
+  type ApplicationState,
+  hasOnlyDrafts,
+  usabilityOf,
+} from './application-state.ts';
 import { haveSameKeys } from './follow.ts';
 import { createKeepUp } from './keep-up.ts';
 import { createLoadedApplications } from './loaded-applications.ts';
@@ -48,6 +53,7 @@ interface CatalogHealth {
    * others.
    */
   readonly ready: boolean;
+  /** Without those that have only drafts. */
   readonly applications: Readonly<Record<string, ApplicationHealth>>;
   /** Problems of the list of applications, as sentences. */
   readonly problems: readonly string[];
@@ -167,7 +173,9 @@ export function createCatalog(deps: CatalogDeps): Catalog {
       const isConfirmed = [...byName.values()]
         .map((catalog) => catalog.state().confirmedAt ?? 0)
         .some((confirmedAt) => clock.now() - confirmedAt <= staleMaxMs);
-      const healths = [...byName].map(([name, { reader }]) => [name, reader.health()] as const);
+      const healths = [...byName]
+        .filter(([, catalog]) => !hasOnlyDrafts(catalog.state()))
+        .map(([name, { reader }]) => [name, reader.health()] as const);
       return {
         ready: list.isKnown() && (byName.size === 0 || isConfirmed),
         applications: Object.fromEntries(healths),

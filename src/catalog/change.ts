@@ -66,15 +66,19 @@ export interface Committed {
 /**
  * Commits one change to the state of an application's channels.
  *
- * @param edit returns the new state, or undefined when nothing has to change; called again with the newer state
- *   whenever another writer was first, so it must contain every check
+ * @param edit gets the present state and the number of the next revision; returns the new state, or undefined when
+ *   nothing has to change; called again with the newer state whenever another writer was first, so it must contain
+ *   every check
  * @throws AppError those of {@link appendDocument}; `document_too_large` also when there is no room for
  *   another offer; what `edit` throws
  */
 export async function changeCatalog(
   deps: WriterDeps,
   application: string,
-  edit: (channels: Channels) => CatalogEdit | undefined | Promise<CatalogEdit | undefined>,
+  edit: (
+    channels: Channels,
+    revision: number,
+  ) => CatalogEdit | undefined | Promise<CatalogEdit | undefined>,
 ): Promise<Committed> {
   let hint = 0;
   let before: Channels = {};
@@ -82,7 +86,7 @@ export async function changeCatalog(
   const appended = await appendDocument(deps, revisionSequence(application), async (base) => {
     const previous = base.newest?.document;
     before = previous?.signed.channels ?? {};
-    const edited = await edit(before);
+    const edited = await edit(before, base.number);
     after = edited?.channels ?? before;
     if (edited === undefined) return undefined;
     if (edited.needsRoom === true || ADDS.has(edited.change.kind))
@@ -125,16 +129,24 @@ async function findHint(deps: WriterDeps, from: number): Promise<number> {
   });
 }
 
-/** The changes that add offers. All other changes must be possible even when a revision is at its size limit. */
-const ADDS: ReadonlySet<ChangeKind> = new Set(['publish', 'promote']);
+/** The changes that add offers or drafts. All other changes must be possible even when a revision is at its size limit. */
+const ADDS: ReadonlySet<ChangeKind> = new Set(['publish', 'draft', 'promote']);
 
 function refuseTooLarge(application: string, channels: Channels): void {
   if (withdrawnBytes(channels) <= REVISION_BYTES_MAX) return;
-  const count = Object.values(channels).reduce((sum, { offers }) => sum + offers.length, 0);
+  const count = Object.values(channels).reduce(
+    (sum, { offers, drafts = [] }) => sum + offers.length + drafts.length,
+    0,
+  );
   throw new AppError(
     'document_too_large',
-    `${application} has no room for another offer: it has ${count - 1}, and room must remain to yank each of them. Retire old releases first: slipway retire VERSION. Nothing was changed.`,
+    `${application} has no room for another release: it has ${count - 1}, and room must remain to yank each of them. Retire old releases first: slipway retire VERSION. Nothing was changed.`,
   );
+}
+
+interface ManifestOptions extends AppendOptions {
+  /** The newest catalog revision; 0 for none. */
+  readonly catalogRevision: number;
 }
 
 /**
@@ -148,7 +160,7 @@ export async function changeManifest(
   application: string,
   version: string,
   edit: (newest: ManifestReference | undefined) => Promise<Release | undefined>,
-  options?: AppendOptions,
+  { catalogRevision, ...options }: ManifestOptions,
 ): Promise<ManifestReference> {
   const sequence = manifestSequence(application, version);
   const appended = await appendDocument(
@@ -158,7 +170,9 @@ export async function changeManifest(
       const release = await edit(referenceTo(base.newest?.document));
       if (release === undefined) return undefined;
       const { change_id: changeId, at, by, skipped } = header(deps, base);
-      return seal(manifestOf(release, { number: base.number, changeId, at, by, skipped }));
+      return seal(
+        manifestOf(release, { number: base.number, changeId, at, by, skipped, catalogRevision }),
+      );
     },
     options,
   );

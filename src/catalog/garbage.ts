@@ -4,7 +4,7 @@ import type { AppendDeps } from '../sequence/append.ts';
 import { readDocument } from '../sequence/sequence.ts';
 import { artifactKey, artifactsPrefix, parseManifestKey, releasesPrefix } from './keys.ts';
 import { readRevision } from './read.ts';
-import type { Revision } from './sequences.ts';
+import type { Manifest, Revision } from './sequences.ts';
 import { manifestSequence } from './sequences.ts';
 
 /** Finds artifacts that no manifest names: interrupted publishes leave them behind. */
@@ -32,13 +32,17 @@ export async function findGarbage(
     if (object.lastModified < before) old.push(object);
   }
   if (old.length === 0) return [];
-  const named = await findNamed(deps, application);
+  const named = await findNamed(deps, application, before);
   return old.filter((object) => !named.has(object.key));
 }
 
-async function findNamed(deps: AppendDeps, application: string): Promise<ReadonlySet<string>> {
+async function findNamed(
+  deps: AppendDeps,
+  application: string,
+  before: Date,
+): Promise<ReadonlySet<string>> {
   const revision = await readRevision(deps, application);
-  const manifestsMin = offeredManifests(revision);
+  const manifestsMin = listedManifests(revision);
   for await (const { key } of deps.store.list(releasesPrefix(application))) {
     const at = parseManifestKey(application, key);
     if (at === undefined) continue;
@@ -46,21 +50,51 @@ async function findNamed(deps: AppendDeps, application: string): Promise<Readonl
   }
   const named = new Set<string>();
   for (const [version, atLeast] of manifestsMin) {
-    for (const key of await namedByVersion(deps, application, version, atLeast)) named.add(key);
+    const isUsed = usedManifests(revision, version, before);
+    for (const key of await namedByVersion(deps, application, version, atLeast, isUsed)) {
+      named.add(key);
+    }
   }
   return named;
 }
 
 /** Every version that the catalog lists or listed, with the highest manifest number it names; 0 for none. */
-function offeredManifests(revision: Revision | undefined): Map<string, number> {
+function listedManifests(revision: Revision | undefined): Map<string, number> {
   const versions = new Map<string, number>();
-  for (const { offers, retired } of Object.values(revision?.signed.channels ?? {})) {
+  for (const { offers, drafts = [], retired } of channelsOf(revision)) {
     for (const version of retired) versions.set(version, versions.get(version) ?? 0);
-    for (const { version, manifest } of offers) {
+    for (const { version, manifest } of [...offers, ...drafts]) {
       versions.set(version, Math.max(manifest.number, versions.get(version) ?? 0));
     }
   }
   return versions;
+}
+
+/**
+ * Which manifests of a version protect their artifacts: all, except those made before its draft was discarded, once a
+ * week has passed. A publisher that began before that may use their uploads again, and has a day to commit.
+ */
+function usedManifests(
+  revision: Revision | undefined,
+  version: string,
+  before: Date,
+): (manifest: Manifest['signed']) => boolean {
+  const channels = channelsOf(revision);
+  if (channels.some(({ retired }) => retired.includes(version))) return () => true;
+  const discarded = channels
+    .flatMap((channel) => channel.discarded ?? [])
+    .filter((entry) => entry.version === version && Date.parse(entry.at) < before.getTime())
+    .map((entry) => entry.revision);
+  const named = channels
+    .flatMap(({ offers, drafts = [] }) => [...offers, ...drafts])
+    .filter((listed) => listed.version === version)
+    .map(({ manifest }) => manifest.number);
+  return ({ number, catalog_revision: madeAt }) =>
+    named.includes(number) || discarded.every((at) => madeAt >= at);
+}
+
+function channelsOf(revision: Revision | undefined) {
+  return Object.values(revision?.signed.channels ?? {});
 }
 
 async function namedByVersion(
@@ -68,6 +102,7 @@ async function namedByVersion(
   application: string,
   version: string,
   atLeast: number,
+  isUsed: (manifest: Manifest['signed']) => boolean,
 ): Promise<readonly string[]> {
   const sequence = manifestSequence(application, version);
   const unknown = (reason: string, cause?: unknown): AppError =>
@@ -84,6 +119,7 @@ async function namedByVersion(
     });
     if (manifest === undefined && number > Math.max(atLeast, 1)) return keys;
     if (manifest === undefined) throw unknown(`${sequence.key(number)} is missing.`);
+    if (!isUsed(manifest.signed)) continue;
     for (const artifact of manifest.signed.artifacts) {
       for (const file of [artifact, ...artifact.companions]) {
         keys.push(artifactKey(application, file.object));

@@ -10,7 +10,6 @@ import { mapInSteps, runInTurns, type Steps } from '../steps.ts';
 import type { Chained } from './chain.ts';
 import { versionSchema } from './manifest-document.ts';
 import {
-  channelEntries,
   channelOf,
   channelSchema,
   channelsInSteps,
@@ -18,6 +17,7 @@ import {
   offerSchema,
   type RevisionJson,
   revisionSchema,
+  visibleChannels,
 } from './revision-document.ts';
 import { revisionSequence } from './sequences.ts';
 
@@ -100,7 +100,7 @@ function createOfferReader(): {
       const outline = outlineSchema.safeParse(value);
       if (!outline.success) throw unchecked(outline.error);
       const channels = new Map<string, Channel>();
-      for (const [name, channel] of channelEntries(outline.data.channels)) {
+      for (const [name, channel] of visibleChannels(outline.data.channels)) {
         const offers = yield* itemsOf(channel.offers, CheckedOffer);
         const retired = yield* itemsOf(channel.retired, CheckedVersion);
         if (offers === undefined || retired === undefined) throw unchecked();

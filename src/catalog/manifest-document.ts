@@ -51,7 +51,10 @@ export const minimumOsVersionSchema = z
     'The oldest system it runs on: the macOS product version, otherwise the kernel version.',
   );
 
-const targetSchema = z.object({ os: platformSchema, arch: archSchema.exclude(['universal']) });
+export const targetSchema = z.object({
+  os: platformSchema,
+  arch: archSchema.exclude(['universal']),
+});
 
 export const endsNativeSchema = z
   .array(targetSchema)
@@ -101,6 +104,11 @@ export const manifestSchema = z
     at: timeSchema.describe('When this manifest was made.'),
     by: z.string().describe('The user and machine that made it, as the publishing machine states.'),
     skipped: skippedSchema.describe('The corrupt manifests before this one that it steps over.'),
+    catalog_revision: z
+      .number()
+      .int()
+      .nonnegative()
+      .describe('The newest catalog revision when it was made; 0: there was none.'),
     released_at: timeSchema.describe('When the release was first published.'),
     notes: z
       .record(z.string(), z.string())
@@ -197,6 +205,7 @@ interface ManifestHeader {
   readonly at: string;
   readonly by: string;
   readonly skipped: readonly Skipped[];
+  readonly catalogRevision: number;
 }
 
 /** The `signed` part of the manifest that describes a release. */
@@ -211,6 +220,7 @@ export function manifestOf(release: Release, header: ManifestHeader): ManifestJs
     at: header.at,
     by: header.by,
     skipped: [...header.skipped],
+    catalog_revision: header.catalogRevision,
     ...releaseJsonOf(release),
   };
 }

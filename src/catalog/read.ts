@@ -39,6 +39,8 @@ async function readPosition<T>(deps: ReaderDeps, sequence: Sequence<T>): Promise
 export interface ManifestReference {
   readonly number: number;
   readonly digest: string;
+  /** The newest catalog revision when it was made; 0: there was none. */
+  readonly catalogRevision: number;
   readonly release: Release;
 }
 
@@ -46,7 +48,8 @@ export interface ManifestReference {
 export function referenceTo(manifest: Manifest | undefined): ManifestReference | undefined {
   if (manifest === undefined) return undefined;
   const { signed, digest } = manifest;
-  return { number: signed.number, digest, release: releaseOf(signed) };
+  const { number, catalog_revision: catalogRevision } = signed;
+  return { number, digest, catalogRevision, release: releaseOf(signed) };
 }
 
 /**

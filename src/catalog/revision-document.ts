@@ -2,23 +2,13 @@ import { z } from 'zod';
 import { type Channel, DEFAULT_CHANNEL } from '../domain/channel.ts';
 import { OFFER_STATUSES, type Offer, type OfferedArtifact } from '../domain/offer.ts';
 import type { Release } from '../domain/release.ts';
-import { SIGNATURE_SCHEMES } from '../domain/signature.ts';
 import { parseRange, parseVersion, type VersionRange } from '../domain/version.ts';
 import { type Check, digestSchema, SCHEMA_VERSION, skippedSchema } from '../sequence/envelope.ts';
 import { listSchema, parseItemsInSteps } from '../sequence/list-check.ts';
 import { mapInSteps, type Steps } from '../steps.ts';
-import {
-  archSchema,
-  endsNativeJsonOf,
-  endsNativeOf,
-  endsNativeSchema,
-  formatSchema,
-  minimumOsVersionSchema,
-  platformSchema,
-  rangeSchema,
-  timeSchema,
-  versionSchema,
-} from './manifest-document.ts';
+import { discardedSchema, draftSchema, expectSchema, growthBytes } from './draft-document.ts';
+import { endsNativeJsonOf, endsNativeOf, timeSchema, versionSchema } from './manifest-document.ts';
+import { offerStatementSchema } from './offer-statement.ts';
 import { rolloutOf, rolloutSchema } from './rollout-document.ts';
 
 /** Catalog revision v1: the state of every channel of an application, one object per change. */
@@ -36,43 +26,34 @@ export const SUMMARY_LENGTH_MAX = 200;
 const HEADER_BYTES_MAX = 64 * 1024;
 
 /**
- * The size in bytes that a revision can reach without new offers: every offer is yanked with the longest reason.
- * While this size is within the limit, a release can always be withdrawn.
+ * The size in bytes that a revision can reach without new offers: every draft is offered, and every offer is yanked
+ * with the longest reason. While this size is within the limit, a release can always be withdrawn.
  */
 export function withdrawnBytes(channels: Readonly<Record<string, ChannelJson>>): number {
-  const reasons = Object.values(channels)
+  const all = Object.values(channels);
+  const reasons = all
     .flatMap(({ offers }) => offers)
     .reduce((sum, { reason }) => sum + REASON_BYTES_MAX - jsonBytes(reason), 0);
-  return jsonBytes(channels) + reasons + HEADER_BYTES_MAX;
+  const opened = all
+    .flatMap(({ drafts = [] }) => drafts)
+    .reduce((sum, draft) => sum + REASON_BYTES_MAX + growthBytes(draft), 0);
+  return jsonBytes(channels) + reasons + opened + HEADER_BYTES_MAX;
 }
 
 export function jsonBytes(value: unknown): number {
   return Buffer.byteLength(JSON.stringify(value));
 }
 
+const { version: offeredVersion, artifacts, ...statement } = offerStatementSchema.shape;
+
+// Commands print the fields in this order.
 export const offerSchema = z.object({
-  version: versionSchema,
+  version: offeredVersion,
   status: z.enum(OFFER_STATUSES),
   reason: z.string().nullable().describe('Why it has this status, as the publisher stated it.'),
-  manifest: z
-    .object({ number: z.number().int().positive(), digest: digestSchema })
-    .describe('The number of the manifest of the version, and the digest it must have.'),
-  released_at: timeSchema,
-  requires: rangeSchema,
-  mandatory_for: rangeSchema,
-  ends_native: endsNativeSchema,
+  ...statement,
   rollout: rolloutSchema.optional(),
-  artifacts: z
-    .array(
-      z.object({
-        os: platformSchema,
-        arch: archSchema,
-        format: formatSchema,
-        minimum_os_version: minimumOsVersionSchema.optional(),
-        signature_schemes: z.array(z.enum(SIGNATURE_SCHEMES)).optional(),
-      }),
-    )
-    .describe('Copied from the manifest: the fields that choosing an artifact needs.'),
+  artifacts,
 });
 
 export const channelSchema = z.object({
@@ -94,6 +75,25 @@ export const channelSchema = z.object({
   retired: z
     .array(versionSchema)
     .describe('The versions that it listed before and lists no longer.'),
+  expect: expectSchema
+    .optional()
+    .describe('The targets that a new release must have before it is offered; absent: none.'),
+  drafts: z
+    .array(draftSchema)
+    .optional()
+    .describe('Releases that it holds back: no client sees them; absent: none.'),
+  discarded: z
+    .array(discardedSchema)
+    .optional()
+    .describe(
+      'Drafts that were discarded. A release of the same version does not continue manifests that were made from older catalog revisions; absent: none.',
+    ),
+  hidden: z
+    .boolean()
+    .optional()
+    .describe(
+      'Whether no client sees the channel: a draft created it, and it has offered nothing yet; absent: no.',
+    ),
 });
 
 const CHANGE_KINDS = [
@@ -184,13 +184,20 @@ export function channelEntries<C>(channels: Readonly<Record<string, C>>): readon
   return Object.entries(channels).sort(([a], [b]) => (rank(a) < rank(b) ? -1 : 1));
 }
 
-/** Parses the channels of a revision, by name. */
+/** The channels that clients see, in the order of display. */
+export function visibleChannels<C extends Pick<ChannelJson, 'hidden'>>(
+  channels: Readonly<Record<string, C>>,
+): readonly [string, C][] {
+  return channelEntries(channels).filter(([, { hidden }]) => hidden !== true);
+}
+
+/** Parses the channels of a revision that clients see, by name. Drafts are left out. */
 export function* channelsInSteps(
   revision: Pick<RevisionJson, 'channels'>,
 ): Steps<ReadonlyMap<string, Channel>> {
   const offerOf = createOfferParser();
   const channels = new Map<string, Channel>();
-  for (const [name, channel] of channelEntries(revision.channels)) {
+  for (const [name, channel] of visibleChannels(revision.channels)) {
     const offers = yield* mapInSteps(channel.offers, offerOf);
     channels.set(name, channelOf(name, channel, offers, channel.retired));
   }

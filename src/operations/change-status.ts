@@ -4,7 +4,8 @@ import {
   changeCatalog,
   type WriterDeps,
 } from '../catalog/change.ts';
-import type { ChannelJson, OfferJson } from '../catalog/revision-document.ts';
+import { type ChannelJson, channelEntries, type OfferJson } from '../catalog/revision-document.ts';
+import { discardDrafts } from './discard-draft.ts';
 import { editStatus, type StatusVerb } from './edit-status.ts';
 import { type ForeseenUpdate, foreseeUpdates } from './foresee-updates.ts';
 import { channelsListing, checkRequest, type ListedRequest } from './listed-release.ts';
@@ -23,6 +24,8 @@ export interface StatusChanged extends Committed {
   readonly channels: readonly string[];
   /** The status of the version afterwards, on each channel that lists or listed it. */
   readonly listed: readonly ListedStatus[];
+  /** The channels whose draft of the version was discarded. */
+  readonly discarded: readonly string[];
   /** The updates that clients with this version or an older one get from now on; empty without a change. */
   readonly clients: readonly ForeseenUpdate[];
 }
@@ -32,7 +35,7 @@ export interface StatusChanged extends Committed {
  *
  * - pause: it is not offered until it is resumed; clients that have it keep it. resume: undoes a pause.
  * - yank: it is withdrawn permanently; clients that have it move to the next newer release.
- * - retire: the channel no longer lists it.
+ * - retire: the channel no longer lists it. A draft is discarded: its version is free again.
  *
  * @throws AppError those of {@link checkRequest} and {@link channelsListing}; `status_forbids`
  */
@@ -44,21 +47,28 @@ export async function changeStatus(
   const request = checkRequest(asked);
   let touched: readonly string[] = [];
   let listed: readonly ListedStatus[] = [];
+  let discarded: readonly string[] = [];
   let states: { readonly before: Channels; readonly after: Channels } | undefined;
-  const committed = await changeCatalog(deps, request.application, async (before) => {
-    const listing = await channelsListing(deps, before, request);
+  const committed = await changeCatalog(deps, request.application, async (before, revision) => {
+    const now = deps.clock.now();
+    const drafts =
+      verb === 'retire' ? discardDrafts(before, request, { revision, now }) : undefined;
+    discarded = drafts?.names ?? [];
+    const present = drafts?.channels ?? before;
+    const listing = await listingOf(deps, present, request, discarded);
     const edited = new Map<string, ChannelJson>();
     for (const [name, channel] of listing) {
-      const changed = editStatus(channel, verb, request, deps.clock.now());
+      const changed = editStatus(channel, verb, request, now);
       if (changed !== undefined) edited.set(name, changed);
     }
     touched = edited.size > 0 ? [...edited.keys()] : listing.map(([name]) => name);
-    const channels = { ...before, ...Object.fromEntries(edited) };
+    const channels = { ...present, ...Object.fromEntries(edited) };
     listed = listing.map(([name]) => statusOn(channels, name, request.version));
     states = edited.size === 0 ? undefined : { before, after: channels };
-    if (edited.size === 0) return undefined;
+    if (edited.size === 0 && discarded.length === 0) return undefined;
+    const changed = [...new Set([...edited.keys(), ...discarded])];
     return {
-      change: { kind: verb, version: request.version, channels: touched, reason: request.reason },
+      change: { kind: verb, version: request.version, channels: changed, reason: request.reason },
       channels,
     };
   });
@@ -67,7 +77,21 @@ export async function changeStatus(
     states === undefined
       ? []
       : foreseeUpdates(states, [request.version], touched, deps.clock.now());
-  return { ...committed, channels: touched, listed, clients };
+  return { ...committed, channels: touched, listed, discarded, clients };
+}
+
+/** Like {@link channelsListing}; empty when the version was only a draft, which is discarded. */
+async function listingOf(
+  deps: WriterDeps,
+  channels: Channels,
+  request: ListedRequest,
+  discarded: readonly string[],
+): Promise<readonly (readonly [string, ChannelJson])[]> {
+  const { channel: only, version } = request;
+  if (discarded.length === 0) return channelsListing(deps, channels, request);
+  return channelEntries(channels)
+    .filter(([name]) => only === undefined || name === only)
+    .filter(([, { offers }]) => offers.some((offer) => offer.version === version));
 }
 
 function statusOn(channels: Channels, channel: string, version: string): ListedStatus {

@@ -97,8 +97,8 @@ export function offersReleases(channels: Channels, name: string): boolean {
 
 /** Versions that differ only in build metadata are equal to every client (SemVer section 10). */
 function refuseAmbiguous(channels: Channels, version: Version): void {
-  for (const [name, { offers, retired }] of channelEntries(channels)) {
-    for (const text of [...offers.map((offer) => offer.version), ...retired]) {
+  for (const [name, { offers, drafts = [], retired }] of channelEntries(channels)) {
+    for (const text of [...[...offers, ...drafts].map((listed) => listed.version), ...retired]) {
       const other = parseVersion(text);
       if (compareVersions(other, version) === 0 && text !== versionText(version)) {
         throw new AppError(
@@ -147,13 +147,13 @@ export function leftBehindOn(
 }
 
 /**
- * Replaces or adds the offer of a version on one channel. The offer also ends the native builds that an older offer
+ * Replaces or adds the offer of a version on one channel, which clients see from then on. The offer also ends the native builds that an older offer
  * ended, unless the release has such builds again.
  */
 export function withOffer(
   channels: Channels,
   name: string,
-  channel: ChannelJson,
+  { hidden: _hidden, ...channel }: ChannelJson,
   offer: OfferJson,
 ): Channels {
   const others = channel.offers.filter((other) => other.version !== offer.version);

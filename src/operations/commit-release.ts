@@ -1,30 +1,35 @@
+import { isDeepStrictEqual } from 'node:util';
 import {
+  type Channels,
   type Committed,
   changeCatalog,
   changeManifest,
   registerApplication,
   type WriterDeps,
 } from '../catalog/change.ts';
-import { type ManifestReference, readRevision } from '../catalog/read.ts';
-import { type OfferJson, offerJsonOf } from '../catalog/revision-document.ts';
+import { type ManifestReference, readManifest, readRevision } from '../catalog/read.ts';
+import type { ChannelJson, OfferJson } from '../catalog/revision-document.ts';
+import type { Revision } from '../catalog/sequences.ts';
 import type { Release } from '../domain/release.ts';
 import type { Target } from '../domain/target.ts';
 import type { Version } from '../domain/version.ts';
 import { AppError } from '../errors.ts';
+import { type Admission, admitToChannel, leftBehindOn, newestAbove } from './channel-rules.ts';
 import {
-  type Admission,
-  admitToChannel,
-  leftBehindOn,
-  newestAbove,
-  withOffer,
-  withRollout,
-} from './channel-rules.ts';
+  discardedAt,
+  draftIn,
+  type Holding,
+  noDraft,
+  refuseDraftElsewhere,
+} from './draft-rules.ts';
+import { describeDraft, type ListedDraft } from './list-drafts.ts';
 import { type Contribution, isSameRelease, mergeRelease } from './merge-release.ts';
-import { fixedReleases, readFixed, readOffered } from './read-offered.ts';
-import { refuseStranding } from './refuse-stranding.ts';
+import { type PlannedRelease, planRelease } from './plan-release.ts';
+import { draftOn, readBase } from './read-base.ts';
+import { fixedReleases, readOffered } from './read-offered.ts';
 
 /** Facts about the channel for the publisher. */
-interface OfferedFacts {
+interface ChannelFacts {
   readonly createdChannel: boolean;
   /** The channel that it inherits from. */
   readonly inherits: string | null;
@@ -33,11 +38,13 @@ interface OfferedFacts {
   /** The newest active release of the channel when it is newer than this one; null otherwise. */
   readonly newerVersion: string | null;
   /** The status of the offer: a paused release that gets another platform stays paused. */
-  readonly status: OfferJson['status'];
+  readonly status: OfferJson['status'] | 'draft';
   readonly rollout: OfferJson['rollout'];
+  /** What the channel holds back; null when it offers the release. */
+  readonly held: ListedDraft | null;
 }
 
-export interface CommittedRelease extends Committed, OfferedFacts {
+export interface CommittedRelease extends Committed, ChannelFacts {
   readonly manifest: number;
   /** The whole release, with the artifacts that other publishers added. */
   readonly release: Release;
@@ -50,41 +57,44 @@ interface CommitOptions {
   readonly ensureInTime: () => void;
 }
 
+type Request = Admission & Holding;
+
+interface MadeManifest extends ManifestReference {
+  /** The manifest of the draft that it continues; undefined for none. */
+  readonly draftNumber: number | undefined;
+}
+
 /** Enough for publishers of every platform that commit at the same moment. */
 const ROUNDS_MAX = 50;
 
 /**
- * The last steps of publishing: the manifest, then the catalog revision that offers it. When another publisher's
- * artifacts or corrected notes were offered in between, the manifest lacks them; it is then made again, so that none of
- * them is lost.
+ * The last steps of publishing: the manifest, then the catalog revision that offers the release or holds it back. When
+ * another publisher's files or corrected notes were committed in between, the manifest may lack them; it is then made
+ * again, so that none of them is lost. Whether the release is complete is decided inside the commit, on the newest
+ * state: of several publishers that add the last builds, exactly one offers it.
  *
- * @throws AppError those of `admitToChannel`, `mergeRelease`, `refuseStranding` and `readOffered`; the store's
+ * @throws AppError those of `admitToChannel`, `mergeRelease`, `planRelease` and `readOffered`; the store's
  */
 export async function commitRelease(
   deps: WriterDeps,
   version: Version,
-  admission: Admission,
+  admission: Request,
   mine: Contribution,
   { isListed, ensureInTime }: CommitOptions,
 ): Promise<CommittedRelease> {
-  const { application } = mine;
+  const named = { ...admission, version: mine.version };
   for (let round = 0; round < ROUNDS_MAX; round++) {
     // Read again after the uploads: other publishers may have published meanwhile.
-    const revision = await readRevision(deps, application);
-    const complete = async (newest: ManifestReference | undefined) => {
-      const fixed = await readFixed(deps, mine, revision?.signed.channels ?? {}, newest);
-      ensureInTime();
-      const merged = mergeRelease(newest?.release, fixed, mine);
-      return newest !== undefined && isSameRelease(newest.release, merged) ? undefined : merged;
-    };
-    const manifest = await changeManifest(deps, application, mine.version, complete, {
-      // Only revisions name manifests: without a revision, no document refers to this sequence.
-      isUnreferenced: revision === undefined,
-    });
-    if (!isListed) await registerApplication(deps, application);
-    const offered = await commitOffer(deps, version, admission, mine, manifest);
-    if (offered !== 'lacking')
-      return { manifest: manifest.number, release: manifest.release, ...offered };
+    const revision = await readRevision(deps, mine.application);
+    const manifest =
+      (await readOpened(deps, admission, mine, revision)) ??
+      (await makeManifest(deps, named, mine, revision, ensureInTime));
+    if (!isListed) await registerApplication(deps, mine.application);
+    const seen = draftOn(revision?.signed.channels ?? {}, named);
+    const made = { ...manifest, draftNumber: seen?.manifest.number };
+    const committed = await commitChannel(deps, version, admission, mine, made);
+    if (committed !== 'lacking')
+      return { manifest: manifest.number, release: manifest.release, ...committed };
   }
   throw new AppError(
     'store_unavailable',
@@ -92,48 +102,138 @@ export async function commitRelease(
   );
 }
 
-/** @returns `lacking` when the manifest lacks what another publisher or operator changed meanwhile */
-async function commitOffer(
+/**
+ * The offered manifest, when a draft is to be opened that another publisher opened already.
+ *
+ * @throws AppError `unknown_version` when there is no draft
+ */
+async function readOpened(
+  deps: WriterDeps,
+  { channel: name, mode }: Request,
+  { application, version }: Contribution,
+  revision: Revision | undefined,
+): Promise<ManifestReference | undefined> {
+  if (mode !== 'open') return undefined;
+  const channels = revision?.signed.channels ?? {};
+  const channel = Object.hasOwn(channels, name) ? channels[name] : undefined;
+  const offer = channel?.offers.find((candidate) => candidate.version === version);
+  if (offer !== undefined) return readManifest(deps, application, version, offer.manifest);
+  if (channel === undefined || draftIn(channel, version) === undefined) {
+    throw noDraft(channels, version, name);
+  }
+  return undefined;
+}
+
+/**
+ * Makes the manifest of what the release has and what a publisher adds. A release that is a draft gets the present
+ * date: clients are told when it was offered, not when its draft was begun.
+ */
+async function makeManifest(
+  deps: WriterDeps,
+  named: Request & Pick<Contribution, 'version'>,
+  mine: Contribution,
+  revision: Revision | undefined,
+  ensureInTime: () => void,
+): Promise<ManifestReference> {
+  const { application, version, releasedAt } = mine;
+  const channels = revision?.signed.channels ?? {};
+  const draft = draftOn(channels, named);
+  if (draft !== undefined && named.mode !== 'open') {
+    const { base, fixed } = await readBase(deps, named, channels, undefined);
+    if (base !== undefined && isSameRelease(base.release, mergeRelease(base.release, fixed, mine)))
+      return base;
+  }
+  const complete = async (newest: ManifestReference | undefined) => {
+    const { base, fixed } = await readBase(deps, named, channels, newest);
+    ensureInTime();
+    const merged = mergeRelease(base?.release, fixed, mine);
+    if (draft !== undefined && fixed.length === 0) return { ...merged, releasedAt };
+    const isUnchanged = base === newest && base !== undefined;
+    return isUnchanged && isSameRelease(base.release, merged) ? undefined : merged;
+  };
+  return changeManifest(deps, application, version, complete, {
+    catalogRevision: revision?.signed.revision ?? 0,
+    // Only revisions name manifests: without a revision, no document refers to this sequence.
+    isUnreferenced: revision === undefined,
+  });
+}
+
+/** @returns `lacking` when the manifest has to be made again on the newest state */
+async function commitChannel(
   deps: WriterDeps,
   version: Version,
-  admission: Admission,
+  admission: Request,
   mine: Contribution,
-  manifest: ManifestReference,
-): Promise<(Committed & OfferedFacts) | 'lacking'> {
+  manifest: MadeManifest,
+): Promise<(Committed & ChannelFacts) | 'lacking'> {
   const { channel: name } = admission;
-  let facts: OfferedFacts | undefined;
+  let facts: ChannelFacts | undefined;
   const committed = await changeCatalog(deps, mine.application, async (channels) => {
+    facts = undefined;
     const channel = admitToChannel(channels, version, admission);
-    const offered = await readOffered(deps, mine, channels, manifest.number);
-    const fixed = fixedReleases(offered, mine, channels, manifest);
-    // Made again from what is offered by now, it would be another: it lacks files, or has notes that were corrected.
-    if (!isSameRelease(manifest.release, mergeRelease(manifest.release, fixed, mine))) {
-      facts = undefined;
-      return undefined;
-    }
+    const offered = await readOffered(deps, mine, channels, manifest);
+    const draft = draftIn(channel, mine.version);
+    if (isBehind(manifest, mine, channels, offered, draft)) return undefined;
+    const planned = planRelease(deps, admission, channels, channel, manifest);
+    facts = factsOf(planned, channels, name, channel, version);
     const existing = channel.offers.find((offer) => offer.version === mine.version);
-    const kept = withKept(offerJsonOf(manifest.release, manifest), existing);
-    const offer = withRollout(deps, kept, existing, admission);
-    const after = withOffer(channels, name, channel, offer);
-    facts = {
-      createdChannel: !Object.hasOwn(channels, name),
-      inherits: channel.inherits,
-      leftBehind: leftBehindOn(after, name, version),
-      newerVersion: newestAbove(channel, version),
-      status: offer.status,
-      rollout: offer.rollout,
-    };
     if (existing !== undefined && isCovered(existing.manifest, offered, mine)) return undefined;
-    if (existing === undefined && !admission.allowStranded) refuseStranding(after, name, offer);
+    if (planned.kind === 'draft' && isSameDraft(draft, planned.draft)) return undefined;
+    refuseDraftElsewhere(channels, mine.version, name);
+    if (existing !== undefined && admission.mode === 'draft') throw offeredAlready(mine, name);
+    const kind = planned.kind === 'draft' ? 'draft' : 'publish';
     return {
       change: {
-        ...{ kind: 'publish', version: mine.version, channels: [name], reason: null },
-        summary: existing === undefined ? admission.rollout?.text : undefined,
+        ...{ kind, version: mine.version, channels: [name], reason: null },
+        summary: existing === undefined ? rolloutText(planned) : undefined,
       },
-      channels: after,
+      channels: planned.channels,
     };
   });
   return facts === undefined ? 'lacking' : { ...committed, ...facts };
+}
+
+/** Whether another publisher committed something that a manifest does not know. */
+function isBehind(
+  manifest: MadeManifest,
+  mine: Contribution,
+  channels: Channels,
+  offered: readonly ManifestReference[],
+  draft: ListedDraft['draft'] | undefined,
+): boolean {
+  const { number, release, catalogRevision, draftNumber } = manifest;
+  if (catalogRevision < discardedAt(channels, release.version)) return true;
+  // Another publisher added to the draft, opened it or discarded it.
+  if (draft?.manifest.number !== draftNumber) return true;
+  if (offered.some((other) => other.number > number)) return true;
+  const fixed = fixedReleases(offered, mine, channels, manifest);
+  // Made again from what is offered by now, it would be another: it lacks files, has notes that were corrected, or has
+  // another date than that of the first offer.
+  return !isSameRelease(release, mergeRelease(release, fixed, mine));
+}
+
+/** What a new release or draft starts with, for the history. */
+function rolloutText(planned: PlannedRelease): string | undefined {
+  return planned.kind === 'draft' ? planned.draft.rollout?.text : planned.offer.rollout?.plan;
+}
+
+function factsOf(
+  planned: PlannedRelease,
+  before: Channels,
+  name: string,
+  channel: ChannelJson,
+  version: Version,
+): ChannelFacts {
+  const created = { createdChannel: !Object.hasOwn(before, name), inherits: channel.inherits };
+  if (planned.kind === 'draft') {
+    const held = describeDraft(name, planned.draft);
+    const none = { leftBehind: [], newerVersion: null, rollout: undefined };
+    return { ...created, ...none, status: 'draft', held };
+  }
+  const { status, rollout } = planned.offer;
+  const leftBehind = leftBehindOn(planned.channels, name, version);
+  const newerVersion = newestAbove(channel, version);
+  return { ...created, leftBehind, newerVersion, status, rollout, held: null };
 }
 
 /** Whether the offered manifest already states everything that this publisher adds. */
@@ -147,12 +247,14 @@ function isCovered(
   return isSameRelease(current.release, mergeRelease(current.release, [current.release], mine));
 }
 
-/**
- * Keeps the status of the offer: a paused release that gets another platform stays paused. Native builds that ended
- * stay ended, even when the release that ended them was withdrawn.
- */
-function withKept(offer: OfferJson, existing: OfferJson | undefined): OfferJson {
-  if (existing === undefined) return offer;
-  const { status, reason, ends_native: ended = [] } = existing;
-  return { ...offer, status, reason, ends_native: [...(offer.ends_native ?? []), ...ended] };
+function isSameDraft(a: ListedDraft['draft'] | undefined, b: ListedDraft['draft']): boolean {
+  return isDeepStrictEqual(a, b);
+}
+
+/** The error for files that are to be held back while clients are offered the release. */
+export function offeredAlready({ version }: Contribution, channel: string): AppError {
+  return new AppError(
+    'status_forbids',
+    `${channel} offers ${version} already, so clients would get these files at once. To add them, leave out --draft. To hold files back, publish a new version.`,
+  );
 }

@@ -49,9 +49,10 @@ export async function correctNotes(deps: WriterDeps, asked: NotesRequest): Promi
   const request = checkRequest({ ...asked, channel: undefined });
   refuseContradiction(request);
   for (let round = 0; round < ROUNDS_MAX; round++) {
-    const channels = (await readRevision(deps, request.application))?.signed.channels ?? {};
-    const listing = await correctable(deps, channels, request);
-    const corrections = await correctManifests(deps, listing, request);
+    const revision = (await readRevision(deps, request.application))?.signed;
+    const listing = await correctable(deps, revision?.channels ?? {}, request);
+    const catalogRevision = revision?.revision ?? 0;
+    const corrections = await correctManifests(deps, listing, request, catalogRevision);
     const committed = await commitCorrections(deps, request, corrections);
     if (committed !== 'overtaken') return { ...committed, notes: changesOf(corrections, request) };
   }
@@ -113,6 +114,7 @@ async function correctManifests(
   deps: WriterDeps,
   listing: Listing,
   request: NotesRequest,
+  catalogRevision: number,
 ): Promise<readonly Correction[]> {
   const { application, version } = request;
   const named = listing
@@ -130,8 +132,13 @@ async function correctManifests(
     const isRight = isSameRelease(from.release, wanted);
     const to = isRight
       ? from
-      : await changeManifest(deps, application, version, async (newest) =>
-          newest !== undefined && isSameRelease(newest.release, wanted) ? undefined : wanted,
+      : await changeManifest(
+          deps,
+          application,
+          version,
+          async (newest) =>
+            newest !== undefined && isSameRelease(newest.release, wanted) ? undefined : wanted,
+          { catalogRevision },
         );
     corrections.push({ from, to });
   }

@@ -3,6 +3,7 @@ import { channelEntries, type OfferJson, type RevisionJson } from '../catalog/re
 import type { Revision } from '../catalog/sequences.ts';
 import type { Release } from '../domain/release.ts';
 import { compareVersions, parseVersion } from '../domain/version.ts';
+import { type ListedDraft, listDrafts } from './list-drafts.ts';
 import { unknownApplication, unknownVersion } from './unknown-release.ts';
 
 export { releaseJsonOf } from '../catalog/manifest-document.ts';
@@ -44,10 +45,12 @@ interface ShownRelease {
   readonly release: Release;
   readonly manifest: number;
   readonly listed: readonly ListedRelease[];
+  /** The channels that hold it back. */
+  readonly drafts: readonly ListedDraft[];
 }
 
 /**
- * Reads a release from its newest listed manifest, with the channels that list it.
+ * Reads a release from its newest listed manifest, with the channels that list it or hold it back.
  *
  * @throws AppError `unknown_version`, `document_corrupt`
  */
@@ -60,10 +63,13 @@ export async function showRelease(
   parseVersion(version);
   const revision = await readCatalog(deps, application, at);
   const listed = listReleases(revision.signed).filter(({ offer }) => offer.version === version);
-  const newest = listed.map(({ offer }) => offer.manifest).sort((a, b) => b.number - a.number)[0];
+  const drafts = listDrafts(revision.signed).filter(({ draft }) => draft.version === version);
+  const newest = [...listed.map(({ offer }) => offer), ...drafts.map(({ draft }) => draft)]
+    .map(({ manifest }) => manifest)
+    .sort((a, b) => b.number - a.number)[0];
   if (newest === undefined) {
     throw unknownVersion(application, version, revision.signed.channels);
   }
   const { release, number } = await readManifest(deps, application, version, newest);
-  return { release, manifest: number, listed };
+  return { release, manifest: number, listed, drafts };
 }

@@ -9,6 +9,7 @@ import {
 import { parseChannelName } from '../domain/channel.ts';
 import { parseVersion } from '../domain/version.ts';
 import { AppError } from '../errors.ts';
+import { draftIn } from './draft-rules.ts';
 import { unknownApplication, unknownChannel, unknownVersion } from './unknown-release.ts';
 
 /** What the commands that change a published release have in common. */
@@ -33,7 +34,7 @@ export function checkRequest<R extends ListedRequest>(request: R): R {
 /**
  * The channels that list the version; without one, the channels that it was retired from.
  *
- * @throws AppError `unknown_application`, `unknown_channel`, `unknown_version`
+ * @throws AppError `unknown_application`, `unknown_channel`, `unknown_version`; `status_forbids` when it is a draft
  */
 export async function channelsListing(
   deps: ReaderDeps,
@@ -50,7 +51,8 @@ export async function channelsListing(
   );
   if (offering.length > 0) return offering;
   const retired = asked.filter(([, channel]) => channel.retired.includes(version));
-  if (retired.length > 0) return retired;
+  const isDraft = asked.some(([, channel]) => draftIn(channel, version) !== undefined);
+  if (retired.length > 0 && !isDraft) return retired;
   throw unknownVersion(application, version, channels, only);
 }
 

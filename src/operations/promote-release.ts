@@ -21,6 +21,8 @@ import {
   withOffer,
   withRollout,
 } from './channel-rules.ts';
+import { incomplete, refuseDraft } from './draft-rules.ts';
+import { missingTargets } from './list-drafts.ts';
 import { refuseStranding } from './refuse-stranding.ts';
 import { unknownApplication, unknownVersion } from './unknown-release.ts';
 
@@ -33,6 +35,8 @@ interface PromoteRequest {
   /** Whether to accept that the channel already offers a newer release to every target of this one. */
   readonly allowOlder?: boolean;
   readonly allowStranded?: boolean;
+  /** Whether to accept that the release lacks builds that the channel expects. */
+  readonly releasePartial?: boolean;
   /** On this channel; undefined: every client is offered the release at once. */
   readonly rollout?: Admission['rollout'];
 }
@@ -52,8 +56,8 @@ interface Promoted extends Committed {
  * that were published since.
  *
  * @throws AppError `unknown_version` when no channel offers it; `status_forbids` when it is yanked
- *   anywhere, paused, or retired from the channel; `needs_create`, `prerelease_on_stable`; `older_version`,
- *   `clients_stranded` unless allowed
+ *   anywhere, paused, a draft, or retired from the channel; `needs_create`, `prerelease_on_stable`; `older_version`,
+ *   `clients_stranded`, `release_incomplete` unless allowed
  */
 export async function promoteRelease(deps: WriterDeps, request: PromoteRequest): Promise<Promoted> {
   const { application } = request;
@@ -68,6 +72,11 @@ export async function promoteRelease(deps: WriterDeps, request: PromoteRequest):
     const source = newest ?? own;
     if (source === undefined) throw unknownVersion(application, request.version, channels);
     const admitted = admitToChannel(channels, version, { ...request, channel });
+    refuseDraft(admitted, channel, request.version);
+    const missing = own === undefined ? missingTargets(admitted.expect, source.artifacts) : [];
+    if (missing.length > 0 && request.releasePartial !== true) {
+      throw incomplete(request.version, channel, missing);
+    }
     if (newest?.status === 'paused') {
       throw new AppError(
         'status_forbids',

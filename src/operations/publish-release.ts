@@ -2,19 +2,20 @@ import type { BuiltArtifact } from '../build-output/build-output.ts';
 import { REUSE_AGE_MAX_MS } from '../catalog/artifact-upload.ts';
 import type { Channels } from '../catalog/change.ts';
 import { readApplications, readNewestManifest, readRevision } from '../catalog/read.ts';
-import { type ChannelJson, offerJsonOf } from '../catalog/revision-document.ts';
+import type { ChannelJson } from '../catalog/revision-document.ts';
 import { parseApplicationName, parseChannelName } from '../domain/channel.ts';
 import type { Artifact, Release } from '../domain/release.ts';
 import type { Target } from '../domain/target.ts';
 import { parseRangeBelow, parseVersion } from '../domain/version.ts';
 import { AppError } from '../errors.ts';
-import { type Admission, admitToChannel, withOffer, withRollout } from './channel-rules.ts';
-import { type CommittedRelease, commitRelease } from './commit-release.ts';
-import { type Contribution, mergeRelease } from './merge-release.ts';
+import { type Admission, admitToChannel, offersOf } from './channel-rules.ts';
+import { type CommittedRelease, commitRelease, offeredAlready } from './commit-release.ts';
+import { type Holding, refuseDraftElsewhere } from './draft-rules.ts';
+import { type Contribution, contains, mergeRelease } from './merge-release.ts';
 import { known } from './name-hint.ts';
-import { readFixed } from './read-offered.ts';
+import { planRelease } from './plan-release.ts';
+import { readBase } from './read-base.ts';
 import { refuseRelabelled } from './refuse-relabelled.ts';
-import { refuseStranding } from './refuse-stranding.ts';
 import {
   type HashedArtifact,
   hashArtifacts,
@@ -23,7 +24,7 @@ import {
   withPlannedObjects,
 } from './upload-artifacts.ts';
 
-export interface PublishRequest extends Admission {
+export interface PublishRequest extends Admission, Holding {
   readonly application: string;
   readonly version: string;
   readonly artifacts: readonly BuiltArtifact[];
@@ -57,8 +58,8 @@ export interface PublishResult extends CommittedRelease {
 }
 
 /**
- * Publishes files as a release, or adds them to a release, and offers it on a channel. Artifacts come first, then the
- * manifest, then the catalog revision: clients see only the last step.
+ * Publishes files as a release, or adds them to a release, and offers it on a channel or holds it back. Artifacts come
+ * first, then the manifest, then the catalog revision: clients see only the last step.
  *
  * Publishing the same files again changes nothing. A run that was killed at any point is completed by the next one.
  *
@@ -110,17 +111,20 @@ async function checkArtifacts(
 ): Promise<readonly Artifact[]> {
   const { application, version, channel } = request;
   const newest = await readNewestManifest(deps, application, version);
-  const fixed = await readFixed(deps, request, before, newest);
+  const { base, fixed } = await readBase(deps, request, before, newest);
   const mine = contribution(request, hashed.map(withPlannedObjects), deps);
-  const planned = mergeRelease(newest?.release, fixed, mine);
-  const existing = admitted.offers.find((offer) => offer.version === version);
-  const draft = offerJsonOf(planned, { number: 1, digest: '' });
-  const offer = withRollout(deps, draft, existing, request);
-  const after = withOffer(before, channel, admitted, offer);
-  if (!request.allowStranded && existing === undefined) refuseStranding(after, channel, offer);
-  const named = [newest?.release, ...fixed].flatMap((release) => release?.artifacts ?? []);
+  const release = mergeRelease(base?.release, fixed, mine);
+  const planned = planRelease(deps, request, before, admitted, { release, number: 1, digest: '' });
+  const isOffered = offersOf(before, version).has(channel);
+  if (!isOffered || !fixed.some((release) => contains(release, mine))) {
+    refuseDraftElsewhere(before, version, channel);
+    if (isOffered && request.mode === 'draft') throw offeredAlready(mine, channel);
+  }
+  const named = [base?.release, ...fixed].flatMap((release) => release?.artifacts ?? []);
   await refuseRelabelled(deps, { application, version, hashed, own: named, channels: before });
-  if (existing === undefined) await deps.beforeOffer?.({ before, after });
+  if (planned.kind === 'offer' && !isOffered) {
+    await deps.beforeOffer?.({ before, after: planned.channels });
+  }
   return named;
 }
 
@@ -148,10 +152,11 @@ async function checkApplication(
   );
 }
 
-function contribution(
+/** What a publisher adds to a release. */
+export function contribution(
   request: PublishRequest,
   artifacts: readonly Artifact[],
-  deps: PublishDeps,
+  deps: Pick<PublishDeps, 'clock'>,
 ): Contribution {
   const { application, version, notes, requires, mandatoryFor, provenance } = request;
   return {

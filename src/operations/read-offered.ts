@@ -1,6 +1,7 @@
 import type { Channels, WriterDeps } from '../catalog/change.ts';
 import { type ManifestReference, readManifest } from '../catalog/read.ts';
-import type { Release } from '../domain/release.ts';
+import type { OfferJson } from '../catalog/revision-document.ts';
+import { findArtifact, type Release } from '../domain/release.ts';
 import { AppError, isAppError } from '../errors.ts';
 import { offersOf } from './channel-rules.ts';
 
@@ -13,27 +14,27 @@ interface Named {
 
 /**
  * The manifests that channels offer of a version, by number. Leaves out a corrupt manifest when a sound one followed
- * it, because that one has all of its content. Also leaves it out when the operator allows it with `--skip-corrupt`.
+ * it that has every build of the offer. Also leaves it out when the operator allows it with `--skip-corrupt`.
  *
- * @param newest the number of the newest sound manifest; 0 for none
+ * @param newest the newest sound manifest; undefined for none
  * @throws AppError `document_corrupt`, with the option that allows it
  */
 export async function readOffered(
   deps: WriterDeps,
   { application, version }: Named,
   channels: Channels,
-  newest: number,
+  newest: ManifestReference | undefined,
 ): Promise<readonly ManifestReference[]> {
-  const offered = [...offersOf(channels, version).values()].map(({ manifest }) => manifest);
-  const references = [...new Map(offered.map((manifest) => [manifest.number, manifest])).values()];
+  const offers = [...offersOf(channels, version).values()];
+  const distinct = [...new Map(offers.map((offer) => [offer.manifest.number, offer])).values()];
   const found = await Promise.all(
-    references.map(async (reference) => {
+    distinct.map(async (offer) => {
       try {
-        return await readManifest(deps, application, version, reference);
+        return await readManifest(deps, application, version, offer.manifest);
       } catch (error) {
         if (!isAppError(error, 'document_corrupt')) throw error;
-        const { number } = reference;
-        if (number < newest || deps.skipCorrupt?.includes(number)) return undefined;
+        const { number } = offer.manifest;
+        if (isContinued(offer, newest) || deps.skipCorrupt?.includes(number)) return undefined;
         throw new AppError(
           'document_corrupt',
           `${error.message} This manifest lists the files of ${version}. To make it again from the files of this command alone, add --skip-corrupt ${number}. Then publish the other platforms of ${version} again.`,
@@ -43,6 +44,15 @@ export async function readOffered(
     }),
   );
   return found.filter((reference) => reference !== undefined).sort((a, b) => a.number - b.number);
+}
+
+/** Whether a newer manifest has every build of an offer. A publisher that was interrupted may leave one without. */
+function isContinued(offer: OfferJson, newest: ManifestReference | undefined): boolean {
+  if (newest === undefined || newest.number <= offer.manifest.number) return false;
+  return offer.artifacts.every(
+    ({ os: platform, arch, format }) =>
+      findArtifact(newest.release, { platform, arch, format }) !== undefined,
+  );
 }
 
 /**
@@ -55,7 +65,7 @@ export async function readFixed(
   channels: Channels,
   newest: ManifestReference | undefined,
 ): Promise<readonly Release[]> {
-  const offered = await readOffered(deps, named, channels, newest?.number ?? 0);
+  const offered = await readOffered(deps, named, channels, newest);
   return fixedReleases(offered, named, channels, newest);
 }
 

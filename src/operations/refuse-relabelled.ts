@@ -12,6 +12,8 @@ import { AppError, isAppError } from '../errors.ts';
 /** How many recent releases are compared: left-over files come from recent releases. */
 const RELEASES_SEARCHED_MAX = 50;
 
+type Listed = Pick<OfferJson, 'version' | 'manifest'>;
+
 interface HashedBuild {
   readonly built: BuiltArtifact;
   readonly main: { readonly filename: string; readonly sha256: string };
@@ -53,11 +55,11 @@ export async function refuseRelabelled(deps: WriterDeps, publish: Relabelling): 
   }
 }
 
-/** The offers of other versions, newest first. */
-function recentOffers(channels: Channels, version: string): readonly OfferJson[] {
-  const offers = new Map<string, OfferJson>();
-  for (const channel of Object.values(channels)) {
-    for (const offer of channel.offers) offers.set(offer.version, offer);
+/** The offers and drafts of other versions, newest first. */
+function recentOffers(channels: Channels, version: string): readonly Listed[] {
+  const offers = new Map<string, Listed>();
+  for (const { offers: listed, drafts = [] } of Object.values(channels)) {
+    for (const offer of [...listed, ...drafts]) offers.set(offer.version, offer);
   }
   offers.delete(version);
   return [...offers.values()]
@@ -68,7 +70,7 @@ function recentOffers(channels: Channels, version: string): readonly OfferJson[]
 }
 
 /** Empty for a corrupt manifest: other checks report a corrupt store. */
-async function readArtifacts(deps: WriterDeps, application: string, offer: OfferJson) {
+async function readArtifacts(deps: WriterDeps, application: string, offer: Listed) {
   try {
     return (await readManifest(deps, application, offer.version, offer.manifest)).release.artifacts;
   } catch (error) {

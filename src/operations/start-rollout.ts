@@ -8,6 +8,8 @@ import { AppError } from '../errors.ts';
 export interface RequestedRollout {
   readonly text: string;
   readonly freezeWindows: readonly string[];
+  /** Whether the build tool states it, and not the command. */
+  readonly isFromBuild?: boolean;
 }
 
 /**

@@ -2,6 +2,7 @@ import type { Channels } from '../catalog/change.ts';
 import { type ReaderDeps, readApplications } from '../catalog/read.ts';
 import { channelEntries } from '../catalog/revision-document.ts';
 import { AppError } from '../errors.ts';
+import { channelsDrafting, draftSentence } from './draft-rules.ts';
 import { didYouMean, known } from './name-hint.ts';
 
 /** Errors for an application, a channel or a version that does not exist. */
@@ -23,7 +24,7 @@ export function unknownChannel(application: string, channel: string, channels: C
 }
 
 /**
- * The error for a version that is not listed. It names the channels that list the version or listed it.
+ * The error for a version that is not listed. It names the channels that hold it back, list it or listed it.
  *
  * @param only the channel that should list it; undefined for any channel
  */
@@ -33,6 +34,9 @@ export function unknownVersion(
   channels: Channels,
   only?: string,
 ): AppError {
+  const drafting = channelsDrafting(channels, version).map(([name]) => name);
+  const [draft] = only === undefined ? drafting : drafting.filter((name) => name === only);
+  if (draft !== undefined) return new AppError('status_forbids', draftSentence(version, draft));
   const who =
     only === undefined
       ? `No channel of ${application} lists`
@@ -48,7 +52,11 @@ function elsewhere(channels: Channels, version: string): string {
   }
   const retired = entries.filter(([, channel]) => channel.retired.includes(version));
   if (retired.length > 0) return `It was retired from ${retired.map(([name]) => name).join(', ')}.`;
-  const versions = entries.flatMap(([, { offers }]) => offers.map((offer) => offer.version));
+  const [draft] = channelsDrafting(channels, version)[0] ?? [];
+  if (draft !== undefined) return draftSentence(version, draft);
+  const versions = entries.flatMap(([, { offers, drafts = [] }]) =>
+    [...offers, ...drafts].map((listed) => listed.version),
+  );
   return `${didYouMean(version, [...new Set(versions)])}"slipway releases" lists the versions.`;
 }
 

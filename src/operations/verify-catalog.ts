@@ -103,10 +103,13 @@ async function verifyApplication(
   };
 }
 
-function distinctManifests(revision: Revision | undefined): readonly OfferJson[] {
-  const offers = new Map<string, OfferJson>();
+type NamedManifest = Pick<OfferJson, 'version' | 'manifest'>;
+
+/** Those of offers and drafts. */
+function distinctManifests(revision: Revision | undefined): readonly NamedManifest[] {
+  const offers = new Map<string, NamedManifest>();
   for (const channel of Object.values(revision?.signed.channels ?? {})) {
-    for (const offer of channel.offers) {
+    for (const offer of [...channel.offers, ...(channel.drafts ?? [])]) {
       offers.set(`${offer.version} ${offer.manifest.number}`, offer);
     }
   }

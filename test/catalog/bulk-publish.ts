@@ -24,7 +24,9 @@ export async function bulkPublish(
     const release = releaseOf(application, patch);
     const key = artifactKey(application, String(release.artifacts[0]?.object));
     await world.memory.create(key, new Uint8Array(SIZE));
-    const manifest = await changeManifest(deps, application, release.version, async () => release);
+    const manifest = await changeManifest(deps, application, release.version, async () => release, {
+      catalogRevision: 0,
+    });
     offers.push(offerJsonOf(release, manifest));
     keys.push(key);
   }

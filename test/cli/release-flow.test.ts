@@ -63,6 +63,7 @@ describe('the command line, from publish to retire', () => {
       changed: true,
       newer_version: null,
       rollout: null,
+      draft: null,
       left_behind: [],
       warnings: [],
       created_channel: false,
@@ -166,6 +167,7 @@ describe('the command line, from publish to retire', () => {
       catalog_revision: 4,
       changed: true,
       listed: [{ channel: 'stable', status: 'active', reason: null }],
+      discarded: [],
       clients: expect.any(Array),
       difference: {
         changes: [

@@ -13,8 +13,10 @@ import { openFilesystemStore } from '../../src/object-store/filesystem.ts';
 import { pathOf } from '../../src/object-store/filesystem-names.ts';
 import { createMemoryStore } from '../../src/object-store/memory.ts';
 import type { ObjectStore } from '../../src/object-store/object-store.ts';
+import { changeStatus } from '../../src/operations/change-status.ts';
 import { collectGarbage } from '../../src/operations/collect-garbage.ts';
 import { hashFile } from '../../src/operations/hash-file.ts';
+import { openDraft } from '../../src/operations/open-draft.ts';
 import { systemClock, systemRandomness } from '../../src/system.ts';
 import { observe } from '../reliability/observer.ts';
 import { createFixedClock, createSeededRandomness } from '../support/clock.ts';
@@ -127,6 +129,30 @@ describe('gc', () => {
       { application: 'desktop', objects: [{ size: second.size }], bytes: second.size },
     ]);
     expect(await artifactsIn(memory)).toEqual([expect.stringContaining('First.exe')]);
+  });
+
+  it('keeps the files of a draft, and removes those of a discarded one after a week', async () => {
+    const { clock, memory, gc, ...rest } = await setUp();
+    const parts = { ...rest, store: memory, clock };
+    const held = { mode: 'draft', version: '3.0.0' } as const;
+    await publish(parts, { ...held, artifacts: [second] });
+    clock.advance(30 * DAY_MS);
+    expect((await gc()).results).toMatchObject([{ objects: [] }]);
+    const request = { application: 'desktop', version: '3.0.0', channel: undefined, reason: null };
+    await changeStatus({ ...parts, actor: 'test' }, 'retire', request);
+    clock.advance(6 * DAY_MS);
+    // A publisher that began before the draft was discarded may still use the file.
+    expect((await gc()).results).toMatchObject([{ objects: [] }]);
+    // The same file again: it is in use, under the key of a new upload.
+    await publish(parts, { ...held, artifacts: [second] });
+    clock.advance(2 * DAY_MS);
+    expect((await gc()).results).toMatchObject([{ bytes: second.size }]);
+    await openDraft(
+      { ...parts, actor: 'test' },
+      { application: 'desktop', channel: 'stable', version: '3.0.0', allowPrerelease: false },
+    );
+    const { offers, torn } = await observe(memory, 'desktop', clock.now);
+    expect([[...offers.keys()].sort(), torn]).toEqual([['stable 1.0.0', 'stable 3.0.0'], []]);
   });
 
   it('lists the files to remove in a dry run, and removes nothing', async () => {

@@ -1,14 +1,21 @@
 import { afterAll, expect, it } from 'vitest';
 import type { BuiltArtifact } from '../../src/build-output/build-output.ts';
+import { parseTarget } from '../../src/domain/target.ts';
 import { AppError } from '../../src/errors.ts';
 import { createMemoryStore } from '../../src/object-store/memory.ts';
+import { openDraft } from '../../src/operations/open-draft.ts';
 import type { PublishRequest } from '../../src/operations/publish-release.ts';
 import { createFixedClock, createSeededRandomness } from '../support/clock.ts';
 import { createFaultyStore, failFrom } from '../support/faulty-store.ts';
-import { makeArtifact, makeTemporaryDirectory, publish } from '../support/release.ts';
+import {
+  makeArtifact,
+  makeTemporaryDirectory,
+  type PublisherParts,
+  publish,
+} from '../support/release.ts';
 import { observe } from './observer.ts';
 
-const FAILURES = 100;
+const FAILURES = 140;
 const SEED = 7_041_776;
 const directory = await makeTemporaryDirectory();
 afterAll(() => directory.remove());
@@ -30,6 +37,7 @@ const next: BuiltArtifact = {
   companions: [{ ...blockmap, kind: 'blockmap' }],
 };
 
+const TARGETS = ['windows-x64', 'macos-arm64'].map(parseTarget);
 type Request = Pick<PublishRequest, 'version' | 'artifacts'> & Partial<PublishRequest>;
 
 /** Each scene: the releases published before, and the publish that is interrupted. */
@@ -54,7 +62,36 @@ const SCENES: readonly { name: string; before: readonly Request[]; request: Requ
     before: [{ version: '1.0.0', artifacts: [windows] }],
     request: { version: '2.0.0-beta.1', artifacts: [next], channel: 'beta' },
   },
+  {
+    name: 'a draft, whose file another build replaces',
+    before: [
+      { version: '1.0.0', artifacts: [windows] },
+      { version: '2.0.0', artifacts: [windows], mode: 'draft' },
+    ],
+    request: { version: '2.0.0', artifacts: [next], mode: 'draft' },
+  },
+  {
+    name: 'the last build of a release that waits for it',
+    before: [
+      { version: '1.0.0', artifacts: [windows] },
+      { version: '2.0.0', artifacts: [next], expect: TARGETS },
+    ],
+    request: { version: '2.0.0', artifacts: [mac], expect: TARGETS },
+  },
+  {
+    name: 'a draft that is opened',
+    before: [{ version: '1.0.0', artifacts: [windows, mac], mode: 'draft' }],
+    request: { version: '1.0.0', artifacts: [], mode: 'open' },
+  },
 ];
+
+const perform = (parts: PublisherParts, request: Request) =>
+  request.mode === 'open'
+    ? openDraft(
+        { ...parts, actor: 'test' },
+        { application: 'desktop', channel: 'stable', allowPrerelease: false, ...request },
+      )
+    : publish(parts, request);
 
 async function prepare(scene: (typeof SCENES)[number], seed: number) {
   const clock = createFixedClock();
@@ -73,7 +110,7 @@ it(`a publish killed at ${FAILURES} random steps leaves the old or the new state
     const whole = await prepare(scene, failure);
     const before = await observe(whole.store, 'desktop', whole.clock.now);
     whole.store.forgetCalls();
-    await publish(whole, scene.request);
+    await perform(whole, scene.request);
     const steps = whole.store.total();
     const after = await observe(whole.store, 'desktop', whole.clock.now);
 
@@ -82,7 +119,7 @@ it(`a publish killed at ${FAILURES} random steps leaves the old or the new state
     const repeat = `seed ${SEED}, failure ${failure}: ${scene.name}, step ${step} of ${steps}, ${when} it took effect`;
     const parts = await prepare(scene, failure);
     parts.store.setPlan(failFrom(step, when));
-    const error = await publish(parts, scene.request).then(
+    const error = await perform(parts, scene.request).then(
       ({ announced }) => {
         // Only the change hint was lost, so the publish itself succeeds.
         expect(announced, repeat).toBe(false);
@@ -105,7 +142,7 @@ it(`a publish killed at ${FAILURES} random steps leaves the old or the new state
 
     // Another process runs the same command again.
     const again = { ...parts, randomness: createSeededRandomness(failure + FAILURES) };
-    await publish(again, scene.request);
+    await perform(again, scene.request);
     const completed = await observe(parts.store, 'desktop', parts.clock.now);
     expect(completed.torn, repeat).toEqual([]);
     expect(completed.offers, repeat).toEqual(after.offers);

@@ -40,9 +40,16 @@ export function changeTo(verb: StatusVerb) {
       printJson(terminal, { app: application, version, ...jsonOf(result), ...difference });
       return;
     }
-    const { channels, listed, revision } = result;
+    const { channels, listed, discarded, revision } = result;
     const others = listed.filter((item) => !channels.includes(item.channel));
     const where = `in ${context.place.text} (catalog revision ${revision})`;
+    if (discarded.length > 0) {
+      print(
+        terminal,
+        `Discarded the draft ${version} of ${discarded.join(', ')} ${where}. No client saw it, so the version is free: slipway publish ${version} can begin it again.`,
+      );
+      if (listed.length === 0) return;
+    }
     if (!result.changed) {
       print(terminal, `Nothing to do: ${application} ${version} is ${stateOf(listed)} ${where}.`);
       if (listed.some((item) => reason !== null && item.reason !== reason)) {
@@ -116,12 +123,20 @@ function withdrawalSentences(
   ];
 }
 
-function jsonOf({ channels, revision, changed, listed, clients }: StatusChanged): object {
+function jsonOf({
+  channels,
+  revision,
+  changed,
+  listed,
+  discarded,
+  clients,
+}: StatusChanged): object {
   return {
     channels,
     catalog_revision: revision,
     changed,
     listed,
+    discarded,
     clients: clientsJson(clients),
   };
 }

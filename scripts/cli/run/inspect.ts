@@ -1,4 +1,5 @@
 import { channelEntries } from '../../../src/catalog/revision-document.ts';
+import { type ListedDraft, listDrafts } from '../../../src/operations/list-drafts.ts';
 import {
   listReleases,
   readCatalog,
@@ -7,6 +8,7 @@ import {
 } from '../../../src/operations/list-releases.ts';
 import { type HistoryEntry, readHistory } from '../../../src/operations/read-history.ts';
 import { openContext } from '../context.ts';
+import { draftJson, waitsFor } from '../draft-report.ts';
 import { printHistory } from '../history-report.ts';
 import {
   alignColumns,
@@ -30,18 +32,20 @@ export async function releases(terminal: Terminal, options: InspectOptions): Pro
   const application = options.app ?? context.config.defaultApplication;
   const revision = await readCatalog(context, application, options.at);
   const listed = listReleases(revision.signed);
+  const drafts = listDrafts(revision.signed);
   if (options.json) {
     const items = listed.map(({ channel, offer }) => ({ channel, ...offer }));
     printJson(terminal, {
       app: application,
       catalog_revision: revision.signed.revision,
       releases: items,
+      drafts: drafts.map(draftJson),
     });
     return;
   }
   const where = context.place.text;
   const now = context.clock.now();
-  if (listed.length === 0)
+  if (listed.length === 0 && drafts.length === 0)
     print(terminal, `No channel of ${application} in ${where} lists a release.`);
   else {
     print(
@@ -51,17 +55,32 @@ export async function releases(terminal: Terminal, options: InspectOptions): Pro
     printTable(
       terminal,
       ['version', 'channel', 'status', 'offered to', 'released', 'platforms', 'reason'],
-      listed.map(({ channel, offer }) => [
-        offer.version,
-        channel,
-        offer.status,
-        offeredTo(offer, now),
-        formatTime(offer.released_at),
-        [...new Set(offer.artifacts.map(({ os, arch }) => `${os}-${arch}`))].sort().join(' '),
-        offer.reason ?? '',
-      ]),
+      [
+        ...drafts.map((item) => [
+          item.draft.version,
+          item.channel,
+          'draft',
+          'no client',
+          '',
+          platformsOf(item.draft),
+          waitsFor(item),
+        ]),
+        ...listed.map(({ channel, offer }) => [
+          offer.version,
+          channel,
+          offer.status,
+          offeredTo(offer, now),
+          formatTime(offer.released_at),
+          platformsOf(offer),
+          offer.reason ?? '',
+        ]),
+      ],
     );
   }
+}
+
+function platformsOf({ artifacts }: Pick<ListedDraft['draft'], 'artifacts'>): string {
+  return [...new Set(artifacts.map(({ os, arch }) => `${os}-${arch}`))].sort().join(' ');
 }
 
 export async function channels(terminal: Terminal, options: InspectOptions): Promise<void> {
@@ -110,7 +129,7 @@ export async function show(
 ): Promise<void> {
   const context = await openContext(terminal);
   const application = options.app ?? context.config.defaultApplication;
-  const { release, manifest, listed } = await showRelease(
+  const { release, manifest, listed, drafts } = await showRelease(
     context,
     application,
     version,
@@ -130,6 +149,7 @@ export async function show(
       manifest,
       release: releaseJsonOf(release),
       offers,
+      drafts: drafts.map(draftJson),
     });
     return;
   }
@@ -140,8 +160,9 @@ export async function show(
     return `${channel} (${offer.status}${to})`;
   };
   const facts = [
-    ['released', formatTime(release.releasedAt)],
+    ['released', listed.length === 0 ? '' : formatTime(release.releasedAt)],
     ['channels', listed.map(offerText).join(', ')],
+    ...drafts.map((item) => ['draft', `${item.channel}: it ${waitsFor(item)}`]),
     ['requires', release.requires ?? 'nothing'],
     ['mandatory', release.mandatoryFor === null ? 'for no version' : `for ${release.mandatoryFor}`],
     ['commit', release.provenance.commit ?? ''],

@@ -17,6 +17,7 @@ interface PromoteOptions extends ChangeOptions {
   readonly allowPrerelease: boolean;
   readonly allowOlder: boolean;
   readonly allowStranded: boolean;
+  readonly releasePartial: boolean;
   readonly rollout?: string;
   readonly freezeWindow?: readonly string[];
 }
@@ -28,8 +29,9 @@ export async function promote(
 ): Promise<void> {
   const context = await openContext(terminal);
   const application = options.app ?? context.config.defaultApplication;
-  const { to, create, allowPrerelease, allowOlder, allowStranded } = options;
-  const promoted = await runWithConsent(terminal, { allowOlder, allowStranded }, async (given) => {
+  const { to, create, allowPrerelease, allowOlder, allowStranded, releasePartial } = options;
+  const allowed = { allowOlder, allowStranded, releasePartial };
+  const promoted = await runWithConsent(terminal, allowed, async (given) => {
     const rollout = requestedRollout(options);
     const request = { application, version, to, create, allowPrerelease, rollout, ...given };
     await requireConsent(terminal, async () => {

@@ -1,36 +1,22 @@
 import { readBuildOutput } from '../../../src/build-output/read-build-output.ts';
 import { parseChannelName } from '../../../src/domain/channel.ts';
-import type { Target } from '../../../src/domain/target.ts';
 import { AppError } from '../../../src/errors.ts';
 import { offersReleases } from '../../../src/operations/channel-rules.ts';
 import type { ChannelStates } from '../../../src/operations/compare-channels.ts';
 import { type PublishRequest, publishRelease } from '../../../src/operations/publish-release.ts';
 import type { PublishProgress } from '../../../src/operations/upload-artifacts.ts';
-import type { ChangeOptions } from '../arguments.ts';
 import { requireConsent, runWithConsent } from '../consent.ts';
 import { openContext } from '../context.ts';
 import { differenceJson, printDifference } from '../difference-report.ts';
 import { readNotesFiles } from '../notes-files.ts';
 import { printJson } from '../output.ts';
 import { createProgress, type Progress } from '../progress.ts';
+import type { PublishOptions } from '../publish-options.ts';
 import { printPublished, reportJson } from '../publish-report.ts';
 import { requestedRollout, statedRollout } from '../rollout-report.ts';
 import type { Terminal } from '../terminal.ts';
 import { wideQuestion } from '../wide-change.ts';
-
-interface PublishOptions extends ChangeOptions {
-  readonly app?: string;
-  readonly channel: string;
-  readonly create: boolean;
-  readonly allowPrerelease: boolean;
-  readonly allowStranded: boolean;
-  readonly notesFile?: readonly string[];
-  readonly requires?: string;
-  readonly mandatoryFor?: string;
-  readonly endNative?: readonly Target[];
-  readonly rollout?: string;
-  readonly freezeWindow?: readonly string[];
-}
+import { openDraft } from './open-draft.ts';
 
 export async function publish(
   terminal: Terminal,
@@ -38,7 +24,13 @@ export async function publish(
   paths: string[],
   options: PublishOptions,
 ): Promise<void> {
+  if (paths.length === 0) return openDraft(terminal, version, options);
   for (const argument of paths) refuseMistyped(argument);
+  if (options.draft && options.releasePartial) {
+    const why =
+      'Give --draft to hold the release back, or --release-partial to offer it, not both.';
+    throw new AppError('invalid_request', why);
+  }
   const context = await openContext(terminal, { mayBeNew: true });
   const isNew = !(await context.hasStore());
   if (terminal.session !== undefined) terminal.session.lacksStore = isNew && !options.create;
@@ -61,6 +53,9 @@ export async function publish(
     endsNative: options.endNative ?? [],
     provenance: context.provenance,
     rollout: requestedRollout(options) ?? statedRollout(build.staged),
+    mode: options.draft ? ('draft' as const) : ('offer' as const),
+    expect: options.expect?.flat(),
+    releasePartial: options.releasePartial,
   };
   const deps = {
     ...context,
@@ -83,7 +78,8 @@ export async function publish(
       return;
     }
     const { config, place } = context;
-    const report = { ...result, place: place.text, isNewStore: isNew, config, now };
+    const expected = request.expect ?? [];
+    const report = { ...result, place: place.text, isNewStore: isNew, expected, config, now };
     printPublished(terminal, report, build);
     printDifference(terminal, result, now);
   } finally {

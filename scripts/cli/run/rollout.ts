@@ -7,6 +7,7 @@ import {
   type RolloutAction,
   type RolloutChanged,
 } from '../../../src/operations/change-rollout.ts';
+import { draftSentence } from '../../../src/operations/draft-rules.ts';
 import { showRelease } from '../../../src/operations/list-releases.ts';
 import type { ChangeOptions } from '../arguments.ts';
 import { requireConsent } from '../consent.ts';
@@ -153,10 +154,14 @@ async function showRollout(
   version: string,
   { channel, json }: RolloutOptions,
 ): Promise<void> {
-  const { listed } = await showRelease(context, application, version);
+  const { listed, drafts } = await showRelease(context, application, version);
   const only = channel === undefined ? undefined : parseChannelName(channel);
   const shown = listed.filter((item) => only === undefined || item.channel === only);
   if (shown.length === 0) {
+    const draft = drafts.find((item) => only === undefined || item.channel === only);
+    if (draft !== undefined) {
+      throw new AppError('status_forbids', draftSentence(version, draft.channel));
+    }
     const names = listed.map((item) => item.channel).join(', ');
     throw new AppError(
       'unknown_channel',

@@ -1,0 +1,65 @@
+import type { BuildOutput } from '../../../src/build-output/build-output.ts';
+import { AppError } from '../../../src/errors.ts';
+import { offersReleases } from '../../../src/operations/channel-rules.ts';
+import { openDraft as open } from '../../../src/operations/open-draft.ts';
+import { requireConsent, runWithConsent } from '../consent.ts';
+import { openContext } from '../context.ts';
+import { differenceJson, printDifference } from '../difference-report.ts';
+import { printJson } from '../output.ts';
+import type { PublishOptions } from '../publish-options.ts';
+import { printPublished, reportJson } from '../publish-report.ts';
+import { requestedRollout } from '../rollout-report.ts';
+import type { Terminal } from '../terminal.ts';
+import { wideQuestion } from '../wide-change.ts';
+
+const NO_BUILD: BuildOutput = { artifacts: [], skipped: [], staged: null };
+
+/** `slipway publish VERSION` without paths: offers the draft of the version. */
+export async function openDraft(
+  terminal: Terminal,
+  version: string,
+  options: PublishOptions,
+): Promise<void> {
+  refuseWithoutFiles(version, options);
+  const context = await openContext(terminal);
+  const { channel, allowPrerelease, allowStranded, releasePartial } = options;
+  const application = options.app ?? context.config.defaultApplication;
+  const expect = options.expect?.flat();
+  const allowed = { allowStranded, releasePartial };
+  const result = await runWithConsent(terminal, allowed, async (given) => {
+    const rollout = requestedRollout(options);
+    const asked = { application, version, channel, allowPrerelease, rollout, expect, ...given };
+    await requireConsent(terminal, async () => {
+      const would = await open({ ...context, ...context.rehearse() }, asked);
+      const isWide = would.changed && would.rollout === undefined;
+      if (!isWide || !offersReleases(would.before, would.channel)) return undefined;
+      const about = { version, channels: [would.channel] };
+      return wideQuestion(`Opening the draft ${version}`, would, about, context.clock.now());
+    });
+    return open(context, asked);
+  });
+  const now = context.clock.now();
+  if (options.json) {
+    return printJson(terminal, { ...reportJson(result, NO_BUILD), ...differenceJson(result, now) });
+  }
+  const facts = { place: context.place.text, isNewStore: false, config: context.config, now };
+  printPublished(terminal, { ...result, ...facts, expected: expect ?? [] }, NO_BUILD);
+  printDifference(terminal, result, now);
+}
+
+/** @throws AppError `invalid_request` for an option that says something about files */
+function refuseWithoutFiles(version: string, options: PublishOptions): void {
+  const given = [
+    options.draft && '--draft',
+    options.create && '--create',
+    options.notesFile !== undefined && '--notes-file',
+    options.requires !== undefined && '--requires',
+    options.mandatoryFor !== undefined && '--mandatory-for',
+    options.endNative !== undefined && '--end-native',
+  ].find((option) => option !== false);
+  if (given === undefined) return;
+  throw new AppError(
+    'invalid_request',
+    `${given} needs files to publish. Name them: slipway publish ${version} dist ${given}. Without files, slipway publish ${version} opens the draft.`,
+  );
+}

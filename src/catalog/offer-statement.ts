@@ -1,0 +1,36 @@
+import { z } from 'zod';
+import { SIGNATURE_SCHEMES } from '../domain/signature.ts';
+import { digestSchema } from '../sequence/envelope.ts';
+import {
+  archSchema,
+  endsNativeSchema,
+  formatSchema,
+  minimumOsVersionSchema,
+  platformSchema,
+  rangeSchema,
+  timeSchema,
+  versionSchema,
+} from './manifest-document.ts';
+
+/** What an offer and a draft state about a release: its manifest, and a copy of what a decision needs. */
+export const offerStatementSchema = z.object({
+  version: versionSchema,
+  manifest: z
+    .object({ number: z.number().int().positive(), digest: digestSchema })
+    .describe('The number of the manifest of the version, and the digest it must have.'),
+  released_at: timeSchema,
+  requires: rangeSchema,
+  mandatory_for: rangeSchema,
+  ends_native: endsNativeSchema,
+  artifacts: z
+    .array(
+      z.object({
+        os: platformSchema,
+        arch: archSchema,
+        format: formatSchema,
+        minimum_os_version: minimumOsVersionSchema.optional(),
+        signature_schemes: z.array(z.enum(SIGNATURE_SCHEMES)).optional(),
+      }),
+    )
+    .describe('Copied from the manifest: the fields that choosing an artifact needs.'),
+});

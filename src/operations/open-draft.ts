@@ -1,0 +1,45 @@
+import type { WriterDeps } from '../catalog/change.ts';
+import { readManifest } from '../catalog/read.ts';
+import { parseApplicationName, parseChannelName } from '../domain/channel.ts';
+import { parseVersion } from '../domain/version.ts';
+import { type Admission, admitToChannel } from './channel-rules.ts';
+import { commitRelease } from './commit-release.ts';
+import { draftIn, type Holding } from './draft-rules.ts';
+import { readCatalog } from './list-releases.ts';
+import { planRelease } from './plan-release.ts';
+import { contribution, type PublishResult } from './publish-release.ts';
+
+interface OpenRequest
+  extends Omit<Admission, 'create'>,
+    Pick<Holding, 'expect' | 'releasePartial'> {
+  readonly version: string;
+}
+
+/**
+ * Offers a draft, with the files that it has. Its rollout starts now. Opening it again changes nothing.
+ *
+ * @throws AppError `unknown_application`, `unknown_version` when there is no draft; `release_incomplete` when expected
+ *   targets have no build; what publishing its files throws
+ */
+export async function openDraft(deps: WriterDeps, request: OpenRequest): Promise<PublishResult> {
+  const application = parseApplicationName(request.application);
+  const channel = parseChannelName(request.channel);
+  const version = parseVersion(request.version);
+  const opening = { ...request, application, channel, create: false, mode: 'open' as const };
+  const { signed } = await readCatalog(deps, application);
+  const state = Object.hasOwn(signed.channels, channel) ? signed.channels[channel] : undefined;
+  const draft = state && draftIn(state, request.version);
+  if (draft !== undefined) {
+    // All checks come before the first write. The commit repeats them on the newest state.
+    const admitted = admitToChannel(signed.channels, version, opening);
+    const held = await readManifest(deps, application, request.version, draft.manifest);
+    planRelease(deps, opening, signed.channels, admitted, held);
+  }
+  const provenance = { commit: null, buildUrl: null };
+  const mine = contribution({ ...opening, artifacts: [], provenance }, [], deps);
+  const committed = await commitRelease(deps, version, opening, mine, {
+    isListed: true,
+    ensureInTime: () => undefined,
+  });
+  return { application, version: request.version, channel, ...committed, artifacts: [] };
+}
