@@ -28,6 +28,7 @@ import type { Log } from './log.ts';
 import type { ConformingStore } from './object-store/conforming-store.ts';
 import { createDownloadLinks } from './object-store/download-links.ts';
 import type { ObjectStore } from './object-store/object-store.ts';
+import { createExplainer } from './operations/explain-live.ts';
 import type { Status } from './status/status.ts';
 import { countProcessors, readProcessLimits } from './system.ts';
 import type { Usage } from './usage/usage.ts';
@@ -120,6 +121,7 @@ export async function buildApp(deps: AppDeps): Promise<BuiltApp> {
     clock,
     status,
     links: createDownloadLinks({ store, clock }),
+    explain: createExplainer({ store, catalog, clock, tiers: config.accounts.tiers }),
     files: signer === undefined ? undefined : { store, clock, verifyLink: signer.verify },
   });
   const { identity, usage } = parts;
@@ -183,6 +185,7 @@ type AreaDeps = Pick<
   | 'clock'
   | 'status'
   | 'links'
+  | 'explain'
   | 'files'
   | 'usage'
   | 'contact'

@@ -1,5 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { parseApplicationName } from '../../src/domain/channel.ts';
+import { parseRevisionReference } from '../../src/domain/revision-reference.ts';
 import { parseClientVersion, versionText } from '../../src/domain/version.ts';
 
 /** Arguments and options of several commands. */
@@ -8,13 +9,6 @@ import { parseClientVersion, versionText } from '../../src/domain/version.ts';
 export function parseCount(text: string): number {
   if (/^[1-9]\d{0,9}$/.test(text)) return Number(text);
   throw new InvalidArgumentError('It must be a whole number from 1, of at most ten digits.');
-}
-
-export function parseRevision(text: string): number {
-  if (/^[1-9]\d{0,9}$/.test(text)) return Number(text);
-  throw new InvalidArgumentError(
-    'It must be the number of a catalog revision; "slipway history" lists them.',
-  );
 }
 
 /**
@@ -52,6 +46,15 @@ export function addApplicationOption(
   what = 'the application (default: DEFAULT_APP)',
 ) {
   return command.option('--app <name>', what, parseApplicationName);
+}
+
+/** For commands that show an earlier state. */
+export function addAtOption(command: Command): Command {
+  return command.option(
+    '--at <revision|time>',
+    'the state at an earlier catalog revision, a number from "slipway history", or at a time such as 2026-11-22T10:00:00Z (default: now)',
+    parseRevisionReference,
+  );
 }
 
 export function addJsonOption(command: Command): Command {

@@ -1,10 +1,10 @@
 import type { Command } from 'commander';
 import {
   addApplicationOption,
+  addAtOption,
   addJsonOption,
   addVersionArgument,
   parseCount,
-  parseRevision,
 } from './arguments.ts';
 import { type Description, describeCommand } from './description.ts';
 import type { Runner } from './runner.ts';
@@ -20,7 +20,7 @@ export function addInspectCommands(program: Command, run: Runner): void {
     summary: 'list the releases on every channel',
     does: 'Lists every release of an application with its channel, status, platforms and reason.',
     effect: READS,
-    examples: ['releases', 'releases --app desktop --at 12'],
+    examples: ['releases', 'releases --app desktop --at 12', 'releases --at 2026-11-22T10:00:00Z'],
   }).action(run(async () => (await load()).releases));
   inspectCommand(program, 'channels', {
     summary: 'list the channels',
@@ -53,11 +53,6 @@ export function addInspectCommands(program: Command, run: Runner): void {
 }
 
 function inspectCommand(program: Command, name: string, description: Description): Command {
-  return addJsonOption(
-    addApplicationOption(describeCommand(program.command(name), description)).option(
-      '--at <revision>',
-      'show this catalog revision, a number from "slipway history" (default: the newest)',
-      parseRevision,
-    ),
-  );
+  const command = describeCommand(program.command(name), description);
+  return addJsonOption(addAtOption(addApplicationOption(command)));
 }

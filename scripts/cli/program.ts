@@ -4,6 +4,7 @@ import { Command, Help } from 'commander';
 import { addAccountCommands } from './account-commands.ts';
 import { RepeatableOption } from './arguments.ts';
 import { addContactCommands } from './contact-commands.ts';
+import { addExplainCommands } from './explain-commands.ts';
 import { addInspectCommands } from './inspect-commands.ts';
 import { addMaintainCommands } from './maintain-commands.ts';
 import { addPublishCommands } from './publish-commands.ts';
@@ -18,6 +19,7 @@ export function createProgram(terminal: Terminal, run: Runner): Command {
   addPublishCommands(program, run);
   addWithdrawCommands(program, run);
   addInspectCommands(program, run);
+  addExplainCommands(program, run);
   addStatsCommand(program, run);
   addMaintainCommands(program, run);
   addAccountCommands(program, run);
@@ -27,14 +29,17 @@ export function createProgram(terminal: Terminal, run: Runner): Command {
 }
 
 function createRoot({ stdout, stderr }: Terminal): Command {
-  return new Command('slipway')
-    .version(readVersion(), '-v, --version', 'print the version')
-    .description(
-      'Publishes desktop releases to an object store, and manages releases, accounts and messages.',
-    )
-    .addHelpText(
-      'after',
-      `
+  return (
+    new Command('slipway')
+      .version(readVersion(), '-v, --version', 'print the version')
+      // The --version of a command is that of a client.
+      .enablePositionalOptions()
+      .description(
+        'Publishes desktop releases to an object store, and manages releases, accounts and messages.',
+      )
+      .addHelpText(
+        'after',
+        `
 Settings are environment variables, also from a .env file: OBJECT_STORE, DATA_DIR, S3_BUCKET and more; docs/operations/settings.md lists them.
 Exit codes: 0 done, 1 failed, 2 wrong usage or settings, 3 refused (nothing changed), 4 outcome unknown (run the command again), 130 interrupted.
 
@@ -42,21 +47,22 @@ Examples:
   slipway publish 1.4.0 dist --create
   slipway yank 1.4.0 --dry-run
   slipway help publish`,
-    )
-    .showHelpAfterError('(add --help for the options)')
-    .configureHelp({
-      // Leaves out "(default: false)" of switches.
-      optionDescription: (option) =>
-        option.defaultValue === false
-          ? option.description
-          : Help.prototype.optionDescription(option),
-    })
-    .configureOutput({
-      writeOut: (text) => void stdout.write(text),
-      writeErr: (text) => void stderr.write(text),
-      outputError: (text, write) => write(`${text}${hintFor(text)}`),
-    })
-    .exitOverride();
+      )
+      .showHelpAfterError('(add --help for the options)')
+      .configureHelp({
+        // Leaves out "(default: false)" of switches.
+        optionDescription: (option) =>
+          option.defaultValue === false
+            ? option.description
+            : Help.prototype.optionDescription(option),
+      })
+      .configureOutput({
+        writeOut: (text) => void stdout.write(text),
+        writeErr: (text) => void stderr.write(text),
+        outputError: (text, write) => write(`${text}${hintFor(text)}`),
+      })
+      .exitOverride()
+  );
 }
 
 /** A hint for arguments that should be options. */

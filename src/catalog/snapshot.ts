@@ -75,7 +75,14 @@ function isSame(a: ReadonlySet<string>, b: ReadonlySet<string>): boolean {
 
 /** What clients of each channel see. */
 export function viewsOf(channels: RevisionJson['channels']): ReadonlyMap<string, ChannelView> {
-  return runAtOnce(createViewsInSteps(runAtOnce(channelsInSteps({ channels }))));
+  return runAtOnce(viewsInSteps(channels));
+}
+
+/** Like {@link viewsOf}, in steps, for a process that answers requests. */
+export function* viewsInSteps(
+  channels: RevisionJson['channels'],
+): Steps<ReadonlyMap<string, ChannelView>> {
+  return yield* createViewsInSteps(yield* channelsInSteps({ channels }));
 }
 
 function* createViewsInSteps(

@@ -104,7 +104,7 @@ export const accountSettings = {
   TIERS: optional(tierTable, 'What each tier opens. See [tiers](../accounts.md#tiers)', {
     otherwise: 'the tiers `free` and `pro`',
     example:
-      '{"free":["developer_keys"],"pro":["developer_keys","analytics","channel:desktop/insider"]}',
+      '{"free":["developer_keys"],"pro":["developer_keys","analytics","explain","channel:desktop/insider"]}',
   }),
   BILLING_PORTAL_URL: optional(httpUrl, 'Where `POST /api/v1/portal/session` sends customers', {
     example: 'https://billing.example.com/enter',

@@ -19,7 +19,7 @@ type Obstacle =
 export type Reason = 'offer' | 'up_to_date' | 'no_release' | 'not_entitled' | Obstacle;
 
 /** `no_native_build`: the machine keeps its native builds, and the release has none for it yet. */
-type Outcome = 'offer' | 'no_native_build' | Obstacle;
+export type Outcome = 'offer' | 'no_native_build' | Obstacle;
 
 /** An offer that was considered, and the result. */
 interface Step {
@@ -96,7 +96,10 @@ export function decideUpdate(query: UpdateQuery, channel: ChannelView, now: numb
  * Whether the client may get a version older than its own. A client that asks for it gets what a new installation of
  * the channel gets; but no client leaves a release that the channel lists, even when the release is paused or held.
  */
-function mayGoBack({ allowDowngrade, currentVersion }: UpdateQuery, channel: ChannelView): boolean {
+export function mayGoBack(
+  { allowDowngrade, currentVersion }: UpdateQuery,
+  channel: ChannelView,
+): boolean {
   if (!allowDowngrade || !channel.allowsDowngrade || currentVersion === null) return false;
   const version = versionText(currentVersion);
   const offer = channel.offerOf(version);
@@ -112,7 +115,7 @@ function reasonOf(path: readonly Step[]): Exclude<Reason, 'offer'> {
 }
 
 /** Decides which native builds the client could have installed before. */
-function takesOf(query: MachineQuery): (artifact: OfferedArtifact) => boolean {
+export function takesOf(query: MachineQuery): (artifact: OfferedArtifact) => boolean {
   // When the architecture is unknown, a download button gives the build for the usual one.
   if (query.arch === null && query.purpose === 'download') return () => false;
   return (artifact) => suits(artifact, query);
@@ -126,11 +129,7 @@ function judgeOffer(
   isReached: (rollout: Rollout) => boolean,
 ): OfferedArtifact | Obstacle {
   if ('refused' in choice) return choice.refused;
-  if (offer.requires !== null && query.purpose === 'update') {
-    // Without its version it is unknown whether the client meets the requirement.
-    const admitted = query.currentVersion !== null && inRange(query.currentVersion, offer.requires);
-    if (!admitted) return 'must_step_through';
-  }
+  if (!meetsRequirement(offer, query)) return 'must_step_through';
   if (offer.status !== 'active') return 'paused';
   const isHeld = offer.rollout !== null && !isReached(offer.rollout);
   return isHeld ? 'held_by_rollout' : choice.artifact;
@@ -147,14 +146,22 @@ function chooserFor(query: UpdateQuery): (offer: Offer) => Choice {
   };
 }
 
+/** Whether the client may jump straight to the release. */
+export function meetsRequirement({ requires }: Offer, query: UpdateQuery): boolean {
+  if (requires === null || query.purpose !== 'update') return true;
+  // Without its version it is unknown whether the client meets the requirement.
+  return query.currentVersion !== null && inRange(query.currentVersion, requires);
+}
+
 /** Whether a rollout has reached the client: it hashes the client's id once, for all releases. */
-function reachedBy(
-  { application, installationId, isManual }: UpdateQuery,
-  { givesEarlyAccess }: ChannelView,
+export function reachedBy(
+  query: UpdateQuery,
+  channel: ChannelView,
   now: number,
 ): (rollout: Rollout) => boolean {
+  const { application, installationId } = query;
   let installation: number | null = null;
-  const isEarly = isManual && givesEarlyAccess;
+  const isEarly = hasEarlyAccess(query, channel);
   return (rollout) => {
     if (isEarly && shareAt(rollout.ramp, now) > NO_CLIENTS) return true;
     if (installationId !== null) installation ??= installationHash(application, installationId);
@@ -162,7 +169,15 @@ function reachedBy(
   };
 }
 
-function isNewer(offer: Offer, query: UpdateQuery): boolean {
+/** Whether the client gets a release before its rollout reaches the installation, unless the share is 0 %. */
+export function hasEarlyAccess(
+  { isManual }: UpdateQuery,
+  { givesEarlyAccess }: ChannelView,
+): boolean {
+  return isManual && givesEarlyAccess;
+}
+
+export function isNewer(offer: Offer, query: UpdateQuery): boolean {
   return query.currentVersion === null || compareVersions(offer.version, query.currentVersion) > 0;
 }
 

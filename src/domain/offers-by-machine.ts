@@ -13,7 +13,7 @@ import { PROCESSOR_ARCHES } from './target.ts';
 /** The offers of a channel by machine, so that a decision does not search the whole list. */
 
 /** The offers of a channel with an artifact that runs on one platform and architecture. */
-interface MachineOffers {
+export interface MachineOffers {
   readonly platform: Platform;
   /** Newest first. */
   readonly offers: readonly Offer[];
@@ -138,19 +138,33 @@ export function nextWhole(
   return next;
 }
 
-/** The jumps of the architecture for which the offer lacks a native build and an older offer has one. */
 function findMissing(
-  { platform, offers, nativesBefore, mayHave }: MachineOffers,
+  machine: MachineOffers,
   index: number,
   takes: (artifact: OfferedArtifact) => boolean,
 ): Jumps | undefined {
+  const arch = findMissingArch(machine, index, takes);
+  return arch === undefined ? undefined : machine.mayHave.get(arch);
+}
+
+/**
+ * The architecture for which the offer lacks a native build and an older offer has one; undefined when it leaves no
+ * machine behind.
+ *
+ * @param takes as for {@link nextWhole}
+ */
+export function findMissingArch(
+  { platform, offers, nativesBefore, mayHave }: MachineOffers,
+  index: number,
+  takes: (artifact: OfferedArtifact) => boolean,
+): Arch | undefined {
   if (mayHave.size === 0) return undefined;
-  for (const [arch, jumps] of mayHave) {
+  for (const arch of mayHave.keys()) {
     if (nativesBefore[index]?.get(arch)?.some(takes) !== true) continue;
     const isBuilt = offers[index]?.artifacts.some(
       (build) => build.platform === platform && isNativeOn(arch, build) && takes(build),
     );
-    if (isBuilt !== true) return jumps;
+    if (isBuilt !== true) return arch;
   }
   return undefined;
 }

@@ -1,4 +1,3 @@
-import { DateTime } from 'luxon';
 import { AppError } from '../errors.ts';
 import { type FreezeWindow, freezeAt, parseFreezeWindow } from './freeze-window.ts';
 import { ALL_CLIENTS, NO_CLIENTS, type Share } from './rollout.ts';
@@ -9,6 +8,7 @@ import {
   runningMs,
   STEPS_MAX,
 } from './rollout-plan.ts';
+import { parseZonedTime } from './zoned-time.ts';
 
 /** What publishers write: percentages, plans and freeze windows. */
 
@@ -122,11 +122,8 @@ function parseTime(
   if (count !== undefined && unitMs !== undefined) {
     return { at: undefined, afterMs: Number(count) * unitMs };
   }
-  // Without a zone, the time would mean another moment on another machine.
-  const isAbsolute = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2})?(Z|[+-]\d{2}:\d{2})$/.test(text);
-  // Unlike Date.parse, it knows that there is no 30th of February.
-  const at = isAbsolute ? DateTime.fromISO(text).toMillis() : Number.NaN;
-  return Number.isNaN(at) ? undefined : { at, afterMs: runningUntil(at) };
+  const at = parseZonedTime(text);
+  return at === undefined ? undefined : { at, afterMs: runningUntil(at) };
 }
 
 function refuseDisorder(steps: readonly WrittenStep[]): void {

@@ -43,7 +43,7 @@ export function lastShare({ ramp }: Rollout): Share {
 }
 
 /** When the share first is at least this one; infinite when the ramp does not lead there. */
-function reachedAt({ points, isLinear }: Ramp, share: Share): number {
+export function reachedAt({ points, isLinear }: Ramp, share: Share): number {
   const index = points.findIndex((point) => point.share >= share);
   const [from, to] = [points[index - 1], points[index]];
   if (to === undefined) return Number.POSITIVE_INFINITY;

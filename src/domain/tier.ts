@@ -10,7 +10,7 @@ import {
 /** Tiers of accounts: which channels and features each tier opens. */
 
 /** What only some tiers may do. */
-const FEATURES = ['developer_keys', 'analytics'] as const;
+const FEATURES = ['developer_keys', 'analytics', 'explain'] as const;
 export type Feature = (typeof FEATURES)[number];
 
 /**
@@ -141,8 +141,11 @@ function refuse(why: string): AppError {
   return new AppError('invalid_configuration', why);
 }
 
-/** Used without a table: every account may create developer keys, and only `pro` may read analytics. */
+/**
+ * Used without a table: every account may create developer keys. Only `pro` may read analytics, and have decisions
+ * explained: both show what publishers plan and why they withdrew releases.
+ */
 export const DEFAULT_TIERS: TierTable = createTierTable([
   { name: 'free', opens: ['developer_keys'] },
-  { name: 'pro', opens: ['developer_keys', 'analytics'] },
+  { name: 'pro', opens: ['developer_keys', 'analytics', 'explain'] },
 ]);

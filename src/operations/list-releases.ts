@@ -52,16 +52,17 @@ interface ShownRelease {
 /**
  * Reads a release from its newest listed manifest, with the channels that list it or hold it back.
  *
+ * @param at the revision to look in; undefined: the newest
  * @throws AppError `unknown_version`, `document_corrupt`
  */
 export async function showRelease(
   deps: ReaderDeps,
   application: string,
   version: string,
-  at?: number,
+  at?: Revision,
 ): Promise<ShownRelease> {
   parseVersion(version);
-  const revision = await readCatalog(deps, application, at);
+  const revision = at ?? (await readCatalog(deps, application));
   const listed = listReleases(revision.signed).filter(({ offer }) => offer.version === version);
   const drafts = listDrafts(revision.signed).filter(({ draft }) => draft.version === version);
   const newest = [...listed.map(({ offer }) => offer), ...drafts.map(({ draft }) => draft)]

@@ -43,6 +43,7 @@ export const electron: FeedProtocol = {
   // The zip decides whether a release is offered; the feed lists the dmg beside it.
   formatsFor: (platform) => (platform === 'macos' ? ['zip'] : FORMATS_BY_PLATFORM[platform]),
   signatureScheme: null,
+  osGate: 'client',
   parseRequest,
   parseFilePath,
   renderListing,
@@ -82,7 +83,7 @@ function parseRequest(request: ProtocolRequest): Question | undefined {
       platform,
       arch: archFrom(platform, match?.[4], query.arch),
       formats: electron.formatsFor(platform),
-      osGate: 'client',
+      osGate: electron.osGate,
       ...commonFields(request),
       purpose: 'update',
       signatureScheme: electron.signatureScheme,

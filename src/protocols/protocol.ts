@@ -51,6 +51,8 @@ interface Dialect {
   formatsFor(platform: Platform): readonly Format[];
   /** A signature that an artifact must have; null: none. */
   readonly signatureScheme: UpdateQuery['signatureScheme'];
+  /** Which side compares versions of the system. */
+  readonly osGate: UpdateQuery['osGate'];
   /**
    * Parses a request for one of the dialect's documents; undefined when the path names none of them.
    *

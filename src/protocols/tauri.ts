@@ -29,6 +29,7 @@ export const tauri: PollProtocol = {
   varyHeaders: [],
   formatsFor: (platform) => FORMATS_BY_PLATFORM[platform],
   signatureScheme: MINISIGN,
+  osGate: 'server',
   parseRequest,
   renderOffer,
   renderNoUpdate: () => NO_CONTENT,
@@ -73,7 +74,7 @@ function parseRequest(request: ProtocolRequest): Question | undefined {
       formats: NOT_STATED.has(bundleType.toLowerCase())
         ? FORMATS_BY_PLATFORM[platform]
         : [parseBundle(bundleType)],
-      osGate: 'server',
+      osGate: tauri.osGate,
       ...commonFields(request),
       purpose: 'update',
       signatureScheme: tauri.signatureScheme,

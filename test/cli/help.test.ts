@@ -39,16 +39,8 @@ const wordsOf = (line: string): readonly string[] =>
 const COMMANDS = allBelow(parser().program).map((command) => pathOf(command).join(' '));
 /** Those that only read, and those that say why they cannot run dry. */
 const WITHOUT_DRY_RUN = new Set([
-  ...[
-    'releases',
-    'channels',
-    'show',
-    'history',
-    'stats',
-    'verify',
-    'accounts list',
-    'accounts show',
-  ],
+  ...['releases', 'channels', 'show', 'explain', 'history', 'stats', 'verify'],
+  ...['accounts list', 'accounts show'],
   ...['contact list', 'contact show', 'accounts invitations'],
   // Groups of commands; what prints a value; what tests whether writing works.
   ...['accounts', 'contact', 'keys', 'doctor'],

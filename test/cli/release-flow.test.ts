@@ -143,6 +143,9 @@ describe('the command line, from publish to retire', () => {
       store: path.join(directory.path, 'data'),
       app: 'desktop',
       catalog_revision: 2,
+      revision_at: expect.any(String),
+      at: expect.any(String),
+      is_forecast: false,
       channels: [{ name: 'stable', inherits: null, newest: '1.1.0', offers: 2, retired: 0 }],
     });
   });

@@ -61,6 +61,7 @@ export const listing: FeedProtocol = {
   olderReleasesMax: 2,
   formatsFor: () => ['nsis'],
   signatureScheme: null,
+  osGate: 'client',
   parseRequest: (request) => {
     const [document = '', ...rest] = request.path;
     if (!['RELEASES', 'newest'].includes(document) || rest.length > 0) return undefined;
@@ -88,6 +89,7 @@ export const post: PollProtocol = {
   varyHeaders: ['x-flavour'],
   formatsFor: () => ['nsis'],
   signatureScheme: null,
+  osGate: 'client',
   parseRequest: (request) => {
     if (request.body === undefined || request.path.join('/') !== 'v1/update') return undefined;
     const [, version] = /<app version="([^"]+)"/.exec(request.body) ?? [];

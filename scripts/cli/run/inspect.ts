@@ -1,4 +1,6 @@
 import { channelEntries } from '../../../src/catalog/revision-document.ts';
+import type { RevisionReference } from '../../../src/domain/revision-reference.ts';
+import { findRevision } from '../../../src/operations/find-revision.ts';
 import { type ListedDraft, listDrafts } from '../../../src/operations/list-drafts.ts';
 import {
   listReleases,
@@ -19,32 +21,34 @@ import {
   printTable,
 } from '../output.ts';
 import { EVERY_CLIENT, offeredTo, presentShare } from '../rollout-report.ts';
+import { sayState, stateJson } from '../state-report.ts';
 import { print, type Terminal } from '../terminal.ts';
 
 interface InspectOptions {
   readonly app?: string;
-  readonly at?: number;
+  readonly at?: RevisionReference;
   readonly json: boolean;
 }
 
 export async function releases(terminal: Terminal, options: InspectOptions): Promise<void> {
   const context = await openContext(terminal);
   const application = options.app ?? context.config.defaultApplication;
-  const revision = await readCatalog(context, application, options.at);
+  const found = await findRevision(context, application, options.at);
+  const { revision, time } = found;
   const listed = listReleases(revision.signed);
   const drafts = listDrafts(revision.signed);
   if (options.json) {
     const items = listed.map(({ channel, offer }) => ({ channel, ...offer }));
     printJson(terminal, {
       app: application,
-      catalog_revision: revision.signed.revision,
+      ...stateJson(found),
       releases: items,
       drafts: drafts.map(draftJson),
     });
     return;
   }
   const where = context.place.text;
-  const now = context.clock.now();
+  sayState(terminal, options.at, found);
   if (listed.length === 0 && drafts.length === 0)
     print(terminal, `No channel of ${application} in ${where} lists a release.`);
   else {
@@ -69,7 +73,7 @@ export async function releases(terminal: Terminal, options: InspectOptions): Pro
           offer.version,
           channel,
           offer.status,
-          offeredTo(offer, now),
+          offeredTo(offer, time),
           formatTime(offer.released_at),
           platformsOf(offer),
           offer.reason ?? '',
@@ -86,7 +90,8 @@ function platformsOf({ artifacts }: Pick<ListedDraft['draft'], 'artifacts'>): st
 export async function channels(terminal: Terminal, options: InspectOptions): Promise<void> {
   const context = await openContext(terminal);
   const application = options.app ?? context.config.defaultApplication;
-  const revision = await readCatalog(context, application, options.at);
+  const found = await findRevision(context, application, options.at);
+  const { revision } = found;
   const listed = listReleases(revision.signed);
   const rows = channelEntries(revision.signed.channels).map(([name, channel]) => ({
     name,
@@ -100,11 +105,12 @@ export async function channels(terminal: Terminal, options: InspectOptions): Pro
   if (options.json) {
     printJson(terminal, {
       app: application,
-      catalog_revision: revision.signed.revision,
+      ...stateJson(found),
       channels: rows,
     });
     return;
   }
+  sayState(terminal, options.at, found);
   print(
     terminal,
     `Channels of ${application} in ${context.place.text} (catalog revision ${revision.signed.revision}):`,
@@ -129,11 +135,12 @@ export async function show(
 ): Promise<void> {
   const context = await openContext(terminal);
   const application = options.app ?? context.config.defaultApplication;
+  const found = await findRevision(context, application, options.at);
   const { release, manifest, listed, drafts } = await showRelease(
     context,
     application,
     version,
-    options.at,
+    found.revision,
   );
   if (options.json) {
     const offers = listed.map(({ channel, offer }) => ({
@@ -145,6 +152,7 @@ export async function show(
     }));
     printJson(terminal, {
       app: application,
+      ...stateJson(found),
       version,
       manifest,
       release: releaseJsonOf(release),
@@ -153,9 +161,9 @@ export async function show(
     });
     return;
   }
-  const now = context.clock.now();
+  sayState(terminal, options.at, found);
   const offerText = ({ channel, offer }: (typeof listed)[number]): string => {
-    const share = presentShare(offer.rollout, now);
+    const share = presentShare(offer.rollout, found.time);
     const to = offer.status === 'active' && share !== EVERY_CLIENT ? `, to ${share}` : '';
     return `${channel} (${offer.status}${to})`;
   };

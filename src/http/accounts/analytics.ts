@@ -1,14 +1,11 @@
-import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { AppError } from '../../errors.ts';
-import { bearerOf } from '../../identity/access-tokens/access-token.ts';
-import { notSignedIn } from '../../identity/identity-errors.ts';
 import type { Usage } from '../../usage/usage.ts';
 import type { App } from '../deps.ts';
 import { errorResponses } from '../error-responses.ts';
 import { unknownApplication, word } from '../server/validation.ts';
 import type { AccountsDeps } from './accounts-deps.ts';
-import { openIdentity, requireFeature, requirePrincipal } from './authenticate.ts';
+import { openIdentity, requireAccess } from './authenticate.ts';
 import { SIGNED_IN } from './error-codes.ts';
 
 const DAY_MS = 86_400_000;
@@ -69,7 +66,7 @@ export function registerAnalytics(app: App, deps: AnalyticsDeps): void {
   const { usage } = deps;
   app.get('/api/v1/analytics/releases', { schema }, async (request) => {
     const application = request.query.app ?? deps.defaultApplication;
-    await authorize(deps, request, application);
+    await requireAccess(deps, request, application, 'analytics');
     if (!deps.hasApplication(application)) throw unknownApplication(application);
     const { from, to } = rangeOf(request.query, openIdentity(deps).clock.now());
     return {
@@ -88,32 +85,6 @@ export function registerAnalytics(app: App, deps: AnalyticsDeps): void {
       })),
     };
   });
-}
-
-/**
- * Accepts an access token of an account whose tier includes analytics, or a developer key of such an account with the
- * scope.
- */
-async function authorize(
-  deps: AnalyticsDeps,
-  request: FastifyRequest,
-  application: string,
-): Promise<void> {
-  const { developerKeys } = openIdentity(deps);
-  const token = bearerOf(request.headers.authorization);
-  if (token === undefined) throw notSignedIn();
-  if (!developerKeys.isDeveloperKey(token)) {
-    const { tier } = await requirePrincipal(deps, request);
-    requireFeature(deps.tiers, tier, 'analytics');
-    return;
-  }
-  // Verifying a key costs store requests, also for an invented one.
-  await deps.requestLimit.consume(request.ip);
-  const { account, scopes } = await developerKeys.verify(token);
-  requireFeature(deps.tiers, deps.tiers.tierNamed(account.tier), 'analytics');
-  if (!scopes.some((scope) => scope.application === application)) {
-    throw new AppError('scope_missing', `This key has no access to ${application}.`);
-  }
 }
 
 /** @param now in milliseconds. @throws AppError `invalid_request` */

@@ -58,6 +58,36 @@ export function requireFeature(tiers: TierTable, tier: string, feature: Feature)
 }
 
 /**
+ * Accepts an access token of an account whose tier includes a feature, or a developer key of such an account with
+ * access to the application.
+ *
+ * @returns the tier
+ * @throws AppError `not_configured`, `too_many_requests`, `not_signed_in`, `not_entitled`, `scope_missing`
+ */
+export async function requireAccess(
+  deps: Pick<AccountsDeps, 'identity' | 'tiers' | 'requestLimit'>,
+  request: Pick<FastifyRequest, 'ip' | 'headers'>,
+  application: string,
+  feature: Feature,
+): Promise<string> {
+  const { developerKeys } = openIdentity(deps);
+  const token = bearerOf(request.headers.authorization);
+  if (token === undefined) throw notSignedIn();
+  if (!developerKeys.isDeveloperKey(token)) {
+    const { tier } = await requirePrincipal(deps, request);
+    requireFeature(deps.tiers, tier, feature);
+    return tier;
+  }
+  // Verifying a key costs store requests, also for an invented one.
+  await deps.requestLimit.consume(request.ip);
+  const { account, scopes } = await developerKeys.verify(token);
+  const tier = deps.tiers.tierNamed(account.tier);
+  requireFeature(deps.tiers, tier, feature);
+  if (scopes.some((scope) => scope.application === application)) return tier;
+  throw new AppError('scope_missing', `This key has no access to ${application}.`);
+}
+
+/**
  * For public routes: the tier of the account whose access token is in the header. Null without a token, and for an
  * invalid one.
  */

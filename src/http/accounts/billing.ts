@@ -16,7 +16,7 @@ export interface BillingDeps extends AccountsDeps {
 
 const opensSchema = z
   .array(z.string())
-  .describe('`developer_keys`, `analytics`, `channel:{app}/{channel}`.');
+  .describe('`developer_keys`, `analytics`, `explain`, `channel:{app}/{channel}`.');
 
 const billingSchema = {
   summary: 'Read your tier and what it includes',

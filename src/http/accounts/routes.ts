@@ -6,6 +6,7 @@ import { registerAccountSessions } from './account-sessions.ts';
 import { type AnalyticsDeps, registerAnalytics } from './analytics.ts';
 import { type BillingDeps, registerBilling } from './billing.ts';
 import { registerDeveloperKeys } from './developer-keys.ts';
+import { type ExplainRouteDeps, registerExplain } from './explain.ts';
 import { registerJwks } from './jwks.ts';
 import { registerLogin } from './login.ts';
 import { registerLogout } from './logout.ts';
@@ -14,7 +15,7 @@ import { registerPassword } from './password.ts';
 import { registerRefresh } from './refresh.ts';
 import { registerRegister } from './register.ts';
 
-export type AccountRouteDeps = AnalyticsDeps & BillingDeps;
+export type AccountRouteDeps = AnalyticsDeps & BillingDeps & ExplainRouteDeps;
 
 /** Registration, sign-in, sessions, and the routes of an account. Without accounts, all answer 501. */
 export function accountRoutes(deps: AccountRouteDeps): FastifyPluginAsyncZod {
@@ -35,6 +36,7 @@ export function accountRoutes(deps: AccountRouteDeps): FastifyPluginAsyncZod {
       registerAccountSessions(scope, deps);
       registerDeveloperKeys(scope, deps);
       registerAnalytics(scope, deps);
+      registerExplain(scope, deps);
       registerBilling(scope, deps);
     });
   };

@@ -23,6 +23,7 @@ const SIGNED_IN: readonly Tag[] = [
   { name: 'account', description: 'Your account and its sessions.' },
   { name: 'developer keys', description: 'Keys for your programs.' },
   { name: 'analytics', description: 'How your releases are used.' },
+  { name: 'explain', description: 'Why a client gets an update, or none.' },
   { name: 'billing', description: 'Your tier, and the billing portal.' },
 ];
 

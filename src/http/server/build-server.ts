@@ -2,6 +2,7 @@ import fastify, { type FastifyInstance } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import type { Registry } from 'prom-client';
 import type { MonitoringUpstream } from '../../monitoring/upstream.ts';
+import type { Explainer } from '../../operations/explain-live.ts';
 import type { Status } from '../../status/status.ts';
 import type { Usage } from '../../usage/usage.ts';
 import { type AccountRouteDeps, accountRoutes } from '../accounts/routes.ts';
@@ -41,12 +42,16 @@ export interface HttpDeps extends RouteDeps {
   readonly usage: Usage;
   /** Undefined: this process answers from its own data. */
   readonly monitoringUpstream: MonitoringUpstream | undefined;
-  readonly accounts: Omit<AccountRouteDeps, 'usage' | 'defaultApplication' | 'hasApplication'>;
+  readonly accounts: Omit<
+    AccountRouteDeps,
+    'usage' | 'explain' | 'defaultApplication' | 'hasApplication'
+  >;
+  readonly explain: Explainer;
 }
 
 /** The whole server; it does not listen yet. Every area is a plugin, listed in its own `routes.ts`. */
 export async function buildServer(settings: ServerSettings, deps: HttpDeps): Promise<App> {
-  const { accounts, catalog, defaultApplication, publicUrl, usage } = deps;
+  const { accounts, catalog, defaultApplication, explain, publicUrl, usage } = deps;
   const { basePath = '' } = settings;
   const app = await buildBase(settings, deps.metrics);
   const load = createLoad();
@@ -65,7 +70,9 @@ export async function buildServer(settings: ServerSettings, deps: HttpDeps): Pro
   await app.register(desktopRoutes({ ...deps, load }));
   await app.register(feedRoutes({ ...deps, load }));
   await app.register(websiteRoutes({ ...deps, load, hasApplication }));
-  await app.register(accountRoutes({ ...accounts, usage, defaultApplication, hasApplication }));
+  await app.register(
+    accountRoutes({ ...accounts, usage, explain, defaultApplication, hasApplication }),
+  );
   await app.register(
     operationsRoutes({
       ...deps,

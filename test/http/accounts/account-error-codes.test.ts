@@ -18,6 +18,7 @@ import {
   BILLING,
   COOKIE,
   COOKIE_ENV,
+  EXPLAIN,
   KEYS,
   logIn,
   logOut,
@@ -73,6 +74,7 @@ const SIGNED_IN = [
   `POST ${KEYS}`,
   REVOKE,
   `GET ${ANALYTICS}`,
+  `GET ${EXPLAIN}`,
   `GET ${BILLING}`,
   `POST ${PORTAL}`,
 ];
@@ -91,6 +93,15 @@ const WRITING = [
   REVOKE,
 ];
 
+const CLIENT = 'version=1.0.0&platform=windows&arch=x64';
+
+/** An address of an operation that is well formed. */
+function addressOf(operation: string): string {
+  const [, path = ''] = operation.split(' ');
+  if (path === EXPLAIN) return `${EXPLAIN}?${CLIENT}`;
+  return path.replace('{key}', '0123456789abcdef');
+}
+
 const ledger = createErrorLedger();
 
 describe('error codes of accounts', () => {
@@ -107,7 +118,7 @@ describe('error codes of accounts', () => {
 
   beforeAll(async () => {
     [captcha, gotrue] = await Promise.all([startMonitoringStub(), startMonitoringStub()]);
-    const tiers = { free: ['developer_keys', 'analytics'], nothing: [] };
+    const tiers = { free: ['developer_keys', 'analytics', 'explain'], nothing: [] };
     [service, off, website, mailed, invited] = await Promise.all([
       createTestService({
         env: {
@@ -159,6 +170,8 @@ describe('error codes of accounts', () => {
       return { ...asked, url: `${SESSIONS}/${session}` };
     }
     if (operation === REVOKE) return { ...asked, url: `${KEYS}/${(await makeKey(person)).id}` };
+    // A service explains the present state from memory.
+    if (operation === `GET ${EXPLAIN}`) return { ...asked, url: `${addressOf(operation)}&at=1` };
     // A person asks for metrics without the store: a key has to be read.
     if (operation === `GET ${ANALYTICS}`) {
       return { headers: { authorization: `Bearer ${(await makeKey(person)).key}` } };
@@ -197,7 +210,7 @@ describe('error codes of accounts', () => {
 
   it('not_configured: on every route without accounts', async () => {
     for (const operation of OPERATIONS) {
-      const url = operation.split(' ')[1]?.replace('{key}', '0123456789abcdef') ?? '';
+      const url = addressOf(operation);
       const payload = BODIES[operation];
       await ledger.produce(off, operation, 501, 'not_configured', {
         url,
@@ -214,7 +227,7 @@ describe('error codes of accounts', () => {
 
   it('not_signed_in', async () => {
     for (const operation of SIGNED_IN) {
-      const url = operation.split(' ')[1]?.replace('{key}', '0123456789abcdef') ?? '';
+      const url = addressOf(operation);
       const payload = BODIES[operation];
       const body = payload === undefined ? {} : { payload };
       await ledger.produce(service, operation, 401, 'not_signed_in', { url, ...body });
@@ -224,7 +237,7 @@ describe('error codes of accounts', () => {
   it('bodies that cannot be parsed', async () => {
     const json = { 'content-type': 'application/json' };
     for (const operation of OPERATIONS.filter((name) => !name.startsWith('GET '))) {
-      const url = operation.split(' ')[1]?.replace('{key}', '0123456789abcdef');
+      const url = addressOf(operation);
       const send = (status: number, code: ErrorCode, payload: string, headers = json) =>
         ledger.produce(service, operation, status, code, { url, payload, headers });
       await send(400, 'malformed_json', '{"email":');
@@ -337,6 +350,77 @@ describe('error codes of accounts', () => {
     await ledger.produce(service, LOGOUT, 401, 'not_signed_in', late);
   });
 
+  it('explain: clients that it cannot parse, and states that do not exist', async () => {
+    const { access } = await signIn(service);
+    const headers = { authorization: `Bearer ${access}` };
+    const send = (status: number, code: ErrorCode, query: string, on = service) => {
+      const url = `${EXPLAIN}?${query}`;
+      return ledger.produce(on, `GET ${EXPLAIN}`, status, code, { url, headers });
+    };
+    await send(400, 'invalid_request', 'platform=windows');
+    for (const at of ['yesterday', '2026-11-22', '2026-02-30T10:00:00Z', '0', 'x'.repeat(129)]) {
+      await send(400, 'invalid_request', `${CLIENT}&at=${at}`);
+    }
+    await send(400, 'invalid_version', 'version=1&platform=windows');
+    await send(400, 'unknown_platform', 'version=1.0.0&platform=amiga');
+    await send(400, 'unknown_arch', 'version=1.0.0&platform=windows&arch=68000');
+    await send(400, 'unknown_format', `${CLIENT}&format=lha`);
+    await send(404, 'unknown_application', `${CLIENT}&app=other`);
+    await send(404, 'unknown_channel', `${CLIENT}&channel=none`);
+    await send(404, 'unknown_version', `${CLIENT}&at=99`);
+    await send(404, 'unknown_version', `${CLIENT}&at=2001-01-01T00:00:00Z`);
+  });
+
+  it('explain: a corrupt revision, a newer one, and a catalog that is not loaded', async () => {
+    const { access } = await signIn(service);
+    const headers = { authorization: `Bearer ${access}` };
+    const send = (status: number, code: ErrorCode, query: string, on = service) => {
+      const url = `${EXPLAIN}?${query}`;
+      return ledger.produce(on, `GET ${EXPLAIN}`, status, code, { url, headers });
+    };
+    for (const [code, bytes] of [
+      ['document_corrupt', Buffer.from('{')],
+      ['document_newer', renderEnvelope({ schema_version: 2 })],
+    ] as const) {
+      const key = 'apps/desktop/catalog/0000000077.json';
+      await inner.delete(key);
+      await inner.create(key, bytes);
+      await send(503, code, `${CLIENT}&at=77`);
+      await inner.delete(key);
+    }
+    let release = (): void => undefined;
+    const released = new Promise<undefined>((resolve) => {
+      release = () => resolve(undefined);
+    });
+    store.setPlan(({ key }) => (key.endsWith('0000000001.json') ? released : undefined));
+    const many = Array.from({ length: 20 }, async () => {
+      const url = `${EXPLAIN}?${CLIENT}&at=1`;
+      return (await service.app.http.inject({ url, headers })).statusCode;
+    });
+    // Once one of them is refused, the queue is full.
+    await Promise.race(
+      many.map(async (status) => ((await status) === 503 ? status : new Promise(() => {}))),
+    );
+    await send(503, 'overloaded', CLIENT);
+    release();
+    // One is read, and eight wait.
+    const answered = (await Promise.all(many)).filter((status) => status === 200);
+    expect(answered).toHaveLength(9);
+    store.setPlan(undefined);
+    const unloaded = await createTestService({
+      env: { TIERS: '{"free":["explain"]}' },
+      store,
+      clock,
+      start: false,
+    });
+    const person = await signIn(unloaded);
+    await ledger.produce(unloaded, `GET ${EXPLAIN}`, 503, 'catalog_unavailable', {
+      url: `${EXPLAIN}?${CLIENT}`,
+      headers: { authorization: `Bearer ${person.access}` },
+    });
+    await unloaded.close();
+  });
+
   it('signed in: unknown resources, and features outside the tier', async () => {
     const person = await signIn(service);
     const headers = { authorization: `Bearer ${person.access}` };
@@ -348,6 +432,10 @@ describe('error codes of accounts', () => {
     const { key } = await makeKey(person);
     await send(`GET ${ANALYTICS}`, 403, 'scope_missing', {
       url: `${ANALYTICS}?app=other`,
+      headers: { authorization: `Bearer ${key}` },
+    });
+    await send(`GET ${EXPLAIN}`, 403, 'scope_missing', {
+      url: `${EXPLAIN}?${CLIENT}&app=other`,
       headers: { authorization: `Bearer ${key}` },
     });
     for (let made = 1; made < 20; made++) await makeKey(person);
@@ -363,6 +451,8 @@ describe('error codes of accounts', () => {
     const poor = { authorization: `Bearer ${token}` };
     await send(`POST ${KEYS}`, 403, 'not_entitled', { payload, headers: poor });
     await send(`GET ${ANALYTICS}`, 403, 'not_entitled', { headers: poor });
+    const url = addressOf(`GET ${EXPLAIN}`);
+    await send(`GET ${EXPLAIN}`, 403, 'not_entitled', { url, headers: poor });
   });
 
   it('the store is down or refuses: on every route', async () => {
@@ -538,7 +628,7 @@ describe('error codes of accounts', () => {
     for (let asked = 0; asked < 600; asked++) await ask(strict, 'GET', ACCOUNT);
     await ask(strict, 'POST', `${AUTH}/login`, { body: BODIES[LOGIN] });
     for (const operation of OPERATIONS) {
-      const url = operation.split(' ')[1]?.replace('{key}', '0123456789abcdef');
+      const url = addressOf(operation);
       const payload = BODIES[operation];
       const headers = { authorization: 'Bearer invented' };
       const request = { url, headers, ...(payload === undefined ? {} : { payload }) };

@@ -10,6 +10,7 @@ export const KEYS = '/api/v1/developer-keys';
 export const BILLING = '/api/v1/billing';
 export const PORTAL = '/api/v1/portal/session';
 export const ANALYTICS = '/api/v1/analytics/releases';
+export const EXPLAIN = '/api/v1/desktop/explain';
 export const JWKS = '/.well-known/jwks.json';
 export const SIGNED_IN_DOCUMENT = '/api/v1/openapi.json';
 

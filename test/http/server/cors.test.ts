@@ -46,6 +46,8 @@ const OURS = [
   ['GET', '/api/v1/billing'],
   ['POST', '/api/v1/portal/session'],
   ['GET', '/api/v1/analytics/releases'],
+  ['GET', '/api/v1/desktop/explain?version=1.0.0&platform=windows'],
+  ['GET', '/api/v1/desktop/%65xplain?version=1.0.0&platform=windows'],
   ['GET', '/api/v1/openapi.json'],
   ['POST', '/api/v1/contact'],
   ['GET', '/api/v1/nothing'],

@@ -1,0 +1,109 @@
+import type { RevisionReference } from '../../../src/domain/revision-reference.ts';
+import type { TierTable } from '../../../src/domain/tier.ts';
+import type { UpdateQuery } from '../../../src/domain/update-query.ts';
+import { AppError } from '../../../src/errors.ts';
+import { type ExplainedUpdate, explainUpdate } from '../../../src/operations/explain-update.ts';
+import { explanationJson } from '../../../src/operations/explanation-json.ts';
+import {
+  findStatusChanges,
+  type StatusChange,
+} from '../../../src/operations/find-status-change.ts';
+import { known } from '../../../src/operations/name-hint.ts';
+import { PROTOCOLS } from '../../../src/protocols/registry.ts';
+import { openContext } from '../context.ts';
+import { reportExplanation } from '../explain-report.ts';
+import { printJson } from '../output.ts';
+import type { Terminal } from '../terminal.ts';
+
+interface ExplainOptions {
+  readonly app?: string;
+  readonly at?: RevisionReference;
+  readonly version: NonNullable<UpdateQuery['currentVersion']>;
+  readonly platform: UpdateQuery['platform'];
+  readonly arch?: NonNullable<UpdateQuery['arch']>;
+  readonly id?: string;
+  readonly channel: string;
+  readonly format?: NonNullable<UpdateQuery['formats']>[number];
+  readonly osVersion?: string;
+  readonly manual: boolean;
+  readonly allowDowngrade: boolean;
+  readonly tier?: string;
+  readonly updater?: string;
+  readonly json: boolean;
+}
+
+export async function explain(terminal: Terminal, options: ExplainOptions): Promise<void> {
+  const context = await openContext(terminal);
+  const { tiers } = context.config.accounts;
+  const query = queryOf(options, options.app ?? context.config.defaultApplication);
+  const request = { query, tier: tierOf(options.tier, tiers), reference: options.at };
+  const explained = await explainUpdate({ ...context, tiers }, request);
+  const { signed } = explained.state.revision;
+  const changes = await findStatusChanges(
+    context,
+    query.application,
+    signed,
+    withdrawnOffers(explained),
+  );
+  if (options.json) {
+    const { kind, version, channels, reason } = signed.change;
+    printJson(terminal, {
+      ...explanationJson(explained),
+      revision_by: signed.by,
+      change: { kind, version, channels, reason },
+      status_changes: changes.map(jsonOf),
+    });
+    return;
+  }
+  reportExplanation(terminal, { explained, changes, where: context.place.text });
+}
+
+/** @throws AppError `invalid_request` for an unknown updater, or a format that it cannot install */
+function queryOf(options: ExplainOptions, application: string): UpdateQuery {
+  const { format, updater } = options;
+  const protocol = PROTOCOLS.find(({ name }) => name === updater);
+  if (updater !== undefined && protocol === undefined) {
+    const names = PROTOCOLS.map(({ name }) => name);
+    throw new AppError(
+      'invalid_request',
+      `No updater ${JSON.stringify(updater)}. ${known('Updaters', names, updater)} Without --updater, the client uses check-update.`,
+    );
+  }
+  return {
+    application,
+    channel: options.channel,
+    currentVersion: options.version,
+    platform: options.platform,
+    arch: options.arch ?? null,
+    formats: format === undefined ? (protocol?.formatsFor(options.platform) ?? null) : [format],
+    osVersion: options.osVersion ?? null,
+    osGate: protocol?.osGate ?? 'server',
+    installationId: options.id ?? null,
+    isManual: options.manual,
+    allowDowngrade: options.allowDowngrade,
+    purpose: 'update',
+    signatureScheme: protocol?.signatureScheme ?? null,
+  };
+}
+
+/** @throws AppError `invalid_request` */
+function tierOf(name: string | undefined, { names }: TierTable): string | null {
+  if (name === undefined) return null;
+  if (names.includes(name)) return name;
+  throw new AppError(
+    'invalid_request',
+    `No tier ${JSON.stringify(name)} in TIERS. ${known('Tiers', names, name)}`,
+  );
+}
+
+/** The offers whose status an operator asks about: who paused or yanked them, and when. */
+function withdrawnOffers({ releases, passedOver, installed }: ExplainedUpdate) {
+  const listings = [...releases.map(({ listing }) => listing), ...passedOver];
+  return [...listings, ...(installed === undefined ? [] : [installed])]
+    .filter(({ offer }) => offer.status !== 'active')
+    .map(({ channel, offer }) => ({ channel, version: offer.version }));
+}
+
+function jsonOf({ channel, version, status, revision, at, by }: StatusChange): object {
+  return { channel, version, status, catalog_revision: revision, at, by };
+}

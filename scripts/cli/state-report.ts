@@ -1,0 +1,50 @@
+import type { RevisionReference } from '../../src/domain/revision-reference.ts';
+import type { FoundRevision } from '../../src/operations/find-revision.ts';
+import { formatTime } from './output.ts';
+import { print, type Terminal } from './terminal.ts';
+
+/** What commands with `--at` say about the state that they show. */
+
+/** The fields of the JSON output. */
+export function stateJson({ revision, time, isForecast, unreadable }: FoundRevision): object {
+  return {
+    catalog_revision: revision.signed.revision,
+    revision_at: revision.signed.at,
+    at: isoOf(time),
+    is_forecast: isForecast,
+    ...(unreadable.length === 0 ? {} : { unreadable_revisions: unreadable }),
+  };
+}
+
+/** Prints which state the output is about, when it is not the present one. */
+export function sayState(
+  terminal: Terminal,
+  reference: RevisionReference | undefined,
+  found: FoundRevision,
+): void {
+  if (reference === undefined) return;
+  for (const line of stateLines(found)) print(terminal, line);
+}
+
+/** What a time in the future means. */
+export const FORECAST =
+  'This is a forecast: rollouts go on as planned until then, and any change that is made until then is unknown.';
+
+function stateLines(found: FoundRevision): readonly string[] {
+  const { signed } = found.revision;
+  const state = `The state at ${formatTime(isoOf(found.time))}, from catalog revision ${signed.revision} of ${formatTime(signed.at)}.`;
+  return [found.isForecast ? `${state} ${FORECAST}` : state, ...unreadableRemark(found)];
+}
+
+/** A warning about revisions that were stepped over; empty without one. */
+export function unreadableRemark({ unreadable }: FoundRevision): readonly string[] {
+  if (unreadable.length === 0) return [];
+  const which = unreadable.length === 1 ? 'Revision' : 'Revisions';
+  return [
+    `${which} ${unreadable.join(', ')} cannot be read, and may have been the newest then. "slipway verify" says why.`,
+  ];
+}
+
+function isoOf(time: number): string {
+  return new Date(time).toISOString();
+}

@@ -1,0 +1,124 @@
+import type { ChannelView } from './channel.ts';
+import {
+  type Decision,
+  decideUpdate,
+  hasEarlyAccess,
+  isNewer,
+  mayGoBack,
+  type Outcome,
+  reachedBy,
+} from './decide-update.ts';
+import { type ExplainedRule, explainRules, type RuleFacts } from './explain-rules.ts';
+import type { Offer, OfferStatus } from './offer.ts';
+import type { UpdateQuery } from './update-query.ts';
+import { versionText } from './version.ts';
+
+/**
+ * Explains a decision: which releases it considered, and what each rule compared.
+ *
+ * The facts are computed from the decision afterwards, with the predicates that made it. `decideUpdate` answers
+ * millions of clients and therefore collects none of them.
+ */
+
+export interface ExplainedRelease {
+  readonly version: string;
+  readonly offer: Offer;
+  readonly outcome: Outcome;
+  readonly rules: readonly ExplainedRule[];
+}
+
+/** What the channel says about the version that the client runs. */
+export type InstalledState = OfferStatus | 'retired' | 'not_listed' | 'not_stated';
+
+export interface Explanation {
+  readonly decision: Decision;
+  /** Null when the channel is closed to the client. */
+  readonly installed: InstalledState | null;
+  /** Whether the client may get a version older than its own. */
+  readonly goesBack: boolean;
+  /** Whether the client gets releases before their rollouts reach the installation. */
+  readonly isEarly: boolean;
+  /** The newest release that the channel shows, whatever its status is; null for none. */
+  readonly newest: string | null;
+  /** The releases that were considered, newest first. The offered one is always here, as the last. */
+  readonly releases: readonly ExplainedRelease[];
+  /** How many releases between them were considered as well, and are not explained. */
+  readonly omitted: number;
+}
+
+/** Bounds the explanation: thousands of releases may be newer than the client's version. */
+const RELEASES_MAX = 20;
+
+/** The decision of {@link decideUpdate}, with its reasons. The parameters are the same. */
+export function explainDecision(
+  query: UpdateQuery,
+  channel: ChannelView,
+  now: number,
+): Explanation {
+  const decision = decideUpdate(query, channel, now);
+  const goesBack = mayGoBack(query, channel);
+  const considered = consideredOffers(query, channel, decision, goesBack);
+  const shown = considered.filter(
+    (_, index) => index < RELEASES_MAX || index === considered.length - 1,
+  );
+  // Without an offer, the last one is not special.
+  if (decision.reason !== 'offer') shown.splice(RELEASES_MAX);
+  const outcomes = new Map(decision.path.map(({ version, outcome }) => [version, outcome]));
+  const machine = channel.offersFor(query.platform, query.arch);
+  const rollouts = { isReached: reachedBy(query, channel, now), now };
+  const newest = channel.offers[0];
+  return {
+    decision,
+    installed: installedState(query, channel),
+    goesBack,
+    isEarly: hasEarlyAccess(query, channel),
+    newest: newest === undefined ? null : versionText(newest.version),
+    releases: shown.map((offer) => {
+      const rules = explainRules(offer, { query, channel, machine, ...rollouts });
+      const version = versionText(offer.version);
+      return { version, offer, outcome: outcomes.get(version) ?? outcomeOf(rules), rules };
+    }),
+    omitted: considered.length - shown.length,
+  };
+}
+
+/** The offers from the newest to the offered one; without an offer, all that are newer than the client's version. */
+function consideredOffers(
+  query: UpdateQuery,
+  { offers }: ChannelView,
+  decision: Decision,
+  goesBack: boolean,
+): readonly Offer[] {
+  if (decision.reason === 'offer') return offers.slice(0, offers.indexOf(decision.offer) + 1);
+  if (goesBack) return offers;
+  const end = offers.findIndex((offer) => !isNewer(offer, query));
+  return end < 0 ? offers : offers.slice(0, end);
+}
+
+function installedState(
+  { currentVersion }: UpdateQuery,
+  channel: ChannelView,
+): Explanation['installed'] {
+  if (!channel.isOpen) return null;
+  if (currentVersion === null) return 'not_stated';
+  const version = versionText(currentVersion);
+  const offer = channel.offerOf(version);
+  if (offer !== undefined) return offer.status;
+  return channel.isRetired(version) ? 'retired' : 'not_listed';
+}
+
+/** The outcome of a release that the decision's path does not contain. */
+function outcomeOf(rules: readonly ExplainedRule[]): Outcome {
+  const failed = rules.find(({ result }) => result === 'failed');
+  return failed === undefined ? 'offer' : OUTCOMES[failed.rule];
+}
+
+const OUTCOMES: Readonly<Record<RuleFacts['rule'], Outcome>> = {
+  platform: 'unsupported_platform',
+  native_build: 'no_native_build',
+  format: 'unsupported_format',
+  os_version: 'unsupported_os_version',
+  requires: 'must_step_through',
+  status: 'paused',
+  rollout: 'held_by_rollout',
+};

@@ -1,0 +1,116 @@
+import { z } from 'zod';
+import { DEFAULT_CHANNEL } from '../../domain/channel.ts';
+import { parseArch, parseFormat, parsePlatform } from '../../domain/platform.ts';
+import { parseRevisionReference } from '../../domain/revision-reference.ts';
+import { parseClientVersion } from '../../domain/version.ts';
+import type { Explainer } from '../../operations/explain-live.ts';
+import type { ExplainRequest } from '../../operations/explain-update.ts';
+import { explanationJson } from '../../operations/explanation-json.ts';
+import type { App } from '../deps.ts';
+import { errorResponses } from '../error-responses.ts';
+import { optional, parseAll, word } from '../server/validation.ts';
+import type { AccountsDeps } from './accounts-deps.ts';
+import { requireAccess } from './authenticate.ts';
+import { SIGNED_IN } from './error-codes.ts';
+import { explanationSchema } from './explain-answer.ts';
+
+/** The route that explains which update a client gets, and why. */
+
+const flag = z.enum(['true', 'false']);
+
+const querySchema = z.object({
+  version: word.describe('The version that the client runs; a leading v is accepted.'),
+  platform: word.describe('windows, macos, linux, or an alias such as win32 or darwin.'),
+  arch: word.optional().describe('Default: the client does not state it.'),
+  id: word.optional().describe('The installation_id of the client, for rollouts.'),
+  channel: word.optional().describe('Default stable.'),
+  app: word.optional().describe('Default: the default application of this service.'),
+  format: word.optional().describe('The format of the installed package.'),
+  os_version: word.optional().describe('The system version that the client states.'),
+  manual: flag.optional().describe('Whether a person asks by hand.'),
+  allow_downgrade: flag.optional().describe('Whether the client accepts an older version.'),
+  at: word
+    .optional()
+    .describe(
+      'The number of a catalog revision, or a time with a zone such as 2026-11-22T10:00:00Z. A time in the future gives a forecast. Default: now.',
+    ),
+});
+
+type Query = z.output<typeof querySchema>;
+
+const schema = {
+  summary: 'Explain which update a client gets, and why',
+  description:
+    'For accounts whose tier includes explain, and for their developer keys with access to the application. Makes the decision of check-update for a client whose account has the same tier, and says what each rule compared. A channel that is closed to the tier is answered with `not_entitled`, as in check-update. No client is counted.',
+  tags: ['explain'],
+  querystring: querySchema,
+  response: {
+    200: explanationSchema,
+    ...errorResponses(
+      ...SIGNED_IN,
+      'invalid_request',
+      'invalid_version',
+      'unknown_platform',
+      'unknown_arch',
+      'unknown_format',
+      'not_entitled',
+      'scope_missing',
+      'unknown_application',
+      'unknown_channel',
+      'unknown_version',
+      'catalog_unavailable',
+      'document_corrupt',
+      'document_newer',
+      'overloaded',
+    ),
+  },
+};
+
+export interface ExplainRouteDeps extends AccountsDeps {
+  readonly explain: Explainer;
+  readonly defaultApplication: string;
+}
+
+export function registerExplain(app: App, deps: ExplainRouteDeps): void {
+  app.get('/api/v1/desktop/explain', { schema }, async (request) => {
+    const { query } = request;
+    const application = query.app ?? deps.defaultApplication;
+    const tier = await requireAccess(deps, request, application, 'explain');
+    return explanationJson(await deps.explain(requestOf(query, application, tier)));
+  });
+}
+
+/** @throws AppError `invalid_version`, `unknown_platform`, `unknown_arch`, `unknown_format`, `invalid_request` */
+function requestOf(query: Query, application: string, tier: string): ExplainRequest {
+  const { currentVersion, platform, arch, formats, reference } = parseAll({
+    currentVersion: () => parseClientVersion(query.version, '/version'),
+    platform: () => parsePlatform(query.platform),
+    arch: () => optional(query.arch, (text) => parseArch(text)),
+    formats: () => optional(query.format, (text) => [parseFormat(text)]),
+    reference: () => optional(query.at, (text) => parseRevisionReference(withPlus(text))),
+  });
+  return {
+    tier,
+    reference: reference ?? undefined,
+    query: {
+      application,
+      channel: query.channel ?? DEFAULT_CHANNEL,
+      currentVersion,
+      platform,
+      arch,
+      formats,
+      osVersion: query.os_version ?? null,
+      osGate: 'server',
+      installationId: query.id ?? null,
+      isManual: query.manual === 'true',
+      allowDowngrade: query.allow_downgrade === 'true',
+      purpose: 'update',
+      signatureScheme: null,
+    },
+  };
+}
+
+/** A plus sign that is not encoded arrives as a space: that of the zone in `2026-11-22T10:00:00+01:00`. */
+function withPlus(time: string): string {
+  return time.replace(/^([\d-]+T[\d:.]+) (\d{2}:\d{2})$/, '$1+$2');
+}

@@ -1,0 +1,155 @@
+import pLimit from 'p-limit';
+import { revisionSequence } from '../catalog/sequences.ts';
+import { viewsInSteps } from '../catalog/snapshot.ts';
+import type { Clock } from '../clock.ts';
+import { type ChannelView, channelNamed } from '../domain/channel.ts';
+import { AppError } from '../errors.ts';
+import type { ObjectStore } from '../object-store/object-store.ts';
+import { runInTurns } from '../steps.ts';
+import {
+  type ExplainedState,
+  type ExplainedUpdate,
+  type ExplainOptions,
+  type ExplainRequest,
+  explainState,
+} from './explain-update.ts';
+import { findRevision } from './find-revision.ts';
+import type { ServiceDeps } from './open-channel.ts';
+
+/** Explains decisions in a service: those that it makes now from memory, and earlier ones from the store. */
+
+export interface ExplainerDeps extends ServiceDeps, ExplainOptions {
+  readonly clock: Clock;
+  /** Read for earlier states alone. */
+  readonly store: ObjectStore;
+}
+
+/**
+ * Explains one decision.
+ *
+ * One at a time in a process, because parsing the document of thousands of offers takes time and memory that clients
+ * need. A few requests wait for their turn.
+ *
+ * @throws AppError `unknown_application`, `unknown_channel`, `catalog_unavailable`; `overloaded` when too many wait;
+ *   `store_unavailable` after {@link EXPLAIN_TIME_MAX_MS}; for an earlier state those of `findRevision`
+ */
+export type Explainer = (request: ExplainRequest) => Promise<ExplainedUpdate>;
+
+/** Bounded: a user is waiting. The turns of the requests before it count as well. */
+export const EXPLAIN_TIME_MAX_MS = 12_000;
+const WAITING_MAX = 8;
+const RETRY_AFTER_SECONDS = 5;
+
+export function createExplainer(deps: ExplainerDeps): Explainer {
+  const inTurn = pLimit(1);
+  return async (request) => {
+    if (inTurn.pendingCount >= WAITING_MAX) throw overloaded();
+    return withinTime(deps.clock, EXPLAIN_TIME_MAX_MS, (signal) =>
+      inTurn(async () => {
+        signal.throwIfAborted();
+        // A store that does not heed the signal must not keep the turn.
+        return Promise.race([explain(deps, request, signal), whenAborted(signal)]);
+      }),
+    );
+  };
+}
+
+async function explain(
+  deps: ExplainerDeps,
+  request: ExplainRequest,
+  signal: AbortSignal,
+): Promise<ExplainedUpdate> {
+  const isPresent = request.reference === undefined;
+  const state = await (isPresent ? readLive(deps, request) : readStored(deps, request, signal));
+  return explainState(deps, request, state);
+}
+
+/** The state that this process answers clients from. */
+async function readLive(
+  { catalog, clock }: ExplainerDeps,
+  { query }: ExplainRequest,
+): Promise<ExplainedState> {
+  const { application } = query;
+  const { revision: live, channels, leftOut } = catalog.application(application).snapshot();
+  const view = viewNamed(channels, query);
+  // The snapshot has what decisions need. The reasons and plans are in the document alone.
+  const { revision: number } = live.signed;
+  const revision = await revisionSequence(application).parse(live.document, number);
+  const found = { revision, time: clock.now(), isForecast: false, unreadable: [] };
+  return { found, view, isVerified: (name) => !leftOut.has(name) };
+}
+
+async function readStored(
+  { catalog, clock, store }: ExplainerDeps,
+  { query, reference }: ExplainRequest,
+  signal: AbortSignal,
+): Promise<ExplainedState> {
+  // An invented application must cost no store request.
+  catalog.application(query.application);
+  const reader = { store: withSignal(store, signal), clock };
+  const found = await findRevision(reader, query.application, reference);
+  const views = await runInTurns(viewsInSteps(found.revision.signed.channels));
+  return { found, view: viewNamed(views, query), isVerified: () => true };
+}
+
+/** @throws AppError `unknown_channel`; it does not name the other channels, which may be closed to the client */
+function viewNamed(
+  views: ReadonlyMap<string, ChannelView>,
+  { application, channel }: ExplainRequest['query'],
+): ChannelView {
+  const view = views.get(channelNamed(channel));
+  if (view !== undefined) return view;
+  const detail = `${application} has no channel ${JSON.stringify(channel.slice(0, 80))}.`;
+  throw new AppError('unknown_channel', detail, { issues: [{ pointer: '/channel', detail }] });
+}
+
+/** The same store, whose reads end when the signal aborts. */
+function withSignal(store: ObjectStore, signal: AbortSignal): ObjectStore {
+  return {
+    ...store,
+    get: (key, options) => store.get(key, { ...options, signal }),
+    head: (key, options) => store.head(key, { ...options, signal }),
+    list: (prefix, options) => store.list(prefix, { ...options, signal }),
+  };
+}
+
+/** @throws AppError `store_unavailable` when the work takes longer */
+async function withinTime<T>(
+  clock: Clock,
+  ms: number,
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const late = new AbortController();
+  const done = new AbortController();
+  const timer = clock.sleep(ms, done.signal).then(() => late.abort(tooLate(ms)));
+  // Rejects when the work is done, which is its ordinary end.
+  timer.catch(() => undefined);
+  try {
+    return await Promise.race([work(late.signal), whenAborted(late.signal)]);
+  } finally {
+    done.abort();
+  }
+}
+
+/** Rejects with the signal's reason; never resolves. */
+function whenAborted(signal: AbortSignal): Promise<never> {
+  return new Promise((_resolve, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason), { once: true });
+  });
+}
+
+function tooLate(ms: number): AppError {
+  return new AppError(
+    'store_unavailable',
+    `The explanation was not complete after ${ms / 1000} seconds: the store is slow, or other requests came first. Try again shortly.`,
+    { retryAfterSeconds: RETRY_AFTER_SECONDS },
+  );
+}
+
+function overloaded(): AppError {
+  return new AppError(
+    'overloaded',
+    'This process explains one decision at a time, and too many requests wait. Try again shortly.',
+    { retryAfterSeconds: RETRY_AFTER_SECONDS },
+  );
+}

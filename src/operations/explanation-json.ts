@@ -1,0 +1,142 @@
+import type { OfferJson } from '../catalog/revision-document.ts';
+import type { ExplainedRule } from '../domain/explain-rules.ts';
+import { freezeAt, parseFreezeWindow } from '../domain/freeze-window.ts';
+import { targetName } from '../domain/target.ts';
+import { versionText } from '../domain/version.ts';
+import { describeRollout } from './describe-rollout.ts';
+import type { ExplainedUpdate, ListedRelease } from './explain-update.ts';
+
+/** An explanation as JSON: the answer of the service, and what the command prints with `--json`. */
+
+export function explanationJson(explained: ExplainedUpdate) {
+  const { request, state, explanation, installed } = explained;
+  const { query } = request;
+  const { decision } = explanation;
+  const { signed } = state.revision;
+  const offered = decision.reason === 'offer' ? decision : undefined;
+  return {
+    app: query.application,
+    channel: explained.channel,
+    inherits: [...explained.inherits],
+    catalog_revision: signed.revision,
+    revision_at: signed.at,
+    at: isoOf(state.time),
+    is_forecast: state.isForecast,
+    unreadable_revisions: [...state.unreadable],
+    reason: decision.reason,
+    version: offered === undefined ? null : versionText(offered.offer.version),
+    offered_by: offered === undefined ? null : (explained.releases.at(-1)?.listing.channel ?? null),
+    artifact: offered === undefined ? null : artifactJson(offered.artifact),
+    mandatory: offered?.mandatory === true,
+    installed: {
+      version: query.currentVersion === null ? null : versionText(query.currentVersion),
+      state: explanation.installed,
+      channel: installed?.channel ?? null,
+      status_reason: installed?.offer.reason ?? null,
+      also_listed_on: [...explained.installedElsewhere],
+    },
+    may_go_back: explanation.goesBack,
+    early_access: explanation.isEarly,
+    newest_version: explanation.newest,
+    releases: explained.releases.map((release) => releaseJson(release, state.time)),
+    releases_omitted: explanation.omitted,
+    passed_over: explained.passedOver.map(({ channel, offer, why }) => ({
+      version: offer.version,
+      channel,
+      why,
+      status_reason: offer.reason,
+    })),
+    open_to_tiers: [...explained.openTo],
+    drafts: explained.drafts.map(({ channel, draft: { version, since }, missing }) => ({
+      version,
+      channel,
+      waits_for: missing.map(targetName),
+      since,
+    })),
+  };
+}
+
+function artifactJson({
+  platform,
+  arch,
+  format,
+}: {
+  platform: string;
+  arch: string;
+  format: string;
+}) {
+  return { platform, arch, format };
+}
+
+function releaseJson({ version, outcome, rules, listing }: ListedRelease, time: number) {
+  const { channel, offer } = listing;
+  return {
+    version,
+    channel,
+    outcome,
+    status_reason: offer.reason,
+    rules: rules.map((rule) => ruleJson(rule, offer, time)),
+  };
+}
+
+function ruleJson(rule: ExplainedRule, offer: OfferJson, time: number) {
+  const { result } = rule;
+  switch (rule.rule) {
+    case 'platform':
+      return { rule: rule.rule, result, builds: [...rule.builds], runs: [...rule.runs] };
+    case 'native_build':
+      return { rule: rule.rule, result, missing_arch: rule.missing, built_in: rule.builtIn };
+    case 'format':
+      return {
+        rule: rule.rule,
+        result,
+        available: [...rule.available],
+        wanted: rule.wanted === null ? null : [...rule.wanted],
+        signature_scheme: rule.signatureScheme,
+      };
+    case 'os_version':
+      return {
+        rule: rule.rule,
+        result,
+        minimums: [...rule.minimums],
+        stated: rule.stated,
+        checked_by: rule.checkedBy,
+      };
+    case 'requires':
+      return { rule: rule.rule, result, range: rule.range };
+    case 'status':
+      return { rule: rule.rule, result, status: rule.status };
+    case 'rollout': {
+      const { isLinear, planned } = describeRollout(offer.rollout, time);
+      return {
+        rule: rule.rule,
+        result,
+        percentage: rule.share / 100,
+        bucket: rule.bucket,
+        needed_percentage: rule.needed / 100,
+        reaches_at: rule.reachesAt === null ? null : isoOf(rule.reachesAt),
+        frozen_by: frozenBy(offer.rollout, time),
+        plan: offer.rollout?.plan ?? null,
+        is_linear: isLinear,
+        planned: planned.map(({ at, share }) => ({ at: isoOf(at), percentage: share / 100 })),
+      };
+    }
+  }
+}
+
+/** What keeps a rollout where it is: the publisher, a weekly freeze window, or nothing. */
+export function frozenBy(
+  rollout: OfferJson['rollout'],
+  time: number,
+): 'publisher' | 'freeze_window' | null {
+  if (rollout === undefined) return null;
+  if (!rollout.clock.running) return 'publisher';
+  const windows = rollout.freeze_windows
+    .map(parseFreezeWindow)
+    .filter((window) => window !== undefined);
+  return freezeAt(windows, time).isFrozen ? 'freeze_window' : null;
+}
+
+function isoOf(time: number): string {
+  return new Date(time).toISOString();
+}
