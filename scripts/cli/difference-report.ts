@@ -73,6 +73,12 @@ function changeRows(change: ChannelChange): readonly Row[] {
       return [['-', channel, 'channel', 'removed']];
     case 'setting_changed':
       return [['~', channel, change.field, valuesText(change)]];
+    case 'draft_changed': {
+      const { version, before, after } = change;
+      if (after === null) return [['-', channel, version, 'no longer a draft']];
+      if (before === null) return [['+', channel, version, `draft: ${after.join(', ')}`]];
+      return [['~', channel, version, `draft: ${listText(before, after)}`]];
+    }
     case 'offer_added': {
       const { status, rollout, builds } = change.offer;
       const to = status === 'active' ? `, to ${rolloutText(rollout)}` : '';

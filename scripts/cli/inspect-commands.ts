@@ -22,12 +22,6 @@ export function addInspectCommands(program: Command, run: Runner): void {
     effect: READS,
     examples: ['releases', 'releases --app desktop --at 12', 'releases --at 2026-11-22T10:00:00Z'],
   }).action(run(async () => (await load()).releases));
-  inspectCommand(program, 'channels', {
-    summary: 'list the channels',
-    does: 'Lists the channels of an application with the newest version that each offers.',
-    effect: READS,
-    examples: ['channels --json'],
-  }).action(run(async () => (await load()).channels));
   addVersionArgument(
     inspectCommand(program, 'show', {
       summary: 'show one release',

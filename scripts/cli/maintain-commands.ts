@@ -31,9 +31,9 @@ export function addMaintainCommands(program: Command, run: Runner): void {
   });
   addJsonOption(doctor).action(run(async () => (await import('./run/doctor.ts')).doctor));
   const gc = describeCommand(program.command('gc'), {
-    summary: 'remove uploads that no release names',
-    does: 'Removes uploaded files that no manifest names and that are older than a week, and the parts of interrupted uploads.',
-    effect: 'frees space. Listed and retired releases keep their files.',
+    summary: 'remove files that no release needs',
+    does: 'Removes uploaded files that no manifest names and that are older than a week, the parts of interrupted uploads, and the files of releases that "--keep" dropped from every channel more than 90 days ago.',
+    effect: 'frees space. Listed releases, and those that you retired yourself, keep their files.',
     examples: ['gc --dry-run', 'gc --app desktop'],
   });
   addJsonOption(addDryRunOption(addApplicationOption(gc, ONE_APPLICATION))).action(

@@ -3,6 +3,7 @@ import path from 'node:path';
 import { Command, Help } from 'commander';
 import { addAccountCommands } from './account-commands.ts';
 import { RepeatableOption } from './arguments.ts';
+import { addChannelCommands } from './channel-commands.ts';
 import { addContactCommands } from './contact-commands.ts';
 import { addExplainCommands } from './explain-commands.ts';
 import { addInspectCommands } from './inspect-commands.ts';
@@ -21,6 +22,7 @@ export function createProgram(terminal: Terminal, run: Runner): Command {
   addInspectCommands(program, run);
   addExplainCommands(program, run);
   addStatsCommand(program, run);
+  addChannelCommands(program, run);
   addMaintainCommands(program, run);
   addAccountCommands(program, run);
   addContactCommands(program, run);
@@ -67,6 +69,9 @@ Examples:
 
 /** A hint for arguments that should be options. */
 function hintFor(error: string): string {
+  if (error.startsWith("error: too many arguments for 'list'")) {
+    return 'A list takes no names. "slipway help channels" and "slipway help accounts" list the commands.\n';
+  }
   return error.startsWith('error: too many arguments')
     ? 'Names are options: --channel NAME, --app NAME. For one release: slipway show VERSION.\n'
     : '';

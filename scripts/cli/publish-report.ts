@@ -8,6 +8,7 @@ import { type Target, targetName } from '../../src/domain/target.ts';
 import { targetNames } from '../../src/operations/list-drafts.ts';
 import type { PublishResult } from '../../src/operations/publish-release.ts';
 import { isServed, PROTOCOLS } from '../../src/protocols/registry.ts';
+import { droppedSentence } from './channel-report.ts';
 import { draftJson, nextForDraft, waitsFor } from './draft-report.ts';
 import { leftBehindSentences } from './left-behind.ts';
 import { alignColumns, formatBytes, formatTime, printWhenLive, staysPaused } from './output.ts';
@@ -30,6 +31,7 @@ export function reportJson(result: PublishResult, build: BuildOutput): object {
     newer_version: result.newerVersion,
     left_behind: result.leftBehind.map(({ platform, arch }) => ({ os: platform, arch })),
     warnings: feedWarnings(result.release),
+    dropped: result.dropped,
     created_channel: result.createdChannel && result.changed,
     artifacts: result.artifacts.map(({ artifact, uploaded }) => ({
       os: artifact.platform,
@@ -153,6 +155,7 @@ function offerSentences(result: Printed): readonly string[] {
           `${channel} also offers ${result.newerVersion}, which is newer. Clients that can install it are offered ${result.newerVersion}.`,
         ]),
     ...leftBehindSentences({ ...result, builds: release.artifacts }),
+    ...(result.dropped.length === 0 ? [] : [droppedSentence(channel, result.dropped)]),
   ];
 }
 

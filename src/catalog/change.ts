@@ -15,6 +15,7 @@ import { type ManifestReference, referenceTo } from './read.ts';
 import {
   type ChangeKind,
   type ChannelJson,
+  jsonBytes,
   REVISION_BYTES_MAX,
   SUMMARY_LENGTH_MAX,
   withdrawnBytes,
@@ -48,6 +49,8 @@ interface CatalogChange {
 interface CatalogEdit {
   readonly change: CatalogChange;
   readonly channels: Channels;
+  /** Versions that no channel remembers after the change: see `removed_versions` of a revision. */
+  readonly removedVersions?: readonly string[];
   /** Whether the change adds text to offers, so that it is refused when there is no room. */
   readonly needsRoom?: boolean;
 }
@@ -66,9 +69,9 @@ export interface Committed {
 /**
  * Commits one change to the state of an application's channels.
  *
- * @param edit gets the present state and the number of the next revision; returns the new state, or undefined when
- *   nothing has to change; called again with the newer state whenever another writer was first, so it must contain
- *   every check
+ * @param edit gets the present state, the number of the next revision, and the present `removed_versions`; returns the
+ *   new state, or undefined when nothing has to change; called again with the newer state whenever another writer was
+ *   first, so it must contain every check
  * @throws AppError those of {@link appendDocument}; `document_too_large` also when there is no room for
  *   another offer; what `edit` throws
  */
@@ -78,6 +81,7 @@ export async function changeCatalog(
   edit: (
     channels: Channels,
     revision: number,
+    removedVersions: readonly string[],
   ) => CatalogEdit | undefined | Promise<CatalogEdit | undefined>,
 ): Promise<Committed> {
   let hint = 0;
@@ -86,11 +90,13 @@ export async function changeCatalog(
   const appended = await appendDocument(deps, revisionSequence(application), async (base) => {
     const previous = base.newest?.document;
     before = previous?.signed.channels ?? {};
-    const edited = await edit(before, base.number);
+    const removedBefore = previous?.signed.removed_versions ?? [];
+    const edited = await edit(before, base.number, removedBefore);
     after = edited?.channels ?? before;
     if (edited === undefined) return undefined;
+    const removed = [...new Set([...removedBefore, ...(edited.removedVersions ?? [])])];
     if (edited.needsRoom === true || ADDS.has(edited.change.kind))
-      refuseTooLarge(application, edited.channels);
+      refuseTooLarge(application, edited.channels, removed);
     // For a first revision, the newest hint is looked up only when the change is announced.
     if (previous !== undefined) hint = await findHint(deps, previous.signed.hint ?? 0);
     return seal({
@@ -111,6 +117,7 @@ export async function changeCatalog(
         summary: edited.change.summary?.slice(0, SUMMARY_LENGTH_MAX) ?? null,
       },
       channels: edited.channels,
+      ...(removed.length === 0 ? {} : { removed_versions: removed }),
     });
   });
   if (appended.outcome === 'unchanged') {
@@ -132,8 +139,12 @@ async function findHint(deps: WriterDeps, from: number): Promise<number> {
 /** The changes that add offers or drafts. All other changes must be possible even when a revision is at its size limit. */
 const ADDS: ReadonlySet<ChangeKind> = new Set(['publish', 'draft', 'promote']);
 
-function refuseTooLarge(application: string, channels: Channels): void {
-  if (withdrawnBytes(channels) <= REVISION_BYTES_MAX) return;
+function refuseTooLarge(
+  application: string,
+  channels: Channels,
+  removedVersions: readonly string[],
+): void {
+  if (withdrawnBytes(channels) + jsonBytes(removedVersions) <= REVISION_BYTES_MAX) return;
   const count = Object.values(channels).reduce(
     (sum, { offers, drafts = [] }) => sum + offers.length + drafts.length,
     0,

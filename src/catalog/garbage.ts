@@ -7,39 +7,54 @@ import { readRevision } from './read.ts';
 import type { Manifest, Revision } from './sequences.ts';
 import { manifestSequence } from './sequences.ts';
 
-/** Finds artifacts that no manifest names: interrupted publishes leave them behind. */
+/**
+ * Finds the artifacts that no manifest names, which interrupted publishes leave behind, and those of releases that
+ * channels kept out long ago.
+ */
 
 /** A publisher may commit an upload that is up to a day old; the rest is margin. */
 export const GARBAGE_AGE_MIN_MS = 7 * 24 * 3_600_000;
 
+/** How long the files of a release stay after every channel that listed it kept it out. */
+export const KEPT_OUT_AGE_MIN_MS = 90 * 24 * 3_600_000;
+
+/** Moments by the store's clock. */
+interface GarbageLimits {
+  /** Artifacts that were stored later stay. */
+  readonly storedBefore: Date;
+  /** The artifacts of releases that were kept out later stay. */
+  readonly keptOutBefore: Date;
+}
+
 /**
- * Finds an application's artifacts that no manifest names and that were stored before a moment.
+ * Finds an application's artifacts that are old enough, and that are named by no manifest or only by those of releases
+ * that were kept out long ago. No command lists or publishes such a release again, so no later commit can name them: a
+ * publisher of another release reuses only uploads of the last day.
  *
  * It lists the artifacts before it reads manifests: a manifest that is created meanwhile can then only protect more
  * artifacts. It takes the versions from the catalog as well as from a listing, which may be incomplete.
  *
- * @param before by the store's clock
  * @throws AppError `document_corrupt` when the catalog or a manifest is missing or corrupt: the artifacts
  *   that it names are then unknown, and none may be deleted
  */
 export async function findGarbage(
   deps: AppendDeps,
   application: string,
-  before: Date,
+  limits: GarbageLimits,
 ): Promise<readonly ObjectInfo[]> {
   const old: ObjectInfo[] = [];
   for await (const object of deps.store.list(artifactsPrefix(application))) {
-    if (object.lastModified < before) old.push(object);
+    if (object.lastModified < limits.storedBefore) old.push(object);
   }
   if (old.length === 0) return [];
-  const named = await findNamed(deps, application, before);
+  const named = await findNamed(deps, application, limits);
   return old.filter((object) => !named.has(object.key));
 }
 
 async function findNamed(
   deps: AppendDeps,
   application: string,
-  before: Date,
+  { storedBefore, keptOutBefore }: GarbageLimits,
 ): Promise<ReadonlySet<string>> {
   const revision = await readRevision(deps, application);
   const manifestsMin = listedManifests(revision);
@@ -49,8 +64,10 @@ async function findNamed(
     manifestsMin.set(at.version, Math.max(at.number, manifestsMin.get(at.version) ?? 0));
   }
   const named = new Set<string>();
+  const expired = keptOutVersions(revision, keptOutBefore);
   for (const [version, atLeast] of manifestsMin) {
-    const isUsed = usedManifests(revision, version, before);
+    if (expired.has(version)) continue;
+    const isUsed = usedManifests(revision, version, storedBefore);
     for (const key of await namedByVersion(deps, application, version, atLeast, isUsed)) {
       named.add(key);
     }
@@ -95,6 +112,24 @@ function usedManifests(
 
 function channelsOf(revision: Revision | undefined) {
   return Object.values(revision?.signed.channels ?? {});
+}
+
+/** The versions that no channel lists, and that every channel that listed them kept out before a moment. */
+function keptOutVersions(revision: Revision | undefined, before: Date): ReadonlySet<string> {
+  const expired = new Set<string>();
+  // A version that was also retired by hand, or by removing its channel, keeps its files.
+  const stays = new Set(revision?.signed.removed_versions);
+  for (const channel of channelsOf(revision)) {
+    for (const { version } of [...channel.offers, ...(channel.drafts ?? [])]) stays.add(version);
+    const keptOut = new Map(channel.kept_out?.map(({ version, at }) => [version, at]));
+    for (const version of channel.retired) {
+      const at = keptOut.get(version);
+      if (at !== undefined && Date.parse(at) < before.getTime()) expired.add(version);
+      else stays.add(version);
+    }
+  }
+  for (const version of stays) expired.delete(version);
+  return expired;
 }
 
 async function namedByVersion(

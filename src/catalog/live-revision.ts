@@ -14,6 +14,7 @@ import {
   channelSchema,
   channelsInSteps,
   createOfferParser,
+  keptOutSchema,
   offerSchema,
   type RevisionJson,
   revisionSchema,
@@ -74,12 +75,21 @@ class Checked<T> {
 }
 class CheckedOffer extends Checked<Channel['offers'][number]> {}
 class CheckedVersion extends Checked<string> {}
+class CheckedKeptOut extends Checked<z.output<typeof keptOutSchema>> {}
 
-type Signed = Omit<RevisionJson, 'channels'> & Pick<LiveRevision, 'channels'>;
+type Signed = Omit<RevisionJson, 'channels' | 'removed_versions'> & Pick<LiveRevision, 'channels'>;
 
 /** A revision whose lists are not checked. */
 const outlineSchema = revisionSchema.extend({
-  channels: z.record(z.string(), channelSchema.extend({ offers: listSchema, retired: listSchema })),
+  channels: z.record(
+    z.string(),
+    channelSchema.extend({
+      offers: listSchema,
+      retired: listSchema,
+      kept_out: listSchema.optional(),
+    }),
+  ),
+  removed_versions: listSchema.optional(),
 });
 
 /**
@@ -95,6 +105,8 @@ function createOfferReader(): {
     converters: new Map<string, (item: unknown) => object>([
       ['offers', (item) => new CheckedOffer(offerOf(offerSchema.parse(item)))],
       ['retired', (item) => new CheckedVersion(versionSchema.parse(item))],
+      ['removed_versions', (item) => new CheckedVersion(versionSchema.parse(item))],
+      ['kept_out', (item) => new CheckedKeptOut(keptOutSchema.parse(item))],
     ]),
     check: function* (value) {
       const outline = outlineSchema.safeParse(value);
@@ -103,9 +115,14 @@ function createOfferReader(): {
       for (const [name, channel] of visibleChannels(outline.data.channels)) {
         const offers = yield* itemsOf(channel.offers, CheckedOffer);
         const retired = yield* itemsOf(channel.retired, CheckedVersion);
-        if (offers === undefined || retired === undefined) throw unchecked();
+        const keptOut = yield* itemsOf(channel.kept_out ?? [], CheckedKeptOut);
+        if (offers === undefined || retired === undefined || keptOut === undefined) {
+          throw unchecked();
+        }
         channels.set(name, channelOf(name, channel, offers, retired));
       }
+      const removed = yield* itemsOf(outline.data.removed_versions ?? [], CheckedVersion);
+      if (removed === undefined) throw unchecked();
       return { success: true, data: { ...outline.data, channels } };
     },
   };

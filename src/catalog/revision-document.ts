@@ -56,6 +56,11 @@ export const offerSchema = z.object({
   artifacts,
 });
 
+export const keptOutSchema = z.object({
+  version: versionSchema,
+  at: timeSchema.describe("By the store's clock."),
+});
+
 export const channelSchema = z.object({
   inherits: z
     .string()
@@ -94,6 +99,15 @@ export const channelSchema = z.object({
     .describe(
       'Whether no client sees the channel: a draft created it, and it has offered nothing yet; absent: no.',
     ),
+  keep: z
+    .int()
+    .positive()
+    .optional()
+    .describe('How many of its newest active offers it keeps; absent: all.'),
+  kept_out: z
+    .array(keptOutSchema)
+    .optional()
+    .describe('The retired versions that `keep` dropped; absent: none.'),
 });
 
 const CHANGE_KINDS = [
@@ -152,6 +166,12 @@ export const revisionSchema = z.object({
     reason: z.string().nullable(),
   }),
   channels: z.record(z.string(), channelSchema),
+  removed_versions: z
+    .array(versionSchema)
+    .optional()
+    .describe(
+      'The versions that removed channels listed or had listed: none is published again. Absent: none.',
+    ),
 });
 
 export type RevisionJson = z.output<typeof revisionSchema>;

@@ -40,9 +40,10 @@ function parseName(name: string, noun: 'channel' | 'application'): string {
   throw new AppError('invalid_name', detail, { issues: [{ pointer: `/${noun}`, detail }] });
 }
 
-/** Whether a new channel is for pre-releases, by its name and its first version. */
-export function isPrereleaseChannel(name: string, firstVersion: Version): boolean {
-  return name !== DEFAULT_CHANNEL && (PRERELEASE_NAMES.has(name) || isPrerelease(firstVersion));
+/** Whether a new channel is for pre-releases, by its name and its first version; null: it has none yet. */
+export function isPrereleaseChannel(name: string, firstVersion: Version | null): boolean {
+  if (name === DEFAULT_CHANNEL) return false;
+  return PRERELEASE_NAMES.has(name) || (firstVersion !== null && isPrerelease(firstVersion));
 }
 
 /** A channel as the catalog revision states it. */

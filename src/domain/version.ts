@@ -84,6 +84,11 @@ export function parseRange(text: string, pointer: string): VersionRange {
   throw new AppError('invalid_range', detail, { issues: [{ pointer, detail }] });
 }
 
+/** The range as it was written: ranges with equal texts contain the same versions. */
+export function rangeText(range: VersionRange): string {
+  return range.raw;
+}
+
 export function inRange(version: Version, range: VersionRange): boolean {
   const { version: text } = version;
   let known = TESTED.get(range);

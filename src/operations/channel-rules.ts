@@ -95,6 +95,23 @@ export function offersReleases(channels: Channels, name: string): boolean {
   return shown.some((each) => channels[each]?.offers.some(({ status }) => status === 'active'));
 }
 
+/**
+ * Refuses a version that only removed channels listed: clients may have its files.
+ *
+ * @throws AppError `status_forbids`
+ */
+export function refuseRemoved(
+  channels: Channels,
+  removedVersions: readonly string[],
+  version: string,
+): void {
+  if (!removedVersions.includes(version) || offersOf(channels, version).size > 0) return;
+  throw new AppError(
+    'status_forbids',
+    `${version} was listed on a channel that was removed. Publish a new version.`,
+  );
+}
+
 /** Versions that differ only in build metadata are equal to every client (SemVer section 10). */
 function refuseAmbiguous(channels: Channels, version: Version): void {
   for (const [name, { offers, drafts = [], retired }] of channelEntries(channels)) {

@@ -54,8 +54,11 @@ function withLink(
   return whenKnown(link, (signed) => answerOf(deps, query, found, linked(offered, signed)));
 }
 
-function linked({ release, artifact, mandatory }: OfferedUpdate, link: PresignedUrl): LinkedUpdate {
-  return { release, artifact, mandatory, link };
+function linked(
+  { release, artifact, mandatory, isDowngrade }: OfferedUpdate,
+  link: PresignedUrl,
+): LinkedUpdate {
+  return { release, artifact, mandatory, isDowngrade, link };
 }
 
 function answerOf(

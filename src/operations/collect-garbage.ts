@@ -1,5 +1,5 @@
 import { readStoreTime } from '../catalog/artifact-upload.ts';
-import { findGarbage, GARBAGE_AGE_MIN_MS } from '../catalog/garbage.ts';
+import { findGarbage, GARBAGE_AGE_MIN_MS, KEPT_OUT_AGE_MIN_MS } from '../catalog/garbage.ts';
 import { artifactsPrefix } from '../catalog/keys.ts';
 import { readApplications } from '../catalog/read.ts';
 import { isAppError } from '../errors.ts';
@@ -23,7 +23,8 @@ interface GarbageRequest {
 }
 
 /**
- * Removes artifacts that no manifest names and that are so old that no running publish will name them.
+ * Removes artifacts that no manifest names and that are so old that no running publish will name them, and those of
+ * releases that every channel kept out long ago.
  *
  * When an application has a corrupt document, nothing of it is removed, and the command continues with the next
  * application.
@@ -40,12 +41,16 @@ export async function collectGarbage(
       : [await knownApplication(deps, request.application)];
   const ageMinMs = request.ageMinMs ?? GARBAGE_AGE_MIN_MS;
   // Uses the store's clock, because this machine's may be wrong.
-  const before = new Date((await readStoreTime(deps)) - ageMinMs);
+  const now = await readStoreTime(deps);
+  const limits = {
+    storedBefore: new Date(now - ageMinMs),
+    keptOutBefore: new Date(now - KEPT_OUT_AGE_MIN_MS),
+  };
   const results: GarbageResult[] = [];
   for (const application of applications) {
-    results.push(await collectOf(deps, application, before));
+    results.push(await collectOf(deps, application, limits));
   }
-  const abandonedUploads = await deps.store.removeAbandonedUploads(before);
+  const abandonedUploads = await deps.store.removeAbandonedUploads(limits.storedBefore);
   return { results, abandonedUploads };
 }
 
@@ -59,10 +64,10 @@ async function knownApplication(deps: AppendDeps, application: string): Promise<
 async function collectOf(
   deps: AppendDeps,
   application: string,
-  before: Date,
+  limits: Parameters<typeof findGarbage>[2],
 ): Promise<GarbageResult> {
   try {
-    const objects = await findGarbage(deps, application, before);
+    const objects = await findGarbage(deps, application, limits);
     for (const object of objects) await remove(deps, object);
     const bytes = objects.reduce((sum, { size }) => sum + size, 0);
     return { application, objects, bytes, refusal: undefined };

@@ -14,7 +14,13 @@ import type { Release } from '../domain/release.ts';
 import type { Target } from '../domain/target.ts';
 import type { Version } from '../domain/version.ts';
 import { AppError } from '../errors.ts';
-import { type Admission, admitToChannel, leftBehindOn, newestAbove } from './channel-rules.ts';
+import {
+  type Admission,
+  admitToChannel,
+  leftBehindOn,
+  newestAbove,
+  refuseRemoved,
+} from './channel-rules.ts';
 import {
   discardedAt,
   draftIn,
@@ -42,6 +48,8 @@ interface ChannelFacts {
   readonly rollout: OfferJson['rollout'];
   /** What the channel holds back; null when it offers the release. */
   readonly held: ListedDraft | null;
+  /** Older versions that the channel dropped, because it keeps only its newest offers; newest first. */
+  readonly dropped: readonly string[];
 }
 
 export interface CommittedRelease extends Committed, ChannelFacts {
@@ -168,28 +176,36 @@ async function commitChannel(
 ): Promise<(Committed & ChannelFacts) | 'lacking'> {
   const { channel: name } = admission;
   let facts: ChannelFacts | undefined;
-  const committed = await changeCatalog(deps, mine.application, async (channels) => {
-    facts = undefined;
-    const channel = admitToChannel(channels, version, admission);
-    const offered = await readOffered(deps, mine, channels, manifest);
-    const draft = draftIn(channel, mine.version);
-    if (isBehind(manifest, mine, channels, offered, draft)) return undefined;
-    const planned = planRelease(deps, admission, channels, channel, manifest);
-    facts = factsOf(planned, channels, name, channel, version);
-    const existing = channel.offers.find((offer) => offer.version === mine.version);
-    if (existing !== undefined && isCovered(existing.manifest, offered, mine)) return undefined;
-    if (planned.kind === 'draft' && isSameDraft(draft, planned.draft)) return undefined;
-    refuseDraftElsewhere(channels, mine.version, name);
-    if (existing !== undefined && admission.mode === 'draft') throw offeredAlready(mine, name);
-    const kind = planned.kind === 'draft' ? 'draft' : 'publish';
-    return {
-      change: {
-        ...{ kind, version: mine.version, channels: [name], reason: null },
-        summary: existing === undefined ? rolloutText(planned) : undefined,
-      },
-      channels: planned.channels,
-    };
-  });
+  const committed = await changeCatalog(
+    deps,
+    mine.application,
+    async (channels, _revision, removed) => {
+      facts = undefined;
+      const channel = admitToChannel(channels, version, admission);
+      refuseRemoved(channels, removed, mine.version);
+      const offered = await readOffered(deps, mine, channels, manifest);
+      const draft = draftIn(channel, mine.version);
+      if (isBehind(manifest, mine, channels, offered, draft)) return undefined;
+      const planned = planRelease(deps, admission, channels, channel, manifest);
+      facts = factsOf(planned, channels, name, channel, version);
+      const existing = channel.offers.find((offer) => offer.version === mine.version);
+      if (existing !== undefined && isCovered(existing.manifest, offered, mine)) {
+        facts = { ...facts, dropped: [] };
+        return undefined;
+      }
+      if (planned.kind === 'draft' && isSameDraft(draft, planned.draft)) return undefined;
+      refuseDraftElsewhere(channels, mine.version, name);
+      if (existing !== undefined && admission.mode === 'draft') throw offeredAlready(mine, name);
+      const kind = planned.kind === 'draft' ? 'draft' : 'publish';
+      return {
+        change: {
+          ...{ kind, version: mine.version, channels: [name], reason: null },
+          summary: existing === undefined ? rolloutText(planned) : undefined,
+        },
+        channels: planned.channels,
+      };
+    },
+  );
   return facts === undefined ? 'lacking' : { ...committed, ...facts };
 }
 
@@ -227,13 +243,14 @@ function factsOf(
   const created = { createdChannel: !Object.hasOwn(before, name), inherits: channel.inherits };
   if (planned.kind === 'draft') {
     const held = describeDraft(name, planned.draft);
-    const none = { leftBehind: [], newerVersion: null, rollout: undefined };
+    const none = { leftBehind: [], newerVersion: null, rollout: undefined, dropped: [] };
     return { ...created, ...none, status: 'draft', held };
   }
   const { status, rollout } = planned.offer;
+  const { dropped } = planned;
   const leftBehind = leftBehindOn(planned.channels, name, version);
   const newerVersion = newestAbove(channel, version);
-  return { ...created, leftBehind, newerVersion, status, rollout, held: null };
+  return { ...created, leftBehind, newerVersion, status, rollout, dropped, held: null };
 }
 
 /** Whether the offered manifest already states everything that this publisher adds. */

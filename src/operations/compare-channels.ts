@@ -49,6 +49,14 @@ export type ChannelChange =
   /** Of a setting, such as `inherits`; undefined where it is not set. */
   | ({ readonly kind: 'setting_changed'; readonly channel: string } & FieldChange)
   | {
+      readonly kind: 'draft_changed';
+      readonly channel: string;
+      readonly version: string;
+      /** Its builds, `linux-x64 appimage`; null: it is no draft. */
+      readonly before: readonly string[] | null;
+      readonly after: readonly string[] | null;
+    }
+  | {
       readonly kind: 'offer_added';
       readonly channel: string;
       readonly version: string;
@@ -96,15 +104,42 @@ function compareChannel(
   for (const field of compareFields(settingsOf(before), settingsOf(after))) {
     changes.push({ kind: 'setting_changed', channel, ...field });
   }
-  return [...changes, ...compareOffers(channel, before ?? EMPTY, after ?? EMPTY, now)];
+  return [
+    ...changes,
+    ...compareDrafts(channel, before, after),
+    ...compareOffers(channel, before ?? EMPTY, after ?? EMPTY, now),
+  ];
 }
 
 type Fields = Readonly<Record<string, unknown>>;
 
 function settingsOf(channel: ChannelJson | undefined): Fields {
   if (channel === undefined) return {};
-  const { offers: _offers, retired: _retired, inherits, ...others } = channel;
-  return inherits === null ? others : { inherits, ...others };
+  const { inherits, early_access, allow_downgrade, keep, expect } = channel;
+  return {
+    ...(inherits === null ? {} : { inherits }),
+    ...{ early_access, allow_downgrade, keep },
+    expect: expect?.map(({ os, arch }) => `${os}-${arch}`),
+  };
+}
+
+/** Builds by version. */
+function draftsOf(channel: ChannelJson | undefined): ReadonlyMap<string, readonly string[]> {
+  return new Map(channel?.drafts?.map((draft) => [draft.version, buildNames(draft.artifacts)]));
+}
+
+function compareDrafts(
+  channel: string,
+  before: ChannelJson | undefined,
+  after: ChannelJson | undefined,
+): readonly ChannelChange[] {
+  const [old, next] = [draftsOf(before), draftsOf(after)];
+  return [...new Set([...old.keys(), ...next.keys()])]
+    .map((version) => ({
+      ...({ kind: 'draft_changed', channel, version } as const),
+      ...{ before: old.get(version) ?? null, after: next.get(version) ?? null },
+    }))
+    .filter((change) => !isDeepStrictEqual(change.before, change.after));
 }
 
 function compareOffers(
@@ -147,14 +182,16 @@ function stateOf(offer: OfferJson, now: number): OfferState {
     status: offer.status,
     reason: offer.reason,
     rollout: { share, plan: offer.rollout?.plan ?? null, isFrozen },
-    builds: offer.artifacts
-      .map(({ os, arch, format }) => buildName({ platform: os, arch, format }))
-      .sort(),
+    builds: buildNames(offer.artifacts),
     manifest: offer.manifest.number,
     endsNative: (offer.ends_native ?? []).map(({ os, arch }) => `${os}-${arch}`).sort(),
     requires: offer.requires,
     mandatoryFor: offer.mandatory_for,
   };
+}
+
+function buildNames(artifacts: OfferJson['artifacts']): readonly string[] {
+  return artifacts.map(({ os, arch, format }) => buildName({ platform: os, arch, format })).sort();
 }
 
 /** The stored fields that {@link stateOf} translates. */

@@ -1,6 +1,7 @@
 import { type Decision, decideUpdate } from '../domain/decide-update.ts';
 import { type Artifact, findArtifact, identityName, type Release } from '../domain/release.ts';
 import type { UpdateQuery } from '../domain/update-query.ts';
+import { compareVersions } from '../domain/version.ts';
 import { AppError } from '../errors.ts';
 import { whenKnown } from '../when-known.ts';
 import { type SeenChannel, type ServiceDeps, seeChannel } from './open-channel.ts';
@@ -19,6 +20,8 @@ export interface OfferedUpdate {
   readonly artifact: Artifact;
   /** Whether the publisher wants every client of this version to update. */
   readonly mandatory: boolean;
+  /** Whether the release is older than the client's version: see `Channel.allowsDowngrade`. */
+  readonly isDowngrade: boolean;
 }
 
 type OfferDecision = Extract<Decision, { reason: 'offer' }>;
@@ -46,7 +49,7 @@ export function findUpdate(
   return whenKnown(application.release(decision.offer), (release) =>
     release === undefined
       ? findUpdate(deps, query, tier)
-      : join(seen, decision, offeredIn(release, decision), isPartial),
+      : join(seen, decision, offeredIn(release, decision, query), isPartial),
   );
 }
 
@@ -60,12 +63,20 @@ function join(
   return { channel, isRestricted, revision, decision, offered, isPartial };
 }
 
-function offeredIn(release: Release, decision: OfferDecision): OfferedUpdate {
-  const artifact = findArtifact(release, decision.artifact);
-  if (artifact !== undefined) return { release, artifact, mandatory: decision.mandatory };
+function offeredIn(
+  release: Release,
+  { offer, artifact: chosen, mandatory }: OfferDecision,
+  { currentVersion }: UpdateQuery,
+): OfferedUpdate {
+  const artifact = findArtifact(release, chosen);
+  if (artifact !== undefined) {
+    const isDowngrade =
+      currentVersion !== null && compareVersions(offer.version, currentVersion) < 0;
+    return { release, artifact, mandatory, isDowngrade };
+  }
   // An offer names the digest of its manifest and copies the artifacts from it, so the two cannot differ.
   throw new AppError(
     'document_corrupt',
-    `The manifest of ${release.version} has no ${identityName(decision.artifact)}.`,
+    `The manifest of ${release.version} has no ${identityName(chosen)}.`,
   );
 }

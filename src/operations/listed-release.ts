@@ -57,7 +57,7 @@ export async function channelsListing(
 }
 
 /** @throws AppError `invalid_request` */
-function refuseLongReason(reason: string | null): void {
+export function refuseLongReason(reason: string | null): void {
   const bytes = jsonBytes(reason);
   if (bytes <= REASON_BYTES_MAX) return;
   const detail = `The reason has ${bytes} bytes, and the history keeps at most ${REASON_BYTES_MAX}. Shorten it.`;

@@ -1,14 +1,22 @@
 import type { Channels, WriterDeps } from '../catalog/change.ts';
 import type { ManifestReference } from '../catalog/read.ts';
 import { type ChannelJson, type OfferJson, offerJsonOf } from '../catalog/revision-document.ts';
+import { parseVersion } from '../domain/version.ts';
 import { type Admission, withOffer, withRollout } from './channel-rules.ts';
 import { type Holding, isHeld, planDraft, withDraft, withoutDraft } from './draft-rules.ts';
+import { withoutOldOffers } from './keep-newest-offers.ts';
 import type { DraftJson } from './list-drafts.ts';
 import { refuseStranding } from './refuse-stranding.ts';
 
 /** What becomes of a release on a channel: an offer, or a draft. */
 export type PlannedRelease =
-  | { readonly kind: 'offer'; readonly offer: OfferJson; readonly channels: Channels }
+  | {
+      readonly kind: 'offer';
+      readonly offer: OfferJson;
+      readonly channels: Channels;
+      /** Older versions that the channel drops, because it keeps only its newest offers; newest first. */
+      readonly dropped: readonly string[];
+    }
   | { readonly kind: 'draft'; readonly draft: DraftJson; readonly channels: Channels };
 
 /**
@@ -28,9 +36,11 @@ export function planRelease(
   const { channel: name } = admission;
   const stated = offerJsonOf(manifest.release, manifest);
   const existing = channel.offers.find(({ version }) => version === stated.version);
+  const keeping = { added: parseVersion(stated.version), now: deps.clock.now() };
   if (existing !== undefined) {
     const offer = withRollout(deps, withKept(stated, existing), existing, admission);
-    return { kind: 'offer', offer, channels: withOffer(channels, name, channel, offer) };
+    const offered = withOffer(channels, name, channel, offer);
+    return { kind: 'offer', offer, ...withoutOldOffers(offered, name, keeping) };
   }
   const draft = planDraft(deps, admission, channel, stated);
   const rollout = draft.rollout && {
@@ -38,9 +48,10 @@ export function planRelease(
     freezeWindows: draft.rollout.freeze_windows,
   };
   const offer = withRollout(deps, stated, undefined, { ...admission, rollout });
-  const after = withOffer(channels, name, withoutDraft(channel, stated.version), offer);
-  if (!admission.allowStranded) refuseStranding(after, name, offer);
-  if (!isHeld(draft, admission)) return { kind: 'offer', offer, channels: after };
+  const offered = withOffer(channels, name, withoutDraft(channel, stated.version), offer);
+  const kept = withoutOldOffers(offered, name, keeping);
+  if (!admission.allowStranded) refuseStranding(kept.channels, name, offer);
+  if (!isHeld(draft, admission)) return { kind: 'offer', offer, ...kept };
   const isNew = !Object.hasOwn(channels, name);
   const held = withDraft(isNew ? { ...channel, hidden: true } : channel, draft);
   return { kind: 'draft', draft, channels: { ...channels, [name]: held } };

@@ -22,6 +22,7 @@ import {
   withRollout,
 } from './channel-rules.ts';
 import { incomplete, refuseDraft } from './draft-rules.ts';
+import { withoutOldOffers } from './keep-newest-offers.ts';
 import { missingTargets } from './list-drafts.ts';
 import { refuseStranding } from './refuse-stranding.ts';
 import { unknownApplication, unknownVersion } from './unknown-release.ts';
@@ -49,6 +50,8 @@ interface Promoted extends Committed {
   readonly leftBehind: readonly Target[];
   /** The status of the offer there: a paused one stays paused. */
   readonly status: OfferJson['status'];
+  /** Older versions that the channel dropped, because it keeps only its newest offers; newest first. */
+  readonly dropped: readonly string[];
 }
 
 /**
@@ -63,7 +66,7 @@ export async function promoteRelease(deps: WriterDeps, request: PromoteRequest):
   const { application } = request;
   const version = parseVersion(request.version);
   const channel = parseChannelName(request.to);
-  let facts: Pick<Promoted, 'status' | 'builds' | 'leftBehind'> | undefined;
+  let facts: Pick<Promoted, 'status' | 'builds' | 'leftBehind' | 'dropped'> | undefined;
   const committed = await changeCatalog(deps, application, async (channels) => {
     if (Object.keys(channels).length === 0) throw await unknownApplication(deps, application);
     const offers = offersOf(channels, request.version);
@@ -87,8 +90,14 @@ export async function promoteRelease(deps: WriterDeps, request: PromoteRequest):
     const status = { status: own?.status ?? source.status, reason: own?.reason ?? null };
     const promoted = withRollout(deps, { ...source, ...status }, own, { ...request, channel });
     const offer = isThere ? own : promoted;
-    const after = isThere ? channels : withOffer(channels, channel, admitted, offer);
+    const { channels: after, dropped } = isThere
+      ? { channels, dropped: [] }
+      : withoutOldOffers(withOffer(channels, channel, admitted, offer), channel, {
+          added: version,
+          now: deps.clock.now(),
+        });
     facts = {
+      dropped,
       status: offer.status,
       builds: buildsOf(offer),
       leftBehind: leftBehindOn(after, channel, version),

@@ -8,14 +8,14 @@ import type { Artifact, Release } from '../domain/release.ts';
 import type { Target } from '../domain/target.ts';
 import { parseRangeBelow, parseVersion } from '../domain/version.ts';
 import { AppError } from '../errors.ts';
-import { type Admission, admitToChannel, offersOf } from './channel-rules.ts';
+import { type Admission, admitToChannel, offersOf, refuseRemoved } from './channel-rules.ts';
 import { type CommittedRelease, commitRelease, offeredAlready } from './commit-release.ts';
 import { type Holding, refuseDraftElsewhere } from './draft-rules.ts';
 import { type Contribution, contains, mergeRelease } from './merge-release.ts';
-import { known } from './name-hint.ts';
 import { planRelease } from './plan-release.ts';
 import { readBase } from './read-base.ts';
 import { refuseRelabelled } from './refuse-relabelled.ts';
+import { needsCreate } from './unknown-release.ts';
 import {
   type HashedArtifact,
   hashArtifacts,
@@ -80,8 +80,10 @@ export async function publishRelease(
 
   // All checks come before the upload, which may take gigabytes. The commit repeats them on the newest state.
   const isListed = await checkApplication(deps, application, request.create);
-  const before = (await readRevision(deps, application))?.signed.channels ?? {};
+  const revision = await readRevision(deps, application);
+  const before = revision?.signed.channels ?? {};
   const admitted = admitToChannel(before, version, admission);
+  refuseRemoved(before, revision?.signed.removed_versions ?? [], request.version);
   await deps.ensureConforming();
   const hashed = await hashArtifacts(deps, request.artifacts);
   const named = await checkArtifacts(deps, admission, hashed, before, admitted);
@@ -146,10 +148,7 @@ async function checkApplication(
   const applications = await readApplications(deps);
   const isListed = applications.includes(application);
   if (create || isListed) return isListed;
-  throw new AppError(
-    'needs_create',
-    `No application "${application}" in this store. ${known('Applications', applications, application)} Add --create to create it.`,
-  );
+  throw needsCreate(application, applications);
 }
 
 /** What a publisher adds to a release. */

@@ -16,6 +16,14 @@ export async function unknownApplication(deps: ReaderDeps, application: string):
   );
 }
 
+/** The error for a new application without the option that creates it. */
+export function needsCreate(application: string, applications: readonly string[]): AppError {
+  return new AppError(
+    'needs_create',
+    `No application "${application}" in this store. ${known('Applications', applications, application)} Add --create to create it.`,
+  );
+}
+
 export function unknownChannel(application: string, channel: string, channels: Channels): AppError {
   return new AppError(
     'unknown_channel',

@@ -83,7 +83,8 @@ function parseRequest(request: ProtocolRequest): Question | undefined {
       platform,
       arch: archFrom(platform, match?.[4], query.arch),
       formats: electron.formatsFor(platform),
-      osGate: electron.osGate,
+      // A client that does not state its system compares the stated minimum itself.
+      osGate: query.os_version === undefined ? electron.osGate : 'server',
       ...commonFields(request),
       purpose: 'update',
       signatureScheme: electron.signatureScheme,

@@ -18,7 +18,20 @@ async function makeSigned(): Promise<RevisionJson> {
   await offer(300);
   const revision = await readRevision(deps, 'desktop');
   if (revision === undefined) throw new Error('No revision was made.');
-  return { ...revision.signed, hint: 7 };
+  const { stable } = revision.signed.channels;
+  if (stable === undefined) throw new Error('The revision has no channel.');
+  const dropped = {
+    retired: ['0.1.0', '0.2.0'],
+    keep: 300,
+    kept_out: [{ version: '0.1.0', at: '2026-11-20T09:00:00.000Z' }],
+    expect: [{ os: 'linux' as const, arch: 'x64' as const }],
+  };
+  return {
+    ...revision.signed,
+    hint: 7,
+    channels: { stable: { ...stable, ...dropped } },
+    removed_versions: ['0.3.0'],
+  };
 }
 
 /** The error as a publisher and as a service report it. */
@@ -69,6 +82,13 @@ describe('a revision as a service reads it', () => {
       withStable({ offers: {} }),
       withStable({ retired: ['1.0.0', 'x'] }),
       withStable({ retired: [1] }),
+      withStable({ kept_out: [{ version: '0.1.0', at: 'yesterday' }] }),
+      withStable({ kept_out: { '0.1.0': '2026-11-20T09:00:00.000Z' } }),
+      withStable({ kept_out: [null] }),
+      withStable({ keep: 0 }),
+      withStable({ expect: [{ os: 'linux', arch: 'universal' }] }),
+      { ...signed, removed_versions: ['v1'] },
+      { ...signed, removed_versions: { length: 1 } },
       withStable({ inherits: 7 }),
       { ...signed, channels: { stable, beta: null } },
       { ...signed, channels: { offers: [offers[0]], retired: ['1.0.0'] } },

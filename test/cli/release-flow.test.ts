@@ -62,6 +62,7 @@ describe('the command line, from publish to retire', () => {
       manifest: 1,
       changed: true,
       newer_version: null,
+      dropped: [],
       rollout: null,
       draft: null,
       left_behind: [],
@@ -146,7 +147,18 @@ describe('the command line, from publish to retire', () => {
       revision_at: expect.any(String),
       at: expect.any(String),
       is_forecast: false,
-      channels: [{ name: 'stable', inherits: null, newest: '1.1.0', offers: 2, retired: 0 }],
+      channels: [
+        {
+          ...{ name: 'stable', newest: '1.1.0', offers: 2, retired: 0 },
+          ...{
+            inherits: null,
+            keep: null,
+            expect: [],
+            early_access: false,
+            allow_downgrade: false,
+          },
+        },
+      ],
     });
   });
 

@@ -71,8 +71,10 @@ describe('parseRequest', () => {
 
   it('takes what clients of every dialect may state', () => {
     const query = { installation_id: 'a', os_version: '10' };
-    expect(parse('latest.yml')).toMatchObject({ installationId: null, osVersion: null });
-    expect(parse('latest.yml', { query })).toMatchObject({ installationId: 'a', osVersion: '10' });
+    const nothing = { installationId: null, osVersion: null, osGate: 'client' };
+    expect(parse('latest.yml')).toMatchObject(nothing);
+    const stated = { installationId: 'a', osVersion: '10', osGate: 'server' };
+    expect(parse('latest.yml', { query })).toMatchObject(stated);
   });
 
   it.each(['', 'latest.yaml', '.yml', 'latest.yml/more', '2.0.0/App.exe', '2.0.0/latest.yml'])(

@@ -1,4 +1,3 @@
-import { channelEntries } from '../../../src/catalog/revision-document.ts';
 import type { RevisionReference } from '../../../src/domain/revision-reference.ts';
 import { findRevision } from '../../../src/operations/find-revision.ts';
 import { type ListedDraft, listDrafts } from '../../../src/operations/list-drafts.ts';
@@ -85,47 +84,6 @@ export async function releases(terminal: Terminal, options: InspectOptions): Pro
 
 function platformsOf({ artifacts }: Pick<ListedDraft['draft'], 'artifacts'>): string {
   return [...new Set(artifacts.map(({ os, arch }) => `${os}-${arch}`))].sort().join(' ');
-}
-
-export async function channels(terminal: Terminal, options: InspectOptions): Promise<void> {
-  const context = await openContext(terminal);
-  const application = options.app ?? context.config.defaultApplication;
-  const found = await findRevision(context, application, options.at);
-  const { revision } = found;
-  const listed = listReleases(revision.signed);
-  const rows = channelEntries(revision.signed.channels).map(([name, channel]) => ({
-    name,
-    inherits: channel.inherits,
-    newest:
-      listed.find((item) => item.channel === name && item.offer.status === 'active')?.offer
-        .version ?? null,
-    offers: channel.offers.length,
-    retired: channel.retired.length,
-  }));
-  if (options.json) {
-    printJson(terminal, {
-      app: application,
-      ...stateJson(found),
-      channels: rows,
-    });
-    return;
-  }
-  sayState(terminal, options.at, found);
-  print(
-    terminal,
-    `Channels of ${application} in ${context.place.text} (catalog revision ${revision.signed.revision}):`,
-  );
-  printTable(
-    terminal,
-    ['channel', 'newest', 'offers', 'retired', 'also sees'],
-    rows.map((row) => [
-      row.name,
-      row.newest ?? '',
-      String(row.offers),
-      String(row.retired),
-      row.inherits ?? '',
-    ]),
-  );
 }
 
 export async function show(

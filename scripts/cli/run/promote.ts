@@ -1,6 +1,7 @@
 import { offersReleases } from '../../../src/operations/channel-rules.ts';
 import { promoteRelease } from '../../../src/operations/promote-release.ts';
 import type { ChangeOptions } from '../arguments.ts';
+import { droppedSentence } from '../channel-report.ts';
 import { requireConsent, runWithConsent } from '../consent.ts';
 import { openContext } from '../context.ts';
 import { differenceJson, printDifference } from '../difference-report.ts';
@@ -53,6 +54,7 @@ export async function promote(
       status,
       catalog_revision: revision,
       changed,
+      dropped: promoted.dropped,
       left_behind: promoted.leftBehind.map(({ platform, arch }) => ({ os: platform, arch })),
       ...differenceJson(promoted, context.clock.now()),
     });
@@ -65,6 +67,7 @@ export async function promote(
     );
     if (status === 'paused') print(terminal, staysPaused(version, channel));
     for (const sentence of leftBehindSentences({ version, ...promoted })) print(terminal, sentence);
+    if (promoted.dropped.length > 0) print(terminal, droppedSentence(channel, promoted.dropped));
     printWhenLive(terminal, context, announced);
   } else {
     print(

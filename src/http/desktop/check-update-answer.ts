@@ -48,6 +48,11 @@ export const checkUpdateAnswerSchema = z.discriminatedUnion('update_available', 
     ...commonSchema,
     version: z.string(),
     mandatory: z.boolean(),
+    downgrade: z
+      .boolean()
+      .describe(
+        'Whether the version is older than current_version: only for a client that sends allow_downgrade, on a channel that permits it.',
+      ),
     released_at: z.string(),
     notes: z.string().nullable().describe('Markdown.'),
     platform: z.enum(PLATFORMS),
@@ -84,7 +89,7 @@ export function createCheckUpdateRenderer(): CheckUpdateRenderer {
       const common = `"reason":"${check.reason}","app":${JSON.stringify(application)},"channel":${JSON.stringify(check.channel)},"current_version":"${versionText(currentVersion)}","latest_version":${latestVersion === null ? 'null' : `"${latestVersion}"`},"catalog_revision":${check.revision},"check_again_after_seconds":${checkAgainAfterSeconds}`;
       if (offered === undefined) return `{"update_available":false,${common}}`;
       const offer = offers.textOf(offered, locale);
-      return `{"update_available":true,${common},"mandatory":${offered.mandatory},${offer}}`;
+      return `{"update_available":true,${common},"mandatory":${offered.mandatory},"downgrade":${offered.isDowngrade},${offer}}`;
     },
   };
 }

@@ -43,6 +43,7 @@ describe('POST /api/v1/desktop/check-update, reason by reason', () => {
       check_again_after_seconds: 14_400,
       version: '2.0.0',
       mandatory: false,
+      downgrade: false,
       notes: 'News',
       platform: 'windows',
       arch: 'x64',

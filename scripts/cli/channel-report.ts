@@ -1,0 +1,77 @@
+import { counted } from '../../src/counted.ts';
+import type { ChannelEffect } from '../../src/operations/change-channel.ts';
+import type { ShownSettings } from '../../src/operations/channel-settings.ts';
+import { alignColumns } from './output.ts';
+
+/** How commands describe channels and what a change of one does. */
+
+export function settingsJson(settings: ShownSettings | null): object | null {
+  if (settings === null) return null;
+  return {
+    inherits: settings.inherits,
+    keep: settings.keep,
+    expect: settings.expect,
+    early_access: settings.givesEarlyAccess,
+    allow_downgrade: settings.allowsDowngrade,
+  };
+}
+
+/**
+ * What changes for clients, in lines; none when every client gets what it got before.
+ *
+ * @param isMade whether the change was made; otherwise it is planned
+ */
+export function clientEffects(effect: ChannelEffect, isMade: boolean): readonly string[] {
+  const { channel, settingsBefore: before, settings: after, dropped, clients } = effect;
+  const isDowngrading = after?.allowsDowngrade === true && before?.allowsDowngrade === false;
+  const isEarly = after?.givesEarlyAccess === true && before?.givesEarlyAccess === false;
+  return [
+    ...(after === null && before !== null
+      ? [`Clients that ask for ${channel} get the error unknown_channel, and no updates.`]
+      : []),
+    ...(clients.length === 0 || after === null || before === null
+      ? []
+      : ['The newest release for new clients:', ...newestTable(clients)]),
+    ...(dropped.length === 0 ? [] : [lossOf(effect, isMade)]),
+    ...(isDowngrading
+      ? [`Clients of ${channel} that send "allow_downgrade" may go back to an older version.`]
+      : []),
+    ...(isEarly
+      ? [
+          `Clients of ${channel} that send "manual" may get a release before its rollout reaches them.`,
+        ]
+      : []),
+  ];
+}
+
+function lossOf({ channel, settings, dropped }: ChannelEffect, isMade: boolean): string {
+  if (settings === null) {
+    return `It ${isMade ? 'listed' : 'lists'} ${droppedText(dropped)}, which cannot be published again.`;
+  }
+  return `${channel} ${isMade ? 'dropped' : 'drops'} ${droppedText(dropped)}, which no client is offered. Downloads by version answer 410. This cannot be undone.`;
+}
+
+function newestTable(clients: ChannelEffect['clients']): readonly string[] {
+  return alignColumns([
+    ['CHANNEL', 'TARGET', 'BEFORE', 'AFTER'],
+    ...clients.map(({ channel, target, before, after }) => [
+      channel,
+      target,
+      before ?? '',
+      after ?? '',
+    ]),
+  ]);
+}
+
+/** After a release was added to a channel that keeps only its newest ones. */
+export function droppedSentence(channel: string, dropped: readonly string[]): string {
+  return `${channel} keeps only its newest releases, and dropped ${droppedText(dropped)}.`;
+}
+
+const NAMED_MAX = 8;
+
+/** `2 releases (1.1.0, 1.0.0)`: what a channel dropped, newest first. */
+function droppedText(dropped: readonly string[]): string {
+  const more = dropped.length > NAMED_MAX ? ', …' : '';
+  return `${counted(dropped.length, 'release')} (${dropped.slice(0, NAMED_MAX).join(', ')}${more})`;
+}

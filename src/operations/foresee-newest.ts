@@ -1,0 +1,64 @@
+import type { Channels } from '../catalog/change.ts';
+import { viewsOf } from '../catalog/snapshot.ts';
+import type { ChannelView } from '../domain/channel.ts';
+import { decideUpdate } from '../domain/decide-update.ts';
+import type { OfferedArtifact } from '../domain/offer.ts';
+import { parseVersion, versionText } from '../domain/version.ts';
+import { buildName, updateQuestion } from './foresee-updates.ts';
+
+/** The newest release for new clients of a channel and target, before a change and after it. */
+export interface ForeseenNewest {
+  readonly channel: string;
+  /** `linux-x64 appimage`. */
+  readonly target: string;
+  /** Null: none. */
+  readonly before: string | null;
+  readonly after: string | null;
+}
+
+/**
+ * The newest release for new clients, where a change of a channel changes it: on the channel, and on those that inherit
+ * from it. It assumes that the systems of the clients are new enough.
+ *
+ * @param now by the store's clock
+ */
+export function foreseeNewest(
+  before: Channels,
+  after: Channels,
+  changed: string,
+  now: number,
+): readonly ForeseenNewest[] {
+  if (before[changed]?.inherits === after[changed]?.inherits) return [];
+  const [old, next] = [viewsOf(before), viewsOf(after)];
+  const names = [...new Set([...old.keys(), ...next.keys()])];
+  return names.flatMap((channel) => {
+    const views = [old.get(channel), next.get(channel)];
+    const shows = views.some((view) => view?.name === changed || view?.inherits.includes(changed));
+    if (!shows) return [];
+    const targets = new Map(
+      views
+        .flatMap((view) => view?.offers ?? [])
+        .flatMap(({ artifacts }) => artifacts)
+        .map((artifact) => [buildName(artifact), artifact]),
+    );
+    return [...targets]
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([target, artifact]) => {
+        const [first, second] = views.map((view) => newestOf(view, artifact, now));
+        return { channel, target, before: first ?? null, after: second ?? null };
+      })
+      .filter((newest) => newest.before !== newest.after);
+  });
+}
+
+function newestOf(
+  view: ChannelView | undefined,
+  artifact: OfferedArtifact,
+  now: number,
+): string | null {
+  if (view === undefined) return null;
+  // A visitor may install any release, whatever it requires of updaters.
+  const question = updateQuestion(view.name, artifact, parseVersion('0.0.0-0'));
+  const decision = decideUpdate({ ...question, purpose: 'download' }, view, now);
+  return decision.reason === 'offer' ? versionText(decision.offer.version) : null;
+}
