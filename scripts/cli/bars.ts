@@ -12,7 +12,7 @@ export function barsFor({ environment }: Terminal): DrawBar {
 }
 
 /** A dumb terminal, and a locale that names another encoding than UTF-8, have no block characters. */
-function showsBlocks({ TERM, LC_ALL, LC_CTYPE, LANG }: Environment): boolean {
+export function showsBlocks({ TERM, LC_ALL, LC_CTYPE, LANG }: Environment): boolean {
   const locale = [LC_ALL, LC_CTYPE, LANG].find((value) => value !== undefined && value !== '');
   return TERM !== 'dumb' && (locale === undefined || /utf-?8/i.test(locale));
 }

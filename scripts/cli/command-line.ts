@@ -1,11 +1,12 @@
 import { type Command, CommanderError } from 'commander';
 import { AppError, isAppError } from '../../src/errors.ts';
-import type { ChangeOptions, ConsentOptions } from './arguments.ts';
 import { EXIT, exitCodeOf } from './exit-code.ts';
 import { printableText } from './output.ts';
 import { createProgram, readVersion } from './program.ts';
 import type { Handler, Runner } from './runner.ts';
-import type { Session, Terminal } from './terminal.ts';
+import { sessionOf } from './session.ts';
+import type { Session, Terminal, Trial } from './terminal.ts';
+import { tryChange } from './try-change.ts';
 
 /** The command line: it parses arguments, runs an operation and reports its result. */
 
@@ -19,7 +20,8 @@ export async function runCommandLine(argv: readonly string[], terminal: Terminal
       const handler = (await load()) as (...all: unknown[]) => ReturnType<Handler>;
       session = sessionOf(given.at(-1) as Command);
       terminal.onStart?.(session);
-      code = (await handler({ ...terminal, session }, ...given)) ?? EXIT.done;
+      const tried = (trial: Trial, line: string) => tryChange(terminal, trial, line);
+      code = (await handler({ ...terminal, session, tryChange: tried }, ...given)) ?? EXIT.done;
     };
   try {
     const program = createProgram(terminal, run);
@@ -37,14 +39,6 @@ function refuseUnknownTopic(program: Command, [first, topic]: readonly string[])
   if (program.commands.some((command) => command.name() === topic)) return;
   const names = program.commands.map((command) => command.name()).join(', ');
   program.error(`error: unknown command '${topic}'. Commands: ${names}.`);
-}
-
-/** The options are read here, so that no handler can forget to pass it on. */
-function sessionOf(command: Command): Session {
-  const options = command.opts<Partial<ChangeOptions & ConsentOptions>>();
-  const { skipCorrupt = [], dryRun, json = false, yes = false } = options;
-  const flags = { isDryRun: dryRun, printsJson: json, hasConsented: yes };
-  return { skipCorrupt, ...flags, place: undefined };
 }
 
 /** Prints why a command failed and returns its exit code. */

@@ -3,7 +3,7 @@ import { openPublisher, type Publisher } from '../../src/app/stores.ts';
 import { type Config, loadConfig } from '../../src/config.ts';
 import { systemClock, systemRandomness } from '../../src/system.ts';
 import { missingStore, type Place, placeOf, type Subject } from './place.ts';
-import { type Environment, print, type Terminal } from './terminal.ts';
+import { type Environment, print, type Terminal, type Trial } from './terminal.ts';
 
 /** The settings and the store, as commands use them. */
 export interface Context extends Publisher {
@@ -14,27 +14,36 @@ export interface Context extends Publisher {
   readonly place: Place;
 }
 
+interface OpenOptions {
+  readonly subject?: Subject;
+  readonly mayBeNew?: boolean;
+  readonly onlyReads?: boolean;
+}
+
 /**
  * Opens the store that the settings name.
  *
  * @param mayBeNew whether the command may create a directory store; otherwise a missing store is an error
+ * @param onlyReads keeps all writes in memory, as in a dry run
  * @throws AppError `invalid_configuration`, also when there is no store, and the store's
  */
 export async function openContext(
   terminal: Terminal,
-  { subject = 'releases', mayBeNew = false }: { subject?: Subject; mayBeNew?: boolean } = {},
+  { subject = 'releases', mayBeNew = false, onlyReads = false }: OpenOptions = {},
 ): Promise<Context> {
   const env = terminal.environment();
-  const config = loadConfig(env, 'command');
-  const place = placeOf(config, subject);
   const { session } = terminal;
+  const config = settingsOf(env, session?.trial);
+  const place = placeOf(config, subject);
   if (session !== undefined) session.place = place;
-  const publisher = await openPublisher({
-    config,
-    clock: systemClock,
-    randomness: systemRandomness,
-    isDryRun: session?.isDryRun === true,
-  });
+  const publisher =
+    session?.trial?.publisher ??
+    (await openPublisher({
+      config,
+      clock: systemClock,
+      randomness: systemRandomness,
+      isDryRun: onlyReads || session?.isDryRun === true,
+    }));
   if (!mayBeNew && !(await publisher.hasStore())) throw missingStore(place, config);
   sayDryRun(terminal);
   return {
@@ -45,6 +54,11 @@ export async function openContext(
     actor: actorOf(env),
     provenance: provenanceOf(env),
   };
+}
+
+function settingsOf(env: Environment, trial: Trial | undefined): Config {
+  const config = loadConfig(env, 'command');
+  return trial === undefined ? config : { ...config, defaultApplication: trial.application };
 }
 
 /** Printed before the output of a dry run, so that its sentences are not taken for changes. */

@@ -10,6 +10,7 @@ import { addInspectCommands } from './inspect-commands.ts';
 import { addMaintainCommands } from './maintain-commands.ts';
 import { addPublishCommands } from './publish-commands.ts';
 import type { Runner } from './runner.ts';
+import { addSimulateCommand } from './simulate-commands.ts';
 import { addStatsCommand } from './stats-commands.ts';
 import type { Terminal } from './terminal.ts';
 import { addWithdrawCommands } from './withdraw-commands.ts';
@@ -22,6 +23,7 @@ export function createProgram(terminal: Terminal, run: Runner): Command {
   addInspectCommands(program, run);
   addExplainCommands(program, run);
   addStatsCommand(program, run);
+  addSimulateCommand(program, run);
   addChannelCommands(program, run);
   addMaintainCommands(program, run);
   addAccountCommands(program, run);

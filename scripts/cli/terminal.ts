@@ -1,7 +1,16 @@
 import type { Readable, Writable } from 'node:stream';
+import type { Publisher } from '../../src/app/stores.ts';
 import type { Place } from './place.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Where a proposed change is tried. */
+export interface Trial {
+  /** Its store keeps all writes in memory. */
+  readonly publisher: Publisher;
+  /** The application of commands that name none. */
+  readonly application: string;
+}
 
 /** One run of a command. */
 export interface Session {
@@ -16,6 +25,8 @@ export interface Session {
   place: Place | undefined;
   /** Whether there is no store, and the command creates none. Errors say so. */
   lacksStore?: boolean;
+  /** The command is a proposed change, and works there instead of on the store that the settings name. */
+  readonly trial?: Trial;
 }
 
 /** What a command uses of its process. It is passed in, so that tests can run commands in their own process. */
@@ -29,6 +40,11 @@ export interface Terminal {
   readonly stderr: Writable & { readonly isTTY?: boolean };
   /** The run of the command; each has its own. */
   readonly session?: Session;
+  /**
+   * Runs another command as a proposed change: see `tryChange`. It is passed in, because no command imports the
+   * program that lists all of them.
+   */
+  readonly tryChange?: (trial: Trial, line: string) => Promise<void>;
   /** Called before a command runs. The message of an interrupted process depends on it. */
   readonly onStart?: (session: Session) => void;
 }

@@ -90,7 +90,7 @@ describe('slipway channels', () => {
     expect((await lines('history'))[2]).toMatch(
       / channel set expect \S+ +- +beta +- +whole releases$/,
     );
-    expect(await lines('channels', '--at', '1')).toHaveLength(3);
+    expect(await lines('channels', '--at', '1')).toHaveLength(4);
   });
 
   it('says what a channel dropped, and asks before it does', async () => {

@@ -39,7 +39,17 @@ const wordsOf = (line: string): readonly string[] =>
 const COMMANDS = allBelow(parser().program).map((command) => pathOf(command).join(' '));
 /** Those that only read, and those that say why they cannot run dry. */
 const WITHOUT_DRY_RUN = new Set([
-  ...['releases', 'channels', 'channels list', 'show', 'explain', 'history', 'stats', 'verify'],
+  ...[
+    'releases',
+    'channels',
+    'channels list',
+    'show',
+    'explain',
+    'history',
+    'simulate',
+    'stats',
+    'verify',
+  ],
   ...['accounts list', 'accounts show'],
   ...['contact list', 'contact show', 'accounts invitations'],
   // Groups of commands; what prints a value; what tests whether writing works.

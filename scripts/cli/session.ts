@@ -1,0 +1,11 @@
+import type { Command } from 'commander';
+import type { ChangeOptions, ConsentOptions } from './arguments.ts';
+import type { Session } from './terminal.ts';
+
+/** The options are read here, so that no handler can forget to pass it on. */
+export function sessionOf(command: Command): Session {
+  const options = command.opts<Partial<ChangeOptions & ConsentOptions>>();
+  const { skipCorrupt = [], dryRun, json = false, yes = false } = options;
+  const flags = { isDryRun: dryRun, printsJson: json, hasConsented: yes };
+  return { skipCorrupt, ...flags, place: undefined };
+}

@@ -1,0 +1,107 @@
+import type { SimulationSummary, Stranded } from '../../src/operations/summarize-simulation.ts';
+import { charactersOf, drawRamp } from './ramp-picture.ts';
+import type { SimulationReport } from './simulation.ts';
+import { blockedSentence, waitingSentence } from './simulation-reasons.ts';
+import {
+  chooseColumns,
+  machinesText,
+  numberText,
+  printRows,
+  printTable,
+  printTotals,
+  sumOf,
+} from './simulation-tables.ts';
+import { print, type Terminal } from './terminal.ts';
+import { rampOf } from './version-ramp.ts';
+
+/** What `slipway simulate` prints for readers. */
+
+export function printSimulation(terminal: Terminal, report: SimulationReport): void {
+  const { simulation, present, proposed, channels } = report;
+  const shown = proposed ?? present;
+  const columns = chooseColumns(terminal, report);
+  printHead(terminal, report);
+  printStranded(terminal, report);
+  printTotals(terminal, report, columns);
+  printRows(terminal, report, columns);
+  printWaiting(terminal, shown, channels);
+  print(terminal);
+  if (simulation.times.length === 1) {
+    print(terminal, 'No plan of a rollout is under way, so nothing changes over time.');
+    return;
+  }
+  print(terminal, `Versions over time${proposed === null ? '' : ', with the proposed change'}:`);
+  const characters = charactersOf(terminal.environment(), terminal.stdout.columns);
+  for (const line of drawRamp(rampOf(simulation, shown.totals), characters)) print(terminal, line);
+}
+
+function printHead(terminal: Terminal, report: SimulationReport): void {
+  const { application, channels, store, revision, seed, simulation, changes } = report;
+  const count = numberText(simulation.installations);
+  print(
+    terminal,
+    `Simulated ${count} installations of ${application} on ${channels.join(', ')} in ${store} (catalog revision ${revision}, seed ${seed}).`,
+  );
+  print(terminal, report.fleet);
+  for (const change of changes) print(terminal, `Proposed, and not made: slipway ${change}`);
+  if (changes.length > 0 && !report.isChanged) {
+    print(terminal, 'In the present state, this changes nothing.');
+  }
+}
+
+function printStranded(
+  terminal: Terminal,
+  { present, proposed, channels }: SimulationReport,
+): void {
+  const { stranded } = proposed ?? present;
+  print(terminal);
+  if (stranded.length === 0) {
+    print(terminal, 'No installation is stranded.');
+    return;
+  }
+  const count = numberText(sumOf(stranded));
+  const before = numberText(sumOf(present.stranded));
+  const compared = proposed === null ? '' : ` Without the change, it is ${before}.`;
+  print(
+    terminal,
+    `STRANDED: no updates lead ${count} installations to the newest release that they could run.${compared}`,
+  );
+  const rows = joinMachines(stranded).map(({ version, channel, machines, size, ...each }) => [
+    ...[version, channel, machinesText(machines), numberText(size)],
+    ...[each.stays, each.missed, each.rule],
+  ]);
+  const header = ['installed', 'channel', 'target', 'count', 'stays on', 'misses', 'stopped by'];
+  printTable(terminal, header, rows, channels);
+}
+
+/** One row for all machines on which the same happens. */
+function joinMachines(stranded: readonly Stranded[]) {
+  const rows = new Map<string, ReturnType<typeof rowOf>>();
+  const rowOf = (each: Stranded, machines: readonly string[], size: number) => {
+    const { version, channel, stays, missed } = each;
+    return { version, channel, stays, missed, rule: blockedSentence(each), machines, size };
+  };
+  for (const each of stranded) {
+    const name = Object.values(rowOf(each, [], 0)).join('\n');
+    const { machines = [], size = 0 } = rows.get(name) ?? {};
+    rows.set(name, rowOf(each, [...machines, each.machine], size + each.count));
+  }
+  return [...rows.values()].sort((a, b) => b.size - a.size);
+}
+
+function printWaiting(
+  terminal: Terminal,
+  { waiting }: SimulationSummary,
+  channels: readonly string[],
+): void {
+  if (waiting.length === 0) return;
+  print(terminal);
+  print(terminal, 'When all plans have ended, these do not have the newest release:');
+  const rows = waiting.map((each) => [
+    each.version,
+    each.channel,
+    numberText(each.count),
+    waitingSentence(each),
+  ]);
+  printTable(terminal, ['run', 'channel', 'count', 'because'], rows, channels);
+}

@@ -1,0 +1,23 @@
+import type { Simulation } from '../../src/operations/simulate-fleet.ts';
+import type { SimulationSummary } from '../../src/operations/summarize-simulation.ts';
+
+/** A simulation with what its outputs state about it. */
+export interface SimulationReport {
+  readonly application: string;
+  /** Where the catalog is. */
+  readonly store: string;
+  /** The catalog revision. */
+  readonly revision: number;
+  /** How the fleet was made. */
+  readonly fleet: string;
+  readonly channels: readonly string[];
+  readonly seed: number;
+  /** The proposed changes, as commands. */
+  readonly changes: readonly string[];
+  /** Whether they differ from the present state. */
+  readonly isChanged: boolean;
+  readonly simulation: Simulation;
+  readonly present: SimulationSummary;
+  /** Null when no change is proposed. */
+  readonly proposed: SimulationSummary | null;
+}
