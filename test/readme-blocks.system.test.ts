@@ -22,6 +22,7 @@ const EXPECTED: Readonly<Record<string, string>> = {
   'npm run slipway -- history': 'deletes settings',
   'rollout 1.4.0 5%': 'Changed the rollout of desktop 1.4.0',
   'yank 1.4.0': 'Yanked desktop 1.4.0',
+  'explain --version 1.2.0': 'is offered no update',
 };
 
 const missing = ['bash', 'curl', 'npm'].filter(
