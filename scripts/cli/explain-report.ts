@@ -77,7 +77,9 @@ function closedTo({ request: { tier }, openTo }: ExplainedUpdate): string {
 /** `Decided for 2026-11-22 10:00:00Z from catalog revision 12 (pause 1.5.0, 2026-11-22 09:00:00Z, ada)` */
 function decidedFrom({ state }: ExplainedUpdate): string {
   const { revision, at, by, change } = state.revision.signed;
-  const what = [change.kind, change.version].filter((word) => word !== null).join(' ');
+  const what = [change.kind, change.version ?? change.summary]
+    .filter((word) => word !== null)
+    .join(' ');
   const time = formatTime(new Date(state.time).toISOString());
   const decided = state.isForecast ? 'A forecast for' : 'Decided for';
   return `${decided} ${time} from catalog revision ${revision} (${what}, ${formatTime(at)}, ${by})`;

@@ -37,16 +37,20 @@ export function printSimulation(terminal: Terminal, report: SimulationReport): v
 
 function printHead(terminal: Terminal, report: SimulationReport): void {
   const { application, channels, store, revision, seed, simulation, changes } = report;
-  const count = numberText(simulation.installations);
+  const count = installationsText(simulation.installations);
   print(
     terminal,
-    `Simulated ${count} installations of ${application} on ${channels.join(', ')} in ${store} (catalog revision ${revision}, seed ${seed}).`,
+    `Simulated ${count} of ${application} on ${channels.join(', ')} in ${store} (catalog revision ${revision}, seed ${seed}).`,
   );
   print(terminal, report.fleet);
   for (const change of changes) print(terminal, `Proposed, and not made: slipway ${change}`);
   if (changes.length > 0 && !report.isChanged) {
     print(terminal, 'In the present state, this changes nothing.');
   }
+}
+
+function installationsText(count: number): string {
+  return `${numberText(count)} ${count === 1 ? 'installation' : 'installations'}`;
 }
 
 function printStranded(
@@ -59,12 +63,12 @@ function printStranded(
     print(terminal, 'No installation is stranded.');
     return;
   }
-  const count = numberText(sumOf(stranded));
+  const count = installationsText(sumOf(stranded));
   const before = numberText(sumOf(present.stranded));
   const compared = proposed === null ? '' : ` Without the change, it is ${before}.`;
   print(
     terminal,
-    `STRANDED: no updates lead ${count} installations to the newest release that they could run.${compared}`,
+    `STRANDED: no updates lead ${count} to the newest release that they could run.${compared}`,
   );
   const rows = joinMachines(stranded).map(({ version, channel, machines, size, ...each }) => [
     ...[version, channel, machinesText(machines), numberText(size)],

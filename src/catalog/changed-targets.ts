@@ -2,24 +2,30 @@ import type { ChannelJson, OfferJson } from './revision-document.ts';
 
 /** The builds that a change is about, for the history. */
 
-type Channels = Readonly<Record<string, Pick<ChannelJson, 'offers'>>>;
+type Channels = Readonly<Record<string, Pick<ChannelJson, 'offers' | 'drafts'>>>;
 type OfferedBuild = OfferJson['artifacts'][number];
+/** An offer or a draft. */
+type Listed = Pick<OfferJson, 'version' | 'artifacts'>;
 
 /**
- * The targets of the builds that a change is about, such as `windows-x64`, sorted. When an offer gets more builds, only
- * those count; for any other change of an offer, all of its builds do.
+ * The targets of the builds that a change is about, such as `windows-x64`, sorted. When an offer or a draft gets more builds, only
+ * those count; for any other change of one, all of its builds do.
  */
 export function changedTargets(before: Channels, after: Channels): string[] {
   const names = new Set([...Object.keys(before), ...Object.keys(after)]);
-  const builds = [...names].flatMap((name) =>
-    changedBuilds(before[name]?.offers ?? [], after[name]?.offers ?? []),
-  );
+  const builds = [...names].flatMap((name) => {
+    const [old, next] = [before[name], after[name]];
+    return [
+      ...changedBuilds(old?.offers ?? [], next?.offers ?? []),
+      ...changedBuilds(old?.drafts ?? [], next?.drafts ?? []),
+    ];
+  });
   return [...new Set(builds.map(({ os, arch }) => `${os}-${arch}`))].sort();
 }
 
 function changedBuilds(
-  before: readonly OfferJson[],
-  after: readonly OfferJson[],
+  before: readonly Listed[],
+  after: readonly Listed[],
 ): readonly OfferedBuild[] {
   const old = new Map(before.map((offer) => [offer.version, offer]));
   const builds: OfferedBuild[] = [];
@@ -34,7 +40,7 @@ function changedBuilds(
   return builds;
 }
 
-function changedIn(before: OfferJson, after: OfferJson): readonly OfferedBuild[] {
+function changedIn(before: Listed, after: Listed): readonly OfferedBuild[] {
   if (JSON.stringify(before) === JSON.stringify(after)) return [];
   const known = new Set(before.artifacts.map(textOf));
   const added = after.artifacts.filter((build) => !known.has(textOf(build)));

@@ -56,6 +56,10 @@ describe('slipway channels', () => {
     const beta = ['channels', 'create', 'beta', '--keep', '2', '--early-access', 'on'];
     expect(await lines(...beta)).toEqual([
       'Created the channel beta of desktop in ./data (catalog revision 2).',
+      'SETTING       NOW',
+      'inherits      stable',
+      'keep          2',
+      'early access  on',
       'Its clients also get the releases of stable.',
       LIVE,
     ]);

@@ -111,7 +111,7 @@ describe('a rollout', () => {
       const { changed, channels } = await change(`${percent}%`);
       expect([changed, channels[0]?.after]).toEqual([true, percent * 100]);
       const now = await offeredTo();
-      expect(Math.abs(now.size / 4 - percent)).toBeLessThan(8);
+      expect(Math.abs(now.size / 4 - percent)).toBeLessThan(10);
       expect([...before].filter((id) => !now.has(id))).toEqual([]);
       before = now;
     }
@@ -143,19 +143,19 @@ describe('a rollout', () => {
     await release('1.1.0', staged('0@0h,50%@2h,100%@4h', window));
     expect(await shareOf()).toBe(0);
     await pass(2 * HOUR);
-    expect(Math.abs((await shareOf()) - 50)).toBeLessThan(8);
+    expect(Math.abs((await shareOf()) - 50)).toBeLessThan(10);
     // The weekend begins at 15:00 UTC.
     await pass(60 * HOUR);
-    expect(Math.abs((await shareOf()) - 50)).toBeLessThan(8);
+    expect(Math.abs((await shareOf()) - 50)).toBeLessThan(10);
     await pass(5 * HOUR);
-    expect(Math.abs((await shareOf()) - 50)).toBeLessThan(8);
+    expect(Math.abs((await shareOf()) - 50)).toBeLessThan(10);
     // 07:30 UTC on Monday: the plan has run three hours and a half.
     const { channels } = await change({ kind: 'freeze' });
     expect(channels).toMatchObject([{ before: 5000, after: 5000 }]);
     await pass(500 * HOUR);
-    expect(Math.abs((await shareOf()) - 50)).toBeLessThan(8);
+    expect(Math.abs((await shareOf()) - 50)).toBeLessThan(10);
     await change({ kind: 'unfreeze' });
-    expect(Math.abs((await shareOf()) - 50)).toBeLessThan(8);
+    expect(Math.abs((await shareOf()) - 50)).toBeLessThan(10);
     await pass(70 * HOUR);
     expect(await shareOf()).toBe(100);
   });
@@ -203,7 +203,7 @@ describe('a rollout', () => {
     });
     await pass(100 * HOUR);
     await setStatus('resume');
-    expect(Math.abs((await shareOf()) - 50)).toBeLessThan(8);
+    expect(Math.abs((await shareOf()) - 50)).toBeLessThan(10);
     await pass(HOUR);
     expect(await shareOf()).toBe(100);
   });
@@ -218,7 +218,7 @@ describe('a rollout', () => {
     await publish(service, { version: '1.1.0', artifacts: [other], ...staged('1%@0h,50%@6h') });
     await service.refresh();
     await pass(HOUR);
-    expect(Math.abs((await shareOf()) - 50)).toBeLessThan(8);
+    expect(Math.abs((await shareOf()) - 50)).toBeLessThan(10);
   });
 
   it('belongs to one channel: a promoted release has its own', async () => {
@@ -228,7 +228,7 @@ describe('a rollout', () => {
     const writer = { ...service, actor: 'test' };
     await promoteRelease(writer, { ...to, ...flags, ...staged('50%') });
     await service.refresh();
-    expect(Math.abs((await shareOf()) - 50)).toBeLessThan(8);
+    expect(Math.abs((await shareOf()) - 50)).toBeLessThan(10);
     const changed = await change('75%', '1.1.0', 'stable');
     expect(changed.channels).toMatchObject([{ channel: 'stable', before: 5000, after: 7500 }]);
   });

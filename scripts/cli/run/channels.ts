@@ -148,6 +148,9 @@ function requestOf(
   return { application, channel, action, reason: options.reason ?? null };
 }
 
+/** Of a channel that `create` makes without options. */
+const DEFAULTS = settingsOf({ inherits: null, offers: [], retired: [] });
+
 const PARTICIPLES = { create: 'Created', set: 'Changed', remove: 'Removed' } as const;
 
 /** Asks first when clients get something else, makes the change, and prints it. */
@@ -185,9 +188,13 @@ async function change(
     return;
   }
   print(terminal, `${PARTICIPLES[action.kind]} the channel ${channel} of ${where} ${at}.`);
-  const rows =
-    settingsBefore === null || settings === null ? [] : changedSettings(settingsBefore, settings);
-  if (rows.length > 0) printTable(terminal, ['setting', 'before', 'now'], rows);
+  const rows = settings === null ? [] : changedSettings(settingsBefore ?? DEFAULTS, settings);
+  if (rows.length > 0) {
+    const isNew = settingsBefore === null;
+    const header = isNew ? ['setting', 'now'] : ['setting', 'before', 'now'];
+    const shown = isNew ? rows.map(([name, , value]) => [name, value]) : rows;
+    printTable(terminal, header, shown);
+  }
   if (settingsBefore === null && settings !== null && settings.inherits !== null) {
     print(terminal, `Its clients also get the releases of ${settings.inherits}.`);
   }

@@ -54,7 +54,7 @@ describe('developer keys', () => {
     );
     const answer = await ask(service, 'GET', KEYS, { bearer: person.access });
     expect(answer.body).toEqual({ keys: [described] });
-    const secret = key.split('_').at(-1);
+    const secret = key.slice(-43);
     expect(answer.text).not.toContain(secret);
     for await (const { key: stored } of service.store.list('')) {
       const content = (await service.store.get(stored, { bytesMax: 99_999 }))?.body ?? '';
