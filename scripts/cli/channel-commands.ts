@@ -116,7 +116,7 @@ function addSettings(command: Command): Command {
     .addOption(
       onOrOff(
         '--early-access <on|off>',
-        'whether a person who asks by hand may get a release before its rollout reaches the installation',
+        'whether a person who starts the check may get a release before its rollout reaches the installation',
       ),
     )
     .addOption(

@@ -37,12 +37,12 @@ export function installedText({ newest, oldest }: ClientGroup): string {
   return newest === oldest ? newest : `${newest} to ${oldest}`;
 }
 
-/** What clients get: `1.5.0`, `25%: 1.5.0, others: 1.4.0`, `nothing: 1.5.0 is paused`. */
+/** What clients get: `1.5.0`, `1.5.0 for 25%, 1.4.0 for others`, `nothing (1.5.0 is paused)`. */
 export function answerText(answer: ForeseenAnswer): string {
   const { reached } = answer;
   if (reached === null) return offeredText(answer);
   if (reached.share === ALL_CLIENTS) return reached.version;
-  return `${shareText(reached.share)}: ${reached.version}, others: ${offeredText(answer)}`;
+  return `${reached.version} for ${shareText(reached.share)}, ${offeredText(answer)} for others`;
 }
 
 function offeredText({ offered, reason, withheld, reached }: ForeseenAnswer): string {
@@ -50,14 +50,14 @@ function offeredText({ offered, reason, withheld, reached }: ForeseenAnswer): st
     case 'offer':
       return String(offered);
     case 'paused':
-      return `nothing: ${withheld} is paused`;
+      return `nothing (${withheld} is paused)`;
     case 'must_step_through':
-      return `nothing: ${withheld} requires a release in between`;
+      return `nothing (${withheld} requires a release in between)`;
     case 'unsupported_platform':
     case 'unsupported_format':
-      return `nothing: ${withheld} has no build of this kind`;
+      return `nothing (${withheld} has no build of this kind)`;
     case 'held_by_rollout':
-      return reached === null ? `nothing: ${withheld} is at 0%` : 'nothing';
+      return reached === null ? `nothing (${withheld} is at 0%)` : 'nothing';
     default:
       return NOTHING_NEWER;
   }

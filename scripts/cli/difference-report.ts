@@ -72,7 +72,7 @@ function changeRows(change: ChannelChange): readonly Row[] {
     case 'channel_removed':
       return [['-', channel, 'channel', 'removed']];
     case 'setting_changed':
-      return [['~', channel, change.field, valuesText(change)]];
+      return [['~', channel, ...settingTexts(change)]];
     case 'draft_changed': {
       const { version, before, after } = change;
       if (after === null) return [['-', channel, version, 'no longer a draft']];
@@ -89,6 +89,23 @@ function changeRows(change: ChannelChange): readonly Row[] {
     case 'offer_changed':
       return fieldTexts(change.fields).map((text) => ['~', channel, change.version, text]);
   }
+}
+
+/** As `slipway channels` names the settings, with the value of one that is not set. */
+const SETTINGS: Readonly<Record<string, readonly [name: string, absent: string]>> = {
+  keep: ['keep', 'all'],
+  early_access: ['early access', 'off'],
+  allow_downgrade: ['downgrade', 'off'],
+};
+
+function settingTexts({ field, before, after }: FieldChange): readonly [string, string] {
+  const [name, absent] = SETTINGS[field] ?? [field, 'none'];
+  const textOf = (value: unknown): string => {
+    if (value === undefined) return absent;
+    if (value === true) return 'on';
+    return isTexts(value) ? value.join(',') : String(value);
+  };
+  return [name, `${textOf(before)} → ${textOf(after)}`];
 }
 
 /** The operator's words for the fields of an offer. Any other field keeps its name. */

@@ -36,7 +36,7 @@ export function addExplainCommands(program: Command, run: Runner): void {
     .option('--channel <name>', 'the channel that the client asks', parseChannelName, 'stable')
     .option('--format <format>', 'the format of the installed package', (text) => parseFormat(text))
     .option('--os-version <version>', 'the system version that the client states')
-    .option('--manual', 'a person asks by hand', false)
+    .option('--manual', 'a person started the check', false)
     .option('--allow-downgrade', 'the client accepts an older version', false)
     .option('--tier <tier>', 'the tier of the account of the client (default: it is not signed in)')
     .option(

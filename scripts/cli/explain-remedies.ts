@@ -67,12 +67,12 @@ function remedy(rule: ExplainedRule, release: ListedRelease, explained: Explaine
   }
 }
 
-/** Whether the release that the client is offered now leads to the one that it cannot jump to. */
+/** Whether the release that the client is offered now leads to the one that it cannot update to straight. */
 function steppingStone({ offer }: ListedRelease, { explanation }: ExplainedUpdate): string {
   const { decision } = explanation;
   const next = decision.reason === 'offer' ? decision.offer.version : undefined;
   if (next !== undefined && offer.requires !== null && inRange(next, offer.requires)) {
-    return `after the update to ${versionText(next)}, the client may jump to it`;
+    return `after the update to ${versionText(next)}, the client may update to it`;
   }
   return `a stepping stone: a release in ${offer.requires?.raw} that this client is offered`;
 }
@@ -85,17 +85,15 @@ function rolloutRemedies(
   const on = `${version} --channel ${listing.channel}`;
   const { rollout, status } = listing.offer;
   const isFrozen = frozenBy(rollout, state.time) === 'publisher';
+  const hasPlan = (rollout?.steps.length ?? 0) > 1;
+  const unfreeze = isFrozen && hasPlan ? [`for the plan: slipway rollout ${on} --unfreeze`] : [];
   // While a release is paused, its plan stands still.
   const reaches = status === 'active' ? reachedText(rule) : [];
   const now =
     rule.needed === BUCKETS
       ? `slipway rollout ${on} --complete`
       : `slipway rollout ${on} ${shareText(rule.needed)}`;
-  return [
-    ...reaches,
-    ...(isFrozen ? [`slipway rollout ${on} --unfreeze lets the plan go on`] : []),
-    reaches.length > 0 ? `at once: ${now}` : now,
-  ];
+  return [...reaches, ...unfreeze, reaches.length + unfreeze.length > 0 ? `at once: ${now}` : now];
 }
 
 function reachedText({
@@ -123,6 +121,6 @@ function waysBack({ explanation, request, channel }: ExplainedUpdate): readonly 
     ];
   }
   return [
-    `The client runs a newer version than ${channel} has. To go back, it must say that it accepts an older version (allow_downgrade), and ${channel} must permit it.`,
+    `The client runs a newer version than ${channel} has. To go back, the client must send allow_downgrade, and ${channel} must permit it: slipway channels set ${channel} --allow-downgrade on.`,
   ];
 }

@@ -65,7 +65,7 @@ function answer(explained: ExplainedUpdate): string {
   if (decision.reason === 'no_release') return `${nothing}: the channel offers no release.`;
   if (held !== undefined)
     return `${nothing}: ${held.version} is newer, but ${obstacleOf(held, explained)}.`;
-  return `${nothing}: it offers nothing newer${explanation.newest === null ? '' : `, its newest release is ${explanation.newest}`}.`;
+  return `${nothing}: the channel has no newer release.${explanation.newest === null ? '' : ` Its newest is ${explanation.newest}.`}`;
 }
 
 function closedTo({ request: { tier }, openTo }: ExplainedUpdate): string {

@@ -48,7 +48,7 @@ export function obstacleOf(
         ? `it needs ${minimumText(release)}, and the client does not state its system version`
         : `it needs ${minimumText(release)}, and the client has ${query.osVersion}`;
     case 'must_step_through':
-      return `only versions in ${factsOf(release, 'requires')?.range} may jump straight to it`;
+      return `only versions in ${factsOf(release, 'requires')?.range} may update straight to it`;
     case 'paused':
       return `it is ${statusText(release.listing, changes)}`;
     case 'held_by_rollout':
@@ -66,7 +66,7 @@ function rolloutObstacle(release: ListedRelease): string {
   const share = shareText(facts?.share ?? 0);
   if (facts === undefined || facts.share === 0) return 'its rollout is at 0%';
   return facts.bucket === null
-    ? `its rollout is at ${share}, and the client states no id: it gets the release at 100%`
+    ? `its rollout is at ${share}, and a client without an id is offered it only at 100%`
     : `its rollout is at ${share} and has not reached this installation, which is in bucket ${facts.bucket}`;
 }
 
@@ -119,7 +119,7 @@ export function compared(
     }
     case 'requires':
       return rule.range === null
-        ? 'any version may jump to it'
+        ? 'any version may update straight to it'
         : `${rule.range}; the client runs ${installed === null ? 'an unknown version' : versionText(installed)}`;
     case 'status':
       return statusText(release.listing, changes);
@@ -129,6 +129,7 @@ export function compared(
 }
 
 function planText(planned: string, { status, rollout }: Listing['offer'], time: number): string {
+  if (planned === 'frozen') return planned;
   if (status !== 'active') return `the plan stands still while the release is ${status}`;
   const isInWindow = frozenBy(rollout, time) === 'freeze_window';
   return isInWindow ? `${planned}; now in a freeze window` : planned;
@@ -141,8 +142,10 @@ function rolloutText(
 ): string {
   if (share === ALL_CLIENTS) return 'every client';
   const buckets = share === 0 ? 'no bucket' : `buckets 0 to ${share - 1} of 10000`;
-  const own = bucket === null ? 'the client states no id' : `this installation is in ${bucket}`;
-  const early = needed === 1 && bucket !== 0 ? '; early access needs any share above 0%' : '';
+  const own =
+    bucket === null ? 'the client states no id' : `this installation is in bucket ${bucket}`;
+  const early =
+    needed === 1 && bucket !== 0 ? '; with early access, every share above 0% includes it' : '';
   const planned = plannedShares(offer.rollout, time);
   const plan = planned === '' ? '' : `; ${planText(planned, offer, time)}`;
   return `${shareText(share)} (${buckets}); ${own}${early}${plan}`;

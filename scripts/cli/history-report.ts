@@ -6,7 +6,7 @@ import { print, type Terminal } from './terminal.ts';
 
 const HEADER = 'REVISION AT BY CHANGE VERSION CHANNELS PLATFORMS REASON'.split(' ');
 /** Those with texts of any length. */
-const LONG_COLUMNS = ['BY', 'CHANGE', 'CHANNELS', 'PLATFORMS', 'REASON'].map((title) =>
+const LONG_COLUMNS = ['BY', 'CHANNELS', 'PLATFORMS', 'REASON'].map((title) =>
   HEADER.indexOf(title),
 );
 

@@ -25,7 +25,9 @@ export function leftBehindSentences(release: LeavingBehind): readonly string[] {
     `Clients on ${leftBehind.map(targetName).join(', ')} stay on an older release: it has native builds for them, and ${version} has none.`,
     ...(feeds.length === 0
       ? []
-      : [`Clients of an electron feed without "?arch=" on ${feeds.join(' and ')} stay there too.`]),
+      : [
+          `Clients of an electron feed without "?arch=" on ${feeds.join(' and ')} also stay on the older release.`,
+        ]),
     ...(options.length === 0
       ? []
       : [`If ${version} will get no such builds, publish it again with ${options.join(' ')}.`]),

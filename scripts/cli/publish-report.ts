@@ -73,7 +73,7 @@ export function printPublished(terminal: Terminal, result: Printed, build: Build
     print(
       terminal,
       result.inherits !== null
-        ? `Created the channel ${channel} for pre-releases: its clients also get newer releases of ${result.inherits}.`
+        ? `Created the channel ${channel} for pre-releases: its clients also get the releases of ${result.inherits}.`
         : `Created the channel ${channel}.`,
     );
     if (result.held !== null) print(terminal, 'Clients see it when it offers its first release.');

@@ -14,7 +14,7 @@ import type { Runner } from './runner.ts';
 export function addSimulateCommand(program: Command, run: Runner): void {
   const simulate = describeCommand(program.command('simulate'), {
     summary: 'foresee what a fleet is offered, now and over the time of the plans',
-    does: 'Simulates a fleet of installations. Each asks for updates now and at each step of the plans, as real clients do. Prints who gets what and when, and which installations no update can reach. With --with it first makes a change that you propose, in its memory only, and compares.',
+    does: 'Simulates a fleet of installations. Each installation asks for updates now and at each step of the plans, as real clients do. The command prints who gets what and when, and which installations no update can reach. With --with, the command first makes the proposed change in its own memory and compares both states.',
     effect: 'none. The command only reads, and makes proposed changes in its memory.',
     examples: [
       'simulate',
@@ -45,7 +45,7 @@ export function addSimulateCommand(program: Command, run: Runner): void {
       )
       .option(
         '--channel <name>',
-        'the channel of installations for which none is stated (default: stable); with --seen, only this channel (default: all)',
+        'the channel of the made-up fleet, and of rows of the CSV file without a channel (default: stable); with --seen: use only the checks for this channel (default: all channels)',
       )
       .option(
         '--seed <number>',

@@ -65,7 +65,7 @@ function printStranded(
   }
   const count = installationsText(sumOf(stranded));
   const before = numberText(sumOf(present.stranded));
-  const compared = proposed === null ? '' : ` Without the change, it is ${before}.`;
+  const compared = proposed === null ? '' : ` Without the change, ${before} are stranded.`;
   print(
     terminal,
     `STRANDED: no updates lead ${count} to the newest release that they could run.${compared}`,

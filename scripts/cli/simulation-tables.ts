@@ -88,7 +88,7 @@ export function printTotals(
     return shown.map(({ name, cells }) => [rangeText(list), ...state(name), ...cells]);
   });
   print(terminal);
-  print(terminal, 'Versions that they run:');
+  print(terminal, 'Versions that all installations run:');
   const state = proposed === null ? [] : ['state'];
   const header = ['version', ...state, 'installed', ...columns.map(({ label }) => label)];
   printTable(terminal, header, rows);

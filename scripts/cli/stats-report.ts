@@ -91,7 +91,7 @@ export function printAdoption(
   print(terminal);
   print(
     terminal,
-    'Checks: requests by clients that run this version; share: of the checks by all versions on the same day, platform or channel. Offers: answers with it. Links: links to its files.',
+    'Checks: requests by clients that run this version; share: the fraction of the checks that all versions made on the same day, on the same platform or for the same channel. Offers: answers with it. Links: links to its files.',
   );
   printWithoutDetail(terminal, adoption.withoutDetail);
 }

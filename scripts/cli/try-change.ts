@@ -47,7 +47,7 @@ function refuseOther(command: Command, { application }: Trial, line: string): vo
   if (!command.options.some(({ long }) => long === '--skip-corrupt')) {
     throw new AppError(
       'invalid_request',
-      `${command.name()} changes no release. Give --with a command such as "rollout 1.5.0 25%" or "yank 1.4.0".`,
+      `The command "${command.name()}" changes no release. Give --with a command such as "rollout 1.5.0 25%" or "yank 1.4.0".`,
     );
   }
   if (app === undefined || app === application) return;

@@ -15,7 +15,7 @@ interface Band {
   readonly shares: readonly number[];
 }
 
-/** More can hardly be told apart. */
+/** A reader cannot distinguish more bands. */
 const BANDS_MAX = 5;
 
 /** @param totals newest first */

@@ -29,7 +29,7 @@ export function wideQuestion(
   return [
     `${what} offers it to ${audiences.join(', and to ')}.`,
     lines.length === 0
-      ? 'Clients on the versions that are listed there get the same as before.'
+      ? 'No client on a version that the channel lists is offered another release than before.'
       : 'Clients that are offered another release than before:',
     ...firstLines(lines, LINES_MAX).map((line) => `  ${line}`),
   ].join('\n');

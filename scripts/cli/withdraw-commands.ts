@@ -28,7 +28,7 @@ function addNotes(program: Command, run: Runner): void {
     summary: 'correct the notes of a release that is out',
     does: 'Replaces, adds or removes the release notes of a release, on every channel that lists it. Its files and rules stay the same.',
     effect:
-      'update checks, feeds and the website show the new notes within seconds. A publisher cannot bring the old ones back with "publish --notes-file".',
+      'update checks, feeds and the website show the new notes within seconds. "publish --notes-file" with the old notes is refused afterwards.',
     examples: [
       'notes 1.4.0 --file notes.md',
       'notes 1.4.0 --file de=notes.de.md --remove fr --reason "wrong language"',

@@ -12,7 +12,7 @@ export const draftSchema = offerStatementSchema.extend({
   opens: z
     .enum(['when_complete', 'on_command'])
     .describe(
-      '`when_complete`: whoever adds the last expected build offers the release. `on_command`: `slipway publish VERSION` offers it.',
+      '`when_complete`: the publish that adds the last expected build offers the release. `on_command`: `slipway publish VERSION` offers it.',
     ),
   expect: expectSchema
     .optional()

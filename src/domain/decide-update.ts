@@ -146,7 +146,7 @@ function chooserFor(query: UpdateQuery): (offer: Offer) => Choice {
   };
 }
 
-/** Whether the client may jump straight to the release. */
+/** Whether the client may update straight to the release. */
 export function meetsRequirement({ requires }: Offer, query: UpdateQuery): boolean {
   if (requires === null || query.purpose !== 'update') return true;
   // Without its version it is unknown whether the client meets the requirement.

@@ -54,7 +54,7 @@ export type RuleFacts =
     }
   | {
       readonly rule: 'requires';
-      /** The versions that may jump straight to the release; null: all. */
+      /** The versions that may update straight to the release; null: all. */
       readonly range: string | null;
     }
   | { readonly rule: 'status'; readonly status: OfferStatus }
@@ -132,7 +132,7 @@ function namesOf(builds: readonly OfferedArtifact[]): readonly string[] {
 
 /** The system versions that builds need, in the formats that the client takes. Empty when one of them needs none. */
 function minimumsOf(builds: readonly OfferedArtifact[], query: UpdateQuery): readonly string[] {
-  // The same question of a client that compares system versions itself has the other rules' answer.
+  // A client that compares system versions itself is not refused for them, so only the other rules decide here.
   const anySystem: UpdateQuery = { ...query, osGate: 'client' };
   const taken = builds.filter((build) => 'artifact' in chooseArtifact([build], anySystem));
   const minimums = taken.map(({ minimumOsVersion }) => minimumOsVersion);

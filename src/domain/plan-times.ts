@@ -3,7 +3,7 @@ import { type Ramp, shareAt } from './rollout.ts';
 
 /** The moments at which the rollouts of a channel are worth looking at. */
 
-/** Moments that are closer are one: plans that begin with one command differ by milliseconds. */
+/** Moments that are closer than this count as one: plans that begin with one command differ by milliseconds. */
 const CLOSE_MS = 60_000;
 /** Into how many parts the growth between two points of a linear ramp is divided. */
 const LINEAR_PARTS = 8;

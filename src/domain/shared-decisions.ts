@@ -137,8 +137,8 @@ function insert(
 }
 
 /**
- * Which rollouts a decision looked at, in its order: from the newest offer on. Two decisions that got the same from the
- * first of them look at the same next one, so that they can share a tree.
+ * Which rollouts a decision looked at, in its order: from the newest offer on. Two decisions with the same
+ * result at the first rollout look at the same second rollout, so they can share a tree.
  */
 function createSplits(view: ChannelView, now: number) {
   const order = new Map(view.offers.map(({ version }, index) => [versionText(version), index]));

@@ -87,8 +87,8 @@ export function* simulateUpdates(input: SimulationInput): Steps<readonly GroupFa
 const PATTERN_IDS = 32;
 
 /**
- * Numbers for what happens to groups. Each group is asked about the same few ids: two small groups with the same fate
- * differ by chance, and these ids do not.
+ * Gives groups with the same outcome the same number. Each group is asked about the same few ids, so that chance does not
+ * separate two small groups.
  */
 function createPatterns() {
   const idOf = createIds(0, 'patterns');

@@ -74,8 +74,8 @@ function createChannelCourses(
 }
 
 /**
- * Equal for machines that are offered the same: of the version of a system only matters which minimum versions it
- * reaches. A fleet may have thousands of such versions.
+ * Equal for machines that are offered the same: of a system's version, only the minimum versions that it
+ * satisfies matter. A fleet may have thousands of such versions.
  */
 function createMachineKinds({ offers }: ChannelView): (machine: Machine) => string {
   const artifacts = offers.flatMap((offer) => offer.artifacts);

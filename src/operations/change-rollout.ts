@@ -127,7 +127,9 @@ function edit(
   const state = offer?.status ?? 'retired';
   if (state !== 'active') {
     const advice =
-      state === 'paused' ? 'Resume it first.' : 'That is permanent. Publish a new version.';
+      state === 'paused'
+        ? 'While it is paused, no client is offered it and its plan does not advance. To change the rollout, resume it first.'
+        : 'That is permanent. Publish a new version.';
     throw new AppError('status_forbids', `${version} is ${state} on ${channel}. ${advice}`);
   }
   const rollout = offer?.rollout;

@@ -155,7 +155,7 @@ export function isHeld(
 export function incomplete(version: string, channel: string, missing: readonly Target[]): AppError {
   return new AppError(
     'release_incomplete',
-    `${version} lacks builds that ${channel} expects: ${targetNames(missing)}. Publish them first. To offer it without them, add --release-partial.`,
+    `${version} has no build for these expected targets on ${channel}: ${targetNames(missing)}. Publish them first. To offer it without them, add --release-partial.`,
   );
 }
 

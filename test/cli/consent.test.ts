@@ -188,7 +188,7 @@ describe('machines that a release leaves behind', () => {
     try {
       expect(await publish('1.0.0', ['x64', 'arm64'])).not.toContain('older release');
       expect(await publish('1.1.0', ['x64'])).toContain(
-        'Clients on windows-arm64 stay on an older release: it has native builds for them, and 1.1.0 has none.\nClients of an electron feed without "?arch=" on windows stay there too.\nIf 1.1.0 will get no such builds, publish it again with --end-native windows-arm64.\n',
+        'Clients on windows-arm64 stay on an older release: it has native builds for them, and 1.1.0 has none.\nClients of an electron feed without "?arch=" on windows also stay on the older release.\nIf 1.1.0 will get no such builds, publish it again with --end-native windows-arm64.\n',
       );
       const promote = await slipway(['promote', '1.1.0', '--to', 'beta', '--create'], {
         cwd: directory.path,

@@ -45,7 +45,7 @@ describe('the difference of a dry run', () => {
       'Difference:',
       '  +  stable  1.1.0  active, to 5% (5%@0h,100%@2d): linux-x64 deb',
       OTHER,
-      '  stable  linux-x64 deb  1.0.0  nothing newer → 5%: 1.1.0, others: nothing',
+      '  stable  linux-x64 deb  1.0.0  nothing newer → 1.1.0 for 5%, nothing for others',
     ]);
     const mac = file('mac', 'os=macos,arch=arm64,format=zip');
     expect(await difference('publish', '1.0.0', mac)).toEqual([
@@ -67,7 +67,7 @@ describe('the difference of a dry run', () => {
       'Difference:',
       '  ~  stable  1.1.0  rollout 5% (5%@0h,100%@2d), frozen → 25%',
       OTHER,
-      '  stable  linux-x64 deb  1.0.0  5%: 1.1.0, others: nothing → 25%: 1.1.0, others: nothing',
+      '  stable  linux-x64 deb  1.0.0  1.1.0 for 5%, nothing for others → 1.1.0 for 25%, nothing for others',
     ]);
   });
 
@@ -78,7 +78,7 @@ describe('the difference of a dry run', () => {
       '  ~  beta  inherits  none → stable',
       '  +  beta  1.0.0     active, to every client: linux-x64 deb, macos-arm64 zip',
       OTHER,
-      '  beta  linux-x64 deb  1.0.0  nothing newer → 25%: 1.1.0, others: nothing',
+      '  beta  linux-x64 deb  1.0.0  nothing newer → 1.1.0 for 25%, nothing for others',
     ]);
   });
 
@@ -88,8 +88,8 @@ describe('the difference of a dry run', () => {
       'Difference:',
       '  ~  stable  1.1.0  status active → paused (slow)',
       OTHER,
-      '  stable  linux-x64 deb  1.0.0  1.1.0 → nothing: 1.1.0 is paused',
-      '  beta    linux-x64 deb  1.0.0  1.1.0 → nothing: 1.1.0 is paused',
+      '  stable  linux-x64 deb  1.0.0  1.1.0 → nothing (1.1.0 is paused)',
+      '  beta    linux-x64 deb  1.0.0  1.1.0 → nothing (1.1.0 is paused)',
     ]);
     expect(await difference('resume', '1.1.0')).toContain(
       '  ~  stable  1.1.0  status paused → active',

@@ -50,7 +50,7 @@ describe('slipway explain', () => {
       '',
       WHY,
       '  2.2.0  not offered  its rollout is at 0%',
-      '  2.0.0  not offered  only versions in >=1.1.0 may jump straight to it',
+      '  2.0.0  not offered  only versions in >=1.1.0 may update straight to it',
       '  1.3.0  not offered  it is paused: "crashes on start" (TIME, ada@build-7, revision 6)',
       '  1.2.0  not offered  it is yanked: "wrong  [31mcertificate" (TIME, ada@build-7, revision 4)',
       '  1.1.0  OFFERED      every rule admits this client',
@@ -59,7 +59,7 @@ describe('slipway explain', () => {
       expect.stringMatching(
         /^ {2}2\.2\.0 {2}the plan reaches this installation at TIME; at once: slipway rollout 2\.2\.0 --channel stable [\d.]+%$/,
       ),
-      '  2.0.0  after the update to 1.1.0, the client may jump to it',
+      '  2.0.0  after the update to 1.1.0, the client may update to it',
       '  1.3.0  slipway resume 1.3.0 --channel stable',
       '',
       'Every rule, in the order in which it is applied:',
@@ -68,10 +68,10 @@ describe('slipway explain', () => {
       '         native build  passes  no older release has a native build that this one lacks',
       '         format        passes  the release has nsis; the client installs the usual formats',
       '         os version    passes  any system version',
-      '         requires      passes  any version may jump to it',
+      '         requires      passes  any version may update straight to it',
       '         status        passes  active',
       expect.stringMatching(
-        /^ {9}rollout {7}FAILS {3}0% \(no bucket\); this installation is in \d+; 40% from TIME, 100% from TIME$/,
+        /^ {9}rollout {7}FAILS {3}0% \(no bucket\); this installation is in bucket \d+; 40% from TIME, 100% from TIME$/,
       ),
       ...[expect.anything(), expect.anything(), expect.anything(), expect.anything()],
       '         requires      FAILS   >=1.1.0; the client runs 1.0.0',
@@ -126,9 +126,9 @@ describe('slipway explain', () => {
     ]);
     const newer = await explain('9.0.0');
     expect(newer[0]).toBe(
-      'desktop 9.0.0 on windows-x64 is offered no update on stable: it offers nothing newer, its newest release is 2.2.0.',
+      'desktop 9.0.0 on windows-x64 is offered no update on stable: the channel has no newer release. Its newest is 2.2.0.',
     );
-    expect(sectionOf(newer, CHANGE)[0]).toMatch(/To go back, it must say that it accepts an older/);
+    expect(sectionOf(newer, CHANGE)[0]).toMatch(/To go back, the client must send allow_downgrade/);
   });
 
   it('explains a closed channel as the service decides it', async () => {

@@ -37,7 +37,7 @@ const MISTAKES: readonly (readonly [string, number, RegExp])[] = [
   [
     'publish 1.1.0 --draft',
     2,
-    /--draft needs files to publish\. Name them: slipway publish 1\.1\.0/,
+    /--draft needs files to publish\. Name the files before it: slipway publish 1\.1\.0/,
   ],
   ['publish 1.1.0 --create', 2, /--create needs files to publish/],
   ['publish 1.1.0 --app dektop', 3, /No application "dektop" in this store\. Did you mean desktop/],

@@ -120,7 +120,7 @@ describe('the sentences that commands print about a release', () => {
     expect(paused.stdout).toContain(sentence('Resume 3.1.0, or publish'));
     expect((await run('resume 3.1.0 --app gated')).stdout).not.toContain('Without 3.1.0');
     const yanked = await run('yank 3.1.0 --app gated');
-    expect(yanked.stdout).toMatch(/ 3\.0\.0 +nothing: 4\.0\.0 requires a release in between\n/);
+    expect(yanked.stdout).toMatch(/ 3\.0\.0 +nothing \(4\.0\.0 requires a release in between\)\n/);
     expect(yanked.stdout).toContain(sentence('Publish'));
   });
 

@@ -68,7 +68,7 @@ describe('on a terminal', () => {
       'Publishing 1.2.0 offers it to every client of stable.',
       'Clients that are offered another release than before:',
       '  stable  linux-x64 appimage  1.1.0  nothing newer → 1.2.0',
-      '  stable  linux-x64 appimage  1.0.0  5%: 1.1.0, others: nothing → 1.2.0',
+      '  stable  linux-x64 appimage  1.0.0  1.1.0 for 5%, nothing for others → 1.2.0',
       'To offer it to a share of the installations first, answer no and add --rollout 5%.',
     ]);
     const { code, stdout } = await run(publish('1.2.0'), 'y\n');
@@ -91,7 +91,7 @@ describe('on a terminal', () => {
       [
         'Resuming 1.3.0 offers it to every client of stable.',
         'Clients that are offered another release than before:',
-        '  stable  linux-x64 appimage  1.2.0           nothing: 1.3.0 is paused → 1.3.0',
+        '  stable  linux-x64 appimage  1.2.0           nothing (1.3.0 is paused) → 1.3.0',
         '  stable  linux-x64 appimage  1.1.0 to 1.0.0  1.2.0 → 1.3.0',
       ].join('\n'),
     );
@@ -110,7 +110,7 @@ describe('on a terminal', () => {
       'Raising the rollout of 1.5.0 from 5% offers it to 55% of the installations of stable.',
       'Clients that are offered another release than before:',
       expect.stringMatching(/^ {2}stable +linux-x64 appimage +1\.3\.0 /),
-      expect.stringContaining('5%: 1.5.0, others: 1.3.0 → 55%: 1.5.0, others: 1.3.0'),
+      expect.stringContaining('1.5.0 for 5%, 1.3.0 for others → 1.5.0 for 55%, 1.3.0 for others'),
       expect.stringMatching(/^ {2}beta /),
       expect.stringMatching(/^ {2}beta /),
     ]);

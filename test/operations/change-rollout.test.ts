@@ -199,7 +199,7 @@ describe('a rollout', () => {
     expect((await check(IDS[0])).reason).toBe('paused');
     await expect(change('60%')).rejects.toMatchObject({
       code: 'status_forbids',
-      message: expect.stringContaining('1.1.0 is paused on stable. Resume it first.'),
+      message: expect.stringContaining('To change the rollout, resume it first.'),
     });
     await pass(100 * HOUR);
     await setStatus('resume');

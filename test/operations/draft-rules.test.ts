@@ -162,7 +162,7 @@ describe('drafts and the rules of channels', () => {
     await scene.add('windows', { channel: 'beta' });
     await scene.set('stable', (channel) => ({ ...channel, expect: targetsJson(ALL.expect) }));
     expect(await scene.refusal(scene.promote('stable'))).toMatch(
-      /^release_incomplete: 1\.5\.0 lacks builds that stable expects: linux-x64, macos-arm64\..*--release-partial/,
+      /^release_incomplete: 1\.5\.0 has no build for these expected targets on stable: linux-x64, macos-arm64\..*--release-partial/,
     );
     await scene.promote('stable', { releasePartial: true });
     expect((await scene.state()).offers).toContain('stable 1.5.0 1');

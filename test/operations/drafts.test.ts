@@ -92,7 +92,7 @@ describe('drafts', () => {
     it('ends with --release-partial, and late builds are offered as they come', async () => {
       await scene.add('windows', ALL);
       expect(await scene.refusal(scene.open())).toMatch(
-        /^release_incomplete: 1\.5\.0 lacks builds that stable expects: linux-x64, macos-arm64\./,
+        /^release_incomplete: 1\.5\.0 has no build for these expected targets on stable: linux-x64, macos-arm64\./,
       );
       expect((await scene.open({ releasePartial: true })).status).toBe('active');
       expect(await scene.add('macos', ALL)).toMatchObject({ status: 'active', changed: true });

@@ -60,6 +60,6 @@ function refuseWithoutFiles(version: string, options: PublishOptions): void {
   if (given === undefined) return;
   throw new AppError(
     'invalid_request',
-    `${given} needs files to publish. Name them: slipway publish ${version} dist ${given}. Without files, slipway publish ${version} opens the draft.`,
+    `${given} needs files to publish. Name the files before it: slipway publish ${version} dist ${given} …. Without files and without this option, slipway publish ${version} opens the draft.`,
   );
 }

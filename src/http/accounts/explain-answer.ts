@@ -65,7 +65,7 @@ const ruleSchema = z.discriminatedUnion('rule', [
   z.strictObject({
     rule: z.literal('requires'),
     result,
-    range: z.string().nullable().describe('The versions that may jump straight to the release.'),
+    range: z.string().nullable().describe('The versions that may update straight to the release.'),
   }),
   z.strictObject({ rule: z.literal('status'), result, status: z.enum(OFFER_STATUSES) }),
   z.strictObject({
