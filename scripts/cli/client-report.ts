@@ -1,4 +1,3 @@
-import { ALL_CLIENTS } from '../../src/domain/rollout.ts';
 import { shareText } from '../../src/domain/rollout-text.ts';
 import type {
   ClientGroup,
@@ -40,12 +39,17 @@ export function installedText({ newest, oldest }: ClientGroup): string {
 /** What clients get: `1.5.0`, `1.5.0 for 25%, 1.4.0 for others`, `nothing (1.5.0 is paused)`. */
 export function answerText(answer: ForeseenAnswer): string {
   const { reached } = answer;
-  if (reached === null) return offeredText(answer);
-  if (reached.share === ALL_CLIENTS) return reached.version;
-  return `${reached.version} for ${shareText(reached.share)}, ${offeredText(answer)} for others`;
+  if (reached.length === 0) return offeredText(answer);
+  const shares = reached.map(
+    ({ version, share }, index) =>
+      `${version} for ${shareText(share)}${index === 0 ? '' : ' of the others'}`,
+  );
+  return `${shares.join(', ')}, ${offeredText(answer)} for ${shares.length > 1 ? 'the rest' : 'others'}`;
 }
 
 function offeredText({ offered, reason, withheld, reached }: ForeseenAnswer): string {
+  // Another reason than the rollouts is about a release that these clients cannot have at all.
+  if (offered === null && reached.length > 0) return 'nothing';
   switch (reason) {
     case 'offer':
       return String(offered);
@@ -57,7 +61,7 @@ function offeredText({ offered, reason, withheld, reached }: ForeseenAnswer): st
     case 'unsupported_format':
       return `nothing (${withheld} has no build of this kind)`;
     case 'held_by_rollout':
-      return reached === null ? `nothing (${withheld} is at 0%)` : 'nothing';
+      return `nothing (${withheld} is at 0%)`;
     default:
       return NOTHING_NEWER;
   }

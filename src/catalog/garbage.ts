@@ -97,7 +97,8 @@ function usedManifests(
   before: Date,
 ): (manifest: Manifest['signed']) => boolean {
   const channels = channelsOf(revision);
-  if (channels.some(({ retired }) => retired.includes(version))) return () => true;
+  const isRemoved = revision?.signed.removed_versions?.includes(version) === true;
+  if (isRemoved || channels.some(({ retired }) => retired.includes(version))) return () => true;
   const discarded = channels
     .flatMap((channel) => channel.discarded ?? [])
     .filter((entry) => entry.version === version && Date.parse(entry.at) < before.getTime())

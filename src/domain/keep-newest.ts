@@ -23,6 +23,8 @@ interface KeepRule {
   readonly keep: number;
   /** A version that stays, because a publisher is adding it; undefined for none. */
   readonly added: Version | undefined;
+  /** Versions that stay, because some channel has a draft of them: it could not be opened any more. */
+  readonly drafted?: readonly string[];
   /** By the store's clock; milliseconds since the epoch. */
   readonly now: number;
 }
@@ -36,12 +38,13 @@ interface KeepRule {
  * - a native build because of which a machine is not offered an emulated one
  */
 export function findSuperfluous(rule: KeepRule): readonly string[] {
-  const { channels, name, keep, added, now } = rule;
+  const { channels, name, keep, added, drafted = [], now } = rule;
   const channel = channels.get(name);
   if (channel === undefined) return [];
   const active = channel.offers.filter(({ status }) => status === 'active').sort(newestFirst);
   const stays = new Set([
     ...heldBelow(rule),
+    ...drafted,
     ...(added === undefined ? [] : [versionText(added)]),
     ...active.slice(0, keep).map(({ version }) => versionText(version)),
   ]);

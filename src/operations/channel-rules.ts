@@ -105,10 +105,12 @@ export function refuseRemoved(
   removedVersions: readonly string[],
   version: string,
 ): void {
-  if (!removedVersions.includes(version) || offersOf(channels, version).size > 0) return;
+  const parsed = parseVersion(version);
+  const same = removedVersions.find((each) => compareVersions(parseVersion(each), parsed) === 0);
+  if (same === undefined || offersOf(channels, version).size > 0) return;
   throw new AppError(
     'status_forbids',
-    `${version} was listed on a channel that was removed. Publish a new version.`,
+    `${same} was listed on a channel that was removed. Publish a new version.`,
   );
 }
 

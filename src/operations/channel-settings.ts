@@ -109,6 +109,11 @@ export function refuseChain(application: string, channels: Channels, name: strin
     const { [name]: _own, ...others } = channels;
     throw unknownChannel(application, inherits, others);
   }
+  if (channels[inherits]?.hidden === true) {
+    throw refusal(
+      `${inherits} has only drafts so far, and no client sees it or what it inherits. First run slipway channels create ${inherits}.`,
+    );
+  }
   const circle = findCircle(name, inheritsOf);
   if (circle !== undefined) {
     throw refusal(

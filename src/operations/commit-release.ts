@@ -19,6 +19,7 @@ import {
   admitToChannel,
   leftBehindOn,
   newestAbove,
+  offersOf,
   refuseRemoved,
 } from './channel-rules.ts';
 import {
@@ -90,10 +91,11 @@ export async function commitRelease(
   mine: Contribution,
   { isListed, ensureInTime }: CommitOptions,
 ): Promise<CommittedRelease> {
-  const named = { ...admission, version: mine.version };
   for (let round = 0; round < ROUNDS_MAX; round++) {
     // Read again after the uploads: other publishers may have published meanwhile.
     const revision = await readRevision(deps, mine.application);
+    const removed = revision?.signed.removed_versions ?? [];
+    const named = { ...admission, version: mine.version, removed };
     const manifest =
       (await readOpened(deps, admission, mine, revision)) ??
       (await makeManifest(deps, named, mine, revision, ensureInTime));
@@ -138,7 +140,7 @@ async function readOpened(
  */
 async function makeManifest(
   deps: WriterDeps,
-  named: Request & Pick<Contribution, 'version'>,
+  named: Request & Pick<Contribution, 'version'> & { readonly removed: readonly string[] },
   mine: Contribution,
   revision: Revision | undefined,
   ensureInTime: () => void,
@@ -148,7 +150,10 @@ async function makeManifest(
   const draft = draftOn(channels, named);
   if (draft !== undefined && named.mode !== 'open') {
     const { base, fixed } = await readBase(deps, named, channels, undefined);
-    if (base !== undefined && isSameRelease(base.release, mergeRelease(base.release, fixed, mine)))
+    // The commit asks for a manifest that is newer than all that are offered.
+    const numbers = [...offersOf(channels, version).values()].map((offer) => offer.manifest.number);
+    const isNewest = base !== undefined && numbers.every((number) => number <= base.number);
+    if (isNewest && isSameRelease(base.release, mergeRelease(base.release, fixed, mine)))
       return base;
   }
   const complete = async (newest: ManifestReference | undefined) => {
@@ -185,10 +190,13 @@ async function commitChannel(
       refuseRemoved(channels, removed, mine.version);
       const offered = await readOffered(deps, mine, channels, manifest);
       const draft = draftIn(channel, mine.version);
-      if (isBehind(manifest, mine, channels, offered, draft)) return undefined;
+      const existing = channel.offers.find((offer) => offer.version === mine.version);
+      // Another publisher opened it: nothing is left to add, whatever other channels offer.
+      const isOpened = admission.mode === 'open' && existing !== undefined;
+      const named = { ...mine, removed };
+      if (!isOpened && isBehind(manifest, named, channels, offered, draft)) return undefined;
       const planned = planRelease(deps, admission, channels, channel, manifest);
       facts = factsOf(planned, channels, name, channel, version);
-      const existing = channel.offers.find((offer) => offer.version === mine.version);
       if (existing !== undefined && isCovered(existing.manifest, offered, mine)) {
         facts = { ...facts, dropped: [] };
         return undefined;
@@ -212,7 +220,7 @@ async function commitChannel(
 /** Whether another publisher committed something that a manifest does not know. */
 function isBehind(
   manifest: MadeManifest,
-  mine: Contribution,
+  mine: Contribution & { readonly removed: readonly string[] },
   channels: Channels,
   offered: readonly ManifestReference[],
   draft: ListedDraft['draft'] | undefined,

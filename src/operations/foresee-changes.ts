@@ -28,7 +28,7 @@ const NO_CHANNEL: ForeseenAnswer = {
   offered: null,
   reason: 'no_release',
   withheld: null,
-  reached: null,
+  reached: [],
 };
 
 /**

@@ -1,10 +1,11 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Channels } from '../catalog/change.ts';
 import { channelEntries, type OfferJson } from '../catalog/revision-document.ts';
 import { viewsOf } from '../catalog/snapshot.ts';
 import type { ChannelView } from '../domain/channel.ts';
 import { type Decision, decideUpdate } from '../domain/decide-update.ts';
 import type { OfferedArtifact } from '../domain/offer.ts';
-import { ALL_CLIENTS, type Share, shareAt } from '../domain/rollout.ts';
+import { NO_CLIENTS, type Share, shareAt } from '../domain/rollout.ts';
 import type { UpdateQuery } from '../domain/update-query.ts';
 import { compareVersions, parseVersion, type Version, versionText } from '../domain/version.ts';
 
@@ -18,10 +19,10 @@ export interface ForeseenAnswer {
   /** The newest version above theirs that they are not offered; null otherwise. */
   readonly withheld: string | null;
   /**
-   * The version that a rollout offers to a share of them instead, and this share. Null when all get the same. When
-   * several rollouts are under way, it is what an installation gets that all of them have reached.
+   * The versions that rollouts offer to a share of them instead, newest first. Each share is one of those that no newer
+   * rollout has reached. Empty when all get the same.
    */
-  readonly reached: { readonly version: string; readonly share: Share } | null;
+  readonly reached: readonly { readonly version: string; readonly share: Share }[];
 }
 
 /** Clients of a channel and target, on neighboring versions. */
@@ -92,11 +93,7 @@ function isSameGroup(a: NamedAnswer, b: NamedAnswer): boolean {
 
 /** Whether clients are offered the same. The reasons for no offer may differ. */
 export function haveSameOffer(a: ForeseenAnswer, b: ForeseenAnswer): boolean {
-  return (
-    a.offered === b.offered &&
-    a.reached?.version === b.reached?.version &&
-    a.reached?.share === b.reached?.share
-  );
+  return a.offered === b.offered && isDeepStrictEqual(a.reached, b.reached);
 }
 
 /** Whether a channel inherits offers of a changed one. */
@@ -170,34 +167,20 @@ export function answers(
   artifact: OfferedArtifact,
   now: number,
 ): (installed: Version) => ForeseenAnswer {
-  // Early access gives what an installation gets that every rollout has reached.
-  const early: ChannelView = { ...view, givesEarlyAccess: true };
-  const { isPartial } = view.rolloutStage(now);
   return (installed) => {
-    const question = updateQuestion(view.name, artifact, installed);
-    const decision = decideUpdate(question, view, now);
-    const offered = decision.reason === 'offer' ? versionText(decision.offer.version) : null;
+    // The question states no id: a rollout that is under way holds each release back that the client could get.
+    const decision = decideUpdate(updateQuestion(view.name, artifact, installed), view, now);
     return {
-      offered,
+      offered: decision.reason === 'offer' ? versionText(decision.offer.version) : null,
       reason: decision.reason,
       withheld: decision.reason === 'offer' ? null : (decision.path[0]?.version ?? null),
-      reached: isPartial
-        ? reachedOf(decideUpdate({ ...question, isManual: true }, early, now), offered, now)
-        : null,
+      reached: decision.path.flatMap(({ version, outcome }) => {
+        const rollout = outcome === 'held_by_rollout' ? view.offerOf(version)?.rollout : null;
+        const share = rollout == null ? NO_CLIENTS : shareAt(rollout.ramp, now);
+        return share === NO_CLIENTS ? [] : [{ version, share }];
+      }),
     };
   };
-}
-
-function reachedOf(
-  decision: Decision,
-  offered: string | null,
-  now: number,
-): ForeseenAnswer['reached'] {
-  if (decision.reason !== 'offer') return null;
-  const { version, rollout } = decision.offer;
-  const text = versionText(version);
-  if (text === offered) return null;
-  return { version: text, share: rollout === null ? ALL_CLIENTS : shareAt(rollout.ramp, now) };
 }
 
 /** Groups neighboring versions of which the same is true. @param versions newest first */

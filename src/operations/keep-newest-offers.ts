@@ -23,7 +23,10 @@ export function withoutOldOffers(
     return { channels, dropped: [] };
   }
   const parsed = runAtOnce(channelsInSteps({ channels }));
-  const dropped = findSuperfluous({ channels: parsed, name, keep, added, now });
+  const drafted = Object.values(channels).flatMap(({ drafts = [] }) =>
+    drafts.map(({ version }) => version),
+  );
+  const dropped = findSuperfluous({ channels: parsed, name, keep, added, drafted, now });
   if (dropped.length === 0) return { channels, dropped };
   const at = new Date(now).toISOString();
   const isDropped = new Set(dropped);

@@ -86,7 +86,13 @@ export async function publishRelease(
   refuseRemoved(before, revision?.signed.removed_versions ?? [], request.version);
   await deps.ensureConforming();
   const hashed = await hashArtifacts(deps, request.artifacts);
-  const named = await checkArtifacts(deps, admission, hashed, before, admitted);
+  const named = await checkArtifacts(
+    deps,
+    { ...admission, removed: revision?.signed.removed_versions ?? [] },
+    hashed,
+    before,
+    admitted,
+  );
   const uploaded = await uploadArtifacts(deps, application, hashed, named);
 
   const artifacts = uploaded.map(({ artifact }) => artifact);
@@ -106,7 +112,7 @@ export async function publishRelease(
  */
 async function checkArtifacts(
   deps: PublishDeps,
-  request: PublishRequest,
+  request: PublishRequest & { readonly removed: readonly string[] },
   hashed: readonly HashedArtifact[],
   before: Channels,
   admitted: ChannelJson,

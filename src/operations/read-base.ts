@@ -10,6 +10,7 @@ interface Named {
   readonly application: string;
   readonly version: string;
   readonly channel: string;
+  readonly removed?: readonly string[];
 }
 
 /** What a publisher adds files to. */
@@ -34,9 +35,20 @@ export async function readBase(
   stored: ManifestReference | undefined,
 ): Promise<Base> {
   const newest = continued(channels, named.version, stored);
+  if (newest === undefined && stored !== undefined && isGoneFromSome(channels, named)) {
+    throw new AppError(
+      'status_forbids',
+      `${named.version} was retired from a channel, and a draft of it was discarded, so it is unknown which of its files clients have. Publish a new version.`,
+    );
+  }
   const fixed = await readFixed(deps, named, channels, newest);
   const draft = draftOn(channels, named);
   return { base: draft === undefined ? newest : await readDraft(deps, named, draft), fixed };
+}
+
+function isGoneFromSome(channels: Channels, { version, removed = [] }: Named): boolean {
+  const isRetired = Object.values(channels).some(({ retired }) => retired.includes(version));
+  return isRetired || removed.includes(version);
 }
 
 /** The draft of a version on its channel. */

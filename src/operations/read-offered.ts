@@ -10,6 +10,8 @@ import { offersOf } from './channel-rules.ts';
 interface Named {
   readonly application: string;
   readonly version: string;
+  /** Versions that removed channels listed. */
+  readonly removed?: readonly string[];
 }
 
 /**
@@ -72,11 +74,13 @@ export async function readFixed(
 /** See {@link readFixed}. @param offered of {@link readOffered} */
 export function fixedReleases(
   offered: readonly ManifestReference[],
-  { version }: Pick<Named, 'version'>,
+  { version, removed = [] }: Pick<Named, 'version' | 'removed'>,
   channels: Channels,
   newest: ManifestReference | undefined,
 ): readonly Release[] {
-  const isRetired = Object.values(channels).some(({ retired }) => retired.includes(version));
+  const isRetired =
+    removed.includes(version) ||
+    Object.values(channels).some(({ retired }) => retired.includes(version));
   return [
     ...(isRetired && newest ? [newest.release] : []),
     ...offered.map(({ release }) => release),

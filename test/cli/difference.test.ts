@@ -120,7 +120,7 @@ describe('the difference of a dry run', () => {
     const promoted = json(await run('promote', '1.2.0', '--to', 'beta', '--json'));
     expect(promoted.difference.clients[0]).toMatchObject({
       ...{ channel: 'beta', installed: { newest: expect.any(String) } },
-      ...{ before: { reached: { version: '1.2.0', share: 500 } }, after: { offered: '1.2.0' } },
+      ...{ before: { reached: [{ version: '1.2.0', share: 500 }] }, after: { offered: '1.2.0' } },
     });
   });
 });

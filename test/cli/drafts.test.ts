@@ -87,7 +87,9 @@ describe('drafts on the command line', () => {
   });
 
   it('offers it with the last build, in a dry run too, and says how long it was a draft', async () => {
-    expect(await refusal('publish', '1.5.0')).toMatch(/no build for these .*: macos-arm64\. .*partial/);
+    expect(await refusal('publish', '1.5.0')).toMatch(
+      /no build for these .*: macos-arm64\. .*partial/,
+    );
     const words = ['publish', '1.5.0', MACOS, ...EXPECT, '--rollout', '5%'];
     const [, planned] = await lines(...words, '--dry-run');
     const done = await lines(...words);
@@ -133,7 +135,9 @@ describe('drafts on the command line', () => {
     const options = { cwd: directory.path, isTerminal: true };
     const no = await slipway(['publish', '1.7.0'], { ...options, stdin: 'n\n' });
     expect(no).toMatchObject({ code: 3, stdout: '' });
-    expect(no.stderr).toMatch(/no build for these expected targets on stable: macos-arm64[\s\S]*Continue\?/);
+    expect(no.stderr).toMatch(
+      /no build for these expected targets on stable: macos-arm64[\s\S]*Continue\?/,
+    );
     const yes = await slipway(['publish', '1.7.0'], { ...options, stdin: 'y\n' });
     expect(yes.stdout).toMatch(/^Published desktop 1\.7\.0 to stable/);
   });

@@ -83,8 +83,8 @@ describe('the command line, from publish to retire', () => {
           {
             ...{ channel: 'stable', target: 'linux-x64 appimage' },
             installed: { newest: '1.0.0', oldest: '1.0.0' },
-            before: { offered: null, reason: 'up_to_date', withheld: null, reached: null },
-            after: { offered: '1.1.0', reason: 'offer', withheld: null, reached: null },
+            before: { offered: null, reason: 'up_to_date', withheld: null, reached: [] },
+            after: { offered: '1.1.0', reason: 'offer', withheld: null, reached: [] },
           },
         ],
       },

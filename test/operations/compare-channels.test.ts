@@ -25,7 +25,7 @@ const compare = (before: Channels, after: Channels, now = 0) =>
 const clients = (before: Channels, after: Channels, now = 0): readonly string[] =>
   foreseeChanges({ before, after }, now).map(({ newest, oldest, ...group }) => {
     const [was, is] = [group.before, group.after].map(({ offered, reached }) =>
-      reached === null ? offered : `${reached.version}@${reached.share}/${offered}`,
+      [...reached.map(({ version, share }) => `${version}@${share}`), String(offered)].join('/'),
     );
     return `${group.channel} ${group.target} ${newest}${newest === oldest ? '' : `..${oldest}`}: ${was} -> ${is}`;
   });
@@ -62,6 +62,19 @@ describe('the difference between two states of the channels', () => {
     expect(compare(before, after).at(-1)).toMatchObject({ isRetired: true });
     expect(compare(before, { stable: channel([offer('1.1.0')]) })).toMatchObject([
       { kind: 'offer_removed', version: '1.0.0', isRetired: false },
+    ]);
+  });
+
+  it('names the clients of every rollout that is under way, not only of the newest', () => {
+    const with18 = (share: string) => ({
+      stable: channel([
+        offer('1.7.0'),
+        offer('1.8.0', { rollout: rollout(share) }),
+        offer('1.9.0', { rollout: rollout('1%') }),
+      ]),
+    });
+    expect(clients(with18('1%'), with18('95%'))).toEqual([
+      'stable linux-x64 deb 1.7.0: 1.9.0@100/1.8.0@100/null -> 1.9.0@100/1.8.0@9500/null',
     ]);
   });
 

@@ -8,7 +8,7 @@ import { differenceJson, printDifference } from '../difference-report.ts';
 import { printJson } from '../output.ts';
 import type { PublishOptions } from '../publish-options.ts';
 import { printPublished, reportJson } from '../publish-report.ts';
-import { requestedRollout } from '../rollout-report.ts';
+import { EVERY_CLIENT, presentShare, requestedRollout } from '../rollout-report.ts';
 import type { Terminal } from '../terminal.ts';
 import { wideQuestion } from '../wide-change.ts';
 
@@ -31,7 +31,8 @@ export async function openDraft(
     const asked = { application, version, channel, allowPrerelease, rollout, expect, ...given };
     await requireConsent(terminal, async () => {
       const would = await open({ ...context, ...context.rehearse() }, asked);
-      const isWide = would.changed && would.rollout === undefined;
+      const isWide =
+        would.changed && presentShare(would.rollout, context.clock.now()) === EVERY_CLIENT;
       if (!isWide || !offersReleases(would.before, would.channel)) return undefined;
       const about = { version, channels: [would.channel] };
       return wideQuestion(`Opening the draft ${version}`, would, about, context.clock.now());

@@ -13,7 +13,7 @@ import { printJson } from '../output.ts';
 import { createProgress, type Progress } from '../progress.ts';
 import type { PublishOptions } from '../publish-options.ts';
 import { printPublished, reportJson } from '../publish-report.ts';
-import { requestedRollout, statedRollout } from '../rollout-report.ts';
+import { EVERY_CLIENT, presentShare, requestedRollout, statedRollout } from '../rollout-report.ts';
 import type { Terminal } from '../terminal.ts';
 import { wideQuestion } from '../wide-change.ts';
 import { openDraft } from './open-draft.ts';
@@ -90,13 +90,15 @@ export async function publish(
 /** A release without a rollout reaches every client of a channel at once. A new channel has no clients yet. */
 async function askToPublish(
   terminal: Terminal,
-  request: Pick<PublishRequest, 'version' | 'channel' | 'rollout'>,
+  request: Pick<PublishRequest, 'version' | 'channel'>,
   states: ChannelStates,
   now: number,
 ): Promise<void> {
-  const { version, rollout } = request;
+  const { version } = request;
   const channel = parseChannelName(request.channel);
-  if (rollout !== undefined || !offersReleases(states.before, channel)) return;
+  const offer = states.after[channel]?.offers.find((each) => each.version === version);
+  const isForAll = presentShare(offer?.rollout, now) === EVERY_CLIENT;
+  if (!isForAll || !offersReleases(states.before, channel)) return;
   await requireConsent(terminal, async () => {
     const question = wideQuestion(
       `Publishing ${version}`,
