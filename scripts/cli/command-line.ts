@@ -5,7 +5,7 @@ import { printableText } from './output.ts';
 import { createProgram, readVersion } from './program.ts';
 import type { Handler, Runner } from './runner.ts';
 import { sessionOf } from './session.ts';
-import type { Session, Terminal, Trial } from './terminal.ts';
+import { namesCommand, type Session, type Terminal, type Trial } from './terminal.ts';
 import { tryChange } from './try-change.ts';
 
 /** The command line: it parses arguments, runs an operation and reports its result. */
@@ -22,6 +22,8 @@ export async function runCommandLine(argv: readonly string[], terminal: Terminal
       terminal.onStart?.(session);
       const tried = (trial: Trial, line: string) => tryChange(terminal, trial, line);
       code = (await handler({ ...terminal, session, tryChange: tried }, ...given)) ?? EXIT.done;
+      const hint = session.namesCommand === true ? applicationHint(session) : undefined;
+      if (hint !== undefined) terminal.stdout.write(`${hint}\n`);
     };
   try {
     const program = createProgram(terminal, run);
@@ -39,6 +41,14 @@ function refuseUnknownTopic(program: Command, [first, topic]: readonly string[])
   if (program.commands.some((command) => command.name() === topic)) return;
   const names = program.commands.map((command) => command.name()).join(', ');
   program.error(`error: unknown command '${topic}'. Commands: ${names}.`);
+}
+
+/** For an operator who pastes a command: without `--app` it would change the default application. */
+function applicationHint(session: Session | undefined): string | undefined {
+  if (session === undefined || session.printsJson) return undefined;
+  const { application, defaultApplication } = session;
+  if (application === undefined || application === defaultApplication) return undefined;
+  return `Add --app ${application} to the commands that are named here.`;
 }
 
 /** Prints why a command failed and returns its exit code. */
@@ -62,7 +72,9 @@ async function reportFailure(
     const where = session?.lacksStore
       ? `There is no store in ${place?.text} yet.`
       : `The store is ${place?.text}.`;
-    stderr.write(`${printableText(`slipway: ${message}${isNamed ? '' : `\n${where}`}`)}\n`);
+    const hint = namesCommand(message) ? applicationHint(session) : undefined;
+    const lines = [`slipway: ${message}`, ...(isNamed ? [] : [where]), ...(hint ? [hint] : [])];
+    stderr.write(`${printableText(lines.join('\n'))}\n`);
   }
   return isAppError(error) ? exitCodeOf(error) : EXIT.failed;
 }

@@ -35,7 +35,10 @@ export async function openContext(
   const { session } = terminal;
   const config = settingsOf(env, session?.trial);
   const place = placeOf(config, subject);
-  if (session !== undefined) session.place = place;
+  if (session !== undefined) {
+    session.place = place;
+    session.defaultApplication = config.defaultApplication;
+  }
   const publisher =
     session?.trial?.publisher ??
     (await openPublisher({

@@ -157,7 +157,8 @@ function valueText(value: unknown): string {
 function rolloutText({ share, plan, isFrozen }: ComparedRollout): string {
   if (share === ALL_CLIENTS) return EVERY_CLIENT;
   const percentage = shareText(share);
-  const planned = plan === null || plan === percentage ? '' : ` (${plan})`;
+  const planned =
+    plan === null || plan === percentage || `${plan}%` === percentage ? '' : ` (${plan})`;
   return `${percentage}${planned}${isFrozen ? ', frozen' : ''}`;
 }
 

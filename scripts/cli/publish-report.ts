@@ -152,7 +152,7 @@ function offerSentences(result: Printed): readonly string[] {
     ...(result.newerVersion === null
       ? []
       : [
-          `${channel} also offers ${result.newerVersion}, which is newer. Clients that can install it are offered ${result.newerVersion}.`,
+          `${channel} also offers ${result.newerVersion}, which is newer. Clients that get ${result.newerVersion} are not offered ${version}.`,
         ]),
     ...leftBehindSentences({ ...result, builds: release.artifacts }),
     ...(result.dropped.length === 0 ? [] : [droppedSentence(channel, result.dropped)]),

@@ -4,8 +4,8 @@ import type { Session } from './terminal.ts';
 
 /** The options are read here, so that no handler can forget to pass it on. */
 export function sessionOf(command: Command): Session {
-  const options = command.opts<Partial<ChangeOptions & ConsentOptions>>();
-  const { skipCorrupt = [], dryRun, json = false, yes = false } = options;
+  const options = command.opts<Partial<ChangeOptions & ConsentOptions & { app: string }>>();
+  const { skipCorrupt = [], dryRun, json = false, yes = false, app: application } = options;
   const flags = { isDryRun: dryRun, printsJson: json, hasConsented: yes };
-  return { skipCorrupt, ...flags, place: undefined };
+  return { skipCorrupt, ...flags, application, place: undefined };
 }

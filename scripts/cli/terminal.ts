@@ -19,6 +19,12 @@ export interface Session {
   /** Undefined for a command that changes nothing. */
   readonly isDryRun: boolean | undefined;
   readonly printsJson: boolean;
+  /** As `--app` states it. */
+  readonly application: string | undefined;
+  /** Of the settings; undefined until they are read. */
+  defaultApplication?: string;
+  /** Whether the output names a command without `--app`. */
+  namesCommand?: boolean;
   /** Whether the operator agreed to the change: with `--yes`, or by an answer. */
   hasConsented: boolean;
   /** The store that the command works on; undefined until it is known. Outputs and errors name it. */
@@ -51,5 +57,12 @@ export interface Terminal {
 
 /** Prints a line on standard output; an empty line without `text`. */
 export function print(terminal: Terminal, text = ''): void {
+  const { session } = terminal;
+  if (session !== undefined && namesCommand(text)) session.namesCommand = true;
   terminal.stdout.write(`${text}\n`);
+}
+
+/** Whether a text names a command that works on the default application. */
+export function namesCommand(text: string): boolean {
+  return /\bslipway [a-z]/.test(text) && !text.includes('--app ');
 }

@@ -5,6 +5,7 @@ import {
   type WriterDeps,
 } from '../catalog/change.ts';
 import { type ChannelJson, channelEntries, type OfferJson } from '../catalog/revision-document.ts';
+import { refuseForgottenYank } from './channel-rules.ts';
 import { discardDrafts } from './discard-draft.ts';
 import { editStatus, type StatusVerb } from './edit-status.ts';
 import { type ForeseenUpdate, foreseeUpdates } from './foresee-updates.ts';
@@ -63,6 +64,12 @@ export async function changeStatus(
     }
     touched = edited.size > 0 ? [...edited.keys()] : listing.map(([name]) => name);
     const channels = { ...present, ...Object.fromEntries(edited) };
+    if (verb === 'retire') {
+      for (const name of edited.keys()) {
+        const offers = present[name]?.offers.filter(({ version }) => version === request.version);
+        refuseForgottenYank(name, offers ?? [], channels);
+      }
+    }
     listed = listing.map(([name]) => statusOn(channels, name, request.version));
     states = edited.size === 0 ? undefined : { before, after: channels };
     if (edited.size === 0 && discarded.length === 0) return undefined;

@@ -96,6 +96,28 @@ export function offersReleases(channels: Channels, name: string): boolean {
 }
 
 /**
+ * Refuses to forget a yank: while another channel still offers the version, it could be promoted again.
+ *
+ * @param left the other channels, as they will be
+ * @throws AppError `status_forbids`
+ */
+export function refuseForgottenYank(
+  name: string,
+  yanked: readonly Pick<OfferJson, 'version' | 'status'>[],
+  left: Channels,
+): void {
+  for (const { version } of yanked.filter(({ status }) => status === 'yanked')) {
+    const [other] =
+      [...offersOf(left, version)].find(([, { status }]) => status !== 'yanked') ?? [];
+    if (other === undefined) continue;
+    throw new AppError(
+      'status_forbids',
+      `${version} is yanked on ${name} and still offered on ${other}. Yank it there too: slipway yank ${version} --channel ${other}.`,
+    );
+  }
+}
+
+/**
  * Refuses a version that only removed channels listed: clients may have its files.
  *
  * @throws AppError `status_forbids`

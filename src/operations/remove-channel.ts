@@ -3,6 +3,7 @@ import { type ChannelJson, channelEntries } from '../catalog/revision-document.t
 import { counted } from '../counted.ts';
 import { DEFAULT_CHANNEL } from '../domain/channel.ts';
 import { AppError } from '../errors.ts';
+import { refuseForgottenYank } from './channel-rules.ts';
 import type { ChannelEdit } from './channel-settings.ts';
 import { optionOf } from './draft-rules.ts';
 
@@ -46,6 +47,7 @@ export function removeChannel(
   if (listed.length > 0 && (!force || name === DEFAULT_CHANNEL)) {
     throw refusal(stillLists(name, listed));
   }
+  refuseForgottenYank(name, removed.offers, left);
   const versions = [...removed.offers.map(({ version }) => version), ...removed.retired];
   return {
     channels: withDiscarded(left, removed.discarded ?? []),

@@ -146,8 +146,18 @@ describe('drafts on the command line', () => {
     await lines('publish', '1.8.0', WINDOWS, '--draft');
     const discarded = await lines('retire', '1.8.0');
     expect(discarded).toEqual([
-      'Discarded the draft 1.8.0 of stable in ./data (catalog revision 8). No client saw it, so the version is free: slipway publish 1.8.0 can begin it again.',
+      'Discarded the draft 1.8.0 of stable in ./data (catalog revision 8). No client saw it. The version is free: slipway publish 1.8.0 can begin it again.',
     ]);
+    // Pasted as it is, a command would work on the default application.
+    const tool = ['--app', 'tool'];
+    await lines('publish', '1.0.0', WINDOWS, '--create', ...tool);
+    expect((await lines('publish', '1.8.0', WINDOWS, '--draft', ...tool)).slice(-2)).toEqual([
+      'To offer it, run slipway publish 1.8.0.',
+      'Add --app tool to the commands that are named here.',
+    ]);
+    const wrong = await run('rollout', '1.8.0', '5%', ...tool);
+    expect(wrong.stderr).toMatch(/Add --app tool to the commands that are named here\.\n$/);
+    expect((await run('rollout', '1.0.0', ...tool)).stdout).not.toContain('--app');
     await lines('publish', '1.8.0', MACOS, '--draft');
     expect(json(await run('retire', '1.8.0', '--json'))).toMatchObject({
       changed: true,

@@ -7,6 +7,7 @@ import {
   changeChannel,
   planChannel,
 } from '../../src/operations/change-channel.ts';
+import { changeStatus } from '../../src/operations/change-status.ts';
 import type { ChannelSettings } from '../../src/operations/channel-settings.ts';
 import { promoteRelease } from '../../src/operations/promote-release.ts';
 import { createFixedClock, createSeededRandomness } from '../support/clock.ts';
@@ -274,6 +275,22 @@ describe('removing a channel', () => {
       '2.0.0-beta.1',
       '1.0.0',
     ]);
+  });
+
+  it('does not forget that a release was yanked, while another channel offers it', async () => {
+    await release('1.5.0');
+    const allowed = { create: true, allowPrerelease: false, allowOlder: true };
+    const flags = { application, version: '1.5.0', ...allowed };
+    await promoteRelease(parts, { ...flags, to: 'lab' });
+    const only = { application, version: '1.5.0', channel: 'lab', reason: null };
+    await changeStatus(parts, 'yank', only);
+    const sentence =
+      'status_forbids: 1.5.0 is yanked on lab and still offered on stable. Yank it there too: slipway yank 1.5.0 --channel stable.';
+    expect(await refusal(remove('lab', true))).toBe(sentence);
+    expect(await refusal(changeStatus(parts, 'retire', only))).toBe(sentence);
+    await changeStatus(parts, 'yank', { ...only, channel: undefined });
+    await changeStatus(parts, 'retire', only);
+    expect(await refusal(promoteRelease(parts, { ...flags, to: 'lab' }))).toMatch(/status_forbids/);
   });
 
   it('loses a race against a release that is published to it', async () => {

@@ -46,7 +46,7 @@ export function changeTo(verb: StatusVerb) {
     if (discarded.length > 0) {
       print(
         terminal,
-        `Discarded the draft ${version} of ${discarded.join(', ')} ${where}. No client saw it, so the version is free: slipway publish ${version} can begin it again.`,
+        `Discarded the draft ${version} of ${discarded.join(', ')} ${where}. No client saw it.${isFree(result, version) ? ` The version is free: slipway publish ${version} can begin it again.` : ''}`,
       );
       if (listed.length === 0) return;
     }
@@ -85,6 +85,14 @@ async function askToResume(
     const about = { version, channels: would.channels };
     return wideQuestion(`Resuming ${version}`, would, about, context.clock.now());
   });
+}
+
+/** Whether no channel lists the version or listed it, so that it can be published with other files. */
+function isFree({ after }: StatusChanged, version: string): boolean {
+  return Object.values(after).every(
+    ({ offers, retired }) =>
+      !retired.includes(version) && !offers.some((offer) => offer.version === version),
+  );
 }
 
 /** `paused on stable, beta`: all listed channels have the same status. */
