@@ -61,11 +61,11 @@ function columnOf(shares: readonly number[], glyphs: readonly string[]): readonl
 }
 
 /** The labels that have room, at their times. */
-function axisLabels({ times }: VersionRamp, end: number, columns: number): string {
+function axisLabels({ times, startLabel }: VersionRamp, end: number, columns: number): string {
   const start = times[0]?.at ?? 0;
   let line = '';
   for (const { at } of times) {
-    const label = timeLabel(at - start);
+    const label = timeLabel(at - start, startLabel);
     const column = Math.round(((at - start) / (end - start)) * columns);
     // The last label may begin further left, so that it has room.
     const place = Math.min(column, columns - label.length);

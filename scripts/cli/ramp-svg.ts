@@ -30,7 +30,7 @@ const STYLE = `
 `;
 
 export function renderRampSvg(ramp: VersionRamp, title: string, subtitle: string): string {
-  const { times, bands } = ramp;
+  const { times, bands, startLabel } = ramp;
   const start = times[0]?.at ?? 0;
   const end = axisEnd(ramp);
   const x = (time: number): number =>
@@ -47,7 +47,7 @@ ${bands.map((_, index) => `  <path class="band b${index}" d="${areaOf(ramp, inde
 ${[0, 0.25, 0.5, 0.75, 1].map((share) => shareLine(share, y(share))).join('\n')}
   <line class="axis" x1="${PLOT.left}" y1="${PLOT.top}" x2="${PLOT.left}" y2="${PLOT.bottom}"/>
 ${timeMarks(ramp, x).join('\n')}
-  <text x="${(PLOT.left + PLOT.right) / 2}" y="${PLOT.bottom + 44}" text-anchor="middle">time from now</text>
+  <text x="${(PLOT.left + PLOT.right) / 2}" y="${PLOT.bottom + 44}" text-anchor="middle">${startLabel === 'now' ? 'time from now' : 'time from the start'}</text>
   <text transform="translate(16 ${(PLOT.top + PLOT.bottom) / 2}) rotate(-90)" text-anchor="middle">share of installations</text>
 ${legend(ramp).join('\n')}
 </svg>
@@ -92,13 +92,16 @@ function shareLine(share: number, at: number): string {
 }
 
 /** Marks all times, and labels those that have room. */
-function timeMarks({ times }: VersionRamp, x: (time: number) => number): readonly string[] {
+function timeMarks(
+  { times, startLabel }: VersionRamp,
+  x: (time: number) => number,
+): readonly string[] {
   const start = times[0]?.at ?? 0;
   let labeledUntil = Number.NEGATIVE_INFINITY;
   return times.map(({ at: time }) => {
     const at = round(x(time));
     const mark = `  <line class="axis" x1="${at}" y1="${PLOT.bottom}" x2="${at}" y2="${PLOT.bottom + 6}"/>`;
-    const label = timeLabel(time - start);
+    const label = timeLabel(time - start, startLabel);
     const halfWidth = (label.length * CHARACTER_PX) / 2;
     if (at - halfWidth < labeledUntil) return mark;
     labeledUntil = at + halfWidth;
@@ -116,14 +119,14 @@ function legend({ bands }: VersionRamp): readonly string[] {
 }
 
 /** For readers who cannot see the picture. */
-function describe({ times, bands }: VersionRamp): string {
-  const last = timeLabel((times.at(-1)?.at ?? 0) - (times[0]?.at ?? 0));
+function describe({ times, bands, startLabel }: VersionRamp): string {
+  const last = timeLabel((times.at(-1)?.at ?? 0) - (times[0]?.at ?? 0), startLabel);
   return bands
     .map(({ label, shares }) => {
       const [first, final] = [shares[0] ?? 0, shares.at(-1) ?? 0].map((s) => `${round(s * 100)}%`);
       return times.length === 1 || first === final
         ? `${label}: ${first} of the installations.`
-        : `${label}: ${first} of the installations now, ${final} at ${last}.`;
+        : `${label}: ${first} of the installations ${startLabel}, ${final} at ${last}.`;
     })
     .join(' ');
 }

@@ -3,11 +3,12 @@ import type { GroupFate } from '../../src/domain/simulate-updates.ts';
 import { versionText } from '../../src/domain/version.ts';
 import type { SimulationSummary } from '../../src/operations/summarize-simulation.ts';
 import type { SimulationReport } from './simulation.ts';
+import { stateJson } from './state-report.ts';
 
 /** Every number of a simulation, for `slipway simulate --json`. */
 export function simulationJson({
   application,
-  revision,
+  state,
   fleet,
   seed,
   changes,
@@ -18,19 +19,19 @@ export function simulationJson({
 }: SimulationReport): object {
   return {
     app: application,
-    catalog_revision: revision,
+    ...stateJson(state),
     installations,
     fleet,
     seed,
     proposed_commands: changes,
     changed: isChanged,
     times: times.map(({ at }) => new Date(at).toISOString()),
-    present: stateJson(present, before),
-    proposed: proposed === null || after === null ? null : stateJson(proposed, after),
+    present: summaryJson(present, before),
+    proposed: proposed === null || after === null ? null : summaryJson(proposed, after),
   };
 }
 
-function stateJson(
+function summaryJson(
   { totals, stranded, waiting }: SimulationSummary,
   fates: readonly GroupFate[],
 ): object {

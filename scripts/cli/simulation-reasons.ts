@@ -37,7 +37,7 @@ const WAITING: Readonly<Record<Waiting['reason'], (release: string) => string>> 
   up_to_date: () => 'there is none',
   no_release: () => 'the channel offers no release',
   not_entitled: () => 'the channel is closed to them',
-  withdrawn: () => 'their version was withdrawn, and no newer release is offered: publish one',
+  withdrawn: () => 'their version was withdrawn, and they are not offered a newer release',
 };
 
 export function waitingSentence({ reason, withheld }: Waiting): string {

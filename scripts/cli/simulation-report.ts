@@ -1,4 +1,4 @@
-import type { SimulationSummary, Stranded } from '../../src/operations/summarize-simulation.ts';
+import type { Stranded, Waiting } from '../../src/operations/summarize-simulation.ts';
 import { charactersOf, drawRamp } from './ramp-picture.ts';
 import type { SimulationReport } from './simulation.ts';
 import { blockedSentence, waitingSentence } from './simulation-reasons.ts';
@@ -17,14 +17,14 @@ import { rampOf } from './version-ramp.ts';
 /** What `slipway simulate` prints for readers. */
 
 export function printSimulation(terminal: Terminal, report: SimulationReport): void {
-  const { simulation, present, proposed, channels } = report;
+  const { simulation, present, proposed, startLabel } = report;
   const shown = proposed ?? present;
   const columns = chooseColumns(terminal, report);
   printHead(terminal, report);
   printStranded(terminal, report);
   printTotals(terminal, report, columns);
   printRows(terminal, report, columns);
-  printWaiting(terminal, shown, channels);
+  printWaiting(terminal, report);
   print(terminal);
   if (simulation.times.length === 1) {
     print(terminal, 'No plan of a rollout is under way, so nothing changes over time.');
@@ -32,15 +32,16 @@ export function printSimulation(terminal: Terminal, report: SimulationReport): v
   }
   print(terminal, `Versions over time${proposed === null ? '' : ', with the proposed change'}:`);
   const characters = charactersOf(terminal.environment(), terminal.stdout.columns);
-  for (const line of drawRamp(rampOf(simulation, shown.totals), characters)) print(terminal, line);
+  const ramp = rampOf(simulation, shown.totals, startLabel);
+  for (const line of drawRamp(ramp, characters)) print(terminal, line);
 }
 
 function printHead(terminal: Terminal, report: SimulationReport): void {
-  const { application, channels, store, revision, seed, simulation, changes } = report;
+  const { application, channels, store, state, seed, simulation, changes } = report;
   const count = installationsText(simulation.installations);
   print(
     terminal,
-    `Simulated ${count} of ${application} on ${channels.join(', ')} in ${store} (catalog revision ${revision}, seed ${seed}).`,
+    `Simulated ${count} of ${application} on ${channels.join(', ')} in ${store} (catalog revision ${state.revision.signed.revision}, seed ${seed}).`,
   );
   print(terminal, report.fleet);
   for (const change of changes) print(terminal, `Proposed, and not made: slipway ${change}`);
@@ -93,19 +94,26 @@ function joinMachines(stranded: readonly Stranded[]) {
   return [...rows.values()].sort((a, b) => b.size - a.size);
 }
 
-function printWaiting(
-  terminal: Terminal,
-  { waiting }: SimulationSummary,
-  channels: readonly string[],
-): void {
+function printWaiting(terminal: Terminal, { present, proposed, channels }: SimulationReport): void {
+  const { waiting } = proposed ?? present;
   if (waiting.length === 0) return;
   print(terminal);
-  print(terminal, 'When all plans have ended, these do not have the newest release:');
-  const rows = waiting.map((each) => [
-    each.version,
-    each.channel,
-    numberText(each.count),
-    waitingSentence(each),
+  const state = proposed === null ? '' : ' with the proposed change';
+  print(terminal, `When all plans have ended, these do not have the newest release${state}:`);
+  const rows = joinReasons(waiting).map(({ version, channel, count, why }) => [
+    ...[version, channel, numberText(count), why],
   ]);
   printTable(terminal, ['run', 'channel', 'count', 'because'], rows, channels);
+}
+
+/** One row for all installations of a version with the same reason in words. */
+function joinReasons(waiting: readonly Waiting[]) {
+  const rows = new Map<string, Pick<Waiting, 'version' | 'channel' | 'count'> & { why: string }>();
+  for (const each of waiting) {
+    const { version, channel } = each;
+    const why = waitingSentence(each);
+    const name = [version, channel, why].join('\n');
+    rows.set(name, { version, channel, why, count: each.count + (rows.get(name)?.count ?? 0) });
+  }
+  return [...rows.values()].sort((a, b) => b.count - a.count);
 }

@@ -22,12 +22,12 @@ export interface Column {
 }
 
 /**
- * The times at which something changes, as many as the terminal has room for: now, the end, steps of plans, and then
+ * The times at which something changes, as many as the terminal has room for: the start, the end, steps of plans, and then
  * others.
  */
 export function chooseColumns(
   { stdout }: Terminal,
-  { simulation: { times }, present, proposed }: SimulationReport,
+  { simulation: { times }, present, proposed, startLabel }: SimulationReport,
 ): readonly Column[] {
   const totals = [...present.totals, ...(proposed?.totals ?? [])];
   const room = Math.floor(((stdout.columns || WIDTH_DEFAULT) - OTHERS_WIDTH) / COLUMN_WIDTH);
@@ -47,7 +47,7 @@ export function chooseColumns(
   const start = times[0]?.at ?? 0;
   return [...chosen]
     .sort((a, b) => a - b)
-    .map((index) => ({ index, label: timeLabel((times[index]?.at ?? start) - start) }));
+    .map((index) => ({ index, label: timeLabel((times[index]?.at ?? start) - start, startLabel) }));
 }
 
 /** At most so many of the items, evenly chosen. */

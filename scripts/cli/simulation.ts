@@ -1,13 +1,16 @@
+import type { FoundRevision } from '../../src/operations/find-revision.ts';
 import type { Simulation } from '../../src/operations/simulate-fleet.ts';
 import type { SimulationSummary } from '../../src/operations/summarize-simulation.ts';
+import type { StartLabel } from './version-ramp.ts';
 
 /** A simulation with what its outputs state about it. */
 export interface SimulationReport {
   readonly application: string;
   /** Where the catalog is. */
   readonly store: string;
-  /** The catalog revision. */
-  readonly revision: number;
+  /** The catalog revision, and the first of the times. */
+  readonly state: FoundRevision;
+  readonly startLabel: StartLabel;
   /** How the fleet was made. */
   readonly fleet: string;
   readonly channels: readonly string[];

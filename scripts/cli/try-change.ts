@@ -40,6 +40,8 @@ export async function tryChange(terminal: Terminal, trial: Trial, line: string):
   }
 }
 
+const EXAMPLES = 'Give --with a command such as "rollout 1.5.0 25%" or "yank 1.4.0".';
+
 /** @throws AppError `invalid_request` for a command that changes no releases, or those of another application */
 function refuseOther(command: Command, { application }: Trial, line: string): void {
   const { app } = command.opts<{ app?: string }>();
@@ -47,7 +49,7 @@ function refuseOther(command: Command, { application }: Trial, line: string): vo
   if (!command.options.some(({ long }) => long === '--skip-corrupt')) {
     throw new AppError(
       'invalid_request',
-      `The command "${command.name()}" changes no release. Give --with a command such as "rollout 1.5.0 25%" or "yank 1.4.0".`,
+      `The command "${command.name()}" changes no release. ${EXAMPLES}`,
     );
   }
   if (app === undefined || app === application) return;
@@ -60,7 +62,9 @@ function refuseOther(command: Command, { application }: Trial, line: string): vo
 function refusalOf(error: unknown, line: string, printed: string): unknown {
   const quoted = `--with ${JSON.stringify(line)}`;
   if (error instanceof CommanderError) {
-    const why = /^error: (.*)$/m.exec(printed)?.[1] ?? 'it is not a command that changes releases';
+    const why =
+      /^error: (.*)$/m.exec(printed)?.[1] ??
+      `it is not a command that changes releases. ${EXAMPLES}`;
     return new AppError('invalid_request', `${quoted} cannot be simulated: ${why}`, {
       cause: error,
     });

@@ -5,9 +5,13 @@ import type { VersionTotal } from '../../src/operations/summarize-simulation.ts'
 
 export interface VersionRamp {
   readonly times: Simulation['times'];
+  readonly startLabel: StartLabel;
   /** The newest version first; the oldest versions may be joined. */
   readonly bands: readonly Band[];
 }
+
+/** How the first of the times is called: with `--at`, it is not now. */
+export type StartLabel = 'now' | 'at start';
 
 interface Band {
   readonly label: string;
@@ -22,6 +26,7 @@ const BANDS_MAX = 5;
 export function rampOf(
   { installations, times }: Pick<Simulation, 'installations' | 'times'>,
   totals: readonly VersionTotal[],
+  startLabel: StartLabel = 'now',
 ): VersionRamp {
   const bands = totals
     .filter(({ counts }) => counts.some((count) => count > 0))
@@ -29,7 +34,7 @@ export function rampOf(
       label: version,
       shares: counts.map((count) => count / installations),
     }));
-  return { times, bands: joinOldest(bands) };
+  return { times, startLabel, bands: joinOldest(bands) };
 }
 
 function joinOldest(bands: readonly Band[]): readonly Band[] {
@@ -43,10 +48,10 @@ function joinOldest(bands: readonly Band[]): readonly Band[] {
   return [...bands.slice(0, BANDS_MAX - 1), { label, shares }];
 }
 
-/** `+30m`, `+6h`, `+2d 6h`; `now` for less than half a minute. @param ms since the first of the times */
-export function timeLabel(ms: number): string {
+/** `+30m`, `+6h`, `+2d 6h`; the label of the start for less than half a minute. @param ms since the first of the times */
+export function timeLabel(ms: number, startLabel: StartLabel = 'now'): string {
   const minutes = Math.round(ms / 60_000);
-  if (minutes === 0) return 'now';
+  if (minutes === 0) return startLabel;
   const days = Math.floor(minutes / 1440);
   const hours = Math.floor((minutes % 1440) / 60);
   // Minutes do not matter after days.

@@ -61,7 +61,7 @@ export interface Waiting {
   readonly channel: string;
   readonly version: string;
   readonly reason: Exclude<Decision['reason'], 'offer'> | 'withdrawn';
-  /** The newest release that they are not offered; null when there is none. */
+  /** The newest release that they wait for; otherwise the newest that they cannot run. Null when there is none. */
   readonly withheld: string | null;
   readonly count: number;
 }
@@ -242,14 +242,26 @@ function waitingIn(
       if (ending.missed !== null) continue;
       const version = versionText(ending.version);
       const isYanked = views.get(group.channel)?.offerOf(version)?.status === 'yanked';
-      const reason: Waiting['reason'] =
-        ending.reason === 'up_to_date' && isYanked ? 'withdrawn' : ending.reason;
-      if (reason === 'up_to_date') continue;
-      const withheld = ending.path[0]?.version ?? null;
-      const facts = { channel: group.channel, version, reason, withheld };
+      const { reason, withheld } = obstacleOf(ending);
+      if (reason === 'up_to_date' && !isYanked) continue;
+      const why: Waiting['reason'] = isYanked ? 'withdrawn' : reason;
+      const facts = { channel: group.channel, version, reason: why, withheld };
       const name = Object.values(facts).join('\n');
       found.set(name, { ...facts, count: ending.count + (found.get(name)?.count ?? 0) });
     }
   }
   return [...found.values()].sort((a, b) => b.count - a.count);
+}
+
+/**
+ * What keeps installations from a newer release. A release that they wait for comes before a newer one that their
+ * machines cannot run: the operator can let them have it.
+ */
+function obstacleOf({ reason, path }: Ending): Pick<Ending, 'reason'> & Pick<Waiting, 'withheld'> {
+  for (const { version, outcome } of path) {
+    if (outcome === 'held_by_rollout' || outcome === 'paused' || outcome === 'must_step_through') {
+      return { reason: outcome, withheld: version };
+    }
+  }
+  return { reason, withheld: path[0]?.version ?? null };
 }

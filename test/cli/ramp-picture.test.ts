@@ -95,6 +95,18 @@ describe('the label of a time', () => {
   ])('%d', (ms, label) => {
     expect(timeLabel(ms)).toBe(label);
   });
+
+  it('does not call a start that the operator chose "now"', () => {
+    expect(timeLabel(0, 'at start')).toBe('at start');
+    expect(timeLabel(6 * HOUR, 'at start')).toBe('+6h');
+    const ramp = { ...STEPS, startLabel: 'at start' as const };
+    const drawn = drawRamp(ramp, { width: 60, hasBlocks: true }).join('\n');
+    const svg = renderRampSvg(ramp, 'Versions', 'in the state of yesterday');
+    expect(drawn).toContain('at start');
+    expect(svg).toContain('>time from the start<');
+    expect(svg).toContain('1.1.0: 25% of the installations at start, 100% at +10h.');
+    expect(`${drawn}${svg}`).not.toMatch(/\bnow\b/);
+  });
 });
 
 describe('the SVG', () => {

@@ -97,7 +97,9 @@ describe('slipway simulate', () => {
     );
     expect(stdout).toMatch(/^1\.0\.0 +present +2,000 \(33\.3%\) +-/m);
     expect(stdout).toMatch(/^1\.0\.0 +proposed +2,000 \(33\.3%\) +2,000 \(33\.3%\)/m);
-    expect(stdout).toContain('When all plans have ended, these do not have the newest release:');
+    expect(stdout).toContain(
+      'When all plans have ended, these do not have the newest release with the proposed change:',
+    );
     expect(await storeSnapshot()).toEqual(before);
   });
 
@@ -125,6 +127,11 @@ describe('slipway simulate', () => {
     ['rollout 1.3.0 25', 2, /"25" is not a percentage: write 0 to 100/],
     ['publish 1.3.0 Missing.exe', 2, /is refused: .*Missing\.exe/],
     ['rolout 1.3.0 25%', 2, /cannot be simulated: unknown command 'rolout'/],
+    [
+      '',
+      2,
+      /--with "" cannot be simulated: .* Give --with a command such as "rollout 1\.5\.0 25%"/,
+    ],
     ['pause', 2, /cannot be simulated: missing required argument 'version'/],
     ['--help', 2, /cannot be simulated: it is not a command that changes releases/],
     ['releases', 2, /"releases" changes no release\. Give --with a command such as/],
@@ -174,6 +181,24 @@ describe('slipway simulate', () => {
     );
   });
 
+  it('names a withdrawn version once, whichever newer release its installations cannot have', async () => {
+    await writeFile(
+      file('withdrawn.csv'),
+      'version,platform,arch,count\n1.2.0,windows,x64,7\n1.2.0,linux,arm64,3\n',
+    );
+    const changes = ['yank 1.2.0', 'pause 1.3.0', `publish 1.4.0 ${LINUX}`];
+    const words = ['--csv', 'withdrawn.csv', ...changes.flatMap((each) => ['--with', each])];
+    const { stdout } = await run(words);
+    expect(stdout).toMatch(
+      /^RUN +COUNT +BECAUSE\n1\.2\.0 +10 +their version was withdrawn, and they are not offered a newer release\n\n/m,
+    );
+    const { waiting } = json(await run([...words, '--json'])).proposed;
+    const of = (withheld: string, count: number) => ({
+      ...{ channel: 'stable', version: '1.2.0', reason: 'withdrawn', withheld, count },
+    });
+    expect(waiting).toEqual([of('1.3.0', 7), of('1.4.0', 3)]);
+  });
+
   it('takes the shares of the fleet from the counted checks', async () => {
     const seen = json(await run(['--seen', '--fleet', '100', '--json']));
     expect(seen.present.groups).toMatchObject([
@@ -184,14 +209,6 @@ describe('slipway simulate', () => {
     const other = await run(['--seen', '--channel', 'beta']);
     expect([other.code, other.stdout]).toEqual([2, '']);
     expect(other.stderr).toContain('have no checks of known versions in this time');
-  });
-
-  it('simulates an older revision', async () => {
-    const { catalog_revision: revision, present } = json(
-      await run(['--at', '2', '--fleet', '100', '--json']),
-    );
-    expect(revision).toBe(2);
-    expect(present.versions[0].version).toBe('1.1.0');
   });
 
   it('writes an SVG, and never over a file', async () => {

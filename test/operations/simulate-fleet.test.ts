@@ -188,6 +188,51 @@ describe('a simulated fleet', () => {
     ]);
   });
 
+  it('names the release that an operator can let them have before one that they cannot run', async () => {
+    const held = { ...rollout(0), steps: [{ share: 0, after_seconds: 0 }] };
+    const reasonsWith = async (over: Partial<OfferJson>) => {
+      const offers = [
+        offerJson('1.0.0', WINDOWS),
+        offerJson('1.1.0', WINDOWS, over),
+        offerJson('1.2.0', MAC),
+      ];
+      const fleet = spreadFleet(
+        'desktop',
+        { stable: channel([offerJson('1.0.0', WINDOWS)]) },
+        'stable',
+        9,
+        NOW,
+      );
+      const states = { before: { stable: channel(offers) }, after: null };
+      const request = { application: 'desktop', fleet: fleet.groups, now: NOW, seed: 1, ...states };
+      const { before: fates, times } = await simulateFleet({ ...request, onProgress: () => {} });
+      return summarizeSimulation(fates, states.before, times.length).waiting;
+    };
+    const of = (version: string, reason: string, withheld: string) => [
+      { channel: 'stable', version, reason, withheld, count: 9 },
+    ];
+    expect(await reasonsWith({ rollout: held })).toEqual(of('1.0.0', 'held_by_rollout', '1.1.0'));
+    expect(await reasonsWith({ status: 'paused' })).toEqual(of('1.0.0', 'paused', '1.1.0'));
+    expect(await reasonsWith({ requires: '>=1.0.5', status: 'paused' })).toEqual(
+      of('1.0.0', 'must_step_through', '1.1.0'),
+    );
+    expect(await reasonsWith({})).toEqual(of('1.1.0', 'unsupported_platform', '1.2.0'));
+  });
+
+  it('says that the own version of those who wait was withdrawn', async () => {
+    const { summary } = await simulate({
+      stable: channel([
+        offerJson('1.0.0', WINDOWS, { status: 'yanked' }),
+        offerJson('1.1.0', WINDOWS, { status: 'paused' }),
+        offerJson('1.2.0', WINDOWS, { status: 'paused' }),
+      ]),
+    });
+    expect(summary.waiting).toEqual([
+      { channel: 'stable', version: '1.0.0', reason: 'withdrawn', withheld: '1.2.0', count: 100 },
+      { channel: 'stable', version: '1.1.0', reason: 'paused', withheld: '1.2.0', count: 100 },
+    ]);
+  });
+
   it('joins neighboring versions and machines with the same fate', async () => {
     const { summary } = await simulate(null);
     expect(summary.rows.map(({ newest, oldest, gets }) => [newest, oldest, gets])).toEqual([

@@ -16,12 +16,13 @@ import {
 import { summarizeSimulation } from '../../../src/operations/summarize-simulation.ts';
 import { readUsage } from '../../../src/usage/read-usage.ts';
 import { type Context, openContext } from '../context.ts';
-import { printableText, printJson } from '../output.ts';
+import { formatTime, printableText, printJson } from '../output.ts';
 import { createProgress } from '../progress.ts';
 import { renderRampSvg } from '../ramp-svg.ts';
 import type { SimulationReport } from '../simulation.ts';
 import { simulationJson } from '../simulation-json.ts';
 import { printSimulation } from '../simulation-report.ts';
+import { sayState } from '../state-report.ts';
 import { print, type Terminal } from '../terminal.ts';
 import { rampOf } from '../version-ramp.ts';
 
@@ -49,18 +50,24 @@ export async function simulate(terminal: Terminal, options: SimulateOptions): Pr
   const opened = await openContext(terminal, { onlyReads: true });
   const context = { ...opened, randomness: seededRandomness(options.seed) };
   const report = await makeReport(terminal, context, options);
-  const { application, changes, simulation, present, proposed } = report;
+  const { application, simulation, present, proposed, startLabel } = report;
   if (options.json) printJson(terminal, simulationJson(report));
-  else printSimulation(terminal, report);
+  else {
+    sayState(terminal, options.at, report.state);
+    printSimulation(terminal, report);
+  }
   if (options.svg === undefined) return;
-  const ramp = rampOf(simulation, (proposed ?? present).totals);
+  const ramp = rampOf(simulation, (proposed ?? present).totals, startLabel);
   const title = `Versions of ${application} on ${report.channels.join(', ')} over time`;
-  await writeSvg(options.svg, renderRampSvg(ramp, title, subtitleOf(changes)));
+  await writeSvg(options.svg, renderRampSvg(ramp, title, subtitleOf(report)));
   if (!options.json) print(terminal, `Wrote ${options.svg}.`);
 }
 
-function subtitleOf(changes: readonly string[]): string {
-  return changes.length === 0 ? 'in the present state' : `after ${changes.join(', then ')}`;
+function subtitleOf({ changes, startLabel, state }: SimulationReport): string {
+  if (changes.length > 0) return `after ${changes.join(', then ')}`;
+  if (startLabel === 'now') return 'in the present state';
+  const time = formatTime(new Date(state.time).toISOString());
+  return `in the state at ${time}${state.isForecast ? ', a forecast' : ''}`;
 }
 
 async function makeReport(
@@ -87,7 +94,10 @@ async function makeReport(
   const simulation = await simulateFleet(request).finally(() => progress.stop());
   const timesCount = simulation.times.length;
   return {
-    ...{ application, revision, seed, changes, simulation },
+    ...{ application, seed, changes, simulation },
+    // Proposed changes are made after the revision was read.
+    state: { ...found, time: now },
+    startLabel: at === undefined ? 'now' : 'at start',
     store: context.place.text,
     fleet: fleet.description,
     channels: [...new Set(fleet.groups.map(({ channel }) => channel))].sort(),
