@@ -1,6 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { parseApplicationName } from '../../src/domain/channel.ts';
 import { parseRevisionReference } from '../../src/domain/revision-reference.ts';
+import { WORD_LENGTH_MAX } from '../../src/domain/update-query.ts';
 import { parseClientVersion, versionText } from '../../src/domain/version.ts';
 
 /** Arguments and options of several commands. */
@@ -38,6 +39,19 @@ export function addVersionArgument(command: Command): Command {
     '<version>',
     'the version, such as 1.4.0 or v1.4.0',
     parseVersionArgument,
+  );
+}
+
+/** What a printed command needs to act on an application: ` --app NAME`, or nothing for the default one. */
+export function appOption(application: string, defaultApplication: string): string {
+  return application === defaultApplication ? '' : ` --app ${application}`;
+}
+
+/** Parses what a client states, such as its id: check-update refuses an empty text and a longer one. */
+export function parseWordArgument(text: string): string {
+  if (text.length > 0 && text.length <= WORD_LENGTH_MAX) return text;
+  throw new InvalidArgumentError(
+    `check-update refuses it: it must have 1 to ${WORD_LENGTH_MAX} characters. Leave the option out when the client does not state it.`,
   );
 }
 

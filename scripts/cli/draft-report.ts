@@ -4,11 +4,15 @@ import { formatTime } from './output.ts';
 
 /** What commands say about drafts. */
 
-/** `waits for macos-arm64 since 2026-11-22 10:00:00Z`, or the command that opens it. */
-export function waitsFor({ channel, draft, missing }: ListedDraft): string {
+/**
+ * `waits for macos-arm64 since 2026-11-22 10:00:00Z`, or the command that opens it.
+ *
+ * @param app see `appOption`
+ */
+export function waitsFor({ channel, draft, missing }: ListedDraft, app = ''): string {
   const since = `since ${formatTime(draft.since)}`;
   if (missing.length > 0) return `waits for ${targetNames(missing)} ${since}`;
-  return `waits for "slipway publish ${draft.version}${optionOf(channel)}" ${since}`;
+  return `waits for "slipway publish ${draft.version}${optionOf(channel)}${app}" ${since}`;
 }
 
 /** What to do next with a draft, in whole sentences. */

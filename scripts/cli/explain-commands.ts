@@ -2,7 +2,12 @@ import type { Command } from 'commander';
 import { parseChannelName } from '../../src/domain/channel.ts';
 import { parseArch, parseFormat, parsePlatform } from '../../src/domain/platform.ts';
 import { parseClientVersion } from '../../src/domain/version.ts';
-import { addApplicationOption, addAtOption, addJsonOption } from './arguments.ts';
+import {
+  addApplicationOption,
+  addAtOption,
+  addJsonOption,
+  parseWordArgument,
+} from './arguments.ts';
 import { describeCommand } from './description.ts';
 import type { Runner } from './runner.ts';
 
@@ -18,24 +23,35 @@ export function addExplainCommands(program: Command, run: Runner): void {
       'explain --version 1.2.0 --platform windows --arch x64',
       'explain --version 1.2.0 --platform macos --arch arm64 --id 6f1c0f5e-4a0e-4d0e-9b53-1f0d1f6a2b3c --channel beta',
       'explain --version 1.2.0 --platform windows --arch x64 --at 2026-11-22T10:00:00Z',
+      'explain --platform windows --updater electron',
     ],
   });
   command
-    .requiredOption('--version <version>', 'the version that the client runs', (text) =>
-      parseClientVersion(text, '/version'),
+    .option(
+      '--version <version>',
+      'the version that the client runs; electron-updater may leave it out',
+      (text) => parseClientVersion(text, '/version'),
     )
     .requiredOption('--platform <platform>', 'windows, macos or linux', (text) =>
       parsePlatform(text),
     )
     .option(
       '--arch <arch>',
-      'x64, arm64, ia32 or armv7 (default: the client does not state it)',
+      'x64, arm64, ia32 or armv7; electron-updater may leave it out on Windows and macOS',
       (text) => parseArch(text),
     )
-    .option('--id <id>', 'the id of the installation, for rollouts (default: it states none)')
+    .option(
+      '--id <id>',
+      'the id of the installation, for rollouts (default: it states none)',
+      parseWordArgument,
+    )
     .option('--channel <name>', 'the channel that the client asks', parseChannelName, 'stable')
     .option('--format <format>', 'the format of the installed package', (text) => parseFormat(text))
-    .option('--os-version <version>', 'the system version that the client states')
+    .option(
+      '--os-version <version>',
+      'the system version that the client states',
+      parseWordArgument,
+    )
     .option('--manual', 'a person started the check', false)
     .option('--allow-downgrade', 'the client accepts an older version', false)
     .option('--tier <tier>', 'the tier of the account of the client (default: it is not signed in)')

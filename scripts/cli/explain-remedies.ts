@@ -1,18 +1,25 @@
 import { machineName } from '../../src/domain/compatible-arches.ts';
 import type { ExplainedRule } from '../../src/domain/explain-rules.ts';
-import { BUCKETS } from '../../src/domain/installation-bucket.ts';
+import { ALL_CLIENTS, type Share } from '../../src/domain/rollout.ts';
 import { shareText } from '../../src/domain/rollout-text.ts';
 import { compareVersions, inRange, parseVersion, versionText } from '../../src/domain/version.ts';
 import type { ExplainedUpdate, ListedRelease } from '../../src/operations/explain-update.ts';
 import { frozenBy } from '../../src/operations/explanation-json.ts';
 import { formatTime } from './output.ts';
+import { plannedShares } from './rollout-report.ts';
 
 /** What would change a decision, with the commands for it. */
 
 /** Releases for which remedies are printed: an operator asks about the newest. */
 const RELEASES_MAX = 3;
 
-export function changeLines(explained: ExplainedUpdate): readonly string[] {
+/** Whether a state before the present one is explained: what its rollouts need may have changed. */
+export function isPast({ request, state }: ExplainedUpdate): boolean {
+  return request.reference !== undefined && !state.isForecast;
+}
+
+/** @param app what the commands need to act on the application: see `appOption` */
+export function changeLines(explained: ExplainedUpdate, app: string): readonly string[] {
   const { explanation, releases, channel, openTo } = explained;
   switch (explanation.decision.reason) {
     case 'not_entitled':
@@ -22,20 +29,24 @@ export function changeLines(explained: ExplainedUpdate): readonly string[] {
             `An account of tier ${openTo.join(' or ')}. To explain its decision, add --tier ${openTo[0]}.`,
           ];
     case 'no_release':
-      return [`A release on ${channel}: slipway publish, or slipway promote.`];
+      return [`A release on ${channel}: slipway publish${app}, or slipway promote${app}.`];
     default: {
       const held = releases.filter(({ outcome }) => outcome !== 'offer').slice(0, RELEASES_MAX);
-      const lines = held.flatMap((release) => remediesOf(release, explained));
-      return [...lines, ...waysBack(explained)];
+      const lines = held.flatMap((release) => remediesOf(release, explained, app));
+      return [...lines, ...waysBack(explained, app)];
     }
   }
 }
 
 /** A line for each rule that does not admit the client: all of them have to change. */
-function remediesOf(release: ListedRelease, explained: ExplainedUpdate): readonly string[] {
+function remediesOf(
+  release: ListedRelease,
+  explained: ExplainedUpdate,
+  app: string,
+): readonly string[] {
   return release.rules
     .filter(({ result }) => result === 'failed')
-    .map((rule) => remedy(rule, release, explained))
+    .map((rule) => remedy(rule, release, explained, app))
     .map((text, index) =>
       index === 0
         ? `${release.version}  ${text}`
@@ -43,15 +54,20 @@ function remediesOf(release: ListedRelease, explained: ExplainedUpdate): readonl
     );
 }
 
-function remedy(rule: ExplainedRule, release: ListedRelease, explained: ExplainedUpdate): string {
+function remedy(
+  rule: ExplainedRule,
+  release: ListedRelease,
+  explained: ExplainedUpdate,
+  app: string,
+): string {
   const { query } = explained.request;
   const { version, listing } = release;
-  const on = `${version} --channel ${listing.channel}`;
+  const on = `${version} --channel ${listing.channel}${app}`;
   switch (rule.rule) {
     case 'platform':
       return `a build of it for ${machineName(query.platform, query.arch)}`;
     case 'native_build':
-      return `a native build of it, or the end of native builds: slipway publish ${version} FILES --end-native ${query.platform}-${rule.missing}`;
+      return `a native build of it, or the end of native builds: slipway publish ${version} FILES --end-native ${query.platform}-${rule.missing}${app}`;
     case 'format':
       return `a build of it in a format that the client installs${rule.signatureScheme === null ? '' : `, with a ${rule.signatureScheme} signature`}`;
     case 'os_version':
@@ -63,12 +79,18 @@ function remedy(rule: ExplainedRule, release: ListedRelease, explained: Explaine
     case 'status':
       return `slipway resume ${on}`;
     case 'rollout':
-      return rolloutRemedies(rule, release, explained).join('; ');
+      return rolloutRemedies(rule, release, explained, on).join('; ');
   }
 }
 
 /** Whether the release that the client is offered now leads to the one that it cannot update to straight. */
-function steppingStone({ offer }: ListedRelease, { explanation }: ExplainedUpdate): string {
+function steppingStone(
+  { offer }: ListedRelease,
+  { explanation, request }: ExplainedUpdate,
+): string {
+  if (request.query.currentVersion === null) {
+    return 'the client states its version, as x-current-version (here: --version)';
+  }
   const { decision } = explanation;
   const next = decision.reason === 'offer' ? decision.offer.version : undefined;
   if (next !== undefined && offer.requires !== null && inRange(next, offer.requires)) {
@@ -77,23 +99,35 @@ function steppingStone({ offer }: ListedRelease, { explanation }: ExplainedUpdat
   return `a stepping stone: a release in ${offer.requires?.raw} that this client is offered`;
 }
 
+/** @param on the arguments that name the offer */
 function rolloutRemedies(
   rule: Extract<ExplainedRule, { readonly rule: 'rollout' }>,
-  { version, listing }: ListedRelease,
-  { state }: ExplainedUpdate,
+  { listing }: ListedRelease,
+  explained: ExplainedUpdate,
+  on: string,
 ): readonly string[] {
-  const on = `${version} --channel ${listing.channel}`;
   const { rollout, status } = listing.offer;
-  const isFrozen = frozenBy(rollout, state.time) === 'publisher';
-  const hasPlan = (rollout?.steps.length ?? 0) > 1;
-  const unfreeze = isFrozen && hasPlan ? [`for the plan: slipway rollout ${on} --unfreeze`] : [];
+  const { time } = explained.state;
   // While a release is paused, its plan stands still.
   const reaches = status === 'active' ? reachedText(rule) : [];
-  const now =
-    rule.needed === BUCKETS
-      ? `slipway rollout ${on} --complete`
-      : `slipway rollout ${on} ${shareText(rule.needed)}`;
-  return [...reaches, ...unfreeze, reaches.length + unfreeze.length > 0 ? `at once: ${now}` : now];
+  if (isPast(explained)) {
+    return reaches.length > 0 ? reaches : [`a rollout to ${shareText(rule.needed)}`];
+  }
+  const isFrozen = frozenBy(rollout, time) === 'publisher';
+  const hasPlan = (rollout?.steps.length ?? 0) > 1;
+  const unfreeze = isFrozen && hasPlan ? [`for the plan: slipway rollout ${on} --unfreeze`] : [];
+  const isOver = status === 'active' && plannedShares(rollout, time) === '';
+  return [...reaches, ...unfreeze, atOnce(rule.needed, hasPlan && !isOver, on)];
+}
+
+/** An operator may ask for one machine: the text states that the command changes what other clients get. */
+function atOnce(needed: Share, hasPlan: boolean, on: string): string {
+  const [whom, share] =
+    needed === ALL_CLIENTS
+      ? ['every client', '--complete']
+      : [`${shareText(needed)} of the installations`, shareText(needed)];
+  const effect = hasPlan ? `ends the plan and offers it to ${whom}` : `offers it to ${whom}`;
+  return `at once, which ${effect}: slipway rollout ${on} ${share}`;
 }
 
 function reachedText({
@@ -108,7 +142,10 @@ function reachedText({
 }
 
 /** For a client that runs a newer version than the channel has. */
-function waysBack({ explanation, request, channel }: ExplainedUpdate): readonly string[] {
+function waysBack(
+  { explanation, request, channel }: ExplainedUpdate,
+  app: string,
+): readonly string[] {
   const { currentVersion, allowDowngrade } = request.query;
   const { decision, goesBack, newest } = explanation;
   if (decision.reason !== 'up_to_date' || goesBack || newest === null || currentVersion === null) {
@@ -121,6 +158,6 @@ function waysBack({ explanation, request, channel }: ExplainedUpdate): readonly 
     ];
   }
   return [
-    `The client runs a newer version than ${channel} has. To go back, the client must send allow_downgrade, and ${channel} must permit it: slipway channels set ${channel} --allow-downgrade on.`,
+    `The client runs a newer version than ${channel} has. To go back, the client must send allow_downgrade, and ${channel} must permit it: slipway channels set ${channel} --allow-downgrade on${app}.`,
   ];
 }

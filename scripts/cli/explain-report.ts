@@ -3,7 +3,7 @@ import { compareVersions, parseVersion, versionText } from '../../src/domain/ver
 import type { ExplainedUpdate } from '../../src/operations/explain-update.ts';
 import type { StatusChange } from '../../src/operations/find-status-change.ts';
 import { waitsFor } from './draft-report.ts';
-import { changeLines } from './explain-remedies.ts';
+import { changeLines, isPast } from './explain-remedies.ts';
 import { compared, obstacleOf, statusText } from './explain-sentences.ts';
 import { alignColumns, formatTime, printableText, printTable } from './output.ts';
 import { FORECAST, unreadableRemark } from './state-report.ts';
@@ -20,15 +20,20 @@ export interface ExplanationReport {
   readonly changes: readonly StatusChange[];
   /** The store. */
   readonly where: string;
+  /** See `appOption`. */
+  readonly app: string;
 }
 
 export function reportExplanation(terminal: Terminal, report: ExplanationReport): void {
-  const { explained, where } = report;
+  const { explained, where, app } = report;
   print(terminal, printableText(answer(explained)));
   print(terminal, printableText(`${decidedFrom(explained)} in ${where}.`));
   section(terminal, 'Why, from the newest release on:', alignColumns(reasonRows(report)));
   section(terminal, 'Also:', remarks(report));
-  section(terminal, 'What would change it:', changeLines(explained));
+  const title = isPast(explained)
+    ? 'What would have changed it then (a command changes the present state):'
+    : 'What would change it:';
+  section(terminal, title, changeLines(explained, app));
   if (explained.releases.length === 0) return;
   print(terminal, '\nEvery rule, in the order in which it is applied:');
   printTable(terminal, ['version', 'rule', 'result', 'compared'], ruleRows(report));
@@ -63,8 +68,10 @@ function answer(explained: ExplainedUpdate): string {
   const held = releases.find(({ outcome }) => outcome === decision.reason) ?? releases[0];
   if (decision.reason === 'not_entitled') return `${nothing}: ${closedTo(explained)}.`;
   if (decision.reason === 'no_release') return `${nothing}: the channel offers no release.`;
-  if (held !== undefined)
-    return `${nothing}: ${held.version} is newer, but ${obstacleOf(held, explained)}.`;
+  if (held !== undefined) {
+    const is = currentVersion === null ? 'is on the channel' : 'is newer';
+    return `${nothing}: ${held.version} ${is}, but ${obstacleOf(held, explained)}.`;
+  }
   return `${nothing}: the channel has no newer release.${explanation.newest === null ? '' : ` Its newest is ${explanation.newest}.`}`;
 }
 
@@ -119,7 +126,7 @@ function reasonRows({ explained, changes }: ExplanationReport): readonly (readon
     : [...lines, row];
 }
 
-function remarks({ explained, changes }: ExplanationReport): readonly string[] {
+function remarks({ explained, changes, app }: ExplanationReport): readonly string[] {
   const { explanation, request, inherits, channel, drafts, state } = explained;
   return [
     ...(state.isForecast ? [FORECAST] : []),
@@ -141,7 +148,7 @@ function remarks({ explained, changes }: ExplanationReport): readonly string[] {
         ]
       : []),
     ...drafts.map(
-      (item) => `${item.draft.version} is a draft on ${item.channel}: it ${waitsFor(item)}.`,
+      (item) => `${item.draft.version} is a draft on ${item.channel}: it ${waitsFor(item, app)}.`,
     ),
   ];
 }

@@ -2,6 +2,9 @@ import type { Arch, Format, Platform } from './platform.ts';
 import type { SignatureScheme } from './signature.ts';
 import type { Version } from './version.ts';
 
+/** The characters of a name, a version or an id that a client states. */
+export const WORD_LENGTH_MAX = 128;
+
 /** A client's question for an update, in any protocol. */
 export interface UpdateQuery {
   readonly application: string;

@@ -44,6 +44,8 @@ export const electron: FeedProtocol = {
   formatsFor: (platform) => (platform === 'macos' ? ['zip'] : FORMATS_BY_PLATFORM[platform]),
   signatureScheme: null,
   osGate: 'client',
+  // On Linux, the name of the document states the architecture.
+  mayOmit: (platform) => (platform === 'linux' ? ['version'] : ['version', 'arch']),
   parseRequest,
   parseFilePath,
   renderListing,

@@ -53,6 +53,8 @@ interface Dialect {
   readonly signatureScheme: UpdateQuery['signatureScheme'];
   /** Which side compares versions of the system. */
   readonly osGate: UpdateQuery['osGate'];
+  /** The facts that clients on a platform may leave out; absent: none. */
+  mayOmit?(platform: Platform): readonly ('version' | 'arch')[];
   /**
    * Parses a request for one of the dialect's documents; undefined when the path names none of them.
    *

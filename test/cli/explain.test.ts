@@ -57,7 +57,7 @@ describe('slipway explain', () => {
       '',
       CHANGE,
       expect.stringMatching(
-        /^ {2}2\.2\.0 {2}the plan reaches this installation at TIME; at once: slipway rollout 2\.2\.0 --channel stable [\d.]+%$/,
+        /^ {2}2\.2\.0 {2}the plan reaches this installation at TIME; at once, which ends the plan and offers it to ([\d.]+%) of the installations: slipway rollout 2\.2\.0 --channel stable \1$/,
       ),
       '  2.0.0  after the update to 1.1.0, the client may update to it',
       '  1.3.0  slipway resume 1.3.0 --channel stable',
@@ -99,7 +99,7 @@ describe('slipway explain', () => {
     const text = (await explain('1.0.0', '--updater', 'electron')).join('\n');
     expect(text).toContain('the client installs nsis nsis-web');
     expect(sectionOf(await explain('2.0.0'), CHANGE)).toEqual([
-      '2.2.0  the plan reaches every client at TIME; at once: slipway rollout 2.2.0 --channel stable --complete',
+      '2.2.0  the plan reaches every client at TIME; at once, which ends the plan and offers it to every client: slipway rollout 2.2.0 --channel stable --complete',
     ]);
   });
 
@@ -219,8 +219,8 @@ describe('slipway explain', () => {
       expect([code > 0, stdout]).toEqual([true, '']);
       return stderr;
     };
-    const client = ['--version', '1.0.0', '--platform', 'windows'];
-    expect(await refusal('--platform', 'windows')).toMatch(/required option '--version <version>'/);
+    const client = ['--version', '1.0.0', '--platform', 'windows', '--arch', 'x64'];
+    expect(await refusal('--version', '1.0.0')).toMatch(/required option '--platform <platform>'/);
     expect(await refusal(...client, '--updater', 'sparkle')).toMatch(/Updaters: electron, tauri/);
     expect(await refusal(...client, '--tier', 'gold')).toMatch(/Tiers: free, pro/);
     expect(await refusal(...client, '--channel', 'stabel')).toMatch(/Did you mean stable\?/);

@@ -9,7 +9,9 @@ import {
   type StatusChange,
 } from '../../../src/operations/find-status-change.ts';
 import { known } from '../../../src/operations/name-hint.ts';
+import type { Protocol } from '../../../src/protocols/protocol.ts';
 import { PROTOCOLS } from '../../../src/protocols/registry.ts';
+import { appOption } from '../arguments.ts';
 import { openContext } from '../context.ts';
 import { reportExplanation } from '../explain-report.ts';
 import { printJson } from '../output.ts';
@@ -18,7 +20,7 @@ import type { Terminal } from '../terminal.ts';
 interface ExplainOptions {
   readonly app?: string;
   readonly at?: RevisionReference;
-  readonly version: NonNullable<UpdateQuery['currentVersion']>;
+  readonly version?: NonNullable<UpdateQuery['currentVersion']>;
   readonly platform: UpdateQuery['platform'];
   readonly arch?: NonNullable<UpdateQuery['arch']>;
   readonly id?: string;
@@ -55,13 +57,14 @@ export async function explain(terminal: Terminal, options: ExplainOptions): Prom
     });
     return;
   }
-  reportExplanation(terminal, { explained, changes, where: context.place.text });
+  const app = appOption(query.application, context.config.defaultApplication);
+  reportExplanation(terminal, { explained, changes, where: context.place.text, app });
 }
 
-/** @throws AppError `invalid_request` for an unknown updater, or a format that it cannot install */
+/** @throws AppError `invalid_request` for an unknown updater, or a client that the service refuses */
 function queryOf(options: ExplainOptions, application: string): UpdateQuery {
   const { format, updater } = options;
-  const protocol = PROTOCOLS.find(({ name }) => name === updater);
+  const protocol: Protocol | undefined = PROTOCOLS.find(({ name }) => name === updater);
   if (updater !== undefined && protocol === undefined) {
     const names = PROTOCOLS.map(({ name }) => name);
     throw new AppError(
@@ -69,21 +72,39 @@ function queryOf(options: ExplainOptions, application: string): UpdateQuery {
       `No updater ${JSON.stringify(updater)}. ${known('Updaters', names, updater)} Without --updater, the client uses check-update.`,
     );
   }
+  refuseOmissions(options, protocol);
   return {
     application,
     channel: options.channel,
-    currentVersion: options.version,
+    currentVersion: options.version ?? null,
     platform: options.platform,
     arch: options.arch ?? null,
     formats: format === undefined ? (protocol?.formatsFor(options.platform) ?? null) : [format],
     osVersion: options.osVersion ?? null,
-    osGate: protocol?.osGate ?? 'server',
+    // The service compares a system version that the client states, in feeds as well.
+    osGate: options.osVersion === undefined ? (protocol?.osGate ?? 'server') : 'server',
     installationId: options.id ?? null,
     isManual: options.manual,
     allowDowngrade: options.allowDowngrade,
     purpose: 'update',
     signatureScheme: protocol?.signatureScheme ?? null,
   };
+}
+
+const FACTS = { version: 'version', arch: 'architecture' } as const;
+
+/** @throws AppError `invalid_request` when the client would have to state more */
+function refuseOmissions(options: ExplainOptions, protocol: Protocol | undefined): void {
+  const omissible = protocol?.mayOmit?.(options.platform) ?? [];
+  for (const fact of ['version', 'arch'] as const) {
+    if (options[fact] !== undefined || omissible.includes(fact)) continue;
+    throw new AppError(
+      'invalid_request',
+      protocol === undefined
+        ? `check-update refuses a client that does not state its ${FACTS[fact]}. Add --${fact}, or name the updater with --updater.`
+        : `Every client of ${protocol.name} on ${options.platform} states its ${FACTS[fact]}. Add --${fact}.`,
+    );
+  }
 }
 
 /** @throws AppError `invalid_request` */

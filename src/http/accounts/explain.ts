@@ -21,7 +21,7 @@ const flag = z.enum(['true', 'false']);
 const querySchema = z.object({
   version: word.describe('The version that the client runs; a leading v is accepted.'),
   platform: word.describe('windows, macos, linux, or an alias such as win32 or darwin.'),
-  arch: word.optional().describe('Default: the client does not state it.'),
+  arch: word.describe('x64, arm64, ia32, armv7, universal, or an alias such as amd64 or aarch64.'),
   id: word.optional().describe('The installation_id of the client, for rollouts.'),
   channel: word.optional().describe('Default stable.'),
   app: word.optional().describe('Default: the default application of this service.'),
@@ -85,7 +85,7 @@ function requestOf(query: Query, application: string, tier: string): ExplainRequ
   const { currentVersion, platform, arch, formats, reference } = parseAll({
     currentVersion: () => parseClientVersion(query.version, '/version'),
     platform: () => parsePlatform(query.platform),
-    arch: () => optional(query.arch, (text) => parseArch(text)),
+    arch: () => parseArch(query.arch),
     formats: () => optional(query.format, (text) => [parseFormat(text)]),
     reference: () => optional(query.at, (text) => parseRevisionReference(withPlus(text))),
   });

@@ -1,5 +1,6 @@
 import type { FastifySchemaCompiler, FastifySerializerCompiler } from 'fastify';
 import { z } from 'zod';
+import { WORD_LENGTH_MAX } from '../../domain/update-query.ts';
 import { AppError, type FieldIssue, isAppError } from '../../errors.ts';
 import { describeIssue, summarizeIssues } from '../issue-sentence.ts';
 
@@ -75,8 +76,6 @@ export function unknownApplication(name: string): AppError {
   const detail = `There is no application ${JSON.stringify(name)}.`;
   return new AppError('unknown_application', detail, { issues: [{ pointer: '/app', detail }] });
 }
-
-const WORD_LENGTH_MAX = 128;
 
 /** A short text in a request: a name, a version, a word of a vocabulary. */
 export const word = z.string().min(1).max(WORD_LENGTH_MAX);

@@ -358,11 +358,12 @@ describe('error codes of accounts', () => {
       return ledger.produce(on, `GET ${EXPLAIN}`, status, code, { url, headers });
     };
     await send(400, 'invalid_request', 'platform=windows');
+    await send(400, 'invalid_request', 'version=1.0.0&platform=windows');
     for (const at of ['yesterday', '2026-11-22', '2026-02-30T10:00:00Z', '0', 'x'.repeat(129)]) {
       await send(400, 'invalid_request', `${CLIENT}&at=${at}`);
     }
-    await send(400, 'invalid_version', 'version=1&platform=windows');
-    await send(400, 'unknown_platform', 'version=1.0.0&platform=amiga');
+    await send(400, 'invalid_version', 'version=1&platform=windows&arch=x64');
+    await send(400, 'unknown_platform', 'version=1.0.0&platform=amiga&arch=x64');
     await send(400, 'unknown_arch', 'version=1.0.0&platform=windows&arch=68000');
     await send(400, 'unknown_format', `${CLIENT}&format=lha`);
     await send(404, 'unknown_application', `${CLIENT}&app=other`);

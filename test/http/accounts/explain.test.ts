@@ -122,6 +122,22 @@ describe('GET /api/v1/desktop/explain', () => {
     }
   });
 
+  it('refuses the clients that check-update refuses', async () => {
+    const stated = { version: '1.0.0', platform: 'windows', arch: 'x64' };
+    for (const id of ['', 'x'.repeat(129)]) {
+      const { status, body } = await explain(new URLSearchParams({ ...stated, id }).toString());
+      const asked = await check(service, { installation_id: id });
+      expect([status, body.code]).toEqual([asked.status, asked.body.code]);
+      expect([status, body.errors]).toEqual([400, [expect.objectContaining({ pointer: '/id' })]]);
+    }
+    const { status, body } = await explain('version=1.0.0&platform=windows');
+    const asked = await check(service, { arch: undefined });
+    expect([status, body.code]).toEqual([asked.status, asked.body.code]);
+    expect([status, body.errors]).toEqual([400, [expect.objectContaining({ pointer: '/arch' })]]);
+    const longest = await bodyOf(`${CLIENT}&id=${'x'.repeat(128)}`);
+    expect(longest.releases[0].rules.at(-1).bucket).toEqual(expect.any(Number));
+  });
+
   it('goes back to a revision, to a time, and forward along the plan', async () => {
     expect(await bodyOf(`${CLIENT}&at=2`)).toMatchObject({
       catalog_revision: 2,
