@@ -73,6 +73,21 @@ export async function readManifest(
   );
 }
 
+/** Reads the releases of all manifests of a version. @throws AppError `document_corrupt` when one cannot be read */
+export async function readEveryManifest(
+  deps: ReaderDeps,
+  application: string,
+  version: string,
+): Promise<readonly Release[]> {
+  const sequence = manifestSequence(application, version);
+  const releases: Release[] = [];
+  for (let number = 1; ; number++) {
+    const reference = referenceTo(await readDocument(deps.store, sequence, number));
+    if (reference === undefined) return releases;
+    releases.push(reference.release);
+  }
+}
+
 /** Reads the newest readable manifest of a version; undefined when there is none. */
 export async function readNewestManifest(
   deps: ReaderDeps,

@@ -34,6 +34,7 @@ import { type Contribution, isSameRelease, mergeRelease } from './merge-release.
 import { type PlannedRelease, planRelease } from './plan-release.ts';
 import { draftOn, readBase } from './read-base.ts';
 import { fixedReleases, readOffered } from './read-offered.ts';
+import { refuseOtherBytes } from './refuse-other-bytes.ts';
 
 /** Facts about the channel for the publisher. */
 interface ChannelFacts {
@@ -195,6 +196,8 @@ async function commitChannel(
       const isOpened = admission.mode === 'open' && existing !== undefined;
       const named = { ...mine, removed };
       if (!isOpened && isBehind(manifest, named, channels, offered, draft)) return undefined;
+      const releases = offered.map(({ release }) => release);
+      await refuseOtherBytes(deps, mine, channels, removed, releases);
       const planned = planRelease(deps, admission, channels, channel, manifest);
       facts = factsOf(planned, channels, name, channel, version);
       if (existing !== undefined && isCovered(existing.manifest, offered, mine)) {

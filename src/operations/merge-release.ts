@@ -84,7 +84,8 @@ export function isSameRelease(a: Release, b: Release): boolean {
   return isDeepStrictEqual(a, b);
 }
 
-function isSameFile(a: Artifact, b: Artifact): boolean {
+/** Whether two artifacts have the same bytes under the same name. */
+export function isSameFile(a: Artifact, b: Artifact): boolean {
   return a.sha256 === b.sha256 && a.filename === b.filename;
 }
 
@@ -191,7 +192,8 @@ function refuseChanged(
   );
 }
 
-function differs(version: string, existing: Artifact, wanted: Artifact): AppError {
+/** The error for other files under a version that was published. */
+export function differs(version: string, existing: Artifact, wanted: Artifact): AppError {
   const what =
     existing.filename === wanted.filename
       ? `its sha256 is ${existing.sha256.slice(0, 12)}…, and that of this file is ${wanted.sha256.slice(0, 12)}…`

@@ -14,6 +14,8 @@ import { type Holding, refuseDraftElsewhere } from './draft-rules.ts';
 import { type Contribution, contains, mergeRelease } from './merge-release.ts';
 import { planRelease } from './plan-release.ts';
 import { readBase } from './read-base.ts';
+import { readOffered } from './read-offered.ts';
+import { refuseOtherBytes } from './refuse-other-bytes.ts';
 import { refuseRelabelled } from './refuse-relabelled.ts';
 import { needsCreate } from './unknown-release.ts';
 import {
@@ -121,6 +123,9 @@ async function checkArtifacts(
   const newest = await readNewestManifest(deps, application, version);
   const { base, fixed } = await readBase(deps, request, before, newest);
   const mine = contribution(request, hashed.map(withPlannedObjects), deps);
+  const offered = await readOffered(deps, request, before, newest);
+  const releases = offered.map((each) => each.release);
+  await refuseOtherBytes(deps, mine, before, request.removed, releases);
   const release = mergeRelease(base?.release, fixed, mine);
   const planned = planRelease(deps, request, before, admitted, { release, number: 1, digest: '' });
   const isOffered = offersOf(before, version).has(channel);

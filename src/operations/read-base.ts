@@ -35,20 +35,9 @@ export async function readBase(
   stored: ManifestReference | undefined,
 ): Promise<Base> {
   const newest = continued(channels, named.version, stored);
-  if (newest === undefined && stored !== undefined && isGoneFromSome(channels, named)) {
-    throw new AppError(
-      'status_forbids',
-      `${named.version} was retired from a channel, and a draft of it was discarded, so it is unknown which of its files clients have. Publish a new version.`,
-    );
-  }
   const fixed = await readFixed(deps, named, channels, newest);
   const draft = draftOn(channels, named);
   return { base: draft === undefined ? newest : await readDraft(deps, named, draft), fixed };
-}
-
-function isGoneFromSome(channels: Channels, { version, removed = [] }: Named): boolean {
-  const isRetired = Object.values(channels).some(({ retired }) => retired.includes(version));
-  return isRetired || removed.includes(version);
 }
 
 /** The draft of a version on its channel. */

@@ -34,7 +34,9 @@ describe('on a terminal', () => {
     expect([await revision(), await uploads()]).toEqual([before, uploaded]);
     // Progress bars are drawn on the same stream.
     const text = answers[0]?.stderr.split('\nContinue?')[0] ?? '';
-    return text.slice(Math.max(0, text.search(/(Resuming|Raising|Promoting|Publishing) \d/)));
+    return text.slice(
+      Math.max(0, text.search(/(Resuming|Raising|Promoting|Publishing|Opening the draft) \d/)),
+    );
   }
 
   /** Runs the command where the terminal gives no answer, which must not be needed. */
@@ -47,7 +49,18 @@ describe('on a terminal', () => {
   beforeAll(async () => {
     directory = await makeTemporaryDirectory();
     await mkdir(path.join(directory.path, 'data'), { recursive: true });
-    for (const version of ['1.0.0', '1.1.0', '1.2.0', '1.3.0', '1.4.0-beta.1', '1.5.0']) {
+    for (const version of [
+      '1.0.0',
+      '1.1.0',
+      '1.2.0',
+      '1.3.0',
+      '1.4.0-beta.1',
+      '1.5.0',
+      '1.6.0',
+      '1.7.0',
+      '1.8.0',
+      '1.9.0',
+    ]) {
       await writeFile(path.join(directory.path, `${version}.AppImage`), version);
     }
   });
@@ -143,5 +156,30 @@ describe('on a terminal', () => {
     const { code, stderr } = await run(['resume', '1.3.0'], 'y\n');
     expect([code, stderr]).toEqual([3, expect.stringContaining('a yank is permanent')]);
     expect(stderr).not.toContain('Continue?');
+  });
+
+  it('publish asks for a rollout that every client has reached from the start, and for no other', async () => {
+    expect(await question(publish('1.6.0', '--rollout', '100%'))).toMatch(
+      /^Publishing 1\.6\.0 offers it to every client of stable\./,
+    );
+    await withoutQuestion(publish('1.6.0', '--rollout', '5%'));
+    expect((await run(publish('1.7.0', '--rollout', '100%'), 'y\n')).stdout).toMatch(
+      /^Published desktop 1\.7\.0 to stable/m,
+    );
+  });
+
+  it('opening a draft asks, unless the draft has a rollout that few clients have reached', async () => {
+    await withoutQuestion(publish('1.8.0', '--draft', '--rollout', '5%'));
+    expect((await withoutQuestion(['publish', '1.8.0'])).stdout).toMatch(
+      /^Published desktop 1\.8\.0 to stable/m,
+    );
+    await withoutQuestion(publish('1.9.0', '--draft'));
+    expect(await question(['publish', '1.9.0'])).toMatch(
+      /^Opening the draft 1\.9\.0 offers it to every client of stable\./,
+    );
+    expect(await question(['publish', '1.9.0', '--rollout', '100%'])).toMatch(
+      /^Opening the draft 1\.9\.0 offers it to every client of stable\./,
+    );
+    await withoutQuestion(['publish', '1.9.0', '--rollout', '5%']);
   });
 });

@@ -47,14 +47,14 @@ const refusal = async (work: Promise<unknown>): Promise<string> => {
   return error === undefined ? 'nothing was refused' : `${error.code}: ${error.message}`;
 };
 
-async function release(version: string, channel = 'stable') {
+async function release(version: string, channel = 'stable', mode: 'offer' | 'draft' = 'offer') {
   const directory = await makeTemporaryDirectory();
   const artifact = await makeArtifact(directory.path, {
     filename: `App-${version}.exe`,
     content: version,
   });
   try {
-    return await publish(parts, { version, channel, artifacts: [artifact] });
+    return await publish(parts, { version, channel, artifacts: [artifact], mode });
   } finally {
     await directory.remove();
   }
@@ -187,6 +187,19 @@ describe('changing a channel', () => {
     expect(await refusal(set('stable', { inherits: 'other' }))).toMatch(/would have 9 channels/);
   });
 
+  it('refuses to inherit from a channel that only a draft created, until it is created', async () => {
+    await release('1.5.0', 'nightly', 'draft');
+    await create('insiders');
+    const sentence =
+      'invalid_request: nightly has only drafts so far, and no client sees it or what it inherits. First run slipway channels create nightly.';
+    expect(await refusal(set('insiders', { inherits: 'nightly' }))).toBe(sentence);
+    expect(await refusal(create('canary', { inherits: 'nightly' }))).toBe(sentence);
+    expect((await channels()).insiders?.inherits).toBe('stable');
+    expect(await channels()).not.toHaveProperty('canary');
+    await create('nightly');
+    expect(await set('insiders', { inherits: 'nightly' })).toMatchObject({ changed: true });
+  });
+
   it('keeps the settings that are not stated, and clears those that are', async () => {
     await set('beta', { keep: 3, allowsDowngrade: true });
     await set('beta', { givesEarlyAccess: true });
@@ -291,6 +304,15 @@ describe('removing a channel', () => {
     await changeStatus(parts, 'yank', { ...only, channel: undefined });
     await changeStatus(parts, 'retire', only);
     expect(await refusal(promoteRelease(parts, { ...flags, to: 'lab' }))).toMatch(/status_forbids/);
+  });
+
+  it('remembers its versions for those that differ only in build metadata, too', async () => {
+    await release('1.5.0+a', 'alpha');
+    await remove('alpha', true);
+    expect(await refusal(release('1.5.0+b'))).toBe(
+      'status_forbids: 1.5.0+a was listed on a channel that was removed. Publish a new version.',
+    );
+    expect((await channels()).stable?.offers.map(({ version }) => version)).toEqual(['1.0.0']);
   });
 
   it('loses a race against a release that is published to it', async () => {

@@ -9,6 +9,7 @@ import { changeChannel } from '../../src/operations/change-channel.ts';
 import { changeStatus } from '../../src/operations/change-status.ts';
 import type { ChannelSettings } from '../../src/operations/channel-settings.ts';
 import { collectGarbage } from '../../src/operations/collect-garbage.ts';
+import { openDraft } from '../../src/operations/open-draft.ts';
 import { promoteRelease } from '../../src/operations/promote-release.ts';
 import { observe } from '../reliability/observer.ts';
 import { createFixedClock, createSeededRandomness } from '../support/clock.ts';
@@ -116,6 +117,19 @@ describe('a channel that keeps its newest offers', () => {
     parts.clock.advance(2 * DAY_MS);
     expect(await set('stable', { keep: 2 })).toMatchObject({ dropped: [] });
     expect(await set('stable', { keep: 1 })).toMatchObject({ dropped: ['1.0.0'] });
+  });
+
+  it('keeps a version while another channel has a draft of it, which can be opened afterwards', async () => {
+    await release('1.5.0', { channel: 'beta' });
+    await set('beta', { keep: 1, inherits: null });
+    const mac = { filename: 'App.zip', platform: 'macos', format: 'zip' } as const;
+    const artifacts = [await makeArtifact(temporary.path, mac)];
+    await publish(parts, { version: '1.5.0', artifacts, mode: 'draft' });
+    expect(await release('1.6.0', { channel: 'beta' })).toMatchObject({ dropped: [] });
+    expect(await listed('beta')).toEqual(['1.5.0 active', '1.6.0 active']);
+    const asked = { application, channel: 'stable', version: '1.5.0', allowPrerelease: false };
+    expect(await openDraft(parts, asked)).toMatchObject({ changed: true, status: 'active' });
+    expect((await release('1.7.0', { channel: 'beta' })).dropped).toEqual(['1.6.0', '1.5.0']);
   });
 
   it('re-evaluates on the state that another writer committed', async () => {
