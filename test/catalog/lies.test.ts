@@ -9,7 +9,7 @@ import { createWorld, offered, problemsOf } from './live-catalog.ts';
 
 /** Services that a store, or what is before it, answers wrongly once. */
 
-const ROUNDS = 150;
+const ROUNDS = 100;
 const RECOVERED_WITHIN_MS = 10_000;
 const temporary = await makeTemporaryDirectory();
 afterAll(() => temporary.remove());

@@ -285,7 +285,7 @@ describe('dropping offers', () => {
           }
         },
       ),
-      { numRuns: 200 },
+      { numRuns: 120 },
     );
     // Otherwise the property would say nothing.
     expect(drops).toBeGreaterThan(20);

@@ -55,7 +55,7 @@ export async function startFakeS3(handle: (exchange: Exchange) => void) {
       credentials: { accessKeyId: 'id', secretAccessKey: 'secret' },
       clock: systemClock,
       randomness: { fraction: () => 0.5, id: () => 'random' },
-      timeouts: { readMs: 300, writeMs: 300, stallMs: 300 },
+      timeouts: { readMs: 300, writeMs: 300, progressMs: 300, stallMs: 300 },
       ...options,
     });
   return { endpoint, objects, requests, store };

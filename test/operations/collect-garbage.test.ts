@@ -63,7 +63,7 @@ async function artifactsIn(store: ObjectStore): Promise<readonly string[]> {
 describe('gc during a publish that reuses an old upload', () => {
   it('never removes an upload that a commit names, at any age and at any moment', async () => {
     const randomness = createSeededRandomness(SEED);
-    const runs = 200;
+    const runs = 120;
     let removed = 0;
     for (let run = 0; run < runs; run++) {
       const { store, clock, gc, ...parts } = await setUp(run);

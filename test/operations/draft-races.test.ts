@@ -183,7 +183,7 @@ describe('publishers of one release at the same moment', () => {
         const outcome = `${kind} with ${files.length}`;
         outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1);
       }),
-      { numRuns: 300 },
+      { numRuns: 200 },
     );
     console.log('a draft that ends while builds come:', Object.fromEntries(outcomes));
   }, 60_000);

@@ -251,7 +251,7 @@ describe('gc of what a channel kept out', () => {
     const SEED = 2_718_281;
     const randomness = createSeededRandomness(SEED);
     let removed = 0;
-    for (let run = 0; run < 120; run++) {
+    for (let run = 0; run < 50; run++) {
       const own = createParts(run);
       await keepOut(own);
       const days = 90 + (randomness.fraction() - 0.3) * 4;

@@ -75,7 +75,7 @@ describe('pause, resume and freeze at the same moment as others, while the plan 
         }
         expectTrue(await readOffers(deps));
       }),
-      { numRuns: 60 },
+      { numRuns: 40 },
     );
     await directory.remove();
   });

@@ -15,7 +15,7 @@ import {
 } from '../support/release.ts';
 import { observe } from './observer.ts';
 
-const FAILURES = 140;
+const FAILURES = 80;
 const SEED = 7_041_776;
 const directory = await makeTemporaryDirectory();
 afterAll(() => directory.remove());

@@ -323,7 +323,7 @@ describe('processes that count on one store', () => {
           runs++;
         },
       ),
-      { numRuns: 200 },
+      { numRuns: 150 },
     );
     console.log(
       `usage: ${runs} interleavings of 4 processes, ${totals} totals left, 0 counts lost or counted twice`,

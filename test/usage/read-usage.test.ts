@@ -228,7 +228,7 @@ describe('a reader beside services', () => {
           if (restarts !== undefined) processes[restarts] = start();
         }
       }),
-      { numRuns: 60 },
+      { numRuns: 40 },
     );
     // Otherwise the property has proven nothing about roll-ups.
     expect(raced).toBeGreaterThan(reads / 20);
