@@ -1,5 +1,5 @@
 import semver from 'semver';
-import { AppError } from '../errors.ts';
+import { AppError, isAppError } from '../errors.ts';
 
 /** Semantic versions (SemVer 2.0.0) and ranges. Only this file imports the semver library. */
 
@@ -25,6 +25,16 @@ export function parseVersion(text: string, pointer = '/version'): Version {
     throw new AppError('invalid_version', detail, { issues: [{ pointer, detail }] });
   }
   return version;
+}
+
+/** Parses a version as {@link parseVersion}; undefined for a text that is not one. */
+export function tryParseVersion(text: string): Version | undefined {
+  try {
+    return parseVersion(text);
+  } catch (error) {
+    if (isAppError(error, 'invalid_version')) return undefined;
+    throw error;
+  }
 }
 
 /**

@@ -104,8 +104,8 @@ export function seesChange({ inherits }: ChannelView, changed: readonly string[]
 /** The versions that a channel shows or showed, as texts. */
 export function versionsOf(channels: Channels, view: ChannelView): readonly string[] {
   return [view.name, ...view.inherits].flatMap((name) => [
-    ...(channels[name]?.retired ?? []),
     ...(channels[name]?.offers.map(({ version }) => version) ?? []),
+    ...(channels[name]?.retired ?? []),
   ]);
 }
 

@@ -14,7 +14,6 @@ import { type Holding, refuseDraftElsewhere } from './draft-rules.ts';
 import { type Contribution, contains, mergeRelease } from './merge-release.ts';
 import { planRelease } from './plan-release.ts';
 import { readBase } from './read-base.ts';
-import { readOffered } from './read-offered.ts';
 import { refuseOtherBytes } from './refuse-other-bytes.ts';
 import { refuseRelabelled } from './refuse-relabelled.ts';
 import { needsCreate } from './unknown-release.ts';
@@ -85,16 +84,12 @@ export async function publishRelease(
   const revision = await readRevision(deps, application);
   const before = revision?.signed.channels ?? {};
   const admitted = admitToChannel(before, version, admission);
-  refuseRemoved(before, revision?.signed.removed_versions ?? [], request.version);
+  const removed = revision?.signed.removed_versions ?? [];
+  refuseRemoved(before, removed, request.version);
   await deps.ensureConforming();
   const hashed = await hashArtifacts(deps, request.artifacts);
-  const named = await checkArtifacts(
-    deps,
-    { ...admission, removed: revision?.signed.removed_versions ?? [] },
-    hashed,
-    before,
-    admitted,
-  );
+  const publishing = { ...admission, removed };
+  const named = await checkArtifacts(deps, publishing, hashed, before, admitted);
   const uploaded = await uploadArtifacts(deps, application, hashed, named);
 
   const artifacts = uploaded.map(({ artifact }) => artifact);
@@ -121,9 +116,8 @@ async function checkArtifacts(
 ): Promise<readonly Artifact[]> {
   const { application, version, channel } = request;
   const newest = await readNewestManifest(deps, application, version);
-  const { base, fixed } = await readBase(deps, request, before, newest);
+  const { base, fixed, offered } = await readBase(deps, request, before, newest);
   const mine = contribution(request, hashed.map(withPlannedObjects), deps);
-  const offered = await readOffered(deps, request, before, newest);
   const releases = offered.map((each) => each.release);
   await refuseOtherBytes(deps, mine, before, request.removed, releases);
   const release = mergeRelease(base?.release, fixed, mine);

@@ -4,7 +4,7 @@ import type { Release } from '../domain/release.ts';
 import { AppError, isAppError } from '../errors.ts';
 import { continued, draftIn } from './draft-rules.ts';
 import type { DraftJson } from './list-drafts.ts';
-import { readFixed } from './read-offered.ts';
+import { fixedReleases, readOffered } from './read-offered.ts';
 
 interface Named {
   readonly application: string;
@@ -19,6 +19,8 @@ interface Base {
   readonly base: ManifestReference | undefined;
   /** The releases whose bytes clients may have. */
   readonly fixed: readonly Release[];
+  /** The manifests that channels offer, see {@link readOffered}. */
+  readonly offered: readonly ManifestReference[];
 }
 
 /**
@@ -35,9 +37,11 @@ export async function readBase(
   stored: ManifestReference | undefined,
 ): Promise<Base> {
   const newest = continued(channels, named.version, stored);
-  const fixed = await readFixed(deps, named, channels, newest);
+  const offered = await readOffered(deps, named, channels, newest);
+  const fixed = fixedReleases(offered, named, channels, newest);
   const draft = draftOn(channels, named);
-  return { base: draft === undefined ? newest : await readDraft(deps, named, draft), fixed };
+  const base = draft === undefined ? newest : await readDraft(deps, named, draft);
+  return { base, fixed, offered };
 }
 
 /** The draft of a version on its channel. */

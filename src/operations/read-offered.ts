@@ -60,29 +60,29 @@ function isContinued(offer: OfferJson, newest: ManifestReference | undefined): b
 /**
  * The releases whose bytes clients may have: those that were retired, then those offered now. The last one has the
  * statements that clients see.
+ *
+ * @param offered of {@link readOffered}
  */
-export async function readFixed(
-  deps: WriterDeps,
-  named: Named,
-  channels: Channels,
-  newest: ManifestReference | undefined,
-): Promise<readonly Release[]> {
-  const offered = await readOffered(deps, named, channels, newest);
-  return fixedReleases(offered, named, channels, newest);
-}
-
-/** See {@link readFixed}. @param offered of {@link readOffered} */
 export function fixedReleases(
   offered: readonly ManifestReference[],
   { version, removed = [] }: Pick<Named, 'version' | 'removed'>,
   channels: Channels,
   newest: ManifestReference | undefined,
 ): readonly Release[] {
-  const isRetired =
-    removed.includes(version) ||
-    Object.values(channels).some(({ retired }) => retired.includes(version));
   return [
-    ...(isRetired && newest ? [newest.release] : []),
+    ...(wasListed(channels, removed, version) && newest ? [newest.release] : []),
     ...offered.map(({ release }) => release),
   ];
+}
+
+/** Whether a channel listed a version and does not any more. @param removed the versions that removed channels listed */
+export function wasListed(
+  channels: Channels,
+  removed: readonly string[],
+  version: string,
+): boolean {
+  return (
+    removed.includes(version) ||
+    Object.values(channels).some(({ retired }) => retired.includes(version))
+  );
 }

@@ -2,6 +2,7 @@ import type { Channels } from '../catalog/change.ts';
 import { type ReaderDeps, readEveryManifest } from '../catalog/read.ts';
 import { type Artifact, identityName, type Release } from '../domain/release.ts';
 import { differs, isSameFile } from './merge-release.ts';
+import { wasListed } from './read-offered.ts';
 
 interface Publishing {
   readonly application: string;
@@ -25,13 +26,10 @@ export async function refuseOtherBytes(
   removed: readonly string[],
   offered: readonly Release[],
 ): Promise<void> {
-  const isGone =
-    removed.includes(version) ||
-    Object.values(channels).some(({ retired }) => retired.includes(version));
   const added = artifacts.filter(
     (artifact) => !offered.some((release) => hasFile(release, artifact)),
   );
-  if (!isGone || added.length === 0) return;
+  if (!wasListed(channels, removed, version) || added.length === 0) return;
   for (const release of await readEveryManifest(deps, application, version)) {
     for (const artifact of added) {
       const name = identityName(artifact);

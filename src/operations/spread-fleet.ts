@@ -8,8 +8,9 @@ import type { OfferedArtifact } from '../domain/offer.ts';
 import { type Platform, platformOf } from '../domain/platform.ts';
 import { ALL_CLIENTS, type Rollout, shareAt } from '../domain/rollout.ts';
 import { type Target, targetName } from '../domain/target.ts';
-import { parseVersion, type Version } from '../domain/version.ts';
-import { AppError, isAppError } from '../errors.ts';
+import { parseVersion, tryParseVersion, type Version } from '../domain/version.ts';
+import { AppError } from '../errors.ts';
+import { versionsOf } from './foresee-updates.ts';
 import { unknownChannel } from './unknown-release.ts';
 
 /** Fleets for simulations: made up from a channel, or from counts of checks. */
@@ -36,7 +37,7 @@ export function spreadFleet(
 ): DescribedFleet {
   const view = viewsOf(channels).get(channel);
   if (view === undefined) throw unknownChannel(application, channel, channels);
-  const versions = versionsOf(channels, view);
+  const versions = shownVersions(channels, view);
   const reached = versions.filter(({ rollout }) => isComplete(rollout, now));
   const used = reached.length > 0 ? reached : versions;
   const targets = joinTargets(versions.flatMap((version) => version.targets));
@@ -70,14 +71,9 @@ interface ShownVersion {
   readonly targets: readonly Target[];
 }
 
-/** The versions that a channel and those that it inherits list or listed. */
-function versionsOf(channels: Channels, view: ChannelView): readonly ShownVersion[] {
-  const texts = new Set<string>();
-  for (const name of [view.name, ...view.inherits]) {
-    for (const { version } of channels[name]?.offers ?? []) texts.add(version);
-    for (const version of channels[name]?.retired ?? []) texts.add(version);
-  }
-  return [...texts].map((text) => {
+/** Each version that a channel shows or showed, once. */
+function shownVersions(channels: Channels, view: ChannelView): readonly ShownVersion[] {
+  return [...new Set(versionsOf(channels, view))].map((text) => {
     const offer = view.offerOf(text);
     return {
       version: parseVersion(text),
@@ -129,7 +125,7 @@ export function seenFleet(
 ): DescribedFleet {
   const usable = seen.flatMap(({ channel, platform: name, version: text, checks }) => {
     const platform = platformOf(name);
-    const version = versionOf(text);
+    const version = tryParseVersion(text);
     if (platform === undefined || version === undefined || checks === 0) return [];
     if (!Object.hasOwn(channels, channel)) return [];
     const target = { platform, arch: USUAL_ARCH[platform] };
@@ -160,13 +156,4 @@ export function seenFleet(
     groups: joinGroups(groups),
     description: `The fleet is in proportion to ${used} counted checks, because counts do not have installations.${leftOut} Counts do not have the architecture: the usual ones are assumed (${arches.join(', ')}).`,
   };
-}
-
-function versionOf(text: string): Version | undefined {
-  try {
-    return parseVersion(text);
-  } catch (error) {
-    if (isAppError(error, 'invalid_version')) return undefined;
-    throw error;
-  }
 }

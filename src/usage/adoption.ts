@@ -1,6 +1,5 @@
-import { compareVersions } from '../domain/version.ts';
+import { compareVersions, tryParseVersion } from '../domain/version.ts';
 import { type Counts, DAY_MS, dayOf, getOrCreate, OTHER, type Row, UNSTATED } from './counts.ts';
-import { parseVersionName } from './version-name.ts';
 
 /** How clients adopt versions, from the counts of a period. Pure. */
 
@@ -138,7 +137,7 @@ function select(rows: Iterable<Row>, { application, from, to, channel }: Adoptio
     if (row.application !== application || row.day < from || row.day > to) continue;
     if (!hasDetail(row)) summed.push(row);
     else if (channel === undefined || row.channel === channel) {
-      const isNamed = row.version === UNSTATED || parseVersionName(row.version) !== undefined;
+      const isNamed = row.version === UNSTATED || tryParseVersion(row.version) !== undefined;
       detailed.push(isNamed ? row : { ...row, version: OTHER });
     }
   }
@@ -171,7 +170,7 @@ function sum(rows: Iterable<Counts>): Counts {
 function newestFirst(groups: readonly Group[]): Group[] {
   const last = [UNSTATED, OTHER];
   return groups
-    .map((group) => ({ group, version: parseVersionName(group.name) }))
+    .map((group) => ({ group, version: tryParseVersion(group.name) }))
     .sort(
       (a, b) =>
         (a.version !== undefined && b.version !== undefined

@@ -1,6 +1,5 @@
-import { compareVersions, type Version } from '../domain/version.ts';
+import { compareVersions, tryParseVersion, type Version } from '../domain/version.ts';
 import { type Counts, getOrCreate, OTHER, type Row, type Writable } from './counts.ts';
-import { parseVersionName } from './version-name.ts';
 
 /** What one process counted since it began, for Prometheus: it only grows. */
 export interface SeriesCounts {
@@ -51,7 +50,7 @@ export function createSeries({
     const key = `${names.channel}\n${names.platform}\n${names.version}`;
     const known = own.series.get(key);
     if (known !== undefined) return known;
-    const version = parseVersionName(names.version);
+    const version = tryParseVersion(names.version);
     if (version !== undefined && isDropped(own, version)) return find({ ...names, version: OTHER });
     // One is left for the series of all names.
     const isFull = own.series.size >= perApplication - 1;

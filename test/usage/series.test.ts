@@ -1,10 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { compareVersions } from '../../src/domain/version.ts';
+import { compareVersions, tryParseVersion } from '../../src/domain/version.ts';
 import { createMemoryStore } from '../../src/object-store/memory.ts';
 import { createSeries, type Names, SERIES_LIMITS, type Series } from '../../src/usage/series.ts';
 import { createTally } from '../../src/usage/tally.ts';
-import { parseVersionName } from '../../src/usage/version-name.ts';
 import { createFixedClock } from '../support/clock.ts';
 import { countChecks, countLinks, createProcess, DAY, HOUR, MINUTE } from './support.ts';
 
@@ -110,10 +109,10 @@ describe('series', () => {
 
   /** A version that counts as other is older than every version that has series. */
   function expectNewest(own: readonly Series[], { version: name }: Names): void {
-    const version = parseVersionName(name);
+    const version = tryParseVersion(name);
     if (version === undefined || own.some((series) => series.version === name)) return;
     for (const series of own) {
-      const named = parseVersionName(series.version);
+      const named = tryParseVersion(series.version);
       if (named !== undefined) expect(compareVersions(version, named)).toBeLessThanOrEqual(0);
     }
   }

@@ -14,6 +14,7 @@ import {
   spreadFleet,
 } from '../../../src/operations/spread-fleet.ts';
 import { summarizeSimulation } from '../../../src/operations/summarize-simulation.ts';
+import { periodOf } from '../../../src/usage/adoption.ts';
 import { readUsage } from '../../../src/usage/read-usage.ts';
 import { type Context, openContext } from '../context.ts';
 import { formatTime, printableText, printJson } from '../output.ts';
@@ -42,7 +43,6 @@ interface SimulateOptions {
 
 const FLEET_DEFAULT = 100_000;
 const DAYS_DEFAULT = 30;
-const DAY_MS = 86_400_000;
 
 export async function simulate(terminal: Terminal, options: SimulateOptions): Promise<void> {
   refuseContradictions(options);
@@ -160,7 +160,7 @@ async function fleetOf(
   }
   const log = logTo(terminal);
   const { rows } = await readUsage({ ...context, store: context.privateStore, log });
-  const from = new Date(context.clock.now() - (days - 1) * DAY_MS).toISOString().slice(0, 10);
+  const { from } = periodOf(context.clock.now(), days);
   const counted = rows.filter(
     (row) =>
       row.application === application &&
