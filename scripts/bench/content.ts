@@ -6,11 +6,8 @@ import { type Channels, registerApplication } from '../../src/catalog/change.ts'
 import { announceChange, findLastHint } from '../../src/catalog/hints.ts';
 import { artifactKey, artifactObject, manifestKey, revisionKey } from '../../src/catalog/keys.ts';
 import { manifestOf } from '../../src/catalog/manifest-document.ts';
-import {
-  offerJsonOf,
-  REVISION_BYTES_MAX,
-  withdrawnBytes,
-} from '../../src/catalog/revision-document.ts';
+import { offerJsonOf } from '../../src/catalog/revision-document.ts';
+import { REVISION_BYTES_MAX, withdrawnBytes } from '../../src/catalog/revision-size.ts';
 import type { Revision } from '../../src/catalog/sequences.ts';
 import { loadConfig } from '../../src/config.ts';
 import type { Artifact, Release } from '../../src/domain/release.ts';

@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import { parseMinisignSignature, statedIn } from '../domain/minisign.ts';
 import { archOf, platformOf } from '../domain/platform.ts';
 import { type ArtifactSignature, MINISIGN } from '../domain/signature.ts';
 import { archInName } from './infer.ts';
@@ -8,10 +9,6 @@ import { refusal } from './refusal.ts';
 /** Tauri's `.sig`: base64 of a minisign signature file, as `tauri signer` writes it. */
 
 const SIG_BYTES_MAX = 16 * 1024;
-const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
-/** Algorithm (`Ed`, or `ED` over a hash), key id, Ed25519 signature. */
-const SIGNATURE_BYTES = 2 + 8 + 64;
-const GLOBAL_SIGNATURE_BYTES = 64;
 
 /**
  * Reads a `.sig` file. Does not change its text: the updater verifies the text that `tauri signer` wrote.
@@ -28,48 +25,24 @@ export async function readTauriSignature(
 ): Promise<ArtifactSignature> {
   const bytes = await readFile(path);
   const value = bytes.toString('utf8');
-  const keyId = bytes.length <= SIG_BYTES_MAX ? keyIdOf(value) : undefined;
-  if (keyId === undefined) {
+  const signature = bytes.length <= SIG_BYTES_MAX ? parseMinisignSignature(value) : undefined;
+  if (signature === undefined) {
     throw refusal(
       path,
       'it is not a minisign signature as Tauri writes it. Sign the file with "tauri signer sign".',
     );
   }
-  const signed = statedIn(value, 'version');
+  // The client also ignores a leading v.
+  const signed = statedIn(signature, 'version')?.replace(/^v+/, '');
   if (signed !== undefined && signed !== version) {
     throw refusal(path, `it signs version ${signed}, not ${version}. Build and sign ${version}.`);
   }
-  const signedFile = statedIn(value, 'file');
+  const signedFile = statedIn(signature, 'file');
   const reason = signedFile === undefined ? undefined : whyOtherFile(signedFile, file, version);
   if (reason !== undefined) {
     throw refusal(path, `${reason}. Sign ${file} with "tauri signer sign".`);
   }
-  return { scheme: MINISIGN, keyId, value };
-}
-
-/** The sixteen hex digits that minisign prints for a key; undefined when the text is not a signature. */
-export function keyIdOf(text: string): string | undefined {
-  const decoded = decode(text.trim())?.toString('utf8') ?? '';
-  const [comment, signature, trusted, global] = decoded.split(/\r?\n/);
-  const isShaped =
-    comment?.startsWith('untrusted comment:') && trusted?.startsWith('trusted comment:');
-  const bytes = decode(signature ?? '');
-  if (!isShaped || bytes?.length !== SIGNATURE_BYTES) return undefined;
-  if (decode(global ?? '')?.length !== GLOBAL_SIGNATURE_BYTES) return undefined;
-  if (!/^E[dD]$/.test(bytes.toString('latin1', 0, 2))) return undefined;
-  return Buffer.from(bytes.subarray(2, 10)).reverse().toString('hex').toUpperCase();
-}
-
-/** A field of the trusted comment, which Tauri's signer fills: `timestamp:…⇥file:…⇥version:…`. */
-function statedIn(text: string, field: 'file' | 'version'): string | undefined {
-  const decoded = decode(text.trim())?.toString('utf8') ?? '';
-  const trusted = (decoded.split(/\r?\n/)[2] ?? '').replace(/^trusted comment:\s*/, '');
-  const stated = trusted.split('\t').find((part) => part.startsWith(`${field}:`));
-  return stated?.slice(field.length + 1).trim();
-}
-
-function decode(text: string): Buffer | undefined {
-  return BASE64.test(text) ? Buffer.from(text, 'base64') : undefined;
+  return { scheme: MINISIGN, keyId: signature.keyId, value };
 }
 
 const SUFFIX = /(?:\.app\.tar\.gz|\.tar\.gz|\.[a-z0-9]+)$/i;

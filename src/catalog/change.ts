@@ -12,20 +12,15 @@ import { changedTargets } from './changed-targets.ts';
 import { announceChange, findLastHint } from './hints.ts';
 import { manifestOf } from './manifest-document.ts';
 import { type ManifestReference, referenceTo } from './read.ts';
-import {
-  type ChangeKind,
-  type ChannelJson,
-  jsonBytes,
-  REVISION_BYTES_MAX,
-  SUMMARY_LENGTH_MAX,
-  withdrawnBytes,
-} from './revision-document.ts';
+import { type ChangeKind, type ChannelJson, SUMMARY_LENGTH_MAX } from './revision-document.ts';
+import { jsonBytes, REVISION_BYTES_MAX, withdrawnBytes } from './revision-size.ts';
 import {
   type Applications,
   applicationsSequence,
   manifestSequence,
   revisionSequence,
 } from './sequences.ts';
+import type { SettingsJson } from './settings-document.ts';
 
 /** Writes the catalog: reads the newest documents and commits the next ones. */
 
@@ -38,7 +33,7 @@ export type Channels = Readonly<Record<string, ChannelJson>>;
 
 interface CatalogChange {
   readonly kind: ChangeKind;
-  /** Null when the change is about a channel. */
+  /** Null when the change is about a channel or about settings. */
   readonly version: string | null;
   readonly channels: readonly string[];
   readonly reason: string | null;
@@ -51,6 +46,8 @@ interface CatalogEdit {
   readonly channels: Channels;
   /** Versions that no channel remembers after the change: see `removed_versions` of a revision. */
   readonly removedVersions?: readonly string[];
+  /** The settings of the application after the change; absent: they stay. */
+  readonly settings?: SettingsJson;
   /** Whether the change adds text to offers, so that it is refused when there is no room. */
   readonly needsRoom?: boolean;
 }
@@ -69,9 +66,9 @@ export interface Committed {
 /**
  * Commits one change to the state of an application's channels.
  *
- * @param edit gets the present state, the number of the next revision, and the present `removed_versions`; returns the
- *   new state, or undefined when nothing has to change; called again with the newer state whenever another writer was
- *   first, so it must contain every check
+ * @param edit gets the present state, the number of the next revision, and the present `removed_versions` and
+ *   `settings`; returns the new state, or undefined when nothing has to change; called again with the newer state
+ *   whenever another writer was first, so it must contain every check
  * @throws AppError those of {@link appendDocument}; `document_too_large` also when there is no room for
  *   another offer; what `edit` throws
  */
@@ -82,6 +79,7 @@ export async function changeCatalog(
     channels: Channels,
     revision: number,
     removedVersions: readonly string[],
+    settings: SettingsJson,
   ) => CatalogEdit | undefined | Promise<CatalogEdit | undefined>,
 ): Promise<Committed> {
   let hint = 0;
@@ -91,10 +89,12 @@ export async function changeCatalog(
     const previous = base.newest?.document;
     before = previous?.signed.channels ?? {};
     const removedBefore = previous?.signed.removed_versions ?? [];
-    const edited = await edit(before, base.number, removedBefore);
+    const settingsBefore = previous?.signed.settings ?? {};
+    const edited = await edit(before, base.number, removedBefore, settingsBefore);
     after = edited?.channels ?? before;
     if (edited === undefined) return undefined;
     const removed = [...new Set([...removedBefore, ...(edited.removedVersions ?? [])])];
+    const settings = edited.settings ?? settingsBefore;
     if (edited.needsRoom === true || ADDS.has(edited.change.kind))
       refuseTooLarge(application, edited.channels, removed);
     // For a first revision, the newest hint is looked up only when the change is announced.
@@ -118,6 +118,7 @@ export async function changeCatalog(
       },
       channels: edited.channels,
       ...(removed.length === 0 ? {} : { removed_versions: removed }),
+      ...(Object.keys(settings).length === 0 ? {} : { settings }),
     });
   });
   if (appended.outcome === 'unchanged') {

@@ -6,43 +6,16 @@ import { parseRange, parseVersion, type VersionRange } from '../domain/version.t
 import { type Check, digestSchema, SCHEMA_VERSION, skippedSchema } from '../sequence/envelope.ts';
 import { listSchema, parseItemsInSteps } from '../sequence/list-check.ts';
 import { mapInSteps, type Steps } from '../steps.ts';
-import { discardedSchema, draftSchema, expectSchema, growthBytes } from './draft-document.ts';
+import { discardedSchema, draftSchema, expectSchema } from './draft-document.ts';
 import { endsNativeJsonOf, endsNativeOf, timeSchema, versionSchema } from './manifest-document.ts';
 import { offerStatementSchema } from './offer-statement.ts';
 import { rolloutOf, rolloutSchema } from './rollout-document.ts';
+import { settingsSchema } from './settings-document.ts';
 
 /** Catalog revision v1: the state of every channel of an application, one object per change. */
 
-/** In bytes: enough for 10,000 offers with a dozen artifacts each, all yanked with the longest reason. */
-export const REVISION_BYTES_MAX = 20 * 1024 * 1024;
-
-/** The limit of a reason as JSON, with its quotes. Every later revision repeats it. */
-export const REASON_BYTES_MAX = 300;
-
 /** The limit of the summary of a change. */
 export const SUMMARY_LENGTH_MAX = 200;
-
-/** For the other fields of a later change: its author, its channels, the corrupt revisions it skips. */
-const HEADER_BYTES_MAX = 64 * 1024;
-
-/**
- * The size in bytes that a revision can reach without new offers: every draft is offered, and every offer is yanked
- * with the longest reason. While this size is within the limit, a release can always be withdrawn.
- */
-export function withdrawnBytes(channels: Readonly<Record<string, ChannelJson>>): number {
-  const all = Object.values(channels);
-  const reasons = all
-    .flatMap(({ offers }) => offers)
-    .reduce((sum, { reason }) => sum + REASON_BYTES_MAX - jsonBytes(reason), 0);
-  const opened = all
-    .flatMap(({ drafts = [] }) => drafts)
-    .reduce((sum, draft) => sum + REASON_BYTES_MAX + growthBytes(draft), 0);
-  return jsonBytes(channels) + reasons + opened + HEADER_BYTES_MAX;
-}
-
-export function jsonBytes(value: unknown): number {
-  return Buffer.byteLength(JSON.stringify(value));
-}
 
 const { version: offeredVersion, artifacts, ...statement } = offerStatementSchema.shape;
 
@@ -122,6 +95,7 @@ const CHANGE_KINDS = [
   'rollback',
   'retire',
   'channel',
+  'settings',
 ] as const;
 
 export const revisionSchema = z.object({
@@ -151,7 +125,9 @@ export const revisionSchema = z.object({
     kind: z.enum(CHANGE_KINDS),
     version: versionSchema
       .nullable()
-      .describe('Null when it is about a channel. For a rollback: the version that stays.'),
+      .describe(
+        'Null when it is about a channel or about settings. For a rollback: the version that stays.',
+      ),
     channels: z.array(z.string()).describe('The channels it changed.'),
     targets: z
       .array(z.string())
@@ -172,6 +148,9 @@ export const revisionSchema = z.object({
     .describe(
       'The versions that removed channels listed or had listed: none is published again. Absent: none.',
     ),
+  settings: settingsSchema
+    .optional()
+    .describe('The settings of the application; absent: none is set.'),
 });
 
 export type RevisionJson = z.output<typeof revisionSchema>;

@@ -5,7 +5,8 @@ import type { Sequence } from '../sequence/sequence.ts';
 import { APPLICATIONS_BYTES_MAX, applicationsSchema } from './applications-document.ts';
 import { applicationsKey, manifestKey, revisionKey } from './keys.ts';
 import { MANIFEST_BYTES_MAX, manifestSchema } from './manifest-document.ts';
-import { checkRevision, REVISION_BYTES_MAX, revisionSchema } from './revision-document.ts';
+import { checkRevision, revisionSchema } from './revision-document.ts';
+import { REVISION_BYTES_MAX } from './revision-size.ts';
 
 /** The three sequences of a catalog: the list of applications, the revisions and the manifests. */
 

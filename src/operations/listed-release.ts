@@ -1,11 +1,7 @@
 import type { Channels } from '../catalog/change.ts';
 import type { ReaderDeps } from '../catalog/read.ts';
-import {
-  type ChannelJson,
-  channelEntries,
-  jsonBytes,
-  REASON_BYTES_MAX,
-} from '../catalog/revision-document.ts';
+import { type ChannelJson, channelEntries } from '../catalog/revision-document.ts';
+import { jsonBytes, REASON_BYTES_MAX } from '../catalog/revision-size.ts';
 import { parseChannelName } from '../domain/channel.ts';
 import { parseVersion } from '../domain/version.ts';
 import { AppError } from '../errors.ts';

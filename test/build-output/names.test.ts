@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { checkFilename, insertArch, whyUnpublishable } from '../../src/build-output/filename.ts';
 import { inferFromName } from '../../src/build-output/infer.ts';
 import { otherVersionIn } from '../../src/build-output/name-version.ts';
-import { keyIdOf } from '../../src/build-output/tauri-signature.ts';
+import { parseMinisignSignature } from '../../src/domain/minisign.ts';
 import {
   compareOsVersions,
   darwinVersionOfMacos,
@@ -87,8 +87,8 @@ describe('names', () => {
 test('the key id of a real signature (tari-project/universe 1.0.10)', () => {
   const text =
     'dW50cnVzdGVkIGNvbW1lbnQ6IHNpZ25hdHVyZSBmcm9tIHRhdXJpIHNlY3JldCBrZXkKUlVRbUtvKzlyYWhiOGQxK0lOb1NMNlFac2Z5bHV0bThBRWRyd09sc3BPa2YzelRUMXhJekprNFRXdkZVcXE3NE1TeHYxdjQydGZFZHY2SVY2UmlOWG5hcVJpSnUvRStScEF3PQp0cnVzdGVkIGNvbW1lbnQ6IHRpbWVzdGFtcDoxNzQ3MzE0NTk5CWZpbGU6dGFyaV91bml2ZXJzZV8xLjAuMTBfYW1kNjQuQXBwSW1hZ2UKWWo0Z1lUMnUxUjZmZFF1Y3dZVjU4WHgxemV1dTN0aGxxN09lYWttdWFZWmdwbTRwcTAxUTVQMmNaM2p3c1hMUEtVY2tDMTI1a0FXRno2QXBGWFMzQ2c9PQo=';
-  expect(keyIdOf(text)).toBe('F15BA8ADBD8F2A26');
-  expect(keyIdOf(text.slice(0, -40))).toBeUndefined();
+  expect(parseMinisignSignature(text)?.keyId).toBe('F15BA8ADBD8F2A26');
+  expect(parseMinisignSignature(text.slice(0, -40))).toBeUndefined();
 });
 
 describe('versions of operating systems', () => {

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import type { Catalog } from '../../src/catalog/catalog.ts';
 import { artifactsPrefix, manifestKey, revisionKey } from '../../src/catalog/keys.ts';
-import { REVISION_BYTES_MAX } from '../../src/catalog/revision-document.ts';
+import { REVISION_BYTES_MAX } from '../../src/catalog/revision-size.ts';
 import { renderEnvelope } from '../../src/sequence/envelope.ts';
 import { makeArtifact, makeTemporaryDirectory, publish } from '../support/release.ts';
 import { createWorld, offered, POLL_MS, problemsOf } from './live-catalog.ts';

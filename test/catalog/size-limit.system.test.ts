@@ -4,7 +4,7 @@ import {
   REASON_BYTES_MAX,
   REVISION_BYTES_MAX,
   withdrawnBytes,
-} from '../../src/catalog/revision-document.ts';
+} from '../../src/catalog/revision-size.ts';
 import { changeStatus } from '../../src/operations/change-status.ts';
 import { offerOf, setUpLarge } from './large-revision.ts';
 

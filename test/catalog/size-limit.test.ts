@@ -3,7 +3,7 @@ import {
   REASON_BYTES_MAX,
   REVISION_BYTES_MAX,
   withdrawnBytes,
-} from '../../src/catalog/revision-document.ts';
+} from '../../src/catalog/revision-size.ts';
 import { changeStatus } from '../../src/operations/change-status.ts';
 import { startRollout } from '../../src/operations/start-rollout.ts';
 import { createFixedClock, createSeededRandomness } from '../support/clock.ts';

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { changeCatalog } from '../../src/catalog/change.ts';
 import { readRevision } from '../../src/catalog/read.ts';
-import { REASON_BYTES_MAX } from '../../src/catalog/revision-document.ts';
+import { REASON_BYTES_MAX } from '../../src/catalog/revision-size.ts';
 import { compareVersions, parseVersion } from '../../src/domain/version.ts';
 import { createMemoryStore } from '../../src/object-store/memory.ts';
 import { changeRollout } from '../../src/operations/change-rollout.ts';
