@@ -18,7 +18,7 @@ import type { Runner } from './runner.ts';
 const load = () => import('./run/channels.ts');
 
 export function addChannelCommands(program: Command, run: Runner): void {
-  program.commandsGroup('Manage channels:');
+  program.commandsGroup('Manage applications and channels:');
   const channels = describeCommand(program.command('channels'), {
     summary: 'list, create, change and remove channels',
     does: 'Lists the channels of an application, as "channels list" does, or changes them.',

@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { Command, Help } from 'commander';
 import { addAccountCommands } from './account-commands.ts';
+import { addAppCommands } from './app-commands.ts';
 import { RepeatableOption } from './arguments.ts';
 import { addChannelCommands } from './channel-commands.ts';
 import { addContactCommands } from './contact-commands.ts';
@@ -24,6 +25,7 @@ export function createProgram(terminal: Terminal, run: Runner): Command {
   addExplainCommands(program, run);
   addStatsCommand(program, run);
   addSimulateCommand(program, run);
+  addAppCommands(program, run);
   addChannelCommands(program, run);
   addMaintainCommands(program, run);
   addAccountCommands(program, run);

@@ -13,6 +13,7 @@ import { draftJson, nextForDraft, waitsFor } from './draft-report.ts';
 import { leftBehindSentences } from './left-behind.ts';
 import { alignColumns, formatBytes, formatTime, printWhenLive, staysPaused } from './output.ts';
 import { EVERY_CLIENT, plannedShares, presentShare } from './rollout-report.ts';
+import { signatureSentences, signaturesJson } from './signature-report.ts';
 import { print, type Terminal } from './terminal.ts';
 
 /** The output of `slipway publish`. */
@@ -31,6 +32,7 @@ export function reportJson(result: PublishResult, build: BuildOutput): object {
     newer_version: result.newerVersion,
     left_behind: result.leftBehind.map(({ platform, arch }) => ({ os: platform, arch })),
     warnings: feedWarnings(result.release),
+    signatures: signaturesJson(result),
     dropped: result.dropped,
     created_channel: result.createdChannel && result.changed,
     artifacts: result.artifacts.map(({ artifact, uploaded }) => ({
@@ -52,7 +54,7 @@ interface Printed extends PublishResult {
   readonly isNewStore: boolean;
   /** By the store's clock. */
   readonly now: number;
-  readonly config: Pick<Config, 'catalogPollMs'>;
+  readonly config: Pick<Config, 'catalogPollMs' | 'defaultApplication'>;
   /** The targets that the command expects. */
   readonly expected: readonly Target[];
 }
@@ -88,6 +90,9 @@ export function printPublished(terminal: Terminal, result: Printed, build: Build
     print(terminal, sentence);
   }
   for (const warning of feedWarnings(result.release)) print(terminal, warning);
+  for (const sentence of signatureSentences(result, result.config.defaultApplication)) {
+    print(terminal, sentence);
+  }
   if (result.changed && result.held === null) printWhenLive(terminal, result, result.announced);
 }
 

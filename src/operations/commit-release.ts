@@ -10,6 +10,7 @@ import {
 import { type ManifestReference, readManifest, readRevision } from '../catalog/read.ts';
 import type { ChannelJson, OfferJson } from '../catalog/revision-document.ts';
 import type { Revision } from '../catalog/sequences.ts';
+import type { SettingsJson } from '../catalog/settings-document.ts';
 import type { Release } from '../domain/release.ts';
 import type { Target } from '../domain/target.ts';
 import type { Version } from '../domain/version.ts';
@@ -65,11 +66,13 @@ interface CommitOptions {
   readonly isListed: boolean;
   /** @throws AppError when the uploads are too old to be relied on */
   readonly ensureInTime: () => void;
+  /** @throws AppError when the signatures were not verified as the application's settings ask for */
+  readonly ensureVerified: (settings: SettingsJson) => void;
 }
 
 type Request = Admission & Holding;
 
-interface MadeManifest extends ManifestReference {
+interface MadeManifest extends ManifestReference, Pick<CommitOptions, 'ensureVerified'> {
   /** The manifest of the draft that it continues; undefined for none. */
   readonly draftNumber: number | undefined;
 }
@@ -90,19 +93,20 @@ export async function commitRelease(
   version: Version,
   admission: Request,
   mine: Contribution,
-  { isListed, ensureInTime }: CommitOptions,
+  { isListed, ensureInTime, ensureVerified }: CommitOptions,
 ): Promise<CommittedRelease> {
   for (let round = 0; round < ROUNDS_MAX; round++) {
     // Read again after the uploads: other publishers may have published meanwhile.
     const revision = await readRevision(deps, mine.application);
     const removed = revision?.signed.removed_versions ?? [];
+    ensureVerified(revision?.signed.settings ?? {});
     const named = { ...admission, version: mine.version, removed };
     const manifest =
       (await readOpened(deps, admission, mine, revision)) ??
       (await makeManifest(deps, named, mine, revision, ensureInTime));
     if (!isListed) await registerApplication(deps, mine.application);
     const seen = draftOn(revision?.signed.channels ?? {}, named);
-    const made = { ...manifest, draftNumber: seen?.manifest.number };
+    const made = { ...manifest, draftNumber: seen?.manifest.number, ensureVerified };
     const committed = await commitChannel(deps, version, admission, mine, made);
     if (committed !== 'lacking')
       return { manifest: manifest.number, release: manifest.release, ...committed };
@@ -185,8 +189,9 @@ async function commitChannel(
   const committed = await changeCatalog(
     deps,
     mine.application,
-    async (channels, _revision, removed) => {
+    async (channels, _revision, removed, settings) => {
       facts = undefined;
+      manifest.ensureVerified(settings);
       const channel = admitToChannel(channels, version, admission);
       refuseRemoved(channels, removed, mine.version);
       const offered = await readOffered(deps, mine, channels, manifest);

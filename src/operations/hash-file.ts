@@ -14,22 +14,31 @@ const WORKER_BYTES_MIN = 64 * 1024 * 1024;
 interface FileDigests {
   readonly sha256: string;
   readonly sha512: string;
+  /** When it was asked for. */
+  readonly blake2b512?: string;
 }
+
+/** BLAKE2b with 512 bits: Tauri's signer signs it. */
+const BLAKE2B = 'blake2b512';
+type Algorithm = DigestAlgorithm | typeof BLAKE2B;
 
 /**
  * Hashes a built file, and compares it with the digests that feeds state.
  *
+ * @param isSigned whether to compute `blake2b512` as well
  * @throws AppError `invalid_artifact` when a feed states another digest, the file changed meanwhile, or it cannot be
  *   read
  */
 export async function hashFile(
   file: BuiltFile,
   onProgress: (bytesDone: number) => void,
+  isSigned = false,
 ): Promise<FileDigests> {
-  const algorithms = new Set<DigestAlgorithm>(['sha256', 'sha512']);
+  const algorithms = new Set<Algorithm>(['sha256', 'sha512']);
+  if (isSigned) algorithms.add(BLAKE2B);
   for (const { algorithm } of file.stated) algorithms.add(algorithm);
-  const hashes = new Map<DigestAlgorithm, Hash>(
-    [...algorithms].map((algorithm) => [algorithm, createHash(algorithm)]),
+  const hashes = new Map<Algorithm, Hash>(
+    [...algorithms].map((algorithm): [Algorithm, Hash] => [algorithm, createHash(algorithm)]),
   );
   // Hashes a large file with two threads: one for each digest that is always needed.
   const apart = file.size >= WORKER_BYTES_MIN ? hashInWorker(file.path, 'sha256') : undefined;
@@ -58,7 +67,12 @@ export async function hashFile(
       `${file.path} is not the file that ${statedIn} describes: its ${algorithm} is ${actual}, and ${hex} is stated. It was changed after the build wrote ${statedIn}. Build again, or publish it without that file.`,
     );
   }
-  return { sha256: digests.get('sha256') ?? '', sha512: digests.get('sha512') ?? '' };
+  const blake2b512 = digests.get(BLAKE2B);
+  return {
+    sha256: digests.get('sha256') ?? '',
+    sha512: digests.get('sha512') ?? '',
+    ...(blake2b512 === undefined ? {} : { blake2b512 }),
+  };
 }
 
 /** Translates system errors; any other error is a bug. */

@@ -8,6 +8,7 @@ import { draftIn, type Holding } from './draft-rules.ts';
 import { readCatalog } from './list-releases.ts';
 import { planRelease } from './plan-release.ts';
 import { contribution, type PublishResult } from './publish-release.ts';
+import { NO_SIGNATURES } from './verify-signatures.ts';
 
 interface OpenRequest
   extends Omit<Admission, 'create'>,
@@ -40,6 +41,9 @@ export async function openDraft(deps: WriterDeps, request: OpenRequest): Promise
   const committed = await commitRelease(deps, version, opening, mine, {
     isListed: true,
     ensureInTime: () => undefined,
+    // They were verified when the files were added.
+    ensureVerified: () => undefined,
   });
-  return { application, version: request.version, channel, ...committed, artifacts: [] };
+  const nothing = { artifacts: [], signatures: NO_SIGNATURES };
+  return { application, version: request.version, channel, ...committed, ...nothing };
 }

@@ -3,11 +3,14 @@ import { REUSE_AGE_MAX_MS } from '../catalog/artifact-upload.ts';
 import type { Channels } from '../catalog/change.ts';
 import { readApplications, readNewestManifest, readRevision } from '../catalog/read.ts';
 import type { ChannelJson } from '../catalog/revision-document.ts';
+import type { SettingsJson } from '../catalog/settings-document.ts';
 import { parseApplicationName, parseChannelName } from '../domain/channel.ts';
+import type { MinisignPublicKey } from '../domain/minisign.ts';
 import type { Artifact, Release } from '../domain/release.ts';
 import type { Target } from '../domain/target.ts';
 import { parseRangeBelow, parseVersion } from '../domain/version.ts';
 import { AppError } from '../errors.ts';
+import { applicationSettingsOf } from './application-settings.ts';
 import { type Admission, admitToChannel, offersOf, refuseRemoved } from './channel-rules.ts';
 import { type CommittedRelease, commitRelease, offeredAlready } from './commit-release.ts';
 import { type Holding, refuseDraftElsewhere } from './draft-rules.ts';
@@ -24,6 +27,7 @@ import {
   uploadArtifacts,
   withPlannedObjects,
 } from './upload-artifacts.ts';
+import { type SignatureReport, verifySignatures } from './verify-signatures.ts';
 
 export interface PublishRequest extends Admission, Holding {
   readonly application: string;
@@ -56,6 +60,8 @@ export interface PublishResult extends CommittedRelease {
   readonly version: string;
   readonly channel: string;
   readonly artifacts: readonly { readonly artifact: Artifact; readonly uploaded: boolean }[];
+  /** Of the files of this publish. */
+  readonly signatures: SignatureReport;
 }
 
 /**
@@ -87,7 +93,9 @@ export async function publishRelease(
   const removed = revision?.signed.removed_versions ?? [];
   refuseRemoved(before, removed, request.version);
   await deps.ensureConforming();
-  const hashed = await hashArtifacts(deps, request.artifacts);
+  const { tauriPubkey } = applicationSettingsOf(revision?.signed.settings ?? {});
+  const hashed = await hashArtifacts(deps, request.artifacts, tauriPubkey !== null);
+  const signatures = await verifySignatures(application, hashed, tauriPubkey);
   const publishing = { ...admission, removed };
   const named = await checkArtifacts(deps, publishing, hashed, before, admitted);
   const uploaded = await uploadArtifacts(deps, application, hashed, named);
@@ -97,8 +105,19 @@ export async function publishRelease(
   const committed = await commitRelease(deps, version, admission, mine, {
     isListed,
     ensureInTime: () => refuseLate(deps, startedAt),
+    ensureVerified: (settings) => {
+      if (signatures.count > 0) refuseOtherKey(settings, tauriPubkey);
+    },
   });
-  return { application, version: request.version, channel, ...committed, artifacts: uploaded };
+  const { version: published } = request;
+  return {
+    application,
+    version: published,
+    channel,
+    ...committed,
+    artifacts: uploaded,
+    signatures,
+  };
 }
 
 /**
@@ -141,6 +160,16 @@ function refuseLate(deps: PublishDeps, startedAt: number): void {
   throw new AppError(
     'store_unavailable',
     'Publishing took more than a day, and uploads without a manifest are safe for a day only. Run the same command again.',
+  );
+}
+
+/** The key that verified the signatures may have been replaced since. @param verified null: none was set */
+function refuseOtherKey(settings: SettingsJson, verified: MinisignPublicKey | null): void {
+  const present = applicationSettingsOf(settings).tauriPubkey;
+  if (present === null || present.text === verified?.text) return;
+  throw new AppError(
+    'status_forbids',
+    `Another process set the public key ${present.keyId} for Tauri signatures meanwhile. Run the same command again, to verify the signatures with it.`,
   );
 }
 

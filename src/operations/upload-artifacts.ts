@@ -24,6 +24,8 @@ interface HashedFile {
   readonly size: number;
   readonly sha256: string;
   readonly sha512: string;
+  /** Of a signed file, when its signature is verified. */
+  readonly blake2b512?: string;
 }
 
 export interface HashedArtifact {
@@ -32,21 +34,27 @@ export interface HashedArtifact {
   readonly companions: readonly (HashedFile & Pick<Companion, 'kind' | 'arch'>)[];
 }
 
-/** Hashes every file once. @throws AppError `invalid_artifact`: see {@link hashFile} */
+/**
+ * Hashes every file once.
+ *
+ * @param verifies whether the signatures will be verified
+ * @throws AppError `invalid_artifact`: see {@link hashFile}
+ */
 export async function hashArtifacts(
   deps: UploadDeps,
   artifacts: readonly BuiltArtifact[],
+  verifies: boolean,
 ): Promise<readonly HashedArtifact[]> {
-  const hash = async (file: BuiltFile): Promise<HashedFile> => {
+  const hash = async (file: BuiltFile, isSigned = false): Promise<HashedFile> => {
     const { filename, size } = file;
-    const digests = await hashFile(file, (bytesDone) =>
-      deps.onProgress({ phase: 'hash', filename, bytesDone, bytesTotal: size }),
-    );
+    const onProgress = (bytesDone: number): void =>
+      deps.onProgress({ phase: 'hash', filename, bytesDone, bytesTotal: size });
+    const digests = await hashFile(file, onProgress, isSigned);
     return { file, filename, size, ...digests };
   };
   const hashed: HashedArtifact[] = [];
   for (const built of artifacts) {
-    const main = await hash(built);
+    const main = await hash(built, verifies && built.signatures.length > 0);
     const companions = [];
     for (const companion of built.companions) {
       const { kind, arch } = companion;

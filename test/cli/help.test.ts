@@ -41,6 +41,8 @@ const COMMANDS = allBelow(parser().program).map((command) => pathOf(command).joi
 const WITHOUT_DRY_RUN = new Set([
   ...[
     'releases',
+    'apps',
+    'apps list',
     'channels',
     'channels list',
     'show',
@@ -102,7 +104,7 @@ describe('the help', () => {
       'Publish releases:',
       'Withdraw releases:',
       'Show what is published:',
-      'Manage channels:',
+      'Manage applications and channels:',
       'Look after the store:',
       'Accounts and messages:',
       'Commands:',

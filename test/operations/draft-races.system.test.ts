@@ -91,7 +91,7 @@ describe('publishers of one release at the same moment', () => {
         provenance: { commit: null, buildUrl: null },
         artifacts: [artifactOf(index)],
       },
-      { isListed: false, ensureInTime: () => undefined },
+      { isListed: false, ensureInTime: () => undefined, ensureVerified: () => undefined },
     );
 
   async function stateOf(store: ObjectStore) {

@@ -1,0 +1,44 @@
+import type { Command } from 'commander';
+import { addApplicationOption, addChangeOptions, addJsonOption } from './arguments.ts';
+import { describeCommand } from './description.ts';
+import type { Runner } from './runner.ts';
+
+/** Commands for applications. `slipway apps` alone lists them. */
+
+const load = () => import('./run/apps.ts');
+
+export function addAppCommands(program: Command, run: Runner): void {
+  program.commandsGroup('Manage applications and channels:');
+  const apps = describeCommand(program.command('apps'), {
+    summary: 'list applications, and change their settings',
+    does: 'Lists the applications of the store, as "apps list" does, or changes the settings of one.',
+    effect: 'depends on the command. Without a command, it only reads.',
+    examples: ['apps', 'apps set --tauri-pubkey updater.key.pub'],
+  });
+  const list = describeCommand(apps.command('list', { isDefault: true }), {
+    summary: 'list the applications with their settings (default)',
+    does: 'Lists the applications of the store with their channels, their newest release and their settings.',
+    effect: 'none. The command only reads.',
+    examples: ['apps', 'apps list --app desktop --json'],
+  });
+  addJsonOption(addApplicationOption(list, 'only this application (default: all)')).action(
+    run(async () => (await load()).list),
+  );
+  const set = describeCommand(apps.command('set'), {
+    summary: 'change the settings of an application',
+    does: 'Changes the settings of an application. With a public key for Tauri, every publish verifies that each .sig file is a signature of that key over the published file and its version.',
+    effect:
+      'nothing changes for clients, and releases that are published stay as they are. From then on, a publish with a signature that does not verify is refused. The command names the offered releases with signatures of another key.',
+    examples: [
+      'apps set --tauri-pubkey src-tauri/updater.key.pub',
+      'apps set --app desktop --tauri-pubkey none --reason "the key is lost" --dry-run',
+    ],
+  });
+  const settings = addApplicationOption(set)
+    .option(
+      '--tauri-pubkey <key|file>',
+      'the public key of Tauri\'s updater, as in tauri.conf.json, or a file with it; "none" removes it',
+    )
+    .option('--reason <text>', 'the reason, for the history');
+  addChangeOptions(settings).action(run(async () => (await load()).set));
+}

@@ -1,0 +1,147 @@
+import { counted } from '../../../src/counted.ts';
+import { AppError } from '../../../src/errors.ts';
+import {
+  type ApplicationSettings,
+  applicationSettingTexts,
+} from '../../../src/operations/application-settings.ts';
+import { type ChangedSettings, changeSettings } from '../../../src/operations/change-settings.ts';
+import {
+  type ListedApplication,
+  listApplications,
+} from '../../../src/operations/list-applications.ts';
+import type { ChangeOptions } from '../arguments.ts';
+import { openContext } from '../context.ts';
+import { readKey } from '../key-file.ts';
+import { firstLines, printJson, printTable } from '../output.ts';
+import { print, type Terminal } from '../terminal.ts';
+
+export async function list(
+  terminal: Terminal,
+  options: { readonly app?: string; readonly json: boolean },
+): Promise<void> {
+  const context = await openContext(terminal);
+  const listed = await listApplications(context, options.app);
+  if (options.json) return printJson(terminal, { apps: listed.map(applicationJson) });
+  if (listed.length === 0) {
+    print(
+      terminal,
+      `${context.place.text} has no application yet. Publish its first release: slipway publish VERSION PATH --create.`,
+    );
+    return;
+  }
+  print(terminal, `Applications in ${context.place.text}:`);
+  printTable(
+    terminal,
+    ['app', 'channels', 'newest', 'on', 'revision', 'tauri pubkey'],
+    listed.map(applicationRow),
+  );
+}
+
+function applicationRow(listed: ListedApplication): readonly string[] {
+  if ('problem' in listed) return [listed.application, '', 'UNREADABLE', '', '', listed.problem];
+  const { application, channels, newest, revision, settings } = listed;
+  return [
+    ...[application, String(channels.length), newest?.version ?? '', newest?.channel ?? ''],
+    ...[String(revision), ...Object.values(applicationSettingTexts(settings))],
+  ];
+}
+
+function applicationJson(listed: ListedApplication): object {
+  const { application: app } = listed;
+  if ('problem' in listed) return { app, problem: listed.problem };
+  const { channels, newest, revision, settings } = listed;
+  return {
+    app,
+    catalog_revision: revision,
+    channels,
+    newest,
+    settings: settingsJson(settings),
+  };
+}
+
+function settingsJson({ tauriPubkey: key }: ApplicationSettings): object {
+  return { tauri_pubkey: key?.text ?? null, tauri_key_id: key?.keyId ?? null };
+}
+
+const NONE = 'none';
+const TAURI_PUBKEY = '--tauri-pubkey';
+
+export async function set(
+  terminal: Terminal,
+  options: ChangeOptions & {
+    readonly app?: string;
+    readonly reason?: string;
+    readonly tauriPubkey?: string;
+  },
+): Promise<void> {
+  const { tauriPubkey: given } = options;
+  if (given === undefined) {
+    throw new AppError(
+      'invalid_request',
+      `Say what to change: ${TAURI_PUBKEY}. "slipway apps" shows the present settings.`,
+    );
+  }
+  const tauriPubkey = given === NONE ? null : await readKey(given, TAURI_PUBKEY);
+  const context = await openContext(terminal);
+  const application = options.app ?? context.config.defaultApplication;
+  const reason = options.reason ?? null;
+  const changed = await changeSettings(context, { application, stated: { tauriPubkey }, reason });
+  if (options.json) return printJson(terminal, { app: application, ...changedJson(changed) });
+  const where = `${application} in ${context.place.text} (catalog revision ${changed.revision})`;
+  print(
+    terminal,
+    changed.changed
+      ? `Changed the settings of ${where}.`
+      : `Nothing to do: ${where} has these settings.`,
+  );
+  if (changed.changed) printTable(terminal, ['setting', 'before', 'now'], changedRows(changed));
+  for (const line of consequences(changed)) print(terminal, line);
+}
+
+function changedJson(changed: ChangedSettings): object {
+  return {
+    catalog_revision: changed.revision,
+    changed: changed.changed,
+    settings: settingsJson(changed.settings),
+    settings_before: settingsJson(changed.settingsBefore),
+    other_keys: changed.otherKeys.map(({ version, filenames, keyIds }) => ({
+      version,
+      filenames,
+      key_ids: keyIds,
+    })),
+    unreadable: changed.unreadable,
+  };
+}
+
+function changedRows({ settingsBefore, settings }: ChangedSettings) {
+  const before = applicationSettingTexts(settingsBefore);
+  return Object.entries(applicationSettingTexts(settings))
+    .map(([name, now]) => [name, before[name] ?? '', now])
+    .filter(([, old, now]) => old !== now);
+}
+
+function consequences({ settings, otherKeys, unreadable }: ChangedSettings): readonly string[] {
+  if (settings.tauriPubkey === null) {
+    return ['The signatures of Tauri builds are not verified when they are published.'];
+  }
+  const { keyId } = settings.tauriPubkey;
+  return [
+    `From now on, publish verifies the signatures of Tauri builds with the key ${keyId}.`,
+    ...(otherKeys.length === 0
+      ? []
+      : [
+          `${counted(otherKeys.length, 'offered release')} ${otherKeys.length === 1 ? 'has' : 'have'} signatures of another key. They stay offered, but a client whose pubkey is ${keyId} refuses them:`,
+        ]),
+    ...firstLines(
+      otherKeys.map(
+        ({ version, filenames, keyIds }) =>
+          `  ${version}: ${counted(filenames.length, 'file')} signed with ${keyIds.join(', ')}`,
+      ),
+    ),
+    ...(unreadable.length === 0
+      ? []
+      : [
+          `The signatures of ${unreadable.join(', ')} are not known, because the manifest is corrupt. Run slipway verify.`,
+        ]),
+  ];
+}

@@ -1,0 +1,43 @@
+import { counted } from '../../src/counted.ts';
+import type { PublishResult } from '../../src/operations/publish-release.ts';
+import { appOption } from './arguments.ts';
+
+/** How `publish` describes Tauri's signatures. */
+
+export function signaturesJson({ signatures }: Pick<PublishResult, 'signatures'>): object {
+  const { keyId, count, withoutVersion } = signatures;
+  return {
+    verified: keyId === null ? 0 : count,
+    unverified: keyId === null ? count : 0,
+    tauri_key_id: keyId,
+    without_version: withoutVersion,
+  };
+}
+
+const FILES_NAMED_MAX = 4;
+
+/** @param defaultApplication the application of commands without `--app` */
+export function signatureSentences(
+  {
+    application,
+    version,
+    signatures,
+  }: Pick<PublishResult, 'application' | 'version' | 'signatures'>,
+  defaultApplication: string,
+): readonly string[] {
+  const { keyId, count, withoutVersion } = signatures;
+  if (count === 0) return [];
+  const what = counted(count, 'Tauri signature');
+  const app = appOption(application, defaultApplication);
+  const more = withoutVersion.length > FILES_NAMED_MAX ? ', …' : '';
+  return [
+    keyId !== null
+      ? `Verified ${what} with the key ${keyId}.`
+      : `${what} ${count === 1 ? 'was' : 'were'} not verified, because ${application} has no public key. To verify signatures from now on, run slipway apps set${app} --tauri-pubkey KEY.`,
+    ...(withoutVersion.length === 0
+      ? []
+      : [
+          `Note: the signatures of ${withoutVersion.slice(0, FILES_NAMED_MAX).join(', ')}${more} do not state a version, so an attacker could serve them as a newer version (CVE-2026-95625). Build with a newer Tauri CLI, or sign with "tauri signer sign --app-version ${version}".`,
+        ]),
+  ];
+}

@@ -1,0 +1,69 @@
+import { isDeepStrictEqual } from 'node:util';
+import { type Committed, changeCatalog, type WriterDeps } from '../catalog/change.ts';
+import type { SettingsJson } from '../catalog/settings-document.ts';
+import { parseApplicationName } from '../domain/channel.ts';
+import {
+  type ApplicationSettings,
+  applicationSettingsOf,
+  applicationSettingTexts,
+  type StatedSettings,
+  withStatedSettings,
+} from './application-settings.ts';
+import { findOtherKeys, type OtherKey } from './find-other-keys.ts';
+import { readCatalog } from './list-releases.ts';
+import { refuseLongReason } from './listed-release.ts';
+
+export interface SettingsRequest {
+  readonly application: string;
+  readonly stated: StatedSettings;
+  /** For the history. */
+  readonly reason: string | null;
+}
+
+export interface ChangedSettings extends Committed {
+  readonly settingsBefore: ApplicationSettings;
+  readonly settings: ApplicationSettings;
+  /** Signatures of offered releases that clients with the new key refuse; empty when no key was set. */
+  readonly otherKeys: readonly OtherKey[];
+  /** Versions whose manifest cannot be read, so that their signatures are not known. */
+  readonly unreadable: readonly string[];
+}
+
+/**
+ * Changes the settings of an application in one commit.
+ *
+ * @throws AppError `invalid_name`; `invalid_request` for a text that is no public key; `unknown_application`
+ */
+export async function changeSettings(
+  deps: WriterDeps,
+  request: SettingsRequest,
+): Promise<ChangedSettings> {
+  refuseLongReason(request.reason);
+  const application = parseApplicationName(request.application);
+  // Refused before any request to the store.
+  withStatedSettings({}, request.stated);
+  await readCatalog(deps, application);
+  let before: SettingsJson = {};
+  let after: SettingsJson = {};
+  const committed = await changeCatalog(
+    deps,
+    application,
+    (channels, _revision, _removed, present) => {
+      before = present;
+      after = withStatedSettings(present, request.stated);
+      if (isDeepStrictEqual(before, after)) return undefined;
+      const texts = Object.entries(applicationSettingTexts(applicationSettingsOf(after)));
+      return {
+        change: {
+          ...{ kind: 'settings', version: null, channels: [], reason: request.reason },
+          summary: `set ${texts.map(([name, value]) => `${name} ${value}`).join(', ')}`,
+        },
+        channels,
+        settings: after,
+      };
+    },
+  );
+  const settings = applicationSettingsOf(after);
+  const found = await findOtherKeys(deps, application, committed.after, settings.tauriPubkey);
+  return { ...committed, settingsBefore: applicationSettingsOf(before), settings, ...found };
+}

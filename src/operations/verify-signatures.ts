@@ -1,0 +1,133 @@
+import { createHash, createPublicKey, type KeyObject, verify } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import {
+  type MinisignPublicKey,
+  type MinisignSignature,
+  parseMinisignSignature,
+  statedIn,
+} from '../domain/minisign.ts';
+import { MINISIGN } from '../domain/signature.ts';
+import { AppError } from '../errors.ts';
+import type { HashedArtifact } from './upload-artifacts.ts';
+
+/** What was verified of the Tauri signatures of a publish. */
+export interface SignatureReport {
+  /** The id of the key that made them; null: the application has no key, and nothing was verified. */
+  readonly keyId: string | null;
+  readonly count: number;
+  /** The files whose signature states no version. */
+  readonly withoutVersion: readonly string[];
+}
+
+export const NO_SIGNATURES: SignatureReport = { keyId: null, count: 0, withoutVersion: [] };
+
+/**
+ * Verifies the Tauri signatures of a build as the client does: the key, the file, and the comment that states the
+ * file's name and version. `build-output/tauri-signature.ts` has compared the comment with what is published.
+ *
+ * @param hashed with `blake2b512` of each signed file when there is a key
+ * @param key null: the signatures are only counted
+ * @throws AppError `invalid_artifact` for a signature that the client would refuse
+ */
+export async function verifySignatures(
+  application: string,
+  hashed: readonly HashedArtifact[],
+  key: MinisignPublicKey | null,
+): Promise<SignatureReport> {
+  const withoutVersion: string[] = [];
+  let count = 0;
+  for (const artifact of hashed) {
+    const { path, filename, signatures } = artifact.built;
+    for (const { value } of signatures.filter(({ scheme }) => scheme === MINISIGN)) {
+      const signature = parseMinisignSignature(value);
+      if (signature === undefined) throw refusal(path, 'it is not a minisign signature.');
+      count += 1;
+      if (statedIn(signature, 'version') === undefined) withoutVersion.push(filename);
+      if (key === null) continue;
+      // The client decodes the text as it is.
+      if (value !== value.trim()) {
+        throw refusal(
+          path,
+          'it has white space before or after the signature, which the client refuses. Publish the file as "tauri signer sign" wrote it.',
+        );
+      }
+      const reason = whyInvalid(
+        application,
+        signature,
+        key,
+        await signedBytes(artifact, signature),
+      );
+      if (reason !== undefined) throw refusal(path, reason);
+    }
+  }
+  return { keyId: key?.keyId ?? null, count, withoutVersion };
+}
+
+/** Why the client would refuse a signature; undefined when it is valid. */
+function whyInvalid(
+  application: string,
+  signature: MinisignSignature,
+  key: MinisignPublicKey,
+  signed: Uint8Array,
+): string | undefined {
+  if (signature.keyId !== key.keyId) {
+    return `it is of the key ${signature.keyId}, and ${application} has the key ${key.keyId}. Sign the file with the private key of ${key.keyId}. If the application has a new key, first run slipway apps set --tauri-pubkey KEY.`;
+  }
+  if (!isSignatureOver(signed, signature, key)) {
+    return `it is not a signature of this file: the file was changed after it was signed, or the signature is of another build. Sign the file with "tauri signer sign".`;
+  }
+  if (!hasTrustedComment(signature, key)) {
+    return `its trusted comment was changed after it was signed. Sign the file with "tauri signer sign".`;
+  }
+  return undefined;
+}
+
+/** Whether a signature is of the key over a file. @param signed see {@link signedBytes} */
+export function isSignatureOver(
+  signed: Uint8Array,
+  { signature }: MinisignSignature,
+  key: MinisignPublicKey,
+): boolean {
+  return verify(null, signed, keyObjectOf(key), signature);
+}
+
+/** Whether the trusted comment is of the key as well. Without this, its version could be changed. */
+export function hasTrustedComment(
+  { signature, trustedComment, globalSignature }: MinisignSignature,
+  key: MinisignPublicKey,
+): boolean {
+  const covered = Buffer.concat([signature, Buffer.from(trustedComment)]);
+  return verify(null, covered, keyObjectOf(key), globalSignature);
+}
+
+function keyObjectOf({ bytes }: MinisignPublicKey): KeyObject {
+  const x = Buffer.from(bytes).toString('base64url');
+  return createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x }, format: 'jwk' });
+}
+
+/** A signature over the file itself needs the whole file in memory. Signers have signed a hash for years. */
+const LEGACY_BYTES_MAX = 256 * 1024 * 1024;
+
+/** What Ed25519 signed: the hash of the file, or for a legacy signature the file. */
+async function signedBytes(
+  { built: { path }, main }: HashedArtifact,
+  { algorithm }: MinisignSignature,
+): Promise<Uint8Array> {
+  if (algorithm === 'ED') return Buffer.from(main.blake2b512 ?? '', 'hex');
+  if (main.size > LEGACY_BYTES_MAX) {
+    throw refusal(
+      path,
+      'it is of an old kind, which can be verified only for files of up to 256 MiB. Sign the file with a newer "tauri signer sign".',
+    );
+  }
+  const bytes = await readFile(path);
+  if (createHash('sha256').update(bytes).digest('hex') === main.sha256) return bytes;
+  throw new AppError(
+    'invalid_artifact',
+    `${path} changed while it was read. Publish once the build has finished.`,
+  );
+}
+
+function refusal(path: string, reason: string): AppError {
+  return new AppError('invalid_artifact', `${path}.sig: ${reason}`);
+}
