@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createHash, type Hash } from 'node:crypto';
 import type { Artifact } from '../domain/release.ts';
 import { AppError, isAppError } from '../errors.ts';
 import { createFileSource } from '../object-store/file-source.ts';
@@ -99,13 +99,20 @@ async function isIntact(deps: ReaderDeps, key: string, sha256: string): Promise<
 /**
  * The SHA-256 of a stored object's bytes, in hex, read in bounded memory.
  *
+ * @param others further hashes that get the same bytes
  * @throws AppError `artifact_mismatch` when it is missing
  */
-export async function hashObject({ store }: ReaderDeps, key: string): Promise<string> {
+export async function hashObject(
+  { store }: ReaderDeps,
+  key: string,
+  others: readonly Hash[] = [],
+): Promise<string> {
   const object = await store.read(key);
   if (object === undefined) throw new AppError('artifact_mismatch', `${key} is missing.`);
   const hash = createHash('sha256');
-  for await (const chunk of object.stream) hash.update(chunk);
+  for await (const chunk of object.stream) {
+    for (const each of [hash, ...others]) each.update(chunk);
+  }
   return hash.digest('hex');
 }
 

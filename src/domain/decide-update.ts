@@ -1,7 +1,7 @@
 import type { ChannelView } from './channel.ts';
 import { type Choice, chooseArtifact, suits } from './choose-artifact.ts';
 import { installationHash } from './installation-bucket.ts';
-import type { Offer, OfferedArtifact } from './offer.ts';
+import { indexUpTo, type Offer, type OfferedArtifact } from './offer.ts';
 import { nextWhole } from './offers-by-machine.ts';
 import { ALL_CLIENTS, admits, NO_CLIENTS, type Rollout, shareAt } from './rollout.ts';
 import type { MachineQuery, UpdateQuery } from './update-query.ts';
@@ -119,6 +119,27 @@ export function takesOf(query: MachineQuery): (artifact: OfferedArtifact) => boo
   // When the architecture is unknown, a download button gives the build for the usual one.
   if (query.arch === null && query.purpose === 'download') return () => false;
   return (artifact) => suits(artifact, query);
+}
+
+/**
+ * The artifact that the client would get if this offer were the newest that it may have; undefined when a rule keeps
+ * the offer from the client.
+ *
+ * @param now as for {@link decideUpdate}
+ */
+export function artifactFrom(
+  offer: Offer,
+  query: UpdateQuery,
+  channel: ChannelView,
+  now: number,
+): OfferedArtifact | undefined {
+  const machine = channel.offersFor(query.platform, query.arch);
+  const index = indexUpTo(machine.offers, offer.version);
+  if (machine.offers[index] !== offer || nextWhole(machine, index - 1, takesOf(query)) !== index)
+    return undefined;
+  const choice = chooseArtifact(offer.artifacts, query);
+  const judgement = judgeOffer(offer, query, choice, reachedBy(query, channel, now));
+  return typeof judgement === 'string' ? undefined : judgement;
 }
 
 /** The artifact to offer, or the obstacle. */

@@ -33,6 +33,19 @@ export interface Offer {
   readonly artifacts: readonly OfferedArtifact[];
 }
 
+/** The index of the newest offer that is not newer than a version; the number of offers when there is none. */
+export function indexUpTo(newestFirst: readonly Offer[], version: Version): number {
+  let low = 0;
+  let high = newestFirst.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    const offer = newestFirst[middle];
+    if (offer !== undefined && compareVersions(offer.version, version) > 0) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
 /** For sorting. */
 export function newestFirst(a: Offer, b: Offer): number {
   return compareVersions(b.version, a.version);

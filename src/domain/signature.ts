@@ -3,6 +3,9 @@
 /** A Tauri `.sig` file, as `tauri signer` writes it: base64 of a minisign signature. */
 export const MINISIGN = 'minisign';
 
+/** The hash of a file that a minisign signature is over, unless it is a legacy one. Node's name of it. */
+export const SIGNED_HASH = 'blake2b512';
+
 export const SIGNATURE_SCHEMES = [MINISIGN] as const;
 export type SignatureScheme = (typeof SIGNATURE_SCHEMES)[number];
 

@@ -3,6 +3,7 @@ import { open } from 'node:fs/promises';
 import { Worker } from 'node:worker_threads';
 import type { BuiltFile } from '../build-output/build-output.ts';
 import type { DigestAlgorithm } from '../domain/release.ts';
+import { SIGNED_HASH } from '../domain/signature.ts';
 import { AppError, systemCode } from '../errors.ts';
 
 /** Large enough that hashing takes longer than reading. */
@@ -18,9 +19,7 @@ interface FileDigests {
   readonly blake2b512?: string;
 }
 
-/** BLAKE2b with 512 bits: Tauri's signer signs it. */
-const BLAKE2B = 'blake2b512';
-type Algorithm = DigestAlgorithm | typeof BLAKE2B;
+type Algorithm = DigestAlgorithm | typeof SIGNED_HASH;
 
 /**
  * Hashes a built file, and compares it with the digests that feeds state.
@@ -35,7 +34,7 @@ export async function hashFile(
   isSigned = false,
 ): Promise<FileDigests> {
   const algorithms = new Set<Algorithm>(['sha256', 'sha512']);
-  if (isSigned) algorithms.add(BLAKE2B);
+  if (isSigned) algorithms.add(SIGNED_HASH);
   for (const { algorithm } of file.stated) algorithms.add(algorithm);
   const hashes = new Map<Algorithm, Hash>(
     [...algorithms].map((algorithm): [Algorithm, Hash] => [algorithm, createHash(algorithm)]),
@@ -67,7 +66,7 @@ export async function hashFile(
       `${file.path} is not the file that ${statedIn} describes: its ${algorithm} is ${actual}, and ${hex} is stated. It was changed after the build wrote ${statedIn}. Build again, or publish it without that file.`,
     );
   }
-  const blake2b512 = digests.get(BLAKE2B);
+  const blake2b512 = digests.get(SIGNED_HASH);
   return {
     sha256: digests.get('sha256') ?? '',
     sha512: digests.get('sha512') ?? '',

@@ -1,7 +1,8 @@
 import { chooseArtifact } from '../domain/choose-artifact.ts';
+import type { NamedBuild } from '../domain/common-release.ts';
 import { isForAllClients } from '../domain/decide-update.ts';
 import type { Offer } from '../domain/offer.ts';
-import type { Release } from '../domain/release.ts';
+import type { Artifact, Release } from '../domain/release.ts';
 import type { UpdateQuery } from '../domain/update-query.ts';
 import { compareVersions, inRange } from '../domain/version.ts';
 import { whenKnown } from '../when-known.ts';
@@ -12,6 +13,8 @@ import { notEntitled, type ServiceDeps } from './open-channel.ts';
 export interface ChannelListing extends FoundUpdate {
   /** Active releases that the client can install, newest first. */
   readonly olderReleases: readonly Release[];
+  /** Of a release for several machines: see `listCommonRelease`. Else empty. */
+  readonly builds: readonly NamedBuild<Artifact>[];
 }
 
 /**
@@ -45,6 +48,7 @@ export function listChannel(
       offered,
       isPartial,
       olderReleases,
+      builds: NO_BUILDS,
     });
     if (olderMax === 0) return list(NO_RELEASES);
     return loadOlder(deps, query, olderOffers(deps, found, query).slice(0, olderMax)).then(list);
@@ -52,6 +56,7 @@ export function listChannel(
 }
 
 const NO_RELEASES: readonly Release[] = [];
+const NO_BUILDS: readonly NamedBuild<Artifact>[] = [];
 
 async function loadOlder(
   { catalog }: ServiceDeps,

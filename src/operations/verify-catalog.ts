@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import pLimit from 'p-limit';
 import { hashObject } from '../catalog/artifact-upload.ts';
 import { artifactKey } from '../catalog/keys.ts';
@@ -9,8 +10,17 @@ import {
 } from '../catalog/read.ts';
 import type { OfferJson } from '../catalog/revision-document.ts';
 import type { Revision } from '../catalog/sequences.ts';
+import {
+  type MinisignPublicKey,
+  type MinisignSignature,
+  parseMinisignSignature,
+} from '../domain/minisign.ts';
+import type { Artifact } from '../domain/release.ts';
+import { MINISIGN, SIGNED_HASH } from '../domain/signature.ts';
 import { AppError, isAppError } from '../errors.ts';
+import { type ApplicationSettings, applicationSettingsOf } from './application-settings.ts';
 import { unknownApplication } from './unknown-release.ts';
+import { isValidSignature } from './verify-signatures.ts';
 
 /** Checks stored objects against the catalog. */
 
@@ -28,6 +38,8 @@ export interface VerifyResult {
   readonly manifestsChecked: number;
   readonly filesChecked: number;
   readonly bytesRead: number;
+  /** Tauri signatures that the application's key verified; only when every artifact's bytes were read. */
+  readonly signaturesVerified: number;
   /** Sentences; empty when the application is sound. */
   readonly problems: readonly string[];
 }
@@ -77,7 +89,7 @@ async function verifyApplication(
     );
   }
   const offers = distinctManifests(newest);
-  const files = new Map<string, { readonly size: number; readonly sha256: string }>();
+  const files = new Map<string, StoredFile>();
   let manifestsChecked = 0;
   for (const offer of offers) {
     const manifest = await collect(problems, () =>
@@ -91,14 +103,15 @@ async function verifyApplication(
       }
     }
   }
-  const bytesRead = await verifyFiles(deps, files, deep, problems);
+  const { tauriPubkey } = applicationSettingsOf(newest?.signed.settings ?? {});
+  const checked = await verifyFiles(deps, files, { deep, tauriPubkey }, problems);
   return {
     application,
     revision: newest?.signed.revision ?? 0,
     revisionsChecked: revisions.readCount,
     manifestsChecked,
     filesChecked: files.size,
-    bytesRead,
+    ...checked,
     problems,
   };
 }
@@ -116,37 +129,76 @@ function distinctManifests(revision: Revision | undefined): readonly NamedManife
   return [...offers.values()];
 }
 
+type StoredFile = Pick<Artifact, 'size' | 'sha256'> & Partial<Pick<Artifact, 'signatures'>>;
+type Depth = Pick<VerifyRequest, 'deep'> & ApplicationSettings;
+type Checked = Pick<VerifyResult, 'bytesRead' | 'signaturesVerified'>;
+
 async function verifyFiles(
   deps: VerifyDeps,
-  files: ReadonlyMap<string, { readonly size: number; readonly sha256: string }>,
-  deep: boolean,
+  files: ReadonlyMap<string, StoredFile>,
+  depth: Depth,
   problems: string[],
-): Promise<number> {
+): Promise<Checked> {
   const limit = pLimit(REQUESTS_MAX);
   let done = 0;
   let bytesRead = 0;
+  let signaturesVerified = 0;
   await Promise.all(
     [...files].map(([key, file]) =>
       limit(async () => {
-        await collect(problems, async () => {
-          const info = await deps.store.head(key);
-          if (info === undefined) throw mismatch(`${key} is missing.`);
-          if (info.size !== file.size) {
-            throw mismatch(`${key} has ${info.size} bytes, and its manifest states ${file.size}.`);
-          }
-          if (!deep) return;
-          const sha256 = await hashObject(deps, key);
-          bytesRead += info.size;
-          if (sha256 !== file.sha256)
-            throw mismatch(
-              `${key} has other bytes than its manifest states: its sha256 is ${sha256}.`,
-            );
-        });
+        const checked = await collect(problems, () => verifyFile(deps, key, file, depth));
+        bytesRead += checked?.bytesRead ?? 0;
+        signaturesVerified += checked?.signaturesVerified ?? 0;
         deps.onProgress(++done, files.size, 'files');
       }),
     ),
   );
-  return bytesRead;
+  return { bytesRead, signaturesVerified };
+}
+
+/** @throws AppError `artifact_mismatch` */
+async function verifyFile(
+  deps: VerifyDeps,
+  key: string,
+  file: StoredFile,
+  { deep, tauriPubkey }: Depth,
+): Promise<Checked> {
+  const info = await deps.store.head(key);
+  if (info === undefined) throw mismatch(`${key} is missing.`);
+  if (info.size !== file.size) {
+    throw mismatch(`${key} has ${info.size} bytes, and its manifest states ${file.size}.`);
+  }
+  if (!deep) return { bytesRead: 0, signaturesVerified: 0 };
+  const signatures = tauriPubkey === null ? [] : signaturesOf(file, tauriPubkey);
+  const signed = createHash(SIGNED_HASH);
+  const sha256 = await hashObject(deps, key, signatures.length === 0 ? [] : [signed]);
+  if (sha256 !== file.sha256) {
+    throw mismatch(`${key} has other bytes than its manifest states: its sha256 is ${sha256}.`);
+  }
+  if (tauriPubkey !== null) {
+    const digest = signed.digest();
+    if (!signatures.every((each) => isValidSignature(digest, each, tauriPubkey))) {
+      throw mismatch(
+        `${key} has a Tauri signature that the key ${tauriPubkey.keyId} does not verify. Clients refuse the file: publish a new version.`,
+      );
+    }
+  }
+  return { bytesRead: info.size, signaturesVerified: signatures.length };
+}
+
+/** The signatures of a file that the key can verify: not those of another key, from before it was replaced. */
+function signaturesOf(
+  { signatures = [] }: StoredFile,
+  key: MinisignPublicKey,
+): readonly MinisignSignature[] {
+  return (
+    signatures
+      .filter(({ scheme }) => scheme === MINISIGN)
+      .map(({ value }) => parseMinisignSignature(value))
+      .filter((signature) => signature !== undefined)
+      // A legacy signature is not over a hash: it would need the whole file in memory.
+      .filter(({ algorithm, keyId }) => algorithm === 'ED' && keyId === key.keyId)
+  );
 }
 
 function mismatch(message: string): AppError {

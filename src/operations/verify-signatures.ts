@@ -37,30 +37,38 @@ export async function verifySignatures(
   const withoutVersion: string[] = [];
   let count = 0;
   for (const artifact of hashed) {
-    const { path, filename, signatures } = artifact.built;
+    const { filename, signatures } = artifact.built;
     for (const { value } of signatures.filter(({ scheme }) => scheme === MINISIGN)) {
       const signature = parseMinisignSignature(value);
-      if (signature === undefined) throw refusal(path, 'it is not a minisign signature.');
-      count += 1;
-      if (statedIn(signature, 'version') === undefined) withoutVersion.push(filename);
-      if (key === null) continue;
-      // The client decodes the text as it is.
-      if (value !== value.trim()) {
-        throw refusal(
-          path,
-          'it has white space before or after the signature, which the client refuses. Publish the file as "tauri signer sign" wrote it.',
-        );
+      if (key !== null) await verifySignature(application, artifact, value, signature, key);
+      if (signature !== undefined && statedIn(signature, 'version') === undefined) {
+        withoutVersion.push(filename);
       }
-      const reason = whyInvalid(
-        application,
-        signature,
-        key,
-        await signedBytes(artifact, signature),
-      );
-      if (reason !== undefined) throw refusal(path, reason);
+      count += 1;
     }
   }
   return { keyId: key?.keyId ?? null, count, withoutVersion };
+}
+
+/** @throws AppError `invalid_artifact` */
+async function verifySignature(
+  application: string,
+  artifact: HashedArtifact,
+  text: string,
+  signature: MinisignSignature | undefined,
+  key: MinisignPublicKey,
+): Promise<void> {
+  const { path } = artifact.built;
+  // The client decodes the text as it is.
+  if (signature === undefined || text !== text.trim()) {
+    throw refusal(
+      path,
+      'it is not a signature as the client reads it: base64 without white space before or after it. Publish the file as "tauri signer sign" wrote it.',
+    );
+  }
+  const signed = await signedBytes(artifact, signature);
+  const reason = whyInvalid(application, signature, key, signed);
+  if (reason !== undefined) throw refusal(path, reason);
 }
 
 /** Why the client would refuse a signature; undefined when it is valid. */
@@ -82,8 +90,16 @@ function whyInvalid(
   return undefined;
 }
 
-/** Whether a signature is of the key over a file. @param signed see {@link signedBytes} */
-export function isSignatureOver(
+/** Whether a signature and its trusted comment are of the key. @param signed see {@link signedBytes} */
+export function isValidSignature(
+  signed: Uint8Array,
+  signature: MinisignSignature,
+  key: MinisignPublicKey,
+): boolean {
+  return isSignatureOver(signed, signature, key) && hasTrustedComment(signature, key);
+}
+
+function isSignatureOver(
   signed: Uint8Array,
   { signature }: MinisignSignature,
   key: MinisignPublicKey,
@@ -91,8 +107,8 @@ export function isSignatureOver(
   return verify(null, signed, keyObjectOf(key), signature);
 }
 
-/** Whether the trusted comment is of the key as well. Without this, its version could be changed. */
-export function hasTrustedComment(
+/** Whether the trusted comment is of the key as well. Without this check, its version could be changed. */
+function hasTrustedComment(
   { signature, trustedComment, globalSignature }: MinisignSignature,
   key: MinisignPublicKey,
 ): boolean {

@@ -1,3 +1,4 @@
+import type { NamedBuild, NamedMachine } from '../domain/common-release.ts';
 import type { Reason } from '../domain/decide-update.ts';
 import type { Format, Platform } from '../domain/platform.ts';
 import type { Artifact, Release } from '../domain/release.ts';
@@ -87,6 +88,11 @@ export interface Question {
    * document is rendered once per key.
    */
   readonly document: string;
+  /**
+   * The machines that the document is for, when it is one for several: it states one release, which each of them gets.
+   * Then the platform, architecture and formats of `query` mean nothing.
+   */
+  readonly machines?: readonly NamedMachine[];
   /** True when `document` contains text of this client only, such as its id: then no cache may store the answer. */
   readonly isPersonal?: boolean;
 }
@@ -105,7 +111,10 @@ interface DocumentInput extends Pick<UpdateQuery, 'platform' | 'arch' | 'formats
 
 export interface PollOffer extends DocumentInput {
   readonly release: Release;
+  /** For a document for several machines: what the first of them gets. */
   readonly artifact: Artifact;
+  /** What each of `Question.machines` gets, in their order, without those that get nothing; absent without machines. */
+  readonly builds?: readonly NamedBuild<Artifact>[];
 }
 
 /** The releases that a feed lists beside an offer. */

@@ -1,4 +1,6 @@
-import { type Format, parseArch, parsePlatform } from '../domain/platform.ts';
+import type { NamedMachine } from '../domain/common-release.ts';
+import { type Arch, type Format, parseArch, parsePlatform } from '../domain/platform.ts';
+import type { Artifact } from '../domain/release.ts';
 import { MINISIGN } from '../domain/signature.ts';
 import type { UpdateQuery } from '../domain/update-query.ts';
 import { parseClientVersion } from '../domain/version.ts';
@@ -14,17 +16,32 @@ import {
 } from './protocol.ts';
 
 /**
- * Tauri 2's updater, dynamic server.
+ * Tauri 2's updater.
  *
- * `GET {base}/{target}/{arch}/{current_version}[/{bundle_type}]`: 204 for "no update", else the JSON below. A
- * client that does not know its bundle type sends `unknown`; a client that does not know the variable sends
- * it unreplaced. The signature is the build's own `.sig` file, served verbatim. A build without a signature
- * is never offered, because the client would refuse it.
+ * The client sends GET to the addresses in its configuration, one after the other, until one answers with a 2xx. 204
+ * means "no update" and ends the check. Any other status than 2xx leads to the next address; after the last one, the
+ * client reports an error. It follows redirects, and accepts two kinds of JSON:
+ *
+ * - **For one client**, from `{base}/{target}/{arch}/{current_version}[/{bundle_type}]`: `url` and `signature` at the
+ *   top. The client replaces the variables. A build that does not know its bundle type sends `unknown`; a client that
+ *   does not know the variable sends it unreplaced. An application may set a target of its own, which replaces
+ *   `{target}` alone: it is an operating system with an architecture, such as `darwin-universal`, and may end with a
+ *   bundle type.
+ * - **For all clients**, from `{base}/latest.json`: `platforms`, by `os-arch-installer` and `os-arch`. The client looks
+ *   for the first name, then for the second; with a target of its own, only for that. It looks before it compares the
+ *   versions, so that a document without its name is an error even when nothing is newer. That is why every machine
+ *   that the channel serves has its name in the document, see `findCommonRelease`, and why the answer without such a
+ *   release is 204. The client does not state its version, unless its address ends with
+ *   `?current_version={{current_version}}`: it is offered no release with `requires`.
+ *
+ * The signature is the build's own `.sig` file, served verbatim and never with another file or version: newer clients
+ * compare the version with the signed one. A build without a signature is never offered, because the client would
+ * refuse it.
  */
 export const tauri: PollProtocol = {
   shape: 'poll',
   name: 'tauri',
-  title: 'Tauri 2 updater (dynamic server)',
+  title: 'Tauri 2 updater (dynamic server and latest.json)',
   takesPost: false,
   varyHeaders: [],
   formatsFor: (platform) => FORMATS_BY_PLATFORM[platform],
@@ -45,6 +62,13 @@ const FORMATS_BY_PLATFORM: Readonly<Record<UpdateQuery['platform'], readonly For
   linux: ['appimage'],
 };
 
+/** All formats that the client can install, with any bundle type. */
+const INSTALLABLE: typeof FORMATS_BY_PLATFORM = {
+  windows: ['nsis', 'msi'],
+  macos: ['tar.gz'],
+  linux: ['appimage', 'deb', 'rpm'],
+};
+
 /** Formats by Tauri's names of its bundle types. */
 const FORMATS_BY_BUNDLE: Readonly<Record<string, Format>> = {
   app: 'tar.gz',
@@ -56,29 +80,107 @@ const FORMATS_BY_BUNDLE: Readonly<Record<string, Format>> = {
 };
 const NOT_STATED = new Set(['', 'unknown', '{{bundle_type}}']);
 
+/** Architectures that the client knows, and no build can be published for. */
+const WITHOUT_BUILDS = new Set(['riscv64']);
+
 function parseRequest(request: ProtocolRequest): Question | undefined {
   const [target, arch, current, bundle, ...rest] = request.path;
+  if (target === LATEST && arch === undefined) return parseLatest(request);
   if (target === undefined || arch === undefined || current === undefined || rest.length > 0) {
     return undefined;
   }
-  const platform = parsePlatform(target, '/target');
-  const bundleType = bundle ?? request.query.bundle_type ?? '';
+  const own = parseTargetWord(target);
+  const bundleType = own.bundle ?? bundle ?? request.query.bundle_type ?? '';
+  const formats = NOT_STATED.has(bundleType.toLowerCase())
+    ? FORMATS_BY_PLATFORM[own.platform]
+    : [parseBundle(bundleType)];
+  const isWithoutBuilds = own.arch === undefined && WITHOUT_BUILDS.has(arch);
   return {
     document: '',
     query: {
-      application: request.application,
-      channel: request.channel,
-      currentVersion: parseClientVersion(current),
-      platform,
-      arch: parseArch(arch),
-      formats: NOT_STATED.has(bundleType.toLowerCase())
-        ? FORMATS_BY_PLATFORM[platform]
-        : [parseBundle(bundleType)],
-      osGate: tauri.osGate,
-      ...commonFields(request),
-      purpose: 'update',
-      signatureScheme: tauri.signatureScheme,
+      ...commonQuery(request, parseClientVersion(current)),
+      platform: own.platform,
+      ...(isWithoutBuilds
+        ? { arch: null, formats: [] }
+        : { arch: own.arch ?? parseArch(arch), formats }),
     },
+  };
+}
+
+const LATEST = 'latest.json';
+
+function parseLatest(request: ProtocolRequest): Question {
+  const current = request.query.current_version ?? '';
+  return {
+    document: LATEST,
+    machines: MACHINES,
+    query: {
+      ...commonQuery(request, current === '' ? null : parseClientVersion(current)),
+      ...{ platform: 'windows', arch: null, formats: null },
+    },
+  };
+}
+
+function commonQuery(
+  request: ProtocolRequest,
+  currentVersion: UpdateQuery['currentVersion'],
+): Omit<UpdateQuery, 'platform' | 'arch' | 'formats'> {
+  return {
+    application: request.application,
+    channel: request.channel,
+    currentVersion,
+    osGate: tauri.osGate,
+    ...commonFields(request),
+    purpose: 'update',
+    signatureScheme: tauri.signatureScheme,
+  };
+}
+
+/** The words that the client has for operating systems and architectures. */
+const SYSTEMS: Readonly<Record<string, UpdateQuery['platform']>> = {
+  windows: 'windows',
+  darwin: 'macos',
+  linux: 'linux',
+};
+const ARCHES: Readonly<Record<string, Arch>> = {
+  x86_64: 'x64',
+  aarch64: 'arm64',
+  i686: 'ia32',
+  armv7: 'armv7',
+  universal: 'universal',
+};
+
+/** Every name that a client can look for in `latest.json`. */
+const MACHINES: readonly NamedMachine[] = Object.entries(SYSTEMS).flatMap(([system, platform]) =>
+  Object.entries(ARCHES).flatMap(([word, arch]) => [
+    { name: `${system}-${word}`, platform, arch, formats: FORMATS_BY_PLATFORM[platform] },
+    ...Object.entries(FORMATS_BY_BUNDLE)
+      .filter(([, format]) => INSTALLABLE[platform].includes(format))
+      .map(([bundle, format]) => ({
+        ...{ name: `${system}-${word}-${bundle}`, platform, arch, formats: [format] },
+      })),
+  ]),
+);
+
+interface TargetWord {
+  readonly platform: UpdateQuery['platform'];
+  readonly arch: Arch | undefined;
+  readonly bundle: string | undefined;
+}
+
+/**
+ * `darwin`, or a target that the application has set: `darwin-universal`, `windows-x86_64`, `linux-x86_64-deb`. What it
+ * states goes before the other variables, because the application chose it.
+ *
+ * @throws AppError `unknown_platform`, `unknown_arch`, `unknown_format`: the client tries its next address
+ */
+function parseTargetWord(word: string): TargetWord {
+  const [system = '', arch, ...bundle] = word.split('-');
+  const platform = parsePlatform(system, '/target');
+  return {
+    platform,
+    arch: arch === undefined ? undefined : parseArch(arch, '/target'),
+    bundle: bundle.length === 0 ? undefined : bundle.join('-'),
   };
 }
 
@@ -92,8 +194,18 @@ function parseBundle(word: string): Format {
   throw new AppError('unknown_format', detail, { issues: [{ pointer: '/bundle_type', detail }] });
 }
 
-function renderOffer({ release, artifact, fileUrl }: PollOffer): ProtocolResponse {
-  const signature = artifact.signatures.find(({ scheme }) => scheme === MINISIGN);
+function renderOffer({
+  release,
+  artifact,
+  builds,
+  document,
+  fileUrl,
+}: PollOffer): ProtocolResponse {
+  const describe = (file: Artifact) => ({
+    url: fileUrl(release.version, file.filename),
+    signature: file.signatures.find(({ scheme }) => scheme === MINISIGN)?.value ?? '',
+  });
+  const platforms = builds?.map(({ name, artifact: file }) => [name, describe(file)] as const);
   return {
     status: 200,
     headers: { 'content-type': 'application/json; charset=utf-8' },
@@ -101,8 +213,9 @@ function renderOffer({ release, artifact, fileUrl }: PollOffer): ProtocolRespons
       version: release.version,
       notes: release.notes.und ?? '',
       pub_date: release.releasedAt,
-      url: fileUrl(release.version, artifact.filename),
-      signature: signature?.value ?? '',
+      ...(document === LATEST
+        ? { platforms: Object.fromEntries(platforms ?? []) }
+        : describe(artifact)),
     }),
   };
 }

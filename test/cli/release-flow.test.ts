@@ -67,6 +67,7 @@ describe('the command line, from publish to retire', () => {
       draft: null,
       left_behind: [],
       warnings: [],
+      signatures: { verified: 0, unverified: 0, tauri_key_id: null, without_version: [] },
       created_channel: false,
       difference: {
         changes: [

@@ -9,6 +9,7 @@ import { createTestService, type TestService } from '../support/service.ts';
 const FEED = '/feeds/desktop/stable';
 const YAML = `${FEED}/electron/latest.yml`;
 const TAURI = `${FEED}/tauri/windows/x86_64/1.0.0`;
+const LATEST = `${FEED}/tauri/latest.json`;
 
 let service: TestService;
 
@@ -63,6 +64,7 @@ describe('the same address', () => {
 describe.each([
   ['electron', YAML, 'text/yaml; charset=utf-8', 'x-current-version'],
   ['tauri', TAURI, 'application/json; charset=utf-8', undefined],
+  ['tauri, latest.json', LATEST, 'application/json; charset=utf-8', undefined],
 ])('%s: a document', (_name, url, type, vary) => {
   it('may be cached for a minute, for each value of the headers that it depends on', async () => {
     const { statusCode, headers } = await ask(url);

@@ -30,6 +30,7 @@ export async function verify(
       manifests_checked: result.manifestsChecked,
       files_checked: result.filesChecked,
       bytes_read: result.bytesRead,
+      signatures_verified: result.signaturesVerified,
       problems: result.problems,
     }));
     printJson(terminal, { sound: isSound, list_problems: listProblems, applications });
@@ -56,10 +57,14 @@ export async function verify(
 
 function checkedOf(result: VerifyResult): string {
   const { revisionsChecked, manifestsChecked, filesChecked, bytesRead, problems } = result;
+  const { signaturesVerified } = result;
   const checked = [
     counted(revisionsChecked, 'revision'),
     `${counted(manifestsChecked, 'manifest')} and ${counted(filesChecked, 'file')} checked`,
     ...(bytesRead > 0 ? [`${formatBytes(bytesRead)} read`] : []),
+    ...(signaturesVerified > 0
+      ? [`${counted(signaturesVerified, 'Tauri signature')} verified`]
+      : []),
   ];
   const verdict = problems.length === 0 ? 'sound' : counted(problems.length, 'problem');
   return `${checked.join(', ')}: ${verdict}`;

@@ -1,3 +1,4 @@
+import { identityName } from '../../domain/release.ts';
 import type { ChannelListing } from '../../operations/list-channel.ts';
 import {
   filePath,
@@ -99,7 +100,8 @@ export function createFeedAnswers(publicUrl: () => string): FeedAnswers {
       if (offered === undefined || isPersonal) return render();
       const source = { view: channel, artifact: offered.artifact };
       const older = olderReleases.map(({ version }) => ` ${version}`).join('');
-      const whole = `${name}${found.isPartial ? ' partial' : ''}${older}`;
+      const built = found.builds.map((build) => ` ${build.name}=${identityName(build.artifact)}`);
+      const whole = `${name}${found.isPartial ? ' partial' : ''}${older}${built.join('')}`;
       const known = answers.get(source, whole);
       if (known !== undefined) return known;
       const answer = render();
@@ -112,7 +114,7 @@ function respond(
   base: string,
   protocol: Protocol,
   question: Question,
-  { channel, offered, olderReleases, isRestricted, decision }: ChannelListing,
+  { channel, offered, olderReleases, builds, isRestricted, decision }: ChannelListing,
 ): ProtocolResponse | undefined {
   const { platform, arch, formats, application } = question.query;
   const { document } = question;
@@ -125,6 +127,6 @@ function respond(
   if (offered === undefined) return protocol.renderNoUpdate(question, decision.reason, input);
   const { release, artifact } = offered;
   return protocol.shape === 'feed'
-    ? protocol.renderListing({ ...input, release, artifact })
-    : protocol.renderOffer({ ...input, release, artifact });
+    ? protocol.renderListing({ ...input, release, artifact, builds })
+    : protocol.renderOffer({ ...input, release, artifact, builds });
 }

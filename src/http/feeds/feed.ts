@@ -6,6 +6,7 @@ import { DEFAULT_CHANNEL } from '../../domain/channel.ts';
 import type { UpdateQuery } from '../../domain/update-query.ts';
 import { AppError, isAppError } from '../../errors.ts';
 import { type ChannelListing, listChannel } from '../../operations/list-channel.ts';
+import { listCommonRelease } from '../../operations/list-common-release.ts';
 import type { Protocol, ProtocolRequest } from '../../protocols/protocol.ts';
 import { PROTOCOLS } from '../../protocols/registry.ts';
 import { whenKnown } from '../../when-known.ts';
@@ -237,6 +238,7 @@ function answerDocument(
   request: FastifyRequest,
   reply: FastifyReply,
 ): void | Promise<void> {
+  const { machines } = document.question;
   const query = withInstallation(document.question.query, request.headers);
   const olderMax = protocol.shape === 'feed' ? protocol.olderReleasesMax : 0;
   const send = (found: ChannelListing): void => {
@@ -247,13 +249,19 @@ function answerDocument(
         `${query.channel} of ${query.application} has no release for this client.`,
       );
     }
-    if (request.method !== 'HEAD') {
+    // A document for several machines does not tell which platform the client has.
+    if (request.method !== 'HEAD' && machines === undefined) {
       countCheck(deps.usage, query, { channel: found.channel.name, offered: found.offered });
     }
     sendShared(request, reply, answer);
   };
   return whenKnown(tierOfRequest(deps, request), (tier) =>
-    whenKnown(listChannel(deps, query, olderMax, tier), send),
+    whenKnown(
+      machines === undefined
+        ? listChannel(deps, query, olderMax, tier)
+        : listCommonRelease(deps, query, machines, tier),
+      send,
+    ),
   );
 }
 

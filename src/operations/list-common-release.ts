@@ -1,0 +1,63 @@
+import { findCommonRelease, type NamedBuild, type NamedMachine } from '../domain/common-release.ts';
+import type { Decision } from '../domain/decide-update.ts';
+import type { OfferedArtifact } from '../domain/offer.ts';
+import { type Artifact, findArtifact, identityName, type Release } from '../domain/release.ts';
+import type { UpdateQuery } from '../domain/update-query.ts';
+import { AppError } from '../errors.ts';
+import { whenKnown } from '../when-known.ts';
+import type { ChannelListing } from './list-channel.ts';
+import { notEntitled, type ServiceDeps, seeChannel } from './open-channel.ts';
+
+/**
+ * Lists a channel for a document that states one release for several machines.
+ *
+ * Synchronous like `findUpdate`. A release that does not match its digest is not offered: the decision is made again
+ * without it.
+ *
+ * @param query the client, except for its machine
+ * @param tier of the requesting account; null when the client is not signed in
+ * @throws AppError `not_entitled`, and those of `findUpdate`
+ */
+export function listCommonRelease(
+  deps: ServiceDeps,
+  query: UpdateQuery,
+  machines: readonly NamedMachine[],
+  tier: string | null,
+): ChannelListing | Promise<ChannelListing> {
+  const application = deps.catalog.application(query.application);
+  const { channel, isRestricted, revision } = seeChannel(deps, application, query.channel, tier);
+  if (!channel.isOpen) throw notEntitled(query.application, channel.name);
+  const now = deps.clock.now();
+  const common = findCommonRelease(query, machines, channel, now);
+  const [first] = common?.builds ?? [];
+  const { isPartial } = channel.rolloutStage(now);
+  const seen = { channel, isRestricted, revision, isPartial, olderReleases: [] };
+  if (common === undefined || first === undefined) {
+    const decision: Decision = { reason: 'no_release', path: [] };
+    return { ...seen, decision, offered: undefined, builds: [] };
+  }
+  const { offer } = common;
+  return whenKnown(application.release(offer), (release) => {
+    if (release === undefined) return listCommonRelease(deps, query, machines, tier);
+    const builds = common.builds.map((build) => storedBuild(release, build));
+    const { artifact } = storedBuild(release, first);
+    const decision: Decision = {
+      ...{ reason: 'offer', offer, artifact: first.artifact, mandatory: false, path: [] },
+    };
+    const offered = { release, artifact, mandatory: false, isDowngrade: false };
+    return { ...seen, decision, offered, builds };
+  });
+}
+
+function storedBuild(
+  release: Release,
+  { name, artifact: chosen }: NamedBuild<OfferedArtifact>,
+): NamedBuild<Artifact> {
+  const artifact = findArtifact(release, chosen);
+  if (artifact !== undefined) return { name, artifact };
+  // An offer names the digest of its manifest and copies the artifacts from it, so the two cannot differ.
+  throw new AppError(
+    'document_corrupt',
+    `The manifest of ${release.version} has no ${identityName(chosen)}.`,
+  );
+}
