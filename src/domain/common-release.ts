@@ -4,6 +4,7 @@ import { createNatives, type Natives } from './native-builds.ts';
 import { indexUpTo, type Offer, type OfferedArtifact } from './offer.ts';
 import { PLATFORMS, type Platform } from './platform.ts';
 import type { UpdateQuery } from './update-query.ts';
+import { compareVersions } from './version.ts';
 
 /** One release for several machines: for a document that states one version, and that every client downloads. */
 
@@ -28,13 +29,13 @@ export interface CommonRelease {
  * The newest release that every machine gets which the channel serves; undefined when there is none, or none newer than
  * the client's version.
  *
- * The channel serves a machine when this or an older active release has a native build that the client can install.
- * Such a machine holds a release back when it cannot have it. Otherwise the document would lack the machine, and its
- * clients would report an error or install another kind of package. A release that ends the native builds of a target
- * (`--end-native`) frees the document of it. So does retiring the releases with the builds that are not made any more.
+ * The channel serves a machine when the client would be offered some release on it. Such a machine holds a release back
+ * that it cannot have. Otherwise the document would lack the machine, and its clients would report an error or install
+ * another kind of package. Two things free the document of a machine that gets no builds any more: a release that ends
+ * the native builds of its target (`--end-native`), and retiring the releases that have a build for it.
  *
- * A machine that the channel does not serve holds nothing back. It gets the release when it can, for example by
- * emulation.
+ * A machine that the channel does not serve holds nothing back. Neither does `universal`, which is a kind of build and
+ * not a processor. They get the release when they can.
  *
  * @param query the client, except for its machine
  * @param now by the store's clock; milliseconds since the epoch
@@ -45,24 +46,18 @@ export function findCommonRelease(
   channel: ChannelView,
   now: number,
 ): CommonRelease | undefined {
-  const clients = machines
-    .map(({ name, platform, arch, formats }) => ({
-      name,
-      query: { ...query, platform, arch, formats },
-    }))
-    .filter((client) => hasBuilds(client.query, channel));
+  const clients = machines.flatMap((machine) => findServed(query, machine, channel, now));
   const nativesOf = nativesIn(channel);
   for (let index = 0; index < channel.offers.length; ) {
     const offer = channel.offers[index];
     if (offer === undefined || !isNewer(offer, query)) return undefined;
-    const natives = nativesOf[index];
     const builds: NamedBuild<OfferedArtifact>[] = [];
-    let refused: UpdateQuery | undefined;
+    let refused: Served | undefined;
     for (const client of clients) {
-      const artifact = artifactFrom(offer, client.query, channel, now);
+      const artifact = buildFor(client, offer, channel, now);
       if (artifact !== undefined) builds.push({ name: client.name, artifact });
-      else if (isServed(client.query, natives)) {
-        refused = client.query;
+      else if (holdsBack(client, offer, nativesOf[index])) {
+        refused = client;
         break;
       }
     }
@@ -72,27 +67,66 @@ export function findCommonRelease(
   return undefined;
 }
 
-function hasBuilds({ platform, arch }: UpdateQuery, channel: ChannelView): boolean {
-  return channel.offersFor(platform, arch).offers.length > 0;
+/** A machine that the channel serves. */
+interface Served {
+  readonly name: string;
+  readonly query: UpdateQuery;
+  /** The newest release for it, with its build there. */
+  readonly newest: Offer;
+  readonly artifact: OfferedArtifact;
 }
 
-/** Whether a release up to now has a native build that the client can install. */
-function isServed(
-  query: UpdateQuery,
+function findServed(
+  client: UpdateQuery,
+  { name, platform, arch, formats }: NamedMachine,
+  channel: ChannelView,
+  now: number,
+): readonly Served[] {
+  const machine = channel.offersFor(platform, arch);
+  if (formats?.some((format) => machine.formats.has(format)) === false) return [];
+  const query = { ...client, platform, arch, formats };
+  for (const newest of machine.offers) {
+    const artifact = artifactFrom(newest, query, channel, now);
+    if (artifact !== undefined) return [{ name, query, newest, artifact }];
+  }
+  return [];
+}
+
+function buildFor(
+  { query, newest, artifact }: Served,
+  offer: Offer,
+  channel: ChannelView,
+  now: number,
+): OfferedArtifact | undefined {
+  if (newest === offer) return artifact;
+  return isAbove(newest, offer) ? artifactFrom(offer, query, channel, now) : undefined;
+}
+
+/** Whether a machine without a build in a release keeps the document from it. */
+function holdsBack(
+  { query, newest }: Served,
+  offer: Offer,
   natives: ReadonlyMap<Platform, Natives> | undefined,
 ): boolean {
-  const builds = query.arch === null ? undefined : natives?.get(query.platform)?.get(query.arch);
-  return builds?.some(takesOf(query)) === true;
+  const { platform, arch } = query;
+  if (arch === null || arch === 'universal') return false;
+  // Without native builds up to the release, they were ended, or the machine only ran builds by emulation.
+  const builds = natives?.get(platform)?.get(arch);
+  return isAbove(newest, offer) || builds?.some(takesOf(query)) === true;
 }
 
-/** Skips the offers without a build for the machine that refused one: it would refuse them too. */
-function nextIndex(channel: ChannelView, index: number, refused: UpdateQuery | undefined): number {
+function isAbove(a: Offer, b: Offer): boolean {
+  return compareVersions(a.version, b.version) > 0;
+}
+
+/** Skips the offers without any build for the machine that held one back: it holds them back too. */
+function nextIndex(channel: ChannelView, index: number, refused: Served | undefined): number {
   const offer = channel.offers[index];
   if (refused === undefined || offer === undefined) return index + 1;
-  const { offers } = channel.offersFor(refused.platform, refused.arch);
-  const at = indexUpTo(offers, offer.version);
-  const next = offers[at] === offer ? offers[at + 1] : offers[at];
-  return next === undefined ? index + 1 : indexUpTo(channel.offers, next.version);
+  const { platform, arch } = refused.query;
+  const { offers } = channel.offersFor(platform, arch);
+  const next = offers[indexUpTo(offers, offer.version)];
+  return next === undefined || next === offer ? index + 1 : indexUpTo(channel.offers, next.version);
 }
 
 /** Made once for each view: thousands of offers take several milliseconds. */
