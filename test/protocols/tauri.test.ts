@@ -37,6 +37,16 @@ describe('parseRequest', () => {
     ['linux/x86_64/1.0.0/rpm', 'linux', 'x64', ['rpm']],
     ['linux/x86_64/1.0.0/appimage', 'linux', 'x64', ['appimage']],
     ['darwin/aarch64/1.0.0/app', 'macos', 'arm64', ['tar.gz']],
+    // Targets that an application has set; the client replaces the other variables as usual.
+    ['darwin-universal/aarch64/1.0.0', 'macos', 'universal', ['tar.gz']],
+    ['windows-x86_64/x86_64/1.0.0/nsis', 'windows', 'x64', ['nsis']],
+    ['windows-x86_64/aarch64/1.0.0', 'windows', 'x64', ['nsis', 'msi']],
+    ['linux-x86_64-deb/x86_64/1.0.0/unknown', 'linux', 'x64', ['deb']],
+    ['linux-aarch64-rpm/aarch64/1.0.0/deb', 'linux', 'arm64', ['rpm']],
+    ['darwin-aarch64/{{arch}}/1.0.0', 'macos', 'arm64', ['tar.gz']],
+    // The client knows this architecture, and no build can be published for it: no update, not an error.
+    ['linux/riscv64/1.0.0', 'linux', null, []],
+    ['linux/riscv64/1.0.0/deb', 'linux', null, []],
   ])('%s is a machine that installs %s %s %j', (path, platform, arch, formats) => {
     expect(parse(path)).toMatchObject({
       application: 'desktop',
@@ -57,6 +67,40 @@ describe('parseRequest', () => {
     expect(parse('windows/x86_64/1.0.0/nsis', { query }).formats).toEqual(['nsis']);
   });
 
+  it('asks for every machine in latest.json', () => {
+    const question = tauri.parseRequest(request('latest.json'));
+    const names = question?.machines?.map(({ name }) => name) ?? [];
+    expect(question?.query.currentVersion).toBeNull();
+    expect(new Set(names).size).toBe(names.length);
+    expect(names).toEqual(
+      expect.arrayContaining([
+        ...['linux-x86_64', 'linux-x86_64-appimage', 'linux-aarch64-deb', 'linux-armv7-rpm'],
+        ...['windows-x86_64', 'windows-i686-nsis', 'windows-aarch64-msi'],
+        ...['darwin-aarch64', 'darwin-x86_64-app', 'darwin-universal', 'darwin-universal-app'],
+      ]),
+    );
+    for (const name of ['linux-x86_64-msi', 'darwin-aarch64-deb', 'windows-x86_64-app']) {
+      expect(names).not.toContain(name);
+    }
+    // A client that looks for a name in the document gets the same as one that asks with the name in the path.
+    for (const machine of question?.machines ?? []) {
+      const { platform, arch, formats } = parse(`${machine.name}/x86_64/1.0.0`);
+      expect(machine).toMatchObject({ platform, arch, formats });
+    }
+  });
+
+  it('takes what a client states in the query of latest.json', () => {
+    const query = { current_version: '1.2.3', installation_id: 'a', os_version: '12.3' };
+    const stated = { currentVersion: '1.2.3', installationId: 'a', osVersion: '12.3' };
+    expect(parse('latest.json', { query })).toMatchObject(stated);
+    const empty = { query: { current_version: '' } };
+    expect(parse('latest.json', empty).currentVersion).toBeNull();
+    const variable = { query: { current_version: '{{current_version}}' } };
+    expect(() => parse('latest.json', variable)).toThrow(
+      expect.objectContaining({ code: 'invalid_version' }),
+    );
+  });
+
   it('reads the fields that are common to all dialects', () => {
     const query = { os_version: '12.3', installation_id: 'a' };
     const said = { installationId: 'a', osVersion: '12.3' };
@@ -67,7 +111,7 @@ describe('parseRequest', () => {
     expect(parse('linux/x86_64/v1.0.0-rc.1+7').currentVersion).toBe('1.0.0-rc.1+7');
   });
 
-  it.each(['', 'linux', 'linux/x86_64', 'linux/x86_64/1.0.0/deb/more'])(
+  it.each(['', 'linux', 'linux/x86_64', 'linux/x86_64/1.0.0/deb/more', 'latest.json/x'])(
     'has no document %j',
     (path) => expect(tauri.parseRequest(request(path))).toBeUndefined(),
   );
@@ -79,6 +123,11 @@ describe('parseRequest', () => {
     ['linux/x86_64/{{current_version}}', 'invalid_version', '/current_version'],
     ['linux/x86_64/1.0.0/floppy', 'unknown_format', '/bundle_type'],
     ['linux/x86_64/1.0.0/snap', 'unknown_format', '/bundle_type'],
+    ['steamdeck/x86_64/1.0.0', 'unknown_platform', '/target'],
+    ['steamdeck-x86_64/x86_64/1.0.0', 'unknown_platform', '/target'],
+    ['linux-mips/x86_64/1.0.0', 'unknown_arch', '/target'],
+    ['linux-x86_64-snap/x86_64/1.0.0', 'unknown_format', '/bundle_type'],
+    ['linux-x86_64-deb-old/x86_64/1.0.0', 'unknown_format', '/bundle_type'],
   ])('refuses %s: %s', (path, code, pointer) => {
     const issues = [expect.objectContaining({ pointer })];
     expect(() => parse(path)).toThrow(expect.objectContaining({ code, issues }));
@@ -130,6 +179,30 @@ describe('an answer', () => {
       pub_date: '2026-11-21T09:00:00.000Z',
       url: 'https://updates.example/2.0.0/App.AppImage',
       signature: ' the .sig,\nuntouched ',
+    });
+  });
+
+  it('names every machine in latest.json, with its own file and signature', () => {
+    const deb: Artifact = {
+      ...artifact,
+      format: 'deb',
+      filename: 'App.deb',
+      signatures: [{ scheme: 'minisign', keyId: 'AB', value: 'of the deb' }],
+    };
+    const builds = [
+      { name: 'linux-x86_64', artifact },
+      { name: 'linux-x86_64-deb', artifact: deb },
+    ];
+    const { body } = tauri.renderOffer({ ...offer, document: 'latest.json', builds });
+    const url = 'https://updates.example/2.0.0/App.AppImage';
+    expect(JSON.parse(String(body))).toEqual({
+      version: '2.0.0',
+      notes: 'New.',
+      pub_date: '2026-11-21T09:00:00.000Z',
+      platforms: {
+        'linux-x86_64': { url, signature: ' the .sig,\nuntouched ' },
+        'linux-x86_64-deb': { url: url.replace('AppImage', 'deb'), signature: 'of the deb' },
+      },
     });
   });
 

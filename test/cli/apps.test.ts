@@ -1,0 +1,144 @@
+import { readdir, readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { makeMinisignKey, signMinisign } from '../support/minisign-key.ts';
+import { makeTemporaryDirectory } from '../support/release.ts';
+import { json, slipway } from './support.ts';
+
+/** What the command line prints about applications. The tests build on each other. */
+describe('slipway apps', () => {
+  const key = makeMinisignKey(0x1111);
+  const next = makeMinisignKey(0x2222);
+  const SECRET = Buffer.concat([Buffer.from('EdScB2'), Buffer.alloc(152, 7)]).toString('base64');
+  let directory: Awaited<ReturnType<typeof makeTemporaryDirectory>>;
+  const run = (...words: string[]) => slipway(words, { cwd: directory.path });
+  const lines = async (...words: string[]) => {
+    const { code, stdout, stderr } = await run(...words);
+    expect([code, stderr]).toEqual([0, '']);
+    return stdout.trimEnd().split('\n');
+  };
+  const publish = async (version: string, comment: string, signer = key) => {
+    const file = path.join(directory.path, 'App.bin');
+    await writeFile(file, `program ${version}`);
+    await writeFile(`${file}.sig`, signMinisign(signer, `program ${version}`, { comment }));
+    return ['publish', version, `App.bin,os=linux,arch=x64,format=deb,name=App-${version}.deb`];
+  };
+
+  beforeAll(async () => {
+    directory = await makeTemporaryDirectory();
+    await writeFile(path.join(directory.path, 'updater.key.pub'), key.pubkey);
+    await writeFile(path.join(directory.path, 'updater.key'), SECRET);
+  });
+  afterAll(() => directory.remove());
+
+  it('says at a publish that no signature was verified, and what to run', async () => {
+    const words = await publish('1.0.0', 'timestamp:1\tfile:App.bin\tversion:1.0.0');
+    expect(await lines(...words, '--create')).toContain(
+      '1 Tauri signature was not verified, because desktop has no public key. To verify signatures from now on, run slipway apps set --tauri-pubkey KEY.',
+    );
+    expect(await lines('apps')).toEqual([
+      'Applications in ./data:',
+      'APP      CHANNELS  NEWEST  ON      REVISION  TAURI PUBKEY',
+      'desktop  1         1.0.0   stable  1         none',
+    ]);
+  });
+
+  it('sets a key from a file, after a dry run', async () => {
+    const words = ['apps', 'set', '--tauri-pubkey', 'updater.key.pub'];
+    const change = [
+      'Changed the settings of desktop in ./data (catalog revision 2).',
+      'SETTING       BEFORE  NOW',
+      `tauri pubkey  none    ${key.keyId}`,
+      `From now on, publish verifies the signatures of Tauri builds with the key ${key.keyId}.`,
+    ];
+    expect((await lines(...words, '--dry-run')).slice(1)).toEqual(change);
+    expect((await lines('apps'))[2]).toMatch(/ none$/);
+    expect(await lines(...words)).toEqual(change);
+    expect((await lines(...words))[0]).toBe(
+      'Nothing to do: desktop in ./data (catalog revision 2) has these settings.',
+    );
+    expect((await lines('history'))[2]).toMatch(/ settings set tauri pubkey 0{12}1111 /);
+  });
+
+  it('verifies at a publish, and warns of a signature without a version', async () => {
+    const report = await lines(...(await publish('1.1.0', 'timestamp:1\tfile:App.bin')));
+    expect(report).toContain(`Verified 1 Tauri signature with the key ${key.keyId}.`);
+    expect(report.find((line) => line.startsWith('Note:'))).toMatch(
+      /the signatures of App-1\.1\.0\.deb do not state a version, .*CVE-2026-95625.*--app-version 1\.1\.0/,
+    );
+    const refused = await run(...(await publish('1.2.0', 'timestamp:1\tfile:App.bin', next)));
+    expect([refused.code, refused.stdout]).toEqual([3, '']);
+    expect(refused.stderr).toMatch(/App\.bin\.sig: it is of the key 0{12}2222, and desktop has/);
+    const stale = await run(
+      ...(await publish('1.2.0', 'timestamp:1\tfile:App.bin\tversion:1.1.0')),
+    );
+    expect([stale.code, stale.stderr]).toEqual([
+      3,
+      expect.stringMatching(/it signs version 1\.1\.0, not 1\.2\.0/),
+    ]);
+    const again = await publish('1.1.0', 'timestamp:1\tfile:App.bin');
+    expect(json(await run(...again, '--json')).signatures).toEqual({
+      verified: 1,
+      unverified: 0,
+      tauri_key_id: key.keyId,
+      without_version: ['App-1.1.0.deb'],
+    });
+    expect((await lines('verify', '--deep'))[0]).toMatch(/2 Tauri signatures verified: sound\.$/);
+  });
+
+  it('replaces and removes a key', async () => {
+    const replaced = await lines('apps', 'set', '--tauri-pubkey', next.line);
+    expect(replaced.slice(-3)).toEqual([
+      `2 offered releases have signatures of another key. They stay offered, but a client whose pubkey is ${next.keyId} refuses them:`,
+      `  1.1.0: 1 file signed with ${key.keyId}`,
+      `  1.0.0: 1 file signed with ${key.keyId}`,
+    ]);
+    expect(json(await run('apps', '--json')).apps).toEqual([
+      {
+        app: 'desktop',
+        catalog_revision: 4,
+        channels: ['stable'],
+        newest: { version: '1.1.0', channel: 'stable' },
+        settings: { tauri_pubkey: next.pubkey, tauri_key_id: next.keyId },
+      },
+    ]);
+    expect(json(await run('apps', 'set', '--tauri-pubkey', 'none', '--json'))).toMatchObject({
+      ...{ app: 'desktop', changed: true, catalog_revision: 5, other_keys: [] },
+      settings: { tauri_pubkey: null },
+      settings_before: { tauri_key_id: next.keyId },
+    });
+  });
+
+  it.each([
+    ['as a file', 'updater.key'],
+    ['as text', SECRET],
+  ])('refuses a private key, and neither prints nor stores it: %s', async (_how, given) => {
+    const { code, stdout, stderr } = await run('apps', 'set', '--tauri-pubkey', given);
+    expect([code, stdout]).toEqual([2, '']);
+    expect(stderr).toMatch(/^slipway: This is a private key/);
+    expect(stderr).not.toContain(SECRET.slice(8, 40));
+    const data = path.join(directory.path, 'data');
+    for (const entry of await readdir(data, { recursive: true, withFileTypes: true })) {
+      if (!entry.isFile()) continue;
+      const text = await readFile(path.join(entry.parentPath, entry.name), 'utf8');
+      expect(text).not.toContain(SECRET.slice(8, 40));
+    }
+  });
+
+  it.each([
+    [['set'], 2, /^slipway: Say what to change: --tauri-pubkey\./],
+    [['set', '--tauri-pubkey', 'updater.pub'], 2, /This is not a minisign public key/],
+    [
+      ['set', '--tauri-pubkey', '.'],
+      2,
+      /The file that --tauri-pubkey names cannot be read \(EISDIR\)/,
+    ],
+    [['set', '--tauri-pubkey', 'none', '--app', 'dektop'], 3, /No application "dektop".*desktop/],
+    [['list', '--app', 'dektop'], 3, /No application "dektop" in this store/],
+    [['list', 'desktop'], 2, /too many arguments/],
+  ])('refuses %j', async (words, code, message) => {
+    const finished = await run('apps', ...words);
+    expect([finished.code, finished.stdout]).toEqual([code, '']);
+    expect(finished.stderr).toMatch(message);
+  });
+});
