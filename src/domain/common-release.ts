@@ -1,6 +1,6 @@
 import type { ChannelView } from './channel.ts';
 import { artifactFrom, isNewer, takesOf } from './decide-update.ts';
-import { createNatives, type Natives } from './native-builds.ts';
+import { createNatives, mayBeOffered, type Natives } from './native-builds.ts';
 import { indexUpTo, type Offer, type OfferedArtifact } from './offer.ts';
 import { PLATFORMS, type Platform } from './platform.ts';
 import type { UpdateQuery } from './update-query.ts';
@@ -106,7 +106,7 @@ function buildFor(
 function holdsBack(
   { query, newest }: Served,
   offer: Offer,
-  natives: ReadonlyMap<Platform, Natives> | undefined,
+  natives: NativesByPlatform | undefined,
 ): boolean {
   const { platform, arch } = query;
   if (arch === null || arch === 'universal') return false;
@@ -129,18 +129,27 @@ function nextIndex(channel: ChannelView, index: number, refused: Served | undefi
   return next === undefined || next === offer ? index + 1 : indexUpTo(channel.offers, next.version);
 }
 
-/** Made once for each view: thousands of offers take several milliseconds. */
-const known = new WeakMap<ChannelView, readonly ReadonlyMap<Platform, Natives>[]>();
+type NativesByPlatform = ReadonlyMap<Platform, Natives>;
+
+/** Made once for each view. */
+const known = new WeakMap<ChannelView, readonly NativesByPlatform[]>();
 
 /** For each offer: the native builds of this and all older offers, without those that were ended. */
-function nativesIn(channel: ChannelView): readonly ReadonlyMap<Platform, Natives>[] {
+function nativesIn(channel: ChannelView): readonly NativesByPlatform[] {
   const found = known.get(channel);
   if (found !== undefined) return found;
   const natives = createNatives();
+  let present: NativesByPlatform = new Map();
+  let added: Offer['artifacts'] | undefined;
   const all = channel.offers.toReversed().map((offer) => {
+    // Thousands of offers share one list of builds, see `createOfferParser`: it is added once.
+    const isSame = offer.artifacts === added && offer.endsNative.length === 0;
+    if (isSame || !mayBeOffered(offer)) return present;
     natives.end(offer);
     natives.add(offer);
-    return new Map(PLATFORMS.map((platform) => [platform, natives.of(platform)]));
+    added = offer.artifacts;
+    present = new Map(PLATFORMS.map((platform) => [platform, natives.of(platform)]));
+    return present;
   });
   known.set(channel, all.reverse());
   return all;
