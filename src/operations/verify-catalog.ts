@@ -131,29 +131,30 @@ function distinctManifests(revision: Revision | undefined): readonly NamedManife
 
 type StoredFile = Pick<Artifact, 'size' | 'sha256'> & Partial<Pick<Artifact, 'signatures'>>;
 type Depth = Pick<VerifyRequest, 'deep'> & ApplicationSettings;
-type Checked = Pick<VerifyResult, 'bytesRead' | 'signaturesVerified'>;
+/** Counts of what was read, also of files with a problem. */
+interface Counts {
+  bytesRead: number;
+  signaturesVerified: number;
+}
 
 async function verifyFiles(
   deps: VerifyDeps,
   files: ReadonlyMap<string, StoredFile>,
   depth: Depth,
   problems: string[],
-): Promise<Checked> {
+): Promise<Counts> {
   const limit = pLimit(REQUESTS_MAX);
   let done = 0;
-  let bytesRead = 0;
-  let signaturesVerified = 0;
+  const counts: Counts = { bytesRead: 0, signaturesVerified: 0 };
   await Promise.all(
     [...files].map(([key, file]) =>
       limit(async () => {
-        const checked = await collect(problems, () => verifyFile(deps, key, file, depth));
-        bytesRead += checked?.bytesRead ?? 0;
-        signaturesVerified += checked?.signaturesVerified ?? 0;
+        await collect(problems, () => verifyFile(deps, key, file, depth, counts));
         deps.onProgress(++done, files.size, 'files');
       }),
     ),
   );
-  return { bytesRead, signaturesVerified };
+  return counts;
 }
 
 /** @throws AppError `artifact_mismatch` */
@@ -162,16 +163,18 @@ async function verifyFile(
   key: string,
   file: StoredFile,
   { deep, tauriPubkey }: Depth,
-): Promise<Checked> {
+  counts: Counts,
+): Promise<void> {
   const info = await deps.store.head(key);
   if (info === undefined) throw mismatch(`${key} is missing.`);
   if (info.size !== file.size) {
     throw mismatch(`${key} has ${info.size} bytes, and its manifest states ${file.size}.`);
   }
-  if (!deep) return { bytesRead: 0, signaturesVerified: 0 };
+  if (!deep) return;
   const signatures = tauriPubkey === null ? [] : signaturesOf(file, tauriPubkey);
   const signed = createHash(SIGNED_HASH);
   const sha256 = await hashObject(deps, key, signatures.length === 0 ? [] : [signed]);
+  counts.bytesRead += info.size;
   if (sha256 !== file.sha256) {
     throw mismatch(`${key} has other bytes than its manifest states: its sha256 is ${sha256}.`);
   }
@@ -183,7 +186,7 @@ async function verifyFile(
       );
     }
   }
-  return { bytesRead: info.size, signaturesVerified: signatures.length };
+  counts.signaturesVerified += signatures.length;
 }
 
 /** The signatures of a file that the key can verify: not those of another key, from before it was replaced. */
