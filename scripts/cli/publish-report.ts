@@ -10,6 +10,7 @@ import type { PublishResult } from '../../src/operations/publish-release.ts';
 import { isServed, PROTOCOLS } from '../../src/protocols/registry.ts';
 import { droppedSentence } from './channel-report.ts';
 import { draftJson, nextForDraft, waitsFor } from './draft-report.ts';
+import { latestJsonWarnings } from './latest-json-report.ts';
 import { leftBehindSentences } from './left-behind.ts';
 import { alignColumns, formatBytes, formatTime, printWhenLive, staysPaused } from './output.ts';
 import { EVERY_CLIENT, plannedShares, presentShare } from './rollout-report.ts';
@@ -31,7 +32,7 @@ export function reportJson(result: PublishResult, build: BuildOutput): object {
     changed: result.changed,
     newer_version: result.newerVersion,
     left_behind: result.leftBehind.map(({ platform, arch }) => ({ os: platform, arch })),
-    warnings: feedWarnings(result.release),
+    warnings: warningsOf(result),
     signatures: signaturesJson(result),
     dropped: result.dropped,
     created_channel: result.createdChannel && result.changed,
@@ -89,7 +90,7 @@ export function printPublished(terminal: Terminal, result: Printed, build: Build
   for (const sentence of result.held === null ? offerSentences(result) : heldSentences(result)) {
     print(terminal, sentence);
   }
-  for (const warning of feedWarnings(result.release)) print(terminal, warning);
+  for (const warning of warningsOf(result)) print(terminal, warning);
   for (const sentence of signatureSentences(result, result.config.defaultApplication)) {
     print(terminal, sentence);
   }
@@ -174,6 +175,10 @@ function nextOf(version: string, planned: string): string {
     return `To offer it to every client, run slipway rollout ${version} --complete.`;
   if (planned !== 'frozen') return `The plan is: ${planned}.`;
   return `The rollout is frozen. To let its plan go on, run slipway rollout ${version} --unfreeze.`;
+}
+
+function warningsOf(result: PublishResult): readonly string[] {
+  return [...feedWarnings(result.release), ...latestJsonWarnings(result)];
 }
 
 /** Warns of artifacts that no feed can serve to updaters: the publisher would not notice. */

@@ -67,6 +67,26 @@ export function findCommonRelease(
   return undefined;
 }
 
+/**
+ * The names of the machines that hold back a release, see {@link findCommonRelease}. Empty when no machine gets it.
+ *
+ * @param offer one of the channel's offers
+ * @param now as for {@link findCommonRelease}
+ */
+export function findHolding(
+  query: UpdateQuery,
+  machines: readonly NamedMachine[],
+  channel: ChannelView,
+  offer: Offer,
+  now: number,
+): readonly string[] {
+  const clients = machines.flatMap((machine) => findServed(query, machine, channel, now));
+  const lacking = clients.filter((each) => buildFor(each, offer, channel, now) === undefined);
+  if (lacking.length === clients.length) return [];
+  const natives = nativesIn(channel)[indexUpTo(channel.offers, offer.version)];
+  return lacking.filter((each) => holdsBack(each, offer, natives)).map(({ name }) => name);
+}
+
 /** A machine that the channel serves. */
 interface Served {
   readonly name: string;

@@ -42,7 +42,10 @@ export async function changeSettings(
   const application = parseApplicationName(request.application);
   // Refused before any request to the store.
   withStatedSettings({}, request.stated);
-  await readCatalog(deps, application);
+  const { signed } = await readCatalog(deps, application);
+  const planned = applicationSettingsOf(withStatedSettings(signed.settings ?? {}, request.stated));
+  // Before the commit: a store that fails here has changed nothing.
+  const found = await findOtherKeys(deps, application, signed.channels, planned.tauriPubkey);
   let before: SettingsJson = {};
   let after: SettingsJson = {};
   const committed = await changeCatalog(
@@ -63,7 +66,6 @@ export async function changeSettings(
       };
     },
   );
-  const settings = applicationSettingsOf(after);
-  const found = await findOtherKeys(deps, application, committed.after, settings.tauriPubkey);
-  return { ...committed, settingsBefore: applicationSettingsOf(before), settings, ...found };
+  const settingsBefore = applicationSettingsOf(before);
+  return { ...committed, settingsBefore, settings: applicationSettingsOf(after), ...found };
 }

@@ -86,6 +86,30 @@ describe('slipway apps', () => {
     expect((await lines('verify', '--deep'))[0]).toMatch(/2 Tauri signatures verified: sound\.$/);
   });
 
+  it('names the builds without which latest.json does not offer a release', async () => {
+    const builds = (version: string, ...targets: string[]) =>
+      Promise.all(
+        targets.map(async (target) => {
+          const [os, arch, format] = target.split(' ');
+          const name = `Tauri-${version}-${os}-${arch}.${format}`;
+          const file = path.join(directory.path, name);
+          await writeFile(file, name);
+          await writeFile(`${file}.sig`, signMinisign(key, name, { comment: `file:${name}` }));
+          return `${name},os=${os},arch=${arch},format=${format}`;
+        }),
+      );
+    const [setup, image] = ['windows x64 nsis', 'linux x64 appimage'];
+    const tauri = ['--app', 'tauri'];
+    await lines('publish', '1.0.0', ...(await builds('1.0.0', setup, image)), ...tauri, '--create');
+    const half = ['publish', '2.0.0', ...(await builds('2.0.0', setup)), ...tauri];
+    const note =
+      "Note: Tauri's latest.json does not offer 2.0.0 until it has builds for linux-x86_64.";
+    expect(await lines(...half)).toContain(note);
+    expect(json(await run(...half, '--json')).warnings).toEqual([note]);
+    const rest = await lines('publish', '2.0.0', ...(await builds('2.0.0', image)), ...tauri);
+    expect(rest.filter((line) => line.includes('latest.json'))).toEqual([]);
+  });
+
   it('replaces and removes a key', async () => {
     const replaced = await lines('apps', 'set', '--tauri-pubkey', next.line);
     expect(replaced.slice(-3)).toEqual([
@@ -93,7 +117,7 @@ describe('slipway apps', () => {
       `  1.1.0: 1 file signed with ${key.keyId}`,
       `  1.0.0: 1 file signed with ${key.keyId}`,
     ]);
-    expect(json(await run('apps', '--json')).apps).toEqual([
+    expect(json(await run('apps', '--app', 'desktop', '--json')).apps).toEqual([
       {
         app: 'desktop',
         catalog_revision: 4,

@@ -1,6 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { findCommonRelease, type NamedMachine } from '../../src/domain/common-release.ts';
+import {
+  findCommonRelease,
+  findHolding,
+  type NamedMachine,
+} from '../../src/domain/common-release.ts';
 import { artifactFrom } from '../../src/domain/decide-update.ts';
 import { createNatives } from '../../src/domain/native-builds.ts';
 import type { Offer, OfferedArtifact } from '../../src/domain/offer.ts';
@@ -132,6 +136,26 @@ describe('the release of all machines', () => {
     expect(found(offers, { currentVersion: parseVersion('3.0.0') })).toBeUndefined();
   });
 
+  it('is held back by the machines that a publisher is told', () => {
+    const holding = (offers: readonly Offer[]) => {
+      const [newest = offer('9.0.0')] = offers;
+      return findHolding(CLIENT, MACHINES, view(offers), newest, NOW);
+    };
+    const older = offer('1.0.0', builds('windows-x64', 'linux-x64', 'linux-x64-deb'));
+    expect(holding([older])).toEqual([]);
+    expect(holding([offer('2.0.0', builds('windows-x64', 'linux-x64')), older])).toEqual([
+      'linux-x64-deb',
+    ]);
+    expect(holding([offer('2.0.0', builds('windows-x64')), older])).toEqual([
+      'linux-x64',
+      'linux-x64-deb',
+    ]);
+    const endsNative = [parseTarget('linux-x64')];
+    expect(holding([offer('2.0.0', { ...builds('windows-x64'), endsNative }), older])).toEqual([]);
+    // No client is offered it, so no document waits for it.
+    expect(holding([offer('2.0.0', builds('windows-x64-msix')), older])).toEqual([]);
+  });
+
   const NAMES = ['windows-x64', 'windows-arm64', 'windows-x64-msi', 'linux-x64', 'linux-x64-deb'];
   const anyOffer = fc.record({
     names: fc.uniqueArray(fc.constantFrom(...NAMES, 'macos-arm64', 'macos-universal'), {
@@ -156,6 +180,11 @@ describe('the release of all machines', () => {
           }),
         );
         expect(found(offers)).toBe(searched(offers));
+        const [newest] = offers;
+        if (newest === undefined) return;
+        const names = findHolding(CLIENT, MACHINES, view(offers), newest, NOW);
+        const isStated = found(offers)?.startsWith(`${versionText(newest.version)}:`) === true;
+        if (isStated) expect(names).toEqual([]);
       }),
     );
   });
