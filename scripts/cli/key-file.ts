@@ -1,8 +1,8 @@
-import { readFile } from 'node:fs/promises';
+import { open } from 'node:fs/promises';
 import { AppError, systemCode } from '../../src/errors.ts';
 
-/** No public key and no private key is as large. */
-const KEY_LENGTH_MAX = 16 * 1024;
+/** No file with a public or private key is as large. */
+const KEY_BYTES_MAX = 16 * 1024;
 
 /**
  * The text of a key that an operator gives on the command line: the file of that name, or the text itself.
@@ -13,15 +13,28 @@ const KEY_LENGTH_MAX = 16 * 1024;
  * @throws AppError `invalid_request`
  */
 export async function readKey(given: string, option: string): Promise<string> {
-  const text = await readFile(given, 'utf8').catch((error: unknown) => {
+  try {
+    return await readStart(given, option);
+  } catch (error) {
     const code = systemCode(error);
     if (code === undefined) throw error;
     // A key is no name of a file: it is too long, or no file has this name.
     if (code === 'ENOENT' || code === 'ENAMETOOLONG' || code === 'ENOTDIR') return given;
     throw refusal(`The file that ${option} names cannot be read (${code}).`, error);
-  });
-  if (text.length <= KEY_LENGTH_MAX) return text;
-  throw refusal(`${option} names a file of ${text.length} characters, which is no key.`);
+  }
+}
+
+/** Reads no more than a key may have: the file may be a whole build. */
+async function readStart(path: string, option: string): Promise<string> {
+  const handle = await open(path);
+  try {
+    const buffer = Buffer.alloc(KEY_BYTES_MAX + 1);
+    const { bytesRead } = await handle.read(buffer, 0, buffer.length, 0);
+    if (bytesRead <= KEY_BYTES_MAX) return buffer.toString('utf8', 0, bytesRead);
+    throw refusal(`The file that ${option} names is larger than any key. Name the ".pub" file.`);
+  } finally {
+    await handle.close();
+  }
 }
 
 function refusal(message: string, cause?: unknown): AppError {

@@ -28,6 +28,7 @@ describe('slipway apps', () => {
     directory = await makeTemporaryDirectory();
     await writeFile(path.join(directory.path, 'updater.key.pub'), key.pubkey);
     await writeFile(path.join(directory.path, 'updater.key'), SECRET);
+    await writeFile(path.join(directory.path, 'build.bin'), 'A'.repeat(20_000));
   });
   afterAll(() => directory.remove());
 
@@ -158,6 +159,7 @@ describe('slipway apps', () => {
       /The file that --tauri-pubkey names cannot be read \(EISDIR\)/,
     ],
     [['set', '--tauri-pubkey', 'none', '--app', 'dektop'], 3, /No application "dektop".*desktop/],
+    [['set', '--tauri-pubkey', 'build.bin'], 2, /names is larger than any key\./],
     [['list', '--app', 'dektop'], 3, /No application "dektop" in this store/],
     [['list', 'desktop'], 2, /too many arguments/],
   ])('refuses %j', async (words, code, message) => {
