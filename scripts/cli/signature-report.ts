@@ -1,4 +1,5 @@
 import { counted } from '../../src/counted.ts';
+import { type Artifact, findArtifact, type Release } from '../../src/domain/release.ts';
 import type { PublishResult } from '../../src/operations/publish-release.ts';
 import { appOption } from './arguments.ts';
 
@@ -22,11 +23,15 @@ export function signatureSentences(
     application,
     version,
     signatures,
-  }: Pick<PublishResult, 'application' | 'version' | 'signatures'>,
+    artifacts,
+    release,
+  }: Pick<PublishResult, 'application' | 'version' | 'signatures' | 'artifacts' | 'release'>,
   defaultApplication: string,
 ): readonly string[] {
   const { keyId, count, withoutVersion } = signatures;
   if (count === 0) return [];
+  const given = artifacts.map(({ artifact }) => artifact);
+  const kept = given.filter((file) => !hasItsSignatures(release, file));
   const what = counted(count, 'Tauri signature');
   const app = appOption(application, defaultApplication);
   const more = withoutVersion.length > FILES_NAMED_MAX ? ', …' : '';
@@ -34,10 +39,21 @@ export function signatureSentences(
     keyId !== null
       ? `Verified ${what} with the key ${keyId}.`
       : `${what} ${count === 1 ? 'was' : 'were'} not verified, because ${application} has no public key. To verify signatures from now on, run slipway apps set${app} --tauri-pubkey KEY.`,
+    ...(kept.length === 0
+      ? []
+      : [
+          `Note: ${kept.map(({ filename }) => filename).join(', ')} ${kept.length === 1 ? 'keeps' : 'keep'} the signature of the first publish, because clients may have it. To change a signature, publish a new version.`,
+        ]),
     ...(withoutVersion.length === 0
       ? []
       : [
           `Note: the signatures of ${withoutVersion.slice(0, FILES_NAMED_MAX).join(', ')}${more} do not state a version, so an attacker could serve them as a newer version (CVE-2026-95625). Build with a newer Tauri CLI, or sign with "tauri signer sign --app-version ${version}".`,
         ]),
   ];
+}
+
+/** False for a file of an offered release that was signed again: a published file is never replaced. */
+function hasItsSignatures(release: Release, file: Artifact): boolean {
+  const stored = findArtifact(release, file)?.signatures.map(({ value }) => value) ?? [];
+  return file.signatures.every(({ value }) => stored.includes(value));
 }

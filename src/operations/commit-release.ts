@@ -203,7 +203,7 @@ async function commitChannel(
       if (!isOpened && isBehind(manifest, named, channels, offered, draft)) return undefined;
       const releases = offered.map(({ release }) => release);
       await refuseOtherBytes(deps, mine, channels, removed, releases);
-      const planned = planRelease(deps, admission, channels, channel, manifest);
+      const planned = planRelease(deps, admission, channels, channel, manifest, settings);
       facts = factsOf(planned, channels, name, channel, version);
       if (existing !== undefined && isCovered(existing.manifest, offered, mine)) {
         facts = { ...facts, dropped: [] };

@@ -46,7 +46,10 @@ export function mergeRelease(
     const offeredArtifact = fixed.get(name);
     const existing = offeredArtifact ?? artifacts.get(name);
     if (existing !== undefined && isSameFile(existing, artifact)) {
-      artifacts.set(name, addTo(existing, artifact));
+      const merged = addTo(existing, artifact);
+      // A file that was not offered yet may be signed again, for example with another key.
+      const isSignedAgain = offeredArtifact === undefined && artifact.signatures.length > 0;
+      artifacts.set(name, isSignedAgain ? { ...merged, signatures: artifact.signatures } : merged);
     } else if (offeredArtifact !== undefined) {
       throw differs(mine.version, offeredArtifact, artifact);
     } else {

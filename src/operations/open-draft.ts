@@ -34,14 +34,14 @@ export async function openDraft(deps: WriterDeps, request: OpenRequest): Promise
     // All checks come before the first write. The commit repeats them on the newest state.
     const admitted = admitToChannel(signed.channels, version, opening);
     const held = await readManifest(deps, application, request.version, draft.manifest);
-    planRelease(deps, opening, signed.channels, admitted, held);
+    planRelease(deps, opening, signed.channels, admitted, held, signed.settings ?? {});
   }
   const provenance = { commit: null, buildUrl: null };
   const mine = contribution({ ...opening, artifacts: [], provenance }, [], deps);
   const committed = await commitRelease(deps, version, opening, mine, {
     isListed: true,
     ensureInTime: () => undefined,
-    // They were verified when the files were added.
+    // The files were verified when they were added, and `planRelease` compares their keys.
     ensureVerified: () => undefined,
   });
   const nothing = { artifacts: [], signatures: NO_SIGNATURES };

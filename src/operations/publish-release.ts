@@ -93,10 +93,11 @@ export async function publishRelease(
   const removed = revision?.signed.removed_versions ?? [];
   refuseRemoved(before, removed, request.version);
   await deps.ensureConforming();
-  const { tauriPubkey } = applicationSettingsOf(revision?.signed.settings ?? {});
+  const settings = revision?.signed.settings ?? {};
+  const { tauriPubkey } = applicationSettingsOf(settings);
   const hashed = await hashArtifacts(deps, request.artifacts, tauriPubkey !== null);
   const signatures = await verifySignatures(application, hashed, tauriPubkey);
-  const publishing = { ...admission, removed };
+  const publishing = { ...admission, removed, settings };
   const named = await checkArtifacts(deps, publishing, hashed, before, admitted);
   const uploaded = await uploadArtifacts(deps, application, hashed, named);
 
@@ -105,8 +106,8 @@ export async function publishRelease(
   const committed = await commitRelease(deps, version, admission, mine, {
     isListed,
     ensureInTime: () => refuseLate(deps, startedAt),
-    ensureVerified: (settings) => {
-      if (signatures.count > 0) refuseOtherKey(settings, tauriPubkey);
+    ensureVerified: (present) => {
+      if (signatures.count > 0) refuseOtherKey(present, tauriPubkey);
     },
   });
   const { version: published } = request;
@@ -128,7 +129,10 @@ export async function publishRelease(
  */
 async function checkArtifacts(
   deps: PublishDeps,
-  request: PublishRequest & { readonly removed: readonly string[] },
+  request: PublishRequest & {
+    readonly removed: readonly string[];
+    readonly settings: SettingsJson;
+  },
   hashed: readonly HashedArtifact[],
   before: Channels,
   admitted: ChannelJson,
@@ -140,7 +144,14 @@ async function checkArtifacts(
   const releases = offered.map((each) => each.release);
   await refuseOtherBytes(deps, mine, before, request.removed, releases);
   const release = mergeRelease(base?.release, fixed, mine);
-  const planned = planRelease(deps, request, before, admitted, { release, number: 1, digest: '' });
+  const planned = planRelease(
+    deps,
+    request,
+    before,
+    admitted,
+    { release, number: 1, digest: '' },
+    request.settings,
+  );
   const isOffered = offersOf(before, version).has(channel);
   if (!isOffered || !fixed.some((release) => contains(release, mine))) {
     refuseDraftElsewhere(before, version, channel);

@@ -6,6 +6,7 @@ import {
   parseMinisignSignature,
   statedIn,
 } from '../domain/minisign.ts';
+import type { Release } from '../domain/release.ts';
 import { MINISIGN } from '../domain/signature.ts';
 import { AppError } from '../errors.ts';
 import type { HashedArtifact } from './upload-artifacts.ts';
@@ -69,6 +70,31 @@ async function verifySignature(
   const signed = await signedBytes(artifact, signature);
   const reason = whyInvalid(application, signature, key, signed);
   if (reason !== undefined) throw refusal(path, reason);
+}
+
+/**
+ * Refuses to offer a release with a file whose signature is of another key. A draft may have files from before the key
+ * was set. It reads no file, so it does not notice one that was changed: `verify --deep` does.
+ *
+ * @param key null: nothing is refused
+ * @throws AppError `invalid_artifact`
+ */
+export function refuseUnverifiable(
+  { application, version, artifacts }: Release,
+  key: MinisignPublicKey | null,
+): void {
+  if (key === null) return;
+  for (const { filename, signatures } of artifacts) {
+    for (const { value } of signatures.filter(({ scheme }) => scheme === MINISIGN)) {
+      const signature = parseMinisignSignature(value);
+      const isOurs = signature?.keyId === key.keyId && hasTrustedComment(signature, key);
+      if (isOurs) continue;
+      throw new AppError(
+        'invalid_artifact',
+        `${filename} of ${version} has a signature that is not of the application's key: ${application} has the key ${key.keyId}, and the signature is of ${signature?.keyId ?? 'no key'}. Clients with that key refuse the file. Sign it again, and publish it to replace the one in the draft.`,
+      );
+    }
+  }
 }
 
 /** Why the client would refuse a signature; undefined when it is valid. */

@@ -84,6 +84,10 @@ describe('slipway apps', () => {
       tauri_key_id: key.keyId,
       without_version: ['App-1.1.0.deb'],
     });
+    const signedAgain = await lines(...(await publish('1.1.0', 'timestamp:2\tfile:App.bin')));
+    expect(signedAgain).toContain(
+      'Note: App-1.1.0.deb keeps the signature of the first publish, because clients may have it. To change a signature, publish a new version.',
+    );
     expect((await lines('verify', '--deep'))[0]).toMatch(/2 Tauri signatures verified: sound\.$/);
   });
 

@@ -1,7 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { parseTarget } from '../../src/domain/target.ts';
 import { createMemoryStore } from '../../src/object-store/memory.ts';
 import type { ObjectStore } from '../../src/object-store/object-store.ts';
 import { changeSettings } from '../../src/operations/change-settings.ts';
+import { openDraft } from '../../src/operations/open-draft.ts';
+import type { PublishRequest } from '../../src/operations/publish-release.ts';
 import { verifyCatalog } from '../../src/operations/verify-catalog.ts';
 import { createFixedClock, createSeededRandomness } from '../support/clock.ts';
 import { type MinisignKey, makeMinisignKey, signMinisign } from '../support/minisign-key.ts';
@@ -115,6 +118,42 @@ describe('with a key', () => {
       { code: 'status_forbids', message: expect.stringMatching(/set the public key 0+2222/) },
     );
     expect((await keysIn('apps/desktop/')).some((key) => key.includes('1.0.0'))).toBe(false);
+  });
+});
+
+describe('a draft from before the key was set', () => {
+  const open = () =>
+    openDraft(
+      { ...parts, actor: 'test' },
+      { application: 'desktop', version: '1.0.0', channel: 'stable', allowPrerelease: false },
+    );
+  const draft = async (value: string, name: string, more: Partial<PublishRequest>) => {
+    const signatures = [{ scheme: 'minisign', keyId: '', value }] as const;
+    const build = { signatures, filename: name, content: name, platform: 'linux' } as const;
+    const artifact = await makeArtifact(directory.path, { ...build, format: 'appimage' });
+    return publish(parts, { version: '1.0.0', artifacts: [artifact], ...more });
+  };
+
+  it('is opened only with signatures of the key', async () => {
+    await draft(signMinisign(THEIRS, 'App.AppImage'), 'App.AppImage', { mode: 'draft' });
+    await setKey(OURS);
+    const message = expect.stringMatching(
+      /^App\.AppImage of 1\.0\.0 has a signature that is not of/,
+    );
+    await expect(open()).rejects.toMatchObject({ code: 'invalid_artifact', message });
+    await draft(signMinisign(OURS, 'App.AppImage'), 'App.AppImage', { mode: 'draft' });
+    expect((await open()).status).toBe('active');
+  });
+
+  it('is not completed by a publisher of another platform', async () => {
+    const expected = { expect: [parseTarget('linux-x64'), parseTarget('windows-x64')] };
+    await draft(signMinisign(THEIRS, 'App.AppImage'), 'App.AppImage', expected);
+    await setKey(OURS);
+    const before = await keysIn('');
+    await expect(publishSigned(signMinisign(OURS, CONTENT))).rejects.toThrow(
+      /^App\.AppImage of 1\.0\.0 has a signature/,
+    );
+    expect(await keysIn('')).toEqual(before);
   });
 });
 
