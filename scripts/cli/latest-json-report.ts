@@ -19,12 +19,10 @@ export function latestJsonWarnings({
   const question = tauri.parseRequest({ application, channel, ...address });
   if (held !== null || question?.machines === undefined) return [];
   const names = findHoldingMachines(after, version, question.query, question.machines);
-  // `linux-x86_64` says enough when `linux-x86_64-appimage` is missing too.
-  const shortest = names.filter(
-    (name) => !names.some((other) => other !== name && name.startsWith(`${other}-`)),
-  );
-  if (shortest.length === 0) return [];
+  // The release may have another bundle type for `linux-x86_64`: `linux-x86_64-appimage` says which one is missing.
+  const exact = names.filter((name) => !names.some((other) => other.startsWith(`${name}-`)));
+  if (exact.length === 0) return [];
   return [
-    `Note: Tauri's latest.json does not offer ${version} until it has builds for ${shortest.join(', ')}.`,
+    `Note: Tauri's latest.json does not offer ${version} until it has builds for ${exact.join(', ')}.`,
   ];
 }

@@ -108,7 +108,7 @@ describe('slipway apps', () => {
     await lines('publish', '1.0.0', ...(await builds('1.0.0', setup, image)), ...tauri, '--create');
     const half = ['publish', '2.0.0', ...(await builds('2.0.0', setup)), ...tauri];
     const note =
-      "Note: Tauri's latest.json does not offer 2.0.0 until it has builds for linux-x86_64.";
+      "Note: Tauri's latest.json does not offer 2.0.0 until it has builds for linux-x86_64-appimage.";
     expect(await lines(...half)).toContain(note);
     expect(json(await run(...half, '--json')).warnings).toEqual([note]);
     const rest = await lines('publish', '2.0.0', ...(await builds('2.0.0', image)), ...tauri);
