@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { manifestKey } from '../../src/catalog/keys.ts';
 import { readRevision } from '../../src/catalog/read.ts';
+import { AppError } from '../../src/errors.ts';
 import { createMemoryStore } from '../../src/object-store/memory.ts';
 import type { ObjectStore } from '../../src/object-store/object-store.ts';
 import { changeChannel } from '../../src/operations/change-channel.ts';
@@ -94,6 +95,17 @@ describe('a key', () => {
       code: 'unknown_application',
       message: expect.stringContaining('Did you mean desktop?'),
     });
+    expect((await signedNow())?.revision).toBe(1);
+  });
+
+  it('is not set when the store fails while the releases are read', async () => {
+    const outage = new AppError('store_unavailable', 'The store does not answer.');
+    const key = manifestKey('desktop', '1.0.0', 1);
+    const failing: ObjectStore = {
+      ...store,
+      get: (asked, options) => (asked === key ? Promise.reject(outage) : store.get(asked, options)),
+    };
+    await expect(set(OURS.pubkey, { ...deps, store: failing })).rejects.toBe(outage);
     expect((await signedNow())?.revision).toBe(1);
   });
 
