@@ -3,7 +3,7 @@ import { verifyMinisign } from './minisign.ts';
 
 /**
  * A model of Tauri's client, because the real one is Rust and does not run here. It follows the source of
- * tauri-plugin-updater 2.13: which addresses it asks, what it accepts, where it looks for its file, when it installs,
+ * tauri-plugin-updater with `requireSignedVersion` (2.12 and later): which addresses it asks, what it accepts, where it looks for its file, when it installs,
  * and what it verifies.
  */
 
