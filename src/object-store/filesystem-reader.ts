@@ -37,7 +37,10 @@ export function createFileReader(file: FileHandle, info: ObjectInfo, path: strin
 function fill(fd: number, target: Uint8Array, start: number, path: string): Promise<void> {
   return new Promise((resolve, reject) => {
     const readOn = (done: number): void => {
-      if (done === target.length) return resolve();
+      if (done === target.length) {
+        resolve();
+        return;
+      }
       read(fd, target, done, target.length - done, start + done, (error, bytesRead) => {
         if (error) reject(storeError(error, 'read', path));
         else if (bytesRead === 0) reject(becameShorter(path));
