@@ -123,6 +123,8 @@ export async function buildApp(deps: AppDeps): Promise<BuiltApp> {
     clock,
     status,
     links: createDownloadLinks({ store, clock }),
+    store,
+    bytes,
     explain: createExplainer({ store, catalog, clock, tiers: config.accounts.tiers }),
     files: signer === undefined ? undefined : { store, bytes, clock, verifyLink: signer.verify },
   });
@@ -187,6 +189,8 @@ type AreaDeps = Pick<
   | 'clock'
   | 'status'
   | 'links'
+  | 'store'
+  | 'bytes'
   | 'explain'
   | 'files'
   | 'usage'

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
-import type { App } from './deps.ts';
+import type { FastifyInstance } from 'fastify';
 
 /** Headers by which clients and caches keep an answer, and ask whether it has changed. */
 
@@ -63,7 +63,7 @@ function wholeSeconds(date: Date): number {
 }
 
 /** For all routes of a scope whose answers depend on the session. */
-export function forbidCaching(scope: App): void {
+export function forbidCaching(scope: Pick<FastifyInstance, 'addHook'>): void {
   scope.addHook('onRequest', (_request, reply, done) => {
     reply.header('cache-control', 'no-store');
     done();

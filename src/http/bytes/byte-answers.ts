@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import pLimit from 'p-limit';
+import { AppError } from '../../errors.ts';
 import { renderDisposition } from '../../object-store/disposition.ts';
 import type { ObjectInfo, ObjectReader } from '../../object-store/object-store.ts';
 import { etagOf, evaluatePreconditions, isCurrent } from '../conditional.ts';
@@ -25,6 +26,13 @@ const BUFFERS_EACH = 4;
 const READING_AHEAD_MAX = 32;
 const SMALL_BUFFER_BYTES = 128 * 1024;
 
+interface FileFacts {
+  /** Under which a browser saves the file. */
+  readonly filename: string;
+  /** The value of Cache-Control. */
+  readonly cacheControl: string;
+}
+
 export interface ByteAnswers {
   /**
    * Answers a GET or HEAD with the object, and closes the reader.
@@ -32,12 +40,11 @@ export interface ByteAnswers {
    * When the store fails before the first byte, the answer is a problem document. When it fails later, the connection
    * is closed: a short body must not look like a whole one.
    *
-   * @param facts `filename`: under which a browser saves the file; `cacheControl`: the value of that header
-   * @throws AppError the store's, and `overloaded`
+   * @throws AppError `precondition_failed`, `range_not_satisfiable`, `overloaded`, and the store's
    */
   send(
     reader: ObjectReader,
-    facts: { readonly filename: string; readonly cacheControl: string },
+    facts: FileFacts,
     request: FastifyRequest,
     reply: FastifyReply,
   ): Promise<FastifyReply>;
@@ -76,56 +83,84 @@ export function createByteAnswers(): ByteAnswers {
   };
 
   return {
-    async send(reader, { filename, cacheControl }, request, reply) {
-      const { info } = reader;
-      const answer = answerTo(request, info);
-      const isBodiless = answer.parts.length === 0 || request.method === 'HEAD';
-      const length = lengthOf(answer.parts);
-      const body = isBodiless ? undefined : await openBody(reader, answer.parts, length);
-      if (isBodiless) await reader.close();
-      reply
-        .code(answer.status)
-        .header('accept-ranges', 'bytes')
-        .header('etag', info.etag)
-        .header('last-modified', info.lastModified.toUTCString())
-        .header('cache-control', cacheControl)
-        .headers(answer.headers);
-      if (answer.status === 200 || answer.status === 206) {
-        reply
-          .header('content-length', length)
-          .header('content-disposition', renderDisposition(filename));
+    async send(reader, facts, request, reply) {
+      try {
+        const answer = answerTo(request, reader.info, reply);
+        const isBodiless = answer.parts.length === 0 || request.method === 'HEAD';
+        const length = lengthOf(answer.parts);
+        const body = isBodiless ? undefined : await openBody(reader, answer.parts, length);
+        if (body === undefined) await reader.close();
+        writeHead(reply, answer, reader.info, { ...facts, length });
+        return reply.send(body);
+      } catch (error) {
+        await reader.close();
+        throw error;
       }
-      return reply.send(body);
     },
   };
 }
 
 interface Answer {
-  readonly status: 200 | 206 | 304 | 412 | 416;
+  readonly status: 200 | 206 | 304;
   readonly headers: Readonly<Record<string, string>>;
   readonly parts: readonly BodyPart[];
 }
 
-function answerTo({ method, headers }: FastifyRequest, info: ObjectInfo): Answer {
+/** @throws AppError `precondition_failed`, `range_not_satisfiable` */
+function answerTo(
+  { method, headers }: FastifyRequest,
+  info: ObjectInfo,
+  reply: FastifyReply,
+): Answer {
   const precondition = evaluatePreconditions(headers, info);
   if (precondition === 'not_modified') return { status: 304, headers: {}, parts: [] };
-  if (precondition === 'failed') return { status: 412, headers: {}, parts: [] };
+  if (precondition === 'failed') {
+    const detail = 'The file is another version than If-Match or If-Unmodified-Since names.';
+    throw new AppError('precondition_failed', detail);
+  }
   // Section 14.2 of RFC 9110 defines Range for GET only.
   const isRanged = method === 'GET' && isCurrent(headers['if-range'], info);
-  return select(
-    parseRangeHeader(isRanged ? headers.range : undefined, info.size),
-    info,
-    headers.range,
+  const { range } = headers;
+  const selection = parseRangeHeader(isRanged ? range : undefined, info.size);
+  if (selection.kind === 'none') throw noSuchRange(reply, info.size);
+  return select(selection, info, range);
+}
+
+/** The error for ranges beyond the end of a file of `size` bytes. Adds the size to the answer. */
+export function noSuchRange(reply: FastifyReply, size: number): AppError {
+  reply.header('content-range', `bytes */${size}`);
+  return new AppError(
+    'range_not_satisfiable',
+    `The file has ${size} bytes, and none in the range.`,
   );
 }
 
-function select(selection: Selection, { size, etag }: ObjectInfo, range = ''): Answer {
+function writeHead(
+  reply: FastifyReply,
+  { status, headers }: Answer,
+  { etag, lastModified }: ObjectInfo,
+  { filename, cacheControl, length }: FileFacts & { readonly length: number },
+): void {
+  reply
+    .code(status)
+    .header('accept-ranges', 'bytes')
+    .header('etag', etag)
+    .header('last-modified', lastModified.toUTCString())
+    .header('cache-control', cacheControl)
+    .headers(headers);
+  if (status === 304) return;
+  reply.header('content-length', length).header('content-disposition', renderDisposition(filename));
+}
+
+function select(
+  selection: Exclude<Selection, { kind: 'none' }>,
+  { size, etag }: ObjectInfo,
+  range = '',
+): Answer {
   const headers = { 'content-type': TYPE };
   switch (selection.kind) {
     case 'all':
       return { status: 200, headers, parts: size === 0 ? [] : [{ start: 0, length: size }] };
-    case 'none':
-      return { status: 416, headers: { 'content-range': `bytes */${size}` }, parts: [] };
     case 'one': {
       const { span } = selection;
       return {
