@@ -11,7 +11,6 @@ import {
   commonFields,
   type FeedListing,
   type FeedProtocol,
-  type FileAddress,
   filePath,
   type ProtocolRequest,
   type ProtocolResponse,
@@ -47,7 +46,6 @@ export const electron: FeedProtocol = {
   // On Linux, the name of the document states the architecture.
   mayOmit: (platform) => (platform === 'linux' ? ['version'] : ['version', 'arch']),
   parseRequest,
-  parseFilePath,
   renderListing,
   renderNoUpdate,
 };
@@ -92,18 +90,6 @@ function parseRequest(request: ProtocolRequest): Question | undefined {
       signatureScheme: electron.signatureScheme,
     },
   };
-}
-
-/** `app-1.0.0-x64.nsis.7z`: electron-builder's name for the package of a web installer. */
-const WEB_PACKAGE_NAME = /-(\d+\.\d+\.\d+.*)-[a-z0-9]+\.nsis\.7z$/;
-
-/**
- * The web installer requests its package directly below the feed's address, which electron-builder has
- * written into the installer.
- */
-function parseFilePath([filename = '', ...rest]: readonly string[]): FileAddress | undefined {
-  const version = WEB_PACKAGE_NAME.exec(filename)?.[1];
-  return version === undefined || rest.length > 0 ? undefined : { version, filename };
 }
 
 function archFrom(

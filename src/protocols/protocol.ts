@@ -62,8 +62,6 @@ interface Dialect {
    * @throws AppError `invalid_version`, `unknown_platform`, `unknown_arch`, `unknown_format`
    */
   parseRequest(request: ProtocolRequest): Question | undefined;
-  /** The file that a path names in the dialect's own way. `{version}/{filename}` works for every dialect. */
-  parseFilePath?(path: readonly string[]): FileAddress | undefined;
   /** The dialect's own answer to an unknown application, channel or document; undefined: a problem document. */
   renderNotFound?(request: ProtocolRequest, error: AppError): ProtocolResponse | undefined;
 }
@@ -142,11 +140,6 @@ export interface ProtocolResponse {
 
 /** The answer without a document. */
 export const NO_CONTENT: ProtocolResponse = { status: 204, headers: {}, body: '' };
-
-export interface FileAddress {
-  readonly version: string;
-  readonly filename: string;
-}
 
 /** The address of a file below its feed. It contains the version: electron-updater finds old block maps by it. */
 export function filePath(version: string, filename: string): string {

@@ -82,15 +82,6 @@ describe('parseRequest', () => {
     (file) => expect(electron.parseRequest(request(file))).toBeUndefined(),
   );
 
-  it('finds the package of a web installer by the name that electron-builder gave it', () => {
-    const find = (path: string) => electron.parseFilePath?.(path.split('/'));
-    const filename = 'app-1.0.0-beta.1-x64.nsis.7z';
-    expect(find(filename)).toEqual({ version: '1.0.0-beta.1', filename });
-    for (const other of ['app.nsis.7z', 'app-1.0.0-x64.exe', `more/${filename}`, '']) {
-      expect(find(other)).toBeUndefined();
-    }
-  });
-
   it('refuses an unknown architecture and an invalid version', () => {
     const code = (code: string) => expect.objectContaining({ code });
     expect(() => parse('latest-linux-mips.yml')).toThrow(code('unknown_arch'));
