@@ -63,6 +63,8 @@ interface Dialect {
   parseRequest(request: ProtocolRequest): Question | undefined;
   /** The file that a path names in the dialect's own way. `{version}/{filename}` works for every dialect. */
   parseFilePath?(path: readonly string[]): FileAddress | undefined;
+  /** Why its documents leave a file out for some clients, as a sentence; undefined for none. */
+  warnOf?(file: Pick<Artifact, 'platform' | 'arch' | 'format' | 'filename'>): string | undefined;
   /** The dialect's own answer to an unknown application, channel or document; undefined: a problem document. */
   renderNotFound?(request: ProtocolRequest, error: AppError): ProtocolResponse | undefined;
 }
@@ -97,8 +99,6 @@ export interface Question {
  */
 interface DocumentInput extends Pick<UpdateQuery, 'platform' | 'arch' | 'formats'> {
   readonly document: Question['document'];
-  /** Whether clients send an access token, because the channel is for some accounts only. */
-  readonly isRestricted: boolean;
   /** The stable, absolute address of a release's file: see {@link filePath}. */
   readonly fileUrl: (version: string, filename: string) => string;
 }
