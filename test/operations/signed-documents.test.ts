@@ -107,11 +107,13 @@ describe('with other bytes', () => {
     expect(await keys()).toEqual(before);
   });
 
-  it('are refused for a version that a channel listed before', async () => {
+  it('are refused also when another channel had offered them, and retired the version', async () => {
+    await release('latest.yml', 'latest.yml', { signed: [] });
     await release('latest.yml', 'latest.yml', { channel: 'beta' });
     const retired = { application: 'desktop', version: '1.0.0', channel: 'beta', reason: null };
     await changeStatus(parts, 'retire', retired);
-    await expect(release('latest.yml', 'other')).rejects.toThrow(
+    const other = { signed: [document('latest.yml', 'other')] };
+    await expect(release('latest.yml', 'latest.yml', other)).rejects.toThrow(
       /published with another signed latest.yml/,
     );
     expect((await release('latest.yml')).changed).toBe(true);
