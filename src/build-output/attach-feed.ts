@@ -82,7 +82,7 @@ export async function attachFeed(
       const find = (entry: FeedEntry) =>
         findCompanion(entry, near) === undefined ? findDraft(entry, near) : ('companion' as const);
       // Its clients apply its stagingPercentage themselves.
-      const signed = carrySigned(source, feed.signed, feed.entries, version, find);
+      const signed = carrySigned(source, feed.signed, feed, version, find);
       return { signed, releaseName, releaseNotes };
     }
     return {

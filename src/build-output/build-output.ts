@@ -52,6 +52,10 @@ export interface BuiltDocument {
   readonly size: number;
   /** Hex. */
   readonly sha256: string;
+  /** From 0 to 100; its clients apply it. Null: it states none. */
+  readonly stagingPercentage: number | null;
+  /** The published names of the files that it lists. */
+  readonly lists: readonly string[];
   /** The addresses in it that are not of this service. */
   readonly elsewhere: readonly string[];
 }

@@ -3,7 +3,7 @@ import { CARRIED_BYTES_MAX, parseUpdateInfoName } from '../domain/carried-docume
 import type { Platform } from '../domain/platform.ts';
 import type { BuiltDocument } from './build-output.ts';
 import type { Draft } from './draft.ts';
-import type { FeedEntry } from './feed.ts';
+import type { Feed, FeedEntry } from './feed.ts';
 import { checkFilename } from './filename.ts';
 import { containsVersion } from './name-version.ts';
 import { refusal } from './refusal.ts';
@@ -23,7 +23,7 @@ import type { SourceFile } from './source-file.ts';
 export function carrySigned(
   { path, name }: SourceFile,
   content: Uint8Array,
-  entries: readonly FeedEntry[],
+  feed: Feed,
   version: string,
   find: (entry: FeedEntry) => Draft | 'companion' | undefined,
 ): BuiltDocument {
@@ -41,13 +41,27 @@ export function carrySigned(
     );
   }
   const elsewhere: string[] = [];
-  for (const entry of entries) {
-    if (isElsewhere(entry)) elsewhere.push(entry.address);
-    else
-      publishAs(path, addressedName(path, entry, version), entry, audience.platform, find(entry));
+  const lists: string[] = [];
+  for (const entry of feed.entries) {
+    if (isElsewhere(entry)) {
+      elsewhere.push(entry.address);
+      continue;
+    }
+    const filename = addressedName(path, entry, version);
+    publishAs(path, filename, entry, audience.platform, find(entry));
+    lists.push(filename);
   }
   const sha256 = createHash('sha256').update(content).digest('hex');
-  return { path, name, bytes: content, size: content.length, sha256, elsewhere };
+  return {
+    path,
+    name,
+    bytes: content,
+    size: content.length,
+    sha256,
+    stagingPercentage: feed.stagingPercentage ?? null,
+    lists,
+    elsewhere,
+  };
 }
 
 /** Whether an entry names a file on another server. */

@@ -31,7 +31,7 @@ async function runOnce(name: string) {
   const bytes = Buffer.from(TEXT);
   const sha256 = createHash('sha256').update(bytes).digest('hex');
   const document = { path: '', name: 'latest.yml', bytes, size: bytes.length, sha256 };
-  const signed = [{ ...document, elsewhere: [] }];
+  const signed = [{ ...document, stagingPercentage: null, lists: [], elsewhere: [] }];
   const artifacts = [await makeArtifact(temporary.path)];
   await publish(world.parts, { version: '1.0.0', artifacts, signed });
   const catalog = await start(world, stateDirectory);

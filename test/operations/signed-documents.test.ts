@@ -38,7 +38,16 @@ afterEach(() => directory.remove());
 function document(name: string, content: string): BuiltDocument {
   const bytes = Buffer.from(content);
   const sha256 = createHash('sha256').update(bytes).digest('hex');
-  return { path: `/build/${name}`, name, bytes, size: bytes.length, sha256, elsewhere: [] };
+  return {
+    path: `/build/${name}`,
+    name,
+    bytes,
+    size: bytes.length,
+    sha256,
+    stagingPercentage: null,
+    lists: [],
+    elsewhere: [],
+  };
 }
 
 type Name = keyof typeof BUILDS;

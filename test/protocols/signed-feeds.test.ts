@@ -50,7 +50,15 @@ async function release(
   const text = signFeed({ version, files: [describeContent(filename, filename)], ...info });
   const bytes = Buffer.from(text);
   const sha256 = createHash('sha256').update(bytes).digest('hex');
-  const document = { path: '', bytes, size: bytes.length, sha256, elsewhere: [] };
+  const document = {
+    path: '',
+    bytes,
+    size: bytes.length,
+    sha256,
+    stagingPercentage: null,
+    lists: [],
+    elsewhere: [],
+  };
   const signed = name === null ? [] : [{ ...document, name }];
   await publish(service, { version, artifacts: [built], signed, ...request });
   await service.refresh();
