@@ -77,10 +77,8 @@ function findOwnSigned(
 ): ChannelListing['ownSigned'] | Promise<ChannelListing['ownSigned']> {
   if (offered !== undefined || currentVersion === null) return undefined;
   const own = channel.offerOf(versionText(currentVersion));
-  if (own === undefined || own.status === 'yanked') return undefined;
-  return whenKnown(catalog.application(application).release(own), (release) =>
-    release?.carried.length ? release : undefined,
-  );
+  if (own?.hasSignedDocuments !== true || own.status === 'yanked') return undefined;
+  return catalog.application(application).release(own);
 }
 
 async function loadOlder(
