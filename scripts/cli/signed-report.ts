@@ -1,5 +1,5 @@
 import type { BuildOutput } from '../../src/build-output/build-output.ts';
-import { parseUpdateInfoName } from '../../src/domain/carried-document.ts';
+import { isAskedBy } from '../../src/domain/carried-document.ts';
 import type { Release } from '../../src/domain/release.ts';
 import { PROTOCOLS } from '../../src/protocols/registry.ts';
 
@@ -26,10 +26,8 @@ export function signedSentences({ signed }: BuildOutput): readonly string[] {
 /** Warns of files that clients of a signed document do not find in it. */
 export function signedWarnings(release: Release, { signed }: BuildOutput): readonly string[] {
   return signed.flatMap(({ name, lists }) => {
-    const audience = parseUpdateInfoName(name);
     return release.artifacts
-      .filter((file) => file.platform === audience?.platform && isListed(file))
-      .filter((file) => audience?.arch === null || audience?.arch === file.arch)
+      .filter((file) => isAskedBy(file, name) && isListed(file))
       .filter(({ filename }) => !lists.includes(filename))
       .map(
         ({ filename }) =>

@@ -1,4 +1,4 @@
-import { type CarriedDocument, parseUpdateInfoName } from '../domain/carried-document.ts';
+import { type CarriedDocument, isAskedBy } from '../domain/carried-document.ts';
 import { findArtifact, isSameFile, type Release } from '../domain/release.ts';
 import { AppError } from '../errors.ts';
 
@@ -31,15 +31,9 @@ function describesReplaced(
   newest: Release | undefined,
   { artifacts }: Added,
 ): boolean {
-  const audience = parseUpdateInfoName(name);
   return artifacts.some((artifact) => {
     const existing = newest && findArtifact(newest, artifact);
-    return (
-      existing !== undefined &&
-      !isSameFile(existing, artifact) &&
-      artifact.platform === audience?.platform &&
-      (audience.arch === null || audience.arch === artifact.arch)
-    );
+    return existing !== undefined && !isSameFile(existing, artifact) && isAskedBy(artifact, name);
   });
 }
 
