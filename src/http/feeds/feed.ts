@@ -65,7 +65,6 @@ const schemaOf = (exampleApplication: string, protocols: readonly Protocol[]) =>
       'unknown_channel',
       'unknown_version',
       'unknown_file',
-      'no_release',
       'release_withdrawn',
       ...FROM_CATALOG,
     ),
