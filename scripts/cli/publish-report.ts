@@ -15,6 +15,7 @@ import { leftBehindSentences } from './left-behind.ts';
 import { alignColumns, formatBytes, formatTime, printWhenLive, staysPaused } from './output.ts';
 import { EVERY_CLIENT, plannedShares, presentShare } from './rollout-report.ts';
 import { signatureSentences, signaturesJson } from './signature-report.ts';
+import { signedJson, signedSentences, signedWarnings } from './signed-report.ts';
 import { print, type Terminal } from './terminal.ts';
 
 /** The output of `slipway publish`. */
@@ -32,7 +33,7 @@ export function reportJson(result: PublishResult, build: BuildOutput): object {
     changed: result.changed,
     newer_version: result.newerVersion,
     left_behind: result.leftBehind.map(({ platform, arch }) => ({ os: platform, arch })),
-    warnings: warningsOf(result),
+    warnings: warningsOf(result, build),
     signatures: signaturesJson(result),
     dropped: result.dropped,
     created_channel: result.createdChannel && result.changed,
@@ -46,6 +47,7 @@ export function reportJson(result: PublishResult, build: BuildOutput): object {
       sha512: artifact.sha512,
       uploaded,
     })),
+    signed: signedJson(build),
     skipped: build.skipped,
   };
 }
@@ -65,6 +67,7 @@ export function printPublished(terminal: Terminal, result: Printed, build: Build
   const { channel, place } = result;
   print(terminal, headline(result));
   for (const line of alignColumns(fileRows(result))) print(terminal, `  ${line}`);
+  for (const sentence of signedSentences(build)) print(terminal, sentence);
   if (build.skipped.length > 0) {
     print(terminal, 'Skipped:');
     for (const line of alignColumns(build.skipped.map(({ path, reason }) => [path, reason]))) {
@@ -90,7 +93,7 @@ export function printPublished(terminal: Terminal, result: Printed, build: Build
   for (const sentence of result.held === null ? offerSentences(result) : heldSentences(result)) {
     print(terminal, sentence);
   }
-  for (const warning of warningsOf(result)) print(terminal, warning);
+  for (const warning of warningsOf(result, build)) print(terminal, warning);
   for (const sentence of signatureSentences(result, result.config.defaultApplication)) {
     print(terminal, sentence);
   }
@@ -177,12 +180,23 @@ function nextOf(version: string, planned: string): string {
   return `The rollout is frozen. To let its plan go on, run slipway rollout ${version} --unfreeze.`;
 }
 
-function warningsOf(result: PublishResult): readonly string[] {
-  return [...feedWarnings(result.release), ...latestJsonWarnings(result)];
+function warningsOf(result: PublishResult, build: BuildOutput): readonly string[] {
+  return [
+    ...feedWarnings(result.release),
+    ...signedWarnings(result, build),
+    ...latestJsonWarnings(result),
+  ];
 }
 
-/** Warns of artifacts that no feed can serve to updaters: the publisher would not notice. */
-function feedWarnings({ artifacts }: Release): readonly string[] {
+/** Warns of what clients of the feeds would not get: the publisher would not notice. */
+function feedWarnings(release: Release): readonly string[] {
+  const misnamed = PROTOCOLS.flatMap(({ warnOf }) =>
+    release.artifacts.flatMap((artifact) => warnOf?.(artifact) ?? []),
+  );
+  return [...misnamed.map((sentence) => `Warning: ${sentence}`), ...unservedWarnings(release)];
+}
+
+function unservedWarnings({ artifacts }: Release): readonly string[] {
   const unserved = artifacts.filter((artifact) => !isServed(artifact));
   const served = artifacts.filter(isServed);
   const targets = new Map(unserved.map((artifact) => [nameOf(artifact), artifact]));

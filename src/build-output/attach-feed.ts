@@ -1,11 +1,13 @@
 import { basename, dirname } from 'node:path';
+import { BLOCKMAP, type UpdaterFacts } from '../domain/companion.ts';
 import { macosVersionOfDarwin, parseOsVersion } from '../domain/os-version.ts';
-import type { SkippedFile } from './build-output.ts';
-import type { Draft } from './draft.ts';
+import type { BuiltDocument, SkippedFile } from './build-output.ts';
+import type { Draft, DraftCompanion } from './draft.ts';
 import { type Feed, type FeedEntry, readFeed } from './feed.ts';
 import { archInName } from './infer.ts';
 import { otherVersionIn } from './name-version.ts';
 import { refusal } from './refusal.ts';
+import { carrySigned, isElsewhere } from './signed-feed.ts';
 import type { SourceFile } from './source-file.ts';
 
 /** Checks packages against the feed of the build tool. */
@@ -14,10 +16,13 @@ const READ_REASON =
   'read for the sizes and hashes that it states; this service generates its own feeds';
 
 interface AttachedFeed {
-  /** It is read, and not published. */
-  readonly skipped: SkippedFile;
+  /** Why it is not published; absent when it is signed: then it is. */
+  readonly skipped?: SkippedFile;
+  readonly signed?: BuiltDocument;
   /** Undefined unless it lists files that are published. */
-  readonly stagingPercentage: number | undefined;
+  readonly stagingPercentage?: number | undefined;
+  readonly releaseName?: string | undefined;
+  readonly releaseNotes?: string | undefined;
 }
 
 /**
@@ -36,7 +41,7 @@ export async function attachFeed(
   if (feed === undefined) {
     const reason = 'neither a known package nor a feed of a build tool';
     if (statement !== null) throw refusal(path, reason);
-    return { skipped: { path, reason }, stagingPercentage: undefined };
+    return { skipped: { path, reason } };
   }
   if (feed.version !== undefined && !isSameVersion(feed.version, version)) {
     throw refusal(
@@ -49,20 +54,22 @@ export async function attachFeed(
     (entry) =>
       !/-delta\.nupkg$/i.test(entry.name) && otherVersionIn(entry.name, version) === undefined,
   );
+  // A signed document may list files of other servers, and is not changed.
+  const isCarried = (entry: FeedEntry) => feed.signed !== undefined && isElsewhere(entry);
   let used = 0;
   for (const entry of current) {
     const draft = findDraft(entry, near);
     const companion = findCompanion(entry, near);
     if (companion !== undefined) {
       check(path, entry, companion);
-      companion.stated.push(...entry.digests.map((digest) => ({ ...digest, statedIn: path })));
+      stateCompanion(path, entry, companion);
       used++;
     } else if (draft !== undefined) {
       if (/\.ya?ml$/i.test(name)) refuseSquirrel(path, draft);
       check(path, entry, draft.package.file);
       state(path, entry, feed, draft);
       used++;
-    } else if (statement === null && !source.siblings.includes(entry.name)) {
+    } else if (statement === null && !source.siblings.includes(entry.name) && !isCarried(entry)) {
       throw refusal(
         path,
         `it lists ${entry.name}, which is not there. Build again, or remove the feed.`,
@@ -70,10 +77,20 @@ export async function attachFeed(
     }
   }
   if (used > 0) {
-    return { skipped: { path, reason: READ_REASON }, stagingPercentage: feed.stagingPercentage };
+    const { stagingPercentage, releaseName, releaseNotes } = feed;
+    if (feed.signed !== undefined) {
+      const find = (entry: FeedEntry) =>
+        findCompanion(entry, near) === undefined ? findDraft(entry, near) : ('companion' as const);
+      // Its clients apply its stagingPercentage themselves.
+      const signed = carrySigned(source, feed.signed, feed, version, find);
+      return { signed, releaseName, releaseNotes };
+    }
+    return {
+      ...{ skipped: { path, reason: READ_REASON } },
+      ...{ stagingPercentage, releaseName, releaseNotes },
+    };
   }
-  const reason = 'it lists none of the published files';
-  return { skipped: { path, reason }, stagingPercentage: undefined };
+  return { skipped: { path, reason: 'it lists none of the published files' } };
 }
 
 /** Leaves out build metadata: comparisons of versions ignore it. */
@@ -131,8 +148,41 @@ function check(path: string, entry: FeedEntry, file: { path: string; size: numbe
   );
 }
 
+/** Packages are stated by the architecture of the machines that they are for. */
+function stateCompanion(path: string, entry: FeedEntry, companion: DraftCompanion): void {
+  companion.stated.push(...entry.digests.map((digest) => ({ ...digest, statedIn: path })));
+  if (entry.packageArch !== undefined) companion.arch = entry.packageArch;
+  checkMapSize(path, entry, companion.path, companion.facts.blockMapSize);
+  companion.facts = { ...companion.facts, ...rightsOf(entry) };
+}
+
+function rightsOf({ needsAdminRights }: FeedEntry): UpdaterFacts {
+  return needsAdminRights === true ? { needsAdminRights } : {};
+}
+
+/** @param actual the size of the block map in the file or beside it; undefined when there is none */
+function checkMapSize(
+  path: string,
+  { blockMapSize: stated }: FeedEntry,
+  file: string,
+  actual: number | undefined,
+): void {
+  if (stated === undefined || stated === actual) return;
+  const has = actual === undefined ? 'no valid block map' : `a block map of ${actual} bytes`;
+  throw refusal(
+    path,
+    `it states a block map of ${stated} bytes for ${file}, which has ${has}. The file was changed after the build wrote ${path}. Build again.`,
+  );
+}
+
 function state(path: string, entry: FeedEntry, feed: Feed, draft: Draft): void {
   draft.stated.push(...entry.digests.map((digest) => ({ ...digest, statedIn: path })));
+  const { file, format } = draft.package;
+  const beside = draft.companions.find(({ kind }) => kind === BLOCKMAP);
+  // A map beside the file may be left out of the upload: then clients download the whole file.
+  if (beside !== undefined) checkMapSize(path, entry, file.path, beside.size);
+  else if (format === 'appimage') checkMapSize(path, entry, file.path, draft.facts.blockMapSize);
+  draft.facts = { ...draft.facts, ...rightsOf(entry) };
   if (feed.minimumSystemVersion === undefined || draft.minimumOsVersion !== null) return;
   draft.minimumOsVersion = minimumOf(path, feed.minimumSystemVersion, draft);
 }

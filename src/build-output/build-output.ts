@@ -1,4 +1,4 @@
-import type { CompanionKind } from '../domain/companion.ts';
+import type { CompanionKind, UpdaterFacts } from '../domain/companion.ts';
 import type { Arch, Format, Platform } from '../domain/platform.ts';
 import type { DigestAlgorithm } from '../domain/release.ts';
 import type { ArtifactSignature } from '../domain/signature.ts';
@@ -21,6 +21,8 @@ export interface BuiltFile {
   /** Bytes. */
   readonly size: number;
   readonly stated: readonly StatedDigest[];
+  /** Absent: none is known. */
+  readonly facts?: UpdaterFacts;
 }
 
 export interface BuiltCompanion extends BuiltFile {
@@ -40,6 +42,24 @@ export interface BuiltArtifact extends BuiltFile {
   readonly companions: readonly BuiltCompanion[];
 }
 
+/** A document that the build tool signed, such as `latest.yml`. It is small, and stored byte for byte. */
+export interface BuiltDocument {
+  readonly path: string;
+  /** The name that clients ask for. */
+  readonly name: string;
+  readonly bytes: Uint8Array;
+  /** Bytes. */
+  readonly size: number;
+  /** Hex. */
+  readonly sha256: string;
+  /** From 0 to 100; its clients apply it. Null: it states none. */
+  readonly stagingPercentage: number | null;
+  /** The published names of the files that it lists. */
+  readonly lists: readonly string[];
+  /** The addresses in it that are not of this service. */
+  readonly elsewhere: readonly string[];
+}
+
 export interface SkippedFile {
   readonly path: string;
   readonly reason: string;
@@ -49,8 +69,11 @@ export interface BuildOutput {
   readonly artifacts: readonly BuiltArtifact[];
   /** The publisher sees these files, so that no file is left out unnoticed. */
   readonly skipped: readonly SkippedFile[];
+  readonly signed: readonly BuiltDocument[];
   /** The share of the installations that the build tool's feeds state for the release; null for none. */
   readonly staged: StagedShare | null;
+  /** The name and the notes that the build tool's feeds state for the release. */
+  readonly described: { readonly name: string | null; readonly notes: string | null };
 }
 
 export interface StagedShare {

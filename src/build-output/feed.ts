@@ -1,7 +1,9 @@
 import { readFile, stat } from 'node:fs/promises';
 import { parse } from 'yaml';
+import { type Arch, archOf } from '../domain/platform.ts';
 import type { DigestAlgorithm } from '../domain/release.ts';
 import { refusal } from './refusal.ts';
+import { checkSignedShape, isSigned } from './signed-shape.ts';
 
 /**
  * The feeds that build tools write beside their packages: `latest.yml`, `RELEASES`, `releases.win.json`. They are not
@@ -9,10 +11,17 @@ import { refusal } from './refusal.ts';
  */
 
 export interface FeedEntry {
+  /** As the feed writes it: a name, or an address. */
+  readonly address: string;
   readonly name: string;
   /** Bytes; undefined when the feed does not state it. */
   readonly size: number | undefined;
   readonly digests: readonly { readonly algorithm: DigestAlgorithm; readonly hex: string }[];
+  /** Bytes; of the block map inside the file, or of the one beside it. */
+  readonly blockMapSize?: number | undefined;
+  readonly needsAdminRights?: boolean;
+  /** Of the package of a web installer: the machines that it is for. */
+  readonly packageArch?: Arch | undefined;
 }
 
 export interface Feed {
@@ -21,6 +30,11 @@ export interface Feed {
   readonly minimumSystemVersion: string | undefined;
   /** Of the installations that are offered the release first; electron-builder's `stagingPercentage`. */
   readonly stagingPercentage: number | undefined;
+  readonly releaseName: string | undefined;
+  /** Markdown. */
+  readonly releaseNotes: string | undefined;
+  /** The bytes of a signed feed; undefined for another. */
+  readonly signed?: Uint8Array | undefined;
   readonly entries: readonly FeedEntry[];
 }
 
@@ -45,15 +59,16 @@ export async function readFeed(
   version: string,
 ): Promise<Feed | undefined> {
   if ((await stat(path)).size > FEED_BYTES_MAX) return undefined;
-  const text = (await readFile(path, 'utf8')).replace(/^\uFEFF/, '');
-  if (/\.ya?ml$/i.test(name)) return parseUpdateInfo(path, text);
+  const bytes = await readFile(path);
+  const text = bytes.toString('utf8').replace(/^\uFEFF/, '');
+  if (/\.ya?ml$/i.test(name)) return parseUpdateInfo(path, text, bytes);
   return /\.json$/i.test(name)
     ? parseVelopackFeed(path, text, version)
     : parseSquirrelReleases(path, text);
 }
 
 /** electron-builder's `{channel}{-mac|-linux|…}.yml`. */
-function parseUpdateInfo(path: string, text: string): Feed | undefined {
+function parseUpdateInfo(path: string, text: string, bytes: Uint8Array): Feed | undefined {
   const info = attempt(() => parse(text, { maxAliasCount: 10 }));
   if (!isRecord(info) || typeof info.version !== 'string') return undefined;
   const listed = Array.isArray(info.files) ? info.files : [];
@@ -61,18 +76,70 @@ function parseUpdateInfo(path: string, text: string): Feed | undefined {
   const files = listed.length > 0 || info.path === undefined ? listed : [info];
   if (!files.every(isRecord) || files.length === 0) return undefined;
   // Packages of a web installer, by architecture.
-  const packages = isRecord(info.packages) ? Object.values(info.packages).filter(isRecord) : [];
+  const packages = isRecord(info.packages)
+    ? Object.entries(info.packages).flatMap(([arch, file]) =>
+        isRecord(file) ? [{ arch, file }] : [],
+      )
+    : [];
   const minimum = info.minimumSystemVersion;
+  if (isSigned(info)) checkSignedShape(path, info);
   return {
     version: info.version,
     minimumSystemVersion: minimum === undefined || minimum === null ? undefined : String(minimum),
     stagingPercentage: percentageOf(path, info.stagingPercentage),
-    entries: [...files, ...packages].map((file) => ({
-      name: nameOfUrl(path, file.url ?? file.path),
-      size: sizeOf(path, file.size),
-      digests: [digest(path, 'sha512', decodeBase64(file.sha512))],
-    })),
+    releaseName: textOf(info.releaseName),
+    releaseNotes: notesOf(path, info.releaseNotes),
+    signed: isSigned(info) ? bytes : undefined,
+    entries: [
+      ...files.map((file) => parseFile(path, file)),
+      ...packages.map(({ arch, file }) => ({
+        ...parseFile(path, file),
+        packageArch: archOf(arch),
+      })),
+    ],
   };
+}
+
+function parseFile(path: string, file: Record<string, unknown>): FeedEntry {
+  return {
+    ...namedBy(path, file.url ?? file.path),
+    size: sizeOf(path, file.size),
+    digests: [digest(path, 'sha512', decodeBase64(file.sha512))],
+    blockMapSize: sizeOf(path, file.blockMapSize),
+    needsAdminRights: file.isAdminRightsRequired === true,
+  };
+}
+
+/** As many as a file of `--notes-file` may have: every client downloads them. */
+const NOTES_BYTES_MAX = 64 * 1024;
+
+/** With `fullChangelog`, electron-builder states a list: the notes of every version since an older one. */
+function notesOf(path: string, value: unknown): string | undefined {
+  const text = Array.isArray(value) ? joinNotes(value.filter(isRecord)) : textOf(value);
+  const bytes = Buffer.byteLength(text ?? '');
+  if (bytes <= NOTES_BYTES_MAX) return text;
+  throw refusal(
+    path,
+    `its releaseNotes have ${bytes} bytes; at most ${NOTES_BYTES_MAX} are allowed, because every client downloads them. Shorten them, and build again.`,
+  );
+}
+
+function joinNotes(list: readonly Record<string, unknown>[]): string | undefined {
+  const notes = list.flatMap(({ version, note }) => {
+    const text = textOf(note);
+    return text === undefined ? [] : [{ version: textOf(version), text }];
+  });
+  // A heading for each version, unless the list has only one.
+  const parts = notes.map(({ version, text }) =>
+    notes.length === 1 || version === undefined ? text : `## ${version}\n\n${text}`,
+  );
+  return textOf(parts.join('\n\n'));
+}
+
+/** Undefined also for a blank text. YAML reads an unquoted 1.0 as a number. */
+function textOf(value: unknown): string | undefined {
+  if (typeof value === 'number') return String(value);
+  return typeof value === 'string' && value.trim() !== '' ? value : undefined;
 }
 
 /** What feeds other than electron-builder's do not state. */
@@ -80,6 +147,8 @@ const STATES_NO_MORE = {
   version: undefined,
   minimumSystemVersion: undefined,
   stagingPercentage: undefined,
+  releaseName: undefined,
+  releaseNotes: undefined,
 };
 
 function percentageOf(path: string, value: unknown): number | undefined {
@@ -106,7 +175,7 @@ function parseSquirrelReleases(path: string, text: string): Feed | undefined {
       );
     }
     const digests = [digest(path, 'sha1', sha1)];
-    return { name: nameOfUrl(path, url), size: Number(size), digests };
+    return { ...namedBy(path, url), size: Number(size), digests };
   });
   return { ...STATES_NO_MORE, entries };
 }
@@ -118,7 +187,7 @@ function parseVelopackFeed(path: string, text: string, version: string): Feed | 
   const entries = feed.Assets.filter(isRecord)
     .filter((asset) => asset.Version === version && asset.Type === 'Full')
     .map((asset) => ({
-      name: nameOfUrl(path, asset.FileName),
+      ...namedBy(path, asset.FileName),
       size: sizeOf(path, asset.Size),
       digests: (['SHA1', 'SHA256'] as const)
         .filter((key) => typeof asset[key] === 'string' && asset[key] !== '')
@@ -151,12 +220,12 @@ function sizeOf(path: string, value: unknown): number | undefined {
   );
 }
 
-function nameOfUrl(path: string, value: unknown): string {
+function namedBy(path: string, value: unknown): Pick<FeedEntry, 'address' | 'name'> {
   if (typeof value !== 'string')
     throw refusal(path, 'it lists a file without a name. Build again, or remove it.');
   const bare = /^https?:/i.test(value) ? value.replace(/[?#].*$/, '') : value;
   const last = bare.split(/[/\\]/).at(-1) ?? '';
-  return attempt(() => decodeURIComponent(last)) ?? last;
+  return { address: value, name: attempt(() => decodeURIComponent(last)) ?? last };
 }
 
 function attempt<T>(read: () => T): T | undefined {

@@ -1,15 +1,32 @@
 import { realpath } from 'node:fs/promises';
 import { AppError } from '../errors.ts';
 import { attachFeed } from './attach-feed.ts';
-import type { BuildOutput, BuiltArtifact, SkippedFile, StagedShare } from './build-output.ts';
-import { checkUnique, dropOlderPackages, refuseForgottenVersion } from './check-packages.ts';
+import type {
+  BuildOutput,
+  BuiltArtifact,
+  BuiltDocument,
+  SkippedFile,
+  StagedShare,
+} from './build-output.ts';
+import {
+  checkUnique,
+  dropOlderPackages,
+  refuseForgottenVersion,
+  refuseTwoOfOneName,
+} from './check-packages.ts';
 import { parsePathArgument } from './descriptor.ts';
 import { createDraft, type Draft, finishDraft } from './draft.ts';
 import { isFeedName } from './feed.ts';
 import { identify } from './identify.ts';
 import { refusal } from './refusal.ts';
 import { scanDirectory } from './scan-directory.ts';
-import { attachSidecar, findSidecars, isSidecarName, refuseEmptyInstaller } from './sidecar.ts';
+import {
+  attachSidecar,
+  findSidecars,
+  isSidecarName,
+  readEmbeddedFacts,
+  refuseEmptyInstaller,
+} from './sidecar.ts';
 import { describeFile, type SourceFile } from './source-file.ts';
 
 const SKIPPED_SHOWN_MAX = 20;
@@ -31,7 +48,9 @@ export async function readBuildOutput(request: {
 }): Promise<BuildOutput> {
   const { version } = request;
   const skipped: SkippedFile[] = [];
+  const signed: BuiltDocument[] = [];
   let staged: StagedShare | null = null;
+  let described: BuildOutput['described'] = { name: null, notes: null };
   const sources = await collect(request.paths, skipped);
   const drafts = new Map<string, Draft>();
   for (const source of sources) {
@@ -40,7 +59,9 @@ export async function readBuildOutput(request: {
     if ('skip' in identified) {
       skipped.push({ path: source.path, reason: identified.skip });
     } else {
-      drafts.set(source.path, createDraft(identified));
+      const draft = createDraft(identified);
+      if (identified.format === 'appimage') draft.facts = await readEmbeddedFacts(source.path);
+      drafts.set(source.path, draft);
     }
   }
   refuseForgottenVersion(sources, [...drafts.values()], version);
@@ -50,15 +71,22 @@ export async function readBuildOutput(request: {
   }
   for (const source of sources.filter(isFeed)) {
     const attached = await attachFeed(source, [...drafts.values()], version);
-    skipped.push(attached.skipped);
+    if (attached.skipped !== undefined) skipped.push(attached.skipped);
+    if (attached.signed !== undefined) signed.push(attached.signed);
     staged = joinStaged(staged, source.path, attached.stagingPercentage);
+    // Each platform may have notes of its own, and a release has one text: that of the first feed.
+    described = {
+      name: described.name ?? attached.releaseName ?? null,
+      notes: described.notes ?? attached.releaseNotes ?? null,
+    };
   }
   skipped.push(...dropOlderPackages(drafts));
   for (const draft of drafts.values()) refuseEmptyInstaller(draft);
   const artifacts = [...drafts.values()].map((draft) => finishDraft(draft, version));
   checkSomething(request.paths, artifacts, skipped);
   checkUnique(artifacts);
-  return { artifacts, skipped, staged };
+  refuseTwoOfOneName(signed);
+  return { artifacts, skipped, signed, staged, described };
 }
 
 /** @throws AppError `invalid_artifact` for feeds that contradict each other */

@@ -1,4 +1,5 @@
-import type { Companion } from './companion.ts';
+import type { CarriedDocument } from './carried-document.ts';
+import type { Companion, UpdaterFacts } from './companion.ts';
 import type { Arch, Format, Platform } from './platform.ts';
 import type { ArtifactSignature } from './signature.ts';
 import type { Target } from './target.ts';
@@ -14,7 +15,7 @@ export interface ArtifactIdentity {
   readonly format: Format;
 }
 
-export interface Artifact extends ArtifactIdentity {
+export interface Artifact extends ArtifactIdentity, UpdaterFacts {
   /** Unique within the release. */
   readonly filename: string;
   /** Bytes. */
@@ -45,6 +46,8 @@ export interface Release {
   readonly version: string;
   /** ISO 8601, UTC. */
   readonly releasedAt: string;
+  /** The name that the build tool gave the release; null: none. */
+  readonly name: string | null;
   readonly notes: ReleaseNotes;
   /** The languages whose notes an operator removed: a publisher does not add them again. */
   readonly notesRemoved: readonly string[];
@@ -56,6 +59,8 @@ export interface Release {
   readonly endsNative: readonly Target[];
   readonly provenance: Provenance;
   readonly artifacts: readonly Artifact[];
+  /** The documents that its publisher signed, by name. */
+  readonly carried: readonly CarriedDocument[];
 }
 
 /** The artifact of a release with an identity; undefined when there is none. */
@@ -64,6 +69,11 @@ export function findArtifact(release: Release, identity: ArtifactIdentity): Arti
   return release.artifacts.find(
     (a) => a.platform === platform && a.arch === arch && a.format === format,
   );
+}
+
+/** Whether two artifacts have the same bytes under the same name. */
+export function isSameFile(a: Artifact, b: Artifact): boolean {
+  return a.sha256 === b.sha256 && a.filename === b.filename;
 }
 
 /** `windows-x64-nsis`: for messages and for comparing identities. */

@@ -31,7 +31,8 @@ export function listCommonRelease(
   const common = findCommonRelease(query, machines, channel, now);
   const [first] = common?.builds ?? [];
   const { isPartial } = channel.rolloutStage(now);
-  const seen = { channel, isRestricted, revision, isPartial, olderReleases: [] };
+  const none = { olderReleases: [], ownSigned: undefined };
+  const seen = { channel, isRestricted, revision, isPartial, ...none };
   if (common === undefined || first === undefined) {
     const decision: Decision = { reason: 'no_release', path: [] };
     return { ...seen, decision, offered: undefined, builds: [] };

@@ -27,7 +27,7 @@ import { isValidSignature } from './verify-signatures.ts';
 interface VerifyRequest {
   /** Undefined: every application. */
   readonly application: string | undefined;
-  /** Also reads every artifact's bytes. */
+  /** Also reads every artifact's bytes. Those of signed documents are always read. */
   readonly deep: boolean;
 }
 
@@ -102,6 +102,9 @@ async function verifyApplication(
         files.set(artifactKey(application, file.object), file);
       }
     }
+    for (const document of manifest?.release.carried ?? []) {
+      files.set(artifactKey(application, document.object), { ...document, isAlwaysRead: true });
+    }
   }
   const { tauriPubkey } = applicationSettingsOf(newest?.signed.settings ?? {});
   const checked = await verifyFiles(deps, files, { deep, tauriPubkey }, problems);
@@ -129,7 +132,13 @@ function distinctManifests(revision: Revision | undefined): readonly NamedManife
   return [...offers.values()];
 }
 
-type StoredFile = Pick<Artifact, 'size' | 'sha256'> & Partial<Pick<Artifact, 'signatures'>>;
+interface StoredFile
+  extends Pick<Artifact, 'size' | 'sha256'>,
+    Partial<Pick<Artifact, 'signatures'>> {
+  /** For signed documents: they are small, and a service drops the offer of a release when one has other bytes. */
+  readonly isAlwaysRead?: boolean;
+}
+
 type Depth = Pick<VerifyRequest, 'deep'> & ApplicationSettings;
 /** Counts of what was read, also of files with a problem. */
 interface Counts {
@@ -170,7 +179,7 @@ async function verifyFile(
   if (info.size !== file.size) {
     throw mismatch(`${key} has ${info.size} bytes, and its manifest states ${file.size}.`);
   }
-  if (!deep) return;
+  if (!deep && file.isAlwaysRead !== true) return;
   const signatures = tauriPubkey === null ? [] : signaturesOf(file, tauriPubkey);
   const signed = createHash(SIGNED_HASH);
   const sha256 = await hashObject(deps, key, signatures.length === 0 ? [] : [signed]);

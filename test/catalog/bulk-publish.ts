@@ -53,6 +53,8 @@ function releaseOf(application: string, patch: number): Release {
     notes: {},
     requires: null,
     mandatoryFor: null,
+    name: null,
+    carried: [],
     notesRemoved: [],
     endsNative: [],
     provenance: { commit: null, buildUrl: null },

@@ -85,6 +85,8 @@ describe('publishers of one release at the same moment', () => {
         version: VERSION,
         releasedAt: new Date(deps.clock.now()).toISOString(),
         notes: undefined,
+        described: { name: null, notes: null },
+        carried: [],
         requires: undefined,
         mandatoryFor: undefined,
         endsNative: [],

@@ -48,6 +48,8 @@ export async function publish(
     allowPrerelease: options.allowPrerelease,
     artifacts: build.artifacts,
     notes,
+    described: build.described,
+    signed: build.signed,
     requires: options.requires,
     mandatoryFor: options.mandatoryFor,
     endsNative: options.endNative ?? [],

@@ -114,14 +114,19 @@ function respond(
   base: string,
   protocol: Protocol,
   question: Question,
-  { channel, offered, olderReleases, builds, isRestricted, decision }: ChannelListing,
+  { channel, offered, olderReleases, ownSigned, builds, decision }: ChannelListing,
 ): ProtocolResponse | undefined {
   const { platform, arch, formats, application } = question.query;
   const { document } = question;
+  const known = offered?.release ?? ownSigned;
+  if (protocol.shape === 'feed' && known !== undefined) {
+    const signed = protocol.renderSigned?.({ platform, arch }, known);
+    if (signed !== undefined) return signed;
+  }
   // The catalog's own name: the address may use an alias.
   const feed = `${base}/feeds/${encodeURIComponent(application)}/${encodeURIComponent(channel.name)}/${protocol.name}`;
   const input = {
-    ...{ document, platform, arch, formats, isRestricted, olderReleases },
+    ...{ document, platform, arch, formats, olderReleases },
     fileUrl: (version: string, filename: string) => `${feed}/${filePath(version, filename)}`,
   };
   if (offered === undefined) return protocol.renderNoUpdate(question, decision.reason, input);

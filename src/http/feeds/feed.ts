@@ -80,7 +80,6 @@ const schemaOf = (exampleApplication: string, protocols: readonly Protocol[]) =>
       'unknown_channel',
       'unknown_version',
       'unknown_file',
-      'no_release',
       'release_withdrawn',
       'artifact_mismatch',
       'range_not_satisfiable',
@@ -261,7 +260,9 @@ function answerDocument(
 ): void | Promise<void> {
   const { machines } = document.question;
   const query = withInstallation(document.question.query, request.headers);
-  const olderMax = protocol.shape === 'feed' ? protocol.olderReleasesMax : 0;
+  const isFeed = protocol.shape === 'feed';
+  const olderMax = isFeed ? protocol.olderReleasesMax : 0;
+  const wantsSigned = isFeed && protocol.renderSigned !== undefined;
   const send = (found: ChannelListing): void => {
     const answer = answers.answerFor(document, found);
     if (answer === undefined) {
@@ -279,7 +280,7 @@ function answerDocument(
   return whenKnown(tierOfRequest(deps, request), (tier) =>
     whenKnown(
       machines === undefined
-        ? listChannel(deps, query, olderMax, tier)
+        ? listChannel(deps, query, olderMax, tier, wantsSigned)
         : listCommonRelease(deps, query, machines, tier),
       send,
     ),

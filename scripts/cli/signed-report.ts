@@ -1,0 +1,64 @@
+import type { BuildOutput } from '../../src/build-output/build-output.ts';
+import { isAskedBy } from '../../src/domain/carried-document.ts';
+import type { Release } from '../../src/domain/release.ts';
+import type { PublishResult } from '../../src/operations/publish-release.ts';
+import { PROTOCOLS } from '../../src/protocols/registry.ts';
+
+/** The report of `slipway publish` about documents that the build tool signed. */
+
+export function signedJson({ signed }: BuildOutput): readonly object[] {
+  return signed.map(({ name, size, sha256, elsewhere }) => ({ name, size, sha256, elsewhere }));
+}
+
+export function signedSentences({ signed }: BuildOutput): readonly string[] {
+  return signed.flatMap(({ name, stagingPercentage, elsewhere }) => [
+    `${name} is signed: clients get it byte for byte.`,
+    ...(stagingPercentage === null
+      ? []
+      : [
+          `Its clients apply its stagingPercentage ${stagingPercentage} themselves: Slipway starts no rollout for it.`,
+        ]),
+    ...elsewhere.map(
+      (address) => `${name} lists ${address}, which clients download there and not from Slipway.`,
+    ),
+  ]);
+}
+
+/** Warns of releases and files that clients of signed documents would refuse, or do not find in them. */
+export function signedWarnings(result: PublishResult, build: BuildOutput): readonly string[] {
+  return [...unsignedWarnings(result), ...unlistedWarnings(result.release, build)];
+}
+
+/** An application that trusts a key accepts no generated document. */
+function unsignedWarnings({ before, channel, version, release }: PublishResult): readonly string[] {
+  const offers = before[channel]?.offers ?? [];
+  const signed = offers.findLast(
+    (offer) => offer.signed_documents === true && offer.version !== version,
+  );
+  if (signed === undefined || release.carried.length > 0) return [];
+  return [
+    `Warning: ${channel} offers ${signed.version} with signed documents, and ${version} has none: an application that was built with a public key refuses it. Publish the signed latest*.yml of ${version} with the same files.`,
+  ];
+}
+
+function unlistedWarnings(release: Release, { signed }: BuildOutput): readonly string[] {
+  return signed.flatMap(({ name, lists }) => {
+    return release.artifacts
+      .filter((file) => isAskedBy(file, name) && isListed(file))
+      .filter(({ filename }) => !lists.includes(filename))
+      .map(
+        ({ filename }) =>
+          `Warning: ${name} is signed and does not list ${filename}, so electron-updater never installs it. Build both in one run.`,
+      );
+  });
+}
+
+/** Whether a dialect with signed documents lists files of this format. */
+function isListed({ platform, format }: Release['artifacts'][number]): boolean {
+  return PROTOCOLS.some(
+    (protocol) =>
+      protocol.shape === 'feed' &&
+      protocol.renderSigned !== undefined &&
+      protocol.formatsFor(platform).includes(format),
+  );
+}
