@@ -7,6 +7,7 @@ import { type Arch, archOf, type Format, type Platform, parseArch } from '../dom
 import type { Artifact, Release } from '../domain/release.ts';
 import type { UpdateQuery } from '../domain/update-query.ts';
 import { parseClientVersion, versionText } from '../domain/version.ts';
+import { describeElectronSetUp } from './electron-set-up.ts';
 import {
   commonFields,
   type FeedListing,
@@ -48,6 +49,7 @@ export const electron: FeedProtocol = {
   mayOmit: (platform) => (platform === 'linux' ? ['version'] : ['version', 'arch']),
   parseRequest,
   parseFilePath,
+  describeSetUp: describeElectronSetUp,
   renderListing,
   renderNoUpdate,
 };

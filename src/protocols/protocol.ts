@@ -3,6 +3,7 @@ import type { Format, Platform } from '../domain/platform.ts';
 import type { Artifact, Release } from '../domain/release.ts';
 import type { UpdateQuery } from '../domain/update-query.ts';
 import type { AppError } from '../errors.ts';
+import type { ChannelFeed, SetUp } from './set-up.ts';
 
 /**
  * An updater dialect: one file that parses its requests and renders its answers, and one line in
@@ -63,6 +64,8 @@ interface Dialect {
   parseRequest(request: ProtocolRequest): Question | undefined;
   /** The file that a path names in the dialect's own way. `{version}/{filename}` works for every dialect. */
   parseFilePath?(path: readonly string[]): FileAddress | undefined;
+  /** What a developer puts into an application, so that it uses this dialect. */
+  describeSetUp(feed: ChannelFeed): SetUp;
   /** The dialect's own answer to an unknown application, channel or document; undefined: a problem document. */
   renderNotFound?(request: ProtocolRequest, error: AppError): ProtocolResponse | undefined;
 }

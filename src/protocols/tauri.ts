@@ -12,6 +12,7 @@ import {
   type ProtocolResponse,
   type Question,
 } from './protocol.ts';
+import { describeTauriSetUp } from './tauri-set-up.ts';
 
 /**
  * Tauri 2's updater, dynamic server.
@@ -31,6 +32,7 @@ export const tauri: PollProtocol = {
   signatureScheme: MINISIGN,
   osGate: 'server',
   parseRequest,
+  describeSetUp: describeTauriSetUp,
   renderOffer,
   renderNoUpdate: () => NO_CONTENT,
 };

@@ -77,7 +77,9 @@ describe('on a directory store', () => {
       const url = await service.listen();
       const file = `${url}/feeds/desktop/stable/electron/2.0.0/App-2.0.0.${PACKAGES[kind].extension}`;
       // The client requests a stable address, which redirects to a link that expires.
-      expect(client.requests).toContainEqual({ url: file, status: 302, hasToken: false });
+      expect(client.requests).toContainEqual(
+        expect.objectContaining({ url: file, status: 302, hasToken: false }),
+      );
       expect(client.requests.at(-1)?.url).toMatch(`${url}/files/`);
       expect(client.requests.at(-1)?.status).toBe(200);
     },
