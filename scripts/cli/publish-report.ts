@@ -176,8 +176,15 @@ function nextOf(version: string, planned: string): string {
   return `The rollout is frozen. To let its plan go on, run slipway rollout ${version} --unfreeze.`;
 }
 
-/** Warns of artifacts that no feed can serve to updaters: the publisher would not notice. */
-function feedWarnings({ artifacts }: Release): readonly string[] {
+/** Warns of what clients of the feeds would not get: the publisher would not notice. */
+function feedWarnings(release: Release): readonly string[] {
+  const misnamed = PROTOCOLS.flatMap(({ warnOf }) =>
+    release.artifacts.flatMap((artifact) => warnOf?.(artifact) ?? []),
+  );
+  return [...misnamed.map((sentence) => `Warning: ${sentence}`), ...unservedWarnings(release)];
+}
+
+function unservedWarnings({ artifacts }: Release): readonly string[] {
   const unserved = artifacts.filter((artifact) => !isServed(artifact));
   const served = artifacts.filter(isServed);
   const targets = new Map(unserved.map((artifact) => [nameOf(artifact), artifact]));

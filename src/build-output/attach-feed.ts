@@ -1,7 +1,8 @@
 import { basename, dirname } from 'node:path';
+import { BLOCKMAP, type UpdaterFacts } from '../domain/companion.ts';
 import { macosVersionOfDarwin, parseOsVersion } from '../domain/os-version.ts';
 import type { SkippedFile } from './build-output.ts';
-import type { Draft } from './draft.ts';
+import type { Draft, DraftCompanion } from './draft.ts';
 import { type Feed, type FeedEntry, readFeed } from './feed.ts';
 import { archInName } from './infer.ts';
 import { otherVersionIn } from './name-version.ts';
@@ -17,7 +18,9 @@ interface AttachedFeed {
   /** It is read, and not published. */
   readonly skipped: SkippedFile;
   /** Undefined unless it lists files that are published. */
-  readonly stagingPercentage: number | undefined;
+  readonly stagingPercentage?: number | undefined;
+  readonly releaseName?: string | undefined;
+  readonly releaseNotes?: string | undefined;
 }
 
 /**
@@ -36,7 +39,7 @@ export async function attachFeed(
   if (feed === undefined) {
     const reason = 'neither a known package nor a feed of a build tool';
     if (statement !== null) throw refusal(path, reason);
-    return { skipped: { path, reason }, stagingPercentage: undefined };
+    return { skipped: { path, reason } };
   }
   if (feed.version !== undefined && !isSameVersion(feed.version, version)) {
     throw refusal(
@@ -55,7 +58,7 @@ export async function attachFeed(
     const companion = findCompanion(entry, near);
     if (companion !== undefined) {
       check(path, entry, companion);
-      companion.stated.push(...entry.digests.map((digest) => ({ ...digest, statedIn: path })));
+      stateCompanion(path, entry, companion);
       used++;
     } else if (draft !== undefined) {
       if (/\.ya?ml$/i.test(name)) refuseSquirrel(path, draft);
@@ -70,10 +73,13 @@ export async function attachFeed(
     }
   }
   if (used > 0) {
-    return { skipped: { path, reason: READ_REASON }, stagingPercentage: feed.stagingPercentage };
+    const { stagingPercentage, releaseName, releaseNotes } = feed;
+    return {
+      ...{ skipped: { path, reason: READ_REASON } },
+      ...{ stagingPercentage, releaseName, releaseNotes },
+    };
   }
-  const reason = 'it lists none of the published files';
-  return { skipped: { path, reason }, stagingPercentage: undefined };
+  return { skipped: { path, reason: 'it lists none of the published files' } };
 }
 
 /** Leaves out build metadata: comparisons of versions ignore it. */
@@ -131,8 +137,41 @@ function check(path: string, entry: FeedEntry, file: { path: string; size: numbe
   );
 }
 
+/** Packages are stated by the architecture of the machines that they are for. */
+function stateCompanion(path: string, entry: FeedEntry, companion: DraftCompanion): void {
+  companion.stated.push(...entry.digests.map((digest) => ({ ...digest, statedIn: path })));
+  if (entry.packageArch !== undefined) companion.arch = entry.packageArch;
+  checkMapSize(path, entry, companion.path, companion.facts.blockMapSize);
+  companion.facts = { ...companion.facts, ...rightsOf(entry) };
+}
+
+function rightsOf({ needsAdminRights }: FeedEntry): UpdaterFacts {
+  return needsAdminRights === true ? { needsAdminRights } : {};
+}
+
+/** @param actual the size of the block map in the file or beside it; undefined when there is none */
+function checkMapSize(
+  path: string,
+  { blockMapSize: stated }: FeedEntry,
+  file: string,
+  actual: number | undefined,
+): void {
+  if (stated === undefined || stated === actual) return;
+  const has = actual === undefined ? 'no valid block map' : `a block map of ${actual} bytes`;
+  throw refusal(
+    path,
+    `it states a block map of ${stated} bytes for ${file}, which has ${has}. The file was changed after the build wrote ${path}. Build again.`,
+  );
+}
+
 function state(path: string, entry: FeedEntry, feed: Feed, draft: Draft): void {
   draft.stated.push(...entry.digests.map((digest) => ({ ...digest, statedIn: path })));
+  const { file, format } = draft.package;
+  const beside = draft.companions.find(({ kind }) => kind === BLOCKMAP);
+  // A map beside the file may be left out of the upload: then clients download the whole file.
+  if (beside !== undefined) checkMapSize(path, entry, file.path, beside.size);
+  else if (format === 'appimage') checkMapSize(path, entry, file.path, draft.facts.blockMapSize);
+  draft.facts = { ...draft.facts, ...rightsOf(entry) };
   if (feed.minimumSystemVersion === undefined || draft.minimumOsVersion !== null) return;
   draft.minimumOsVersion = minimumOf(path, feed.minimumSystemVersion, draft);
 }

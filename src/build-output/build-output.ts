@@ -1,4 +1,4 @@
-import type { CompanionKind } from '../domain/companion.ts';
+import type { CompanionKind, UpdaterFacts } from '../domain/companion.ts';
 import type { Arch, Format, Platform } from '../domain/platform.ts';
 import type { DigestAlgorithm } from '../domain/release.ts';
 import type { ArtifactSignature } from '../domain/signature.ts';
@@ -21,6 +21,8 @@ export interface BuiltFile {
   /** Bytes. */
   readonly size: number;
   readonly stated: readonly StatedDigest[];
+  /** Absent: none is known. */
+  readonly facts?: UpdaterFacts;
 }
 
 export interface BuiltCompanion extends BuiltFile {
@@ -51,6 +53,8 @@ export interface BuildOutput {
   readonly skipped: readonly SkippedFile[];
   /** The share of the installations that the build tool's feeds state for the release; null for none. */
   readonly staged: StagedShare | null;
+  /** The name and the notes that the build tool's feeds state for the release. */
+  readonly described: { readonly name: string | null; readonly notes: string | null };
 }
 
 export interface StagedShare {

@@ -1,3 +1,5 @@
+import type { UpdaterFacts } from '../domain/companion.ts';
+import type { Arch } from '../domain/platform.ts';
 import type { ArtifactSignature } from '../domain/signature.ts';
 import type { BuiltArtifact, BuiltCompanion, StatedDigest } from './build-output.ts';
 import type { Package } from './identify.ts';
@@ -10,7 +12,15 @@ export interface Draft {
   minimumOsVersion: string | null;
   readonly stated: StatedDigest[];
   readonly signatures: ArtifactSignature[];
-  readonly companions: (BuiltCompanion & { readonly stated: StatedDigest[] })[];
+  readonly companions: DraftCompanion[];
+  facts: UpdaterFacts;
+}
+
+/** A companion while feeds are read. */
+export interface DraftCompanion extends BuiltCompanion {
+  arch?: Arch;
+  readonly stated: StatedDigest[];
+  facts: UpdaterFacts;
 }
 
 export function createDraft(identified: Package): Draft {
@@ -20,13 +30,14 @@ export function createDraft(identified: Package): Draft {
     stated: [],
     signatures: [],
     companions: [],
+    facts: {},
   };
 }
 
 /** @param version the version that is published */
 export function finishDraft(draft: Draft, version: string): BuiltArtifact {
   const { file, platform, arch, format, filename } = draft.package;
-  const { minimumOsVersion, stated, signatures, companions } = draft;
+  const { minimumOsVersion, stated, signatures, companions, facts } = draft;
   return {
     path: file.path,
     filename,
@@ -39,5 +50,6 @@ export function finishDraft(draft: Draft, version: string): BuiltArtifact {
     stated,
     signatures,
     companions,
+    facts,
   };
 }

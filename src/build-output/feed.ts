@@ -1,5 +1,6 @@
 import { readFile, stat } from 'node:fs/promises';
 import { parse } from 'yaml';
+import { type Arch, archOf } from '../domain/platform.ts';
 import type { DigestAlgorithm } from '../domain/release.ts';
 import { refusal } from './refusal.ts';
 
@@ -13,6 +14,11 @@ export interface FeedEntry {
   /** Bytes; undefined when the feed does not state it. */
   readonly size: number | undefined;
   readonly digests: readonly { readonly algorithm: DigestAlgorithm; readonly hex: string }[];
+  /** Bytes; of the block map inside the file, or of the one beside it. */
+  readonly blockMapSize?: number | undefined;
+  readonly needsAdminRights?: boolean;
+  /** Of the package of a web installer: the machines that it is for. */
+  readonly packageArch?: Arch | undefined;
 }
 
 export interface Feed {
@@ -21,6 +27,9 @@ export interface Feed {
   readonly minimumSystemVersion: string | undefined;
   /** Of the installations that are offered the release first; electron-builder's `stagingPercentage`. */
   readonly stagingPercentage: number | undefined;
+  readonly releaseName: string | undefined;
+  /** Markdown. */
+  readonly releaseNotes: string | undefined;
   readonly entries: readonly FeedEntry[];
 }
 
@@ -61,18 +70,68 @@ function parseUpdateInfo(path: string, text: string): Feed | undefined {
   const files = listed.length > 0 || info.path === undefined ? listed : [info];
   if (!files.every(isRecord) || files.length === 0) return undefined;
   // Packages of a web installer, by architecture.
-  const packages = isRecord(info.packages) ? Object.values(info.packages).filter(isRecord) : [];
+  const packages = isRecord(info.packages)
+    ? Object.entries(info.packages).flatMap(([arch, file]) =>
+        isRecord(file) ? [{ arch, file }] : [],
+      )
+    : [];
   const minimum = info.minimumSystemVersion;
   return {
     version: info.version,
     minimumSystemVersion: minimum === undefined || minimum === null ? undefined : String(minimum),
     stagingPercentage: percentageOf(path, info.stagingPercentage),
-    entries: [...files, ...packages].map((file) => ({
-      name: nameOfUrl(path, file.url ?? file.path),
-      size: sizeOf(path, file.size),
-      digests: [digest(path, 'sha512', decodeBase64(file.sha512))],
-    })),
+    releaseName: textOf(info.releaseName),
+    releaseNotes: notesOf(path, info.releaseNotes),
+    entries: [
+      ...files.map((file) => parseFile(path, file)),
+      ...packages.map(({ arch, file }) => ({
+        ...parseFile(path, file),
+        packageArch: archOf(arch),
+      })),
+    ],
   };
+}
+
+function parseFile(path: string, file: Record<string, unknown>): FeedEntry {
+  return {
+    name: nameOfUrl(path, file.url ?? file.path),
+    size: sizeOf(path, file.size),
+    digests: [digest(path, 'sha512', decodeBase64(file.sha512))],
+    blockMapSize: sizeOf(path, file.blockMapSize),
+    needsAdminRights: file.isAdminRightsRequired === true,
+  };
+}
+
+/** As many as a file of `--notes-file` may have: every client downloads them. */
+const NOTES_BYTES_MAX = 64 * 1024;
+
+/** With `fullChangelog`, electron-builder states a list: the notes of every version since an older one. */
+function notesOf(path: string, value: unknown): string | undefined {
+  const text = Array.isArray(value) ? joinNotes(value.filter(isRecord)) : textOf(value);
+  const bytes = Buffer.byteLength(text ?? '');
+  if (bytes <= NOTES_BYTES_MAX) return text;
+  throw refusal(
+    path,
+    `its releaseNotes have ${bytes} bytes; at most ${NOTES_BYTES_MAX} are allowed, because every client downloads them. Shorten them, and build again.`,
+  );
+}
+
+function joinNotes(list: readonly Record<string, unknown>[]): string | undefined {
+  const notes = list.flatMap(({ version, note }) => {
+    const text = textOf(note);
+    return text === undefined ? [] : [{ version: textOf(version), text }];
+  });
+  // A heading for each version, unless the list has only one.
+  const parts = notes.map(({ version, text }) =>
+    notes.length === 1 || version === undefined ? text : `## ${version}\n\n${text}`,
+  );
+  return textOf(parts.join('\n\n'));
+}
+
+/** Undefined also for a blank text. YAML reads an unquoted 1.0 as a number. */
+function textOf(value: unknown): string | undefined {
+  if (typeof value === 'number') return String(value);
+  return typeof value === 'string' && value.trim() !== '' ? value : undefined;
 }
 
 /** What feeds other than electron-builder's do not state. */
@@ -80,6 +139,8 @@ const STATES_NO_MORE = {
   version: undefined,
   minimumSystemVersion: undefined,
   stagingPercentage: undefined,
+  releaseName: undefined,
+  releaseNotes: undefined,
 };
 
 function percentageOf(path: string, value: unknown): number | undefined {

@@ -9,7 +9,13 @@ import { isFeedName } from './feed.ts';
 import { identify } from './identify.ts';
 import { refusal } from './refusal.ts';
 import { scanDirectory } from './scan-directory.ts';
-import { attachSidecar, findSidecars, isSidecarName, refuseEmptyInstaller } from './sidecar.ts';
+import {
+  attachSidecar,
+  findSidecars,
+  isSidecarName,
+  readEmbeddedFacts,
+  refuseEmptyInstaller,
+} from './sidecar.ts';
 import { describeFile, type SourceFile } from './source-file.ts';
 
 const SKIPPED_SHOWN_MAX = 20;
@@ -32,6 +38,7 @@ export async function readBuildOutput(request: {
   const { version } = request;
   const skipped: SkippedFile[] = [];
   let staged: StagedShare | null = null;
+  let described: BuildOutput['described'] = { name: null, notes: null };
   const sources = await collect(request.paths, skipped);
   const drafts = new Map<string, Draft>();
   for (const source of sources) {
@@ -40,7 +47,9 @@ export async function readBuildOutput(request: {
     if ('skip' in identified) {
       skipped.push({ path: source.path, reason: identified.skip });
     } else {
-      drafts.set(source.path, createDraft(identified));
+      const draft = createDraft(identified);
+      if (identified.format === 'appimage') draft.facts = await readEmbeddedFacts(source.path);
+      drafts.set(source.path, draft);
     }
   }
   refuseForgottenVersion(sources, [...drafts.values()], version);
@@ -52,13 +61,18 @@ export async function readBuildOutput(request: {
     const attached = await attachFeed(source, [...drafts.values()], version);
     skipped.push(attached.skipped);
     staged = joinStaged(staged, source.path, attached.stagingPercentage);
+    // Each platform may have notes of its own, and a release has one text: that of the first feed.
+    described = {
+      name: described.name ?? attached.releaseName ?? null,
+      notes: described.notes ?? attached.releaseNotes ?? null,
+    };
   }
   skipped.push(...dropOlderPackages(drafts));
   for (const draft of drafts.values()) refuseEmptyInstaller(draft);
   const artifacts = [...drafts.values()].map((draft) => finishDraft(draft, version));
   checkSomething(request.paths, artifacts, skipped);
   checkUnique(artifacts);
-  return { artifacts, skipped, staged };
+  return { artifacts, skipped, staged, described };
 }
 
 /** @throws AppError `invalid_artifact` for feeds that contradict each other */

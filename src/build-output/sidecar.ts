@@ -1,7 +1,7 @@
 import { lstat } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { BLOCKMAP, WEB_PACKAGE } from '../domain/companion.ts';
-import { readBlockmapCoverage } from './blockmap.ts';
+import { BLOCKMAP, type UpdaterFacts, WEB_PACKAGE } from '../domain/companion.ts';
+import { readBlockmapCoverage, readEmbeddedBlockmapSize } from './blockmap.ts';
 import type { SkippedFile } from './build-output.ts';
 import type { Draft } from './draft.ts';
 import { checkFilename } from './filename.ts';
@@ -70,11 +70,11 @@ export async function attachSidecar(
 }
 
 /** The web installer is in the same directory, under a name that does not mention its packages. */
-function attachWebPackage(
+async function attachWebPackage(
   sidecar: SourceFile,
   drafts: ReadonlyMap<string, Draft>,
   version: string,
-): SkippedFile | undefined {
+): Promise<SkippedFile | undefined> {
   const { path, name, size } = sidecar;
   const other = otherVersionIn(name, version);
   if (other !== undefined) return { path, reason: `it is of version ${other}, not ${version}` };
@@ -93,7 +93,8 @@ function attachWebPackage(
   }
   const filename = checkFilename(path, name);
   const arch = archInName(name) ?? 'x64';
-  installer.companions.push({ kind: WEB_PACKAGE, arch, path, filename, size, stated: [] });
+  const facts = await readEmbeddedFacts(path);
+  installer.companions.push({ kind: WEB_PACKAGE, arch, path, filename, size, stated: [], facts });
   return undefined;
 }
 
@@ -124,6 +125,16 @@ async function attachBlockmap(draft: Draft, sidecar: SourceFile): Promise<Skippe
     filename: checkFilename(path, `${filename}.blockmap`),
     size,
     stated: [],
+    facts: {},
   });
   return undefined;
+}
+
+/**
+ * Finds the block map at the end of a file. Clients download an AppImage or a package differentially only when the
+ * feed states the size of that map, and a file may be published without the build tool's feed.
+ */
+export async function readEmbeddedFacts(path: string): Promise<UpdaterFacts> {
+  const blockMapSize = await readEmbeddedBlockmapSize(path);
+  return blockMapSize === undefined ? {} : { blockMapSize };
 }

@@ -1,12 +1,16 @@
 import { z } from 'zod';
-import { COMPANION_KINDS } from '../domain/companion.ts';
-import { ARCHES, FORMATS, PLATFORMS } from '../domain/platform.ts';
-import type { Artifact, Release } from '../domain/release.ts';
-import { SIGNATURE_SCHEMES } from '../domain/signature.ts';
+import type { Release } from '../domain/release.ts';
 import type { Target } from '../domain/target.ts';
 import { parseRange, parseVersion } from '../domain/version.ts';
-import { digestSchema, SCHEMA_VERSION, type Skipped, skippedSchema } from '../sequence/envelope.ts';
-import { isArtifactObject } from './keys.ts';
+import { SCHEMA_VERSION, type Skipped, skippedSchema } from '../sequence/envelope.ts';
+import {
+  type ArtifactJson,
+  archSchema,
+  artifactJsonOf,
+  artifactOf,
+  artifactSchema,
+  platformSchema,
+} from './artifact-document.ts';
 
 /** Release manifest v1, the stored document that describes a release, and its translation to the domain's types. */
 
@@ -24,33 +28,6 @@ export const rangeSchema = z
   .nullable();
 
 export const timeSchema = z.iso.datetime().describe('ISO 8601, UTC.');
-const sha512Schema = z
-  .string()
-  .regex(/^[0-9a-f]{128}$/)
-  .describe('SHA-512, in lower-case hex.');
-const filenameSchema = z
-  .string()
-  .min(1)
-  .max(255)
-  .regex(/^[^/\\\p{Cc}]+$/u);
-const sizeSchema = z.number().int().positive().describe('Bytes.');
-const objectSchema = z
-  .string()
-  .describe(
-    'The key of the bytes, relative to `apps/{application}/`: `artifacts/{sha256}/{filename}`.',
-  );
-
-export const platformSchema = z.enum(PLATFORMS).describe('Operating system.');
-export const archSchema = z.enum(ARCHES).describe('Processor architecture.');
-export const formatSchema = z.enum(FORMATS).describe('Package format.');
-export const minimumOsVersionSchema = z
-  .string()
-  .regex(/^\d+(\.\d+)*$/)
-  .nullable()
-  .describe(
-    'The oldest system it runs on: the macOS product version, otherwise the kernel version.',
-  );
-
 export const targetSchema = z.object({
   os: platformSchema,
   arch: archSchema.exclude(['universal']),
@@ -62,36 +39,6 @@ export const endsNativeSchema = z
   .describe(
     'Platforms and architectures for which this and later releases have no native build; absent: none.',
   );
-
-const companionSchema = z
-  .object({
-    kind: z.enum(COMPANION_KINDS),
-    arch: archSchema.optional().describe('Of a package: the architecture that it is for.'),
-    filename: filenameSchema,
-    size: sizeSchema,
-    sha256: digestSchema,
-    sha512: sha512Schema,
-    object: objectSchema,
-  })
-  .refine(hasOwnObject, 'object is not that of its sha256 and filename');
-
-const artifactSchema = z
-  .object({
-    os: platformSchema,
-    arch: archSchema,
-    format: formatSchema,
-    filename: filenameSchema.describe('Unique within the release.'),
-    size: sizeSchema,
-    sha256: digestSchema,
-    sha512: sha512Schema,
-    minimum_os_version: minimumOsVersionSchema,
-    signatures: z
-      .array(z.object({ scheme: z.enum(SIGNATURE_SCHEMES), key_id: z.string(), value: z.string() }))
-      .describe('Made by the build tools, and stored unchanged.'),
-    companions: z.array(companionSchema),
-    object: objectSchema,
-  })
-  .refine(hasOwnObject, 'object is not that of its sha256 and filename');
 
 export const manifestSchema = z
   .object({
@@ -110,6 +57,10 @@ export const manifestSchema = z
       .nonnegative()
       .describe('The newest catalog revision when it was made; 0: there was none.'),
     released_at: timeSchema.describe('When the release was first published.'),
+    name: z
+      .string()
+      .optional()
+      .describe('The name that the build tool gave the release; absent: none.'),
     notes: z
       .record(z.string(), z.string())
       .describe('Markdown by language tag; `und` is the default.'),
@@ -126,7 +77,6 @@ export const manifestSchema = z
   .refine((manifest) => areUnique(manifest.artifacts), 'two artifacts share an identity or a name');
 
 type ManifestJson = z.output<typeof manifestSchema>;
-type ArtifactJson = z.output<typeof artifactSchema>;
 type TargetJson = z.output<typeof targetSchema>;
 
 function isParsed(parse: () => unknown): boolean {
@@ -137,10 +87,6 @@ function isParsed(parse: () => unknown): boolean {
     // When the parser throws, the refinement fails.
     return false;
   }
-}
-
-function hasOwnObject(file: { object: string; sha256: string; filename: string }): boolean {
-  return isArtifactObject(file.object, file.sha256, file.filename);
 }
 
 function areUnique(artifacts: readonly ArtifactJson[]): boolean {
@@ -155,6 +101,7 @@ export function releaseOf(manifest: ManifestJson): Release {
     application: manifest.application,
     version: manifest.version,
     releasedAt: manifest.released_at,
+    name: manifest.name ?? null,
     notes: manifest.notes,
     notesRemoved: manifest.notes_removed ?? NO_LOCALES,
     requires: manifest.requires,
@@ -184,19 +131,6 @@ export function endsNativeOf({ ends_native: targets }: EndsNativeJson): readonly
 export function endsNativeJsonOf({ endsNative }: Pick<Release, 'endsNative'>): EndsNativeJson {
   if (endsNative.length === 0) return {};
   return { ends_native: endsNative.map(({ platform, arch }) => ({ os: platform, arch })) };
-}
-
-function artifactOf(json: ArtifactJson): Artifact {
-  const { os, minimum_os_version, signatures, companions, ...same } = json;
-  return {
-    ...same,
-    companions: companions.map(({ arch, ...file }) =>
-      arch === undefined ? file : { ...file, arch },
-    ),
-    platform: os,
-    minimumOsVersion: minimum_os_version,
-    signatures: signatures.map(({ scheme, key_id, value }) => ({ scheme, keyId: key_id, value })),
-  };
 }
 
 interface ManifestHeader {
@@ -229,6 +163,7 @@ export function manifestOf(release: Release, header: ManifestHeader): ManifestJs
 export function releaseJsonOf(release: Release) {
   return {
     released_at: release.releasedAt,
+    ...(release.name === null ? {} : { name: release.name }),
     notes: { ...release.notes },
     ...(release.notesRemoved.length === 0 ? {} : { notes_removed: [...release.notesRemoved] }),
     requires: release.requires,
@@ -236,16 +171,5 @@ export function releaseJsonOf(release: Release) {
     ...endsNativeJsonOf(release),
     provenance: { commit: release.provenance.commit, build_url: release.provenance.buildUrl },
     artifacts: release.artifacts.map(artifactJsonOf),
-  };
-}
-
-function artifactJsonOf(artifact: Artifact): ArtifactJson {
-  const { platform, minimumOsVersion, signatures, companions, ...same } = artifact;
-  return {
-    ...same,
-    os: platform,
-    minimum_os_version: minimumOsVersion,
-    signatures: signatures.map(({ scheme, keyId, value }) => ({ scheme, key_id: keyId, value })),
-    companions: companions.map((companion) => ({ ...companion })),
   };
 }

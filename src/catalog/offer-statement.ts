@@ -3,14 +3,11 @@ import { SIGNATURE_SCHEMES } from '../domain/signature.ts';
 import { digestSchema } from '../sequence/envelope.ts';
 import {
   archSchema,
-  endsNativeSchema,
   formatSchema,
   minimumOsVersionSchema,
   platformSchema,
-  rangeSchema,
-  timeSchema,
-  versionSchema,
-} from './manifest-document.ts';
+} from './artifact-document.ts';
+import { endsNativeSchema, rangeSchema, timeSchema, versionSchema } from './manifest-document.ts';
 
 /** What an offer and a draft state about a release: its manifest, and a copy of what a decision needs. */
 export const offerStatementSchema = z.object({

@@ -10,7 +10,15 @@ export const WEB_PACKAGE = 'package';
 export const COMPANION_KINDS = [BLOCKMAP, WEB_PACKAGE] as const;
 export type CompanionKind = (typeof COMPANION_KINDS)[number];
 
-export interface Companion {
+/** What electron-updater is told about a file beside its name, size and hash. */
+export interface UpdaterFacts {
+  /** Bytes of the block map at the end of the file, without the four bytes of its size; absent: the file has none. */
+  readonly blockMapSize?: number;
+  /** Whether the client must install the file with admin rights; absent: it need not. */
+  readonly needsAdminRights?: boolean;
+}
+
+export interface Companion extends UpdaterFacts {
   readonly kind: CompanionKind;
   /** Set for a web package: the architecture of the machines that install it. */
   readonly arch?: Arch;

@@ -1,4 +1,4 @@
-import type { Companion } from './companion.ts';
+import type { Companion, UpdaterFacts } from './companion.ts';
 import type { Arch, Format, Platform } from './platform.ts';
 import type { ArtifactSignature } from './signature.ts';
 import type { Target } from './target.ts';
@@ -14,7 +14,7 @@ export interface ArtifactIdentity {
   readonly format: Format;
 }
 
-export interface Artifact extends ArtifactIdentity {
+export interface Artifact extends ArtifactIdentity, UpdaterFacts {
   /** Unique within the release. */
   readonly filename: string;
   /** Bytes. */
@@ -45,6 +45,8 @@ export interface Release {
   readonly version: string;
   /** ISO 8601, UTC. */
   readonly releasedAt: string;
+  /** The name that the build tool gave the release; null: none. */
+  readonly name: string | null;
   readonly notes: ReleaseNotes;
   /** The languages whose notes an operator removed: a publisher does not add them again. */
   readonly notesRemoved: readonly string[];

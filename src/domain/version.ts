@@ -46,6 +46,18 @@ export function parseClientVersion(text: string, pointer = '/current_version'): 
   return parseVersion(/^v\d/.test(text) ? text.slice(1) : text, pointer);
 }
 
+/**
+ * The version in a text that an installed application sends and that no publisher can correct any more. Dotted numbers
+ * in another form (`1.0.0.4`, `1.2`) count as their first three; undefined for any other text.
+ */
+export function parseLooseVersion(text: string): Version | undefined {
+  const bare = text.trim().replace(/^v(?=\d)/, '');
+  const strict = tryParseVersion(bare);
+  if (strict !== undefined || !/^\d+(\.\d+)*$/.test(bare)) return strict;
+  const numbers = bare.split('.').slice(0, 3).map(Number);
+  return tryParseVersion([...numbers, 0, 0].slice(0, 3).join('.'));
+}
+
 /** The version as it was written, with its build metadata. */
 export function versionText(version: Version): string {
   return version.build.length > 0

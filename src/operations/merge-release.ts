@@ -1,9 +1,16 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Companion } from '../domain/companion.ts';
+import type { Companion, UpdaterFacts } from '../domain/companion.ts';
 import { findNativeBuild } from '../domain/compatible-arches.ts';
 import { type Artifact, findLocale, identityName, type Release } from '../domain/release.ts';
 import { type Target, targetName } from '../domain/target.ts';
 import { AppError } from '../errors.ts';
+
+/** How a build tool describes a release. What a publisher states comes first. */
+export interface DescribedRelease {
+  readonly name: string | null;
+  /** Notes without a language; null: none. */
+  readonly notes: string | null;
+}
 
 /** The contribution of one publisher to a release that others may publish at the same time. */
 export interface Contribution {
@@ -13,6 +20,8 @@ export interface Contribution {
   readonly releasedAt: string;
   /** Undefined keeps the value of the release. */
   readonly notes: Release['notes'] | undefined;
+  /** What the build tool states; used where the release has no statement yet. */
+  readonly described: DescribedRelease;
   readonly requires: string | undefined;
   readonly mandatoryFor: string | undefined;
   /** Added to the targets that the release states already. */
@@ -94,6 +103,7 @@ function addTo(existing: Artifact, artifact: Artifact): Artifact {
   const { signatures, companions, minimumOsVersion } = existing;
   return {
     ...existing,
+    ...mergeFacts(existing, artifact),
     object: artifact.object || existing.object,
     minimumOsVersion: minimumOsVersion ?? artifact.minimumOsVersion,
     signatures: signatures.length > 0 ? signatures : artifact.signatures,
@@ -109,17 +119,29 @@ function relocate(old: Companion, artifact: Artifact): Companion {
   const same = artifact.companions.find(
     ({ filename, sha256 }) => filename === old.filename && sha256 === old.sha256,
   );
-  return { ...old, object: same?.object || old.object };
+  return { ...old, ...mergeFacts(old, same ?? {}), object: same?.object || old.object };
+}
+
+/** A feed that was published later may state what was not known. */
+function mergeFacts(existing: UpdaterFacts, added: UpdaterFacts): UpdaterFacts {
+  const blockMapSize = existing.blockMapSize ?? added.blockMapSize;
+  const needsAdminRights = existing.needsAdminRights ?? added.needsAdminRights;
+  return {
+    ...(blockMapSize === undefined ? {} : { blockMapSize }),
+    ...(needsAdminRights === undefined ? {} : { needsAdminRights }),
+  };
 }
 
 function mergeStatements(
   base: Release | undefined,
   isOffered: boolean,
   mine: Contribution,
-): Pick<Release, 'notes' | 'notesRemoved' | 'requires' | 'mandatoryFor'> {
+): Pick<Release, 'name' | 'notes' | 'notesRemoved' | 'requires' | 'mandatoryFor'> {
+  const name = base?.name ?? mine.described.name;
   if (base === undefined || !isOffered) {
     return {
-      notes: mine.notes ?? base?.notes ?? {},
+      name,
+      notes: orDescribed(mine.notes ?? base?.notes ?? {}, [], mine),
       notesRemoved: [],
       requires: mine.requires ?? base?.requires ?? null,
       mandatoryFor: mine.mandatoryFor ?? base?.mandatoryFor ?? null,
@@ -128,7 +150,18 @@ function mergeStatements(
   refuseChanged(base.version, '--requires', base.requires, mine.requires);
   refuseChanged(base.version, '--mandatory-for', base.mandatoryFor, mine.mandatoryFor);
   const { notesRemoved, requires, mandatoryFor } = base;
-  return { notes: mergeNotes(base, mine.notes ?? {}), notesRemoved, requires, mandatoryFor };
+  const notes = orDescribed(mergeNotes(base, mine.notes ?? {}), notesRemoved, mine);
+  return { name, notes, notesRemoved, requires, mandatoryFor };
+}
+
+/** The notes, or those of the build tool when a release has none and no operator removed them. */
+function orDescribed(
+  notes: Release['notes'],
+  removed: readonly string[],
+  { described }: Contribution,
+): Release['notes'] {
+  const hasOwn = Object.keys(notes).length > 0 || removed.length > 0;
+  return hasOwn || described.notes === null ? notes : { und: described.notes };
 }
 
 /** A publisher may add a language. What an operator corrected or removed stays as it is. */

@@ -11,7 +11,12 @@ import { AppError } from '../errors.ts';
 import { type Admission, admitToChannel, offersOf, refuseRemoved } from './channel-rules.ts';
 import { type CommittedRelease, commitRelease, offeredAlready } from './commit-release.ts';
 import { type Holding, refuseDraftElsewhere } from './draft-rules.ts';
-import { type Contribution, contains, mergeRelease } from './merge-release.ts';
+import {
+  type Contribution,
+  contains,
+  type DescribedRelease,
+  mergeRelease,
+} from './merge-release.ts';
 import { planRelease } from './plan-release.ts';
 import { readBase } from './read-base.ts';
 import { refuseOtherBytes } from './refuse-other-bytes.ts';
@@ -31,6 +36,8 @@ export interface PublishRequest extends Admission, Holding {
   readonly artifacts: readonly BuiltArtifact[];
   /** Undefined keeps the value of the release. */
   readonly notes?: Release['notes'] | undefined;
+  /** How the build tool describes the release; absent: not at all. */
+  readonly described?: DescribedRelease;
   readonly requires?: string | undefined;
   readonly mandatoryFor?: string | undefined;
   /** Targets whose native builds end with this release. */
@@ -168,6 +175,7 @@ export function contribution(
     version,
     releasedAt: new Date(deps.clock.now()).toISOString(),
     notes,
+    described: request.described ?? { name: null, notes: null },
     requires,
     mandatoryFor,
     endsNative: request.endsNative ?? [],

@@ -68,6 +68,7 @@ function artifactWith(hashed: HashedArtifact, objectOf: (file: HashedFile) => st
     size: file.size,
     sha256: file.sha256,
     sha512: file.sha512,
+    ...file.file.facts,
     object: objectOf(file),
   });
   return {

@@ -66,6 +66,8 @@ interface Dialect {
   parseFilePath?(path: readonly string[]): FileAddress | undefined;
   /** What a developer puts into an application, so that it uses this dialect. */
   describeSetUp(feed: ChannelFeed): SetUp;
+  /** Why its documents leave a file out for some clients, as a sentence; undefined for none. */
+  warnOf?(file: Pick<Artifact, 'platform' | 'arch' | 'format' | 'filename'>): string | undefined;
   /** The dialect's own answer to an unknown application, channel or document; undefined: a problem document. */
   renderNotFound?(request: ProtocolRequest, error: AppError): ProtocolResponse | undefined;
 }
@@ -100,8 +102,6 @@ export interface Question {
  */
 interface DocumentInput extends Pick<UpdateQuery, 'platform' | 'arch' | 'formats'> {
   readonly document: Question['document'];
-  /** Whether clients send an access token, because the channel is for some accounts only. */
-  readonly isRestricted: boolean;
   /** The stable, absolute address of a release's file: see {@link filePath}. */
   readonly fileUrl: (version: string, filename: string) => string;
 }

@@ -53,6 +53,7 @@ function releaseOf(application: string, patch: number): Release {
     notes: {},
     requires: null,
     mandatoryFor: null,
+    name: null,
     notesRemoved: [],
     endsNative: [],
     provenance: { commit: null, buildUrl: null },

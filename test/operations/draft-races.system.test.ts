@@ -85,6 +85,7 @@ describe('publishers of one release at the same moment', () => {
         version: VERSION,
         releasedAt: new Date(deps.clock.now()).toISOString(),
         notes: undefined,
+        described: { name: null, notes: null },
         requires: undefined,
         mandatoryFor: undefined,
         endsNative: [],

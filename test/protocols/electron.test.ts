@@ -33,7 +33,9 @@ describe('parseRequest', () => {
     ['latest-linux.yml', 'stable', 'linux', 'x64'],
     ['latest-linux-arm64.yml', 'stable', 'linux', 'arm64'],
     ['latest-linux-arm.yml', 'stable', 'linux', 'armv7'],
+    ['latest-linux-armv7l.yml', 'stable', 'linux', 'armv7'],
     ['latest-linux-ia32.yml', 'stable', 'linux', 'ia32'],
+    ['alpha-linux-arm.yml', 'alpha', 'linux', 'armv7'],
     ['beta.yml', 'beta', 'windows', null],
     ['beta-mac.yml', 'beta', 'macos', null],
     ['beta-linux-arm64.yml', 'beta', 'linux', 'arm64'],
@@ -91,12 +93,24 @@ describe('parseRequest', () => {
     }
   });
 
-  it('refuses an unknown architecture and an invalid version', () => {
+  it.each([
+    ['1.0.0.4', '1.0.0'],
+    ['v2.1', '2.1.0'],
+    [' 3 ', '3.0.0'],
+    ['01.02.03', '1.2.3'],
+    ['one', null],
+    ['', null],
+    ['1.0.0.4-beta', null],
+    ['9'.repeat(200), null],
+  ])('reads the version %j of an installed application as %j', (text, version) => {
+    const headers = { 'x-current-version': text };
+    expect(parse('latest.yml', { headers }).currentVersion).toBe(version);
+  });
+
+  it('refuses an unknown architecture', () => {
     const code = (code: string) => expect.objectContaining({ code });
     expect(() => parse('latest-linux-mips.yml')).toThrow(code('unknown_arch'));
     expect(() => parse('latest.yml', { query: { arch: 'mips' } })).toThrow(code('unknown_arch'));
-    const headers = { 'x-current-version': 'one' };
-    expect(() => parse('latest.yml', { headers })).toThrow(code('invalid_version'));
   });
 });
 
@@ -126,7 +140,6 @@ function listingOf({ query, document }: Question): OlderReleases {
     platform,
     arch,
     formats,
-    isRestricted: false,
     olderReleases: [],
     fileUrl: (version, filename) => `https://updates.example/${version}/${filename}`,
   };
@@ -144,6 +157,7 @@ function render(file: string, release: Partial<Release>, more: Partial<ProtocolR
     notes: {},
     requires: null,
     mandatoryFor: null,
+    name: null,
     notesRemoved: [],
     endsNative: [],
     provenance: { commit: null, buildUrl: null },
@@ -191,6 +205,56 @@ describe('renderListing', () => {
     expect(names({ arch: 'x64' })).toEqual(['x64', 'universal']);
   });
 
+  it('states what the client needs to know of each file', () => {
+    const setup = artifact('App Setup.exe', { needsAdminRights: true });
+    const facts = { platform: 'linux', format: 'appimage', blockMapSize: 42 } as const;
+    expect(render('latest.yml', { artifacts: [setup], name: 'Autumn' })).toMatchObject({
+      files: [{ isAdminRightsRequired: true }],
+      releaseName: 'Autumn',
+    });
+    const linux = render('latest-linux.yml', { artifacts: [artifact('App.AppImage', facts)] });
+    expect(linux.files).toMatchObject([{ blockMapSize: 42 }]);
+    expect(linux.files[0]).not.toHaveProperty('isAdminRightsRequired');
+  });
+
+  it.each([
+    // An Intel Mac takes every zip without arm64 in its name.
+    ['latest-mac.yml', { a: 'arm64' }, {}, []],
+    ['latest-mac.yml', { a: 'arm64', b: 'x64' }, {}, ['b']],
+    ['latest-mac.yml', { a: 'arm64', b: 'x64' }, { arch: 'arm64' }, ['a']],
+    ['latest-mac.yml', { 'a-arm64': 'arm64', b: 'x64' }, {}, ['b', 'a-arm64']],
+    // It takes no zip with arm64 in its name.
+    ['latest-mac.yml', { 'a-x64-arm64': 'universal' }, { arch: 'x64' }, []],
+    ['latest-mac.yml', { 'a-x64-arm64': 'universal' }, { arch: 'arm64' }, ['a-x64-arm64']],
+    // On Windows a client prefers the name with its architecture.
+    ['latest.yml', { 'x64tool-arm64': 'arm64', tool: 'x64' }, {}, ['tool']],
+    ['latest.yml', { a: 'arm64', b: 'x64' }, {}, ['b', 'a']],
+  ] as const)(
+    '%s leaves out files that a client would mistake: %j %j',
+    (file, builds, query, listed) => {
+      const mac = file === 'latest-mac.yml';
+      const kind = mac ? ({ platform: 'macos', format: 'zip' } as const) : {};
+      const artifacts = Object.entries(builds).map(([name, arch]) =>
+        artifact(name, { ...kind, arch }),
+      );
+      const answer = render(file, { artifacts }, { query });
+      expect(answer.files.map(({ url }) => url.slice(6))).toEqual(listed);
+      expect(answer.version).toBe(listed.length === 0 ? '0.0.0-0' : '2.0.0');
+    },
+  );
+
+  it('explains at publish which files are left out', () => {
+    const mac = { platform: 'macos', format: 'zip' } as const;
+    const warn = (name: string, more: Partial<Artifact>) => electron.warnOf?.(artifact(name, more));
+    expect(warn('App.zip', { ...mac, arch: 'arm64' })).toMatch(
+      /^App.zip is for arm64 and does not/,
+    );
+    expect(warn('a-arm64.zip', { ...mac, arch: 'universal' })).toMatch(/for Intel Macs/);
+    expect(warn('App-arm64.zip', { ...mac, arch: 'arm64' })).toBeUndefined();
+    expect(warn('App.dmg', { ...mac, arch: 'arm64', format: 'dmg' })).toBeUndefined();
+    expect(warn('App.exe', { arch: 'arm64' })).toBeUndefined();
+  });
+
   describe('with a web installer', () => {
     const file = { sha256: '', object: '', kind: 'package', size: 9, sha512: '0102ff' } as const;
     const web = artifact('App Web Setup.exe', {
@@ -200,6 +264,7 @@ describe('renderListing', () => {
         ...file,
         arch,
         filename: `app-${arch}.nsis.7z`,
+        ...(arch === 'x64' ? { blockMapSize: 5 } : {}),
       })),
     });
 
@@ -207,7 +272,7 @@ describe('renderListing', () => {
       const { files, packages } = render('latest.yml', { artifacts: [web] });
       expect(files.map(({ url }) => url)).toEqual(['2.0.0/App%20Web%20Setup.exe']);
       expect(packages).toEqual({
-        x64: { path: '2.0.0/app-x64.nsis.7z', sha512: 'AQL/', size: 9 },
+        x64: { path: '2.0.0/app-x64.nsis.7z', sha512: 'AQL/', size: 9, blockMapSize: 5 },
         arm64: { path: '2.0.0/app-arm64.nsis.7z', sha512: 'AQL/', size: 9 },
       });
     });
@@ -262,19 +327,23 @@ describe('renderListing', () => {
 
 describe('renderNoUpdate', () => {
   const answer = (headers: Record<string, string>) => {
-    const asked = request('latest.yml', { headers });
-    const question = electron.parseRequest(asked);
+    const question = electron.parseRequest(request('latest.yml', { headers }));
     if (question === undefined) throw new Error('not a document');
     return electron.renderNoUpdate(question, 'paused', listingOf(question));
   };
 
-  it("is a document with the client's own version, because 404 is an error to the client", () => {
-    const said = answer({ 'x-current-version': 'v1.0.0' });
+  it.each([
+    ["the client's own version, because 404 is an error to the client", 'v1.0.0', '1.0.0'],
+    ['strict semver, also when the client sends another form', '1.0.0.4', '1.0.0'],
+    ['older than every version when the client does not state its own', undefined, '0.0.0-0'],
+  ])('is a document whose version is %s', (_why, sent, version) => {
+    const said = answer(sent === undefined ? {} : { 'x-current-version': sent });
     expect(said).toMatchObject({ status: 200, headers: YAML });
-    expect(load(String(said?.body))).toEqual({ version: '1.0.0', files: [], reason: 'paused' });
-  });
-
-  it('has no document for a client that does not state its version', () => {
-    expect(answer({})).toBeUndefined();
+    expect(load(String(said?.body))).toEqual({
+      version,
+      files: [],
+      minimumSystemVersion: '999999.0.0',
+      reason: 'paused',
+    });
   });
 });

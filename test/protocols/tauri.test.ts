@@ -108,6 +108,7 @@ describe('an answer', () => {
     notes: { und: 'New.' },
     requires: null,
     mandatoryFor: null,
+    name: null,
     notesRemoved: [],
     endsNative: [],
     provenance: { commit: null, buildUrl: null },
@@ -115,7 +116,7 @@ describe('an answer', () => {
   };
   const { platform, arch, formats } = question.query;
   const offer = {
-    ...{ document: question.document, platform, arch, formats, isRestricted: false },
+    ...{ document: question.document, platform, arch, formats },
     ...{ release, artifact },
     fileUrl: (version: string, name: string) => `https://updates.example/${version}/${name}`,
   };

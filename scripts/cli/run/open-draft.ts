@@ -12,7 +12,12 @@ import { EVERY_CLIENT, presentShare, requestedRollout } from '../rollout-report.
 import type { Terminal } from '../terminal.ts';
 import { wideQuestion } from '../wide-change.ts';
 
-const NO_BUILD: BuildOutput = { artifacts: [], skipped: [], staged: null };
+const NO_BUILD: BuildOutput = {
+  artifacts: [],
+  skipped: [],
+  staged: null,
+  described: { name: null, notes: null },
+};
 
 /** `slipway publish VERSION` without paths: offers the draft of the version. */
 export async function openDraft(

@@ -48,6 +48,7 @@ export async function publish(
     allowPrerelease: options.allowPrerelease,
     artifacts: build.artifacts,
     notes,
+    described: build.described,
     requires: options.requires,
     mandatoryFor: options.mandatoryFor,
     endsNative: options.endNative ?? [],

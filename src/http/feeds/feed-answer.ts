@@ -112,14 +112,14 @@ function respond(
   base: string,
   protocol: Protocol,
   question: Question,
-  { channel, offered, olderReleases, isRestricted, decision }: ChannelListing,
+  { channel, offered, olderReleases, decision }: ChannelListing,
 ): ProtocolResponse | undefined {
   const { platform, arch, formats, application } = question.query;
   const { document } = question;
   // The catalog's own name: the address may use an alias.
   const feed = `${base}/feeds/${encodeURIComponent(application)}/${encodeURIComponent(channel.name)}/${protocol.name}`;
   const input = {
-    ...{ document, platform, arch, formats, isRestricted, olderReleases },
+    ...{ document, platform, arch, formats, olderReleases },
     fileUrl: (version: string, filename: string) => `${feed}/${filePath(version, filename)}`,
   };
   if (offered === undefined) return protocol.renderNoUpdate(question, decision.reason, input);
