@@ -15,6 +15,7 @@ import { type Catalog, createCatalog } from './catalog/catalog.ts';
 import type { Clock, Randomness } from './clock.ts';
 import type { Config } from './config.ts';
 import { createTierOf } from './http/accounts/authenticate.ts';
+import { createByteAnswers } from './http/bytes/byte-answers.ts';
 import type { App } from './http/deps.ts';
 import { createMetrics } from './http/operations/metrics.ts';
 import type { AccessLogSettings } from './http/server/access-log.ts';
@@ -115,14 +116,17 @@ export async function buildApp(deps: AppDeps): Promise<BuiltApp> {
     hostClock: deps.clock,
     tasks: Object.assign({}, ...parts.all.map(({ housekeeping }) => housekeeping)),
   });
+  const bytes = createByteAnswers();
   const server = await openServer(deps, publicUrl, {
     ...parts.routes,
     catalog,
     clock,
     status,
     links: createDownloadLinks({ store, clock }),
+    store,
+    bytes,
     explain: createExplainer({ store, catalog, clock, tiers: config.accounts.tiers }),
-    files: signer === undefined ? undefined : { store, clock, verifyLink: signer.verify },
+    files: signer === undefined ? undefined : { store, bytes, clock, verifyLink: signer.verify },
   });
   const { identity, usage } = parts;
   const tasks = [status, housekeeping, ...parts.all.flatMap(({ background = [] }) => background)];
@@ -185,6 +189,8 @@ type AreaDeps = Pick<
   | 'clock'
   | 'status'
   | 'links'
+  | 'store'
+  | 'bytes'
   | 'explain'
   | 'files'
   | 'usage'

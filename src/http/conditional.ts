@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import type { App } from './deps.ts';
+import type { IncomingHttpHeaders } from 'node:http';
+import type { FastifyInstance } from 'fastify';
 
 /** Headers by which clients and caches keep an answer, and ask whether it has changed. */
 
@@ -26,8 +27,43 @@ export function matchesEtag(header: string | undefined, etag: string): boolean {
   return header.split(',').some((tag) => tag.trim().replace(/^W\//, '') === etag);
 }
 
+/** What identifies a version of a file. */
+export interface Validators {
+  /** Strong. */
+  readonly etag: string;
+  readonly lastModified: Date;
+}
+
+/** Evaluates the preconditions of a GET or HEAD in the order of RFC 9110, section 13.2.2, without If-Range. */
+export function evaluatePreconditions(
+  headers: IncomingHttpHeaders,
+  { etag, lastModified }: Validators,
+): 'send' | 'not_modified' | 'failed' {
+  const { 'if-match': match, 'if-none-match': noneMatch } = headers;
+  const modifiedAt = wholeSeconds(lastModified);
+  if (match !== undefined) {
+    if (match.trim() !== '*' && !match.split(',').some((tag) => tag.trim() === etag))
+      return 'failed';
+  } else if (Date.parse(headers['if-unmodified-since'] ?? '') < modifiedAt) return 'failed';
+  if (noneMatch !== undefined) return matchesEtag(noneMatch, etag) ? 'not_modified' : 'send';
+  return Date.parse(headers['if-modified-since'] ?? '') >= modifiedAt ? 'not_modified' : 'send';
+}
+
+/** Whether If-Range names this version of the file: a client must not join parts of two versions. */
+export function isCurrent(ifRange: unknown, { etag, lastModified }: Validators): boolean {
+  if (ifRange === undefined) return true;
+  if (typeof ifRange !== 'string') return false;
+  if (ifRange.startsWith('"')) return ifRange === etag;
+  return Date.parse(ifRange) === wholeSeconds(lastModified);
+}
+
+/** HTTP dates have no milliseconds. */
+function wholeSeconds(date: Date): number {
+  return Math.floor(date.getTime() / 1000) * 1000;
+}
+
 /** For all routes of a scope whose answers depend on the session. */
-export function forbidCaching(scope: App): void {
+export function forbidCaching(scope: Pick<FastifyInstance, 'addHook'>): void {
   scope.addHook('onRequest', (_request, reply, done) => {
     reply.header('cache-control', 'no-store');
     done();

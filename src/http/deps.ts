@@ -3,12 +3,17 @@ import type { FastifyBaseLogger, FastifyInstance, RawServerDefault } from 'fasti
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import type { Clock } from '../clock.ts';
 import type { DownloadLinks } from '../object-store/download-links.ts';
+import type { ObjectStore } from '../object-store/object-store.ts';
 import type { ServiceDeps } from '../operations/open-channel.ts';
 import type { UsageCounter } from '../usage/usage-counter.ts';
+import type { ByteAnswers } from './bytes/byte-answers.ts';
 
 /** What the routes of applications and updaters use. */
 export interface RouteDeps extends ServiceDeps {
   readonly links: DownloadLinks;
+  /** Where the files of releases are. */
+  readonly store: Pick<ObjectStore, 'open'>;
+  readonly bytes: ByteAnswers;
   readonly clock: Clock;
   readonly defaultApplication: string;
   readonly checkAgainAfterSeconds: number;

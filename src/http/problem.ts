@@ -5,7 +5,7 @@ import { AppError, type ErrorCode, type ErrorKind, isAppError, kindOf } from '..
 /** Errors as RFC 9457 problem documents. The only file that knows the HTTP status codes of errors. */
 
 export type ErrorStatus =
-  | (400 | 401 | 403 | 404 | 405 | 408 | 409 | 410 | 413 | 415 | 429)
+  | (400 | 401 | 403 | 404 | 405 | 408 | 409 | 410 | 412 | 413 | 415 | 416 | 429 | 431)
   | (500 | 501 | 502 | 503);
 
 const STATUS_BY_KIND: Readonly<Record<ErrorKind, ErrorStatus>> = {
@@ -28,6 +28,9 @@ const STATUS_BY_CODE: Partial<Readonly<Record<ErrorCode, ErrorStatus>>> = {
   body_too_large: 413,
   method_not_allowed: 405,
   request_timeout: 408,
+  headers_too_long: 431,
+  precondition_failed: 412,
+  range_not_satisfiable: 416,
   unsupported_media_type: 415,
   store_denied: 503,
   store_nonconforming: 503,

@@ -57,6 +57,11 @@ export function createDryRunStore({
       const own = await written.read(key, options);
       return own ?? (deleted.has(key) ? undefined : store.read(key, options));
     },
+    async open(key, options) {
+      refuseUploaded(uploaded, key);
+      const own = await written.open(key, options);
+      return own ?? (deleted.has(key) ? undefined : store.open(key, options));
+    },
     async *list(prefix, options) {
       const { after } = options ?? {};
       const own = await ownInfos(prefix);

@@ -6,6 +6,7 @@ import { AppError } from '../errors.ts';
 import { isMissing, storeError, symbolicLink, translate } from './filesystem-errors.ts';
 import { listFiles, statIfPresent } from './filesystem-list.ts';
 import { pathOf } from './filesystem-names.ts';
+import { createFileReader } from './filesystem-reader.ts';
 import { FileStream } from './filesystem-stream.ts';
 import { refuseLinkedDirectory } from './filesystem-volume.ts';
 import { compareKeys, parseKey, parsePrefix } from './key.ts';
@@ -21,18 +22,18 @@ import { checkCeiling, resolveRange } from './range.ts';
 export function createReader(
   root: string,
   confirm: () => Promise<void>,
-): Pick<ObjectStore, 'get' | 'read' | 'head' | 'list'> {
-  /** Opens the object's file and hands it to `use`, which closes it. */
-  async function open<T>(
+): Pick<ObjectStore, 'get' | 'read' | 'open' | 'head' | 'list'> {
+  /** Opens the object's file and hands it to `run`, which closes it. */
+  async function use<T>(
     key: string,
     signal: AbortSignal | undefined,
-    use: (file: FileHandle, info: ObjectInfo) => Promise<T>,
+    run: (file: FileHandle, info: ObjectInfo) => Promise<T>,
   ): Promise<T | undefined> {
     const path = pathOf(root, parseKey(key));
     signal?.throwIfAborted();
     return translate('read', path, async () => {
       const opened = await openObject(root, path, key);
-      if (opened !== undefined) return use(opened.file, opened.info);
+      if (opened !== undefined) return run(opened.file, opened.info);
       await confirm();
       return undefined;
     });
@@ -40,7 +41,7 @@ export function createReader(
 
   return {
     get: (key, { range, bytesMax, signal } = {}) =>
-      open(key, signal, async (file, info) => {
+      use(key, signal, async (file, info) => {
         try {
           const { start, end } = resolveRange(range, info.size);
           checkCeiling(key, end - start + 1, bytesMax);
@@ -51,7 +52,7 @@ export function createReader(
       }),
 
     read: (key, { range, signal } = {}) =>
-      open(key, signal, async (file, info) => {
+      use(key, signal, async (file, info) => {
         try {
           const { start, end } = resolveRange(range, info.size);
           const path = pathOf(root, key);
@@ -62,6 +63,9 @@ export function createReader(
           throw error;
         }
       }),
+
+    open: (key, { signal } = {}) =>
+      use(key, signal, async (file, info) => createFileReader(file, info, pathOf(root, key))),
 
     async head(key, options) {
       const path = pathOf(root, parseKey(key));

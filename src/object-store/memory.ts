@@ -5,13 +5,14 @@ import { compareKeys, parseKey, parsePrefix } from './key.ts';
 import type {
   ListOptions,
   ObjectInfo,
+  ObjectReader,
   ObjectStore,
   ReadOptions,
   StoredObject,
   UploadOptions,
   UploadSource,
 } from './object-store.ts';
-import { checkCeiling, resolveRange } from './range.ts';
+import { checkCeiling, checkWithin, resolveRange } from './range.ts';
 import { readChunks } from './source-chunks.ts';
 import { createProgress, createUploadCheck } from './upload-check.ts';
 
@@ -59,6 +60,10 @@ export function createMemoryStore({ clock }: { clock: Clock }): ObjectStore {
       if (found === undefined) return undefined;
       return { ...withoutBody(found), stream: Readable.from([found.body], { objectMode: false }) };
     },
+    async open(key, options) {
+      const found = find(key, options);
+      return found && openBytes(found);
+    },
     async head(key, options) {
       const found = find(key, options);
       return found && withoutBody(found);
@@ -81,6 +86,18 @@ export function createMemoryStore({ clock }: { clock: Clock }): ObjectStore {
     },
     keepsVersions: async () => false,
     removeAbandonedUploads: async () => 0,
+  };
+}
+
+function openBytes(object: StoredObject): ObjectReader {
+  return {
+    info: withoutBody(object),
+    async read(target, start, options) {
+      options?.signal?.throwIfAborted();
+      checkWithin(start, target.length, object.size);
+      target.set(object.body.subarray(start, start + target.length));
+    },
+    async close() {},
   };
 }
 

@@ -49,6 +49,12 @@ export interface ObjectStore {
   read(key: string, options?: ReadOptions): Promise<ObjectStream | undefined>;
 
   /**
+   * Opens the object for reads at any position; `undefined` when the store has no such object. The caller closes the
+   * reader.
+   */
+  open(key: string, options?: CallOptions): Promise<ObjectReader | undefined>;
+
+  /**
    * The object's metadata without its bytes; `undefined` when it is probably missing.
    *
    * The result proves that an object exists, but not that it is missing: the answer to a HEAD has no body,
@@ -128,6 +134,21 @@ export interface StoredObject extends ObjectInfo {
 
 interface ObjectStream extends ObjectInfo {
   readonly stream: Readable;
+}
+
+/** An opened object: every read returns bytes of the same version of it. */
+export interface ObjectReader {
+  readonly info: ObjectInfo;
+  /**
+   * Fills `target` with the bytes from `start` on. Reads may run at the same time. When a read fails, `target` holds
+   * any bytes.
+   *
+   * @throws AppError `invalid_range` when the object ends before `target` is full; `store_unavailable`, also when the
+   *   object was replaced or became shorter after it was opened; the store's other errors
+   */
+  read(target: Uint8Array, start: number, options?: CallOptions): Promise<void>;
+  /** Waits for the reads under way. Call it once, and read nothing afterwards. */
+  close(): Promise<void>;
 }
 
 /** Bytes that can be read more than once; usually a file. */

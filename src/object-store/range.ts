@@ -35,6 +35,15 @@ export function unsatisfiableRange(range: ByteRange, size: number | undefined): 
   );
 }
 
+/** Throws `invalid_range` unless an object of `size` bytes has `length` bytes from `start` on. */
+export function checkWithin(start: number, length: number, size: number): void {
+  if (Number.isSafeInteger(start) && start >= 0 && start + length <= size) return;
+  throw new AppError(
+    'invalid_range',
+    `An object of ${size} bytes has no ${length} bytes from byte ${start} on.`,
+  );
+}
+
 /** Throws `document_too_large` when `bytes` is more than `bytesMax`. */
 export function checkCeiling(key: string, bytes: number, bytesMax: number | undefined): void {
   if (bytesMax !== undefined && bytes > bytesMax) {

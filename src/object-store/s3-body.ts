@@ -32,6 +32,37 @@ export async function readBody(
 }
 
 /**
+ * Fills `target` with a body of exactly that length.
+ *
+ * @param signal once it is aborted, nothing more is written: the caller may use `target` for something else
+ */
+export async function fillFromBody(
+  body: unknown,
+  target: Uint8Array,
+  facts: { readonly key: string; readonly progressMs: number; readonly signal: AbortSignal },
+): Promise<void> {
+  const { key, progressMs, signal } = facts;
+  const stream = guardBody(asReadable(body), progressMs, (error) => error);
+  try {
+    let bytes = 0;
+    for await (const chunk of stream) {
+      signal.throwIfAborted();
+      if (bytes + chunk.length > target.length) {
+        throw new AppError('store_unavailable', `${key}: the store sent more than the range.`);
+      }
+      target.set(chunk, bytes);
+      bytes += chunk.length;
+    }
+    if (bytes === target.length) return;
+    const detail = `${key} ended after ${bytes} of the ${target.length} bytes of a range.`;
+    throw new AppError('store_unavailable', detail);
+  } finally {
+    // A connection with an unread body cannot be reused.
+    stream.destroy();
+  }
+}
+
+/**
  * Wraps the body in a stream that fails when the store sends nothing for `stallMs`.
  *
  * The time counts only while the reader waits for the store, so a slow reader does not cause a failure.

@@ -1,41 +1,18 @@
 import {
   DeleteObjectCommand,
   GetBucketVersioningCommand,
-  GetObjectCommand,
-  type GetObjectCommandOutput,
-  HeadObjectCommand,
-  type HeadObjectCommandOutput,
   ListObjectsV2Command,
   PutObjectCommand,
 } from '@aws-sdk/client-s3';
 import { AppError, isAppError } from '../errors.ts';
 import { isKey } from './key.ts';
-import type {
-  ByteRange,
-  CallOptions,
-  GetOptions,
-  ListOptions,
-  ObjectInfo,
-  ObjectStore,
-} from './object-store.ts';
-import { checkRange, unsatisfiableRange } from './range.ts';
+import type { ListOptions, ObjectInfo, ObjectStore } from './object-store.ts';
 import { removeAbandonedS3Uploads } from './s3-abandoned.ts';
-import { guardBody, readBody } from './s3-body.ts';
-import {
-  type Attempt,
-  createS3Connection,
-  type S3Connection,
-  type S3StoreOptions,
-} from './s3-connection.ts';
-import {
-  isMissingObject,
-  isNotFound,
-  isPreconditionFailed,
-  isRefusal,
-  toStoreError,
-} from './s3-errors.ts';
+import { createS3Connection, type S3Connection, type S3StoreOptions } from './s3-connection.ts';
+import { isMissingObject, isPreconditionFailed } from './s3-errors.ts';
 import { agreesWithEtag } from './s3-etag.ts';
 import { createS3Presigner } from './s3-presign.ts';
+import { createS3Reader } from './s3-read.ts';
 import { uploadToS3 } from './s3-upload.ts';
 
 export type { S3StoreOptions, S3Timeouts } from './s3-connection.ts';
@@ -47,15 +24,14 @@ export function createS3Store(options: S3StoreOptions): ObjectStore {
   const Bucket = place.bucket;
   const where = options.endpoint === undefined ? `aws:${options.region}` : place.address;
   const prefix = connection.fullPrefix('').replace(/\/$/, '');
-  const head = (key: string, call?: CallOptions) => headObject(connection, key, call);
-  const reader = createBodyReader(connection);
+  const reader = createS3Reader(connection);
+  const { head } = reader;
 
   return {
     location: `s3:${where}/${Bucket}${prefix === '' ? '' : `/${prefix}`}`,
     listsInPages: true,
     clockOffsetMs: () => connection.time.offsetMs(),
     presign: createS3Presigner(connection, options),
-    head,
     ...reader,
     list: (keyPrefix, call) => listObjects(connection, keyPrefix, call),
     upload: (key, source, call = {}) => uploadToS3({ connection, head }, key, source, call),
@@ -143,113 +119,6 @@ async function keepsVersions(connection: S3Connection): Promise<boolean | undefi
   }
 }
 
-function createBodyReader(connection: S3Connection): Pick<ObjectStore, 'get' | 'read'> {
-  const { place, timeouts } = connection;
-
-  function describe(key: string, { range, signal, fresh }: GetOptions) {
-    if (range !== undefined) {
-      checkRange(range);
-    }
-    const { readMs: timeoutMs } = timeouts;
-    const fullKey = connection.fullKey(key);
-    return { method: 'GET', key: fullKey, permission: 's3:GetObject', timeoutMs, signal, fresh };
-  }
-
-  return {
-    async get(key, options = {}) {
-      let suspected: Uint8Array | undefined;
-      return connection.retrying(describe(key, options), async (signal, attempt) => {
-        const opened = await openBody(connection, key, options.range, signal, attempt);
-        if (opened === undefined) {
-          return undefined;
-        }
-        const { output, info } = opened;
-        const { ContentLength } = output;
-        const { progressMs } = timeouts;
-        const body = await readBody(output.Body, key, ContentLength, options.bytesMax, progressMs);
-        // The bytes are right when two connections deliver the same: this store's ETag is then not an MD5.
-        const isSuspect = options.range === undefined && agreesWithEtag(body, output) === false;
-        if (isSuspect && (suspected === undefined || Buffer.compare(suspected, body) !== 0)) {
-          suspected = body;
-          throw new AppError('store_unavailable', `The bytes of ${key} do not match their ETag.`);
-        }
-        return { ...info, body };
-      });
-    },
-
-    async read(key, options = {}) {
-      const request = describe(key, options);
-      // The body needs another signal, because the attempt's signal ends with the headers.
-      const controller = new AbortController();
-      const opened = await connection.retrying(request, (signal, attempt) =>
-        openBody(
-          connection,
-          key,
-          options.range,
-          AbortSignal.any([signal, controller.signal]),
-          attempt,
-        ),
-      );
-      if (opened === undefined) {
-        return undefined;
-      }
-      const stream = guardBody(opened.output.Body, timeouts.stallMs, (error) =>
-        toStoreError(error, request, place),
-      );
-      const abort = () => stream.destroy(options.signal?.reason);
-      options.signal?.addEventListener('abort', abort, { once: true });
-      stream.once('close', () => {
-        options.signal?.removeEventListener('abort', abort);
-        controller.abort();
-      });
-      return { ...opened.info, stream };
-    },
-  };
-}
-
-/** Sends the GET. Resolves with the unread body; with undefined when the store has no such object. */
-async function openBody(
-  { fullKey, place }: S3Connection,
-  key: string,
-  range: ByteRange | undefined,
-  abortSignal: AbortSignal,
-  { client, answered }: Attempt,
-) {
-  const Range = range && `bytes=${range.start}-${range.end ?? ''}`;
-  const command = new GetObjectCommand({ Bucket: place.bucket, Key: fullKey(key), Range });
-  try {
-    const output = await client.send(command, { abortSignal });
-    answered();
-    return { output, info: toInfo(key, output, range) };
-  } catch (error) {
-    if (isMissingObject(error)) return undefined;
-    throw range !== undefined && isRefusal(error, 'InvalidRange')
-      ? unsatisfiableRange(range, undefined)
-      : error;
-  }
-}
-
-async function headObject(
-  { fullKey, place, retrying, timeouts }: S3Connection,
-  key: string,
-  { signal }: CallOptions = {},
-): Promise<ObjectInfo | undefined> {
-  const Key = fullKey(key);
-  const { readMs: timeoutMs } = timeouts;
-  const request = { method: 'HEAD', key: Key, permission: 's3:GetObject', timeoutMs, signal };
-  return retrying(request, async (abortSignal, { client }) => {
-    try {
-      const command = new HeadObjectCommand({ Bucket: place.bucket, Key });
-      return toInfo(key, await client.send(command, { abortSignal }), undefined);
-    } catch (error) {
-      if (isNotFound(error)) {
-        return undefined;
-      }
-      throw error;
-    }
-  });
-}
-
 async function* listObjects(
   { fullKey, fullPrefix, ownKey, place, retrying, timeouts }: S3Connection,
   keyPrefix: string,
@@ -279,21 +148,4 @@ async function* listObjects(
     }
     ContinuationToken = page.IsTruncated === true ? page.NextContinuationToken : undefined;
   } while (ContinuationToken !== undefined);
-}
-
-function toInfo(
-  key: string,
-  output: HeadObjectCommandOutput & Pick<GetObjectCommandOutput, 'ContentRange'>,
-  range: ByteRange | undefined,
-): ObjectInfo {
-  const { ETag: etag, LastModified: lastModified } = output;
-  const total = /\/(\d+)$/.exec(output.ContentRange ?? '')?.[1];
-  const size = range === undefined ? output.ContentLength : Number(total ?? Number.NaN);
-  if (size === undefined || Number.isNaN(size) || !etag || lastModified === undefined) {
-    throw new AppError(
-      'store_unavailable',
-      `The answer for ${key} has no size, date or ETag, or ignores the range: it did not come from the store. Check S3_ENDPOINT and the proxies on the way.`,
-    );
-  }
-  return { key, size, etag, lastModified };
 }

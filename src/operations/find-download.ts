@@ -107,19 +107,29 @@ async function lookAgain(
   application: ReadyApplication,
   asked: AskedVersion,
 ): Promise<Offer> {
-  const { version } = asked;
   await deps.catalog.lookAgain(application.application);
   const found = lookUp(deps, application, asked);
-  if (found !== undefined) return found;
+  if (found === undefined) throw unknownVersion(application, asked);
+  return found;
+}
+
+/**
+ * The error for a version that was not found after the catalog was refreshed: `unknown_version`, or
+ * `catalog_unavailable` when the store does not answer.
+ */
+export function unknownVersion(
+  application: ReadyApplication,
+  { channel, version }: Pick<AskedVersion, 'channel' | 'version'>,
+): AppError {
   if (application.health().storeFailing) {
     // The version may exist: an outage must not be answered as "unknown version".
-    throw new AppError(
+    return new AppError(
       'catalog_unavailable',
       `Version ${version} is not known here, and the object store does not answer.`,
     );
   }
-  const detail = `Channel ${asked.channel} of ${application.application} does not list version ${version}.`;
-  throw new AppError('unknown_version', detail, { issues: [{ pointer: '/version', detail }] });
+  const detail = `Channel ${channel} of ${application.application} does not list version ${version}.`;
+  return new AppError('unknown_version', detail, { issues: [{ pointer: '/version', detail }] });
 }
 
 function lookUp(
@@ -135,7 +145,8 @@ function lookUp(
   return offer;
 }
 
-function withdrawn(version: string): AppError {
+/** The error for a release that was yanked or retired. */
+export function withdrawn(version: string): AppError {
   return new AppError('release_withdrawn', `Version ${version} was withdrawn.`);
 }
 

@@ -1,68 +1,154 @@
-import type { Companion } from '../domain/companion.ts';
-import { BLOCKMAP } from '../domain/companion.ts';
-import type { Artifact } from '../domain/release.ts';
+import type { ReadyApplication } from '../catalog/catalog.ts';
+import { BLOCKMAP, type Companion } from '../domain/companion.ts';
+import type { Offer } from '../domain/offer.ts';
+import type { Artifact, Release } from '../domain/release.ts';
+import { versionText } from '../domain/version.ts';
+import { versionsInName } from '../domain/version-in-name.ts';
 import { AppError } from '../errors.ts';
-import type { PresignedUrl } from '../object-store/object-store.ts';
-import { offerByVersion } from './find-download.ts';
-import { issueLink, type LinkDeps, type LinkMethod } from './issue-link.ts';
-import { openChannel } from './open-channel.ts';
+import { offerByVersion, unknownVersion, withdrawn } from './find-download.ts';
+import { openChannel, type SeenChannel, type ServiceDeps, seeChannel } from './open-channel.ts';
 
 interface FileQuery {
   readonly application: string;
   readonly channel: string;
-  readonly version: string;
+  /** Null: the file is named without its version, directly below the feed. */
+  readonly version: string | null;
   readonly filename: string;
-  /** The method of the request that the link is for. */
-  readonly method: LinkMethod;
 }
 
-interface FoundFile {
-  /** The channel's own name, when the client used an alias. */
+export interface FoundFile {
+  /** The own name of the channel that lists the release. */
   readonly channel: string;
+  /** Whether clients of that channel send an access token. */
+  readonly isRestricted: boolean;
+  readonly version: string;
   /** The artifact itself, or the artifact that the companion belongs to. */
   readonly artifact: Artifact;
   readonly file: Artifact | Companion;
-  readonly link: PresignedUrl;
 }
 
 /**
- * A file of a listed release by its name, and a link to it: the stable addresses inside feeds lead here.
+ * A file of a listed release by its name: the stable addresses inside feeds lead here.
+ *
+ * A file without a version in its address is found by the version in its name: signed manifests name their files
+ * relative to the feed, and electron-builder writes the feed's address into web installers. Such files and block maps
+ * are also found on another channel of the application that the client may open: a client that moves from beta to
+ * stable reads the other channel's files by its own feed's address.
+ *
+ * electron-updater finds the block map of the installed version by replacing the version in the address. So a block
+ * map is served as long as its release is listed, even when the release was yanked. A yanked artifact is not.
  *
  * @param tier of the requesting account; null when the client is not signed in
  * @throws AppError `unknown_application`, `unknown_channel`, `not_entitled`, `unknown_version`,
  *   `release_withdrawn`, `unknown_file`, `catalog_unavailable`, and the store's
  */
 export async function findFile(
-  deps: LinkDeps,
+  deps: ServiceDeps,
   query: FileQuery,
   tier: string | null,
 ): Promise<FoundFile> {
   const application = deps.catalog.application(query.application);
-  const { channel, isRestricted } = openChannel(deps, application, query.channel, tier);
-  const offer = await offerByVersion(deps, application, { ...query, tier });
-  const release = await application.release(offer);
-  for (const artifact of release?.artifacts ?? []) {
-    const files = [artifact, ...artifact.companions];
-    const file = files.find(({ filename }) => filename === query.filename);
-    if (file === undefined) continue;
-    if (isRestricted) refuseBlockmap(file);
-    const link = await issueLink(deps.links, query.application, file, query.method);
-    return { channel: channel.name, artifact, file, link };
+  const seen = openChannel(deps, application, query.channel, tier);
+  const { version, filename } = query;
+  if (version !== null && !filename.endsWith(BLOCKMAP_SUFFIX)) {
+    const offer = await offerByVersion(deps, application, { ...query, version, tier });
+    const found = fileIn(seen, offer, await application.release(offer), filename);
+    if (found === undefined) throw unknownFile(`Release ${version} has no file`, filename);
+    return found;
   }
-  throw new AppError(
-    'unknown_file',
-    `Release ${query.version} has no file ${JSON.stringify(query.filename.slice(0, 80))}.`,
-  );
+  const versions = version === null ? versionsInName(filename) : [version];
+  if (versions.length === 0) {
+    throw unknownFile('An address without a version needs one in the name of its file:', filename);
+  }
+  const search = () => searchChannels(deps, application, { ...query, versions, tier });
+  let found = await search();
+  if (found === 'unlisted') {
+    // Another process may have published the version a moment ago.
+    await deps.catalog.lookAgain(query.application);
+    found = await search();
+  }
+  const [longest = ''] = versions;
+  if (found === 'withdrawn') throw withdrawn(longest);
+  if (found !== 'unlisted' && found !== 'nameless') return found;
+  const unknown = unknownVersion(application, { ...query, version: longest });
+  const isNameWrong = found === 'nameless' || (version === null && unknown.kind === 'not_found');
+  throw isNameWrong
+    ? unknownFile(`No release of ${query.application} has a file`, filename)
+    : unknown;
+}
+
+const BLOCKMAP_SUFFIX = `.${BLOCKMAP}`;
+
+interface Search {
+  readonly channel: string;
+  readonly filename: string;
+  /** In the order of preference. */
+  readonly versions: readonly string[];
+  readonly tier: string | null;
 }
 
 /**
- * With a block map, electron-updater requests ranges, and sends its access token on to the address that it
- * is redirected to: the store's.
+ * @returns without a file: `unlisted` when no open channel lists any of the versions, `withdrawn` when a release was
+ *   withdrawn, and `nameless` when the releases have no file of this name
  */
-function refuseBlockmap(file: Artifact | Companion): void {
-  if (!('kind' in file) || file.kind !== BLOCKMAP) return;
-  throw new AppError(
-    'unknown_file',
-    'Channels that need an access token have no block maps: download the whole file.',
-  );
+async function searchChannels(
+  deps: ServiceDeps,
+  application: ReadyApplication,
+  { channel, filename, versions, tier }: Search,
+): Promise<FoundFile | 'unlisted' | 'withdrawn' | 'nameless'> {
+  const channels = openChannels(deps, application, channel, tier);
+  let without: 'unlisted' | 'withdrawn' | 'nameless' = 'unlisted';
+  for (const version of versions) {
+    for (const seen of channels) {
+      const offer = seen.channel.offerOf(version);
+      if (offer === undefined) {
+        if (seen.channel.isRetired(version)) without = 'withdrawn';
+        continue;
+      }
+      const found = fileIn(seen, offer, await application.release(offer), filename);
+      const isYanked = offer.status === 'yanked';
+      if (found !== undefined && (!isYanked || isBlockmap(found.file))) return found;
+      if (isYanked) without = 'withdrawn';
+      else if (without === 'unlisted') without = 'nameless';
+    }
+  }
+  return without;
+}
+
+/** The asked channel, and then the others of the application that the tier may open. */
+function openChannels(
+  deps: ServiceDeps,
+  application: ReadyApplication,
+  name: string,
+  tier: string | null,
+): readonly SeenChannel[] {
+  const asked = openChannel(deps, application, name, tier);
+  const others = [...application.snapshot().channels.keys()]
+    .filter((other) => other !== asked.channel.name)
+    .map((other) => seeChannel(deps, application, other, tier))
+    .filter(({ channel }) => channel.isOpen);
+  return [asked, ...others];
+}
+
+function fileIn(
+  { channel, isRestricted }: SeenChannel,
+  offer: Offer,
+  release: Release | undefined,
+  filename: string,
+): FoundFile | undefined {
+  for (const artifact of release?.artifacts ?? []) {
+    const file = [artifact, ...artifact.companions].find((each) => each.filename === filename);
+    if (file === undefined) continue;
+    const version = versionText(offer.version);
+    return { channel: channel.name, isRestricted, version, artifact, file };
+  }
+  return undefined;
+}
+
+function isBlockmap(file: Artifact | Companion): boolean {
+  return 'kind' in file && file.kind === BLOCKMAP;
+}
+
+function unknownFile(sentence: string, filename: string): AppError {
+  return new AppError('unknown_file', `${sentence} ${JSON.stringify(filename.slice(0, 80))}.`);
 }

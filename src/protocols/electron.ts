@@ -12,7 +12,6 @@ import { describeElectronSetUp } from './electron-set-up.ts';
 import {
   commonFields,
   type FeedProtocol,
-  type FileAddress,
   type ProtocolRequest,
   type Question,
 } from './protocol.ts';
@@ -45,7 +44,6 @@ export const electron: FeedProtocol = {
   // On Linux, the name of the document states the architecture.
   mayOmit: (platform) => (platform === 'linux' ? ['version'] : ['version', 'arch']),
   parseRequest,
-  parseFilePath,
   describeSetUp: describeElectronSetUp,
   renderListing: renderElectronFeed,
   renderNoUpdate: renderElectronNoUpdate,
@@ -77,18 +75,6 @@ function parseRequest(request: ProtocolRequest): Question | undefined {
       signatureScheme: electron.signatureScheme,
     },
   };
-}
-
-/** `app-1.0.0-x64.nsis.7z`: electron-builder's name for the package of a web installer. */
-const WEB_PACKAGE_NAME = /-(\d+\.\d+\.\d+.*)-[a-z0-9]+\.nsis\.7z$/;
-
-/**
- * The web installer requests its package directly below the feed's address, which electron-builder has
- * written into the installer.
- */
-function parseFilePath([filename = '', ...rest]: readonly string[]): FileAddress | undefined {
-  const version = WEB_PACKAGE_NAME.exec(filename)?.[1];
-  return version === undefined || rest.length > 0 ? undefined : { version, filename };
 }
 
 function archFrom(

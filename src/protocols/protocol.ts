@@ -62,8 +62,6 @@ interface Dialect {
    * @throws AppError `invalid_version`, `unknown_platform`, `unknown_arch`, `unknown_format`
    */
   parseRequest(request: ProtocolRequest): Question | undefined;
-  /** The file that a path names in the dialect's own way. `{version}/{filename}` works for every dialect. */
-  parseFilePath?(path: readonly string[]): FileAddress | undefined;
   /** What a developer puts into an application, so that it uses this dialect. */
   describeSetUp(feed: ChannelFeed): SetUp;
   /** Why its documents leave a file out for some clients, as a sentence; undefined for none. */
@@ -136,11 +134,6 @@ export interface ProtocolResponse {
 
 /** The answer without a document. */
 export const NO_CONTENT: ProtocolResponse = { status: 204, headers: {}, body: '' };
-
-export interface FileAddress {
-  readonly version: string;
-  readonly filename: string;
-}
 
 /** The address of a file below its feed. It contains the version: electron-updater finds old block maps by it. */
 export function filePath(version: string, filename: string): string {

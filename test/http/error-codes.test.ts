@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ErrorCode } from '../../src/errors.ts';
 import { createMemoryStore } from '../../src/object-store/memory.ts';
 import { systemClock } from '../../src/system.ts';
+import { collect } from '../support/objects.ts';
 import { makeArtifact, publish } from '../support/release.ts';
 import { createTestService, type TestService } from '../support/service.ts';
 import {
@@ -148,6 +149,12 @@ describe('error codes', () => {
     await ask(404, 'unknown_file', '/feeds/desktop/stable/esperanto/latest.yml');
     await ask(404, 'no_release', `${ELECTRON}/latest-mac.yml`);
     await ask(410, 'release_withdrawn', `${ELECTRON}/0.2.0/App.exe`);
+    const file = `${ELECTRON}/0.1.0/App-0.1.0-windows-x64.nsis`;
+    await ask(416, 'range_not_satisfiable', file, { headers: { range: 'bytes=999-' } });
+    const several = { range: 'bytes=0-1,4-5' };
+    await ask(412, 'precondition_failed', file, { headers: { ...several, 'if-match': '"x"' } });
+    await replaceBytes(service, '0.1.0', 'other bytes');
+    await ask(503, 'artifact_mismatch', file, { headers: several });
     await ask(503, 'catalog_unavailable', `${ELECTRON}/latest.yml`, { from: unloaded });
   });
 
@@ -260,6 +267,15 @@ describe('error codes', () => {
     ledger.expectDocumented(body, ['desktop', 'feeds']);
   });
 });
+
+/** Replaces the stored bytes of the files of a version behind the back of the service. */
+async function replaceBytes({ store }: TestService, version: string, text: string): Promise<void> {
+  for (const { key } of await collect(store.list('apps/desktop/artifacts/'))) {
+    if (!key.includes(`App-${version}-`)) continue;
+    await store.delete(key);
+    await store.create(key, Buffer.from(text));
+  }
+}
 
 /** 2.0.1 is the only msi, and 3.0.0 hides every x64 release from the reading ahead. */
 async function releaseUnread(service: TestService): Promise<void> {

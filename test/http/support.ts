@@ -90,6 +90,7 @@ export function createBreakableStore(store: ObjectStore) {
     get: (key, options) => guarded(() => store.get(key, options)),
     head: (key, options) => guarded(() => store.head(key, options)),
     read: (key, options) => guarded(() => store.read(key, options)),
+    open: (key, options) => guarded(() => store.open(key, options)),
     presign: (request) => guarded(() => store.presign(request)),
   };
   return {

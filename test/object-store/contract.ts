@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { ObjectStore } from '../../src/object-store/object-store.ts';
 import { collect, listKeys, newKey, readText } from '../support/objects.ts';
 import { describeKeys } from './contract-keys.ts';
+import { describeReaders } from './contract-readers.ts';
 import { describeUploads } from './contract-uploads.ts';
 
 /**
@@ -17,6 +18,7 @@ export function describeContract(
 ): void {
   describe(`${name}: the object store contract`, () => {
     describeObjects(open);
+    describeReaders(open);
     describeListing(open);
     describeKeys(open);
     if (keepsUploads) describeUploads(open);

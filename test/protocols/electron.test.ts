@@ -84,15 +84,6 @@ describe('parseRequest', () => {
     (file) => expect(electron.parseRequest(request(file))).toBeUndefined(),
   );
 
-  it('finds the package of a web installer by the name that electron-builder gave it', () => {
-    const find = (path: string) => electron.parseFilePath?.(path.split('/'));
-    const filename = 'app-1.0.0-beta.1-x64.nsis.7z';
-    expect(find(filename)).toEqual({ version: '1.0.0-beta.1', filename });
-    for (const other of ['app.nsis.7z', 'app-1.0.0-x64.exe', `more/${filename}`, '']) {
-      expect(find(other)).toBeUndefined();
-    }
-  });
-
   it.each([
     ['1.0.0.4', '1.0.0'],
     ['v2.1', '2.1.0'],

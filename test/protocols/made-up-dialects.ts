@@ -10,7 +10,7 @@ import type {
 
 /**
  * Two dialects, made up of what real ones need and Electron's and Tauri's do not: older releases, bytes,
- * redirects, file names with a version in them, POST, documents with words of the client, and refusals of
+ * redirects, POST, documents with words of the client, and refusals of
  * their own.
  */
 
@@ -70,10 +70,6 @@ export const listing: FeedProtocol = {
     const [document = '', ...rest] = request.path;
     if (!['RELEASES', 'newest'].includes(document) || rest.length > 0) return undefined;
     return { document, query: queryOf(request, request.query.localVersion) };
-  },
-  parseFilePath: ([filename = '']) => {
-    const version = /^App-([\d.]+)-windows-x64\.nsis$/.exec(filename)?.[1];
-    return version === undefined ? undefined : { version, filename };
   },
   renderListing: ({ document, release, olderReleases, fileUrl }) => {
     rendered++;

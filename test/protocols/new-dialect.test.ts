@@ -2,6 +2,7 @@ import { pino } from 'pino';
 import { Registry } from 'prom-client';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { DEFAULT_TIERS } from '../../src/domain/tier.ts';
+import { createByteAnswers } from '../../src/http/bytes/byte-answers.ts';
 import type { App } from '../../src/http/deps.ts';
 import { registerFeeds } from '../../src/http/feeds/feed.ts';
 import { buildBase } from '../../src/http/server/build-server.ts';
@@ -48,6 +49,8 @@ async function open(from: TestService): Promise<App> {
         expiresAt: new Date(0),
       }),
     },
+    store: from.store,
+    bytes: createByteAnswers(),
     clock: from.clock,
     defaultApplication: 'desktop',
     checkAgainAfterSeconds: 60,

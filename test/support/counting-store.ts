@@ -33,6 +33,7 @@ export function createCountingStore(inner: ObjectStore): CountingStore {
     create: (...call) => trip().then(() => inner.create(...call)),
     get: (...call) => trip().then(() => inner.get(...call)),
     read: (...call) => trip().then(() => inner.read(...call)),
+    open: (...call) => trip().then(() => inner.open(...call)),
     head: (...call) => trip().then(() => inner.head(...call)),
     delete: (...call) => trip().then(() => inner.delete(...call)),
     upload: (...call) => trip().then(() => inner.upload(...call)),

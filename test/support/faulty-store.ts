@@ -1,5 +1,5 @@
 import { AppError, type ErrorCode } from '../../src/errors.ts';
-import type { ObjectStore } from '../../src/object-store/object-store.ts';
+import type { ObjectReader, ObjectStore } from '../../src/object-store/object-store.ts';
 import { createSeededRandomness } from './clock.ts';
 
 /** A store that fails on purpose. A plan decides about every call, so that a failure can be repeated. */
@@ -20,6 +20,7 @@ export const STORE_METHODS = [
   'create',
   'get',
   'read',
+  'open',
   'head',
   'list',
   'delete',
@@ -123,6 +124,12 @@ export function createFaultyStore(inner: ObjectStore, firstPlan?: FaultPlan): Fa
       run('create', key, () => inner.create(key, body, options), body),
     get: (key, options) => run('get', key, () => inner.get(key, options)),
     read: (key, options) => run('read', key, () => inner.read(key, options)),
+    open: async (key, options) => {
+      const reader = await run('open', key, () => inner.open(key, options));
+      if (reader === undefined) return undefined;
+      const read: ObjectReader['read'] = (...call) => run('read', key, () => reader.read(...call));
+      return { info: reader.info, read, close: () => reader.close() };
+    },
     head: (key, options) => run('head', key, () => inner.head(key, options)),
     delete: (key, options) => run('delete', key, () => inner.delete(key, options)),
     upload: (key, source, options) => run('upload', key, () => inner.upload(key, source, options)),

@@ -15,7 +15,7 @@ import { countCheck } from '../desktop/count-usage.ts';
 import { errorResponses, FROM_CATALOG } from '../error-responses.ts';
 import { createRecentQuestions, type RecentQuestions } from '../recent-questions.ts';
 import { readText } from '../server/json-body.ts';
-import { word } from '../server/validation.ts';
+import { compileValidator, word } from '../server/validation.ts';
 import { sendShared } from '../shared-answer.ts';
 import {
   type AskedDocument,
@@ -24,7 +24,8 @@ import {
   type FeedAnswers,
   feedAnswerOf,
 } from './feed-answer.ts';
-import { redirectToFile } from './file-redirect.ts';
+import { createRecentDownloads } from './recent-downloads.ts';
+import { answerFile, type FileDeps } from './release-file.ts';
 
 /** The route of every updater dialect: the dialects themselves are in `protocols/`. */
 
@@ -34,15 +35,25 @@ const paramsSchema = z.object({
   app: word,
   channel: word.meta({ example: DEFAULT_CHANNEL }),
   '*': z.string().max(1024).meta({
-    description: 'A document of the dialect, or {version}/{filename}.',
+    description: 'A document of the dialect, {version}/{filename}, or {filename}.',
     example: 'latest.yml',
   }),
 });
 
+/** For the OpenAPI document: a malformed header is ignored (RFC 9110, section 14.2). */
+const rangeSchema = z.looseObject({
+  range: z.string().optional().meta({
+    description: 'For files: `bytes=…`, one range or several (RFC 9110, section 14). GET only.',
+    example: 'bytes=0-1023, 4096-',
+  }),
+  'if-range': z.string().optional().meta({ description: 'For files: an ETag or a date.' }),
+});
+
 const schemaOf = (exampleApplication: string, protocols: readonly Protocol[]) => ({
   summary: 'A document or a file, in the dialect of an updater',
-  description: `Dialects: ${protocols.map(({ name, title }) => `${name} (${title})`).join(', ')}. Below each dialect, the files of a release are at {version}/{filename}; these addresses redirect to a presigned URL.`,
+  description: `Dialects: ${protocols.map(({ name, title }) => `${name} (${title})`).join(', ')}. Below each dialect, the files of a release are at {version}/{filename}, and at {filename} when the name contains the version. These addresses redirect to a presigned URL. Several ranges, ranges with an access token and ranges with If-Range are answered here.`,
   tags: ['feeds'],
+  headers: rangeSchema,
   params: z.object({
     app: word.meta({ example: exampleApplication }),
     channel: paramsSchema.shape.channel,
@@ -52,6 +63,9 @@ const schemaOf = (exampleApplication: string, protocols: readonly Protocol[]) =>
   response: {
     200: z.string().describe("The dialect's document."),
     204: z.null().describe('No update, in dialects that use this status.'),
+    206: z
+      .string()
+      .describe('Ranges of a file; several of them as multipart/byteranges, in the order asked.'),
     302: z.null().describe('A file: Location is a presigned URL.'),
     304: z.null().describe('Not changed since the ETag in If-None-Match.'),
     ...errorResponses(
@@ -67,6 +81,9 @@ const schemaOf = (exampleApplication: string, protocols: readonly Protocol[]) =>
       'unknown_file',
       'no_release',
       'release_withdrawn',
+      'artifact_mismatch',
+      'range_not_satisfiable',
+      'precondition_failed',
       ...FROM_CATALOG,
     ),
   },
@@ -79,12 +96,16 @@ export function registerFeeds(
   protocols: readonly Protocol[] = PROTOCOLS,
 ): void {
   const feeds: Feeds = {
-    deps,
+    deps: { ...deps, downloads: createRecentDownloads(deps.clock) },
     answers: createFeedAnswers(deps.publicUrl),
     recent: createRecentQuestions(),
   };
   const byName = new Map(protocols.map((protocol) => [protocol.name, protocol]));
   const schema = schemaOf(deps.defaultApplication, protocols);
+  // Each check would pay for the validation of its headers, which cannot fail.
+  app.setValidatorCompiler<z.ZodType>((route) =>
+    route.httpPart === 'headers' ? () => true : compileValidator(route),
+  );
   // Not an async function: without a promise, the route answers more requests a second.
   app.get('/feeds/:app/:channel/:protocol/*', { schema }, (request, reply) => {
     const { params } = request;
@@ -102,7 +123,7 @@ export function registerFeeds(
 
 /** What the requests of all dialects share. */
 interface Feeds {
-  readonly deps: RouteDeps;
+  readonly deps: FileDeps;
   readonly answers: FeedAnswers;
   readonly recent: RecentQuestions<AskedDocument>;
 }
@@ -186,7 +207,7 @@ function answerAsked(
     const detail = `This document accepts POST, not ${request.method}.`;
     throw new AppError('method_not_allowed', detail);
   }
-  return redirectToFile(deps, protocol, asked, request, reply);
+  return answerFile(deps, asked, request, reply);
 }
 
 /** @returns undefined when the address names no document of the dialect */

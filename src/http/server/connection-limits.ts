@@ -2,7 +2,7 @@ import type { ConnectionLimits } from './connections.ts';
 
 /** How many connections a process can afford under the limits of the system. */
 
-/** A connection with its headers takes 24 KiB, as measured. Half of the heap is left for the catalog. */
+/** A connection with its headers takes XX KiB, as measured. Half of the heap is left for the catalog. */
 const HEAP_BYTES_EACH = 32 * 1024;
 /** The socket, and the file that it may send. */
 const DESCRIPTORS_EACH = 2;

@@ -21,7 +21,11 @@ const HEADERS_TIMEOUT_MS = 10_000;
 const TIMEOUTS_CHECKED_EVERY_MS = 1_000;
 const IDLE_TIMEOUT_MS = 60_000;
 
+/** electron-updater asks for up to 1,000 ranges at once, which takes 23 KB for a file of gigabytes. Node's default is 16 KiB. */
+const HEADER_BYTES_MAX = 32 * 1024;
+
 const HTTP_OPTIONS: ServerOptions = {
+  maxHeaderSize: HEADER_BYTES_MAX,
   // `refuseRequests` answers a request without Host: Node's own answer is not a problem document.
   requireHostHeader: false,
   // Must not exceed requestTimeout: Node swaps the two otherwise.
@@ -105,11 +109,22 @@ function answerBrokenRequest(
   else connection.endAfterAnswers(end);
 }
 
+function problemOfBroken(code: string | undefined): AppError {
+  switch (code) {
+    case 'ERR_HTTP_REQUEST_TIMEOUT':
+      return new AppError('request_timeout', 'The request took too long to arrive.');
+    case 'HPE_HEADER_OVERFLOW':
+      return new AppError(
+        'headers_too_long',
+        `The address and the headers of a request may have ${HEADER_BYTES_MAX} bytes together. Ask for fewer ranges at a time.`,
+      );
+    default:
+      return new AppError('invalid_request', 'This is not a valid HTTP request.');
+  }
+}
+
 function renderBrokenRequest(error: NodeJS.ErrnoException): string {
-  const problem =
-    error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
-      ? new AppError('request_timeout', 'The request took too long to arrive.')
-      : new AppError('invalid_request', 'This is not a valid HTTP request.');
+  const problem = problemOfBroken(error.code);
   const body = JSON.stringify(problemOf(problem, randomUUID()));
   return `HTTP/1.1 ${statusOf(problem.code)} ${STATUS_CODES[statusOf(problem.code)]}\r\nContent-Type: ${PROBLEM_TYPE}\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`;
 }

@@ -2,6 +2,7 @@ import { pino } from 'pino';
 import { Registry } from 'prom-client';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { DEFAULT_TIERS, parseTierTable, type TierTable } from '../../../src/domain/tier.ts';
+import { createByteAnswers } from '../../../src/http/bytes/byte-answers.ts';
 import type { App, RouteDeps } from '../../../src/http/deps.ts';
 import { registerCheckUpdate } from '../../../src/http/desktop/check-update.ts';
 import { registerDownload } from '../../../src/http/desktop/download.ts';
@@ -35,7 +36,7 @@ const QUESTIONS: readonly (readonly [string, string])[] = [
 ];
 
 /** What clients with a token get without block maps: see the test of it. */
-const DIFFERENT = ['electron feed', 'electron feed by file name', 'companion'];
+const DIFFERENT = ['electron feed', 'electron feed by file name'];
 
 /** The routes over the service's catalog, with a table of tiers and "Bearer TIER" for an access token. */
 async function openRoutes(service: TestService, tiers: TierTable) {
@@ -68,6 +69,8 @@ async function openRoutes(service: TestService, tiers: TierTable) {
         return { url: `https://files.example/${key}?for=${method}`, expiresAt: new Date(0) };
       },
     },
+    store: service.store,
+    bytes: createByteAnswers(),
     clock: service.clock,
     defaultApplication: 'desktop',
     checkAgainAfterSeconds: 60,

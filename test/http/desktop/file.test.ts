@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { artifactKey } from '../../../src/catalog/keys.ts';
 import { createHastyClock } from '../../support/clock.ts';
 import { createTestService, type TestService } from '../../support/service.ts';
+import { readMultipart } from '../bytes/multipart-reader.ts';
 import { DOWNLOAD, get, release } from '../support.ts';
 
 const CONTENT = Buffer.from(Array.from({ length: 1000 }, (_, i) => i % 251));
@@ -70,18 +71,32 @@ describe('the signed file route of a directory store', () => {
       const { status, headers, bytes } = await fetchBytes({ range });
       expect(status).toBe(416);
       expect(headers.get('content-range')).toBe('bytes */1000');
-      expect(bytes.length).toBe(0);
+      expect(JSON.parse(bytes.toString())).toMatchObject({ code: 'range_not_satisfiable' });
     },
   );
 
-  it.each(['bytes=0-1,5-6', 'lines=1-2', 'bytes=b-a', 'bytes=7-3', 'nonsense'])(
-    '%s sends everything, which is always allowed, or nothing',
+  it.each(['lines=1-2', 'bytes=b-a', 'bytes=7-3', 'bytes=0-1,7-3', 'bytes=-', 'nonsense'])(
+    '%s is ignored',
     async (range) => {
       const { status, bytes } = await fetchBytes({ range });
-      if (status !== 416) expect(bytes.equals(CONTENT)).toBe(true);
-      expect([200, 416]).toContain(status);
+      expect(status).toBe(200);
+      expect(bytes.equals(CONTENT)).toBe(true);
     },
   );
+
+  it('sends several ranges as the parts of one answer', async () => {
+    const { status, headers, bytes } = await fetchBytes({ range: 'bytes=500-502, 0-1,-1' });
+    expect(status).toBe(206);
+    const type = headers.get('content-type') ?? '';
+    expect(type).toMatch(/^multipart\/byteranges; boundary=[\w-]+$/);
+    expect(Number(headers.get('content-length'))).toBe(bytes.length);
+    expect(headers.get('content-range')).toBeNull();
+    expect(readMultipart(type, bytes)).toEqual([
+      { range: 'bytes 500-502/1000', bytes: CONTENT.subarray(500, 503) },
+      { range: 'bytes 0-1/1000', bytes: CONTENT.subarray(0, 2) },
+      { range: 'bytes 999-999/1000', bytes: CONTENT.subarray(999) },
+    ]);
+  });
 
   it('If-Range: sends a part only of the version that the client has', async () => {
     const { headers } = await fetchBytes();
@@ -106,7 +121,27 @@ describe('the signed file route of a directory store', () => {
     expect((await fetchBytes({ 'if-none-match': '"other"' })).status).toBe(200);
   });
 
-  it('HEAD has the headers of GET, ranges included', async () => {
+  it('If-Match, If-Modified-Since and If-Unmodified-Since', async () => {
+    const { headers } = await fetchBytes();
+    const etag = headers.get('etag') ?? '';
+    const modified = headers.get('last-modified') ?? '';
+    const [before, after] = ['Thu, 01 Jan 1970 00:00:00 GMT', 'Thu, 01 Jan 2099 00:00:00 GMT'];
+    const statusFor = async (given: Record<string, string>) => (await fetchBytes(given)).status;
+    expect(await statusFor({ 'if-match': `"x", ${etag}` })).toBe(200);
+    expect(await statusFor({ 'if-match': '*' })).toBe(200);
+    expect(await statusFor({ 'if-match': '"other"' })).toBe(412);
+    expect(await statusFor({ 'if-match': `W/${etag}` })).toBe(412);
+    expect(await statusFor({ 'if-unmodified-since': before })).toBe(412);
+    expect(await statusFor({ 'if-unmodified-since': modified })).toBe(200);
+    expect(await statusFor({ 'if-unmodified-since': before, 'if-match': etag })).toBe(200);
+    expect(await statusFor({ 'if-modified-since': modified })).toBe(304);
+    expect(await statusFor({ 'if-modified-since': after })).toBe(304);
+    expect(await statusFor({ 'if-modified-since': before })).toBe(200);
+    expect(await statusFor({ 'if-modified-since': 'nonsense' })).toBe(200);
+    expect(await statusFor({ 'if-modified-since': after, 'if-none-match': '"x"' })).toBe(200);
+  });
+
+  it('HEAD has the headers of GET, and ignores a range', async () => {
     const head = await service.app.http.inject({ method: 'HEAD', url: `${DOWNLOAD}/windows` });
     const url = String(head.headers.location);
     const whole = await fetch(url, { method: 'HEAD' });
@@ -114,8 +149,8 @@ describe('the signed file route of a directory store', () => {
     expect(whole.headers.get('content-length')).toBe('1000');
     expect(await whole.text()).toBe('');
     const part = await fetch(url, { method: 'HEAD', headers: { range: 'bytes=10-19' } });
-    expect(part.status).toBe(206);
-    expect(part.headers.get('content-length')).toBe('10');
+    expect(part.status).toBe(200);
+    expect(part.headers.get('content-length')).toBe('1000');
   });
 
   it('refuses links that were altered, are for another file or method, or have expired', async () => {

@@ -75,7 +75,6 @@ describe('a slow client', () => {
   );
 
   it.each([
-    ['a header', `X: ${'x'.repeat(20_000)}`],
     ['a token', `Authorization: Bearer ${'x'.repeat(20_000)}`],
     ['a cookie', `Cookie: __Host-slipway_session=${'x'.repeat(20_000)}`],
     [
@@ -88,6 +87,19 @@ describe('a slow client', () => {
     expect(answer?.status).toBeGreaterThanOrEqual(400);
     expect(answer?.status).toBeLessThan(500);
     expect(answer?.headers['content-type']).toBe('application/problem+json; charset=utf-8');
+  });
+
+  it.each([
+    ['a header', `X: ${'x'.repeat(40_000)}`],
+    ['a token', `Authorization: Bearer ${'x'.repeat(40_000)}`],
+    ['a list of ranges', `Range: bytes=${'123456789-123456799, '.repeat(1_800)}0-1`],
+  ])('%s of 40 kB is refused with the limit', async (_what, lines) => {
+    const answer = await exchange(port, `${HEAD}${lines}\r\nContent-Length: 2\r\n\r\n{}`);
+    expect(answer?.status).toBe(431);
+    expect(JSON.parse(answer?.body ?? '')).toMatchObject({
+      code: 'headers_too_long',
+      detail: expect.stringContaining('32768 bytes'),
+    });
   });
 
   it('an announced body takes no memory before it arrives', async () => {

@@ -1,0 +1,33 @@
+import { tryParseVersion } from './version.ts';
+
+/** Bounds the work for one name. A real name has one version, and few ways to end it. */
+const CANDIDATES_MAX = 64;
+
+/** Three numbers, wherever they begin. */
+const NUMBERS = /(?<!\d)(?=(\d+\.\d+\.\d+))/g;
+/** What SemVer 2.0.0 allows behind the three numbers. */
+const TAIL = /^[-+][0-9A-Za-z.+-]*/;
+
+/**
+ * The semantic versions that a file name may contain, longest first.
+ *
+ * The name does not say where its version ends: `App-1.0.0-beta.1-x64.exe` contains 1.0.0, 1.0.0-beta.1,
+ * 1.0.0-beta.1-x64 and more. The caller takes the first one that exists.
+ */
+export function versionsInName(name: string): readonly string[] {
+  const found = new Set<string>();
+  for (const match of name.matchAll(NUMBERS)) {
+    const [, numbers = ''] = match;
+    const tail = TAIL.exec(name.slice(match.index + numbers.length))?.[0] ?? '';
+    for (const text of [numbers, ...endingsOf(tail).map((ending) => numbers + ending)]) {
+      if (found.size < CANDIDATES_MAX && tryParseVersion(text) !== undefined) found.add(text);
+    }
+  }
+  return [...found].sort((a, b) => b.length - a.length);
+}
+
+/** The beginnings of a tail that end before a separator, the shortest first. */
+function endingsOf(tail: string): readonly string[] {
+  const ends = [...tail.matchAll(/[0-9A-Za-z](?=[-.+]|$)/g)].map(({ index }) => index + 1);
+  return ends.map((end) => tail.slice(0, end));
+}

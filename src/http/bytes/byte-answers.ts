@@ -1,0 +1,179 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import pLimit from 'p-limit';
+import { AppError } from '../../errors.ts';
+import { renderDisposition } from '../../object-store/disposition.ts';
+import type { ObjectInfo, ObjectReader } from '../../object-store/object-store.ts';
+import { etagOf, evaluatePreconditions, isCurrent } from '../conditional.ts';
+import { ByteStream } from './byte-stream.ts';
+import {
+  type BodyPart,
+  composeMultipart,
+  contentRange,
+  lengthOf,
+  packBatches,
+} from './multipart.ts';
+import { parseRangeHeader, type Selection } from './range-header.ts';
+
+/** Answers requests for the bytes of stored files: whole files, and one or several ranges of them. */
+
+const TYPE = 'application/octet-stream';
+
+/** The reads of all answers that are under way at once. Fewer than the S3 client has connections: the catalog needs some. */
+const READS_MAX = 32;
+const BUFFER_BYTES = 256 * 1024;
+const BUFFERS_EACH = 4;
+/** The first answers read ahead. Further ones take little memory, because most of many clients are slow. */
+const READING_AHEAD_MAX = 32;
+const SMALL_BUFFER_BYTES = 128 * 1024;
+
+interface FileFacts {
+  /** Under which a browser saves the file. */
+  readonly filename: string;
+  /** The value of Cache-Control. */
+  readonly cacheControl: string;
+}
+
+export interface ByteAnswers {
+  /**
+   * Answers a GET or HEAD with the object, and closes the reader.
+   *
+   * When the store fails before the first byte, the answer is a problem document. When it fails later, the connection
+   * is closed: a short body must not look like a whole one.
+   *
+   * @throws AppError `precondition_failed`, `range_not_satisfiable`, `overloaded`, and the store's
+   */
+  send(
+    reader: ObjectReader,
+    facts: FileFacts,
+    request: FastifyRequest,
+    reply: FastifyReply,
+  ): Promise<FastifyReply>;
+}
+
+/** One for the whole process, whose memory and reads it limits. */
+export function createByteAnswers(): ByteAnswers {
+  const limit = pLimit(READS_MAX);
+  let readingAhead = 0;
+
+  const openBody = async (
+    reader: ObjectReader,
+    parts: readonly BodyPart[],
+    length: number,
+  ): Promise<ByteStream> => {
+    const isLarge = length > SMALL_BUFFER_BYTES && readingAhead < READING_AHEAD_MAX;
+    if (isLarge) readingAhead += 1;
+    const bufferBytes = Math.min(length, isLarge ? BUFFER_BYTES : SMALL_BUFFER_BYTES);
+    const stream = new ByteStream({
+      reader,
+      batches: packBatches(parts, bufferBytes),
+      bufferBytes,
+      buffersMax: isLarge ? Math.min(BUFFERS_EACH, Math.ceil(length / bufferBytes)) : 1,
+      limit,
+      onClose: () => {
+        if (isLarge) readingAhead -= 1;
+      },
+    });
+    try {
+      await stream.begin();
+      return stream;
+    } catch (error) {
+      stream.destroy();
+      throw error;
+    }
+  };
+
+  return {
+    async send(reader, facts, request, reply) {
+      try {
+        const answer = answerTo(request, reader.info, reply);
+        const isBodiless = answer.parts.length === 0 || request.method === 'HEAD';
+        const length = lengthOf(answer.parts);
+        const body = isBodiless ? undefined : await openBody(reader, answer.parts, length);
+        if (body === undefined) await reader.close();
+        writeHead(reply, answer, reader.info, { ...facts, length });
+        return reply.send(body);
+      } catch (error) {
+        await reader.close();
+        throw error;
+      }
+    },
+  };
+}
+
+interface Answer {
+  readonly status: 200 | 206 | 304;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly parts: readonly BodyPart[];
+}
+
+/** @throws AppError `precondition_failed`, `range_not_satisfiable` */
+function answerTo(
+  { method, headers }: FastifyRequest,
+  info: ObjectInfo,
+  reply: FastifyReply,
+): Answer {
+  const precondition = evaluatePreconditions(headers, info);
+  if (precondition === 'not_modified') return { status: 304, headers: {}, parts: [] };
+  if (precondition === 'failed') {
+    const detail = 'The file is another version than If-Match or If-Unmodified-Since names.';
+    throw new AppError('precondition_failed', detail);
+  }
+  // Section 14.2 of RFC 9110 defines Range for GET only.
+  const isRanged = method === 'GET' && isCurrent(headers['if-range'], info);
+  const { range } = headers;
+  const selection = parseRangeHeader(isRanged ? range : undefined, info.size);
+  if (selection.kind === 'none') throw noSuchRange(reply, info.size);
+  return select(selection, info, range);
+}
+
+/** The error for ranges beyond the end of a file of `size` bytes. Adds the size to the answer. */
+export function noSuchRange(reply: FastifyReply, size: number): AppError {
+  reply.header('content-range', `bytes */${size}`);
+  return new AppError(
+    'range_not_satisfiable',
+    `The file has ${size} bytes, and none in the range.`,
+  );
+}
+
+function writeHead(
+  reply: FastifyReply,
+  { status, headers }: Answer,
+  { etag, lastModified }: ObjectInfo,
+  { filename, cacheControl, length }: FileFacts & { readonly length: number },
+): void {
+  reply
+    .code(status)
+    .header('accept-ranges', 'bytes')
+    .header('etag', etag)
+    .header('last-modified', lastModified.toUTCString())
+    .header('cache-control', cacheControl)
+    .headers(headers);
+  if (status === 304) return;
+  reply.header('content-length', length).header('content-disposition', renderDisposition(filename));
+}
+
+function select(
+  selection: Exclude<Selection, { kind: 'none' }>,
+  { size, etag }: ObjectInfo,
+  range = '',
+): Answer {
+  const headers = { 'content-type': TYPE };
+  switch (selection.kind) {
+    case 'all':
+      return { status: 200, headers, parts: size === 0 ? [] : [{ start: 0, length: size }] };
+    case 'one': {
+      const { span } = selection;
+      return {
+        status: 206,
+        headers: { ...headers, 'content-range': contentRange(span, size) },
+        parts: [span],
+      };
+    }
+    case 'several': {
+      // A hash, so that no publisher can put the boundary into a file.
+      const boundary = etagOf(`${etag} ${range}`).slice(1, -1);
+      const { type, parts } = composeMultipart(selection.spans, { type: TYPE, size }, boundary);
+      return { status: 206, headers: { 'content-type': type }, parts };
+    }
+  }
+}

@@ -1,0 +1,81 @@
+import { createHash } from 'node:crypto';
+import type { FastifyRequest } from 'fastify';
+import type { Clock } from '../../clock.ts';
+
+/** Recognizes the requests of one download, so that it is counted once. */
+
+/** A differential download sends hundreds of requests, within seconds of each other. A paused one is counted again. */
+const FORGOTTEN_AFTER_MS = 10 * 60_000;
+/** Bounds the memory. The oldest downloads are forgotten first, and then counted again. */
+const DOWNLOADS_MAX = 20_000;
+
+export interface RecentDownloads {
+  /**
+   * Notes a GET of a file. False when it belongs to a download that was noted already.
+   *
+   * A request with ranges belongs to every earlier request of the same client for the same file. A request for the
+   * whole file counts each time, except after ranges: electron-updater falls back to it when a differential download
+   * fails.
+   *
+   * A client is its access token, else its installation id, else its network address. So this is inexact: another
+   * process does not know these downloads, and installations behind one address that send neither a token nor an id
+   * count as one while they download ranges of the same file.
+   *
+   * @param file identifies the file
+   */
+  isNew(request: Pick<FastifyRequest, 'headers' | 'query' | 'ip'>, file: string): boolean;
+}
+
+interface Download {
+  readonly seenAt: number;
+  readonly hadRanges: boolean;
+}
+
+export function createRecentDownloads(clock: Pick<Clock, 'now'>): RecentDownloads {
+  /** The one that was seen longest ago is the first. */
+  const downloads = new Map<string, Download>();
+
+  const note = (id: string, download: Download): void => {
+    downloads.delete(id);
+    downloads.set(id, download);
+    if (downloads.size <= DOWNLOADS_MAX) return;
+    for (const [oldest] of downloads) {
+      downloads.delete(oldest);
+      return;
+    }
+  };
+
+  return {
+    isNew: (request, file) => {
+      const now = clock.now();
+      const id = `${clientOf(request)}\n${file}`;
+      const known = downloads.get(id);
+      const isRecent = known !== undefined && now - known.seenAt < FORGOTTEN_AFTER_MS;
+      const isRange = request.headers.range !== undefined;
+      // One request for the whole file completes the ranges before it; the next one is another download.
+      note(id, { seenAt: now, hadRanges: isRange });
+      return !(isRecent && (isRange || known.hadRanges));
+    },
+  };
+}
+
+function clientOf({
+  headers,
+  query,
+  ip,
+}: Pick<FastifyRequest, 'headers' | 'query' | 'ip'>): string {
+  const { authorization } = headers;
+  // A hash, so that no token stays in memory.
+  if (authorization !== undefined) {
+    return `token ${createHash('sha256').update(authorization).digest('base64url')}`;
+  }
+  const id =
+    headers['x-user-staging-id'] || installationIdIn(query) || headers['x-installation-id'];
+  return typeof id === 'string' && id !== '' ? `id ${id.slice(0, 200)}` : `address ${ip}`;
+}
+
+function installationIdIn(query: unknown): unknown {
+  return typeof query === 'object' && query !== null && 'installation_id' in query
+    ? query.installation_id
+    : undefined;
+}
