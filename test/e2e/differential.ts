@@ -1,3 +1,4 @@
+import path from 'node:path';
 import { expect } from 'vitest';
 import type { PublishRequest } from '../../src/operations/publish-release.ts';
 import {
@@ -14,6 +15,7 @@ import {
   type ElectronClient,
   type ElectronClientOptions,
 } from '../support/electron-updater.ts';
+import type { PublisherParts } from '../support/release.ts';
 import type { TestService } from '../support/service.ts';
 
 /**
@@ -43,6 +45,24 @@ export async function releaseTwo(
   const old = await release(service, { kind, version: '1.0.0', bytes: OLD });
   const next = await release(service, { kind, version: '2.0.0', bytes: NEW }, request);
   return { old, next };
+}
+
+/** Publishes 1.0.0 and 2.0.0 with a build of each kind, to every channel. */
+export async function releaseEach<K extends PackageKind>(
+  parts: PublisherParts & { readonly directory: string },
+  kinds: readonly K[],
+  channels: readonly string[],
+): Promise<Record<K, Releases>> {
+  const shipped = new Map<K, Releases>();
+  for (const kind of kinds) {
+    const at = { ...parts, directory: path.join(parts.directory, kind) };
+    for (const channel of channels) {
+      const old = await publishBuild(at, { kind, version: '1.0.0', bytes: OLD }, { channel });
+      const next = await publishBuild(at, { kind, version: '2.0.0', bytes: NEW }, { channel });
+      shipped.set(kind, { old, next });
+    }
+  }
+  return Object.fromEntries(shipped) as Record<K, Releases>;
 }
 
 export async function release(

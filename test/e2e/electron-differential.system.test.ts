@@ -1,6 +1,11 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { signIn } from '../http/accounts/account-support.ts';
-import { editedBytes, publishWebBuild, seededBytes } from '../support/electron-build.ts';
+import {
+  editedBytes,
+  publishWebBuild,
+  type ShippedWebBuild,
+  seededBytes,
+} from '../support/electron-build.ts';
 import { describeS3, useBucket } from '../support/s3-server.ts';
 import { createTestService, type TestService } from '../support/service.ts';
 import {
@@ -10,29 +15,46 @@ import {
   OLD,
   openClient,
   RANGE_MODES,
+  type Releases,
   release,
+  releaseEach,
   releaseTwo,
   update,
 } from './differential.ts';
 
 /** Differential downloads by the real electron-updater, from both kinds of stores. */
 
-let service: TestService;
-
-afterEach(() => service.close());
-
 const KINDS = ['nsis', 'mac', 'appimage'] as const;
-const TIERS = JSON.stringify({ free: ['channel:desktop/stable'] });
+const TIERS = JSON.stringify({ free: ['channel:desktop/closed'] });
 
-/** @param isStore whether an address is the store's, where no token may arrive */
+/**
+ * One service for all tests of a store, and each build published once: a store in the memory of a test server is small.
+ *
+ * @param isStore whether an address is the store's, where no token may arrive
+ */
 function define(
-  open: (env?: Record<string, string>) => Promise<TestService>,
+  open: (env: Record<string, string>) => Promise<TestService>,
   isStore: (url: string) => boolean,
 ): void {
+  let service: TestService;
+  let builds: Record<(typeof KINDS)[number], Releases>;
+  let web: Record<'old' | 'next', ShippedWebBuild>;
+
+  beforeAll(async () => {
+    service = await open({ TIERS });
+    builds = await releaseEach(service, KINDS, ['stable', 'closed']);
+    const request = { application: 'web' };
+    web = {
+      old: await publishWebBuild(service, { version: '1.0.0', bytes: OLD }, request),
+      next: await publishWebBuild(service, { version: '2.0.0', bytes: NEW }, request),
+    };
+    await service.refresh();
+  });
+  afterAll(() => service.close());
+
   describe.each(RANGE_MODES)('%s', (mode, config) => {
     it.each(KINDS)('%s: downloads what changed', async (kind) => {
-      service = await open();
-      const { old, next } = await releaseTwo(service, kind);
+      const { old, next } = builds[kind];
       const client = await openClient(service, { kind, config, installed: old.file });
       expectDifferential(await update(client), next.file);
       const ranged = client.requests.filter(({ range }) => /^bytes=\d/.test(range ?? ''));
@@ -41,11 +63,11 @@ function define(
     });
 
     it.each(KINDS)('%s: with an access token, which never reaches the store', async (kind) => {
-      service = await open({ TIERS });
-      const { old, next } = await releaseTwo(service, kind);
+      const { old, next } = builds[kind];
       const { access } = await signIn(service);
       const client = await openClient(service, {
         kind,
+        url: `${await service.listen()}/feeds/desktop/closed/electron`,
         config,
         installed: old.file,
         configure: (updater) => {
@@ -59,31 +81,54 @@ function define(
     });
 
     it.each(['nsis', 'appimage'] as const)('%s: electron-updater 5', async (kind) => {
-      service = await open();
-      const { old, next } = await releaseTwo(service, kind);
+      const { old, next } = builds[kind];
       const options = { kind, config, installed: old.file, client: 'previous' } as const;
       expectDifferential(await update(await openClient(service, options)), next.file);
     });
 
     it('the package of a web installer', async () => {
-      service = await open();
-      const old = await publishWebBuild(service, { version: '1.0.0', bytes: OLD });
-      const next = await publishWebBuild(service, { version: '2.0.0', bytes: NEW });
-      await service.refresh();
       const client = await openClient(service, {
         kind: 'nsis',
+        url: `${await service.listen()}/feeds/web/stable/electron`,
         config,
-        installed: old.installer,
-        installedPackage: old.package,
+        installed: web.old.installer,
+        installedPackage: web.old.package,
       });
       const updated = await update(client);
-      expect(updated.package?.equals(next.package)).toBe(true);
-      expectDifferential(updated, next.installer);
+      expect(updated.package?.equals(web.next.package)).toBe(true);
+      expectDifferential(updated, web.next.installer);
     });
   });
 
-  it('several requests, when there are more ranges than one may have', async () => {
-    service = await open();
+  it.each(KINDS)('%s: the whole file for a machine without the old one', async (kind) => {
+    const { bytes, received } = await update(await openClient(service, { kind }));
+    expect(bytes.equals(builds[kind].next.file)).toBe(true);
+    expect(received).toBeGreaterThan(bytes.length);
+  });
+}
+
+describe('on a directory store', () =>
+  define(
+    (env) => createTestService({ store: 'directory', env }),
+    // The service itself is the store, and may see the token.
+    () => false,
+  ));
+
+describeS3('on a real S3 server', (server) => {
+  const bucket = useBucket(server);
+  define(
+    (env) => createTestService({ store: bucket.store(), env }),
+    (url) => url.startsWith(server.endpoint),
+  );
+});
+
+let service: TestService;
+
+describe('many ranges', () => {
+  afterEach(() => service.close());
+
+  it('are asked for in several requests, and all of them are answered', async () => {
+    service = await createTestService({ store: 'directory' });
     const kind = 'nsis';
     const bytes = seededBytes(60 * 1024 * 1024, 'large build');
     const changed = editedBytes(bytes, 700, 'much changed');
@@ -98,39 +143,20 @@ function define(
     expect(counts.reduce((sum, count) => sum + count, 0)).toBeGreaterThan(600);
     expect(received, client.log.join('\n')).toBeLessThan(0.4 * bytes.length);
   });
-
-  it.each(['nsis', 'mac', 'appimage', 'deb', 'rpm', 'pacman'] as const)(
-    '%s: the whole file for a machine without the old one',
-    async (kind) => {
-      service = await open();
-      const { next } = await releaseTwo(service, kind);
-      const { bytes, received } = await update(await openClient(service, { kind }));
-      expect(bytes.equals(next.file)).toBe(true);
-      expect(received).toBeGreaterThan(next.file.length);
-    },
-  );
-}
-
-describe('on a directory store', () =>
-  define(
-    (env = {}) => createTestService({ store: 'directory', env }),
-    // The service itself is the store, and may see the token.
-    () => false,
-  ));
-
-describeS3('on a real S3 server', (server) => {
-  const bucket = useBucket(server);
-  let count = 0;
-  define(
-    (env = {}) => {
-      count += 1;
-      return createTestService({ store: bucket.store({ prefix: `${count}/` }), env });
-    },
-    (url) => url.startsWith(server.endpoint),
-  );
 });
 
 describe('limits of the client itself', () => {
+  afterEach(() => service.close());
+
+  it.each(['deb', 'rpm', 'pacman'] as const)('%s: it downloads whole files', async (kind) => {
+    service = await createTestService({ store: 'directory' });
+    const { old, next } = await releaseTwo(service, kind);
+    const client = await openClient(service, { kind, installed: old.file });
+    const { bytes, received } = await update(client);
+    expect(bytes.equals(next.file)).toBe(true);
+    expect(received).toBeGreaterThan(bytes.length);
+  });
+
   it('electron-updater 5 downloads the whole zip on macOS', async () => {
     service = await createTestService({ store: 'directory' });
     const { old, next } = await releaseTwo(service, 'mac');

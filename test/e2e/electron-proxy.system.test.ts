@@ -3,42 +3,50 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ObjectStore } from '../../src/object-store/object-store.ts';
 import { systemClock, systemRandomness } from '../../src/system.ts';
 import { openDirectoryStore } from '../support/directory-store.ts';
-import { publishBuild, type ShippedBuild } from '../support/electron-build.ts';
 import { createElectronClient, type ElectronClientOptions } from '../support/electron-updater.ts';
 import { killAll, startServer } from '../support/process.ts';
 import { hasProgram } from '../support/programs.ts';
 import { makeTemporaryDirectory } from '../support/release.ts';
 import { describeS3, s3Environment, useBucket } from '../support/s3-server.ts';
 import { startTlsProxy, type TlsProxy } from '../support/tls-proxy.ts';
-import { expectDifferential, NEW, OLD, RANGE_MODES, update } from './differential.ts';
+import {
+  expectDifferential,
+  RANGE_MODES,
+  type Releases,
+  releaseEach,
+  update,
+} from './differential.ts';
 
 /** The real electron-updater through a proxy that ends TLS, in front of two processes that answer in turn. */
 
-const KINDS = ['nsis', 'mac', 'appimage'] as const;
+const KINDS = ['nsis', 'appimage'] as const;
 const EMAIL = 'ada@example.com';
 const PASSWORD = 'correct horse';
 
 interface Place {
   /** The settings of both processes. */
-  readonly env: (directory: string) => Record<string, string>;
+  readonly env: () => Record<string, string>;
   readonly store: (directory: string) => Promise<ObjectStore>;
 }
 
 function define({ env, store }: Place): void {
   let directory: Awaited<ReturnType<typeof makeTemporaryDirectory>>;
   let proxy: TlsProxy;
-  let builds: Record<(typeof KINDS)[number], { old: ShippedBuild; next: ShippedBuild }>;
+  let builds: Record<(typeof KINDS)[number], Releases>;
 
   beforeAll(async () => {
     directory = await makeTemporaryDirectory();
     proxy = await startTlsProxy();
-    builds = await publishAll(await store(directory.path), directory.path);
+    const parts = { clock: systemClock, randomness: systemRandomness, directory: directory.path };
+    const published = { ...parts, store: await store(directory.path) };
+    builds = await releaseEach(published, KINDS, ['stable', 'closed']);
     const settings = {
       PUBLIC_URL: proxy.url,
       TRUST_PROXY: '127.0.0.1',
       AUTH_PER_ADDRESS: '1000',
       TIERS: JSON.stringify({ free: ['channel:desktop/closed'] }),
-      ...env(directory.path),
+      DATA_DIR: path.join(directory.path, 'data'),
+      ...env(),
     };
     const processes = [startServer(settings), startServer(settings)];
     proxy.forwardTo(await Promise.all(processes.map(({ url }) => url())));
@@ -88,26 +96,6 @@ function define({ env, store }: Place): void {
   });
 }
 
-/** Publishes all kinds of builds to a public channel and to one for accounts only. */
-async function publishAll(store: ObjectStore, directory: string) {
-  const parts = { store, clock: systemClock, randomness: systemRandomness };
-  const shipped: Partial<
-    Record<(typeof KINDS)[number], { old: ShippedBuild; next: ShippedBuild }>
-  > = {};
-  for (const kind of KINDS) {
-    const both = [];
-    for (const [version, bytes] of [['1.0.0', OLD] as const, ['2.0.0', NEW] as const]) {
-      const build = { kind, version, bytes };
-      const at = { ...parts, directory: path.join(directory, kind) };
-      both.push(await publishBuild(at, build));
-      await publishBuild(at, build, { channel: 'closed' });
-    }
-    const [old, next] = both;
-    if (old !== undefined && next !== undefined) shipped[kind] = { old, next };
-  }
-  return shipped as Required<typeof shipped>;
-}
-
 /** Through the proxy: the account may be made by one process and read by the other. */
 async function signIn(proxy: TlsProxy): Promise<string> {
   const { request } = await import('node:https');
@@ -136,7 +124,7 @@ const hasOpenssl = await hasProgram('openssl', 'version');
 
 describe.skipIf(!hasOpenssl)('two processes on one directory', () =>
   define({
-    env: (directory) => ({ DATA_DIR: path.join(directory, 'data') }),
+    env: () => ({}),
     store: (directory) => openDirectoryStore(path.join(directory, 'data', 'objects')),
   }),
 );

@@ -135,6 +135,7 @@ export interface ShippedWebBuild {
 export async function publishWebBuild(
   parts: PublisherParts & { readonly directory: string },
   { version, bytes }: Pick<ElectronBuild, 'version' | 'bytes'>,
+  request: Partial<PublishRequest> = {},
 ): Promise<ShippedWebBuild> {
   const filename = `App-Web-Setup-${version}.exe`;
   const installer = seededBytes(200_000, `web installer ${version}`);
@@ -142,16 +143,11 @@ export async function publishWebBuild(
   const packageName = `app-${version}-x64.nsis.7z`;
   const packages = { x64: { path: packageName, ...describe(file), blockMapSize: mapSize } };
   const files = [{ url: filename, ...describe(installer) }];
-  await publishFiles(
-    parts,
-    version,
-    {},
-    {
-      [filename]: installer,
-      [packageName]: file,
-      'latest.yml': feedOf(version, files, { packages }),
-    },
-  );
+  await publishFiles(parts, version, request, {
+    [filename]: installer,
+    [packageName]: file,
+    'latest.yml': feedOf(version, files, { packages }),
+  });
   return { installer, package: file };
 }
 

@@ -116,17 +116,23 @@ function recordOf(
 
 /** Electron's `autoUpdater` on macOS: downloads from the address that MacUpdater sets. */
 export class Squirrel extends EventEmitter {
-  received = Buffer.alloc(0);
+  /** The file, once `checkForUpdates` has downloaded it. */
+  received: Promise<Buffer> = Promise.resolve(Buffer.alloc(0));
   #feed: { url: string; headers: Record<string, string> } | undefined;
 
   setFeedURL(feed: { url: string; headers: Record<string, string> }): void {
     this.#feed = feed;
   }
 
-  async checkForUpdates(): Promise<void> {
+  checkForUpdates(): void {
+    this.received = this.#download();
+  }
+
+  async #download(): Promise<Buffer> {
     const { url = '', headers = {} } = this.#feed ?? {};
     const { url: file } = (await (await fetch(url, { headers })).json()) as { url: string };
-    this.received = Buffer.from(await (await fetch(file)).arrayBuffer());
+    const received = Buffer.from(await (await fetch(file)).arrayBuffer());
     this.emit('update-downloaded');
+    return received;
   }
 }

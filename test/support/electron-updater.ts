@@ -164,7 +164,7 @@ export async function createElectronClient(
     download: async () => {
       const [file = '', packaged] = await simulate(() => updater.downloadUpdate());
       // On macOS the updater passes the file to Squirrel.Mac and returns no name.
-      if (kind === 'mac') return { name: '', bytes: squirrel.received, package: null };
+      if (kind === 'mac') return { name: '', bytes: await squirrel.received, package: null };
       return {
         name: path.basename(file),
         bytes: await readFile(file),
