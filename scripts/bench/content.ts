@@ -152,7 +152,14 @@ export function offersMax(retired: number): number {
 }
 
 function releaseOf(application: string, version: string): Release {
-  const rest = { requires: null, mandatoryFor: null, name: null, notesRemoved: [], endsNative: [] };
+  const rest = {
+    requires: null,
+    mandatoryFor: null,
+    name: null,
+    carried: [],
+    notesRemoved: [],
+    endsNative: [],
+  };
   const provenance = { commit: '0123456789abcdef0123456789abcdef01234567', buildUrl: null };
   const described = { releasedAt: AT, notes: { und: NOTES }, provenance };
   return { application, version, artifacts: ARTIFACTS, ...described, ...rest };

@@ -14,6 +14,7 @@ import { draftJson, nextForDraft, waitsFor } from './draft-report.ts';
 import { leftBehindSentences } from './left-behind.ts';
 import { alignColumns, formatBytes, formatTime, printWhenLive, staysPaused } from './output.ts';
 import { EVERY_CLIENT, plannedShares, presentShare } from './rollout-report.ts';
+import { signedJson, signedSentences, signedWarnings } from './signed-report.ts';
 import { print, type Terminal } from './terminal.ts';
 
 /** The output of `slipway publish`. */
@@ -31,7 +32,7 @@ export function reportJson(result: PublishResult, build: BuildOutput): object {
     changed: result.changed,
     newer_version: result.newerVersion,
     left_behind: result.leftBehind.map(({ platform, arch }) => ({ os: platform, arch })),
-    warnings: feedWarnings(result.release),
+    warnings: [...feedWarnings(result.release), ...signedWarnings(result.release, build)],
     dropped: result.dropped,
     created_channel: result.createdChannel && result.changed,
     artifacts: result.artifacts.map(({ artifact, uploaded }) => ({
@@ -44,6 +45,7 @@ export function reportJson(result: PublishResult, build: BuildOutput): object {
       sha512: artifact.sha512,
       uploaded,
     })),
+    signed: signedJson(build),
     skipped: build.skipped,
   };
 }
@@ -63,6 +65,7 @@ export function printPublished(terminal: Terminal, result: Printed, build: Build
   const { channel, place } = result;
   print(terminal, headline(result));
   for (const line of alignColumns(fileRows(result))) print(terminal, `  ${line}`);
+  for (const sentence of signedSentences(build)) print(terminal, sentence);
   if (build.skipped.length > 0) {
     print(terminal, 'Skipped:');
     for (const line of alignColumns(build.skipped.map(({ path, reason }) => [path, reason]))) {
@@ -93,6 +96,7 @@ export function printPublished(terminal: Terminal, result: Printed, build: Build
     print(terminal, sentence);
   }
   for (const warning of feedWarnings(result.release)) print(terminal, warning);
+  for (const warning of signedWarnings(result.release, build)) print(terminal, warning);
   if (result.changed && result.held === null) printWhenLive(terminal, result, result.announced);
 }
 

@@ -1,12 +1,13 @@
 import { basename, dirname } from 'node:path';
 import { BLOCKMAP, type UpdaterFacts } from '../domain/companion.ts';
 import { macosVersionOfDarwin, parseOsVersion } from '../domain/os-version.ts';
-import type { SkippedFile } from './build-output.ts';
+import type { BuiltDocument, SkippedFile } from './build-output.ts';
 import type { Draft, DraftCompanion } from './draft.ts';
 import { type Feed, type FeedEntry, readFeed } from './feed.ts';
 import { archInName } from './infer.ts';
 import { otherVersionIn } from './name-version.ts';
 import { refusal } from './refusal.ts';
+import { carrySigned, isElsewhere } from './signed-feed.ts';
 import type { SourceFile } from './source-file.ts';
 
 /** Checks packages against the feed of the build tool. */
@@ -15,8 +16,9 @@ const READ_REASON =
   'read for the sizes and hashes that it states; this service generates its own feeds';
 
 interface AttachedFeed {
-  /** It is read, and not published. */
-  readonly skipped: SkippedFile;
+  /** Why it is not published; absent when it is signed: then it is. */
+  readonly skipped?: SkippedFile;
+  readonly signed?: BuiltDocument;
   /** Undefined unless it lists files that are published. */
   readonly stagingPercentage?: number | undefined;
   readonly releaseName?: string | undefined;
@@ -52,6 +54,8 @@ export async function attachFeed(
     (entry) =>
       !/-delta\.nupkg$/i.test(entry.name) && otherVersionIn(entry.name, version) === undefined,
   );
+  // A signed document may list files of other servers, and is not changed.
+  const isCarried = (entry: FeedEntry) => feed.signed !== undefined && isElsewhere(entry);
   let used = 0;
   for (const entry of current) {
     const draft = findDraft(entry, near);
@@ -65,7 +69,7 @@ export async function attachFeed(
       check(path, entry, draft.package.file);
       state(path, entry, feed, draft);
       used++;
-    } else if (statement === null && !source.siblings.includes(entry.name)) {
+    } else if (statement === null && !source.siblings.includes(entry.name) && !isCarried(entry)) {
       throw refusal(
         path,
         `it lists ${entry.name}, which is not there. Build again, or remove the feed.`,
@@ -74,6 +78,13 @@ export async function attachFeed(
   }
   if (used > 0) {
     const { stagingPercentage, releaseName, releaseNotes } = feed;
+    if (feed.signed !== undefined) {
+      const find = (entry: FeedEntry) =>
+        findCompanion(entry, near) === undefined ? findDraft(entry, near) : ('companion' as const);
+      // Its clients apply its stagingPercentage themselves.
+      const signed = carrySigned(source, feed.signed, feed, version, find);
+      return { signed, releaseName, releaseNotes };
+    }
     return {
       ...{ skipped: { path, reason: READ_REASON } },
       ...{ stagingPercentage, releaseName, releaseNotes },

@@ -42,6 +42,24 @@ export interface BuiltArtifact extends BuiltFile {
   readonly companions: readonly BuiltCompanion[];
 }
 
+/** A document that the build tool signed, such as `latest.yml`. It is small, and stored byte for byte. */
+export interface BuiltDocument {
+  readonly path: string;
+  /** The name that clients ask for. */
+  readonly name: string;
+  readonly bytes: Uint8Array;
+  /** Bytes. */
+  readonly size: number;
+  /** Hex. */
+  readonly sha256: string;
+  /** From 0 to 100; its clients apply it. Null: it states none. */
+  readonly stagingPercentage: number | null;
+  /** The published names of the files that it lists. */
+  readonly lists: readonly string[];
+  /** The addresses in it that are not of this service. */
+  readonly elsewhere: readonly string[];
+}
+
 export interface SkippedFile {
   readonly path: string;
   readonly reason: string;
@@ -51,6 +69,7 @@ export interface BuildOutput {
   readonly artifacts: readonly BuiltArtifact[];
   /** The publisher sees these files, so that no file is left out unnoticed. */
   readonly skipped: readonly SkippedFile[];
+  readonly signed: readonly BuiltDocument[];
   /** The share of the installations that the build tool's feeds state for the release; null for none. */
   readonly staged: StagedShare | null;
   /** The name and the notes that the build tool's feeds state for the release. */

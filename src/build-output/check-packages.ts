@@ -1,5 +1,5 @@
 import { identityName } from '../domain/release.ts';
-import type { BuiltArtifact, SkippedFile } from './build-output.ts';
+import type { BuiltArtifact, BuiltDocument, SkippedFile } from './build-output.ts';
 import type { Draft } from './draft.ts';
 import { containsVersion, otherVersionIn } from './name-version.ts';
 import { refusal } from './refusal.ts';
@@ -65,4 +65,16 @@ function claim(seen: Map<string, string>, reason: string, path: string): void {
     );
   }
   seen.set(reason, path);
+}
+
+/** @throws AppError `invalid_artifact` when two jobs signed a document each, of which clients could get only one */
+export function refuseTwoOfOneName(signed: readonly BuiltDocument[]): void {
+  for (const [index, { path, name }] of signed.entries()) {
+    const other = signed.slice(0, index).find((each) => each.name === name);
+    if (other === undefined) continue;
+    throw refusal(
+      path,
+      `${other.path} is signed under the same name, and clients can get only one of them. Build the architectures that ${name} is for in one run.`,
+    );
+  }
 }

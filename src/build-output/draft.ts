@@ -8,7 +8,7 @@ import { isAppArchive } from './tauri.ts';
 
 /** A package while its sidecars and feeds are read. */
 export interface Draft {
-  readonly package: Package;
+  package: Package;
   minimumOsVersion: string | null;
   readonly stated: StatedDigest[];
   readonly signatures: ArtifactSignature[];
@@ -19,6 +19,7 @@ export interface Draft {
 /** A companion while feeds are read. */
 export interface DraftCompanion extends BuiltCompanion {
   arch?: Arch;
+  filename: string;
   readonly stated: StatedDigest[];
   facts: UpdaterFacts;
 }

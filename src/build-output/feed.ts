@@ -3,6 +3,7 @@ import { parse } from 'yaml';
 import { type Arch, archOf } from '../domain/platform.ts';
 import type { DigestAlgorithm } from '../domain/release.ts';
 import { refusal } from './refusal.ts';
+import { checkSignedShape, isSigned } from './signed-shape.ts';
 
 /**
  * The feeds that build tools write beside their packages: `latest.yml`, `RELEASES`, `releases.win.json`. They are not
@@ -10,6 +11,8 @@ import { refusal } from './refusal.ts';
  */
 
 export interface FeedEntry {
+  /** As the feed writes it: a name, or an address. */
+  readonly address: string;
   readonly name: string;
   /** Bytes; undefined when the feed does not state it. */
   readonly size: number | undefined;
@@ -30,6 +33,8 @@ export interface Feed {
   readonly releaseName: string | undefined;
   /** Markdown. */
   readonly releaseNotes: string | undefined;
+  /** The bytes of a signed feed; undefined for another. */
+  readonly signed?: Uint8Array | undefined;
   readonly entries: readonly FeedEntry[];
 }
 
@@ -54,15 +59,16 @@ export async function readFeed(
   version: string,
 ): Promise<Feed | undefined> {
   if ((await stat(path)).size > FEED_BYTES_MAX) return undefined;
-  const text = (await readFile(path, 'utf8')).replace(/^\uFEFF/, '');
-  if (/\.ya?ml$/i.test(name)) return parseUpdateInfo(path, text);
+  const bytes = await readFile(path);
+  const text = bytes.toString('utf8').replace(/^\uFEFF/, '');
+  if (/\.ya?ml$/i.test(name)) return parseUpdateInfo(path, text, bytes);
   return /\.json$/i.test(name)
     ? parseVelopackFeed(path, text, version)
     : parseSquirrelReleases(path, text);
 }
 
 /** electron-builder's `{channel}{-mac|-linux|…}.yml`. */
-function parseUpdateInfo(path: string, text: string): Feed | undefined {
+function parseUpdateInfo(path: string, text: string, bytes: Uint8Array): Feed | undefined {
   const info = attempt(() => parse(text, { maxAliasCount: 10 }));
   if (!isRecord(info) || typeof info.version !== 'string') return undefined;
   const listed = Array.isArray(info.files) ? info.files : [];
@@ -76,12 +82,14 @@ function parseUpdateInfo(path: string, text: string): Feed | undefined {
       )
     : [];
   const minimum = info.minimumSystemVersion;
+  if (isSigned(info)) checkSignedShape(path, info);
   return {
     version: info.version,
     minimumSystemVersion: minimum === undefined || minimum === null ? undefined : String(minimum),
     stagingPercentage: percentageOf(path, info.stagingPercentage),
     releaseName: textOf(info.releaseName),
     releaseNotes: notesOf(path, info.releaseNotes),
+    signed: isSigned(info) ? bytes : undefined,
     entries: [
       ...files.map((file) => parseFile(path, file)),
       ...packages.map(({ arch, file }) => ({
@@ -94,7 +102,7 @@ function parseUpdateInfo(path: string, text: string): Feed | undefined {
 
 function parseFile(path: string, file: Record<string, unknown>): FeedEntry {
   return {
-    name: nameOfUrl(path, file.url ?? file.path),
+    ...namedBy(path, file.url ?? file.path),
     size: sizeOf(path, file.size),
     digests: [digest(path, 'sha512', decodeBase64(file.sha512))],
     blockMapSize: sizeOf(path, file.blockMapSize),
@@ -167,7 +175,7 @@ function parseSquirrelReleases(path: string, text: string): Feed | undefined {
       );
     }
     const digests = [digest(path, 'sha1', sha1)];
-    return { name: nameOfUrl(path, url), size: Number(size), digests };
+    return { ...namedBy(path, url), size: Number(size), digests };
   });
   return { ...STATES_NO_MORE, entries };
 }
@@ -179,7 +187,7 @@ function parseVelopackFeed(path: string, text: string, version: string): Feed | 
   const entries = feed.Assets.filter(isRecord)
     .filter((asset) => asset.Version === version && asset.Type === 'Full')
     .map((asset) => ({
-      name: nameOfUrl(path, asset.FileName),
+      ...namedBy(path, asset.FileName),
       size: sizeOf(path, asset.Size),
       digests: (['SHA1', 'SHA256'] as const)
         .filter((key) => typeof asset[key] === 'string' && asset[key] !== '')
@@ -212,12 +220,12 @@ function sizeOf(path: string, value: unknown): number | undefined {
   );
 }
 
-function nameOfUrl(path: string, value: unknown): string {
+function namedBy(path: string, value: unknown): Pick<FeedEntry, 'address' | 'name'> {
   if (typeof value !== 'string')
     throw refusal(path, 'it lists a file without a name. Build again, or remove it.');
   const bare = /^https?:/i.test(value) ? value.replace(/[?#].*$/, '') : value;
   const last = bare.split(/[/\\]/).at(-1) ?? '';
-  return attempt(() => decodeURIComponent(last)) ?? last;
+  return { address: value, name: attempt(() => decodeURIComponent(last)) ?? last };
 }
 
 function attempt<T>(read: () => T): T | undefined {

@@ -1,8 +1,19 @@
 import { realpath } from 'node:fs/promises';
 import { AppError } from '../errors.ts';
 import { attachFeed } from './attach-feed.ts';
-import type { BuildOutput, BuiltArtifact, SkippedFile, StagedShare } from './build-output.ts';
-import { checkUnique, dropOlderPackages, refuseForgottenVersion } from './check-packages.ts';
+import type {
+  BuildOutput,
+  BuiltArtifact,
+  BuiltDocument,
+  SkippedFile,
+  StagedShare,
+} from './build-output.ts';
+import {
+  checkUnique,
+  dropOlderPackages,
+  refuseForgottenVersion,
+  refuseTwoOfOneName,
+} from './check-packages.ts';
 import { parsePathArgument } from './descriptor.ts';
 import { createDraft, type Draft, finishDraft } from './draft.ts';
 import { isFeedName } from './feed.ts';
@@ -37,6 +48,7 @@ export async function readBuildOutput(request: {
 }): Promise<BuildOutput> {
   const { version } = request;
   const skipped: SkippedFile[] = [];
+  const signed: BuiltDocument[] = [];
   let staged: StagedShare | null = null;
   let described: BuildOutput['described'] = { name: null, notes: null };
   const sources = await collect(request.paths, skipped);
@@ -59,7 +71,8 @@ export async function readBuildOutput(request: {
   }
   for (const source of sources.filter(isFeed)) {
     const attached = await attachFeed(source, [...drafts.values()], version);
-    skipped.push(attached.skipped);
+    if (attached.skipped !== undefined) skipped.push(attached.skipped);
+    if (attached.signed !== undefined) signed.push(attached.signed);
     staged = joinStaged(staged, source.path, attached.stagingPercentage);
     // Each platform may have notes of its own, and a release has one text: that of the first feed.
     described = {
@@ -72,7 +85,8 @@ export async function readBuildOutput(request: {
   const artifacts = [...drafts.values()].map((draft) => finishDraft(draft, version));
   checkSomething(request.paths, artifacts, skipped);
   checkUnique(artifacts);
-  return { artifacts, skipped, staged, described };
+  refuseTwoOfOneName(signed);
+  return { artifacts, skipped, signed, staged, described };
 }
 
 /** @throws AppError `invalid_artifact` for feeds that contradict each other */

@@ -2,7 +2,6 @@ import type { LimitFunction } from 'p-limit';
 import type { Clock } from '../clock.ts';
 import type { ChannelView } from '../domain/channel.ts';
 import type { Offer } from '../domain/offer.ts';
-import type { Release } from '../domain/release.ts';
 import { AppError, isAppError } from '../errors.ts';
 import type { Log } from '../log.ts';
 import type { ObjectStore } from '../object-store/object-store.ts';
@@ -25,7 +24,7 @@ import { revisionKey } from './keys.ts';
 import { type LiveRevision, liveRevisionSequence } from './live-revision.ts';
 import { asAppError, readOn } from './reading.ts';
 import type { ApplicationReport, FaultsReport } from './relay.ts';
-import { createReleaseLoader } from './release-loader.ts';
+import { createReleaseLoader, type LoadedRelease } from './release-loader.ts';
 import type { SavedState } from './saved-state.ts';
 import { type SharedRun, shareRun } from './shared-run.ts';
 import { createSnapshotInSteps, headOffers, leaveOutInSteps, type Snapshot } from './snapshot.ts';
@@ -47,7 +46,7 @@ export interface ReadyApplication {
    * The release behind an offer of the current snapshot: at once when it is in memory. Undefined when the release is
    * faulty; the snapshot then no longer has the offer.
    */
-  release(offer: Offer): Release | Promise<Release | undefined>;
+  release(offer: Offer): LoadedRelease | Promise<LoadedRelease | undefined>;
   health(): ApplicationHealth;
 }
 

@@ -16,6 +16,7 @@ import { type CatalogRelay, type CatalogReport, reportState } from './relay.ts';
 import { createSavedState } from './saved-state.ts';
 
 export type { ReadyApplication } from './application-catalog.ts';
+export type { LoadedRelease } from './release-loader.ts';
 
 /** Everything that is published, as this process knows it. Readers are answered from memory. */
 export interface Catalog {

@@ -2,13 +2,19 @@ import { AppError, isAppError } from '../errors.ts';
 import type { ObjectInfo } from '../object-store/object-store.ts';
 import type { AppendDeps } from '../sequence/append.ts';
 import { readDocument } from '../sequence/sequence.ts';
-import { artifactKey, artifactsPrefix, parseManifestKey, releasesPrefix } from './keys.ts';
+import {
+  artifactKey,
+  artifactsPrefix,
+  isCarriedKey,
+  parseManifestKey,
+  releasesPrefix,
+} from './keys.ts';
 import { readRevision } from './read.ts';
 import type { Manifest, Revision } from './sequences.ts';
 import { manifestSequence } from './sequences.ts';
 
 /**
- * Finds the artifacts that no manifest names, which interrupted publishes leave behind, and those of releases that
+ * Finds the artifacts and signed documents that no manifest names, which interrupted publishes leave behind, and those of releases that
  * channels kept out long ago.
  */
 
@@ -27,7 +33,7 @@ interface GarbageLimits {
 }
 
 /**
- * Finds an application's artifacts that are old enough, and that are named by no manifest or only by those of releases
+ * Finds an application's artifacts and signed documents that are old enough, and that are named by no manifest or only by those of releases
  * that were kept out long ago. No command lists or publishes such a release again, so no later commit can name them: a
  * publisher of another release reuses only uploads of the last day.
  *
@@ -45,6 +51,10 @@ export async function findGarbage(
   const old: ObjectInfo[] = [];
   for await (const object of deps.store.list(artifactsPrefix(application))) {
     if (object.lastModified < limits.storedBefore) old.push(object);
+  }
+  for await (const object of deps.store.list(releasesPrefix(application))) {
+    const isCarried = isCarriedKey(application, object.key);
+    if (isCarried && object.lastModified < limits.storedBefore) old.push(object);
   }
   if (old.length === 0) return [];
   const named = await findNamed(deps, application, limits);
@@ -160,6 +170,9 @@ async function namedByVersion(
       for (const file of [artifact, ...artifact.companions]) {
         keys.push(artifactKey(application, file.object));
       }
+    }
+    for (const { object } of manifest.signed.carried ?? []) {
+      keys.push(artifactKey(application, object));
     }
   }
 }

@@ -61,7 +61,23 @@ export function isArtifactObject(object: string, sha256: string, filename: strin
   );
 }
 
-/** The key of an artifact's object. */
+/** The object of the `n`th upload of a document that a publisher signed, relative to its application. */
+export function carriedObject(version: string, n: number, name: string): string {
+  return `releases/${version}/carried/${n}/${name}`;
+}
+
+/** Whether an object is one that {@link carriedObject} returns for this version and name. */
+export function isCarriedObject(object: string, version: string, name: string): boolean {
+  const [n = ''] = object.slice(`releases/${version}/carried/`.length).split('/', 1);
+  return /^[1-9]\d{0,5}$/.test(n) && object === carriedObject(version, Number(n), name);
+}
+
+/** Whether a key below {@link releasesPrefix} is that of a document that a publisher signed. */
+export function isCarriedKey(application: string, key: string): boolean {
+  return /^[^/]+\/carried\/\d+\/[^/]+$/.test(key.slice(releasesPrefix(application).length));
+}
+
+/** The key of an artifact's object, or of a carried document's. */
 export function artifactKey(application: string, object: string): string {
   return `apps/${application}/${object}`;
 }

@@ -1,8 +1,9 @@
 import { z } from 'zod';
+import { CARRIED_BYTES_MAX, type CarriedDocument } from '../domain/carried-document.ts';
 import type { Release } from '../domain/release.ts';
 import type { Target } from '../domain/target.ts';
 import { parseRange, parseVersion } from '../domain/version.ts';
-import { SCHEMA_VERSION, type Skipped, skippedSchema } from '../sequence/envelope.ts';
+import { digestSchema, SCHEMA_VERSION, type Skipped, skippedSchema } from '../sequence/envelope.ts';
 import {
   type ArtifactJson,
   archSchema,
@@ -10,7 +11,9 @@ import {
   artifactOf,
   artifactSchema,
   platformSchema,
+  sizeSchema,
 } from './artifact-document.ts';
+import { isCarriedObject } from './keys.ts';
 
 /** Release manifest v1, the stored document that describes a release, and its translation to the domain's types. */
 
@@ -39,6 +42,21 @@ export const endsNativeSchema = z
   .describe(
     'Platforms and architectures for which this and later releases have no native build; absent: none.',
   );
+
+const carriedSchema = z.object({
+  name: z
+    .string()
+    .max(255)
+    .regex(/^[\w.-]+\.yml$/)
+    .describe('The name that clients ask for, such as `latest-mac.yml`.'),
+  size: sizeSchema.max(CARRIED_BYTES_MAX),
+  sha256: digestSchema,
+  object: z
+    .string()
+    .describe(
+      'The key of the bytes, relative to `apps/{application}/`: `releases/{version}/carried/{n}/{name}`.',
+    ),
+});
 
 export const manifestSchema = z
   .object({
@@ -73,8 +91,16 @@ export const manifestSchema = z
     ends_native: endsNativeSchema,
     provenance: z.object({ commit: z.string().nullable(), build_url: z.string().nullable() }),
     artifacts: z.array(artifactSchema).min(1),
+    carried: z
+      .array(carriedSchema)
+      .optional()
+      .describe('Documents that the publisher signed, served byte for byte; absent: none.'),
   })
-  .refine((manifest) => areUnique(manifest.artifacts), 'two artifacts share an identity or a name');
+  .refine((manifest) => areUnique(manifest.artifacts), 'two artifacts share an identity or a name')
+  .refine(
+    hasOwnCarried,
+    'a carried document has an object of another version, or two share a name',
+  );
 
 type ManifestJson = z.output<typeof manifestSchema>;
 type TargetJson = z.output<typeof targetSchema>;
@@ -95,6 +121,15 @@ function areUnique(artifacts: readonly ArtifactJson[]): boolean {
   return identities.size === artifacts.length && new Set(names).size === names.length;
 }
 
+function hasOwnCarried(manifest: { version: string; carried?: CarriedDocument[] | undefined }) {
+  const { version, carried = [] } = manifest;
+  const names = new Set(carried.map(({ name }) => name));
+  return (
+    names.size === carried.length &&
+    carried.every(({ object, name }) => isCarriedObject(object, version, name))
+  );
+}
+
 /** The release that a manifest describes. */
 export function releaseOf(manifest: ManifestJson): Release {
   return {
@@ -109,6 +144,7 @@ export function releaseOf(manifest: ManifestJson): Release {
     endsNative: endsNativeOf(manifest),
     provenance: { commit: manifest.provenance.commit, buildUrl: manifest.provenance.build_url },
     artifacts: manifest.artifacts.map(artifactOf),
+    carried: manifest.carried ?? NO_CARRIED,
   };
 }
 
@@ -118,6 +154,9 @@ interface EndsNativeJson {
 
 /** Shared: notes are rarely removed. */
 const NO_LOCALES: readonly string[] = [];
+
+/** Shared: most releases carry none. */
+const NO_CARRIED: Release['carried'] = [];
 
 /** Shared: most releases end no native build. */
 const NO_TARGETS: readonly Target[] = [];
@@ -171,5 +210,8 @@ export function releaseJsonOf(release: Release) {
     ...endsNativeJsonOf(release),
     provenance: { commit: release.provenance.commit, build_url: release.provenance.buildUrl },
     artifacts: release.artifacts.map(artifactJsonOf),
+    ...(release.carried.length === 0
+      ? {}
+      : { carried: release.carried.map((each) => ({ ...each })) }),
   };
 }

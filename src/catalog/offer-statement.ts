@@ -19,6 +19,10 @@ export const offerStatementSchema = z.object({
   requires: rangeSchema,
   mandatory_for: rangeSchema,
   ends_native: endsNativeSchema,
+  signed_documents: z
+    .literal(true)
+    .optional()
+    .describe('The manifest names documents that the publisher signed; absent: none.'),
   artifacts: z
     .array(
       z.object({

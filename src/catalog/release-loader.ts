@@ -7,6 +7,7 @@ import { AppError, isAppError } from '../errors.ts';
 import type { ObjectStore } from '../object-store/object-store.ts';
 import { readSize } from '../object-store/presence.ts';
 import { readDocument } from '../sequence/sequence.ts';
+import { isCarriedDocument, readCarried } from './carried-document.ts';
 import { artifactKey, manifestKey } from './keys.ts';
 import { releaseOf } from './manifest-document.ts';
 import { type PackedDocument, packDocument, unpackDocument } from './packed-document.ts';
@@ -15,8 +16,11 @@ import { releaseNameOf } from './snapshot.ts';
 
 /** Reads and verifies the releases behind one application's offers, and keeps them in memory. */
 export interface ReleaseLoader {
-  /** The release when its manifest is in memory: verified, or restored from the saved state. */
-  get(offer: Offer): Release | undefined;
+  /**
+   * The release when its manifest and the documents that it carries are in memory: verified, or restored from the saved
+   * state.
+   */
+  get(offer: Offer): LoadedRelease | undefined;
   /** Whether `load` would ask the store. */
   isDue(offer: Offer): boolean;
   /** False when no release of the offers in the last `retain` is due: each poll asks, and there may be thousands. */
@@ -36,8 +40,21 @@ export interface ReleaseLoader {
   retain(offers: readonly Offer[]): void;
 }
 
-/** The stored documents by the name of their release: see {@link releaseNameOf}. */
-export type StoredManifests = ReadonlyMap<string, PackedDocument>;
+/** A release with the bytes of the documents that its publisher signed. */
+export interface LoadedRelease extends Release {
+  /** By name. */
+  readonly documents: ReadonlyMap<string, Uint8Array>;
+}
+
+/** A stored manifest with the documents that it names. */
+export interface StoredManifest {
+  readonly manifest: PackedDocument;
+  /** By name. */
+  readonly documents: ReadonlyMap<string, PackedDocument>;
+}
+
+/** By the name of their release: see {@link releaseNameOf}. */
+export type StoredManifests = ReadonlyMap<string, StoredManifest>;
 
 /** Sizes in bytes by key, from a listing. It may be stale or end early, so it does not prove that a file is missing. */
 export type ListedSizes = ReadonlyMap<string, number>;
@@ -76,12 +93,12 @@ interface LoaderDeps {
 export function createReleaseLoader(deps: LoaderDeps): ReleaseLoader {
   const { application, clock } = deps;
   const verifyRelease = createVerifier(deps);
-  const manifests = new Map<string, PackedDocument>();
+  const manifests = new Map<string, StoredManifest>();
   /**
    * In milliseconds since the epoch, the oldest first. A restored release has none: its files may have changed since.
    */
   const verifiedAt = new Map<string, number>();
-  const parsed = new Map<string, Release>();
+  const parsed = new Map<string, LoadedRelease>();
   const loading = new Map<string, Promise<Verified>>();
 
   /** How many releases the current offers refer to. */
@@ -93,7 +110,7 @@ export function createReleaseLoader(deps: LoaderDeps): ReleaseLoader {
     parsed.delete(name);
   };
 
-  const recall = (offer: Offer, name: string): Release | undefined => {
+  const recall = (offer: Offer, name: string): LoadedRelease | undefined => {
     const release = recallRelease(application, offer, manifests.get(name));
     if (release === undefined) return undefined;
     if (parsed.size >= PARSED_MAX) parsed.clear();
@@ -101,7 +118,7 @@ export function createReleaseLoader(deps: LoaderDeps): ReleaseLoader {
     return release;
   };
 
-  const get = (offer: Offer): Release | undefined => {
+  const get = (offer: Offer): LoadedRelease | undefined => {
     const name = releaseNameOf(offer);
     return parsed.get(name) ?? recall(offer, name);
   };
@@ -172,19 +189,41 @@ function parseRelease(application: string, offer: Offer, document: Uint8Array): 
 function recallRelease(
   application: string,
   offer: Offer,
-  document: PackedDocument | undefined,
-): Release | undefined {
-  if (document === undefined) return undefined;
+  stored: StoredManifest | undefined,
+): LoadedRelease | undefined {
+  if (stored === undefined) return undefined;
   try {
-    return parseRelease(application, offer, unpackDocument(document));
+    const release = parseRelease(application, offer, unpackDocument(stored.manifest));
+    const documents = recallDocuments(release, stored.documents);
+    return documents && { ...release, documents };
   } catch (error) {
     if (!isAppError(error)) throw error;
     return undefined;
   }
 }
 
+/** The documents that a release carries; undefined unless all are in memory. */
+function recallDocuments(
+  { carried }: Release,
+  packed: StoredManifest['documents'],
+): LoadedRelease['documents'] | undefined {
+  if (carried.length === 0) return NO_BYTES;
+  const documents = new Map<string, Uint8Array>();
+  for (const { name, sha256 } of carried) {
+    const known = packed.get(name);
+    const bytes = known && unpackDocument(known);
+    if (bytes === undefined || !isCarriedDocument(bytes, sha256)) return undefined;
+    documents.set(name, bytes);
+  }
+  return documents;
+}
+
+/** Shared: most releases carry none. */
+const NO_BYTES: LoadedRelease['documents'] = new Map();
+const NO_DOCUMENTS: StoredManifest['documents'] = new Map();
+
 interface StoredRelease {
-  readonly document: PackedDocument;
+  readonly stored: StoredManifest;
   readonly release: Release;
 }
 
@@ -195,9 +234,9 @@ interface StoredRelease {
  */
 type Verify = (
   offer: Offer,
-  known: PackedDocument | undefined,
+  known: StoredManifest | undefined,
   listed: ListedSizes | undefined,
-) => Promise<PackedDocument>;
+) => Promise<StoredManifest>;
 
 function createVerifier({ store, application, requests }: LoaderDeps): Verify {
   const read = async (offer: Offer): Promise<StoredRelease> => {
@@ -212,20 +251,30 @@ function createVerifier({ store, application, requests }: LoaderDeps): Verify {
     if (stored === undefined) throw new AppError('document_corrupt', `${key(number)} is missing.`);
     const { document, manifest } = stored;
     if (manifest.digest !== digest) throw otherManifest(key(number));
-    return { document, release: releaseOf(manifest.signed) };
+    const release = releaseOf(manifest.signed);
+    const documents = await readDocuments(release);
+    return { stored: { manifest: document, documents }, release };
+  };
+  const readDocuments = async ({ carried }: Release): Promise<StoredManifest['documents']> => {
+    if (carried.length === 0) return NO_DOCUMENTS;
+    const read = carried.map(async (document) => {
+      const bytes = await requests(() => readCarried(store, application, document));
+      return [document.name, packDocument(bytes)] as const;
+    });
+    return new Map(await Promise.all(read));
   };
   return async (offer, known, listed) => {
     const recalled = recallRelease(application, offer, known);
-    const { document, release } =
+    const { stored, release } =
       known === undefined || recalled === undefined
         ? await read(offer)
-        : { document: known, release: recalled };
+        : { stored: known, release: recalled };
     const files = release.artifacts
       .flatMap((artifact) => [artifact, ...artifact.companions])
       .map(({ object, size }) => ({ key: artifactKey(application, object), size }))
       .filter(({ key, size }) => listed?.get(key) !== size);
     await Promise.all(files.map(({ key, size }) => requests(() => verifySize(store, key, size))));
-    return document;
+    return stored;
   };
 }
 

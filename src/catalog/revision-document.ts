@@ -269,6 +269,7 @@ export function createOfferParser(): (json: OfferJson) => Offer {
     requires: rangeOf(json.requires, '/requires'),
     mandatoryFor: rangeOf(json.mandatory_for, '/mandatory_for'),
     endsNative: endsNativeOf(json),
+    hasSignedDocuments: json.signed_documents === true,
     rollout: rolloutOf(json.rollout),
     artifacts: artifactsOf(json.artifacts),
   });
@@ -298,6 +299,7 @@ export function offerJsonOf(
     requires: release.requires,
     mandatory_for: release.mandatoryFor,
     ...endsNativeJsonOf(release),
+    ...(release.carried.length === 0 ? {} : { signed_documents: true }),
     artifacts: release.artifacts.map((artifact) => ({
       os: artifact.platform,
       arch: artifact.arch,

@@ -7,7 +7,7 @@ import type { Log } from '../log.ts';
 import { ITEMS_PER_STEP, runInTurns, type Steps } from '../steps.ts';
 import { type LiveRevision, liveRevisionSequence } from './live-revision.ts';
 import { type PackedDocument, packedBytes, packedFrom } from './packed-document.ts';
-import type { StoredManifests } from './release-loader.ts';
+import type { StoredManifest, StoredManifests } from './release-loader.ts';
 
 /**
  * The last good catalog on local disk. A process starts from it when the store is down, and never serves a revision
@@ -137,8 +137,8 @@ function sha256(text: string): string {
 
 /**
  * The documents as they are in memory, each after a line with its name and its size in bytes: rendering and hashing
- * tens of megabytes again would take long. The first line is the number of manifests. Each document has its own
- * digest, which the reader checks.
+ * tens of megabytes again would take long. The first line is the number of manifests. The documents that a manifest
+ * names come before it. Each document has its own digest, which the reader checks.
  */
 function* renderCatalog({ revision, manifests }: SavedCatalog): Iterable<Uint8Array> {
   // A copy, because verification adds manifests while the file is written.
@@ -150,8 +150,9 @@ function* renderCatalog({ revision, manifests }: SavedCatalog): Iterable<Uint8Ar
     size += document.length;
   };
   add(REVISION, revision.document);
-  for (const [name, document] of entries) {
-    add(name, packedBytes(document));
+  for (const [name, { manifest, documents }] of entries) {
+    for (const [carried, document] of documents) add(`${CARRIED}${carried}`, packedBytes(document));
+    add(name, packedBytes(manifest));
     if (size < BATCH_BYTES) continue;
     yield Buffer.concat(batch);
     batch = [];
@@ -162,6 +163,7 @@ function* renderCatalog({ revision, manifests }: SavedCatalog): Iterable<Uint8Ar
 
 /** The name of the revision in the file. The names of releases contain spaces. */
 const REVISION = 'revision';
+const CARRIED = 'carried ';
 
 /** Few writes, and little to copy at once. */
 const BATCH_BYTES = 1024 * 1024;
@@ -190,7 +192,8 @@ interface SavedDocuments {
 
 /** Undefined when the file is not as {@link renderCatalog} makes it. */
 function* parseDocumentsInSteps(bytes: Buffer): Steps<SavedDocuments | undefined> {
-  const manifests = new Map<string, PackedDocument>();
+  const manifests = new Map<string, StoredManifest>();
+  let documents = new Map<string, PackedDocument>();
   let revision: Uint8Array | undefined;
   const first = bytes.indexOf('\n');
   let at = first + 1;
@@ -201,7 +204,12 @@ function* parseDocumentsInSteps(bytes: Buffer): Steps<SavedDocuments | undefined
     at = end + 1 + Number(size);
     // A copy, so that the memory of the whole file is freed.
     if (name === REVISION) revision = Buffer.from(bytes.subarray(end + 1, at));
-    else manifests.set(name, packedFrom(bytes.subarray(end + 1, at)));
+    else if (name.startsWith(CARRIED)) {
+      documents.set(name.slice(CARRIED.length), packedFrom(bytes.subarray(end + 1, at)));
+    } else {
+      manifests.set(name, { manifest: packedFrom(bytes.subarray(end + 1, at)), documents });
+      documents = new Map();
+    }
     if (manifests.size % ITEMS_PER_STEP === 0) yield;
   }
   const isWhole = at === bytes.length && bytes.toString('utf8', 0, first) === `${manifests.size}`;

@@ -1,3 +1,4 @@
+import type { CarriedDocument } from './carried-document.ts';
 import type { Companion, UpdaterFacts } from './companion.ts';
 import type { Arch, Format, Platform } from './platform.ts';
 import type { ArtifactSignature } from './signature.ts';
@@ -58,6 +59,8 @@ export interface Release {
   readonly endsNative: readonly Target[];
   readonly provenance: Provenance;
   readonly artifacts: readonly Artifact[];
+  /** The documents that its publisher signed, by name. */
+  readonly carried: readonly CarriedDocument[];
 }
 
 /** The artifact of a release with an identity; undefined when there is none. */
@@ -66,6 +69,11 @@ export function findArtifact(release: Release, identity: ArtifactIdentity): Arti
   return release.artifacts.find(
     (a) => a.platform === platform && a.arch === arch && a.format === format,
   );
+}
+
+/** Whether two artifacts have the same bytes under the same name. */
+export function isSameFile(a: Artifact, b: Artifact): boolean {
+  return a.sha256 === b.sha256 && a.filename === b.filename;
 }
 
 /** `windows-x64-nsis`: for messages and for comparing identities. */

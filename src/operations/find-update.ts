@@ -1,5 +1,6 @@
+import type { LoadedRelease } from '../catalog/catalog.ts';
 import { type Decision, decideUpdate } from '../domain/decide-update.ts';
-import { type Artifact, findArtifact, identityName, type Release } from '../domain/release.ts';
+import { type Artifact, findArtifact, identityName } from '../domain/release.ts';
 import type { UpdateQuery } from '../domain/update-query.ts';
 import { compareVersions } from '../domain/version.ts';
 import { AppError } from '../errors.ts';
@@ -16,7 +17,7 @@ export interface FoundUpdate extends SeenChannel {
 }
 
 export interface OfferedUpdate {
-  readonly release: Release;
+  readonly release: LoadedRelease;
   readonly artifact: Artifact;
   /** Whether the publisher wants every client of this version to update. */
   readonly mandatory: boolean;
@@ -64,7 +65,7 @@ function join(
 }
 
 function offeredIn(
-  release: Release,
+  release: LoadedRelease,
   { offer, artifact: chosen, mandatory }: OfferDecision,
   { currentVersion }: UpdateQuery,
 ): OfferedUpdate {

@@ -1,9 +1,10 @@
+import type { LoadedRelease } from '../catalog/catalog.ts';
 import { chooseArtifact } from '../domain/choose-artifact.ts';
 import { isForAllClients } from '../domain/decide-update.ts';
 import type { Offer } from '../domain/offer.ts';
 import type { Release } from '../domain/release.ts';
 import type { UpdateQuery } from '../domain/update-query.ts';
-import { compareVersions, inRange } from '../domain/version.ts';
+import { compareVersions, inRange, versionText } from '../domain/version.ts';
 import { whenKnown } from '../when-known.ts';
 import { type FoundUpdate, findUpdate } from './find-update.ts';
 import { notEntitled, type ServiceDeps } from './open-channel.ts';
@@ -12,6 +13,8 @@ import { notEntitled, type ServiceDeps } from './open-channel.ts';
 export interface ChannelListing extends FoundUpdate {
   /** Active releases that the client can install, newest first. */
   readonly olderReleases: readonly Release[];
+  /** The release that a client has which is offered nothing, when it carries signed documents; undefined for none. */
+  readonly ownSigned: LoadedRelease | undefined;
 }
 
 /**
@@ -22,6 +25,8 @@ export interface ChannelListing extends FoundUpdate {
  *
  * @param olderMax how many releases to list beside the offered one
  * @param tier of the requesting account; null when the client is not signed in
+ * @param wantsSigned whether to find {@link ChannelListing.ownSigned}
+ *
  * Synchronous like {@link findUpdate} when there are no older releases to list.
  *
  * @throws AppError `not_entitled`, and those of {@link findUpdate}
@@ -31,13 +36,17 @@ export function listChannel(
   query: UpdateQuery,
   olderMax: number,
   tier: string | null,
+  wantsSigned: boolean,
 ): ChannelListing | Promise<ChannelListing> {
   return whenKnown(findUpdate(deps, query, tier), (found) => {
     if (found.decision.reason === 'not_entitled') {
       throw notEntitled(query.application, found.channel.name);
     }
     const { channel, isRestricted, revision, decision, offered, isPartial } = found;
-    const list = (olderReleases: readonly Release[]): ChannelListing => ({
+    const list = (
+      olderReleases: readonly Release[],
+      ownSigned: ChannelListing['ownSigned'],
+    ): ChannelListing => ({
       channel,
       isRestricted,
       revision,
@@ -45,13 +54,32 @@ export function listChannel(
       offered,
       isPartial,
       olderReleases,
+      ownSigned,
     });
-    if (olderMax === 0) return list(NO_RELEASES);
-    return loadOlder(deps, query, olderOffers(deps, found, query).slice(0, olderMax)).then(list);
+    return whenKnown(wantsSigned ? findOwnSigned(deps, found, query) : undefined, (own) => {
+      if (olderMax === 0) return list(NO_RELEASES, own);
+      const older = olderOffers(deps, found, query).slice(0, olderMax);
+      return loadOlder(deps, query, older).then((releases) => list(releases, own));
+    });
   });
 }
 
 const NO_RELEASES: readonly Release[] = [];
+
+/**
+ * The release that a client has, for a client that trusts only signed documents: it takes a generated "no update" for
+ * an attack. A yanked release is not shown again.
+ */
+function findOwnSigned(
+  { catalog }: ServiceDeps,
+  { channel, offered }: FoundUpdate,
+  { application, currentVersion }: UpdateQuery,
+): ChannelListing['ownSigned'] | Promise<ChannelListing['ownSigned']> {
+  if (offered !== undefined || currentVersion === null) return undefined;
+  const own = channel.offerOf(versionText(currentVersion));
+  if (own?.hasSignedDocuments !== true || own.status === 'yanked') return undefined;
+  return catalog.application(application).release(own);
+}
 
 async function loadOlder(
   { catalog }: ServiceDeps,

@@ -1,9 +1,17 @@
 import { isDeepStrictEqual } from 'node:util';
+import type { CarriedDocument } from '../domain/carried-document.ts';
 import type { Companion, UpdaterFacts } from '../domain/companion.ts';
 import { findNativeBuild } from '../domain/compatible-arches.ts';
-import { type Artifact, findLocale, identityName, type Release } from '../domain/release.ts';
+import {
+  type Artifact,
+  findLocale,
+  identityName,
+  isSameFile,
+  type Release,
+} from '../domain/release.ts';
 import { type Target, targetName } from '../domain/target.ts';
 import { AppError } from '../errors.ts';
+import { mergeCarried } from './merge-carried.ts';
 
 /** How a build tool describes a release. What a publisher states comes first. */
 export interface DescribedRelease {
@@ -28,6 +36,8 @@ export interface Contribution {
   readonly endsNative: readonly Target[];
   readonly provenance: Release['provenance'];
   readonly artifacts: readonly Artifact[];
+  /** The documents that the publisher signed. */
+  readonly carried: readonly CarriedDocument[];
 }
 
 /**
@@ -76,6 +86,7 @@ export function mergeRelease(
     endsNative,
     provenance: base?.provenance ?? mine.provenance,
     artifacts: [...artifacts.values()].sort((a, b) => (identityName(a) < identityName(b) ? -1 : 1)),
+    carried: mergeCarried(newest, offered, mine),
   };
 }
 
@@ -91,11 +102,6 @@ export function contains(release: Release, other: Pick<Release, 'artifacts'>): b
 /** Whether two releases state the same, including where their bytes are. */
 export function isSameRelease(a: Release, b: Release): boolean {
   return isDeepStrictEqual(a, b);
-}
-
-/** Whether two artifacts have the same bytes under the same name. */
-export function isSameFile(a: Artifact, b: Artifact): boolean {
-  return a.sha256 === b.sha256 && a.filename === b.filename;
 }
 
 /** Adds signatures or companions that were missing to an artifact with the same bytes, and where its bytes are now. */

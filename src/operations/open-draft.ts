@@ -36,7 +36,11 @@ export async function openDraft(deps: WriterDeps, request: OpenRequest): Promise
     planRelease(deps, opening, signed.channels, admitted, held);
   }
   const provenance = { commit: null, buildUrl: null };
-  const mine = contribution({ ...opening, artifacts: [], provenance }, [], deps);
+  const mine = contribution(
+    { ...opening, artifacts: [], provenance },
+    { artifacts: [], carried: [] },
+    deps,
+  );
   const committed = await commitRelease(deps, version, opening, mine, {
     isListed: true,
     ensureInTime: () => undefined,

@@ -1,8 +1,10 @@
-import type { BuiltArtifact } from '../build-output/build-output.ts';
+import type { BuiltArtifact, BuiltDocument } from '../build-output/build-output.ts';
 import { REUSE_AGE_MAX_MS } from '../catalog/artifact-upload.ts';
+import { ensureCarried } from '../catalog/carried-document.ts';
 import type { Channels } from '../catalog/change.ts';
 import { readApplications, readNewestManifest, readRevision } from '../catalog/read.ts';
 import type { ChannelJson } from '../catalog/revision-document.ts';
+import type { CarriedDocument } from '../domain/carried-document.ts';
 import { parseApplicationName, parseChannelName } from '../domain/channel.ts';
 import type { Artifact, Release } from '../domain/release.ts';
 import type { Target } from '../domain/target.ts';
@@ -34,6 +36,8 @@ export interface PublishRequest extends Admission, Holding {
   readonly application: string;
   readonly version: string;
   readonly artifacts: readonly BuiltArtifact[];
+  /** The documents that the build tool signed; absent: none. */
+  readonly signed?: readonly BuiltDocument[];
   /** Undefined keeps the value of the release. */
   readonly notes?: Release['notes'] | undefined;
   /** How the build tool describes the release; absent: not at all. */
@@ -97,10 +101,11 @@ export async function publishRelease(
   const hashed = await hashArtifacts(deps, request.artifacts);
   const publishing = { ...admission, removed };
   const named = await checkArtifacts(deps, publishing, hashed, before, admitted);
-  const uploaded = await uploadArtifacts(deps, application, hashed, named);
+  const uploaded = await uploadArtifacts(deps, application, hashed, named.artifacts);
 
   const artifacts = uploaded.map(({ artifact }) => artifact);
-  const mine = contribution(admission, artifacts, deps);
+  const carried = await storeSigned(deps, request, application, named);
+  const mine = contribution(admission, { artifacts, carried }, deps);
   const committed = await commitRelease(deps, version, admission, mine, {
     isListed,
     ensureInTime: () => refuseLate(deps, startedAt),
@@ -112,7 +117,7 @@ export async function publishRelease(
  * Refuses artifacts that the release cannot have.
  *
  * @param admitted the present channel, with or without an offer of the release
- * @returns the artifacts that manifests of the version name already
+ * @returns the artifacts and the signed documents that manifests of the version name already
  */
 async function checkArtifacts(
   deps: PublishDeps,
@@ -120,11 +125,13 @@ async function checkArtifacts(
   hashed: readonly HashedArtifact[],
   before: Channels,
   admitted: ChannelJson,
-): Promise<readonly Artifact[]> {
+): Promise<Pick<Release, 'artifacts' | 'carried'>> {
   const { application, version, channel } = request;
   const newest = await readNewestManifest(deps, application, version);
   const { base, fixed, offered } = await readBase(deps, request, before, newest);
-  const mine = contribution(request, hashed.map(withPlannedObjects), deps);
+  const artifacts = hashed.map(withPlannedObjects);
+  const carried = (request.signed ?? []).map((document) => carriedAt(document, ''));
+  const mine = contribution(request, { artifacts, carried }, deps);
   const releases = offered.map((each) => each.release);
   await refuseOtherBytes(deps, mine, before, request.removed, releases);
   const release = mergeRelease(base?.release, fixed, mine);
@@ -134,12 +141,31 @@ async function checkArtifacts(
     refuseDraftElsewhere(before, version, channel);
     if (isOffered && request.mode === 'draft') throw offeredAlready(mine, channel);
   }
-  const named = [base?.release, ...fixed].flatMap((release) => release?.artifacts ?? []);
-  await refuseRelabelled(deps, { application, version, hashed, own: named, channels: before });
+  const known = [...(base === undefined ? [] : [base.release]), ...fixed];
+  const own = known.flatMap((each) => each.artifacts);
+  await refuseRelabelled(deps, { application, version, hashed, own, channels: before });
   if (planned.kind === 'offer' && !isOffered) {
     await deps.beforeOffer?.({ before, after: planned.channels });
   }
-  return named;
+  return { artifacts: own, carried: known.flatMap((each) => each.carried) };
+}
+
+async function storeSigned(
+  deps: PublishDeps,
+  { version, signed = [] }: PublishRequest,
+  application: string,
+  { carried }: Pick<Release, 'carried'>,
+): Promise<readonly CarriedDocument[]> {
+  const stored: CarriedDocument[] = [];
+  for (const document of signed) {
+    const object = await ensureCarried(deps, application, version, document, carried);
+    stored.push(carriedAt(document, object));
+  }
+  return stored;
+}
+
+function carriedAt({ name, size, sha256 }: BuiltDocument, object: string): CarriedDocument {
+  return { name, size, sha256, object };
 }
 
 /** An upload that no manifest names is safe for a day only, and the machine may have slept since. */
@@ -166,7 +192,7 @@ async function checkApplication(
 /** What a publisher adds to a release. */
 export function contribution(
   request: PublishRequest,
-  artifacts: readonly Artifact[],
+  { artifacts, carried }: Pick<Release, 'artifacts' | 'carried'>,
   deps: Pick<PublishDeps, 'clock'>,
 ): Contribution {
   const { application, version, notes, requires, mandatoryFor, provenance } = request;
@@ -181,5 +207,6 @@ export function contribution(
     endsNative: request.endsNative ?? [],
     provenance,
     artifacts,
+    carried,
   };
 }

@@ -1,7 +1,9 @@
 import type { Channels } from '../catalog/change.ts';
 import { type ReaderDeps, readEveryManifest } from '../catalog/read.ts';
-import { type Artifact, identityName, type Release } from '../domain/release.ts';
-import { differs, isSameFile } from './merge-release.ts';
+import type { CarriedDocument } from '../domain/carried-document.ts';
+import { type Artifact, identityName, isSameFile, type Release } from '../domain/release.ts';
+import { carriedDiffers } from './merge-carried.ts';
+import { differs } from './merge-release.ts';
 import { wasListed } from './read-offered.ts';
 
 interface Publishing {
@@ -9,6 +11,8 @@ interface Publishing {
   readonly version: string;
   /** The artifacts that a publisher adds. */
   readonly artifacts: readonly Artifact[];
+  /** The documents that the publisher signed. */
+  readonly carried: readonly CarriedDocument[];
 }
 
 /**
@@ -21,7 +25,7 @@ interface Publishing {
  */
 export async function refuseOtherBytes(
   deps: ReaderDeps,
-  { application, version, artifacts }: Publishing,
+  { application, version, artifacts, carried }: Publishing,
   channels: Channels,
   removed: readonly string[],
   offered: readonly Release[],
@@ -29,7 +33,12 @@ export async function refuseOtherBytes(
   const added = artifacts.filter(
     (artifact) => !offered.some((release) => hasFile(release, artifact)),
   );
-  if (!wasListed(channels, removed, version) || added.length === 0) return;
+  const documents = carried.filter(
+    (document) =>
+      !offered.some((release) => release.carried.some((each) => isSame(each, document))),
+  );
+  if (!wasListed(channels, removed, version)) return;
+  if (added.length === 0 && documents.length === 0) return;
   for (const release of await readEveryManifest(deps, application, version)) {
     for (const artifact of added) {
       const name = identityName(artifact);
@@ -38,7 +47,17 @@ export async function refuseOtherBytes(
         throw differs(version, other, artifact);
       }
     }
+    for (const document of documents) {
+      const other = release.carried.find(({ name }) => name === document.name);
+      if (other !== undefined && !isSame(other, document)) {
+        throw carriedDiffers(version, other, document);
+      }
+    }
   }
+}
+
+function isSame(a: CarriedDocument, b: CarriedDocument): boolean {
+  return a.name === b.name && a.sha256 === b.sha256;
 }
 
 function hasFile(release: Release, artifact: Artifact): boolean {

@@ -90,6 +90,9 @@ async function verifyApplication(
         files.set(artifactKey(application, file.object), file);
       }
     }
+    for (const document of manifest?.release.carried ?? []) {
+      files.set(artifactKey(application, document.object), document);
+    }
   }
   const bytesRead = await verifyFiles(deps, files, deep, problems);
   return {

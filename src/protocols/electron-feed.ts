@@ -1,4 +1,5 @@
 import { stringify } from 'yaml';
+import { findCarried } from '../domain/carried-document.ts';
 import { BLOCKMAP, type UpdaterFacts, WEB_PACKAGE } from '../domain/companion.ts';
 import { admittedArches, isNativeOn } from '../domain/compatible-arches.ts';
 import type { Reason } from '../domain/decide-update.ts';
@@ -26,6 +27,8 @@ const FORMATS_BY_PLATFORM: Readonly<Record<Platform, readonly Format[]>> = {
 export function electronFormats(platform: Platform): readonly Format[] {
   return FORMATS_BY_PLATFORM[platform];
 }
+
+const YAML = { 'content-type': 'text/yaml; charset=utf-8' };
 
 /** Whether a document names its files relative to its own address. Files of another channel are elsewhere. */
 export const ELECTRON_RELATIVE = 'relative';
@@ -57,6 +60,19 @@ export function renderElectronFeed(listing: FeedListing): ProtocolResponse {
     ...(release.notes.und === undefined ? {} : { releaseNotes: release.notes.und }),
     ...(minimum === undefined ? {} : { minimumSystemVersion: minimum }),
   });
+}
+
+/**
+ * The document that electron-builder signed for a machine. Its `stagingPercentage` is for the client, and its addresses
+ * are resolved against the address of the feed.
+ */
+export function renderSignedElectronFeed(
+  machine: Pick<UpdateQuery, 'platform' | 'arch'>,
+  release: Pick<Release, 'carried'> & { readonly documents: ReadonlyMap<string, Uint8Array> },
+): ProtocolResponse | undefined {
+  const document = findCarried(release.carried, machine);
+  const body = document && release.documents.get(document.name);
+  return body && { status: 200, headers: YAML, body };
 }
 
 /** Older than every other version, and strict semver. */
@@ -198,5 +214,5 @@ function minimumSystemVersion(artifacts: readonly Artifact[]): string | undefine
 /** Every string is quoted: the client's parser makes a Date of a plain timestamp, and its API promises text. */
 function yaml(document: object): ProtocolResponse {
   const body = stringify(document, { defaultStringType: 'QUOTE_SINGLE', defaultKeyType: 'PLAIN' });
-  return { status: 200, headers: { 'content-type': 'text/yaml; charset=utf-8' }, body };
+  return { status: 200, headers: YAML, body };
 }

@@ -1,3 +1,4 @@
+import { parseUpdateInfoName } from '../domain/carried-document.ts';
 import { type Arch, archOf, type Platform, parseArch } from '../domain/platform.ts';
 import { parseLooseVersion } from '../domain/version.ts';
 import {
@@ -6,6 +7,7 @@ import {
   electronFormats,
   renderElectronFeed,
   renderElectronNoUpdate,
+  renderSignedElectronFeed,
   warnOfElectronName,
 } from './electron-feed.ts';
 import { describeElectronSetUp } from './electron-set-up.ts';
@@ -46,19 +48,19 @@ export const electron: FeedProtocol = {
   parseRequest,
   describeSetUp: describeElectronSetUp,
   renderListing: renderElectronFeed,
+  renderSigned: renderSignedElectronFeed,
   renderNoUpdate: renderElectronNoUpdate,
   warnOf: warnOfElectronName,
 };
 
 function parseRequest(request: ProtocolRequest): Question | undefined {
   const [file, ...rest] = request.path;
-  const match = /^(.+?)(?:-(mac)|-(linux)(?:-([a-z0-9_]+))?)?\.yml$/.exec(file ?? '');
-  const name = match?.[1];
-  if (name === undefined || rest.length > 0) return undefined;
+  const named = parseUpdateInfoName(file ?? '');
+  if (named === undefined || rest.length > 0) return undefined;
   const { query, headers } = request;
-  const platform = match?.[2] ? 'macos' : match?.[3] ? 'linux' : 'windows';
+  const { platform, suffix } = named;
   const current = query.current_version ?? headers['x-current-version'];
-  const channel = name === 'latest' ? request.channel : name;
+  const channel = named.channel === 'latest' ? request.channel : named.channel;
   return {
     document: channel === request.channel ? ELECTRON_RELATIVE : ELECTRON_ABSOLUTE,
     query: {
@@ -66,7 +68,7 @@ function parseRequest(request: ProtocolRequest): Question | undefined {
       channel,
       currentVersion: current === undefined ? null : (parseLooseVersion(current) ?? null),
       platform,
-      arch: archFrom(platform, match?.[4], query.arch),
+      arch: archFrom(platform, suffix, query.arch),
       formats: electron.formatsFor(platform),
       // A client that does not state its system compares the stated minimum itself.
       osGate: query.os_version === undefined ? electron.osGate : 'server',

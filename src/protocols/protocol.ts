@@ -28,6 +28,11 @@ export interface FeedProtocol extends Dialect {
   /** How many releases a document lists beside the offered one, as bases of deltas or items of older versions. */
   readonly olderReleasesMax: number;
   renderListing(listing: FeedListing): ProtocolResponse;
+  /**
+   * The document of a release that its publisher signed for the asking client, as the whole answer; undefined when the
+   * release has none. It is also the answer to a client that has this release and is offered nothing.
+   */
+  renderSigned?(machine: Machine, release: SignedRelease): ProtocolResponse | undefined;
   /** The document for a client that is offered nothing; undefined when the dialect has none: 404. */
   renderNoUpdate(
     asked: Question,
@@ -94,11 +99,18 @@ export interface Question {
   readonly isPersonal?: boolean;
 }
 
+type Machine = Pick<UpdateQuery, 'platform' | 'arch'>;
+
+/** A release with the bytes of the documents that its publisher signed, by name. */
+interface SignedRelease extends Pick<Release, 'carried'> {
+  readonly documents: ReadonlyMap<string, Uint8Array>;
+}
+
 /**
  * The facts that a document may be made from. Nothing here differs between two clients on the same kind of machine,
  * so one rendered document serves all of them.
  */
-interface DocumentInput extends Pick<UpdateQuery, 'platform' | 'arch' | 'formats'> {
+interface DocumentInput extends Machine, Pick<UpdateQuery, 'formats'> {
   readonly document: Question['document'];
   /** The stable, absolute address of a release's file: see {@link filePath}. */
   readonly fileUrl: (version: string, filename: string) => string;

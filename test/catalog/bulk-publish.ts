@@ -54,6 +54,7 @@ function releaseOf(application: string, patch: number): Release {
     requires: null,
     mandatoryFor: null,
     name: null,
+    carried: [],
     notesRemoved: [],
     endsNative: [],
     provenance: { commit: null, buildUrl: null },

@@ -62,7 +62,13 @@ describe('a revision with a thousand offers', () => {
       const revision = await parseLive(await makeRevision());
       const names = Array.from({ length: OFFERS }, (_, index) => `1.0.${index} 1 digest`);
       const manifests = new Map(
-        names.map((name) => [name, packDocument(Buffer.from(`{"of":"${name} – ä"}\n`))]),
+        names.map((name) => [
+          name,
+          {
+            manifest: packDocument(Buffer.from(`{"of":"${name} – ä"}\n`)),
+            documents: new Map([['latest.yml', packDocument(Buffer.from(`of ${name}`))]]),
+          },
+        ]),
       );
       expect(await saved.save('desktop', { revision, manifests })).toBe(true);
       expect(await saved.load('desktop')).toEqual({ revision, manifests });

@@ -158,12 +158,12 @@ describe('the report of publish', () => {
   });
 
   it('no warning where feeds serve all formats', async () => {
-    const zip = 'd.bin,os=macos,arch=arm64,format=zip,name=App.zip';
+    const zip = 'd.bin,os=macos,arch=arm64,format=zip,name=App-arm64.zip';
     expect((await run('publish', '1.1.0', zip)).stdout).not.toMatch(/Warning|Note/);
   });
 
   it('a newer release that clients get instead', async () => {
-    const zip = 'd.bin,os=macos,arch=arm64,format=zip,name=App.zip';
+    const zip = 'd.bin,os=macos,arch=arm64,format=zip,name=App-arm64.zip';
     expect((await run('publish', '1.0.5', zip)).stdout).toContain(
       'stable also offers 1.1.0, which is newer. Clients that get 1.1.0 are not offered 1.0.5.',
     );

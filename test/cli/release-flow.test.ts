@@ -101,6 +101,7 @@ describe('the command line, from publish to retire', () => {
           uploaded: true,
         },
       ],
+      signed: [],
       skipped: [],
     });
     const again = json(await run('publish', '1.1.0', FILE_2, '--json'));

@@ -356,3 +356,56 @@ describe('machines', () => {
     expect(await versionFor({ ...client, osRelease: '20.1.0' })).toBe('2.0.0');
   });
 });
+
+describe('no update', () => {
+  it.each(['nsis', 'mac', 'appimage'] as const)(
+    '%s: is silent to a client that does not state its version, also when it allows downgrades',
+    async (kind) => {
+      await release('2.0.0', { 'a.exe': WINDOWS, 'a.zip': MAC, 'a.AppImage': LINUX });
+      await change('pause', '2.0.0');
+      for (const channel of [undefined, 'latest']) {
+        const client = { kind, version: '1.0.0', ...(channel === undefined ? {} : { channel }) };
+        expect(await versionFor(client)).toBeNull();
+      }
+    },
+  );
+
+  it('is silent to an Intel Mac when only Apple silicon has a build', async () => {
+    await release('2.0.0', { 'App-2.0.0-arm64-mac.zip': { ...MAC, arch: 'arm64' } });
+    const intel = { kind: 'mac', version: '1.0.0', channel: 'latest' } as const;
+    expect(await versionFor({ ...intel, search: '?arch=x64' })).toBeNull();
+    expect(await versionFor({ ...intel, arch: 'arm64', search: '?arch=arm64' })).toBe('2.0.0');
+  });
+
+  it('is no error for a platform without builds, or an application that sends four numbers', async () => {
+    await release('2.0.0', { 'a.exe': WINDOWS });
+    expect(await versionFor({ kind: 'deb', version: '1.0.0' })).toBeNull();
+    const headers = { 'x-current-version': '1.0.0.4' };
+    expect(await versionFor({ kind: 'nsis', version: '1.0.0', headers })).toBe('2.0.0');
+    expect(await versionFor({ kind: 'nsis', version: '2.0.0', headers })).toBeNull();
+  });
+});
+
+describe('names that do not state their architecture', () => {
+  it('never lead an Intel Mac to a build for Apple silicon', async () => {
+    const mac = { kind: 'mac', version: '1.0.0' } as const;
+    await release('2.0.0', {
+      'App-2.0.0.zip': { ...MAC, arch: 'arm64' },
+      'App-2.0.0-intel.zip': { ...MAC, arch: 'x64' },
+    });
+    expect(await fileFor({ ...mac, arch: 'x64' })).toBe('App-2.0.0-intel.zip');
+    expect(await fileFor({ ...mac, arch: 'arm64' })).toBe('App-2.0.0-intel.zip');
+    expect(await fileFor({ ...mac, arch: 'arm64', search: '?arch=arm64' })).toBe('App-2.0.0.zip');
+  });
+
+  it('are no obstacle to a universal archive beside a disk image for one processor', async () => {
+    await release('2.0.0', {
+      'App-2.0.0-mac.zip': { ...MAC, arch: 'universal' },
+      'App-2.0.0-arm64.dmg': { ...MAC, arch: 'arm64', format: 'dmg' },
+    });
+    for (const arch of ['x64', 'arm64']) {
+      const mac = { kind: 'mac', version: '1.0.0', arch } as const;
+      expect(await fileFor(mac)).toBe('App-2.0.0-mac.zip');
+    }
+  });
+});

@@ -86,6 +86,7 @@ describe('publishers of one release at the same moment', () => {
         releasedAt: new Date(deps.clock.now()).toISOString(),
         notes: undefined,
         described: { name: null, notes: null },
+        carried: [],
         requires: undefined,
         mandatoryFor: undefined,
         endsNative: [],

@@ -149,6 +149,7 @@ function render(file: string, release: Partial<Release>, more: Partial<ProtocolR
     requires: null,
     mandatoryFor: null,
     name: null,
+    carried: [],
     notesRemoved: [],
     endsNative: [],
     provenance: { commit: null, buildUrl: null },

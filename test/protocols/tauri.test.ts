@@ -109,6 +109,7 @@ describe('an answer', () => {
     requires: null,
     mandatoryFor: null,
     name: null,
+    carried: [],
     notesRemoved: [],
     endsNative: [],
     provenance: { commit: null, buildUrl: null },

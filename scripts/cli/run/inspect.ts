@@ -126,6 +126,7 @@ export async function show(
     return `${channel} (${offer.status}${to})`;
   };
   const facts = [
+    ['name', printableText(release.name ?? '')],
     ['released', listed.length === 0 ? '' : formatTime(release.releasedAt)],
     ['channels', listed.map(offerText).join(', ')],
     ...drafts.map((item) => ['draft', `${item.channel}: it ${waitsFor(item)}`]),
@@ -134,6 +135,7 @@ export async function show(
     ['commit', release.provenance.commit ?? ''],
     ['build', release.provenance.buildUrl ?? ''],
     ['manifest', String(manifest)],
+    ['signed', release.carried.map(({ name }) => name).join(', ')],
   ];
   print(terminal, `${application} ${version} in ${context.place.text}`);
   for (const line of alignColumns(facts.filter(([, value]) => value))) print(terminal, `  ${line}`);

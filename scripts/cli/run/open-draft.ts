@@ -15,6 +15,7 @@ import { wideQuestion } from '../wide-change.ts';
 const NO_BUILD: BuildOutput = {
   artifacts: [],
   skipped: [],
+  signed: [],
   staged: null,
   described: { name: null, notes: null },
 };

@@ -49,6 +49,7 @@ export async function publish(
     artifacts: build.artifacts,
     notes,
     described: build.described,
+    signed: build.signed,
     requires: options.requires,
     mandatoryFor: options.mandatoryFor,
     endsNative: options.endNative ?? [],

@@ -112,10 +112,15 @@ function respond(
   base: string,
   protocol: Protocol,
   question: Question,
-  { channel, offered, olderReleases, decision }: ChannelListing,
+  { channel, offered, olderReleases, ownSigned, decision }: ChannelListing,
 ): ProtocolResponse | undefined {
   const { platform, arch, formats, application } = question.query;
   const { document } = question;
+  const known = offered?.release ?? ownSigned;
+  if (protocol.shape === 'feed' && known !== undefined) {
+    const signed = protocol.renderSigned?.({ platform, arch }, known);
+    if (signed !== undefined) return signed;
+  }
   // The catalog's own name: the address may use an alias.
   const feed = `${base}/feeds/${encodeURIComponent(application)}/${encodeURIComponent(channel.name)}/${protocol.name}`;
   const input = {

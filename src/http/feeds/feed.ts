@@ -259,7 +259,9 @@ function answerDocument(
   reply: FastifyReply,
 ): void | Promise<void> {
   const query = withInstallation(document.question.query, request.headers);
-  const olderMax = protocol.shape === 'feed' ? protocol.olderReleasesMax : 0;
+  const isFeed = protocol.shape === 'feed';
+  const olderMax = isFeed ? protocol.olderReleasesMax : 0;
+  const wantsSigned = isFeed && protocol.renderSigned !== undefined;
   const send = (found: ChannelListing): void => {
     const answer = answers.answerFor(document, found);
     if (answer === undefined) {
@@ -274,7 +276,7 @@ function answerDocument(
     sendShared(request, reply, answer);
   };
   return whenKnown(tierOfRequest(deps, request), (tier) =>
-    whenKnown(listChannel(deps, query, olderMax, tier), send),
+    whenKnown(listChannel(deps, query, olderMax, tier, wantsSigned), send),
   );
 }
 

@@ -1,0 +1,68 @@
+import { type Arch, archOf, type Platform } from './platform.ts';
+
+/**
+ * A document that its publisher signed, such as electron-builder's `latest-mac.yml`. It is stored and served byte for
+ * byte, because its signature covers its text.
+ */
+export interface CarriedDocument {
+  /** The name that clients ask for. Unique within the release. */
+  readonly name: string;
+  /** Bytes. */
+  readonly size: number;
+  /** Hex. */
+  readonly sha256: string;
+  /** Where its bytes are, relative to the application: `releases/{version}/carried/{n}/{name}`. */
+  readonly object: string;
+}
+
+/** In bytes. Services keep the documents of every release in memory. */
+export const CARRIED_BYTES_MAX = 256 * 1024;
+
+/** `{channel}.yml` for Windows, `{channel}-mac.yml`, `{channel}-linux.yml` for x64, `{channel}-linux-{arch}.yml`. */
+const UPDATE_INFO_NAME = /^([\w.-]+?)(?:-(mac)|-(linux)(?:-([a-z0-9_]+))?)?\.yml$/;
+
+/** What the name of an update document states about the clients that ask for it. */
+interface UpdateInfoName {
+  readonly channel: string;
+  readonly platform: Platform;
+  /** Null for a document of every architecture, and for a suffix that is no known one. */
+  readonly arch: Arch | null;
+  /** As in the name; undefined for none. */
+  readonly suffix: string | undefined;
+}
+
+/** What electron-builder's name of an update document states; undefined for any other name. */
+export function parseUpdateInfoName(name: string): UpdateInfoName | undefined {
+  const match = UPDATE_INFO_NAME.exec(name);
+  const channel = match?.[1];
+  if (match === null || channel === undefined) return undefined;
+  const [, , mac, linux, suffix] = match;
+  const platform = mac ? 'macos' : linux ? 'linux' : 'windows';
+  const arch =
+    platform !== 'linux' ? null : suffix === undefined ? 'x64' : (archOf(suffix) ?? null);
+  return { channel, platform, arch, suffix };
+}
+
+/** Whether clients on a machine ask for a document. Only on Linux the name states the architecture. */
+export function isAskedBy(
+  { platform, arch }: { readonly platform: Platform; readonly arch: Arch | null },
+  name: string,
+): boolean {
+  const stated = parseUpdateInfoName(name);
+  return stated?.platform === platform && (platform !== 'linux' || stated.arch === arch);
+}
+
+/**
+ * The document for a machine. Its channel does not matter: a release keeps its documents when it moves to another
+ * channel. Of several, the one for `latest` is used.
+ *
+ * @param machine its architecture is null when the client does not state it
+ */
+export function findCarried<D extends Pick<CarriedDocument, 'name'>>(
+  documents: readonly D[],
+  machine: { readonly platform: Platform; readonly arch: Arch | null },
+): D | undefined {
+  const fitting = documents.filter(({ name }) => isAskedBy(machine, name));
+  const isLatest = ({ name }: D) => parseUpdateInfoName(name)?.channel === 'latest';
+  return fitting.find(isLatest) ?? fitting[0];
+}

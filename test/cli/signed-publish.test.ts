@@ -1,0 +1,61 @@
+import { mkdir, readdir, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { makeTemporaryDirectory } from '../support/release.ts';
+import { describeContent, signFeed } from '../support/signed-feed.ts';
+import { json, slipway } from './support.ts';
+
+/** `slipway publish` of a build with a signed update document. */
+
+let directory: Awaited<ReturnType<typeof makeTemporaryDirectory>>;
+const run = (...words: string[]) => slipway(words, { cwd: directory.path });
+
+const ELSEWHERE = 'https://cdn.example/App-1.0.0.exe';
+const ARM = 'App-1.0.0-arm64.exe';
+
+beforeEach(async () => {
+  directory = await makeTemporaryDirectory();
+  const dist = path.join(directory.path, 'dist');
+  await mkdir(dist);
+  await writeFile(path.join(dist, 'App Setup 1.0.0.exe'), 'x64');
+  await writeFile(path.join(dist, 'builder-debug.yml'), '');
+  await writeFile(path.join(directory.path, ARM), 'arm64');
+  const files = [describeContent('App-Setup-1.0.0.exe', 'x64'), describeContent(ELSEWHERE, 'x64')];
+  const document = signFeed({ version: '1.0.0', stagingPercentage: 20, files });
+  await writeFile(path.join(dist, 'latest.yml'), document);
+});
+
+afterEach(() => directory.remove());
+
+const publishAll = (...options: string[]) =>
+  run('publish', '1.0.0', 'dist', `${ARM},os=windows,arch=arm64,format=nsis`, ...options);
+
+it('says which name is published, what clients apply themselves, and what they do not get', async () => {
+  const { code, stdout } = await publishAll('--create');
+  expect(code).toBe(0);
+  expect(stdout).toContain('App-Setup-1.0.0.exe');
+  expect(stdout).toContain('latest.yml is signed: clients get it byte for byte.');
+  expect(stdout).toContain('apply its stagingPercentage 20 themselves');
+  expect(stdout).toContain(`latest.yml lists ${ELSEWHERE}`);
+  expect(stdout).toContain(`latest.yml is signed and does not list ${ARM}`);
+  expect((await run('show', '1.0.0')).stdout).toMatch(/signed +latest\.yml/);
+  expect(json(await run('releases', '--json')).releases).toMatchObject([
+    { status: 'active', signed_documents: true },
+  ]);
+});
+
+it('says the same as JSON', async () => {
+  const published = json(await publishAll('--create', '--json'));
+  expect(published).toMatchObject({
+    rollout: null,
+    signed: [{ name: 'latest.yml', elsewhere: [ELSEWHERE] }],
+    warnings: [expect.stringContaining(ARM)],
+  });
+});
+
+it('writes nothing in a dry run', async () => {
+  const { code, stdout } = await publishAll('--create', '--dry-run');
+  expect(code).toBe(0);
+  expect(stdout).toContain('latest.yml is signed');
+  expect(await readdir(directory.path)).toEqual([ARM, 'dist']);
+});
