@@ -4,7 +4,7 @@ import {
   HeadObjectCommand,
   type HeadObjectCommandOutput,
 } from '@aws-sdk/client-s3';
-import { AppError } from '../errors.ts';
+import { AppError, isAppError } from '../errors.ts';
 import type {
   ByteRange,
   CallOptions,
@@ -120,10 +120,18 @@ function openObject(connection: S3Connection, info: ObjectInfo): ObjectReader {
       if (target.length === 0) return;
       const range = { start, end: start + target.length - 1 };
       await connection.retrying({ ...request, signal }, async (attemptSignal, attempt) => {
-        const opened = await openBody(connection, key, range, attemptSignal, attempt);
+        const opened = await openBody(connection, key, range, attemptSignal, attempt).catch(
+          // The object that was opened has this range.
+          (error: unknown) => {
+            if (!isAppError(error, 'invalid_range')) throw error;
+          },
+        );
         // Ceph RGW refuses If-Match with a quoted ETag, so the answer's ETag is compared instead.
         if (opened?.info.etag !== etag || opened.info.size !== size) {
-          throw new AppError('store_unavailable', `${key} was replaced while it was read.`);
+          throw new AppError(
+            'store_unavailable',
+            `${key} was deleted or replaced while it was read.`,
+          );
         }
         const { progressMs } = timeouts;
         await fillFromBody(opened.output.Body, target, { key, progressMs, signal: attemptSignal });

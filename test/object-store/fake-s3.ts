@@ -112,7 +112,15 @@ function answerAsS3(
       fail(404, 'NoSuchKey');
       return;
     }
-    response.writeHead(200, objectHeaders(found.length));
-    response.end(method === 'HEAD' ? undefined : found);
+    const [, first, last] = /^bytes=(\d+)-(\d+)$/.exec(request.headers.range ?? '') ?? [];
+    if (first === undefined) {
+      response.writeHead(200, objectHeaders(found.length));
+      response.end(method === 'HEAD' ? undefined : found);
+    } else if (Number(first) >= found.length) fail(416, 'InvalidRange');
+    else {
+      const part = found.subarray(Number(first), Number(last) + 1);
+      const range = `bytes ${first}-${Number(first) + part.length - 1}/${found.length}`;
+      response.writeHead(206, { ...objectHeaders(part.length), 'content-range': range }).end(part);
+    }
   }
 }

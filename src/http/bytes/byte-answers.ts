@@ -55,15 +55,16 @@ export function createByteAnswers(): ByteAnswers {
   const limit = pLimit(READS_MAX);
   let readingAhead = 0;
 
-  const openBody = async (
+  /** The stream closes the reader. */
+  const createBody = (
     reader: ObjectReader,
     parts: readonly BodyPart[],
     length: number,
-  ): Promise<ByteStream> => {
+  ): ByteStream => {
     const isLarge = length > SMALL_BUFFER_BYTES && readingAhead < READING_AHEAD_MAX;
     if (isLarge) readingAhead += 1;
     const bufferBytes = Math.min(length, isLarge ? BUFFER_BYTES : SMALL_BUFFER_BYTES);
-    const stream = new ByteStream({
+    return new ByteStream({
       reader,
       batches: packBatches(parts, bufferBytes),
       bufferBytes,
@@ -73,29 +74,25 @@ export function createByteAnswers(): ByteAnswers {
         if (isLarge) readingAhead -= 1;
       },
     });
-    try {
-      await stream.begin();
-      return stream;
-    } catch (error) {
-      stream.destroy();
-      throw error;
-    }
   };
 
   return {
     async send(reader, facts, request, reply) {
+      let body: ByteStream | undefined;
       try {
         const answer = answerTo(request, reader.info, reply);
-        const isBodiless = answer.parts.length === 0 || request.method === 'HEAD';
         const length = lengthOf(answer.parts);
-        const body = isBodiless ? undefined : await openBody(reader, answer.parts, length);
-        if (body === undefined) await reader.close();
+        const hasBody = length > 0 && request.method !== 'HEAD';
+        if (hasBody) body = createBody(reader, answer.parts, length);
+        await body?.begin();
         writeHead(reply, answer, reader.info, { ...facts, length });
-        return reply.send(body);
       } catch (error) {
-        await reader.close();
+        if (body === undefined) await reader.close();
+        else body.destroy();
         throw error;
       }
+      if (body === undefined) await reader.close();
+      return reply.send(body);
     },
   };
 }
