@@ -1,6 +1,6 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import type http from 'node:http';
-import Module, { createRequire } from 'node:module';
+import Module, { createRequire, syncBuiltinESMExports } from 'node:module';
 import path from 'node:path';
 import { onTestFinished } from 'vitest';
 import { stringify } from 'yaml';
@@ -213,6 +213,8 @@ async function onMachine<T>(
   const { arch, platform } = process;
   const { PATH, APPIMAGE } = process.env;
   os.release = () => options.osRelease ?? '99.0.0';
+  // For clients that are modules and import it by name.
+  syncBuiltinESMExports();
   Object.defineProperty(process, 'arch', { value: options.arch ?? 'x64' });
   Object.defineProperty(process, 'platform', { value: KINDS[options.kind].platform });
   process.env.APPIMAGE = path.join(home, 'App.AppImage');
@@ -222,6 +224,7 @@ async function onMachine<T>(
     return await run();
   } finally {
     os.release = release;
+    syncBuiltinESMExports();
     Object.defineProperty(process, 'arch', { value: arch });
     Object.defineProperty(process, 'platform', { value: platform });
     process.env.PATH = PATH;
@@ -253,7 +256,8 @@ function updaterOf(client: ClientRelease, kind: keyof typeof KINDS): UpdaterClas
 }
 
 function createExecutor(client: ClientRelease): Updater['httpExecutor'] {
-  const { ElectronHttpExecutor } = require(`${CLIENTS[client]}/out/electronHttpExecutor`);
+  const { dir } = path.parse(require.resolve(CLIENTS[client]));
+  const { ElectronHttpExecutor } = require(path.join(dir, 'electronHttpExecutor.js'));
   return new ElectronHttpExecutor();
 }
 
