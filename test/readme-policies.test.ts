@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
   applicationsKey,
   artifactKey,
+  carriedObject,
   clockKey,
   hintKey,
   manifestKey,
@@ -145,6 +146,7 @@ const PUBLIC_KEYS = [
   revisionKey('desktop', 1),
   manifestKey('desktop', '1.0.0', 1),
   artifactKey('desktop', `artifacts/${ID}/App.exe`),
+  artifactKey('desktop', carriedObject('1.0.0', 1, 'latest.yml')),
 ];
 
 describe('the S3 policies of the documentation', () => {
@@ -193,7 +195,8 @@ describe('the S3 policies of the documentation', () => {
     const open = { store: inner, clock: systemClock, randomness: systemRandomness };
     const artifact = await makeArtifact(directory.path);
     await publish(open, { version: '1.0.0', artifacts: [artifact] });
-    await inner.create(orphan, Buffer.from('old'));
+    const signed = artifactKey('desktop', carriedObject('1.0.0', 1, 'latest.yml'));
+    for (const key of [orphan, signed]) await inner.create(key, Buffer.from('old'));
     const collect = (policy: Policy) =>
       collectGarbage(
         { ...open, store: createPolicedStore(inner, policy) },
@@ -202,7 +205,10 @@ describe('the S3 policies of the documentation', () => {
     await expect(collect(publisher)).rejects.toMatchObject({ code: 'store_denied' });
     await wait(5);
     await collect([...publisher, ...garbage]);
-    expect(await inner.head(orphan)).toBeUndefined();
+    for (const key of [orphan, signed]) expect(await inner.head(key)).toBeUndefined();
+    for (const key of [revisionKey('desktop', 1), manifestKey('desktop', '1.0.0', 1)]) {
+      expect(allowsObject(garbage, 's3:DeleteObject', key), key).toBe(false);
+    }
   });
 
   it.each([

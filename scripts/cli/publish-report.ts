@@ -32,7 +32,7 @@ export function reportJson(result: PublishResult, build: BuildOutput): object {
     changed: result.changed,
     newer_version: result.newerVersion,
     left_behind: result.leftBehind.map(({ platform, arch }) => ({ os: platform, arch })),
-    warnings: [...feedWarnings(result.release), ...signedWarnings(result.release, build)],
+    warnings: [...feedWarnings(result.release), ...signedWarnings(result, build)],
     dropped: result.dropped,
     created_channel: result.createdChannel && result.changed,
     artifacts: result.artifacts.map(({ artifact, uploaded }) => ({
@@ -96,7 +96,7 @@ export function printPublished(terminal: Terminal, result: Printed, build: Build
     print(terminal, sentence);
   }
   for (const warning of feedWarnings(result.release)) print(terminal, warning);
-  for (const warning of signedWarnings(result.release, build)) print(terminal, warning);
+  for (const warning of signedWarnings(result, build)) print(terminal, warning);
   if (result.changed && result.held === null) printWhenLive(terminal, result, result.announced);
 }
 

@@ -1,6 +1,7 @@
 import type { BuildOutput } from '../../src/build-output/build-output.ts';
 import { isAskedBy } from '../../src/domain/carried-document.ts';
 import type { Release } from '../../src/domain/release.ts';
+import type { PublishResult } from '../../src/operations/publish-release.ts';
 import { PROTOCOLS } from '../../src/protocols/registry.ts';
 
 /** The report of `slipway publish` about documents that the build tool signed. */
@@ -23,8 +24,24 @@ export function signedSentences({ signed }: BuildOutput): readonly string[] {
   ]);
 }
 
-/** Warns of files that clients of a signed document do not find in it. */
-export function signedWarnings(release: Release, { signed }: BuildOutput): readonly string[] {
+/** Warns of releases and files that clients of signed documents would refuse, or do not find in them. */
+export function signedWarnings(result: PublishResult, build: BuildOutput): readonly string[] {
+  return [...unsignedWarnings(result), ...unlistedWarnings(result.release, build)];
+}
+
+/** An application that trusts a key accepts no generated document. */
+function unsignedWarnings({ before, channel, version, release }: PublishResult): readonly string[] {
+  const offers = before[channel]?.offers ?? [];
+  const signed = offers.findLast(
+    (offer) => offer.signed_documents === true && offer.version !== version,
+  );
+  if (signed === undefined || release.carried.length > 0) return [];
+  return [
+    `Warning: ${channel} offers ${signed.version} with signed documents, and ${version} has none: an application that was built with a public key refuses it. Publish the signed latest*.yml of ${version} with the same files.`,
+  ];
+}
+
+function unlistedWarnings(release: Release, { signed }: BuildOutput): readonly string[] {
   return signed.flatMap(({ name, lists }) => {
     return release.artifacts
       .filter((file) => isAskedBy(file, name) && isListed(file))

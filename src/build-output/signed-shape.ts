@@ -12,13 +12,8 @@ import { refusal } from './refusal.ts';
 /** The client refuses control characters. */
 const signedText = z.string().regex(/^[^\p{Cc}]+$/u, 'is empty or has a control character');
 const bytes = z.number().optional();
-/** Ed25519 signatures have 64 bytes. */
-const signature = z
-  .string()
-  .refine(
-    (text) => Buffer.from(text, 'base64').length === 64,
-    'is not a signature of 64 bytes in base64',
-  );
+/** Of Ed25519. */
+const SIGNATURE_BYTES = 64;
 
 const signedFeedSchema = z
   .object({
@@ -38,19 +33,22 @@ const signedFeedSchema = z
         }),
       )
       .nullish(),
-    signature: signature.nullish(),
-    signatures: z
-      .array(z.object({ keyId: z.string().regex(/^[0-9a-f]{64}$/, 'is not a key id'), signature }))
-      .nullish(),
+    signature: z.string().nullish(),
+    signatures: z.array(z.object({ signature: z.string() })).nullish(),
   })
   .refine(
-    (feed) => typeof feed.signature === 'string' || (feed.signatures ?? []).length > 0,
-    'has no signature',
+    ({ signature, signatures }) =>
+      [signature ?? '', ...(signatures ?? []).map((each) => each.signature)].some(
+        (text) => Buffer.from(text, 'base64').length === SIGNATURE_BYTES,
+      ),
+    `has no signature of ${SIGNATURE_BYTES} bytes in base64`,
   );
 
-/** Whether the parsed YAML of a feed claims to be signed. */
-export function isSigned(info: Readonly<Record<string, unknown>>): boolean {
-  return (info.signature ?? info.signatures ?? null) !== null;
+/** Whether the parsed YAML of a feed claims to be signed. The client ignores blank signatures. */
+export function isSigned({ signature, signatures }: Readonly<Record<string, unknown>>): boolean {
+  const isBlank = typeof signature === 'string' && signature.trim() === '';
+  const isEmpty = Array.isArray(signatures) && signatures.length === 0;
+  return ((isBlank ? null : signature) ?? (isEmpty ? null : signatures) ?? null) !== null;
 }
 
 /** @throws AppError `invalid_artifact` for a document that the client would refuse, whatever its key */

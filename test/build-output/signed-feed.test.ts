@@ -88,6 +88,15 @@ it('keeps the names of the packages of a web installer', async () => {
   expect(output.artifacts).toMatchObject([{ companions: [{ filename: file }] }]);
 });
 
+it('is an ordinary feed when its signatures are blank', async () => {
+  const info = parse(signed('App-Setup-1.0.0.exe')) as object;
+  const { signed: kept, skipped } = await read(
+    build(stringify({ ...info, signature: '', signatures: [] })),
+  );
+  expect(kept).toEqual([]);
+  expect(skipped).toMatchObject([{ reason: expect.stringContaining('read for the sizes') }]);
+});
+
 describe('is refused', () => {
   const refused = (contents: Record<string, string | Buffer>, options?: string) =>
     expect(read(contents, options)).rejects;
@@ -127,13 +136,12 @@ describe('is refused', () => {
   });
 
   it.each([
-    ['signature', { signature: 'short' }, /signature is not a signature of 64 bytes/],
     [
-      'key id',
-      { signatures: [{ keyId: 'x', signature: '' }] },
-      /signatures.0.keyId is not a key id/,
+      'signature',
+      { signature: 'short', signatures: [{ keyId: 'a', signature: '' }] },
+      /no signature/,
     ],
-    ['list of signatures', { signature: '', signatures: [] }, /not a signature/],
+    ['kind of signature', { signature: 7 }, /signature/],
     ['percentage', { stagingPercentage: '5' }, /stagingPercentage/],
     ['list of files', { files: [], path: 'App-Setup-1.0.0.exe' }, /files/],
     ['character', { minimumSystemVersion: '10\u0001' }, /control character/],

@@ -53,6 +53,16 @@ it('says the same as JSON', async () => {
   });
 });
 
+it('warns of a release without signed documents after one that has them', async () => {
+  await publishAll('--create');
+  const next = `${ARM},os=windows,arch=arm64,format=nsis,name=App-1.1.0-arm64.exe`;
+  const { stdout } = await run('publish', '1.1.0', next);
+  expect(stdout).toMatch(
+    /Warning: stable offers 1\.0\.0 with signed documents, and 1\.1\.0 has none/,
+  );
+  expect((await publishAll()).stdout).not.toMatch(/has none: an application/);
+});
+
 it('writes nothing in a dry run', async () => {
   const { code, stdout } = await publishAll('--create', '--dry-run');
   expect(code).toBe(0);

@@ -147,7 +147,6 @@ describe('error codes', () => {
     await ask(404, 'unknown_file', `${ELECTRON}/0.1.0/App.exe`);
     await ask(404, 'unknown_file', `${ELECTRON}/nonsense`);
     await ask(404, 'unknown_file', '/feeds/desktop/stable/esperanto/latest.yml');
-    await ask(404, 'no_release', `${ELECTRON}/latest-mac.yml`);
     await ask(410, 'release_withdrawn', `${ELECTRON}/0.2.0/App.exe`);
     const file = `${ELECTRON}/0.1.0/App-0.1.0-windows-x64.nsis`;
     await ask(416, 'range_not_satisfiable', file, { headers: { range: 'bytes=999-' } });

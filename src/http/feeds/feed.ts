@@ -79,7 +79,6 @@ const schemaOf = (exampleApplication: string, protocols: readonly Protocol[]) =>
       'unknown_channel',
       'unknown_version',
       'unknown_file',
-      'no_release',
       'release_withdrawn',
       'artifact_mismatch',
       'range_not_satisfiable',
