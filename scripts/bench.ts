@@ -6,6 +6,7 @@ import { describeMachine, writePage } from './bench/page.ts';
 import { benchPeers } from './bench/peers.ts';
 import { summarizeProfiles } from './bench/profile.ts';
 import { benchPublish } from './bench/publish.ts';
+import { benchRanges } from './bench/ranges.ts';
 import { benchRoutes } from './bench/routes.ts';
 import { benchSignIn } from './bench/sign-in.ts';
 import { isMissed, renderTable } from './bench/table.ts';
@@ -21,6 +22,7 @@ const BENCHES: Readonly<Record<string, Bench>> = {
   'sign-in': benchSignIn,
   workers: benchWorkers,
   publish: benchPublish,
+  ranges: benchRanges,
 };
 
 const USAGE = `npm run bench -- [NAMES…] [OPTIONS]

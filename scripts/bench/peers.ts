@@ -95,8 +95,12 @@ async function linkOf(service: Server): Promise<string> {
   return pathname + search;
 }
 
-/** @throws Error when nginx is not installed */
-async function startNginx(context: BenchContext, latest: string, file: string): Promise<Server> {
+/** Serves a text at `/latest` and a file at `/file`. @throws Error when nginx is not installed */
+export async function startNginx(
+  context: BenchContext,
+  latest: string,
+  file: string,
+): Promise<Server> {
   const root = await context.makeDirectory();
   await writeFile(path.join(root, 'latest'), latest);
   // The temporary directory belongs to this user only, and nginx would give up being root.

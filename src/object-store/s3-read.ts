@@ -19,6 +19,7 @@ import { fillFromBody, guardBody, readBody } from './s3-body.ts';
 import type { Attempt, S3Connection } from './s3-connection.ts';
 import { isMissingObject, isNotFound, isRefusal, toStoreError } from './s3-errors.ts';
 import { agreesWithEtag } from './s3-etag.ts';
+import { createQuickReads } from './s3-quick-read.ts';
 
 /** The methods of the store that read single objects. */
 export function createS3Reader(
@@ -37,12 +38,17 @@ export function createS3Reader(
 
   const head: ObjectStore['head'] = (key, options) => headObject(connection, key, options);
 
+  const openQuick = createQuickReads({
+    client: connection.client,
+    bucket: place.bucket,
+    idleMs: timeouts.readMs,
+  });
   const reader: ReturnType<typeof createS3Reader> = {
     head,
 
     async open(key, { signal } = {}) {
       const info = await head(key, { signal });
-      if (info !== undefined) return openObject(connection, info);
+      if (info !== undefined) return openObject(connection, info, openQuick);
       if (!(await isPresent(reader, key))) return undefined;
       throw new AppError(
         'store_unavailable',
@@ -103,7 +109,11 @@ export function createS3Reader(
 }
 
 /** Reads pieces of one version of an object, each by a request of its own. */
-function openObject(connection: S3Connection, info: ObjectInfo): ObjectReader {
+function openObject(
+  connection: S3Connection,
+  info: ObjectInfo,
+  openQuick: ReturnType<typeof createQuickReads>,
+): ObjectReader {
   const { timeouts } = connection;
   const { key, size, etag } = info;
   const request = {
@@ -112,12 +122,17 @@ function openObject(connection: S3Connection, info: ObjectInfo): ObjectReader {
     permission: 's3:GetObject',
     timeoutMs: timeouts.readMs,
   };
+  const readQuickly = openQuick(request.key, info);
+  let isQuick = true;
   return {
     info,
     async read(target, start, { signal } = {}) {
       signal?.throwIfAborted();
       checkWithin(start, target.length, size);
       if (target.length === 0) return;
+      if (isQuick && (await readQuickly(target, start, signal))) return;
+      signal?.throwIfAborted();
+      isQuick = false;
       const range = { start, end: start + target.length - 1 };
       await connection.retrying({ ...request, signal }, async (attemptSignal, attempt) => {
         const opened = await openBody(connection, key, range, attemptSignal, attempt).catch(

@@ -49,7 +49,7 @@ describe('S3: an opened object', () => {
       ...unavailable,
       message: expect.stringContaining('replaced'),
     });
-    expect(s3.requests.filter((line) => line.startsWith('GET'))).toHaveLength(4);
+    expect(s3.requests.filter((line) => line.startsWith('GET'))).toHaveLength(5);
   });
 
   it.each([

@@ -23,7 +23,7 @@ const READS_MAX = 32;
 const BUFFER_BYTES = 256 * 1024;
 const BUFFERS_EACH = 4;
 /** The first answers read ahead. Further ones take little memory, because most of many clients are slow. */
-const READING_AHEAD_MAX = 32;
+const READING_AHEAD_MAX = 24;
 const SMALL_BUFFER_BYTES = 128 * 1024;
 
 interface FileFacts {
@@ -54,6 +54,7 @@ export interface ByteAnswers {
 export function createByteAnswers(): ByteAnswers {
   const limit = pLimit(READS_MAX);
   let readingAhead = 0;
+  const spare: Buffer[] = [];
 
   /** The stream closes the reader. */
   const createBody = (
@@ -70,6 +71,8 @@ export function createByteAnswers(): ByteAnswers {
       bufferBytes,
       buffersMax: isLarge ? Math.min(BUFFERS_EACH, Math.ceil(length / bufferBytes)) : 1,
       limit,
+      // At most as many as all answers that read ahead use.
+      spare: bufferBytes === BUFFER_BYTES ? spare : [],
       onClose: () => {
         if (isLarge) readingAhead -= 1;
       },

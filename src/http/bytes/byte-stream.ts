@@ -25,6 +25,8 @@ interface ByteStreamDeps {
   readonly buffersMax: number;
   /** Limits the reads of the whole process. */
   readonly limit: LimitFunction;
+  /** Buffers of `bufferBytes` that earlier answers no longer need: else the process waits for the garbage collector. */
+  readonly spare: Buffer[];
   readonly onClose: () => void;
 }
 
@@ -78,6 +80,8 @@ export class ByteStream extends Readable {
 
   override _destroy(error: Error | null, callback: (error: Error | null) => void): void {
     this.#stop.abort();
+    // The others may still be written to, or be sent.
+    this.#deps.spare.push(...this.#free.splice(0));
     this.#deps.onClose();
     this.#deps.reader.close().then(
       () => callback(error),
@@ -143,7 +147,7 @@ export class ByteStream extends Readable {
     const { bufferBytes, buffersMax } = this.#deps;
     if (this.#buffers === buffersMax) return undefined;
     this.#buffers += 1;
-    return Buffer.allocUnsafeSlow(bufferBytes);
+    return this.#deps.spare.pop() ?? Buffer.allocUnsafeSlow(bufferBytes);
   }
 
   async #fill(buffer: Buffer, { length, texts, reads }: Batch): Promise<Filled> {

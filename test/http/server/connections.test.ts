@@ -90,8 +90,8 @@ describe('the limit of connections', () => {
   it.each([
     [{ descriptors: 1_024, heapBytes: 4_096 * MIB }, 384, /1024 files and sockets.*ulimit -n/],
     [{ descriptors: 256, heapBytes: 4_096 * MIB }, 96, /ulimit -n/],
-    [{ descriptors: 1_048_576, heapBytes: 512 * MIB }, 8_192, /512 MiB of heap/],
-    [{ descriptors: Number.POSITIVE_INFINITY, heapBytes: 512 * MIB }, 8_192, /heap/],
+    [{ descriptors: 1_048_576, heapBytes: 512 * MIB }, 5_461, /512 MiB of heap/],
+    [{ descriptors: Number.POSITIVE_INFINITY, heapBytes: 512 * MIB }, 5_461, /heap/],
     [{ descriptors: 3, heapBytes: 512 * MIB }, 1, /ulimit -n/],
   ])('%j', (process, connectionsMax, because) => {
     const limits = connectionLimits(process);
