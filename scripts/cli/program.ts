@@ -7,6 +7,7 @@ import { RepeatableOption } from './arguments.ts';
 import { addChannelCommands } from './channel-commands.ts';
 import { addContactCommands } from './contact-commands.ts';
 import { addExplainCommands } from './explain-commands.ts';
+import { addFeedsCommand } from './feeds-commands.ts';
 import { addInspectCommands } from './inspect-commands.ts';
 import { addMaintainCommands } from './maintain-commands.ts';
 import { addPublishCommands } from './publish-commands.ts';
@@ -22,6 +23,7 @@ export function createProgram(terminal: Terminal, run: Runner): Command {
   addPublishCommands(program, run);
   addWithdrawCommands(program, run);
   addInspectCommands(program, run);
+  addFeedsCommand(program, run);
   addExplainCommands(program, run);
   addStatsCommand(program, run);
   addSimulateCommand(program, run);

@@ -8,6 +8,7 @@ import { type Target, targetName } from '../../src/domain/target.ts';
 import { targetNames } from '../../src/operations/list-drafts.ts';
 import type { PublishResult } from '../../src/operations/publish-release.ts';
 import { isServed, PROTOCOLS } from '../../src/protocols/registry.ts';
+import { appOption } from './arguments.ts';
 import { droppedSentence } from './channel-report.ts';
 import { draftJson, nextForDraft, waitsFor } from './draft-report.ts';
 import { latestJsonWarnings } from './latest-json-report.ts';
@@ -81,6 +82,10 @@ export function printPublished(terminal: Terminal, result: Printed, build: Build
       result.inherits !== null
         ? `Created the channel ${channel} for pre-releases: its clients also get the releases of ${result.inherits}.`
         : `Created the channel ${channel}.`,
+    );
+    print(
+      terminal,
+      `For its addresses, and the lines to configure updaters: slipway feeds${appOption(result.application, result.config.defaultApplication)} --channel ${channel}`,
     );
     if (result.held !== null) print(terminal, 'Clients see it when it offers its first release.');
   }

@@ -83,7 +83,7 @@ const UNREACHABLE_SYSTEM = '999999.0.0';
 /**
  * The client treats 404 and 204 as errors, so "no update" is a document: with the client's own version, or with one
  * that is older than every other. A client that allows downgrades would take an older version, so the document also
- * demands a system that does not exist; clients before 6.3 do not read that, and find no file to install.
+ * demands a system that does not exist and is for 0 % of the clients: clients before 6.3 read only the latter.
  */
 export function renderElectronNoUpdate({ query }: Question, reason: Reason): ProtocolResponse {
   const { currentVersion } = query;
@@ -91,7 +91,8 @@ export function renderElectronNoUpdate({ query }: Question, reason: Reason): Pro
 }
 
 function noUpdate(version: string, reason: Reason): ProtocolResponse {
-  return yaml({ version, files: [], minimumSystemVersion: UNREACHABLE_SYSTEM, reason });
+  const never = { minimumSystemVersion: UNREACHABLE_SYSTEM, stagingPercentage: 0 };
+  return yaml({ version, files: [], ...never, reason });
 }
 
 /** The files that a client can choose from: the client knows its architecture, and the feed may not. */

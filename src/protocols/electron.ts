@@ -10,6 +10,7 @@ import {
   renderSignedElectronFeed,
   warnOfElectronName,
 } from './electron-feed.ts';
+import { describeElectronSetUp } from './electron-set-up.ts';
 import {
   commonFields,
   type FeedProtocol,
@@ -45,6 +46,7 @@ export const electron: FeedProtocol = {
   // On Linux, the name of the document states the architecture.
   mayOmit: (platform) => (platform === 'linux' ? ['version'] : ['version', 'arch']),
   parseRequest,
+  describeSetUp: describeElectronSetUp,
   renderListing: renderElectronFeed,
   renderSigned: renderSignedElectronFeed,
   renderNoUpdate: renderElectronNoUpdate,

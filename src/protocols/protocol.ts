@@ -4,6 +4,7 @@ import type { Format, Platform } from '../domain/platform.ts';
 import type { Artifact, Release } from '../domain/release.ts';
 import type { UpdateQuery } from '../domain/update-query.ts';
 import type { AppError } from '../errors.ts';
+import type { ChannelFeed, SetUp } from './set-up.ts';
 
 /**
  * An updater dialect: one file that parses its requests and renders its answers, and one line in
@@ -67,6 +68,8 @@ interface Dialect {
    * @throws AppError `invalid_version`, `unknown_platform`, `unknown_arch`, `unknown_format`
    */
   parseRequest(request: ProtocolRequest): Question | undefined;
+  /** What a developer puts into an application, so that it uses this dialect. */
+  describeSetUp(feed: ChannelFeed): SetUp;
   /** Why its documents leave a file out for some clients, as a sentence; undefined for none. */
   warnOf?(file: Pick<Artifact, 'platform' | 'arch' | 'format' | 'filename'>): string | undefined;
   /** The dialect's own answer to an unknown application, channel or document; undefined: a problem document. */

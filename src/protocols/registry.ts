@@ -1,4 +1,5 @@
 import type { Artifact } from '../domain/release.ts';
+import type { SignatureScheme } from '../domain/signature.ts';
 import { electron } from './electron.ts';
 import type { Protocol } from './protocol.ts';
 import { tauri } from './tauri.ts';
@@ -6,15 +7,28 @@ import { tauri } from './tauri.ts';
 /** Every updater dialect that the service speaks. A new dialect is a file in this folder and a line in this list. */
 export const PROTOCOLS: readonly Protocol[] = [electron, tauri];
 
+/** What decides whether a dialect serves a file. */
+export interface ServedFile extends Pick<Artifact, 'platform' | 'format'> {
+  readonly signatureSchemes: readonly SignatureScheme[];
+}
+
+/** Whether the clients of a dialect can be offered a file. */
+export function serves(
+  { formatsFor, signatureScheme }: Pick<Protocol, 'formatsFor' | 'signatureScheme'>,
+  { platform, format, signatureSchemes }: ServedFile,
+): boolean {
+  return (
+    formatsFor(platform).includes(format) &&
+    (signatureScheme === null || signatureSchemes.includes(signatureScheme))
+  );
+}
+
 /** Whether the clients of at least one dialect can be offered an artifact. */
 export function isServed({
   platform,
   format,
   signatures,
 }: Pick<Artifact, 'platform' | 'format' | 'signatures'>): boolean {
-  return PROTOCOLS.some(
-    ({ formatsFor, signatureScheme }) =>
-      formatsFor(platform).includes(format) &&
-      (signatureScheme === null || signatures.some(({ scheme }) => scheme === signatureScheme)),
-  );
+  const file = { platform, format, signatureSchemes: signatures.map(({ scheme }) => scheme) };
+  return PROTOCOLS.some((protocol) => serves(protocol, file));
 }

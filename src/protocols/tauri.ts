@@ -14,6 +14,7 @@ import {
   type ProtocolResponse,
   type Question,
 } from './protocol.ts';
+import { describeTauriSetUp } from './tauri-set-up.ts';
 
 /**
  * Tauri 2's updater.
@@ -48,6 +49,7 @@ export const tauri: PollProtocol = {
   signatureScheme: MINISIGN,
   osGate: 'server',
   parseRequest,
+  describeSetUp: describeTauriSetUp,
   renderOffer,
   renderNoUpdate: () => NO_CONTENT,
 };

@@ -47,6 +47,7 @@ const WITHOUT_DRY_RUN = new Set([
     'channels list',
     'show',
     'explain',
+    'feeds',
     'history',
     'simulate',
     'stats',

@@ -335,6 +335,7 @@ describe('renderNoUpdate', () => {
       version,
       files: [],
       minimumSystemVersion: '999999.0.0',
+      stagingPercentage: 0,
       reason: 'paused',
     });
   });

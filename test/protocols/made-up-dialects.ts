@@ -40,6 +40,9 @@ function listingOf(releases: readonly Release[]): ProtocolResponse {
   return { status: 200, headers: BYTES, body: Buffer.concat([lines, NOT_TEXT]) };
 }
 
+/** Neither has an application that could be set up. */
+const describeSetUp = () => ({ addresses: [], texts: [], notes: [] });
+
 let rendered = 0;
 
 /** How many offers were rendered since {@link forget}. */
@@ -59,6 +62,7 @@ export const listing: FeedProtocol = {
   takesPost: false,
   varyHeaders: [],
   olderReleasesMax: 2,
+  describeSetUp,
   formatsFor: () => ['nsis'],
   signatureScheme: null,
   osGate: 'client',
@@ -83,6 +87,7 @@ export const post: PollProtocol = {
   title: 'a made-up poll',
   takesPost: true,
   varyHeaders: ['x-flavour'],
+  describeSetUp,
   formatsFor: () => ['nsis'],
   signatureScheme: null,
   osGate: 'client',

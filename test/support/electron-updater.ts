@@ -1,11 +1,19 @@
-import { EventEmitter } from 'node:events';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
-import http from 'node:http';
-import Module, { createRequire } from 'node:module';
+import type http from 'node:http';
+import Module, { createRequire, syncBuiltinESMExports } from 'node:module';
 import path from 'node:path';
 import { onTestFinished } from 'vitest';
 import { stringify } from 'yaml';
+import {
+  type ClientRequest,
+  closeConnections,
+  type NetworkSession,
+  Squirrel,
+  sendRequest,
+} from './electron-network.ts';
 import { makeTemporaryDirectory } from './release.ts';
+
+export type { ClientRequest } from './electron-network.ts';
 
 /**
  * Runs the real electron-updater from node_modules on a simulated machine. Only the `electron` module is
@@ -21,9 +29,16 @@ export interface Updater {
   requestHeaders: Record<string, string> | null;
   httpExecutor: { cachedSession: object };
   createProviderRuntimeOptions(): object;
-  checkForUpdates(): Promise<{ isUpdateAvailable: boolean; updateInfo: UpdateInfo } | null>;
+  on(event: 'error', listener: (error: Error) => void): void;
+  checkForUpdates(): Promise<CheckResult | null>;
   downloadUpdate(): Promise<string[]>;
   server?: http.Server;
+}
+
+interface CheckResult {
+  readonly isUpdateAvailable?: boolean;
+  readonly cancellationToken?: object;
+  readonly updateInfo: UpdateInfo;
 }
 
 export interface UpdateInfo {
@@ -45,22 +60,26 @@ export interface ElectronClientOptions {
   /** The result of `os.release()`; default `99.0.0`. */
   readonly osRelease?: string;
   readonly configure?: (updater: Updater) => void;
+  /** Default `current`. */
+  readonly client?: ClientRelease;
+  /** The file of the installed version that a differential download copies from. Default: none, or other bytes. */
+  readonly installed?: Buffer;
+  /** For a web installer: the package of the installed version. */
+  readonly installedPackage?: Buffer;
+  /** PEM of a certificate authority that the machine trusts. */
+  readonly authority?: string;
 }
 
 export interface ElectronClient {
   readonly updater: Updater;
   /** The client's requests, in order. */
   readonly requests: readonly ClientRequest[];
+  /** What the updater logged: it says there why a download is not differential. */
+  readonly log: readonly string[];
   /** The version that the client would update to; null when it finds no update. */
   check(): Promise<string | null>;
   /** Downloads the file that the client would start; the updater itself verifies its hash. */
-  download(): Promise<{ readonly name: string; readonly bytes: Buffer }>;
-}
-
-export interface ClientRequest {
-  readonly url: string;
-  readonly status: number;
-  readonly hasToken: boolean;
+  download(): Promise<Downloaded>;
 }
 
 const KINDS = {
@@ -68,29 +87,41 @@ const KINDS = {
   mac: { type: 'MacUpdater', platform: 'darwin' },
   appimage: { type: 'AppImageUpdater', platform: 'linux' },
   deb: { type: 'DebUpdater', platform: 'linux' },
+  rpm: { type: 'RpmUpdater', platform: 'linux' },
+  pacman: { type: 'PacmanUpdater', platform: 'linux' },
 } as const;
 
+/** The releases of electron-updater that the tests run, by the name of their package in node_modules. */
+const CLIENTS = {
+  // Another release can be tested without a change: the folder of its package.
+  current: process.env.TEST_ELECTRON_UPDATER ?? 'electron-updater',
+  previous: 'electron-updater-previous',
+} as const;
+export type ClientRelease = keyof typeof CLIENTS;
+
+export interface Downloaded {
+  readonly name: string;
+  readonly bytes: Buffer;
+  /** The package of a web installer; null for other files. */
+  readonly package: Buffer | null;
+}
+
 const require = createRequire(import.meta.url);
-const updaters = loadUpdaters();
+replaceElectron();
 
 /** Creates a client for the running test, and closes it afterwards. */
 export async function createElectronClient(
   options: ElectronClientOptions,
 ): Promise<ElectronClient> {
-  const { kind, version, url, config, configure } = options;
-  const home = await makeTemporaryDirectory();
-  const configFile = path.join(home.path, 'app-update.yml');
-  const document = { provider: 'generic', url, updaterCacheDirName: 'app-updater', ...config };
-  await writeFile(configFile, stringify(document));
-  await writeFile(path.join(home.path, 'App.AppImage'), 'the old program');
-  await mkdir(path.join(home.path, 'bin'));
+  const { kind, version, client = 'current', configure, authority } = options;
+  const home = await installOn(options);
   const squirrel = new Squirrel();
   nativeUpdater = squirrel;
-  const updater = new updaters[KINDS[kind].type](null, {
+  const updater = new (updaterOf(client, kind))(null, {
     version,
     name: 'App',
     isPackaged: true,
-    appUpdateConfigPath: configFile,
+    appUpdateConfigPath: path.join(home.path, 'app-update.yml'),
     userDataPath: path.join(home.path, 'user'),
     baseCachePath: path.join(home.path, 'cache'),
     whenReady: async () => {},
@@ -98,38 +129,77 @@ export async function createElectronClient(
     quit: () => {},
     onQuit: () => {},
   });
-  updater.logger = null;
+  const log: string[] = [];
+  const write = (line: unknown): void => void log.push(String(line));
+  updater.logger = { info: write, warn: write, error: write };
   updater.autoDownload = false;
-  updater.httpExecutor = new updaters.ElectronHttpExecutor();
-  // The session identifies the client that a request belongs to.
-  const requests: ClientRequest[] = [];
-  updater.httpExecutor.cachedSession = requests;
+  // Without a listener, Node throws the errors that the caller gets as rejected promises.
+  updater.on('error', () => {});
+  updater.httpExecutor = createExecutor(client);
+  const session: NetworkSession = { requests: [], open: new Set(), authority };
+  updater.httpExecutor.cachedSession = session;
   updater.createProviderRuntimeOptions = () => ({
     isUseMultipleRangeRequest: true,
     platform: KINDS[kind].platform,
     executor: updater.httpExecutor,
   });
   configure?.(updater);
-  const simulate = <T>(run: () => Promise<T>) => onMachine(options, home.path, run);
+  const simulate = <T>(run: () => Promise<T>) =>
+    onMachine(options, home.path, run).finally(() => closeConnections(session));
   onTestFinished(async () => {
     updater.server?.close();
     await home.remove();
   });
   return {
     updater,
-    requests,
+    requests: session.requests,
+    log,
     check: async () => {
       const result = await simulate(() => updater.checkForUpdates());
       if (result === null) throw new Error('The updater did not check for updates.');
-      return result.isUpdateAvailable ? result.updateInfo.version : null;
+      // Releases before 6.4 have no isUpdateAvailable.
+      const isNewer = result.isUpdateAvailable ?? result.cancellationToken !== undefined;
+      return isNewer ? result.updateInfo.version : null;
     },
     download: async () => {
-      const [file = ''] = await simulate(() => updater.downloadUpdate());
+      const [file = '', packaged] = await simulate(() => updater.downloadUpdate());
       // On macOS the updater passes the file to Squirrel.Mac and returns no name.
-      if (kind === 'mac') return { name: '', bytes: squirrel.received };
-      return { name: path.basename(file), bytes: await readFile(file) };
+      if (kind === 'mac') return { name: '', bytes: await squirrel.received, package: null };
+      return {
+        name: path.basename(file),
+        bytes: await readFile(file),
+        package: packaged === undefined ? null : await readFile(packaged),
+      };
     },
   };
+}
+
+/** The names of the files that a differential download copies from, in the cache of the updater. */
+const CACHED = { nsis: 'installer.exe', mac: 'update.zip', package: 'package.7z' } as const;
+
+/** Writes what an installation has on disk. */
+async function installOn({
+  kind,
+  url,
+  config,
+  installed,
+  installedPackage,
+}: ElectronClientOptions): ReturnType<typeof makeTemporaryDirectory> {
+  const home = await makeTemporaryDirectory();
+  const document = { provider: 'generic', url, updaterCacheDirName: 'app-updater', ...config };
+  await writeFile(path.join(home.path, 'app-update.yml'), stringify(document));
+  await mkdir(path.join(home.path, 'bin'));
+  const cache = path.join(home.path, 'cache', 'app-updater');
+  await mkdir(cache, { recursive: true });
+  const program = kind === 'appimage' && installed !== undefined ? installed : 'the old program';
+  await writeFile(path.join(home.path, 'App.AppImage'), program);
+  if (installed !== undefined && (kind === 'nsis' || kind === 'mac')) {
+    await writeFile(path.join(cache, CACHED[kind]), installed);
+  }
+  if (installedPackage !== undefined) {
+    await writeFile(path.join(cache, CACHED.package), installedPackage);
+  }
+  return home;
 }
 
 /** Replaces the globals that describe the machine while `run` runs. Only one client may run at a time. */
@@ -140,10 +210,13 @@ async function onMachine<T>(
 ): Promise<T> {
   const os = require('node:os') as { release: () => string };
   const { release } = os;
-  const { arch } = process;
+  const { arch, platform } = process;
   const { PATH, APPIMAGE } = process.env;
   os.release = () => options.osRelease ?? '99.0.0';
+  // For clients that are modules and import it by name.
+  syncBuiltinESMExports();
   Object.defineProperty(process, 'arch', { value: options.arch ?? 'x64' });
+  Object.defineProperty(process, 'platform', { value: KINDS[options.kind].platform });
   process.env.APPIMAGE = path.join(home, 'App.AppImage');
   // Hides `uname` and `sysctl`, so that MacUpdater uses process.arch.
   process.env.PATH = path.join(home, 'bin');
@@ -151,7 +224,9 @@ async function onMachine<T>(
     return await run();
   } finally {
     os.release = release;
+    syncBuiltinESMExports();
     Object.defineProperty(process, 'arch', { value: arch });
+    Object.defineProperty(process, 'platform', { value: platform });
     process.env.PATH = PATH;
     if (APPIMAGE === undefined) delete process.env.APPIMAGE;
     else process.env.APPIMAGE = APPIMAGE;
@@ -159,11 +234,9 @@ async function onMachine<T>(
 }
 
 type UpdaterClass = new (options: null, app: object) => Updater;
-type UpdaterName = (typeof KINDS)[keyof typeof KINDS]['type'];
 
-function loadUpdaters(): Record<UpdaterName, UpdaterClass> & {
-  ElectronHttpExecutor: new () => Updater['httpExecutor'];
-} {
+/** Makes `require('electron')` return the stand-in. */
+function replaceElectron(): void {
   const internals = Module as unknown as {
     _resolveFilename(name: string, ...rest: unknown[]): string;
   };
@@ -173,54 +246,19 @@ function loadUpdaters(): Record<UpdaterName, UpdaterClass> & {
   const standIn = { net: { request: sendRequest }, session: { fromPartition: () => ({}) } };
   Object.defineProperty(standIn, 'autoUpdater', { get: () => nativeUpdater });
   require.cache['electron-stand-in'] = { exports: standIn, loaded: true } as NodeJS.Module;
-  // Not spread: that would call its `autoUpdater` getter, which makes an updater for this machine.
-  const { NsisUpdater, MacUpdater, AppImageUpdater, DebUpdater } = require('electron-updater');
-  const { ElectronHttpExecutor } = require('electron-updater/out/electronHttpExecutor');
-  return { NsisUpdater, MacUpdater, AppImageUpdater, DebUpdater, ElectronHttpExecutor };
 }
 
-interface RequestOptions extends http.RequestOptions {
-  readonly session: ClientRequest[];
-  readonly redirect?: 'manual';
+function updaterOf(client: ClientRelease, kind: keyof typeof KINDS): UpdaterClass {
+  const { type } = KINDS[kind];
+  const found = require(CLIENTS[client])[type];
+  if (found === undefined) throw new Error(`${CLIENTS[client]} has no ${type}.`);
+  return found;
 }
 
-/** Electron's `net.request`. Emits `redirect` for a redirect and does not follow it. */
-function sendRequest({ session, redirect, ...options }: RequestOptions): EventEmitter {
-  const request = http.request({ ...options, agent: false });
-  const url = `${options.protocol}//${options.hostname}:${options.port}${options.path}`;
-  const facade = new EventEmitter();
-  request.on('error', (error) => facade.emit('error', error));
-  request.on('response', (response) => {
-    const status = response.statusCode ?? 0;
-    session.push({ url, status, hasToken: request.hasHeader('authorization') });
-    const { location } = response.headers;
-    if (location === undefined) return void facade.emit('response', response);
-    response.resume();
-    if (redirect !== 'manual') throw new Error(`The service redirected a document: ${url}`);
-    facade.emit('redirect', status, 'GET', new URL(location, url).href, response.headers);
-  });
-  return Object.assign(facade, {
-    end: (body?: Buffer) => void request.end(body),
-    abort: () => void request.destroy(),
-    setHeader: (name: string, value: string) => void request.setHeader(name, value),
-  });
-}
-
-/** Electron's `autoUpdater` on macOS: downloads from the address that MacUpdater sets. */
-class Squirrel extends EventEmitter {
-  received = Buffer.alloc(0);
-  #feed: { url: string; headers: Record<string, string> } | undefined;
-
-  setFeedURL(feed: { url: string; headers: Record<string, string> }): void {
-    this.#feed = feed;
-  }
-
-  async checkForUpdates(): Promise<void> {
-    const { url = '', headers = {} } = this.#feed ?? {};
-    const { url: file } = (await (await fetch(url, { headers })).json()) as { url: string };
-    this.received = Buffer.from(await (await fetch(file)).arrayBuffer());
-    this.emit('update-downloaded');
-  }
+function createExecutor(client: ClientRelease): Updater['httpExecutor'] {
+  const { dir } = path.parse(require.resolve(CLIENTS[client]));
+  const { ElectronHttpExecutor } = require(path.join(dir, 'electronHttpExecutor.js'));
+  return new ElectronHttpExecutor();
 }
 
 /** MacUpdater's constructor reads this as Electron's `autoUpdater`. */

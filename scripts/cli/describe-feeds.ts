@@ -1,0 +1,101 @@
+import { DEFAULT_CHANNEL } from '../../src/domain/channel.ts';
+import { type Format, PLATFORMS, type Platform } from '../../src/domain/platform.ts';
+import type { FeedChannel, OfferedFile } from '../../src/operations/list-feeds.ts';
+import type { Protocol } from '../../src/protocols/protocol.ts';
+import { PROTOCOLS, serves } from '../../src/protocols/registry.ts';
+import type { ChannelFeed, SetUp } from '../../src/protocols/set-up.ts';
+
+/** The addresses of one channel, for `slipway feeds`. */
+export interface ChannelAddresses {
+  readonly channel: FeedChannel;
+  readonly feeds: readonly DialectFeed[];
+  /** Of a download button on a website. */
+  readonly downloads: readonly { readonly platform: Platform; readonly url: string }[];
+  /** Takes the POST of an updater that speaks no dialect. */
+  readonly checkUpdate: string;
+  readonly unserved: readonly UnservedFile[];
+}
+
+export interface DialectFeed extends SetUp {
+  readonly protocol: Pick<Protocol, 'name' | 'title' | 'formatsFor' | 'signatureScheme'>;
+  readonly url: string;
+  /** The files of the channel that clients of this dialect can get. */
+  readonly serves: readonly OfferedFile[];
+}
+
+export interface UnservedFile {
+  readonly file: OfferedFile;
+  /** For whom this matters. */
+  readonly matters: string;
+}
+
+export interface AddressFacts {
+  readonly application: string;
+  readonly defaultApplication: string;
+  /** Without a slash at its end. */
+  readonly publicUrl: string;
+  readonly publicKeys: ChannelFeed['publicKeys'];
+}
+
+export function describeChannel(facts: AddressFacts, channel: FeedChannel): ChannelAddresses {
+  const { application, publicUrl, publicKeys } = facts;
+  const { name, isRestricted, files } = channel;
+  const feeds = PROTOCOLS.map((protocol) => {
+    const url = `${publicUrl}/feeds/${application}/${name}/${protocol.name}`;
+    return {
+      protocol,
+      url,
+      serves: files.filter((file) => serves(protocol, file)),
+      ...protocol.describeSetUp({ application, url, isRestricted, publicKeys }),
+    };
+  });
+  return {
+    channel,
+    feeds,
+    downloads: PLATFORMS.filter((platform) => files.some((file) => file.platform === platform)).map(
+      (platform) => ({ platform, url: downloadUrl(facts, name, platform) }),
+    ),
+    checkUpdate: `${publicUrl}/api/v1/desktop/check-update`,
+    unserved: files
+      .filter((file) => !feeds.some((feed) => feed.serves.includes(file)))
+      .map((file) => ({ file, matters: mattersTo(file) })),
+  };
+}
+
+function downloadUrl(facts: AddressFacts, channel: string, platform: Platform): string {
+  const { application, defaultApplication, publicUrl } = facts;
+  const url = new URL(`${publicUrl}/api/v1/desktop/download/${platform}`);
+  if (application !== defaultApplication) url.searchParams.set('app', application);
+  if (channel !== DEFAULT_CHANNEL) url.searchParams.set('channel', channel);
+  return url.href;
+}
+
+const OTHER_UPDATER = 'Its installed clients get no update from this service.';
+const VISITORS_ONLY = 'For visitors only: the download button offers it.';
+
+/** The formats whose installed clients have an updater that no dialect speaks, and those without an updater. */
+const MATTERS: Readonly<Partial<Record<Format, string>>> = {
+  binary: 'For visitors only: a portable program does not update itself.',
+  dmg: 'For visitors only: applications installed from it update from the zip or the .app.tar.gz.',
+  pkg: 'For visitors and device management: applications installed from it update from the zip.',
+  msi: 'For visitors and admins who deploy it: clients installed from it get no update.',
+  msix: OTHER_UPDATER,
+  squirrel: OTHER_UPDATER,
+  'squirrel-setup': 'For visitors only: it installs a Squirrel.Windows client.',
+  velopack: OTHER_UPDATER,
+  'velopack-setup': 'For visitors only: it installs a Velopack client.',
+  snap: 'For visitors only: snapd updates it from its own store.',
+  flatpak: 'For visitors only: Flatpak updates it from its own repository.',
+};
+
+function mattersTo(file: OfferedFile): string {
+  const unsigned = PROTOCOLS.find(
+    ({ formatsFor, signatureScheme }) =>
+      signatureScheme !== null &&
+      formatsFor(file.platform).includes(file.format) &&
+      !file.signatureSchemes.includes(signatureScheme),
+  );
+  const why = MATTERS[file.format] ?? VISITORS_ONLY;
+  if (unsigned === undefined) return why;
+  return `${why} ${unsigned.title} would take it with a ${unsigned.signatureScheme} signature.`;
+}

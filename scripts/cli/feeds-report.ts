@@ -1,0 +1,132 @@
+import { PLATFORMS, type Platform } from '../../src/domain/platform.ts';
+import type { OfferedFile } from '../../src/operations/list-feeds.ts';
+import type { ChannelAddresses, DialectFeed } from './describe-feeds.ts';
+import { alignColumns } from './output.ts';
+import { print, type Terminal } from './terminal.ts';
+
+/** The output of `slipway feeds`. */
+
+interface FeedsListing {
+  readonly application: string;
+  readonly revision: number;
+  /** Undefined when it is not set: the addresses then begin with the placeholder. */
+  readonly publicUrl: string | undefined;
+  readonly placeholder: string;
+  /** The store, for sentences. */
+  readonly place: string;
+  readonly channels: readonly ChannelAddresses[];
+}
+
+const PLATFORM_NAMES: Readonly<Record<Platform, string>> = {
+  windows: 'Windows',
+  macos: 'macOS',
+  linux: 'Linux',
+};
+
+export function feedsJson({ application, revision, publicUrl, channels }: FeedsListing): object {
+  return {
+    app: application,
+    catalog_revision: revision,
+    public_url: publicUrl ?? null,
+    channels: channels.map(({ channel, feeds, downloads, checkUpdate, unserved }) => ({
+      channel: channel.name,
+      needs_token: channel.isRestricted,
+      feeds: feeds.map(({ protocol, url, serves, addresses, texts, notes }) => ({
+        dialect: protocol.name,
+        title: protocol.title,
+        url,
+        serves: serves.map(fileJson),
+        addresses,
+        texts,
+        notes,
+      })),
+      downloads: downloads.map(({ platform, url }) => ({ os: platform, url })),
+      check_update: checkUpdate,
+      unserved: unserved.map(({ file, matters }) => ({ ...fileJson(file), matters })),
+    })),
+  };
+}
+
+function fileJson({ platform, arch, format, version }: OfferedFile): object {
+  return { os: platform, arch, format, version };
+}
+
+export function printFeeds(terminal: Terminal, listing: FeedsListing): void {
+  const { application, place, revision, publicUrl, placeholder, channels } = listing;
+  print(terminal, `Feeds of ${application} in ${place} (catalog revision ${revision}):`);
+  if (publicUrl === undefined) {
+    print(
+      terminal,
+      `PUBLIC_URL is not set, so the addresses begin with ${placeholder}. Set PUBLIC_URL to the address that clients use, here and for the service, and run the command again.`,
+    );
+  }
+  if (channels.length === 0) print(terminal, 'No channel offers a release yet.');
+  for (const channel of channels) for (const line of channelLines(channel)) print(terminal, line);
+}
+
+function channelLines(addresses: ChannelAddresses): string[] {
+  const { channel, feeds, downloads, checkUpdate, unserved } = addresses;
+  const { name, isRestricted, files } = channel;
+  const token = isRestricted ? ' (clients need an access token)' : '';
+  // Before the first release, a developer may set up any updater.
+  const shown = files.length === 0 ? feeds : feeds.filter(({ serves }) => serves.length > 0);
+  const others = feeds.filter((feed) => !shown.includes(feed));
+  return [
+    '',
+    `Channel ${name}${token}: ${files.length === 0 ? 'no release is offered' : kindsOf(files)}`,
+    ...shown.flatMap(feedLines),
+    ...others.flatMap((feed) => ['', `  ${feed.protocol.title}: ${nothingFor(feed)}`]),
+    ...(downloads.length === 0 ? [] : ['', '  Download button on a website']),
+    ...indented(
+      4,
+      alignColumns(downloads.map(({ platform, url }) => [PLATFORM_NAMES[platform], url])),
+    ),
+    '',
+    '  An updater of your own',
+    `    POST ${checkUpdate} with "channel": "${name}"`,
+    ...(unserved.length === 0 ? [] : ['', '  Published files that no feed serves']),
+    ...indented(
+      4,
+      alignColumns(
+        unserved.map(({ file, matters }) => [
+          `${file.platform}-${file.arch}`,
+          file.format,
+          file.version,
+          matters,
+        ]),
+      ),
+    ),
+  ];
+}
+
+function feedLines({ protocol, serves, addresses, texts, notes }: DialectFeed): string[] {
+  return [
+    '',
+    `  ${protocol.title}${serves.length === 0 ? '' : `: ${kindsOf(serves)}`}`,
+    ...indented(4, alignColumns(addresses.map(({ clients, url }) => [clients, url]))),
+    ...texts.flatMap(({ into, text }) => [`    Into ${into}:`, ...indented(6, text.split('\n'))]),
+    ...notes.map((note) => `    ${note}`),
+  ];
+}
+
+/** `windows nsis, msi; linux appimage`. */
+function kindsOf(files: readonly OfferedFile[]): string {
+  return byPlatform((platform) => [
+    ...new Set(files.filter((file) => file.platform === platform).map(({ format }) => format)),
+  ]);
+}
+
+function nothingFor({ protocol: { formatsFor, signatureScheme } }: DialectFeed): string {
+  const signed = signatureScheme === null ? '' : `, with a ${signatureScheme} signature`;
+  return `the channel has no file for it. It takes ${byPlatform(formatsFor)}${signed}.`;
+}
+
+function byPlatform(formatsOf: (platform: Platform) => readonly string[]): string {
+  return PLATFORMS.map((platform) => [platform, formatsOf(platform)] as const)
+    .filter(([, formats]) => formats.length > 0)
+    .map(([platform, formats]) => `${platform} ${formats.join(', ')}`)
+    .join('; ');
+}
+
+const indented = (spaces: number, lines: readonly string[]): string[] =>
+  lines.map((line) => `${' '.repeat(spaces)}${line}`);

@@ -1,0 +1,41 @@
+import { listFeeds } from '../../../src/operations/list-feeds.ts';
+import { readCatalog } from '../../../src/operations/list-releases.ts';
+import { openContext } from '../context.ts';
+import { describeChannel } from '../describe-feeds.ts';
+import { feedsJson, printFeeds } from '../feeds-report.ts';
+import { printJson } from '../output.ts';
+import type { Terminal } from '../terminal.ts';
+
+/** Stands for PUBLIC_URL when it is not set. The name cannot exist (RFC 2606), so that a copied line fails at once. */
+const PLACEHOLDER = 'https://public-url.invalid';
+
+interface FeedsOptions {
+  readonly app?: string;
+  readonly channel?: string;
+  readonly json: boolean;
+}
+
+export async function feeds(terminal: Terminal, options: FeedsOptions): Promise<void> {
+  const context = await openContext(terminal);
+  const { config, place } = context;
+  const application = options.app ?? config.defaultApplication;
+  const { signed } = await readCatalog(context, application);
+  const facts = {
+    application,
+    defaultApplication: config.defaultApplication,
+    publicUrl: config.publicUrl ?? PLACEHOLDER,
+    // The keys that verify the application's signatures, by scheme.
+    publicKeys: {},
+  };
+  const channels = listFeeds(signed, { tiers: config.accounts.tiers, channel: options.channel });
+  const listing = {
+    application,
+    revision: signed.revision,
+    publicUrl: config.publicUrl,
+    placeholder: PLACEHOLDER,
+    place: place.text,
+    channels: channels.map((channel) => describeChannel(facts, channel)),
+  };
+  if (options.json) printJson(terminal, feedsJson(listing));
+  else printFeeds(terminal, listing);
+}

@@ -1,0 +1,29 @@
+import type { SignatureScheme } from '../domain/signature.ts';
+
+/** What a developer puts into an application, so that it updates from a channel: for `slipway feeds`. */
+
+/** The feed of one channel in one dialect. */
+export interface ChannelFeed {
+  readonly application: string;
+  /** Absolute, without a slash at its end: `https://updates.example.com/feeds/desktop/stable/electron`. */
+  readonly url: string;
+  /** Whether clients must send an access token, because the channel is open to some accounts only. */
+  readonly isRestricted: boolean;
+  /** The public keys that verify the application's signatures, as its updater takes them; those that are known. */
+  readonly publicKeys: Readonly<Partial<Record<SignatureScheme, string>>>;
+}
+
+export interface SetUp {
+  /** Where clients ask. The parts that the updater fills in are as its configuration has them. */
+  readonly addresses: readonly { readonly clients: string; readonly url: string }[];
+  readonly texts: readonly SetUpText[];
+  /** Sentences on what the texts cannot say. */
+  readonly notes: readonly string[];
+}
+
+/** Lines to paste. */
+export interface SetUpText {
+  /** The file that they go into, or the moment at which the application runs them. */
+  readonly into: string;
+  readonly text: string;
+}

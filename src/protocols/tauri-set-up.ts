@@ -1,0 +1,34 @@
+import { MINISIGN } from '../domain/signature.ts';
+import type { ChannelFeed, SetUp } from './set-up.ts';
+
+/** The updater reads `plugins.updater` of `tauri.conf.json`. */
+export function describeTauriSetUp({ url, isRestricted, publicKeys }: ChannelFeed): SetUp {
+  const key = publicKeys[MINISIGN];
+  const endpoint = `${url}/{{target}}/{{arch}}/{{current_version}}/{{bundle_type}}`;
+  const configuration = {
+    bundle: { createUpdaterArtifacts: true },
+    plugins: { updater: { endpoints: [endpoint], pubkey: key ?? 'YOUR_PUBLIC_KEY' } },
+  };
+  const configured = {
+    into: 'src-tauri/tauri.conf.json',
+    text: JSON.stringify(configuration, null, 2),
+  };
+  const token = {
+    into: 'the check of the application',
+    text: `const update = await check({ headers: { Authorization: \`Bearer \${accessToken}\` } });`,
+  };
+  return {
+    addresses: [{ clients: 'all platforms', url: endpoint }],
+    texts: isRestricted ? [configured, token] : [configured],
+    notes: [
+      ...(key === undefined
+        ? ['pubkey is the public key that "tauri signer generate" printed.']
+        : []),
+      ...(isRestricted
+        ? [
+            'The channel needs an access token of an account. The updater sends the headers of check() with the check and with the download.',
+          ]
+        : []),
+    ],
+  };
+}

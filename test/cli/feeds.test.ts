@@ -1,0 +1,252 @@
+import { writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describeTauriSetUp } from '../../src/protocols/tauri-set-up.ts';
+import { makeArtifact, publish } from '../support/release.ts';
+import { createTestService, type TestService } from '../support/service.ts';
+import { type Finished, json, slipway } from './support.ts';
+
+/** What `slipway feeds` prints. */
+
+let service: TestService;
+let url: string;
+
+beforeEach(async () => {
+  service = await createTestService({ store: 'directory' });
+  url = await service.listen();
+});
+
+afterEach(() => service.close());
+
+const FILES = {
+  'App Setup 1.0.0.exe': { platform: 'windows', format: 'nsis' },
+  'App 1.0.0.exe': { platform: 'windows', format: 'binary' },
+  'App-1.0.0-mac.zip': { platform: 'macos', arch: 'universal', format: 'zip' },
+  'App-1.0.0.dmg': { platform: 'macos', arch: 'universal', format: 'dmg' },
+  'App-1.0.0.AppImage': { platform: 'linux', format: 'appimage' },
+  'App-1.0.0-arm64.AppImage': { platform: 'linux', arch: 'arm64', format: 'appimage' },
+} as const;
+
+async function release(): Promise<void> {
+  const artifacts = [];
+  for (const [filename, file] of Object.entries(FILES)) {
+    const content = filename;
+    artifacts.push(await makeArtifact(service.directory, { ...file, filename, content }));
+  }
+  await publish(service, { version: '1.0.0', artifacts });
+  await service.refresh();
+}
+
+function feeds(words: readonly string[] = [], env: Record<string, string> = {}): Promise<Finished> {
+  const DATA_DIR = service.config.dataDirectory;
+  const settings = { DATA_DIR, PUBLIC_URL: url, ...env };
+  return slipway(['feeds', ...words], { cwd: service.directory, env: settings });
+}
+
+interface ListedJson {
+  readonly channel: string;
+  readonly needs_token: boolean;
+  readonly feeds: readonly {
+    readonly dialect: string;
+    readonly serves: readonly object[];
+    readonly addresses: readonly { readonly clients: string; readonly url: string }[];
+    readonly texts: readonly { readonly into: string; readonly text: string }[];
+  }[];
+  readonly downloads: readonly { readonly os: string; readonly url: string }[];
+  readonly check_update: string;
+  readonly unserved: readonly { readonly format: string; readonly matters: string }[];
+}
+
+async function listed(words: readonly string[] = [], env = {}): Promise<readonly ListedJson[]> {
+  return json(await feeds([...words, '--json'], env)).channels;
+}
+
+describe('the addresses', () => {
+  it('are answered by the service, each of them', async () => {
+    await release();
+    const [stable] = await listed();
+    const values = {
+      target: 'linux',
+      arch: 'x86_64',
+      current_version: '0.9.0',
+      bundle_type: 'deb',
+    };
+    const addresses = (stable?.feeds ?? [])
+      .flatMap((feed) => feed.addresses)
+      .map((address) =>
+        address.url.replace(/\{\{(\w+)\}\}/g, (_, name: keyof typeof values) => values[name]),
+      );
+    expect(addresses.length).toBeGreaterThan(4);
+    const answers = await Promise.all(
+      addresses.map(async (address) => [address, (await fetch(address)).status]),
+    );
+    expect(answers.filter(([, status]) => status !== 200 && status !== 204)).toEqual([]);
+    const downloads = await Promise.all(
+      (stable?.downloads ?? []).map(async (each) => [each.os, (await fetch(each.url)).status]),
+    );
+    expect(downloads).toEqual([
+      ['windows', 200],
+      ['macos', 200],
+      ['linux', 200],
+    ]);
+    const check = await fetch(String(stable?.check_update), {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({
+        current_version: '0.9.0',
+        platform: 'windows',
+        arch: 'x64',
+        channel: 'stable',
+      }),
+    });
+    expect(check.status).toBe(200);
+  });
+
+  it('name the application and the channel when they are not the default ones', async () => {
+    const artifact = await makeArtifact(service.directory, { filename: 'B.exe' });
+    const request = { application: 'other', channel: 'beta', version: '1.0.0-beta.1' };
+    await publish(service, { ...request, artifacts: [artifact] });
+    await service.refresh();
+    const [beta] = await listed(['--app', 'other']);
+    const [download] = beta?.downloads ?? [];
+    expect(download?.url).toBe(`${url}/api/v1/desktop/download/windows?app=other&channel=beta`);
+    expect((await fetch(String(download?.url))).status).toBe(200);
+  });
+
+  it('begin with the whole PUBLIC_URL, with its path', async () => {
+    await release();
+    const PUBLIC_URL = 'https://example.com/updates/';
+    const { stdout } = await feeds([], { PUBLIC_URL });
+    expect(stdout).toContain(
+      ' https://example.com/updates/feeds/desktop/stable/electron/latest.yml',
+    );
+    expect(stdout).toContain(' https://example.com/updates/api/v1/desktop/download/windows');
+  });
+
+  it('begin with a name that cannot exist without PUBLIC_URL, and the command says what to set', async () => {
+    await release();
+    const { stdout, code } = await feeds([], { PUBLIC_URL: '' });
+    expect(code).toBe(0);
+    expect(stdout).toContain(
+      'PUBLIC_URL is not set, so the addresses begin with https://public-url.invalid. Set PUBLIC_URL to the address that clients use, here and for the service, and run the command again.',
+    );
+    expect(json(await feeds(['--json'], { PUBLIC_URL: '' })).public_url).toBeNull();
+  });
+});
+
+describe('the report', () => {
+  it('shows what to paste, what an updater gets, and the files that no feed serves', async () => {
+    await release();
+    const { stdout, stderr, code } = await feeds();
+    expect([code, stderr]).toEqual([0, '']);
+    const base = `${url}/feeds/desktop/stable/electron`;
+    expect(stdout.split('\n')).toEqual([
+      `Feeds of desktop in ./data (catalog revision 1):`,
+      '',
+      'Channel stable: windows nsis, binary; macos dmg, zip; linux appimage',
+      '',
+      '  electron-updater (generic provider): windows nsis; macos zip; linux appimage',
+      `    Windows      ${base}/latest.yml`,
+      `    macOS        ${base}/latest-mac.yml`,
+      `    Linux        ${base}/latest-linux.yml`,
+      `    Linux arm64  ${base}/latest-linux-arm64.yml`,
+      '    Into electron-builder.yml:',
+      '      publish:',
+      '        provider: generic',
+      `        url: ${base}?arch=\${arch}`,
+      '        channel: latest',
+      '    Into app-update.yml, only when electron-builder does not write it; arch as built:',
+      '      provider: generic',
+      `      url: ${base}?arch=x64`,
+      '      channel: latest',
+      '      updaterCacheDirName: desktop-updater',
+      '    Into the main process, before the first check:',
+      "      autoUpdater.requestHeaders = { 'x-current-version': app.getVersion() };",
+      '',
+      expect.stringMatching(/^ {2}Tauri 2 updater.*: the channel has no file for it\. It takes /),
+      '',
+      '  Download button on a website',
+      `    Windows  ${url}/api/v1/desktop/download/windows`,
+      `    macOS    ${url}/api/v1/desktop/download/macos`,
+      `    Linux    ${url}/api/v1/desktop/download/linux`,
+      '',
+      '  An updater of your own',
+      `    POST ${url}/api/v1/desktop/check-update with "channel": "stable"`,
+      '',
+      '  Published files that no feed serves',
+      '    windows-x64      binary  1.0.0  For visitors only: a portable program does not update itself.',
+      '    macos-universal  dmg     1.0.0  For visitors only: applications installed from it update from the zip or the .app.tar.gz.',
+      '',
+    ]);
+  });
+
+  it('tells clients of a channel for some accounts how to send the token', async () => {
+    await release();
+    const TIERS = JSON.stringify({ free: [], pro: ['channel:desktop/stable'] });
+    const { stdout } = await feeds([], { TIERS });
+    expect(stdout).toContain('Channel stable (clients need an access token): ');
+    expect(stdout).toContain('        authorization: `Bearer $');
+    const [stable] = await listed([], { TIERS });
+    expect(stable?.needs_token).toBe(true);
+    const tauri = stable?.feeds.find(({ dialect }) => dialect === 'tauri');
+    expect(tauri?.texts.map(({ text }) => text).join()).toContain(
+      'check({ headers: { Authorization: `Bearer $',
+    );
+  });
+
+  it('shows every updater for a channel without a release', async () => {
+    await slipway(['channels', 'create', 'stable', '--create'], {
+      cwd: service.directory,
+      env: { DATA_DIR: service.config.dataDirectory },
+    });
+    const { stdout } = await feeds();
+    expect(stdout).toContain('Channel stable: no release is offered\n');
+    expect(stdout).toContain('electron-updater (generic provider)\n');
+    expect(stdout).toContain('"endpoints": [');
+    expect(stdout).not.toContain('no feed serves');
+  });
+
+  it('says that a file would be served with a signature', async () => {
+    const filename = 'App.msi';
+    const artifact = await makeArtifact(service.directory, { filename, format: 'msi' });
+    await publish(service, { version: '1.0.0', artifacts: [artifact] });
+    const [stable] = await listed();
+    expect(stable?.unserved).toMatchObject([
+      {
+        format: 'msi',
+        matters: expect.stringMatching(/would take it with a minisign signature\.$/),
+      },
+    ]);
+  });
+
+  it('refuses an unknown application and an unknown channel', async () => {
+    await release();
+    const wrong = await feeds(['--app', 'desktpo']);
+    expect([wrong.code, wrong.stderr]).toEqual([
+      3,
+      expect.stringContaining('Did you mean desktop?'),
+    ]);
+    const channel = await feeds(['--channel', 'beta']);
+    expect(channel.stderr).toContain('No channel "beta" in desktop. Channels: stable.');
+    // An alias is the channel that it stands for.
+    expect((await listed(['--channel', 'latest'])).map((each) => each.channel)).toEqual(['stable']);
+  });
+});
+
+it('puts the public key of the application into the lines for Tauri', () => {
+  const feed = { application: 'desktop', url: 'https://example.com/f', isRestricted: false };
+  const [text] = describeTauriSetUp({ ...feed, publicKeys: { minisign: 'RWQ=' } }).texts;
+  expect(JSON.parse(String(text?.text)).plugins.updater.pubkey).toBe('RWQ=');
+  const without = describeTauriSetUp({ ...feed, publicKeys: {} });
+  expect(without.notes.join()).toContain('pubkey is the public key');
+});
+
+it('is named by the first release of a channel', async () => {
+  await writeFile(path.join(service.directory, 'A.exe'), 'bytes');
+  const options = { cwd: service.directory, env: { DATA_DIR: service.config.dataDirectory } };
+  const file = 'A.exe,os=windows,arch=x64,format=nsis';
+  const first = await slipway(['publish', '1.0.0', file, '--create', '--app', 'other'], options);
+  expect(first.stdout).toContain(': slipway feeds --app other --channel stable\n');
+  const second = await slipway(['publish', '1.1.0', file, '--app', 'other'], options);
+  expect(second.stdout).not.toContain('slipway feeds');
+});

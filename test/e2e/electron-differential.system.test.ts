@@ -1,0 +1,181 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { signIn } from '../http/accounts/account-support.ts';
+import {
+  editedBytes,
+  publishWebBuild,
+  type ShippedWebBuild,
+  seededBytes,
+} from '../support/electron-build.ts';
+import { describeS3, useBucket } from '../support/s3-server.ts';
+import { createTestService, type TestService } from '../support/service.ts';
+import {
+  expectDifferential,
+  expectWhole,
+  NEW,
+  OLD,
+  openClient,
+  RANGE_MODES,
+  type Releases,
+  release,
+  releaseEach,
+  releaseTwo,
+  update,
+} from './differential.ts';
+
+/** Differential downloads by the real electron-updater, from both kinds of stores. */
+
+const KINDS = ['nsis', 'mac', 'appimage'] as const;
+const TIERS = JSON.stringify({ free: ['channel:desktop/closed'] });
+
+/**
+ * One service for all tests of a store, and each build published once: a store in the memory of a test server is small.
+ *
+ * @param isStore whether an address is the store's, where no token may arrive
+ */
+function define(
+  open: (env: Record<string, string>) => Promise<TestService>,
+  isStore: (url: string) => boolean,
+): void {
+  let service: TestService;
+  let builds: Record<(typeof KINDS)[number], Releases>;
+  let web: Record<'old' | 'next', ShippedWebBuild>;
+
+  beforeAll(async () => {
+    service = await open({ TIERS });
+    builds = await releaseEach(service, KINDS, ['stable', 'closed']);
+    const request = { application: 'web' };
+    web = {
+      old: await publishWebBuild(service, { version: '1.0.0', bytes: OLD }, request),
+      next: await publishWebBuild(service, { version: '2.0.0', bytes: NEW }, request),
+    };
+    await service.refresh();
+  });
+  afterAll(() => service.close());
+
+  describe.each(RANGE_MODES)('%s', (mode, config) => {
+    it.each(KINDS)('%s: downloads what changed', async (kind) => {
+      const { old, next } = builds[kind];
+      const client = await openClient(service, { kind, config, installed: old.file });
+      expectDifferential(await update(client), next.file);
+      const ranged = client.requests.filter(({ range }) => /^bytes=\d/.test(range ?? ''));
+      expect(ranged.some(({ range }) => range?.includes(','))).toBe(mode === 'several ranges');
+      expect(ranged.every(({ status }) => status === 206 || status === 302)).toBe(true);
+    });
+
+    it.each(KINDS)('%s: with an access token, which never reaches the store', async (kind) => {
+      const { old, next } = builds[kind];
+      const { access } = await signIn(service);
+      const client = await openClient(service, {
+        kind,
+        url: `${await service.listen()}/feeds/desktop/closed/electron`,
+        config,
+        installed: old.file,
+        configure: (updater) => {
+          updater.requestHeaders = { authorization: `Bearer ${access}` };
+        },
+      });
+      expectDifferential(await update(client), next.file);
+      const toStore = client.requests.filter(({ url }) => isStore(url));
+      expect(toStore.filter(({ hasToken }) => hasToken)).toEqual([]);
+      expect(client.requests.some(({ hasToken }) => hasToken)).toBe(true);
+    });
+
+    it.each(['nsis', 'appimage'] as const)('%s: electron-updater 5', async (kind) => {
+      const { old, next } = builds[kind];
+      const options = { kind, config, installed: old.file, client: 'previous' } as const;
+      expectDifferential(await update(await openClient(service, options)), next.file);
+    });
+
+    it('the package of a web installer', async () => {
+      const client = await openClient(service, {
+        kind: 'nsis',
+        url: `${await service.listen()}/feeds/web/stable/electron`,
+        config,
+        installed: web.old.installer,
+        installedPackage: web.old.package,
+      });
+      const updated = await update(client);
+      expect(updated.package?.equals(web.next.package)).toBe(true);
+      expectDifferential(updated, web.next.installer);
+    });
+  });
+
+  it.each(KINDS)('%s: the whole file for a machine without the old one', async (kind) => {
+    const { bytes, received } = await update(await openClient(service, { kind }));
+    expect(bytes.equals(builds[kind].next.file)).toBe(true);
+    expect(received).toBeGreaterThan(bytes.length);
+  });
+}
+
+describe('on a directory store', () =>
+  define(
+    (env) => createTestService({ store: 'directory', env }),
+    // The service itself is the store, and may see the token.
+    () => false,
+  ));
+
+describeS3('on a real S3 server', (server) => {
+  const bucket = useBucket(server);
+  define(
+    (env) => createTestService({ store: bucket.store(), env }),
+    (url) => url.startsWith(server.endpoint),
+  );
+});
+
+let service: TestService;
+
+describe('many ranges', () => {
+  afterEach(() => service.close());
+
+  it('are asked for in several requests, and all of them are answered', async () => {
+    service = await createTestService({ store: 'directory' });
+    const kind = 'nsis';
+    const bytes = seededBytes(60 * 1024 * 1024, 'large build');
+    const changed = editedBytes(bytes, 700, 'much changed');
+    const old = await release(service, { kind, version: '1.0.0', bytes });
+    const next = await release(service, { kind, version: '2.0.0', bytes: changed });
+    const client = await openClient(service, { kind, installed: old.file });
+    const { received, bytes: downloaded } = await update(client);
+    expect(downloaded.equals(next.file)).toBe(true);
+    const several = client.requests.filter(({ range }) => range?.includes(','));
+    const counts = several.map(({ range = '' }) => range.split(',').length);
+    expect(several.map(({ status }) => status)).toEqual([206, 206]);
+    expect(counts.reduce((sum, count) => sum + count, 0)).toBeGreaterThan(600);
+    expect(received, client.log.join('\n')).toBeLessThan(0.4 * bytes.length);
+  });
+});
+
+describe('limits of the client itself', () => {
+  afterEach(() => service.close());
+
+  it.each(['deb', 'rpm', 'pacman'] as const)('%s: it downloads whole files', async (kind) => {
+    service = await createTestService({ store: 'directory' });
+    const { old, next } = await releaseTwo(service, kind);
+    const client = await openClient(service, { kind, installed: old.file });
+    const { bytes, received } = await update(client);
+    expect(bytes.equals(next.file)).toBe(true);
+    expect(received).toBeGreaterThan(bytes.length);
+  });
+
+  it('electron-updater 5 downloads the whole zip on macOS', async () => {
+    service = await createTestService({ store: 'directory' });
+    const { old, next } = await releaseTwo(service, 'mac');
+    const options = { kind: 'mac', installed: old.file, client: 'previous' } as const;
+    const { bytes, received } = await update(await openClient(service, options));
+    expect(bytes.equals(next.file)).toBe(true);
+    expect(received).toBeGreaterThan(next.file.length);
+  });
+
+  it('downloads the whole file when the installed release has no block map', async () => {
+    service = await createTestService({ store: 'directory' });
+    const kind = 'nsis';
+    const old = await release(service, { kind, version: '1.0.0', bytes: OLD, hasBlockmap: false });
+    const next = await release(service, { kind, version: '2.0.0', bytes: NEW });
+    const client = await openClient(service, { kind, installed: old.file });
+    expectWhole(
+      await update(client),
+      next.file,
+      /fallback to full download: Error: Cannot download .*1\.0\.0\.exe\.blockmap", status 404/,
+    );
+  });
+});
