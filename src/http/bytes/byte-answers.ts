@@ -23,7 +23,7 @@ const READS_MAX = 32;
 const BUFFER_BYTES = 256 * 1024;
 const BUFFERS_EACH = 4;
 /** The first answers read ahead. Further ones take little memory, because most of many clients are slow. */
-const READING_AHEAD_MAX = 24;
+const READING_AHEAD_MAX = 12;
 const SMALL_BUFFER_BYTES = 128 * 1024;
 
 interface FileFacts {
