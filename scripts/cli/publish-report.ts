@@ -85,9 +85,10 @@ export function printPublished(terminal: Terminal, result: Printed, build: Build
     );
     print(
       terminal,
-      `For its addresses, and the lines to configure updaters: slipway feeds${appOption(result.application, result.config.defaultApplication)} --channel ${channel}`,
+      result.held === null
+        ? `For its addresses, and the lines to configure updaters: slipway feeds${appOption(result.application, result.config.defaultApplication)} --channel ${channel}`
+        : 'Clients see it when it offers its first release.',
     );
-    if (result.held !== null) print(terminal, 'Clients see it when it offers its first release.');
   }
   if (build.staged !== null) {
     print(

@@ -1,3 +1,4 @@
+import { request } from 'node:https';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ObjectStore } from '../../src/object-store/object-store.ts';
@@ -98,7 +99,6 @@ function define({ env, store }: Place): void {
 
 /** Through the proxy: the account may be made by one process and read by the other. */
 async function signIn(proxy: TlsProxy): Promise<string> {
-  const { request } = await import('node:https');
   const post = (address: string, body: object) =>
     new Promise<Record<string, string>>((resolve, reject) => {
       const headers = { 'content-type': 'application/json' };
