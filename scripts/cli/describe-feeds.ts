@@ -2,7 +2,12 @@ import { DEFAULT_CHANNEL } from '../../src/domain/channel.ts';
 import { type Format, PLATFORMS, type Platform } from '../../src/domain/platform.ts';
 import type { FeedChannel, OfferedFile } from '../../src/operations/list-feeds.ts';
 import type { Protocol } from '../../src/protocols/protocol.ts';
-import { PROTOCOLS, serves } from '../../src/protocols/registry.ts';
+import {
+  PROTOCOLS,
+  type ServingProtocol,
+  servedFormats,
+  serves,
+} from '../../src/protocols/registry.ts';
 import type { ChannelFeed, SetUp } from '../../src/protocols/set-up.ts';
 
 /** The addresses of one channel, for `slipway feeds`. */
@@ -17,7 +22,7 @@ export interface ChannelAddresses {
 }
 
 export interface DialectFeed extends SetUp {
-  readonly protocol: Pick<Protocol, 'name' | 'title' | 'formatsFor' | 'signatureScheme'>;
+  readonly protocol: Pick<Protocol, 'name' | 'title'> & ServingProtocol;
   readonly url: string;
   /** The files of the channel that clients of this dialect can get. */
   readonly serves: readonly OfferedFile[];
@@ -90,10 +95,10 @@ const MATTERS: Readonly<Partial<Record<Format, string>>> = {
 
 function mattersTo(file: OfferedFile): string {
   const unsigned = PROTOCOLS.find(
-    ({ formatsFor, signatureScheme }) =>
-      signatureScheme !== null &&
-      formatsFor(file.platform).includes(file.format) &&
-      !file.signatureSchemes.includes(signatureScheme),
+    (protocol) =>
+      protocol.signatureScheme !== null &&
+      servedFormats(protocol, file.platform).includes(file.format) &&
+      !serves(protocol, file),
   );
   const why = MATTERS[file.format] ?? VISITORS_ONLY;
   if (unsigned === undefined) return why;

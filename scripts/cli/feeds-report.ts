@@ -1,5 +1,6 @@
 import { PLATFORMS, type Platform } from '../../src/domain/platform.ts';
 import type { OfferedFile } from '../../src/operations/list-feeds.ts';
+import { servedFormats } from '../../src/protocols/registry.ts';
 import type { ChannelAddresses, DialectFeed } from './describe-feeds.ts';
 import { alignColumns } from './output.ts';
 import { print, type Terminal } from './terminal.ts';
@@ -116,9 +117,11 @@ function kindsOf(files: readonly OfferedFile[]): string {
   ]);
 }
 
-function nothingFor({ protocol: { formatsFor, signatureScheme } }: DialectFeed): string {
+function nothingFor({ protocol }: DialectFeed): string {
+  const { signatureScheme } = protocol;
   const signed = signatureScheme === null ? '' : `, with a ${signatureScheme} signature`;
-  return `the channel has no file for it. It takes ${byPlatform(formatsFor)}${signed}.`;
+  const formats = byPlatform((platform) => servedFormats(protocol, platform));
+  return `the channel has no file for it. It takes ${formats}${signed}.`;
 }
 
 function byPlatform(formatsOf: (platform: Platform) => readonly string[]): string {

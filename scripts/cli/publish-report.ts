@@ -7,7 +7,7 @@ import type { Artifact, Release } from '../../src/domain/release.ts';
 import { type Target, targetName } from '../../src/domain/target.ts';
 import { targetNames } from '../../src/operations/list-drafts.ts';
 import type { PublishResult } from '../../src/operations/publish-release.ts';
-import { isServed, PROTOCOLS } from '../../src/protocols/registry.ts';
+import { isServed, PROTOCOLS, servedFormats } from '../../src/protocols/registry.ts';
 import { appOption } from './arguments.ts';
 import { droppedSentence } from './channel-report.ts';
 import { draftJson, nextForDraft, waitsFor } from './draft-report.ts';
@@ -234,8 +234,9 @@ const isFor = (artifact: Artifact, { platform, arch }: Target): boolean =>
 
 /** `The feed electron takes nsis, nsis-web.` for every protocol. */
 function needsOf(platform: Platform): string {
-  return PROTOCOLS.map(({ name, formatsFor, signatureScheme }) => {
+  return PROTOCOLS.map((protocol) => {
+    const { name, signatureScheme } = protocol;
     const signed = signatureScheme === null ? '' : ` with a ${signatureScheme} signature`;
-    return `The feed ${name} takes ${formatsFor(platform).join(', ')}${signed}.`;
+    return `The feed ${name} takes ${servedFormats(protocol, platform).join(', ')}${signed}.`;
   }).join(' ');
 }

@@ -54,8 +54,10 @@ interface Dialect {
    * itself reads the installation's id.
    */
   readonly varyHeaders: readonly string[];
-  /** The formats that clients on a platform can be offered, best first. */
+  /** The formats that a client on a platform can be offered when it states none, best first. */
   formatsFor(platform: Platform): readonly Format[];
+  /** The formats of all clients on a platform, also of those that state one; absent: those of `formatsFor`. */
+  everyFormatFor?(platform: Platform): readonly Format[];
   /** A signature that an artifact must have; null: none. */
   readonly signatureScheme: UpdateQuery['signatureScheme'];
   /** Which side compares versions of the system. */

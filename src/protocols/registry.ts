@@ -1,3 +1,4 @@
+import type { Format, Platform } from '../domain/platform.ts';
 import type { Artifact } from '../domain/release.ts';
 import type { SignatureScheme } from '../domain/signature.ts';
 import { electron } from './electron.ts';
@@ -12,13 +13,22 @@ export interface ServedFile extends Pick<Artifact, 'platform' | 'format'> {
   readonly signatureSchemes: readonly SignatureScheme[];
 }
 
+/** The formats of all clients of a dialect on a platform, best first. */
+export function servedFormats(protocol: ServingProtocol, platform: Platform): readonly Format[] {
+  return protocol.everyFormatFor?.(platform) ?? protocol.formatsFor(platform);
+}
+
+/** The part of a dialect that decides which files it serves. */
+export type ServingProtocol = Pick<Protocol, 'formatsFor' | 'everyFormatFor' | 'signatureScheme'>;
+
 /** Whether the clients of a dialect can be offered a file. */
 export function serves(
-  { formatsFor, signatureScheme }: Pick<Protocol, 'formatsFor' | 'signatureScheme'>,
+  protocol: ServingProtocol,
   { platform, format, signatureSchemes }: ServedFile,
 ): boolean {
+  const { signatureScheme } = protocol;
   return (
-    formatsFor(platform).includes(format) &&
+    servedFormats(protocol, platform).includes(format) &&
     (signatureScheme === null || signatureSchemes.includes(signatureScheme))
   );
 }

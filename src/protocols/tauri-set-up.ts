@@ -18,7 +18,10 @@ export function describeTauriSetUp({ url, isRestricted, publicKeys }: ChannelFee
     text: `const update = await check({ headers: { Authorization: \`Bearer \${accessToken}\` } });`,
   };
   return {
-    addresses: [{ clients: 'all platforms', url: endpoint }],
+    addresses: [
+      { clients: 'all platforms', url: endpoint },
+      { clients: 'static file', url: `${url}/latest.json` },
+    ],
     texts: isRestricted ? [configured, token] : [configured],
     notes: [
       ...(key === undefined

@@ -46,6 +46,7 @@ export const tauri: PollProtocol = {
   takesPost: false,
   varyHeaders: [],
   formatsFor: (platform) => FORMATS_BY_PLATFORM[platform],
+  everyFormatFor: (platform) => INSTALLABLE[platform],
   signatureScheme: MINISIGN,
   osGate: 'server',
   parseRequest,

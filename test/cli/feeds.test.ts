@@ -113,6 +113,23 @@ describe('the addresses', () => {
     expect((await fetch(String(download?.url))).status).toBe(200);
   });
 
+  it('come with the public key that the application has', async () => {
+    await release();
+    // A minisign public key: its algorithm, an id and 32 bytes.
+    const line = Buffer.from(`Ed${'k'.repeat(40)}`).toString('base64');
+    const { dataDirectory: DATA_DIR } = service.config;
+    const set = await slipway(['apps', 'set', '--tauri-pubkey', line], {
+      cwd: service.directory,
+      env: { DATA_DIR },
+    });
+    expect(set.code).toBe(0);
+    const [stable] = await listed();
+    const texts = stable?.feeds.find(({ dialect }) => dialect === 'tauri')?.texts ?? [];
+    const [{ text } = { text: '{}' }] = texts;
+    const { pubkey } = JSON.parse(text).plugins.updater;
+    expect(Buffer.from(pubkey, 'base64').toString()).toContain(line);
+  });
+
   it('begin with the whole PUBLIC_URL, with its path', async () => {
     await release();
     const PUBLIC_URL = 'https://example.com/updates/';

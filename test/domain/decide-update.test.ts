@@ -238,6 +238,10 @@ describe('decideUpdate', () => {
       const mac = { ...unsaid, platform: 'macos' } as const;
       expect(decide([onMac(onlyArm64), onMac(both)], mac)).toBe('up_to_date');
       expect(decide([onMac(onlyArm64)], mac)).toBe('1.1.0 arm64 zip');
+      // Every Windows machine that does not state its architecture runs 32-bit programs.
+      const onlyIa32 = offer('1.1.0', { artifacts: built('ia32') });
+      expect(decide([onlyIa32], unsaid)).toBe('1.1.0 ia32 nsis');
+      expect(decide([onlyIa32, both], unsaid)).toBe('up_to_date');
       expect(decide([offer('1.1.0', { artifacts: built('universal') }), both], unsaid)).toBe(
         '1.1.0 universal nsis',
       );

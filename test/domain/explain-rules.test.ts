@@ -96,7 +96,10 @@ const RUNS: Readonly<Record<string, readonly string[]>> = {
 function left({ artifacts: all }: Pick<Offer, 'artifacts'>, asked: UpdateQuery) {
   const runs = [...(RUNS[String(asked.arch)] ?? [String(asked.arch), 'universal'])];
   if (asked.platform === 'linux' && asked.arch === 'arm64') runs.pop();
-  if (asked.platform === 'macos' && asked.arch === null) runs.push('arm64');
+  if (asked.arch === null) {
+    const more = { macos: ['arm64'], windows: ['ia32'], linux: [] };
+    runs.push(...more[asked.platform]);
+  }
   const byPlatform = all.filter((a) => a.platform === asked.platform && runs.includes(a.arch));
   const byFormat = byPlatform.filter(
     (a) =>

@@ -1,3 +1,4 @@
+import { MINISIGN } from '../../../src/domain/signature.ts';
 import { listFeeds } from '../../../src/operations/list-feeds.ts';
 import { readCatalog } from '../../../src/operations/list-releases.ts';
 import { openContext } from '../context.ts';
@@ -25,7 +26,10 @@ export async function feeds(terminal: Terminal, options: FeedsOptions): Promise<
     defaultApplication: config.defaultApplication,
     publicUrl: config.publicUrl ?? PLACEHOLDER,
     // The keys that verify the application's signatures, by scheme.
-    publicKeys: {},
+    publicKeys:
+      signed.settings?.tauri_pubkey === undefined
+        ? {}
+        : { [MINISIGN]: signed.settings.tauri_pubkey },
   };
   const channels = listFeeds(signed, { tiers: config.accounts.tiers, channel: options.channel });
   const listing = {
