@@ -1,7 +1,9 @@
 import { tryParseVersion } from './version.ts';
 
-/** Bounds the work for one name. A real name has one version, and few ways to end it. */
+/** Bounds the work for one name: how many texts are tried. A real name has one version, and few ways to end it. */
 const CANDIDATES_MAX = 64;
+/** No version is longer. */
+const TAIL_LENGTH_MAX = 128;
 
 /** Three numbers, wherever they begin. */
 const NUMBERS = /(?<!\d)(?=(\d+\.\d+\.\d+))/g;
@@ -16,12 +18,17 @@ const TAIL = /^[-+][0-9A-Za-z.+-]*/;
  */
 export function versionsInName(name: string): readonly string[] {
   const found = new Set<string>();
+  let tried = 0;
   for (const match of name.matchAll(NUMBERS)) {
     const [, numbers = ''] = match;
-    const tail = TAIL.exec(name.slice(match.index + numbers.length))?.[0] ?? '';
+    const from = match.index + numbers.length;
+    const tail = TAIL.exec(name.slice(from, from + TAIL_LENGTH_MAX))?.[0] ?? '';
     for (const text of [numbers, ...endingsOf(tail).map((ending) => numbers + ending)]) {
-      if (found.size < CANDIDATES_MAX && tryParseVersion(text) !== undefined) found.add(text);
+      if (tried === CANDIDATES_MAX) break;
+      tried += 1;
+      if (tryParseVersion(text) !== undefined) found.add(text);
     }
+    if (tried === CANDIDATES_MAX) break;
   }
   return [...found].sort((a, b) => b.length - a.length);
 }

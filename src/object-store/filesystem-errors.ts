@@ -61,3 +61,8 @@ export function symbolicLink(path: string): AppError {
     `${path} is a symbolic link or is reached through one, which the store does not follow. Replace the link with the files themselves.`,
   );
 }
+
+/** The error of a file that became shorter while it was read. */
+export function becameShorter(path: string): AppError {
+  return new AppError('store_unavailable', `${path} became shorter while it was read.`);
+}

@@ -1,7 +1,6 @@
 import { read } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
-import { AppError } from '../errors.ts';
-import { storeError } from './filesystem-errors.ts';
+import { becameShorter, storeError } from './filesystem-errors.ts';
 import type { ObjectInfo, ObjectReader } from './object-store.ts';
 import { checkWithin } from './range.ts';
 
@@ -49,8 +48,4 @@ function fill(fd: number, target: Uint8Array, start: number, path: string): Prom
     };
     readOn(0);
   });
-}
-
-function becameShorter(path: string): AppError {
-  return new AppError('store_unavailable', `${path} became shorter while it was read.`);
 }

@@ -68,7 +68,11 @@ export async function findFile(
     found = await search();
   }
   const [longest = ''] = versions;
-  if (found === 'withdrawn') throw withdrawn(longest);
+  if (found === 'withdrawn') {
+    if (version !== null) throw withdrawn(version);
+    const detail = `The release of ${JSON.stringify(filename.slice(0, 80))} was withdrawn.`;
+    throw new AppError('release_withdrawn', detail);
+  }
   if (found !== 'unlisted' && found !== 'nameless') return found;
   const unknown = unknownVersion(application, { ...query, version: longest });
   const isNameWrong = found === 'nameless' || (version === null && unknown.kind === 'not_found');

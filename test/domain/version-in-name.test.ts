@@ -44,6 +44,13 @@ describe('the versions in a file name', () => {
     );
   });
 
+  it('of a hostile name cost little', () => {
+    const startedAt = performance.now();
+    for (const piece of ['1.1.1-', '01.1.1-']) versionsInName(piece.repeat(170));
+    // Without a limit on what is tried, each takes some 300 ms.
+    expect(performance.now() - startedAt).toBeLessThan(100);
+  });
+
   it('of any text are few', () => {
     const many = `${'1.2.3-a.'.repeat(30)}`;
     expect(versionsInName(many).length).toBeLessThanOrEqual(64);

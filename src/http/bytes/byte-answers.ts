@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import pLimit from 'p-limit';
 import { AppError } from '../../errors.ts';
@@ -18,13 +19,17 @@ import { parseRangeHeader, type Selection } from './range-header.ts';
 
 const TYPE = 'application/octet-stream';
 
-/** The reads of all answers that are under way at once. Fewer than the S3 client has connections: the catalog needs some. */
+/**
+ * The reads of all answers that are under way at once. Fewer than the S3 client has connections: when quick reads fail,
+ * the reads use them, and the catalog needs some.
+ */
 const READS_MAX = 32;
 const BUFFER_BYTES = 256 * 1024;
 const BUFFERS_EACH = 4;
 /** The first answers read ahead. Further ones take little memory, because most of many clients are slow. */
 const READING_AHEAD_MAX = 12;
 const SMALL_BUFFER_BYTES = 128 * 1024;
+const HALF_CLOSED_MAX_MS = 2_000;
 
 interface FileFacts {
   /** Under which a browser saves the file. */
@@ -53,13 +58,15 @@ export interface ByteAnswers {
 /** One for the whole process, whose memory and reads it limits. */
 export function createByteAnswers(): ByteAnswers {
   const limit = pLimit(READS_MAX);
+  /** Answers that have not begun: the memory budget of connections does not count them yet. */
+  const starts = pLimit(READS_MAX);
   let readingAhead = 0;
   const spare: Buffer[] = [];
 
   /** The stream closes the reader. */
   const createBody = (
     reader: ObjectReader,
-    parts: readonly BodyPart[],
+    parts: Iterable<BodyPart>,
     length: number,
   ): ByteStream => {
     const isLarge = length > SMALL_BUFFER_BYTES && readingAhead < READING_AHEAD_MAX;
@@ -79,6 +86,15 @@ export function createByteAnswers(): ByteAnswers {
     });
   };
 
+  const begin = async (body: ByteStream, { socket }: FastifyRequest['raw']): Promise<void> => {
+    const stopWatching = watchClient(socket, () => body.destroy());
+    try {
+      await starts(async () => (body.destroyed ? undefined : body.begin()));
+    } finally {
+      stopWatching();
+    }
+  };
+
   return {
     async send(reader, facts, request, reply) {
       let body: ByteStream | undefined;
@@ -87,7 +103,7 @@ export function createByteAnswers(): ByteAnswers {
         const length = lengthOf(answer.parts);
         const hasBody = length > 0 && request.method !== 'HEAD';
         if (hasBody) body = createBody(reader, answer.parts, length);
-        await body?.begin();
+        if (body !== undefined) await begin(body, request.raw);
         writeHead(reply, answer, reader.info, { ...facts, length });
       } catch (error) {
         if (body === undefined) await reader.close();
@@ -100,10 +116,32 @@ export function createByteAnswers(): ByteAnswers {
   };
 }
 
+/**
+ * Calls `leave` when the client leaves before the answer begins. From then on, Fastify watches the connection.
+ *
+ * A client that left looks like one that closed its side after the request and still reads, until the server writes.
+ * The latter has {@link HALF_CLOSED_MAX_MS} to get the first byte.
+ *
+ * @returns stops watching
+ */
+function watchClient(socket: Socket, leave: () => void): () => void {
+  let timer: NodeJS.Timeout | undefined;
+  const wait = (): void => {
+    timer = setTimeout(leave, HALF_CLOSED_MAX_MS);
+  };
+  if (socket.destroyed) leave();
+  else if (socket.readableEnded) wait();
+  socket.once('end', wait).once('close', leave);
+  return () => {
+    clearTimeout(timer);
+    socket.off('end', wait).off('close', leave);
+  };
+}
+
 interface Answer {
   readonly status: 200 | 206 | 304;
   readonly headers: Readonly<Record<string, string>>;
-  readonly parts: readonly BodyPart[];
+  readonly parts: Iterable<BodyPart>;
 }
 
 /** @throws AppError `precondition_failed`, `range_not_satisfiable` */

@@ -53,6 +53,8 @@ export class ByteStream extends Readable {
     // The memory budget of connections counts this number.
     super({ highWaterMark: deps.bufferBytes * deps.buffersMax });
     this.#deps = deps;
+    // `begin` and the answer report failures. Without a listener, a failing close would end the process.
+    this.on('error', () => {});
   }
 
   /** Reads the first batch. @throws AppError the store's; the caller then destroys the stream */

@@ -6,7 +6,8 @@ export type BodyPart = string | Span;
 interface Multipart {
   /** The value of Content-Type. */
   readonly type: string;
-  readonly parts: readonly BodyPart[];
+  /** Made anew each time that they are iterated: the heads of a thousand parts take as much memory as the parts. */
+  readonly parts: Iterable<BodyPart>;
 }
 
 /**
@@ -23,14 +24,17 @@ export function composeMultipart(
   file: { readonly type: string; readonly size: number },
   boundary: string,
 ): Multipart {
-  const parts = spans.flatMap((span) => {
-    const range = contentRange(span, file.size);
-    const head = `\r\n--${boundary}\r\nContent-Type: ${file.type}\r\nContent-Range: ${range}\r\n\r\n`;
-    return [head, span];
-  });
+  function* compose(): Generator<BodyPart> {
+    for (const span of spans) {
+      const range = contentRange(span, file.size);
+      yield `\r\n--${boundary}\r\nContent-Type: ${file.type}\r\nContent-Range: ${range}\r\n\r\n`;
+      yield span;
+    }
+    yield `\r\n--${boundary}--\r\n`;
+  }
   return {
     type: `multipart/byteranges; boundary=${boundary}`,
-    parts: [...parts, `\r\n--${boundary}--\r\n`],
+    parts: { [Symbol.iterator]: compose },
   };
 }
 
@@ -39,8 +43,10 @@ export function contentRange({ start, length }: Span, size: number): string {
   return `bytes ${start}-${start + length - 1}/${size}`;
 }
 
-export function lengthOf(parts: readonly BodyPart[]): number {
-  return parts.reduce((sum, part) => sum + part.length, 0);
+export function lengthOf(parts: Iterable<BodyPart>): number {
+  let sum = 0;
+  for (const { length } of parts) sum += length;
+  return sum;
 }
 
 /** A piece of a body, small enough for one buffer. */
@@ -59,7 +65,7 @@ export interface Batch {
  *
  * @param bytesMax of one batch; more than any text
  */
-export function* packBatches(parts: readonly BodyPart[], bytesMax: number): Generator<Batch> {
+export function* packBatches(parts: Iterable<BodyPart>, bytesMax: number): Generator<Batch> {
   let batch = emptyBatch();
   for (const part of parts) {
     if (typeof part === 'string') {

@@ -17,8 +17,8 @@ export type Selection =
   /** Several ranges were asked for. In the order of the header; perhaps only one of them has bytes of the file. */
   | { readonly kind: 'several'; readonly spans: readonly Span[] };
 
-/** electron-updater sends at most 1,000. */
-const RANGES_MAX = 4_096;
+/** electron-updater sends at most 1,000. Each costs memory, and a request to the store. */
+const RANGES_MAX = 1_024;
 /** The ranges of a real client do not overlap, and never select more bytes than the file has. */
 const BYTES_FACTOR_MAX = 2;
 
@@ -30,7 +30,7 @@ const RANGE = /^(?:(\d+)-(\d*)|-(\d+))$/;
  * Keeps the order of the ranges and joins none, because clients match the parts of the answer with their ranges.
  *
  * Ignores headers of another unit, malformed ones, and ones that would multiply the bytes to send: more than
- * 4,096 ranges, or together more than twice the file. Section 14.2 allows this. The whole file is a valid answer for
+ * 1,024 ranges, or together more than twice the file. Section 14.2 allows this. The whole file is a valid answer for
  * every client, and a 416 would be the end of a download.
  */
 export function parseRangeHeader(header: string | undefined, size: number): Selection {

@@ -48,7 +48,10 @@ export function createRecentDownloads(clock: Pick<Clock, 'now'>): RecentDownload
   return {
     isNew: (request, file) => {
       const now = clock.now();
-      const id = `${clientOf(request)}\n${file}`;
+      // A hash: a part of a header or of an address would keep the whole of it in memory, and no token may stay there.
+      const id = createHash('sha256')
+        .update(`${clientOf(request)}\n${file}`)
+        .digest('base64url');
       const known = downloads.get(id);
       const isRecent = known !== undefined && now - known.seenAt < FORGOTTEN_AFTER_MS;
       const isRange = request.headers.range !== undefined;
@@ -65,13 +68,10 @@ function clientOf({
   ip,
 }: Pick<FastifyRequest, 'headers' | 'query' | 'ip'>): string {
   const { authorization } = headers;
-  // A hash, so that no token stays in memory.
-  if (authorization !== undefined) {
-    return `token ${createHash('sha256').update(authorization).digest('base64url')}`;
-  }
+  if (authorization !== undefined) return `token ${authorization}`;
   const id =
     headers['x-user-staging-id'] || installationIdIn(query) || headers['x-installation-id'];
-  return typeof id === 'string' && id !== '' ? `id ${id.slice(0, 200)}` : `address ${ip}`;
+  return typeof id === 'string' && id !== '' ? `id ${id}` : `address ${ip}`;
 }
 
 function installationIdIn(query: unknown): unknown {

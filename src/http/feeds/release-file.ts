@@ -94,11 +94,12 @@ async function sendBytes(
 ): Promise<void> {
   const { file, isRestricted } = found;
   const reader = await openFile(deps.store, application, file);
-  countDownload(deps, application, found, request);
   if (request.headers.origin !== undefined) reply.headers(OPEN_HEADERS);
   // Without a range, the same address is a redirect, which a cache must not replace with a part of the file.
   const cacheControl = isRestricted ? PRIVATE_CACHE : 'no-store';
   await deps.bytes.send(reader, { filename: file.filename, cacheControl }, request, reply);
+  // A 304 has no byte of the file.
+  if (reply.statusCode < 300) countDownload(deps, application, found, request);
 }
 
 /** An update is counted by its artifact: the companions that a client downloads with it are not counted. */

@@ -170,3 +170,44 @@ it('refuses with 503 what the memory of the process does not suffice for', async
   expect(statuses.filter((status) => status === 503)).toHaveLength(5);
   for (const response of responses) response.destroy();
 });
+
+it('a client that leaves before the first byte ends its reads, and no further one begins', async () => {
+  let isDown = true;
+  const { url, counts } = await open(async (reader, ...call) => {
+    while (isDown && call[2]?.signal?.aborted !== true) await sleep(5);
+    await reader.read(...call);
+  });
+  const ranges = Array.from({ length: 100 }, (_, n) => `${n * 100_000}-${n * 100_000 + 20_000}`);
+  const requests = Array.from({ length: 60 }, () =>
+    get(url, { headers: { range: `bytes=${ranges.join(', ')}` } }).on('error', () => {}),
+  );
+  await expect.poll(() => counts.open).toBe(60);
+  for (const request of requests) request.destroy();
+  await expect.poll(() => counts, { timeout: 10_000 }).toMatchObject({ open: 0, underWay: 0 });
+  const { reads } = counts;
+  isDown = false;
+  await sleep(100);
+  expect(counts.reads).toBe(reads);
+  expect(reads).toBeLessThanOrEqual(32);
+});
+
+it('answers 503, and goes on, when the file cannot be closed after a failed read', async () => {
+  const { url } = await open(
+    async () => {
+      throw down();
+    },
+    (store) => ({
+      open: async (key) => {
+        const reader = await store.open(key);
+        if (reader === undefined) return undefined;
+        const close = () => Promise.reject(new Error('EIO: i/o error, close'));
+        return { ...reader, close };
+      },
+    }),
+  );
+  const response = await ask(url, SEVERAL);
+  expect(response.statusCode).toBe(503);
+  response.resume();
+  await sleep(20);
+  expect((await ask(url, SEVERAL)).statusCode).toBe(503);
+});

@@ -64,6 +64,13 @@ describe('a Range header', () => {
     });
   });
 
+  it('may name 1,024 ranges, and is ignored with more', () => {
+    const of = (count: number) =>
+      `bytes=${Array.from({ length: count }, (_, n) => `${2 * n}-${2 * n}`)}`;
+    expect(parseRangeHeader(of(1_024), 10_000)).toMatchObject({ kind: 'several' });
+    expect(parseRangeHeader(of(1_025), 10_000)).toEqual({ kind: 'all' });
+  });
+
   it('may overlap up to twice the file', () => {
     expect(parseRangeHeader('bytes=0-9, 0-9', 10)).toMatchObject({ kind: 'several' });
     expect(parseRangeHeader('bytes=0-9, 0-9, 0-0', 10)).toEqual({ kind: 'all' });
