@@ -156,6 +156,49 @@ describe('the release of all machines', () => {
     expect(holding([offer('2.0.0', builds('windows-x64-msix')), older])).toEqual([]);
   });
 
+  describe('in a channel with many offers', () => {
+    const OFFERS = 500;
+    const many = (fields: (index: number) => Partial<Offer>) =>
+      view(Array.from({ length: OFFERS }, (_, index) => offer(`1.${index}.0`, fields(index))));
+
+    it('looks at the status of each once, not once for each machine', () => {
+      let reads = 0;
+      const status = {
+        get: () => {
+          reads += 1;
+          return 'paused';
+        },
+      };
+      const shared = builds('windows-x64', 'macos-universal', 'linux-x64', 'linux-x64-deb');
+      const counted = many(() => shared).offers.map((each) =>
+        Object.defineProperty({ ...each }, 'status', status),
+      );
+      const channel = view([...counted, offer('0.9.0', shared)]);
+      findCommonRelease(CLIENT, MACHINES, channel, NOW);
+      reads = 0;
+      expect(findCommonRelease(CLIENT, MACHINES, channel, NOW)?.offer.version.minor).toBe(9);
+      expect(reads).toBe(OFFERS);
+    });
+
+    it('searches builds without a signature once, not once for each offer', () => {
+      let reads = 0;
+      const artifacts = builds('windows-x64', 'macos-universal', 'linux-x64').artifacts.map(
+        (each) =>
+          Object.defineProperty({ ...each }, 'signatureSchemes', {
+            get: () => {
+              reads += 1;
+              return [];
+            },
+          }),
+      );
+      const channel = many(() => ({ artifacts }));
+      findCommonRelease(CLIENT, MACHINES, channel, NOW);
+      reads = 0;
+      expect(findCommonRelease(CLIENT, MACHINES, channel, NOW)).toBeUndefined();
+      expect(reads).toBeLessThan(MACHINES.length * artifacts.length);
+    });
+  });
+
   const NAMES = ['windows-x64', 'windows-arm64', 'windows-x64-msi', 'linux-x64', 'linux-x64-deb'];
   const anyOffer = fc.record({
     names: fc.uniqueArray(fc.constantFrom(...NAMES, 'macos-arm64', 'macos-universal'), {
