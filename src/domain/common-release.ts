@@ -81,24 +81,33 @@ export function findCommonRelease(
   return undefined;
 }
 
+/** What a release is for the machines of a document, by their names there. */
+export interface DividedMachines {
+  readonly getting: readonly string[];
+  /** Those that hold the release back, see {@link findCommonRelease}. Empty when no machine gets it. */
+  readonly holding: readonly string[];
+}
+
 /**
- * The names of the machines that hold back a release, see {@link findCommonRelease}. Empty when no machine gets it.
+ * Divides the machines by whether they get a release.
  *
  * @param offer one of the channel's offers
  * @param now as for {@link findCommonRelease}
  */
-export function findHolding(
+export function divideMachines(
   query: UpdateQuery,
   machines: readonly NamedMachine[],
   channel: ChannelView,
   offer: Offer,
   now: number,
-): readonly string[] {
+): DividedMachines {
   const clients = findServed(query, machines, channel, possibleFor(query, channel, now));
   const lacking = clients.filter((each) => buildFor(each, offer, channel, now) === undefined);
-  if (lacking.length === clients.length) return [];
+  const getting = clients.filter((each) => !lacking.includes(each)).map(({ name }) => name);
+  if (getting.length === 0) return { getting, holding: [] };
   const natives = factsOf(channel).natives.get(offer);
-  return lacking.filter((each) => holdsBack(each, offer, natives)).map(({ name }) => name);
+  const holding = lacking.filter((each) => holdsBack(each, offer, natives));
+  return { getting, holding: holding.map(({ name }) => name) };
 }
 
 /** Whether no rule keeps an offer from the client on every machine. It is decided once for all machines. */
