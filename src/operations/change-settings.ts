@@ -9,7 +9,7 @@ import {
   type StatedSettings,
   withStatedSettings,
 } from './application-settings.ts';
-import { findOtherKeys, type OtherKey } from './find-other-keys.ts';
+import { findOtherKeys, type OtherKeys } from './find-other-keys.ts';
 import { readCatalog } from './list-releases.ts';
 import { refuseLongReason } from './listed-release.ts';
 
@@ -20,13 +20,10 @@ export interface SettingsRequest {
   readonly reason: string | null;
 }
 
-export interface ChangedSettings extends Committed {
+/** `otherKeys`: signatures of offered releases that clients with the new key refuse; empty when no key was set. */
+export interface ChangedSettings extends Committed, OtherKeys {
   readonly settingsBefore: ApplicationSettings;
   readonly settings: ApplicationSettings;
-  /** Signatures of offered releases that clients with the new key refuse; empty when no key was set. */
-  readonly otherKeys: readonly OtherKey[];
-  /** Versions whose manifest cannot be read, so that their signatures are not known. */
-  readonly unreadable: readonly string[];
 }
 
 /**
@@ -45,7 +42,8 @@ export async function changeSettings(
   const { signed } = await readCatalog(deps, application);
   const planned = applicationSettingsOf(withStatedSettings(signed.settings ?? {}, request.stated));
   // Before the commit: a store that fails here has changed nothing.
-  const found = await findOtherKeys(deps, application, signed.channels, planned.tauriPubkey);
+  const offers = Object.values(signed.channels).flatMap((channel) => channel.offers);
+  const found = await findOtherKeys(deps, application, offers, planned.tauriPubkey);
   let before: SettingsJson = {};
   let after: SettingsJson = {};
   const committed = await changeCatalog(

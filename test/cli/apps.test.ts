@@ -171,8 +171,26 @@ describe('slipway apps', () => {
         settings: { tauri_pubkey: next.pubkey, tauri_key_id: next.keyId },
       },
     ]);
+    const refused = await run(
+      ...(await publish('1.1.0', 'timestamp:1\tfile:App.bin', next)),
+      ...['--channel', 'early', '--create'],
+    );
+    expect([refused.code, refused.stderr]).toEqual([
+      3,
+      expect.stringMatching(/A file that a channel offered is never replaced: .* slipway promote/),
+    ]);
+    const promote = ['promote', '1.1.0', '--to', 'early', '--create'];
+    expect(json(await run(...promote, '--dry-run', '--json')).other_keys).toEqual([
+      { version: '1.1.0', filenames: ['App-1.1.0.deb'], key_ids: [key.keyId] },
+    ]);
+    const promoted = await lines(...promote);
+    const note = promoted.findIndex((line) => line.startsWith('Note:'));
+    expect(promoted.slice(note, note + 2)).toEqual([
+      `Note: 1.1.0 has signatures of another key than that of desktop. A client whose pubkey is ${next.keyId} refuses them:`,
+      `  1.1.0: 1 file signed with ${key.keyId}`,
+    ]);
     expect(json(await run('apps', 'set', '--tauri-pubkey', 'none', '--json'))).toMatchObject({
-      ...{ app: 'desktop', changed: true, catalog_revision: 5, other_keys: [] },
+      ...{ app: 'desktop', changed: true, catalog_revision: 6, other_keys: [] },
       settings: { tauri_pubkey: null },
       settings_before: { tauri_key_id: next.keyId },
     });
