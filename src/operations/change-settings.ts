@@ -44,15 +44,15 @@ export async function changeSettings(
   // Before the commit: a store that fails here has changed nothing.
   const offers = Object.values(signed.channels).flatMap((channel) => channel.offers);
   const found = await findOtherKeys(deps, application, offers, planned.tauriPubkey);
-  let before: SettingsJson = {};
+  let settingsBefore = applicationSettingsOf(signed.settings ?? {});
   let after: SettingsJson = {};
   const committed = await changeCatalog(
     deps,
     application,
     (channels, _revision, _removed, present) => {
-      before = present;
+      settingsBefore = applicationSettingsOf(present);
       after = withStatedSettings(present, request.stated);
-      if (isDeepStrictEqual(before, after)) return undefined;
+      if (isDeepStrictEqual(present, after)) return undefined;
       const texts = Object.entries(applicationSettingTexts(applicationSettingsOf(after)));
       return {
         change: {
@@ -64,6 +64,5 @@ export async function changeSettings(
       };
     },
   );
-  const settingsBefore = applicationSettingsOf(before);
   return { ...committed, settingsBefore, settings: applicationSettingsOf(after), ...found };
 }

@@ -108,8 +108,11 @@ async function verifyApplication(
       });
     }
   }
-  const { tauriPubkey } = applicationSettingsOf(newest?.signed.settings ?? {});
-  const checked = await verifyFiles(deps, files, { deep, tauriPubkey }, problems);
+  const settings = await collect(problems, async () =>
+    applicationSettingsOf(newest?.signed.settings ?? {}),
+  );
+  const depth = { deep, tauriPubkey: settings?.tauriPubkey ?? null };
+  const checked = await verifyFiles(deps, files, depth, problems);
   return {
     application,
     revision: newest?.signed.revision ?? 0,
