@@ -9,7 +9,7 @@ import {
   takesOf,
 } from './decide-update.ts';
 import { createNatives, mayBeOffered, type Natives } from './native-builds.ts';
-import type { Offer, OfferedArtifact } from './offer.ts';
+import { indexUpTo, type Offer, type OfferedArtifact } from './offer.ts';
 import { nextWhole } from './offers-by-machine.ts';
 import { PLATFORMS, type Platform } from './platform.ts';
 import type { UpdateQuery } from './update-query.ts';
@@ -151,6 +151,8 @@ function findServed(
   isPossible: (offer: Offer) => boolean,
 ): readonly Served[] {
   const { lists } = factsOf(channel);
+  const first = channel.offers.find(isPossible);
+  if (first === undefined) return [];
   return machines.flatMap(({ name, platform, arch, formats }) => {
     const machine = channel.offersFor(platform, arch);
     if (formats?.some((format) => machine.formats.has(format)) === false) return [];
@@ -159,7 +161,7 @@ function findServed(
     const choose = chooserFor(query);
     if (!lists.some((list) => 'artifact' in choose(list))) return [];
     const { offers } = machine;
-    let index = nextWhole(machine, -1, takes);
+    let index = nextWhole(machine, indexUpTo(offers, first.version) - 1, takes);
     for (; index < offers.length; index = nextWhole(machine, index, takes)) {
       const newest = offers[index];
       if (newest === undefined || !isPossible(newest)) continue;
