@@ -24,13 +24,17 @@ export async function readKey(given: string, option: string): Promise<string> {
   }
 }
 
-/** Reads no more than a key may have: the file may be a whole build. */
+/** Reads no more than a key may have: the file may be a whole build. It may also be a pipe, which has no positions. */
 async function readStart(path: string, option: string): Promise<string> {
   const handle = await open(path);
   try {
     const buffer = Buffer.alloc(KEY_BYTES_MAX + 1);
-    const { bytesRead } = await handle.read(buffer, 0, buffer.length, 0);
-    if (bytesRead <= KEY_BYTES_MAX) return buffer.toString('utf8', 0, bytesRead);
+    let length = 0;
+    while (length < buffer.length) {
+      const { bytesRead } = await handle.read(buffer, length, buffer.length - length, null);
+      if (bytesRead === 0) return buffer.toString('utf8', 0, length);
+      length += bytesRead;
+    }
     throw refusal(`The file that ${option} names is larger than any key. Name the ".pub" file.`);
   } finally {
     await handle.close();

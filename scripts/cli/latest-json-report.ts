@@ -1,10 +1,10 @@
-import { findHoldingMachines } from '../../src/operations/find-holding-machines.ts';
+import { checkCommonRelease } from '../../src/operations/check-common-release.ts';
 import type { PublishResult } from '../../src/operations/publish-release.ts';
 import { tauri } from '../../src/protocols/tauri.ts';
 
 /** What `publish` says about Tauri's latest.json, which has one version for all platforms. */
 
-/** One sentence when builds are missing without which the document does not state the release. */
+/** One sentence for each reason why the document does not state the release to some clients. */
 export function latestJsonWarnings({
   application,
   channel,
@@ -18,11 +18,29 @@ export function latestJsonWarnings({
   const address = { path: ['latest.json'], query: {}, headers: {}, body: undefined };
   const question = tauri.parseRequest({ application, channel, ...address });
   if (held !== null || question?.machines === undefined) return [];
-  const names = findHoldingMachines(after, version, question.query, question.machines);
-  // The release may have another bundle type for `linux-x86_64`: `linux-x86_64-appimage` says which one is missing.
-  const exact = names.filter((name) => !names.some((other) => other.startsWith(`${name}-`)));
-  if (exact.length === 0) return [];
+  const needs = checkCommonRelease(after, version, question.query, question.machines);
+  if (needs === undefined) return [];
+  const [missing, gated] = [exactNames(needs.missing), exactNames(needs.needsOsVersion)];
   return [
-    `Note: Tauri's latest.json does not offer ${version} until it has builds for ${exact.join(', ')}.`,
+    ...(missing.length === 0
+      ? []
+      : [
+          `Note: Tauri's latest.json does not offer ${version} until it has builds for ${missing.join(', ')}.`,
+        ]),
+    ...(needs.needsVersion
+      ? [
+          `Note: Tauri's latest.json offers ${version} only to clients that state their version, because of --requires. Their address has to end with ?current_version={{current_version}}.`,
+        ]
+      : []),
+    ...(gated.length === 0
+      ? []
+      : [
+          `Note: Tauri's latest.json offers the builds of ${version} for ${gated.join(', ')} only to clients that state the version of their system, because these builds have a minimum system version. Their address needs os_version=….${needs.isHeldByOsVersion ? ` Clients without it are not offered ${version} on any platform.` : ''}`,
+        ]),
   ];
+}
+
+/** The release may have another bundle type for `linux-x86_64`: `linux-x86_64-appimage` says which one is meant. */
+function exactNames(names: readonly string[]): readonly string[] {
+  return names.filter((name) => !names.some((other) => other.startsWith(`${name}-`)));
 }

@@ -35,9 +35,11 @@ export async function readTauriSignature(
   // The client also ignores a leading v.
   const signed = statedIn(signature, 'version')?.replace(/^v+/, '');
   if (signed !== undefined && signed !== version) {
-    throw refusal(path, `it signs version ${signed}, not ${version}. Build and sign ${version}.`);
+    // The client does not trim the version: white space would be invisible without quotes.
+    const shown = /\s/.test(signed) ? JSON.stringify(signed) : signed;
+    throw refusal(path, `it signs version ${shown}, not ${version}. Build and sign ${version}.`);
   }
-  const signedFile = statedIn(signature, 'file');
+  const signedFile = statedIn(signature, 'file')?.trim();
   const reason = signedFile === undefined ? undefined : whyOtherFile(signedFile, file, version);
   if (reason !== undefined) {
     throw refusal(path, `${reason}. Sign ${file} with "tauri signer sign".`);

@@ -1,4 +1,4 @@
-import { createHash, type Hash } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import type { Artifact } from '../domain/release.ts';
 import { AppError, isAppError } from '../errors.ts';
 import { createFileSource } from '../object-store/file-source.ts';
@@ -99,13 +99,13 @@ async function isIntact(deps: ReaderDeps, key: string, sha256: string): Promise<
 /**
  * The SHA-256 of a stored object's bytes, in hex, read in bounded memory.
  *
- * @param others further hashes that get the same bytes
+ * @param others get the same bytes, as further hashes
  * @throws AppError `artifact_mismatch` when it is missing
  */
 export async function hashObject(
   { store }: ReaderDeps,
   key: string,
-  others: readonly Hash[] = [],
+  others: readonly { update(chunk: Uint8Array): unknown }[] = [],
 ): Promise<string> {
   const object = await store.read(key);
   if (object === undefined) throw new AppError('artifact_mismatch', `${key} is missing.`);

@@ -1,7 +1,16 @@
 import type { ChannelView } from './channel.ts';
-import { artifactFrom, isNewer, takesOf } from './decide-update.ts';
+import type { Choice } from './choose-artifact.ts';
+import {
+  artifactFrom,
+  chooserFor,
+  isNewer,
+  meetsTerms,
+  reachedBy,
+  takesOf,
+} from './decide-update.ts';
 import { createNatives, mayBeOffered, type Natives } from './native-builds.ts';
 import { indexUpTo, type Offer, type OfferedArtifact } from './offer.ts';
+import { nextWhole } from './offers-by-machine.ts';
 import { PLATFORMS, type Platform } from './platform.ts';
 import type { UpdateQuery } from './update-query.ts';
 import { compareVersions } from './version.ts';
@@ -46,80 +55,132 @@ export function findCommonRelease(
   channel: ChannelView,
   now: number,
 ): CommonRelease | undefined {
-  const clients = machines.flatMap((machine) => findServed(query, machine, channel, now));
-  const nativesOf = nativesIn(channel);
-  for (let index = 0; index < channel.offers.length; ) {
-    const offer = channel.offers[index];
-    if (offer === undefined || !isNewer(offer, query)) return undefined;
-    const builds: NamedBuild<OfferedArtifact>[] = [];
-    let refused: Served | undefined;
-    for (const client of clients) {
-      const artifact = buildFor(client, offer, channel, now);
-      if (artifact !== undefined) builds.push({ name: client.name, artifact });
-      else if (holdsBack(client, offer, nativesOf[index])) {
-        refused = client;
-        break;
-      }
+  const isPossible = possibleFor(query, channel, now);
+  const clients = findServed(query, machines, channel, isPossible);
+  const { natives } = factsOf(channel);
+  // The machine that held back the last release mostly holds back the next one too: it is asked first.
+  const asked = [...clients];
+  for (const offer of channel.offers) {
+    if (clients.length === 0 || !isNewer(offer, query)) return undefined;
+    if (!isPossible(offer)) continue;
+    const refused = asked.findIndex(
+      (each) =>
+        buildFor(each, offer, channel, now) === undefined &&
+        holdsBack(each, offer, natives.get(offer)),
+    );
+    if (refused >= 0) {
+      asked.unshift(...asked.splice(refused, 1));
+      continue;
     }
-    if (refused === undefined && builds.length > 0) return { offer, builds };
-    index = nextIndex(channel, index, refused);
+    const builds = clients.flatMap((each) => {
+      const artifact = buildFor(each, offer, channel, now);
+      return artifact === undefined ? [] : [{ name: each.name, artifact }];
+    });
+    if (builds.length > 0) return { offer, builds };
   }
   return undefined;
 }
 
+/** What a release is for the machines of a document, by their names there. */
+export interface DividedMachines {
+  readonly getting: readonly string[];
+  /** Those that hold the release back, see {@link findCommonRelease}. Empty when no machine gets it. */
+  readonly holding: readonly string[];
+}
+
 /**
- * The names of the machines that hold back a release, see {@link findCommonRelease}. Empty when no machine gets it.
+ * Divides the machines by whether they get a release.
  *
  * @param offer one of the channel's offers
  * @param now as for {@link findCommonRelease}
  */
-export function findHolding(
+export function divideMachines(
   query: UpdateQuery,
   machines: readonly NamedMachine[],
   channel: ChannelView,
   offer: Offer,
   now: number,
-): readonly string[] {
-  const clients = machines.flatMap((machine) => findServed(query, machine, channel, now));
+): DividedMachines {
+  const clients = findServed(query, machines, channel, possibleFor(query, channel, now));
   const lacking = clients.filter((each) => buildFor(each, offer, channel, now) === undefined);
-  if (lacking.length === clients.length) return [];
-  const natives = nativesIn(channel)[indexUpTo(channel.offers, offer.version)];
-  return lacking.filter((each) => holdsBack(each, offer, natives)).map(({ name }) => name);
+  const getting = clients.filter((each) => !lacking.includes(each)).map(({ name }) => name);
+  if (getting.length === 0) return { getting, holding: [] };
+  const natives = factsOf(channel).natives.get(offer);
+  const holding = lacking.filter((each) => holdsBack(each, offer, natives));
+  return { getting, holding: holding.map(({ name }) => name) };
+}
+
+/** Whether no rule keeps an offer from the client on every machine. It is decided once for all machines. */
+function possibleFor(
+  query: UpdateQuery,
+  channel: ChannelView,
+  now: number,
+): (offer: Offer) => boolean {
+  const isReached = reachedBy(query, channel, now);
+  const known = new Map<Offer, boolean>();
+  return (offer) => {
+    const decided = known.get(offer);
+    if (decided !== undefined) return decided;
+    const isPossible = meetsTerms(offer, query, isReached);
+    known.set(offer, isPossible);
+    return isPossible;
+  };
 }
 
 /** A machine that the channel serves. */
 interface Served {
   readonly name: string;
   readonly query: UpdateQuery;
+  /** Searches each list of artifacts once. */
+  readonly choose: (artifacts: Offer['artifacts']) => Choice;
   /** The newest release for it, with its build there. */
   readonly newest: Offer;
   readonly artifact: OfferedArtifact;
 }
 
+/**
+ * The machines that the channel serves.
+ *
+ * An anonymous client causes this search, for dozens of machines in a channel with thousands of offers. So what is
+ * equal for all machines is decided once, and the rest is looked up.
+ */
 function findServed(
   client: UpdateQuery,
-  { name, platform, arch, formats }: NamedMachine,
+  machines: readonly NamedMachine[],
   channel: ChannelView,
-  now: number,
+  isPossible: (offer: Offer) => boolean,
 ): readonly Served[] {
-  const machine = channel.offersFor(platform, arch);
-  if (formats?.some((format) => machine.formats.has(format)) === false) return [];
-  const query = { ...client, platform, arch, formats };
-  for (const newest of machine.offers) {
-    const artifact = artifactFrom(newest, query, channel, now);
-    if (artifact !== undefined) return [{ name, query, newest, artifact }];
-  }
-  return [];
+  const { lists } = factsOf(channel);
+  const first = channel.offers.find(isPossible);
+  if (first === undefined) return [];
+  return machines.flatMap(({ name, platform, arch, formats }) => {
+    const machine = channel.offersFor(platform, arch);
+    if (formats?.some((format) => machine.formats.has(format)) === false) return [];
+    const query = { ...client, platform, arch, formats };
+    const takes = takesOf(query);
+    const choose = chooserFor(query);
+    if (!lists.some((list) => 'artifact' in choose(list))) return [];
+    const { offers } = machine;
+    let index = nextWhole(machine, indexUpTo(offers, first.version) - 1, takes);
+    for (; index < offers.length; index = nextWhole(machine, index, takes)) {
+      const newest = offers[index];
+      if (newest === undefined || !isPossible(newest)) continue;
+      const choice = choose(newest.artifacts);
+      if ('artifact' in choice) return [{ name, query, choose, newest, ...choice }];
+    }
+    return [];
+  });
 }
 
 function buildFor(
-  { query, newest, artifact }: Served,
+  { query, choose, newest, artifact }: Served,
   offer: Offer,
   channel: ChannelView,
   now: number,
 ): OfferedArtifact | undefined {
   if (newest === offer) return artifact;
-  return isAbove(newest, offer) ? artifactFrom(offer, query, channel, now) : undefined;
+  if (!isAbove(newest, offer) || 'refused' in choose(offer.artifacts)) return undefined;
+  return artifactFrom(offer, query, channel, now);
 }
 
 /** Whether a machine without a build in a release keeps the document from it. */
@@ -139,38 +200,42 @@ function isAbove(a: Offer, b: Offer): boolean {
   return compareVersions(a.version, b.version) > 0;
 }
 
-/** Skips the offers without any build for the machine that held one back: it holds them back too. */
-function nextIndex(channel: ChannelView, index: number, refused: Served | undefined): number {
-  const offer = channel.offers[index];
-  if (refused === undefined || offer === undefined) return index + 1;
-  const { platform, arch } = refused.query;
-  const { offers } = channel.offersFor(platform, arch);
-  const next = offers[indexUpTo(offers, offer.version)];
-  return next === undefined || next === offer ? index + 1 : indexUpTo(channel.offers, next.version);
-}
-
 type NativesByPlatform = ReadonlyMap<Platform, Natives>;
 
-/** Made once for each view. */
-const known = new WeakMap<ChannelView, readonly NativesByPlatform[]>();
+interface ChannelFacts {
+  /** For each offer: the native builds of this and all older offers, without those that were ended. */
+  readonly natives: ReadonlyMap<Offer, NativesByPlatform>;
+  /** The different lists of artifacts: thousands of offers share a few, see `createOfferParser`. */
+  readonly lists: readonly Offer['artifacts'][];
+}
 
-/** For each offer: the native builds of this and all older offers, without those that were ended. */
-function nativesIn(channel: ChannelView): readonly NativesByPlatform[] {
+/** Made once for each view. */
+const known = new WeakMap<ChannelView, ChannelFacts>();
+
+function factsOf(channel: ChannelView): ChannelFacts {
   const found = known.get(channel);
   if (found !== undefined) return found;
+  const lists = [...new Set(channel.offers.map(({ artifacts }) => artifacts))];
+  const facts = { natives: nativesIn(channel), lists };
+  known.set(channel, facts);
+  return facts;
+}
+
+function nativesIn(channel: ChannelView): ChannelFacts['natives'] {
   const natives = createNatives();
   let present: NativesByPlatform = new Map();
   let added: Offer['artifacts'] | undefined;
-  const all = channel.offers.toReversed().map((offer) => {
-    // Thousands of offers share one list of builds, see `createOfferParser`: it is added once.
+  const all = new Map<Offer, NativesByPlatform>();
+  for (const offer of channel.offers.toReversed()) {
+    // A shared list of builds is added once.
     const isSame = offer.artifacts === added && offer.endsNative.length === 0;
-    if (isSame || !mayBeOffered(offer)) return present;
-    natives.end(offer);
-    natives.add(offer);
-    added = offer.artifacts;
-    present = new Map(PLATFORMS.map((platform) => [platform, natives.of(platform)]));
-    return present;
-  });
-  known.set(channel, all.reverse());
+    if (!isSame && mayBeOffered(offer)) {
+      natives.end(offer);
+      natives.add(offer);
+      added = offer.artifacts;
+      present = new Map(PLATFORMS.map((platform) => [platform, natives.of(platform)]));
+    }
+    all.set(offer, present);
+  }
   return all;
 }

@@ -105,13 +105,13 @@ export function parseMinisignSignature(text: string): MinisignSignature | undefi
   };
 }
 
-/** A field of a trusted comment; undefined when the signer did not state it. */
+/** A field of a trusted comment, as the client compares it: with its white space. Undefined when it is not stated. */
 export function statedIn(
   { trustedComment }: Pick<MinisignSignature, 'trustedComment'>,
   field: 'file' | 'version',
 ): string | undefined {
   const stated = trustedComment.split('\t').find((part) => part.startsWith(`${field}:`));
-  return stated?.slice(field.length + 1).trim();
+  return stated?.slice(field.length + 1);
 }
 
 function algorithmOf(bytes: Uint8Array): string {

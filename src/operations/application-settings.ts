@@ -1,5 +1,6 @@
 import type { SettingsJson } from '../catalog/settings-document.ts';
 import { type MinisignPublicKey, parseMinisignKey } from '../domain/minisign.ts';
+import { AppError, isAppError } from '../errors.ts';
 
 /** The settings of an application, for operators. */
 export interface ApplicationSettings {
@@ -13,8 +14,19 @@ export interface StatedSettings {
   readonly tauriPubkey?: string | null | undefined;
 }
 
+/** @param settings as stored. @throws AppError `document_corrupt`: no command stores a text that is no public key */
 export function applicationSettingsOf({ tauri_pubkey: key }: SettingsJson): ApplicationSettings {
-  return { tauriPubkey: key === undefined ? null : parseMinisignKey(key) };
+  if (key === undefined) return { tauriPubkey: null };
+  try {
+    return { tauriPubkey: parseMinisignKey(key) };
+  } catch (error) {
+    if (!isAppError(error, 'invalid_request')) throw error;
+    throw new AppError(
+      'document_corrupt',
+      'The public key for Tauri in the settings of the application is not a minisign key: the newest catalog revision was edited. Restore it from a backup.',
+      { cause: error },
+    );
+  }
 }
 
 /** The settings with those that are stated. @throws AppError `invalid_request` for a text that is no public key */

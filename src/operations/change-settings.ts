@@ -9,7 +9,7 @@ import {
   type StatedSettings,
   withStatedSettings,
 } from './application-settings.ts';
-import { findOtherKeys, type OtherKey } from './find-other-keys.ts';
+import { findOtherKeys, type OtherKeys } from './find-other-keys.ts';
 import { readCatalog } from './list-releases.ts';
 import { refuseLongReason } from './listed-release.ts';
 
@@ -20,13 +20,10 @@ export interface SettingsRequest {
   readonly reason: string | null;
 }
 
-export interface ChangedSettings extends Committed {
+/** `otherKeys`: signatures of offered releases that clients with the new key refuse; empty when no key was set. */
+export interface ChangedSettings extends Committed, OtherKeys {
   readonly settingsBefore: ApplicationSettings;
   readonly settings: ApplicationSettings;
-  /** Signatures of offered releases that clients with the new key refuse; empty when no key was set. */
-  readonly otherKeys: readonly OtherKey[];
-  /** Versions whose manifest cannot be read, so that their signatures are not known. */
-  readonly unreadable: readonly string[];
 }
 
 /**
@@ -45,16 +42,17 @@ export async function changeSettings(
   const { signed } = await readCatalog(deps, application);
   const planned = applicationSettingsOf(withStatedSettings(signed.settings ?? {}, request.stated));
   // Before the commit: a store that fails here has changed nothing.
-  const found = await findOtherKeys(deps, application, signed.channels, planned.tauriPubkey);
-  let before: SettingsJson = {};
+  const offers = Object.values(signed.channels).flatMap((channel) => channel.offers);
+  const found = await findOtherKeys(deps, application, offers, planned.tauriPubkey);
+  let settingsBefore = applicationSettingsOf(signed.settings ?? {});
   let after: SettingsJson = {};
   const committed = await changeCatalog(
     deps,
     application,
     (channels, _revision, _removed, present) => {
-      before = present;
+      settingsBefore = applicationSettingsOf(present);
       after = withStatedSettings(present, request.stated);
-      if (isDeepStrictEqual(before, after)) return undefined;
+      if (isDeepStrictEqual(present, after)) return undefined;
       const texts = Object.entries(applicationSettingTexts(applicationSettingsOf(after)));
       return {
         change: {
@@ -66,6 +64,5 @@ export async function changeSettings(
       };
     },
   );
-  const settingsBefore = applicationSettingsOf(before);
   return { ...committed, settingsBefore, settings: applicationSettingsOf(after), ...found };
 }

@@ -36,6 +36,7 @@ import { type PlannedRelease, planRelease } from './plan-release.ts';
 import { draftOn, readBase } from './read-base.ts';
 import { fixedReleases, readOffered } from './read-offered.ts';
 import { refuseOtherBytes } from './refuse-other-bytes.ts';
+import type { EnsureSigned } from './verify-stored-signatures.ts';
 
 /** Facts about the channel for the publisher. */
 interface ChannelFacts {
@@ -68,11 +69,15 @@ interface CommitOptions {
   readonly ensureInTime: () => void;
   /** @throws AppError when the signatures were not verified as the application's settings ask for */
   readonly ensureVerified: (settings: SettingsJson) => void;
+  /** Called before the channel first offers the release. */
+  readonly ensureSigned: EnsureSigned;
 }
 
 type Request = Admission & Holding;
 
-interface MadeManifest extends ManifestReference, Pick<CommitOptions, 'ensureVerified'> {
+interface MadeManifest
+  extends ManifestReference,
+    Pick<CommitOptions, 'ensureVerified' | 'ensureSigned'> {
   /** The manifest of the draft that it continues; undefined for none. */
   readonly draftNumber: number | undefined;
 }
@@ -93,20 +98,20 @@ export async function commitRelease(
   version: Version,
   admission: Request,
   mine: Contribution,
-  { isListed, ensureInTime, ensureVerified }: CommitOptions,
+  { isListed, ensureInTime, ...checks }: CommitOptions,
 ): Promise<CommittedRelease> {
   for (let round = 0; round < ROUNDS_MAX; round++) {
     // Read again after the uploads: other publishers may have published meanwhile.
     const revision = await readRevision(deps, mine.application);
     const removed = revision?.signed.removed_versions ?? [];
-    ensureVerified(revision?.signed.settings ?? {});
+    checks.ensureVerified(revision?.signed.settings ?? {});
     const named = { ...admission, version: mine.version, removed };
     const manifest =
       (await readOpened(deps, admission, mine, revision)) ??
       (await makeManifest(deps, named, mine, revision, ensureInTime));
     if (!isListed) await registerApplication(deps, mine.application);
     const seen = draftOn(revision?.signed.channels ?? {}, named);
-    const made = { ...manifest, draftNumber: seen?.manifest.number, ensureVerified };
+    const made = { ...manifest, draftNumber: seen?.manifest.number, ...checks };
     const committed = await commitChannel(deps, version, admission, mine, made);
     if (committed !== 'lacking')
       return { manifest: manifest.number, release: manifest.release, ...committed };
@@ -203,7 +208,9 @@ async function commitChannel(
       if (!isOpened && isBehind(manifest, named, channels, offered, draft)) return undefined;
       const releases = offered.map(({ release }) => release);
       await refuseOtherBytes(deps, mine, channels, removed, releases);
-      const planned = planRelease(deps, admission, channels, channel, manifest, settings);
+      const planned = planRelease(deps, admission, channels, channel, manifest);
+      if (planned.kind === 'offer' && existing === undefined)
+        await manifest.ensureSigned(manifest.release, settings);
       facts = factsOf(planned, channels, name, channel, version);
       if (existing !== undefined && isCovered(existing.manifest, offered, mine)) {
         facts = { ...facts, dropped: [] };

@@ -1,5 +1,4 @@
 import pLimit from 'p-limit';
-import type { Channels } from '../catalog/change.ts';
 import { type ReaderDeps, readManifest } from '../catalog/read.ts';
 import type { OfferJson } from '../catalog/revision-document.ts';
 import type { MinisignPublicKey } from '../domain/minisign.ts';
@@ -16,11 +15,18 @@ export interface OtherKey {
   readonly keyIds: readonly string[];
 }
 
+/** What a search for signatures of other keys found. */
+export interface OtherKeys {
+  /** Newest version first. */
+  readonly otherKeys: readonly OtherKey[];
+  /** Versions whose manifest cannot be read, so that their signatures are not known. */
+  readonly unreadable: readonly string[];
+}
+
 const REQUESTS_MAX = 8;
 
 /**
- * The Tauri signatures of offered releases that are of another key, newest version first. It compares the ids of the
- * keys, and reads no artifact.
+ * The Tauri signatures of active offers that are of another key. It compares the ids of the keys, and reads no artifact.
  *
  * @param key null: no signature is of another key
  * @throws AppError the store's
@@ -28,9 +34,9 @@ const REQUESTS_MAX = 8;
 export async function findOtherKeys(
   deps: ReaderDeps,
   application: string,
-  channels: Channels,
+  offers: readonly OfferJson[],
   key: MinisignPublicKey | null,
-): Promise<{ readonly otherKeys: readonly OtherKey[]; readonly unreadable: readonly string[] }> {
+): Promise<OtherKeys> {
   if (key === null) return { otherKeys: [], unreadable: [] };
   const otherKeys: OtherKey[] = [];
   const unreadable: string[] = [];
@@ -53,7 +59,7 @@ export async function findOtherKeys(
     }
   };
   const limit = pLimit(REQUESTS_MAX);
-  await Promise.all(signedOffers(channels).map((offer) => limit(() => check(offer))));
+  await Promise.all(signedOffers(offers).map((offer) => limit(() => check(offer))));
   return {
     otherKeys: otherKeys.sort((a, b) => newestFirst(a.version, b.version)),
     unreadable: unreadable.sort(newestFirst),
@@ -61,15 +67,14 @@ export async function findOtherKeys(
 }
 
 /** The active offers with a Tauri signature, once for each manifest. */
-function signedOffers(channels: Channels): readonly OfferJson[] {
-  const offers = Object.values(channels)
-    .flatMap((channel) => channel.offers)
-    .filter(({ status, artifacts }) => status === 'active' && artifacts.some(isSigned));
-  return [
-    ...new Map(
-      offers.map((offer) => [`${offer.version} ${offer.manifest.number}`, offer]),
-    ).values(),
-  ];
+function signedOffers(offers: readonly OfferJson[]): readonly OfferJson[] {
+  const signed = offers.filter(
+    ({ status, artifacts }) => status === 'active' && artifacts.some(isSigned),
+  );
+  const named = signed.map(
+    (offer) => [`${offer.version} ${offer.manifest.number}`, offer] as const,
+  );
+  return [...new Map(named).values()];
 }
 
 function isSigned({ signature_schemes: schemes }: OfferJson['artifacts'][number]): boolean {

@@ -9,6 +9,7 @@ import { readCatalog } from './list-releases.ts';
 import { planRelease } from './plan-release.ts';
 import { contribution, type PublishResult } from './publish-release.ts';
 import { NO_SIGNATURES } from './verify-signatures.ts';
+import { createSignatureCheck } from './verify-stored-signatures.ts';
 
 interface OpenRequest
   extends Omit<Admission, 'create'>,
@@ -20,13 +21,15 @@ interface OpenRequest
  * Offers a draft, with the files that it has. Its rollout starts now. Opening it again changes nothing.
  *
  * @throws AppError `unknown_application`, `unknown_version` when there is no draft; `release_incomplete` when expected
- *   targets have no build; what publishing its files throws
+ *   targets have no build; `invalid_artifact` for a file that clients with the application's key refuse; what
+ *   publishing its files throws
  */
 export async function openDraft(deps: WriterDeps, request: OpenRequest): Promise<PublishResult> {
   const application = parseApplicationName(request.application);
   const channel = parseChannelName(request.channel);
   const version = parseVersion(request.version);
   const opening = { ...request, application, channel, create: false, mode: 'open' as const };
+  const ensureSigned = createSignatureCheck(deps, []);
   const { signed } = await readCatalog(deps, application);
   const state = Object.hasOwn(signed.channels, channel) ? signed.channels[channel] : undefined;
   const draft = state && draftIn(state, request.version);
@@ -34,7 +37,8 @@ export async function openDraft(deps: WriterDeps, request: OpenRequest): Promise
     // All checks come before the first write. The commit repeats them on the newest state.
     const admitted = admitToChannel(signed.channels, version, opening);
     const held = await readManifest(deps, application, request.version, draft.manifest);
-    planRelease(deps, opening, signed.channels, admitted, held, signed.settings ?? {});
+    planRelease(deps, opening, signed.channels, admitted, held);
+    await ensureSigned(held.release, signed.settings ?? {});
   }
   const provenance = { commit: null, buildUrl: null };
   const mine = contribution(
@@ -45,8 +49,9 @@ export async function openDraft(deps: WriterDeps, request: OpenRequest): Promise
   const committed = await commitRelease(deps, version, opening, mine, {
     isListed: true,
     ensureInTime: () => undefined,
-    // The files were verified when they were added, and `planRelease` compares their keys.
+    // It adds no files.
     ensureVerified: () => undefined,
+    ensureSigned,
   });
   const nothing = { artifacts: [], signatures: NO_SIGNATURES };
   return { application, version: request.version, channel, ...committed, ...nothing };

@@ -1,15 +1,12 @@
 import type { Channels, WriterDeps } from '../catalog/change.ts';
 import type { ManifestReference } from '../catalog/read.ts';
 import { type ChannelJson, type OfferJson, offerJsonOf } from '../catalog/revision-document.ts';
-import type { SettingsJson } from '../catalog/settings-document.ts';
 import { parseVersion } from '../domain/version.ts';
-import { applicationSettingsOf } from './application-settings.ts';
 import { type Admission, withOffer, withRollout } from './channel-rules.ts';
 import { type Holding, isHeld, planDraft, withDraft, withoutDraft } from './draft-rules.ts';
 import { withoutOldOffers } from './keep-newest-offers.ts';
 import type { DraftJson } from './list-drafts.ts';
 import { refuseStranding } from './refuse-stranding.ts';
-import { refuseUnverifiable } from './verify-signatures.ts';
 
 /** What becomes of a release on a channel: an offer, or a draft. */
 export type PlannedRelease =
@@ -27,8 +24,7 @@ export type PlannedRelease =
  * every check that an offer passes, so that it can be opened later.
  *
  * @param channel the present channel; a new one when it is created
- * @param settings of the application
- * @throws AppError those of `planDraft`, `isHeld`, `withRollout`, `refuseStranding` and `refuseUnverifiable`
+ * @throws AppError those of `planDraft`, `isHeld`, `withRollout` and `refuseStranding`
  */
 export function planRelease(
   deps: Pick<WriterDeps, 'clock' | 'randomness'>,
@@ -36,7 +32,6 @@ export function planRelease(
   channels: Channels,
   channel: ChannelJson,
   manifest: Pick<ManifestReference, 'release' | 'number' | 'digest'>,
-  settings: SettingsJson,
 ): PlannedRelease {
   const { channel: name } = admission;
   const stated = offerJsonOf(manifest.release, manifest);
@@ -56,10 +51,7 @@ export function planRelease(
   const offered = withOffer(channels, name, withoutDraft(channel, stated.version), offer);
   const kept = withoutOldOffers(offered, name, keeping);
   if (!admission.allowStranded) refuseStranding(kept.channels, name, offer);
-  if (!isHeld(draft, admission)) {
-    refuseUnverifiable(manifest.release, applicationSettingsOf(settings).tauriPubkey);
-    return { kind: 'offer', offer, ...kept };
-  }
+  if (!isHeld(draft, admission)) return { kind: 'offer', offer, ...kept };
   const isNew = !Object.hasOwn(channels, name);
   const held = withDraft(isNew ? { ...channel, hidden: true } : channel, draft);
   return { kind: 'draft', draft, channels: { ...channels, [name]: held } };

@@ -13,6 +13,7 @@ import type { Target } from '../domain/target.ts';
 import { visitorOn } from '../domain/update-query.ts';
 import { compareVersions, parseVersion, type Version, versionText } from '../domain/version.ts';
 import { AppError } from '../errors.ts';
+import { applicationSettingsOf } from './application-settings.ts';
 import {
   type Admission,
   admitToChannel,
@@ -22,6 +23,7 @@ import {
   withRollout,
 } from './channel-rules.ts';
 import { incomplete, refuseDraft } from './draft-rules.ts';
+import { findOtherKeys, type OtherKeys } from './find-other-keys.ts';
 import { withoutOldOffers } from './keep-newest-offers.ts';
 import { missingTargets } from './list-drafts.ts';
 import { refuseStranding } from './refuse-stranding.ts';
@@ -42,8 +44,10 @@ interface PromoteRequest {
   readonly rollout?: Admission['rollout'];
 }
 
-interface Promoted extends Committed {
+interface Promoted extends Committed, OtherKeys {
   readonly channel: string;
+  /** The id of the application's key for Tauri signatures; null: it has none. */
+  readonly tauriKeyId: string | null;
   /** The targets that the release was built for. */
   readonly builds: readonly Pick<ArtifactIdentity, 'platform' | 'arch'>[];
   /** Machines that stay on an older release of the channel, because it has native builds for them. */
@@ -56,7 +60,8 @@ interface Promoted extends Committed {
 
 /**
  * Offers a release on another channel: the same manifest, without an upload. Promoting it again adds the platforms
- * that were published since.
+ * that were published since. It also offers a release whose Tauri signatures are of another key than the application's,
+ * and names them: an operator may want to offer a release from before the key was replaced.
  *
  * @throws AppError `unknown_version` when no channel offers it; `status_forbids` when it is yanked
  *   anywhere, paused, a draft, or retired from the channel; `needs_create`, `prerelease_on_stable`; `older_version`,
@@ -66,55 +71,62 @@ export async function promoteRelease(deps: WriterDeps, request: PromoteRequest):
   const { application } = request;
   const version = parseVersion(request.version);
   const channel = parseChannelName(request.to);
-  let facts: Pick<Promoted, 'status' | 'builds' | 'leftBehind' | 'dropped'> | undefined;
-  const committed = await changeCatalog(deps, application, async (channels) => {
-    if (Object.keys(channels).length === 0) throw await unknownApplication(deps, application);
-    const offers = offersOf(channels, request.version);
-    const own = offers.get(channel);
-    const newest = newestOf([...offers].filter(([name]) => name !== channel));
-    const source = newest ?? own;
-    if (source === undefined) throw unknownVersion(application, request.version, channels);
-    const admitted = admitToChannel(channels, version, { ...request, channel });
-    refuseDraft(admitted, channel, request.version);
-    const missing = own === undefined ? missingTargets(admitted.expect, source.artifacts) : [];
-    if (missing.length > 0 && request.releasePartial !== true) {
-      throw incomplete(request.version, channel, missing);
-    }
-    if (newest?.status === 'paused') {
-      throw new AppError(
-        'status_forbids',
-        `${request.version} is paused. Resume it before you promote it.`,
-      );
-    }
-    const isThere = own !== undefined && own.manifest.number >= source.manifest.number;
-    const status = { status: own?.status ?? source.status, reason: own?.reason ?? null };
-    const promoted = withRollout(deps, { ...source, ...status }, own, { ...request, channel });
-    const offer = isThere ? own : promoted;
-    const { channels: after, dropped } = isThere
-      ? { channels, dropped: [] }
-      : withoutOldOffers(withOffer(channels, channel, admitted, offer), channel, {
-          added: version,
-          now: deps.clock.now(),
-        });
-    facts = {
-      dropped,
-      status: offer.status,
-      builds: buildsOf(offer),
-      leftBehind: leftBehindOn(after, channel, version),
-    };
-    if (isThere) return undefined;
-    if (own === undefined) {
-      if (!request.allowStranded) refuseStranding(after, channel, offer);
-      if (!request.allowOlder) refuseOlder(after, channel, version, deps.clock.now());
-    }
-    return {
-      change: {
-        ...{ kind: 'promote', version: request.version, channels: [channel], reason: null },
-        summary: own === undefined ? request.rollout?.text : undefined,
-      },
-      channels: after,
-    };
-  });
+  let facts: Omit<Promoted, keyof Committed | 'channel'> | undefined;
+  const committed = await changeCatalog(
+    deps,
+    application,
+    async (channels, _revision, _removed, settings) => {
+      if (Object.keys(channels).length === 0) throw await unknownApplication(deps, application);
+      const offers = offersOf(channels, request.version);
+      const own = offers.get(channel);
+      const newest = newestOf([...offers].filter(([name]) => name !== channel));
+      const source = newest ?? own;
+      if (source === undefined) throw unknownVersion(application, request.version, channels);
+      const admitted = admitToChannel(channels, version, { ...request, channel });
+      refuseDraft(admitted, channel, request.version);
+      const missing = own === undefined ? missingTargets(admitted.expect, source.artifacts) : [];
+      if (missing.length > 0 && request.releasePartial !== true) {
+        throw incomplete(request.version, channel, missing);
+      }
+      if (newest?.status === 'paused') {
+        throw new AppError(
+          'status_forbids',
+          `${request.version} is paused. Resume it before you promote it.`,
+        );
+      }
+      const isThere = own !== undefined && own.manifest.number >= source.manifest.number;
+      const status = { status: own?.status ?? source.status, reason: own?.reason ?? null };
+      const promoted = withRollout(deps, { ...source, ...status }, own, { ...request, channel });
+      const offer = isThere ? own : promoted;
+      const { channels: after, dropped } = isThere
+        ? { channels, dropped: [] }
+        : withoutOldOffers(withOffer(channels, channel, admitted, offer), channel, {
+            added: version,
+            now: deps.clock.now(),
+          });
+      const { tauriPubkey } = applicationSettingsOf(settings);
+      facts = {
+        ...(await findOtherKeys(deps, application, [offer], tauriPubkey)),
+        tauriKeyId: tauriPubkey?.keyId ?? null,
+        dropped,
+        status: offer.status,
+        builds: buildsOf(offer),
+        leftBehind: leftBehindOn(after, channel, version),
+      };
+      if (isThere) return undefined;
+      if (own === undefined) {
+        if (!request.allowStranded) refuseStranding(after, channel, offer);
+        if (!request.allowOlder) refuseOlder(after, channel, version, deps.clock.now());
+      }
+      return {
+        change: {
+          ...{ kind: 'promote', version: request.version, channels: [channel], reason: null },
+          summary: own === undefined ? request.rollout?.text : undefined,
+        },
+        channels: after,
+      };
+    },
+  );
   if (facts === undefined) throw new AppError('internal', 'Promoting ended without an offer.');
   return { ...committed, channel, ...facts };
 }

@@ -35,6 +35,7 @@ import {
   withPlannedObjects,
 } from './upload-artifacts.ts';
 import { type SignatureReport, verifySignatures } from './verify-signatures.ts';
+import { createSignatureCheck, type VerifiedSignature } from './verify-stored-signatures.ts';
 
 export interface PublishRequest extends Admission, Holding {
   readonly application: string;
@@ -108,7 +109,12 @@ export async function publishRelease(
   const { tauriPubkey } = applicationSettingsOf(settings);
   const hashed = await hashArtifacts(deps, request.artifacts, tauriPubkey !== null);
   const signatures = await verifySignatures(application, hashed, tauriPubkey);
-  const publishing = { ...admission, removed, settings };
+  const ensureSigned = createSignatureCheck(deps, verifiedWith(tauriPubkey, hashed));
+  const publishing = {
+    ...admission,
+    removed,
+    ensureOffered: (release: Release) => ensureSigned(release, settings),
+  };
   const named = await checkArtifacts(deps, publishing, hashed, before, admitted);
   const uploaded = await uploadArtifacts(deps, application, hashed, named.artifacts);
 
@@ -121,6 +127,7 @@ export async function publishRelease(
     ensureVerified: (present) => {
       if (signatures.count > 0) refuseOtherKey(present, tauriPubkey);
     },
+    ensureSigned,
   });
   const { version: published } = request;
   return {
@@ -143,7 +150,8 @@ async function checkArtifacts(
   deps: PublishDeps,
   request: PublishRequest & {
     readonly removed: readonly string[];
-    readonly settings: SettingsJson;
+    /** Called for a release that the channel does not offer yet. */
+    readonly ensureOffered: (release: Release) => Promise<void>;
   },
   hashed: readonly HashedArtifact[],
   before: Channels,
@@ -158,14 +166,8 @@ async function checkArtifacts(
   const releases = offered.map((each) => each.release);
   await refuseOtherBytes(deps, mine, before, request.removed, releases);
   const release = mergeRelease(base?.release, fixed, mine);
-  const planned = planRelease(
-    deps,
-    request,
-    before,
-    admitted,
-    { release, number: 1, digest: '' },
-    request.settings,
-  );
+  const made = { release, number: 1, digest: '' };
+  const planned = planRelease(deps, request, before, admitted, made);
   const isOffered = offersOf(before, version).has(channel);
   if (!isOffered || !fixed.some((release) => contains(release, mine))) {
     refuseDraftElsewhere(before, version, channel);
@@ -175,6 +177,7 @@ async function checkArtifacts(
   const own = known.flatMap((each) => each.artifacts);
   await refuseRelabelled(deps, { application, version, hashed, own, channels: before });
   if (planned.kind === 'offer' && !isOffered) {
+    await request.ensureOffered(release);
     await deps.beforeOffer?.({ before, after: planned.channels });
   }
   return { artifacts: own, carried: known.flatMap((each) => each.carried) };
@@ -204,6 +207,16 @@ function refuseLate(deps: PublishDeps, startedAt: number): void {
   throw new AppError(
     'store_unavailable',
     'Publishing took more than a day, and uploads without a manifest are safe for a day only. Run the same command again.',
+  );
+}
+
+function verifiedWith(
+  publicKey: MinisignPublicKey | null,
+  hashed: readonly HashedArtifact[],
+): readonly VerifiedSignature[] {
+  if (publicKey === null) return [];
+  return hashed.flatMap(({ built, main: { sha256 } }) =>
+    built.signatures.map(({ value }) => ({ sha256, value, publicKey })),
   );
 }
 

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import pLimit from 'p-limit';
 import { hashObject } from '../catalog/artifact-upload.ts';
 import { artifactKey } from '../catalog/keys.ts';
@@ -16,11 +15,11 @@ import {
   parseMinisignSignature,
 } from '../domain/minisign.ts';
 import type { Artifact } from '../domain/release.ts';
-import { MINISIGN, SIGNED_HASH } from '../domain/signature.ts';
+import { MINISIGN } from '../domain/signature.ts';
 import { AppError, isAppError } from '../errors.ts';
 import { type ApplicationSettings, applicationSettingsOf } from './application-settings.ts';
 import { unknownApplication } from './unknown-release.ts';
-import { isValidSignature } from './verify-signatures.ts';
+import { checkSignedFile } from './verify-stored-signatures.ts';
 
 /** Checks stored objects against the catalog. */
 
@@ -99,15 +98,21 @@ async function verifyApplication(
     deps.onProgress(manifestsChecked, offers.length, 'manifests');
     for (const artifact of manifest?.release.artifacts ?? []) {
       for (const file of [artifact, ...artifact.companions]) {
-        files.set(artifactKey(application, file.object), file);
+        addFile(files, artifactKey(application, file.object), file);
       }
     }
     for (const document of manifest?.release.carried ?? []) {
-      files.set(artifactKey(application, document.object), { ...document, isAlwaysRead: true });
+      addFile(files, artifactKey(application, document.object), {
+        ...document,
+        isAlwaysRead: true,
+      });
     }
   }
-  const { tauriPubkey } = applicationSettingsOf(newest?.signed.settings ?? {});
-  const checked = await verifyFiles(deps, files, { deep, tauriPubkey }, problems);
+  const settings = await collect(problems, async () =>
+    applicationSettingsOf(newest?.signed.settings ?? {}),
+  );
+  const depth = { deep, tauriPubkey: settings?.tauriPubkey ?? null };
+  const checked = await verifyFiles(deps, files, depth, problems);
   return {
     application,
     revision: newest?.signed.revision ?? 0,
@@ -137,6 +142,14 @@ interface StoredFile
     Partial<Pick<Artifact, 'signatures'>> {
   /** For signed documents: they are small, and a service drops the offer of a release when one has other bytes. */
   readonly isAlwaysRead?: boolean;
+}
+
+/** Several manifests may name a file, each with signatures of its own. */
+function addFile(files: Map<string, StoredFile>, key: string, file: StoredFile): void {
+  const known = files.get(key);
+  const all = [...(known?.signatures ?? []), ...(file.signatures ?? [])];
+  const signatures = [...new Map(all.map((each) => [each.value, each])).values()];
+  files.set(key, { ...known, ...file, signatures });
 }
 
 type Depth = Pick<VerifyRequest, 'deep'> & ApplicationSettings;
@@ -181,19 +194,18 @@ async function verifyFile(
   }
   if (!deep && file.isAlwaysRead !== true) return;
   const signatures = tauriPubkey === null ? [] : signaturesOf(file, tauriPubkey);
-  const signed = createHash(SIGNED_HASH);
-  const sha256 = await hashObject(deps, key, signatures.length === 0 ? [] : [signed]);
+  const { sha256, isValid } =
+    tauriPubkey === null || signatures.length === 0
+      ? { sha256: await hashObject(deps, key), isValid: true }
+      : await checkSignedFile(deps, { object: key, signatures, publicKey: tauriPubkey });
   counts.bytesRead += info.size;
   if (sha256 !== file.sha256) {
     throw mismatch(`${key} has other bytes than its manifest states: its sha256 is ${sha256}.`);
   }
-  if (tauriPubkey !== null) {
-    const digest = signed.digest();
-    if (!signatures.every((each) => isValidSignature(digest, each, tauriPubkey))) {
-      throw mismatch(
-        `${key} has a Tauri signature that the key ${tauriPubkey.keyId} does not verify. Clients refuse the file: publish a new version.`,
-      );
-    }
+  if (!isValid) {
+    throw mismatch(
+      `${key} has a Tauri signature that the key ${tauriPubkey?.keyId} does not verify. Clients refuse the file: publish a new version.`,
+    );
   }
   counts.signaturesVerified += signatures.length;
 }

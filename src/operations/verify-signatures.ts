@@ -74,16 +74,14 @@ async function verifySignature(
 
 /**
  * Refuses to offer a release with a file whose signature is of another key. A draft may have files from before the key
- * was set. It reads no file, so it does not notice one that was changed: `verify --deep` does.
+ * was set. It reads no file: `createSignatureCheck` does.
  *
- * @param key null: nothing is refused
  * @throws AppError `invalid_artifact`
  */
 export function refuseUnverifiable(
   { application, version, artifacts }: Release,
-  key: MinisignPublicKey | null,
+  key: MinisignPublicKey,
 ): void {
-  if (key === null) return;
   for (const { filename, signatures } of artifacts) {
     for (const { value } of signatures.filter(({ scheme }) => scheme === MINISIGN)) {
       const signature = parseMinisignSignature(value);
@@ -91,7 +89,7 @@ export function refuseUnverifiable(
       if (isOurs) continue;
       throw new AppError(
         'invalid_artifact',
-        `${filename} of ${version} has a signature that is not of the application's key: ${application} has the key ${key.keyId}, and the signature is of ${signature?.keyId ?? 'no key'}. Clients with that key refuse the file. Sign it again, and publish it to replace the one in the draft.`,
+        `${filename} of ${version} has a signature that is not of the application's key: ${application} has the key ${key.keyId}, and the signature is of ${signature?.keyId ?? 'no key'}. Clients with that key refuse the file. If it is only in a draft, sign it again and publish it, to replace the one there. A file that a channel offered is never replaced: publish a new version, or run slipway promote to offer this one all the same.`,
       );
     }
   }
@@ -148,7 +146,7 @@ function keyObjectOf({ bytes }: MinisignPublicKey): KeyObject {
 }
 
 /** A signature over the file itself needs the whole file in memory. Signers have signed a hash for years. */
-const LEGACY_BYTES_MAX = 256 * 1024 * 1024;
+export const LEGACY_BYTES_MAX = 256 * 1024 * 1024;
 
 /** What Ed25519 signed: the hash of the file, or for a legacy signature the file. */
 async function signedBytes(

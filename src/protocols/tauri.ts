@@ -153,17 +153,26 @@ const ARCHES: Readonly<Record<string, Arch>> = {
   universal: 'universal',
 };
 
-/** Every name that a client can look for in `latest.json`. */
-const MACHINES: readonly NamedMachine[] = Object.entries(SYSTEMS).flatMap(([system, platform]) =>
-  Object.entries(ARCHES).flatMap(([word, arch]) => [
-    { name: `${system}-${word}`, platform, arch, formats: FORMATS_BY_PLATFORM[platform] },
-    ...Object.entries(FORMATS_BY_BUNDLE)
-      .filter(([, format]) => INSTALLABLE[platform].includes(format))
-      .map(([bundle, format]) => ({
-        ...{ name: `${system}-${word}-${bundle}`, platform, arch, formats: [format] },
-      })),
-  ]),
+/** The target of an application with universal builds, as the example in Tauri's own documents has it. */
+const MACOS_UNIVERSAL: NamedMachine = {
+  ...{ name: 'macos-universal', platform: 'macos', arch: 'universal' },
+  formats: FORMATS_BY_PLATFORM.macos,
+};
+
+/** The names that clients look for in `latest.json` by themselves. */
+const USUAL_MACHINES = Object.entries(SYSTEMS).flatMap(
+  ([system, platform]): readonly NamedMachine[] =>
+    Object.entries(ARCHES).flatMap(([word, arch]) => [
+      { name: `${system}-${word}`, platform, arch, formats: FORMATS_BY_PLATFORM[platform] },
+      ...Object.entries(FORMATS_BY_BUNDLE)
+        .filter(([, format]) => INSTALLABLE[platform].includes(format))
+        .map(([bundle, format]) => ({
+          ...{ name: `${system}-${word}-${bundle}`, platform, arch, formats: [format] },
+        })),
+    ]),
 );
+
+const MACHINES: readonly NamedMachine[] = [...USUAL_MACHINES, MACOS_UNIVERSAL];
 
 interface TargetWord {
   readonly platform: UpdateQuery['platform'];

@@ -209,6 +209,8 @@ describe('a sidecar', () => {
     const of = async (version: string) =>
       files({ [name]: 'x', [`${name}.sig`]: signature(name, version) });
     expect(await refused(await of('0.9.0'))).toMatch(/it signs version 0\.9\.0, not 1\.0\.0/);
+    // The client does not trim it.
+    expect(await refused(await of('1.0.0 '))).toMatch(/it signs version "1\.0\.0 ", not 1\.0\.0/);
   });
 
   test.each([

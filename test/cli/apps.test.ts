@@ -91,20 +91,23 @@ describe('slipway apps', () => {
     expect((await lines('verify', '--deep'))[0]).toMatch(/2 Tauri signatures verified: sound\.$/);
   });
 
+  const builds = (version: string, ...targets: string[]) =>
+    Promise.all(
+      targets.map(async (target) => {
+        const [os, arch, format] = target.split(' ');
+        const name = `Tauri-${version}-${os}-${arch}.${format}`;
+        const file = path.join(directory.path, name);
+        await writeFile(file, name);
+        await writeFile(`${file}.sig`, signMinisign(key, name, { comment: `file:${name}` }));
+        return `${name},os=${os},arch=${arch},format=${format}`;
+      }),
+    );
+  const [setup, image] = ['windows x64 nsis', 'linux x64 appimage'];
+  const tauri = ['--app', 'tauri'];
+  const notesIn = (report: readonly string[]) =>
+    report.filter((line) => line.includes('latest.json'));
+
   it('names the builds without which latest.json does not offer a release', async () => {
-    const builds = (version: string, ...targets: string[]) =>
-      Promise.all(
-        targets.map(async (target) => {
-          const [os, arch, format] = target.split(' ');
-          const name = `Tauri-${version}-${os}-${arch}.${format}`;
-          const file = path.join(directory.path, name);
-          await writeFile(file, name);
-          await writeFile(`${file}.sig`, signMinisign(key, name, { comment: `file:${name}` }));
-          return `${name},os=${os},arch=${arch},format=${format}`;
-        }),
-      );
-    const [setup, image] = ['windows x64 nsis', 'linux x64 appimage'];
-    const tauri = ['--app', 'tauri'];
     await lines('publish', '1.0.0', ...(await builds('1.0.0', setup, image)), ...tauri, '--create');
     const half = ['publish', '2.0.0', ...(await builds('2.0.0', setup)), ...tauri];
     const note =
@@ -112,7 +115,44 @@ describe('slipway apps', () => {
     expect(await lines(...half)).toContain(note);
     expect(json(await run(...half, '--json')).warnings).toEqual([note]);
     const rest = await lines('publish', '2.0.0', ...(await builds('2.0.0', image)), ...tauri);
-    expect(rest.filter((line) => line.includes('latest.json'))).toEqual([]);
+    expect(notesIn(rest)).toEqual([]);
+  });
+
+  it('names what clients of latest.json have to state to be offered a release', async () => {
+    const required = await builds('3.0.0', setup, image);
+    const versioned = await lines(
+      'publish',
+      '3.0.0',
+      ...required,
+      ...tauri,
+      '--requires',
+      '>=2.0.0',
+    );
+    expect(notesIn(versioned)).toEqual([
+      "Note: Tauri's latest.json offers 3.0.0 only to clients that state their version, because of --requires. Their address has to end with ?current_version={{current_version}}.",
+    ]);
+    const [gated = '', free = ''] = await builds('4.0.0', setup, image);
+    const systems = await lines(
+      'publish',
+      '4.0.0',
+      `${gated},minimum_os_version=10.0.19041`,
+      free,
+      ...tauri,
+    );
+    expect(notesIn(systems)).toEqual([
+      "Note: Tauri's latest.json offers the builds of 4.0.0 for windows-x86_64-nsis, windows-aarch64-nsis only to clients that state the version of their system, because these builds have a minimum system version. Their address needs os_version=…. Clients without it are not offered 4.0.0 on any platform.",
+    ]);
+    const [added = '', ...rest] = await builds('5.0.0', 'macos arm64 tar.gz', setup, image);
+    const first = await lines(
+      'publish',
+      '5.0.0',
+      `${added},minimum_os_version=14.0`,
+      ...rest,
+      ...tauri,
+    );
+    expect(notesIn(first)).toEqual([
+      "Note: Tauri's latest.json offers the builds of 5.0.0 for darwin-aarch64-app only to clients that state the version of their system, because these builds have a minimum system version. Their address needs os_version=….",
+    ]);
   });
 
   it('replaces and removes a key', async () => {
@@ -131,8 +171,26 @@ describe('slipway apps', () => {
         settings: { tauri_pubkey: next.pubkey, tauri_key_id: next.keyId },
       },
     ]);
+    const refused = await run(
+      ...(await publish('1.1.0', 'timestamp:1\tfile:App.bin', next)),
+      ...['--channel', 'early', '--create'],
+    );
+    expect([refused.code, refused.stderr]).toEqual([
+      3,
+      expect.stringMatching(/A file that a channel offered is never replaced: .* slipway promote/),
+    ]);
+    const promote = ['promote', '1.1.0', '--to', 'early', '--create'];
+    expect(json(await run(...promote, '--dry-run', '--json')).other_keys).toEqual([
+      { version: '1.1.0', filenames: ['App-1.1.0.deb'], key_ids: [key.keyId] },
+    ]);
+    const promoted = await lines(...promote);
+    const note = promoted.findIndex((line) => line.startsWith('Note:'));
+    expect(promoted.slice(note, note + 2)).toEqual([
+      `Note: 1.1.0 has signatures of another key than that of desktop. A client whose pubkey is ${next.keyId} refuses them:`,
+      `  1.1.0: 1 file signed with ${key.keyId}`,
+    ]);
     expect(json(await run('apps', 'set', '--tauri-pubkey', 'none', '--json'))).toMatchObject({
-      ...{ app: 'desktop', changed: true, catalog_revision: 5, other_keys: [] },
+      ...{ app: 'desktop', changed: true, catalog_revision: 6, other_keys: [] },
       settings: { tauri_pubkey: null },
       settings_before: { tauri_key_id: next.keyId },
     });

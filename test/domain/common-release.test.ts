@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
+  divideMachines,
   findCommonRelease,
-  findHolding,
   type NamedMachine,
 } from '../../src/domain/common-release.ts';
 import { artifactFrom } from '../../src/domain/decide-update.ts';
@@ -139,7 +139,7 @@ describe('the release of all machines', () => {
   it('is held back by the machines that a publisher is told', () => {
     const holding = (offers: readonly Offer[]) => {
       const [newest = offer('9.0.0')] = offers;
-      return findHolding(CLIENT, MACHINES, view(offers), newest, NOW);
+      return divideMachines(CLIENT, MACHINES, view(offers), newest, NOW).holding;
     };
     const older = offer('1.0.0', builds('windows-x64', 'linux-x64', 'linux-x64-deb'));
     expect(holding([older])).toEqual([]);
@@ -154,6 +154,49 @@ describe('the release of all machines', () => {
     expect(holding([offer('2.0.0', { ...builds('windows-x64'), endsNative }), older])).toEqual([]);
     // No client is offered it, so no document waits for it.
     expect(holding([offer('2.0.0', builds('windows-x64-msix')), older])).toEqual([]);
+  });
+
+  describe('in a channel with many offers', () => {
+    const OFFERS = 500;
+    const many = (fields: (index: number) => Partial<Offer>) =>
+      view(Array.from({ length: OFFERS }, (_, index) => offer(`1.${index}.0`, fields(index))));
+
+    it('looks at the status of each once, not once for each machine', () => {
+      let reads = 0;
+      const status = {
+        get: () => {
+          reads += 1;
+          return 'paused';
+        },
+      };
+      const shared = builds('windows-x64', 'macos-universal', 'linux-x64', 'linux-x64-deb');
+      const counted = many(() => shared).offers.map((each) =>
+        Object.defineProperty({ ...each }, 'status', status),
+      );
+      const channel = view([...counted, offer('0.9.0', shared)]);
+      findCommonRelease(CLIENT, MACHINES, channel, NOW);
+      reads = 0;
+      expect(findCommonRelease(CLIENT, MACHINES, channel, NOW)?.offer.version.minor).toBe(9);
+      expect(reads).toBe(OFFERS);
+    });
+
+    it('searches builds without a signature once, not once for each offer', () => {
+      let reads = 0;
+      const artifacts = builds('windows-x64', 'macos-universal', 'linux-x64').artifacts.map(
+        (each) =>
+          Object.defineProperty({ ...each }, 'signatureSchemes', {
+            get: () => {
+              reads += 1;
+              return [];
+            },
+          }),
+      );
+      const channel = many(() => ({ artifacts }));
+      findCommonRelease(CLIENT, MACHINES, channel, NOW);
+      reads = 0;
+      expect(findCommonRelease(CLIENT, MACHINES, channel, NOW)).toBeUndefined();
+      expect(reads).toBeLessThan(MACHINES.length * artifacts.length);
+    });
   });
 
   const NAMES = ['windows-x64', 'windows-arm64', 'windows-x64-msi', 'linux-x64', 'linux-x64-deb'];
@@ -182,9 +225,10 @@ describe('the release of all machines', () => {
         expect(found(offers)).toBe(searched(offers));
         const [newest] = offers;
         if (newest === undefined) return;
-        const names = findHolding(CLIENT, MACHINES, view(offers), newest, NOW);
-        const isStated = found(offers)?.startsWith(`${versionText(newest.version)}:`) === true;
-        if (isStated) expect(names).toEqual([]);
+        const divided = divideMachines(CLIENT, MACHINES, view(offers), newest, NOW);
+        const stated = `${versionText(newest.version)}: ${divided.getting.join(' ')}`;
+        const isStated = divided.holding.length === 0 && divided.getting.length > 0;
+        expect(found(offers) === stated).toBe(isStated);
       }),
     );
   });

@@ -78,6 +78,8 @@ describe('a signature', () => {
     // A field whose name only ends with "version" states none.
     const other = { trustedComment: 'timestamp:1\tfile:app-version:2.zip' };
     expect(statedIn(other, 'version')).toBeUndefined();
+    // The client compares the version as it is.
+    expect(statedIn({ trustedComment: 'version: 1.2.3 ' }, 'version')).toBe(' 1.2.3 ');
   });
 
   it.each([

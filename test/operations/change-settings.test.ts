@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { changeCatalog } from '../../src/catalog/change.ts';
 import { manifestKey } from '../../src/catalog/keys.ts';
 import { readRevision } from '../../src/catalog/read.ts';
 import { AppError } from '../../src/errors.ts';
@@ -8,6 +9,7 @@ import { changeChannel } from '../../src/operations/change-channel.ts';
 import { changeSettings } from '../../src/operations/change-settings.ts';
 import { changeStatus } from '../../src/operations/change-status.ts';
 import { listApplications } from '../../src/operations/list-applications.ts';
+import { verifyCatalog } from '../../src/operations/verify-catalog.ts';
 import { createFixedClock, createSeededRandomness } from '../support/clock.ts';
 import { makeMinisignKey, signMinisign } from '../support/minisign-key.ts';
 import { makeArtifact, makeTemporaryDirectory, publish } from '../support/release.ts';
@@ -152,4 +154,21 @@ describe('the list of applications', () => {
       code: 'unknown_application',
     });
   });
+});
+
+it('reports a stored key that is no key as corrupt, and changes nothing', async () => {
+  const change = { kind: 'settings', version: null, channels: [], reason: null } as const;
+  await changeCatalog(deps, 'desktop', (channels) => ({
+    ...{ change, channels, settings: { tauri_pubkey: 'junk' } },
+  }));
+  const before = await signedNow();
+  await expect(set(OURS.pubkey)).rejects.toMatchObject({ code: 'document_corrupt' });
+  expect(await signedNow()).toEqual(before);
+  const problem = expect.stringMatching(/is not a minisign key: .* Restore it from a backup/);
+  expect(await listApplications(deps, undefined)).toEqual([{ application: 'desktop', problem }]);
+  const verified = await verifyCatalog(
+    { store, onProgress: () => undefined },
+    { application: undefined, deep: true },
+  );
+  expect(verified.applications).toMatchObject([{ filesChecked: 1, problems: [problem] }]);
 });

@@ -93,7 +93,12 @@ describe('publishers of one release at the same moment', () => {
         provenance: { commit: null, buildUrl: null },
         artifacts: [artifactOf(index)],
       },
-      { isListed: false, ensureInTime: () => undefined, ensureVerified: () => undefined },
+      {
+        isListed: false,
+        ensureInTime: () => undefined,
+        ensureVerified: () => undefined,
+        ensureSigned: async () => {},
+      },
     );
 
   async function stateOf(store: ObjectStore) {

@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { parseTarget } from '../../src/domain/target.ts';
 import { createMemoryStore } from '../../src/object-store/memory.ts';
@@ -122,9 +123,9 @@ describe('with a key', () => {
 });
 
 describe('a draft from before the key was set', () => {
-  const open = () =>
+  const open = (on: ObjectStore = store) =>
     openDraft(
-      { ...parts, actor: 'test' },
+      { ...parts, store: on, actor: 'test' },
       { application: 'desktop', version: '1.0.0', channel: 'stable', allowPrerelease: false },
     );
   const draft = async (value: string, name: string, more: Partial<PublishRequest>) => {
@@ -143,6 +144,77 @@ describe('a draft from before the key was set', () => {
     await expect(open()).rejects.toMatchObject({ code: 'invalid_artifact', message });
     await draft(signMinisign(OURS, 'App.AppImage'), 'App.AppImage', { mode: 'draft' });
     expect((await open()).status).toBe('active');
+  });
+
+  it.each(['ED', 'Ed'] as const)('is not opened with a file that was changed: %s', async (kind) => {
+    const sign = (content: string) => signMinisign(OURS, content, { algorithm: kind });
+    await draft(sign('another program'), 'App.AppImage', { mode: 'draft' });
+    await setKey(OURS);
+    const before = await keysIn('');
+    await expect(open()).rejects.toMatchObject({
+      code: 'invalid_artifact',
+      message: expect.stringMatching(
+        /^App\.AppImage of 1\.0\.0 has .* not of this file: .*Sign App/,
+      ),
+    });
+    expect(await keysIn('')).toEqual(before);
+    await draft(sign('App.AppImage'), 'App.AppImage', { mode: 'draft' });
+    expect((await open()).status).toBe('active');
+  });
+
+  it('is not opened when the file is missing, or has other bytes than its manifest states', async () => {
+    await draft(signMinisign(OURS, 'App.AppImage'), 'App.AppImage', { mode: 'draft' });
+    await setKey(OURS);
+    const reading = (content: string | undefined): ObjectStore => ({
+      ...store,
+      read: async (key, ...rest) => {
+        const object = await store.read(key, ...rest);
+        if (!key.endsWith('/App.AppImage') || object === undefined) return object;
+        if (content === undefined) return undefined;
+        return { ...object, stream: Readable.from([Buffer.from(content)]) };
+      },
+    });
+    const code = 'artifact_mismatch';
+    await expect(open(reading(undefined))).rejects.toMatchObject({ code });
+    await expect(open(reading('other bytes'))).rejects.toMatchObject({ code });
+    expect((await open()).status).toBe('active');
+  });
+
+  it('is not opened when another process sets a key that its files are not of', async () => {
+    await draft(signMinisign(OURS, 'another program'), 'App.AppImage', { mode: 'draft' });
+    let isFirst = true;
+    const racing: ObjectStore = {
+      ...store,
+      create: async (key, ...rest) => {
+        if (isFirst) {
+          isFirst = false;
+          await setKey(OURS);
+        }
+        return store.create(key, ...rest);
+      },
+    };
+    await expect(open(racing)).rejects.toThrow(/^App\.AppImage of 1\.0\.0 has a signature/);
+    expect(isFirst).toBe(false);
+  });
+
+  it('is not completed with a file that was changed, and reads no file twice', async () => {
+    const expected = { expect: [parseTarget('linux-x64'), parseTarget('windows-x64')] };
+    await draft(signMinisign(OURS, 'another program'), 'App.AppImage', expected);
+    await setKey(OURS);
+    const before = await keysIn('');
+    await expect(publishSigned(signMinisign(OURS, CONTENT))).rejects.toThrow(/not of this file/);
+    expect(await keysIn('')).toEqual(before);
+    await draft(signMinisign(OURS, 'App.AppImage'), 'App.AppImage', expected);
+    const readFiles: string[] = [];
+    parts.store = {
+      ...store,
+      read: (key, ...rest) => {
+        if (key.includes('/artifacts/')) readFiles.push(key);
+        return store.read(key, ...rest);
+      },
+    };
+    expect((await publishSigned(signMinisign(OURS, CONTENT))).held).toBeNull();
+    expect(readFiles).toEqual([expect.stringMatching(/App\.AppImage$/)]);
   });
 
   it('is not completed by a publisher of another platform', async () => {
@@ -180,6 +252,20 @@ describe('verify --deep', () => {
     expect(await verifyDeep()).toEqual([0, []]);
     await setKey(OURS);
     expect(await verifyDeep()).toEqual([1, []]);
+  });
+
+  it.each([
+    ['older', 'another', CONTENT],
+    ['newer', CONTENT, 'another'],
+  ])('verifies the signatures of every release with a file: the %s is wrong', async (...given) => {
+    const [, older, newer] = given;
+    await publishSigned(signMinisign(OURS, older));
+    await publishSigned(signMinisign(OURS, newer), '2.0.0');
+    await setKey(OURS);
+    expect(await verifyDeep()).toEqual([
+      0,
+      [expect.stringMatching(/the key 0+1111 does not verify/)],
+    ]);
   });
 
   it('finds a signature that was published without verification', async () => {

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { BuiltArtifact } from '../../src/build-output/build-output.ts';
 import { changeStatus } from '../../src/operations/change-status.ts';
+import type { PublishRequest } from '../../src/operations/publish-release.ts';
 import { makeArtifact, publish } from '../support/release.ts';
 import { createTestService, type TestService } from '../support/service.ts';
 
@@ -17,7 +18,11 @@ beforeAll(async () => {
 
 afterAll(() => service.close());
 
-async function release(version: string, more: readonly Partial<BuiltArtifact>[], rollout?: string) {
+async function release(
+  version: string,
+  more: readonly Partial<BuiltArtifact>[],
+  request: Partial<PublishRequest> = {},
+) {
   const builds: Partial<BuiltArtifact>[] = [{}, { platform: 'linux', format: 'appimage' }, ...more];
   const artifacts = await Promise.all(
     builds.map((build, index) => {
@@ -28,13 +33,12 @@ async function release(version: string, more: readonly Partial<BuiltArtifact>[],
       return makeArtifact(service.directory, { filename, content: filename, signatures, ...build });
     }),
   );
-  const plan = rollout === undefined ? {} : { rollout: { text: rollout, freezeWindows: [] } };
-  await publish(service, { version, artifacts, ...plan });
+  await publish(service, { version, artifacts, ...request });
   await service.refresh();
 }
 
-async function ask(query = '', headers: Record<string, string> = {}) {
-  const answer = await service.app.http.inject({ url: `${LATEST}${query}`, headers });
+async function ask(query = '', headers: Record<string, string> = {}, address = LATEST) {
+  const answer = await service.app.http.inject({ url: `${address}${query}`, headers });
   const { statusCode: status } = answer;
   const cache = answer.headers['cache-control'];
   return { status, cache, body: answer.body === '' ? undefined : JSON.parse(answer.body) };
@@ -56,6 +60,27 @@ describe('latest.json', () => {
     }
   });
 
+  it('has a universal build under both names that applications choose as a target', async () => {
+    const channel = 'universal';
+    const askThere = async () => (await ask('', {}, LATEST.replace('stable', channel))).body;
+    const universal = { platform: 'macos', arch: 'universal', format: 'tar.gz' } as const;
+    await release('1.1.0', [universal], { channel });
+    const { platforms } = await askThere();
+    expect(platforms['darwin-universal']).toEqual(platforms['darwin-universal-app']);
+    expect(platforms['macos-universal']).toEqual(platforms['darwin-universal']);
+    expect(platforms['macos-universal'].url).toContain('1.1.0');
+    // A release without a universal build leaves both out.
+    const apart: Partial<BuiltArtifact>[] = [{ arch: 'arm64' }, { arch: 'x64' }];
+    await release(
+      '1.2.0',
+      apart.map((build) => ({ ...universal, ...build })),
+      { channel },
+    );
+    const newer = await askThere();
+    expect(newer.version).toBe('1.2.0');
+    expect(Object.keys(newer.platforms).filter((name) => name.includes('universal'))).toEqual([]);
+  });
+
   it('differs for clients on different systems, and is rendered once for each', async () => {
     await release('2.0.0', [{ platform: 'macos', format: 'tar.gz', minimumOsVersion: '14.0' }]);
     const hasMac = async (query: string) => 'darwin-x86_64' in (await ask(query)).body.platforms;
@@ -67,7 +92,7 @@ describe('latest.json', () => {
   });
 
   it('is stored by no shared cache while a rollout gives clients different releases', async () => {
-    await release('3.0.0', [], '50%');
+    await release('3.0.0', [], { rollout: { text: '50%', freezeWindows: [] } });
     const seen = new Set<string>();
     for (let id = 0; id < 20; id++) {
       const byQuery = await ask(`?installation_id=client-${id}`);

@@ -12,7 +12,8 @@ import {
 import type { ChangeOptions } from '../arguments.ts';
 import { openContext } from '../context.ts';
 import { readKey } from '../key-file.ts';
-import { firstLines, printJson, printTable } from '../output.ts';
+import { otherKeyLines, otherKeysJson } from '../other-keys-report.ts';
+import { printJson, printTable } from '../output.ts';
 import { print, type Terminal } from '../terminal.ts';
 
 export async function list(
@@ -104,12 +105,7 @@ function changedJson(changed: ChangedSettings): object {
     changed: changed.changed,
     settings: settingsJson(changed.settings),
     settings_before: settingsJson(changed.settingsBefore),
-    other_keys: changed.otherKeys.map(({ version, filenames, keyIds }) => ({
-      version,
-      filenames,
-      key_ids: keyIds,
-    })),
-    unreadable: changed.unreadable,
+    ...otherKeysJson(changed),
   };
 }
 
@@ -120,7 +116,8 @@ function changedRows({ settingsBefore, settings }: ChangedSettings) {
     .filter(([, old, now]) => old !== now);
 }
 
-function consequences({ settings, otherKeys, unreadable }: ChangedSettings): readonly string[] {
+function consequences(changed: ChangedSettings): readonly string[] {
+  const { settings, otherKeys } = changed;
   if (settings.tauriPubkey === null) {
     return ['The signatures of Tauri builds are not verified when they are published.'];
   }
@@ -132,16 +129,6 @@ function consequences({ settings, otherKeys, unreadable }: ChangedSettings): rea
       : [
           `${counted(otherKeys.length, 'offered release')} ${otherKeys.length === 1 ? 'has' : 'have'} signatures of another key. They stay offered, but a client whose pubkey is ${keyId} refuses them:`,
         ]),
-    ...firstLines(
-      otherKeys.map(
-        ({ version, filenames, keyIds }) =>
-          `  ${version}: ${counted(filenames.length, 'file')} signed with ${keyIds.join(', ')}`,
-      ),
-    ),
-    ...(unreadable.length === 0
-      ? []
-      : [
-          `The signatures of ${unreadable.join(', ')} are not known, because the manifest is corrupt. Run slipway verify.`,
-        ]),
+    ...otherKeyLines(changed),
   ];
 }

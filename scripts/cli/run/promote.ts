@@ -6,6 +6,7 @@ import { requireConsent, runWithConsent } from '../consent.ts';
 import { openContext } from '../context.ts';
 import { differenceJson, printDifference } from '../difference-report.ts';
 import { leftBehindSentences } from '../left-behind.ts';
+import { otherKeyLines, otherKeysJson } from '../other-keys-report.ts';
 import { printJson, printWhenLive, staysPaused } from '../output.ts';
 import { requestedRollout } from '../rollout-report.ts';
 import { print, type Terminal } from '../terminal.ts';
@@ -55,6 +56,7 @@ export async function promote(
       catalog_revision: revision,
       changed,
       dropped: promoted.dropped,
+      ...otherKeysJson(promoted),
       left_behind: promoted.leftBehind.map(({ platform, arch }) => ({ os: platform, arch })),
       ...differenceJson(promoted, context.clock.now()),
     });
@@ -75,5 +77,12 @@ export async function promote(
       `Nothing to do: ${application} ${version} is ${status} on ${channel} in ${context.place.text} (catalog revision ${revision}).`,
     );
   }
+  if (promoted.otherKeys.length > 0) {
+    print(
+      terminal,
+      `Note: ${version} has signatures of another key than that of ${application}. A client whose pubkey is ${promoted.tauriKeyId} refuses them:`,
+    );
+  }
+  for (const line of otherKeyLines(promoted)) print(terminal, line);
   printDifference(terminal, promoted, context.clock.now());
 }
