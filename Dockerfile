@@ -23,4 +23,5 @@ USER node
 VOLUME /data
 EXPOSE 8080 9464
 HEALTHCHECK --interval=30s --timeout=3s CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT ?? 8080}/livez`).then(r => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
-CMD ["node", "dist/src/server.js"]
+# The flag keeps garbage from taking 80 MB more while many clients download: V8 sizes its young generation by the machine.
+CMD ["node", "--max-semi-space-size=16", "dist/src/server.js"]

@@ -1,5 +1,4 @@
-import { once } from 'node:events';
-import { Agent, get, type IncomingMessage } from 'node:http';
+import { Agent, type RequestOptions, request } from 'node:http';
 import * as https from 'node:https';
 import { GetObjectCommand, type S3Client } from '@aws-sdk/client-s3';
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
@@ -19,7 +18,8 @@ export type QuickRead = (
  * Opens quick reads of an object. The SDK takes about two milliseconds of processor time for each request, which is
  * more than the store itself takes for a piece of a differential download. So these reads share one signed URL.
  *
- * They know one answer only. After any other, the caller asks again by the SDK, which knows the store's errors.
+ * They accept only a 206 with the expected range and ETag. After any other answer, the caller repeats the request with the
+ * SDK, which knows the store's errors.
  *
  * @param fullKey the key in the bucket
  * @param idleMs how long a request may wait for the next bytes
@@ -31,33 +31,24 @@ export function createQuickReads(deps: {
 }): (fullKey: string, info: Pick<ObjectInfo, 'size' | 'etag'>) => QuickRead {
   const { client, bucket: Bucket, idleMs } = deps;
   const agents = { plain: new Agent(AGENT), secure: new https.Agent(AGENT) };
+  const requestAt = (url: string): Address => {
+    const { protocol, hostname, port, pathname, search } = new URL(url);
+    const isSecure = protocol === 'https:';
+    const [send, agent] = isSecure ? [https.request, agents.secure] : [request, agents.plain];
+    // A URL has its IPv6 addresses in brackets.
+    const host = hostname.replace(/^\[|\]$/g, '');
+    return { send, options: { host, port, path: pathname + search, agent, timeout: idleMs } };
+  };
   return (Key, info) => {
-    let url: Promise<string> | undefined;
+    let address: Promise<Address> | undefined;
     return async (target, start, signal) => {
-      const range = `bytes=${start}-${start + target.length - 1}`;
+      address ??= getSignedUrl(client, new GetObjectCommand({ Bucket, Key }), {
+        expiresIn: SIGNED_SECONDS,
+      }).then(requestAt);
       try {
-        url ??= getSignedUrl(client, new GetObjectCommand({ Bucket, Key }), {
-          expiresIn: SIGNED_SECONDS,
-        });
-        const address = new URL(await url);
-        const options = { headers: { range }, timeout: idleMs, signal };
-        const request =
-          address.protocol === 'https:'
-            ? https.get(address, { ...options, agent: agents.secure })
-            : get(address, { ...options, agent: agents.plain });
-        request.on('timeout', () => request.destroy(new Error('The store sends nothing.')));
-        // `once` and the loop over the body report the errors before and after the answer begins.
-        request.on('error', () => {});
-        const response: IncomingMessage = (await once(request, 'response'))[0];
-        const isPiece =
-          response.statusCode === 206 &&
-          response.headers.etag === info.etag &&
-          response.headers['content-range'] === `${range.replace('=', ' ')}/${info.size}`;
-        if (isPiece && (await fill(target, response))) return true;
-        request.destroy();
-        return false;
+        return await readPiece(await address, info, target, start, signal);
       } catch {
-        // The SDK asks again, and reports what is wrong.
+        // The credentials cannot be read. The SDK asks again, and reports what is wrong.
         return false;
       }
     };
@@ -66,13 +57,52 @@ export function createQuickReads(deps: {
 
 const AGENT = { keepAlive: true, maxSockets: 64 };
 
-/** @returns whether the body filled the target exactly. The target is not written to afterwards. */
-async function fill(target: Uint8Array, response: IncomingMessage): Promise<boolean> {
-  let bytes = 0;
-  for await (const chunk of response) {
-    if (bytes + chunk.length > target.length) return false;
-    target.set(chunk, bytes);
-    bytes += chunk.length;
-  }
-  return bytes === target.length;
+/** Where a signed URL leads. Parsed once, because a differential download reads hundreds of pieces. */
+interface Address {
+  readonly send: typeof request;
+  readonly options: RequestOptions;
+}
+
+/** With callbacks: promises and iterators for each chunk leave so much garbage that the heap grows. */
+function readPiece(
+  { send, options }: Address,
+  info: Pick<ObjectInfo, 'size' | 'etag'>,
+  target: Uint8Array,
+  start: number,
+  signal: AbortSignal | undefined,
+): Promise<boolean> {
+  const span = `${start}-${start + target.length - 1}`;
+  return new Promise((resolve) => {
+    let bytes = 0;
+    const sent = send({ ...options, headers: { range: `bytes=${span}` } });
+    const end = (isRead: boolean): void => {
+      signal?.removeEventListener('abort', abort);
+      // After this, nothing writes to the target.
+      if (!isRead) sent.destroy();
+      resolve(isRead);
+    };
+    const abort = (): void => end(false);
+    signal?.addEventListener('abort', abort);
+    sent.on('error', abort);
+    sent.on('timeout', abort);
+    sent.on('response', (response) => {
+      const { statusCode, headers } = response;
+      const isPiece =
+        statusCode === 206 &&
+        headers.etag === info.etag &&
+        headers['content-range'] === `bytes ${span}/${info.size}`;
+      if (!isPiece) {
+        end(false);
+        return;
+      }
+      response.on('error', abort);
+      response.on('data', (chunk: Buffer) => {
+        if (bytes + chunk.length > target.length) return end(false);
+        target.set(chunk, bytes);
+        bytes += chunk.length;
+      });
+      response.on('end', () => end(bytes === target.length));
+    });
+    sent.end();
+  });
 }
