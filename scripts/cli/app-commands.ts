@@ -39,6 +39,6 @@ export function addAppCommands(program: Command, run: Runner): void {
       '--tauri-pubkey <key|file>',
       'the public key of Tauri\'s updater, as in tauri.conf.json, or a file with it; "none" removes it',
     )
-    .option('--reason <text>', 'the reason, for the history');
+    .option('--reason <text>', 'the reason, which slipway history shows');
   addChangeOptions(settings).action(run(async () => (await load()).set));
 }

@@ -1,7 +1,7 @@
 import { open } from 'node:fs/promises';
 import { AppError, systemCode } from '../../src/errors.ts';
 
-/** No file with a public or private key is as large. */
+/** Larger than any key file. */
 const KEY_BYTES_MAX = 16 * 1024;
 
 /**
@@ -18,7 +18,7 @@ export async function readKey(given: string, option: string): Promise<string> {
   } catch (error) {
     const code = systemCode(error);
     if (code === undefined) throw error;
-    // A key is no name of a file: it is too long, or no file has this name.
+    // No file has this name, so the text is the key itself.
     if (code === 'ENOENT' || code === 'ENAMETOOLONG' || code === 'ENOTDIR') return given;
     throw refusal(`The file that ${option} names cannot be read (${code}).`, error);
   }

@@ -25,7 +25,7 @@ export function latestJsonWarnings({
     ...(missing.length === 0
       ? []
       : [
-          `Note: Tauri's latest.json does not offer ${version} until it has builds for ${missing.join(', ')}.`,
+          `Note: Tauri's latest.json does not offer ${version} until that release has builds for ${missing.join(', ')}.`,
         ]),
     ...(needs.needsVersion
       ? [

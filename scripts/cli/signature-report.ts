@@ -47,7 +47,7 @@ export function signatureSentences(
     ...(withoutVersion.length === 0
       ? []
       : [
-          `Note: the signatures of ${withoutVersion.slice(0, FILES_NAMED_MAX).join(', ')}${more} do not state a version, so an attacker could serve them as a newer version (CVE-2026-95625). Build with a newer Tauri CLI, or sign with "tauri signer sign --app-version ${version}".`,
+          `Note: the signatures of ${withoutVersion.slice(0, FILES_NAMED_MAX).join(', ')}${more} do not state a version, so an attacker who controls the answers of your server could offer them as a newer version (CVE-2026-95625). Build with a newer Tauri CLI, or sign with "tauri signer sign --app-version ${version}".`,
         ]),
   ];
 }

@@ -48,7 +48,7 @@ export async function ensureCarried(
   }
   throw new AppError(
     'store_unavailable',
-    `${application} ${version} has ${UPLOADS_MAX} uploads of ${name}. Run "slipway gc" in a week, or publish a new version.`,
+    `${application} ${version} has ${UPLOADS_MAX} uploads of ${name}. gc deletes unused uploads after 7 days: run "slipway gc" then, or publish a new version.`,
   );
 }
 

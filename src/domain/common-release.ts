@@ -191,7 +191,7 @@ function holdsBack(
 ): boolean {
   const { platform, arch } = query;
   if (arch === null || arch === 'universal') return false;
-  // Without native builds up to the release, they were ended, or the machine only ran builds by emulation.
+  // No native build up to this release: the publisher ended them, or the machine only ran emulated builds.
   const builds = natives?.get(platform)?.get(arch);
   return isAbove(newest, offer) || builds?.some(takesOf(query)) === true;
 }

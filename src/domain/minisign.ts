@@ -43,7 +43,7 @@ export function parseMinisignKey(text: string): MinisignPublicKey {
   // `Ed` names the algorithm of the key. Signatures of files use `ED` as well.
   if (bytes === undefined || algorithmOf(bytes) !== 'Ed') {
     throw refusal(
-      'This is not a minisign public key. Give the key that "tauri signer generate" printed, which is the pubkey in tauri.conf.json, or a file with it.',
+      'This is neither a minisign public key nor an existing file with one. Give the key that "tauri signer generate" printed, which is the pubkey in tauri.conf.json, or check the path of its ".pub" file.',
     );
   }
   const keyId = keyIdOf(bytes);

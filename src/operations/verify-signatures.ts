@@ -85,11 +85,17 @@ export function refuseUnverifiable(
   for (const { filename, signatures } of artifacts) {
     for (const { value } of signatures.filter(({ scheme }) => scheme === MINISIGN)) {
       const signature = parseMinisignSignature(value);
-      const isOurs = signature?.keyId === key.keyId && hasTrustedComment(signature, key);
-      if (isOurs) continue;
+      if (signature?.keyId !== key.keyId) {
+        const other = signature?.keyId ?? 'no key';
+        throw new AppError(
+          'invalid_artifact',
+          `${filename} of ${version} is signed with the key ${other}, and ${application} has the key ${key.keyId}. Clients with that key refuse the file. If it is only in a draft, sign it again and publish it, to replace the one there. A file that a channel offered is never replaced: publish a new version, or run slipway promote to offer this one all the same.`,
+        );
+      }
+      if (hasTrustedComment(signature, key)) continue;
       throw new AppError(
         'invalid_artifact',
-        `${filename} of ${version} has a signature that is not of the application's key: ${application} has the key ${key.keyId}, and the signature is of ${signature?.keyId ?? 'no key'}. Clients with that key refuse the file. If it is only in a draft, sign it again and publish it, to replace the one there. A file that a channel offered is never replaced: publish a new version, or run slipway promote to offer this one all the same.`,
+        `The trusted comment of the signature of ${filename} of ${version} was changed after it was signed. Clients refuse the file. Sign it again; when a channel offered it, publish a new version.`,
       );
     }
   }
@@ -103,7 +109,7 @@ function whyInvalid(
   signed: Uint8Array,
 ): string | undefined {
   if (signature.keyId !== key.keyId) {
-    return `it is of the key ${signature.keyId}, and ${application} has the key ${key.keyId}. Sign the file with the private key of ${key.keyId}. If the application has a new key, first run slipway apps set --tauri-pubkey KEY.`;
+    return `it was made with the key ${signature.keyId}, and ${application} has the key ${key.keyId}. Sign the file with the private key of ${key.keyId}. If the application has a new key, first run slipway apps set --tauri-pubkey KEY.`;
   }
   if (!isSignatureOver(signed, signature, key)) {
     return `it is not a signature of this file: the file was changed after it was signed, or the signature is of another build. Sign the file with "tauri signer sign".`;
@@ -157,7 +163,7 @@ async function signedBytes(
   if (main.size > LEGACY_BYTES_MAX) {
     throw refusal(
       path,
-      'it is of an old kind, which can be verified only for files of up to 256 MiB. Sign the file with a newer "tauri signer sign".',
+      'it is a legacy signature (Ed). Slipway verifies these only for files of up to 256 MiB. Sign the file with a newer "tauri signer sign".',
     );
   }
   const bytes = await readFile(path);

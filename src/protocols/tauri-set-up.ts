@@ -14,18 +14,20 @@ export function describeTauriSetUp({ url, isRestricted, publicKeys }: ChannelFee
     text: JSON.stringify(configuration, null, 2),
   };
   const token = {
-    into: 'the check of the application',
+    into: 'the code that checks for updates',
     text: `const update = await check({ headers: { Authorization: \`Bearer \${accessToken}\` } });`,
   };
   return {
     addresses: [
       { clients: 'all platforms', url: endpoint },
-      { clients: 'static file', url: `${url}/latest.json` },
+      { clients: 'all platforms, when your endpoint is a static file', url: `${url}/latest.json` },
     ],
     texts: isRestricted ? [configured, token] : [configured],
     notes: [
       ...(key === undefined
-        ? ['pubkey is the public key that "tauri signer generate" printed.']
+        ? [
+            'Replace YOUR_PUBLIC_KEY with the key that "tauri signer generate" printed. After "slipway apps set --tauri-pubkey KEY", this command prints it.',
+          ]
         : []),
       ...(isRestricted
         ? [

@@ -69,7 +69,7 @@ describe('slipway apps', () => {
     );
     const refused = await run(...(await publish('1.2.0', 'timestamp:1\tfile:App.bin', next)));
     expect([refused.code, refused.stdout]).toEqual([3, '']);
-    expect(refused.stderr).toMatch(/App\.bin\.sig: it is of the key 0{12}2222, and desktop has/);
+    expect(refused.stderr).toMatch(/App\.bin\.sig: it was made with the key 0{12}2222, and desktop has/);
     const stale = await run(
       ...(await publish('1.2.0', 'timestamp:1\tfile:App.bin\tversion:1.1.0')),
     );
@@ -214,7 +214,7 @@ describe('slipway apps', () => {
 
   it.each([
     [['set'], 2, /^slipway: Say what to change: --tauri-pubkey\./],
-    [['set', '--tauri-pubkey', 'updater.pub'], 2, /This is not a minisign public key/],
+    [['set', '--tauri-pubkey', 'updater.pub'], 2, /This is neither a minisign public key/],
     [
       ['set', '--tauri-pubkey', '.'],
       2,

@@ -255,7 +255,7 @@ it('puts the public key of the application into the lines for Tauri', () => {
   const [text] = describeTauriSetUp({ ...feed, publicKeys: { minisign: 'RWQ=' } }).texts;
   expect(JSON.parse(String(text?.text)).plugins.updater.pubkey).toBe('RWQ=');
   const without = describeTauriSetUp({ ...feed, publicKeys: {} });
-  expect(without.notes.join()).toContain('pubkey is the public key');
+  expect(without.notes.join()).toContain('Replace YOUR_PUBLIC_KEY');
 });
 
 it('is named by the first release of a channel', async () => {

@@ -49,7 +49,7 @@ describe('a public key', () => {
     encode('hello'),
     `XX${LINE.slice(2)}`,
   ])('is not %j', (text) =>
-    expect(() => parseMinisignKey(text)).toThrow(/^This is not a minisign public key/),
+    expect(() => parseMinisignKey(text)).toThrow(/^This is neither a minisign public key/),
   );
 
   it('is parsed from any text without an error of another kind', () => {

@@ -26,7 +26,7 @@ const TYPE = 'application/octet-stream';
 const READS_MAX = 32;
 const BUFFER_BYTES = 256 * 1024;
 const BUFFERS_EACH = 4;
-/** The first answers read ahead. Further ones take little memory, because most of many clients are slow. */
+/** Only the first large answers read ahead. Later ones use one small buffer: with many clients, most are slow. */
 const READING_AHEAD_MAX = 12;
 const SMALL_BUFFER_BYTES = 128 * 1024;
 const HALF_CLOSED_MAX_MS = 2_000;
@@ -78,7 +78,7 @@ export function createByteAnswers(): ByteAnswers {
       bufferBytes,
       buffersMax: isLarge ? Math.min(BUFFERS_EACH, Math.ceil(length / bufferBytes)) : 1,
       limit,
-      // At most as many as all answers that read ahead use.
+      // Never longer than the buffers of all answers that read ahead.
       spare: bufferBytes === BUFFER_BYTES ? spare : [],
       onClose: () => {
         if (isLarge) readingAhead -= 1;
@@ -153,7 +153,8 @@ function answerTo(
   const precondition = evaluatePreconditions(headers, info);
   if (precondition === 'not_modified') return { status: 304, headers: {}, parts: [] };
   if (precondition === 'failed') {
-    const detail = 'The file is another version than If-Match or If-Unmodified-Since names.';
+    const detail =
+      'The file does not match If-Match or If-Unmodified-Since: it is another version.';
     throw new AppError('precondition_failed', detail);
   }
   // Section 14.2 of RFC 9110 defines Range for GET only.
@@ -169,7 +170,7 @@ export function noSuchRange(reply: FastifyReply, size: number): AppError {
   reply.header('content-range', `bytes */${size}`);
   return new AppError(
     'range_not_satisfiable',
-    `The file has ${size} bytes, and none in the range.`,
+    `The file has ${size} bytes, and the requested range has none of them.`,
   );
 }
 

@@ -82,7 +82,7 @@ export class ByteStream extends Readable {
 
   override _destroy(error: Error | null, callback: (error: Error | null) => void): void {
     this.#stop.abort();
-    // The others may still be written to, or be sent.
+    // Does not reuse the other buffers: a read or a write may still use them.
     this.#deps.spare.push(...this.#free.splice(0));
     this.#deps.onClose();
     this.#deps.reader.close().then(
@@ -96,7 +96,7 @@ export class ByteStream extends Readable {
       this.#next((filled) => {
         if (filled === null) {
           this.push(null);
-          // A stream ends once it is read.
+          // Consumes the end marker, so that the stream emits `end`.
           this.resume();
           return;
         }

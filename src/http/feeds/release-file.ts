@@ -59,7 +59,10 @@ export function answerFile(
 /** @throws AppError `invalid_request` for a path that cannot be a file's, `invalid_version`, `unknown_file` */
 function parsePath(path: readonly string[]): { version: string | null; filename: string } {
   if (path.some((segment) => NO_NAME.test(segment))) {
-    throw new AppError('invalid_request', 'The address contains a segment that no file name has.');
+    throw new AppError(
+      'invalid_request',
+      'The path contains "..", ".", a backslash or a control character.',
+    );
   }
   const [first = '', second, ...rest] = path;
   if (rest.length > 0 || first === '' || second === '') {
