@@ -1,10 +1,9 @@
-import { parseUpdateInfoName } from '../domain/carried-document.ts';
+import { parseUpdateInfoName, UPDATE_INFO_FORMATS } from '../domain/carried-document.ts';
 import { type Arch, archOf, type Platform, parseArch } from '../domain/platform.ts';
 import { parseLooseVersion } from '../domain/version.ts';
 import {
   ELECTRON_ABSOLUTE,
   ELECTRON_RELATIVE,
-  electronFormats,
   renderElectronFeed,
   renderElectronNoUpdate,
   renderSignedElectronFeed,
@@ -40,7 +39,7 @@ export const electron: FeedProtocol = {
   takesPost: false,
   varyHeaders: ['x-current-version'],
   olderReleasesMax: 0,
-  formatsFor: electronFormats,
+  formatsFor: (platform) => UPDATE_INFO_FORMATS[platform],
   signatureScheme: null,
   osGate: 'client',
   // On Linux, the name of the document states the architecture.
