@@ -198,6 +198,12 @@ function minimumSystemVersion(artifacts: readonly Artifact[]): string | undefine
 
 /** Every string is quoted: the client's parser makes a Date of a plain timestamp, and its API promises text. */
 function yaml(document: object): ProtocolResponse {
-  const body = stringify(document, { defaultStringType: 'QUOTE_SINGLE', defaultKeyType: 'PLAIN' });
+  const body = stringify(document, {
+    defaultStringType: 'QUOTE_SINGLE',
+    defaultKeyType: 'PLAIN',
+    // No text is folded: the client's parser reads a backslash at a fold as a part of the text.
+    lineWidth: 0,
+    doubleQuotedMinMultiLineLength: Number.MAX_SAFE_INTEGER,
+  });
   return { status: 200, headers: YAML, body };
 }

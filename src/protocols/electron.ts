@@ -78,12 +78,18 @@ function parseRequest(request: ProtocolRequest): Question | undefined {
   };
 }
 
+/**
+ * electron-builder replaces it in most configurations. It stays where the address comes from a file that electron-builder
+ * did not write; an installed application cannot be corrected, so it counts as not stated.
+ */
+const UNEXPANDED = `\${arch}`;
+
 function archFrom(
   platform: Platform,
   suffix: string | undefined,
   query: string | undefined,
 ): Arch | null {
-  if (query !== undefined) {
+  if (query !== undefined && query !== '' && query !== UNEXPANDED) {
     const arch = parseArch(query);
     // Universal is a kind of build, not the architecture of a machine.
     return arch === 'universal' ? null : arch;
