@@ -133,6 +133,36 @@ describe('a client that is offered nothing', () => {
     expect((await ask('latest.yml', from('1.0.0'))).body).toBe(document);
   });
 
+  it('also gets it from another channel, which it came from', async () => {
+    await release('1.0.0');
+    const beta = await release('2.0.0-beta.1', { channel: 'beta' });
+    const { body, headers } = await ask('latest.yml', from('2.0.0-beta.1'));
+    expect(body).toBe(beta);
+    expect(headers['cache-control']).toContain('public');
+    expect((await ask('latest.yml')).body).not.toBe(beta);
+  });
+
+  it('gets it from a restricted channel only with an account that may open it', async () => {
+    const restricting = await createTestService({
+      ...{ store, clock: service.clock },
+      env: { TIERS: '{"free":[],"pro":["channel:desktop/insider"]}' },
+    });
+    try {
+      await release('1.0.0');
+      await release('2.0.0-beta.1', { channel: 'insider' });
+      await restricting.refresh();
+      const { body, headers } = await ask('latest.yml', from('2.0.0-beta.1'), restricting);
+      expect(isAccepted(body)).toBe(false);
+      // Another account may get the signed document.
+      expect(headers).toMatchObject({ 'cache-control': expect.stringContaining('private') });
+      expect(headers.vary).toContain('Authorization');
+      const usual = await ask('latest.yml', from('1.0.0'), restricting);
+      expect(usual.headers['cache-control']).toContain('public');
+    } finally {
+      await restricting.close();
+    }
+  });
+
   it('gets a generated one for a version that the channel does not list', async () => {
     await release('1.0.0');
     expect((await ask('latest.yml', from('3.0.0'))).body).toContain("version: '3.0.0'");
