@@ -8,7 +8,10 @@ import { PROTOCOLS } from '../../src/protocols/registry.ts';
 /** The report of `slipway publish` about documents that the build tool signed. */
 
 export function signedJson({ signed }: BuildOutput): readonly object[] {
-  return signed.map(({ name, size, sha256, elsewhere }) => ({ name, size, sha256, elsewhere }));
+  return signed.map(({ name, size, sha256, elsewhere }) => ({
+    ...{ name, size, sha256 },
+    elsewhere: elsewhere.map(({ address }) => address),
+  }));
 }
 
 export function signedSentences({ signed }: BuildOutput): readonly string[] {
@@ -20,7 +23,8 @@ export function signedSentences({ signed }: BuildOutput): readonly string[] {
           `Its clients apply its stagingPercentage ${stagingPercentage} themselves: Slipway starts no rollout for it.`,
         ]),
     ...elsewhere.map(
-      (address) => `${name} lists ${address}, which clients download there and not from Slipway.`,
+      ({ address }) =>
+        `${name} lists ${address}, which clients download there and not from Slipway.`,
     ),
   ]);
 }
@@ -68,10 +72,11 @@ function addedWarnings({ artifacts, release }: PublishResult, { signed }: BuildO
 }
 
 function unlistedWarnings(release: Release, { signed }: BuildOutput): readonly string[] {
-  return signed.flatMap(({ name, lists }) => {
+  return signed.flatMap(({ name, lists, elsewhere }) => {
+    const listed = [...lists, ...elsewhere.map((each) => each.name)];
     return release.artifacts
       .filter((file) => isAskedBy(file, name) && isListed(file))
-      .filter(({ filename }) => !lists.includes(filename))
+      .filter(({ filename }) => !listed.includes(filename))
       .map(({ filename }) => unlisted(name, filename));
   });
 }

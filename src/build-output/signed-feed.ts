@@ -41,12 +41,12 @@ export function carrySigned(
       `it has ${content.length} bytes; a signed document may have ${CARRIED_BYTES_MAX}, because every client downloads it at each check. Shorten its release notes before it is signed.`,
     );
   }
-  const elsewhere: string[] = [];
+  const elsewhere: { address: string; name: string }[] = [];
   const lists: string[] = [];
   for (const entry of feed.entries) {
     if (!URL.canParse(entry.address, FEED)) throw notAFileName(path, entry, version);
     if (isElsewhere(entry)) {
-      elsewhere.push(entry.address);
+      elsewhere.push({ address: entry.address, name: entry.name });
       continue;
     }
     const filename = addressedName(path, entry, version);

@@ -71,7 +71,7 @@ it('may name files on other servers, which the publisher is told of', async () =
   const elsewhere = 'https://cdn.example/App-1.0.0-full.exe';
   const files = [describeContent('App-Setup-1.0.0.exe', EXE), describeContent(elsewhere, 'other')];
   const { signed: kept } = await read(build(signFeed({ version, files })));
-  expect(kept).toMatchObject([{ elsewhere: [elsewhere] }]);
+  expect(kept).toMatchObject([{ elsewhere: [{ address: elsewhere, name: 'App-1.0.0-full.exe' }] }]);
 });
 
 it('keeps the names of the packages of a web installer', async () => {

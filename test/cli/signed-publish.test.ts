@@ -44,6 +44,21 @@ it('says which name is published, what clients apply themselves, and what they d
   ]);
 });
 
+it('does not warn of a file that the document lists on another server', async () => {
+  const name = 'App-Setup-1.0.0-ia32.exe';
+  const dist = path.join(directory.path, 'dist');
+  await writeFile(path.join(dist, name), 'ia32');
+  const files = [
+    describeContent('App-Setup-1.0.0.exe', 'x64'),
+    describeContent(`https://cdn.example/${name}`, 'ia32'),
+  ];
+  await writeFile(path.join(dist, 'latest.yml'), signFeed({ version: '1.0.0', files }));
+  const { stdout } = await run('publish', '1.0.0', 'dist', '--create');
+  expect(stdout).toContain(`latest.yml lists https://cdn.example/${name}`);
+  expect(stdout).toContain('ia32');
+  expect(stdout).not.toContain('does not list');
+});
+
 it('says the same as JSON', async () => {
   const published = json(await publishAll('--create', '--json'));
   expect(published).toMatchObject({
