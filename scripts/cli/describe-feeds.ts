@@ -1,4 +1,5 @@
 import { DEFAULT_CHANNEL } from '../../src/domain/channel.ts';
+import { admittedArches } from '../../src/domain/compatible-arches.ts';
 import { type Format, PLATFORMS, type Platform } from '../../src/domain/platform.ts';
 import type { FeedChannel, OfferedFile } from '../../src/operations/list-feeds.ts';
 import type { Protocol } from '../../src/protocols/protocol.ts';
@@ -8,7 +9,7 @@ import {
   servedFormats,
   serves,
 } from '../../src/protocols/registry.ts';
-import type { ChannelFeed, SetUp } from '../../src/protocols/set-up.ts';
+import type { ChannelFeed, SetUp, SetUpAddress } from '../../src/protocols/set-up.ts';
 
 /** The addresses of one channel, for `slipway feeds`. */
 export interface ChannelAddresses {
@@ -22,10 +23,17 @@ export interface ChannelAddresses {
 }
 
 export interface DialectFeed extends SetUp {
+  /** Those that the channel has a build for first. */
+  readonly addresses: readonly DialectAddress[];
   readonly protocol: Pick<Protocol, 'name' | 'title'> & ServingProtocol;
   readonly url: string;
   /** The files of the channel that clients of this dialect can get. */
   readonly serves: readonly OfferedFile[];
+}
+
+export interface DialectAddress extends SetUpAddress {
+  /** Whether the channel has a build for clients that ask there. */
+  readonly hasBuild: boolean;
 }
 
 export interface UnservedFile {
@@ -47,12 +55,12 @@ export function describeChannel(facts: AddressFacts, channel: FeedChannel): Chan
   const { name, isRestricted, files } = channel;
   const feeds = PROTOCOLS.map((protocol) => {
     const url = `${publicUrl}/feeds/${application}/${name}/${protocol.name}`;
-    return {
-      protocol,
-      url,
-      serves: files.filter((file) => serves(protocol, file)),
-      ...protocol.describeSetUp({ application, url, isRestricted, publicKeys }),
-    };
+    const served = files.filter((file) => serves(protocol, file));
+    const setUp = protocol.describeSetUp({ application, url, isRestricted, publicKeys });
+    const addresses = setUp.addresses
+      .map((address) => ({ ...address, hasBuild: served.some((file) => isAskedAt(address, file)) }))
+      .sort((a, b) => Number(b.hasBuild) - Number(a.hasBuild));
+    return { protocol, url, serves: served, ...setUp, addresses };
   });
   return {
     channel,
@@ -65,6 +73,12 @@ export function describeChannel(facts: AddressFacts, channel: FeedChannel): Chan
       .filter((file) => !feeds.some((feed) => feed.serves.includes(file)))
       .map((file) => ({ file, matters: mattersTo(file) })),
   };
+}
+
+function isAskedAt({ machines }: SetUpAddress, { platform, arch }: OfferedFile): boolean {
+  if (machines === undefined) return true;
+  if (machines.platform !== platform) return false;
+  return machines.arch === undefined || admittedArches(platform, machines.arch).includes(arch);
 }
 
 function downloadUrl(facts: AddressFacts, channel: string, platform: Platform): string {

@@ -37,7 +37,11 @@ export function feedsJson({ application, revision, publicUrl, channels }: FeedsL
         title: protocol.title,
         url,
         serves: serves.map(fileJson),
-        addresses,
+        addresses: addresses.map((each) => ({
+          clients: each.clients,
+          url: each.url,
+          has_build: each.hasBuild,
+        })),
         texts,
         notes,
       })),
@@ -104,7 +108,16 @@ function feedLines({ protocol, serves, addresses, texts, notes }: DialectFeed): 
   return [
     '',
     `  ${protocol.title}${serves.length === 0 ? '' : `: ${kindsOf(serves)}`}`,
-    ...indented(4, alignColumns(addresses.map(({ clients, url }) => [clients, url]))),
+    ...indented(
+      4,
+      alignColumns(
+        addresses.map(({ clients, url, hasBuild }) => [
+          clients,
+          // Without any build, the line above says so.
+          hasBuild || serves.length === 0 ? url : `${url} (no build yet)`,
+        ]),
+      ),
+    ),
     ...texts.flatMap(({ into, text }) => [`    Into ${into}:`, ...indented(6, text.split('\n'))]),
     ...notes.map((note) => `    ${note}`),
   ];

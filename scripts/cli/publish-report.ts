@@ -1,14 +1,17 @@
 import type { BuildOutput } from '../../src/build-output/build-output.ts';
 import type { Config } from '../../src/config.ts';
 import { counted } from '../../src/counted.ts';
+import { isDifferential } from '../../src/domain/companion.ts';
 import { findNativeBuild, isNativeOn, nativeArches } from '../../src/domain/compatible-arches.ts';
 import type { Platform } from '../../src/domain/platform.ts';
 import type { Artifact, Release } from '../../src/domain/release.ts';
 import { type Target, targetName } from '../../src/domain/target.ts';
 import { targetNames } from '../../src/operations/list-drafts.ts';
 import type { PublishResult } from '../../src/operations/publish-release.ts';
+import type { EarlierReleases } from '../../src/operations/read-earlier.ts';
 import { isServed, PROTOCOLS, servedFormats } from '../../src/protocols/registry.ts';
 import { appOption } from './arguments.ts';
+import { blockmapWarnings } from './blockmap-report.ts';
 import { droppedSentence } from './channel-report.ts';
 import { draftJson, nextForDraft, waitsFor } from './draft-report.ts';
 import { latestJsonWarnings } from './latest-json-report.ts';
@@ -21,7 +24,7 @@ import { print, type Terminal } from './terminal.ts';
 
 /** The output of `slipway publish`. */
 
-export function reportJson(result: PublishResult, build: BuildOutput): object {
+export function reportJson(result: Compared, build: BuildOutput): object {
   return {
     app: result.application,
     version: result.version,
@@ -44,6 +47,7 @@ export function reportJson(result: PublishResult, build: BuildOutput): object {
       format: artifact.format,
       filename: artifact.filename,
       size: artifact.size,
+      differential: isDifferential(artifact),
       sha256: artifact.sha256,
       sha512: artifact.sha512,
       uploaded,
@@ -53,7 +57,11 @@ export function reportJson(result: PublishResult, build: BuildOutput): object {
   };
 }
 
-interface Printed extends PublishResult {
+interface Compared extends PublishResult {
+  readonly earlier: EarlierReleases;
+}
+
+interface Printed extends Compared {
   readonly place: string;
   readonly isNewStore: boolean;
   /** By the store's clock. */
@@ -128,7 +136,7 @@ function fileRows({ artifacts, release, changed }: Printed): readonly (readonly 
     artifact.format,
     artifact.filename,
     formatBytes(artifact.size),
-    state,
+    isDifferential(artifact) ? `${state}, differential` : state,
   ];
   if (artifacts.length === 0 && changed)
     return release.artifacts.map((each) => row(each, 'offered'));
@@ -186,11 +194,13 @@ function nextOf(version: string, planned: string): string {
   return `The rollout is frozen. To let its plan go on, run slipway rollout ${version} --unfreeze.`;
 }
 
-function warningsOf(result: PublishResult, build: BuildOutput): readonly string[] {
+function warningsOf(result: Compared, build: BuildOutput): readonly string[] {
   return [
     ...feedWarnings(result.release),
-    ...signedWarnings(result, build),
+    ...signedWarnings(result, build, result.earlier),
+    ...blockmapWarnings(result.release, result.earlier),
     ...latestJsonWarnings(result),
+    ...result.earlier.problems.map((problem) => `Warning: ${problem}`),
   ];
 }
 

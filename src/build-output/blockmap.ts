@@ -1,7 +1,6 @@
 import { open, readFile, stat } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { gunzip, inflateRaw } from 'node:zlib';
-import { z } from 'zod';
 
 /**
  * electron-builder's block maps: the blocks of a file, so that an updater downloads only those that changed. A map is
@@ -9,14 +8,14 @@ import { z } from 'zod';
  * package, packed as raw deflate and followed by its size in four bytes.
  */
 
-const PACKED_BYTES_MAX = 32 * 1024 * 1024;
-const UNPACKED_BYTES_MAX = 256 * 1024 * 1024;
+/**
+ * A block has about 30 KB and takes about 30 bytes of the map, so these limits allow files of many gigabytes. The parsed
+ * map takes several times as much memory, and any program may end with bytes that look like a map.
+ */
+const PACKED_BYTES_MAX = 8 * 1024 * 1024;
+const UNPACKED_BYTES_MAX = 32 * 1024 * 1024;
 /** The size of an embedded map, big endian. */
 const TRAILER_BYTES = 4;
-
-const mapSchema = z.object({
-  files: z.array(z.object({ sizes: z.array(z.int()) })),
-});
 
 /**
  * How many bytes of its file a block map covers; undefined when the file is not a block map.
@@ -58,12 +57,32 @@ type Unpack = (packed: Buffer, options: { readonly maxOutputLength: number }) =>
 async function coverageOf(packed: Buffer, unpack: Unpack): Promise<number | undefined> {
   try {
     const text = await unpack(packed, { maxOutputLength: UNPACKED_BYTES_MAX });
-    const sizes = mapSchema
-      .parse(JSON.parse(text.toString('utf8')))
-      .files.flatMap((file) => file.sizes);
-    return sizes.length === 0 ? undefined : sizes.reduce((sum, size) => sum + size, 0);
+    return sumOfSizes(JSON.parse(text.toString('utf8')));
   } catch {
-    // Not packed in this way, larger than the limit, not JSON, or another kind of JSON.
+    // Not packed in this way, larger than the limit, or not JSON.
     return undefined;
   }
+}
+
+/**
+ * Undefined for JSON that is not a block map. It stops at the first wrong value: a schema would collect millions of
+ * errors, and the process would run out of memory.
+ */
+function sumOfSizes(map: unknown): number | undefined {
+  const files = propertyOf(map, 'files');
+  if (!Array.isArray(files)) return undefined;
+  let sum: number | undefined;
+  for (const file of files) {
+    const sizes = propertyOf(file, 'sizes');
+    if (!Array.isArray(sizes)) return undefined;
+    for (const size of sizes) {
+      if (!Number.isSafeInteger(size) || size < 0) return undefined;
+      sum = (sum ?? 0) + size;
+    }
+  }
+  return sum;
+}
+
+function propertyOf(value: unknown, name: string): unknown {
+  return typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined;
 }

@@ -56,8 +56,8 @@ export interface BuiltDocument {
   readonly stagingPercentage: number | null;
   /** The published names of the files that it lists. */
   readonly lists: readonly string[];
-  /** The addresses in it that are not of this service. */
-  readonly elsewhere: readonly string[];
+  /** The addresses in it that are not of this service, each with the name of its file. */
+  readonly elsewhere: readonly { readonly address: string; readonly name: string }[];
 }
 
 export interface SkippedFile {

@@ -87,7 +87,7 @@ function parseUpdateInfo(path: string, text: string, bytes: Uint8Array): Feed | 
     version: info.version,
     minimumSystemVersion: minimum === undefined || minimum === null ? undefined : String(minimum),
     stagingPercentage: percentageOf(path, info.stagingPercentage),
-    releaseName: textOf(info.releaseName),
+    releaseName: nameOf(path, info.releaseName),
     releaseNotes: notesOf(path, info.releaseNotes),
     signed: isSigned(info) ? bytes : undefined,
     entries: [
@@ -108,6 +108,20 @@ function parseFile(path: string, file: Record<string, unknown>): FeedEntry {
     blockMapSize: sizeOf(path, file.blockMapSize),
     needsAdminRights: file.isAdminRightsRequired === true,
   };
+}
+
+/** In characters. Every client gets the name with each answer. */
+const NAME_CHARACTERS_MAX = 200;
+
+/** In one line, without control characters. */
+function nameOf(path: string, value: unknown): string | undefined {
+  const name = textOf((textOf(value) ?? '').replace(/[\s\p{Cc}]+/gu, ' ').trim());
+  const characters = [...(name ?? '')].length;
+  if (characters <= NAME_CHARACTERS_MAX) return name;
+  throw refusal(
+    path,
+    `its releaseName has ${characters} characters; at most ${NAME_CHARACTERS_MAX} are allowed, because every client downloads it. Shorten it, and build again.`,
+  );
 }
 
 /** As many as a file of `--notes-file` may have: every client downloads them. */

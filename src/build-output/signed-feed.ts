@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto';
 import { CARRIED_BYTES_MAX, parseUpdateInfoName } from '../domain/carried-document.ts';
 import type { Platform } from '../domain/platform.ts';
+import { versionsInName } from '../domain/version-in-name.ts';
+import type { AppError } from '../errors.ts';
 import type { BuiltDocument } from './build-output.ts';
 import type { Draft } from './draft.ts';
 import type { Feed, FeedEntry } from './feed.ts';
 import { checkFilename } from './filename.ts';
-import { containsVersion } from './name-version.ts';
 import { refusal } from './refusal.ts';
 import type { SourceFile } from './source-file.ts';
 
@@ -40,11 +41,12 @@ export function carrySigned(
       `it has ${content.length} bytes; a signed document may have ${CARRIED_BYTES_MAX}, because every client downloads it at each check. Shorten its release notes before it is signed.`,
     );
   }
-  const elsewhere: string[] = [];
+  const elsewhere: { address: string; name: string }[] = [];
   const lists: string[] = [];
   for (const entry of feed.entries) {
+    if (!URL.canParse(entry.address, FEED)) throw notAFileName(path, entry, version);
     if (isElsewhere(entry)) {
-      elsewhere.push(entry.address);
+      elsewhere.push({ address: entry.address, name: entry.name });
       continue;
     }
     const filename = addressedName(path, entry, version);
@@ -72,32 +74,38 @@ export function isElsewhere({ address }: Pick<FeedEntry, 'address'>): boolean {
 const FEED = 'http://feed.invalid/feed/';
 
 /** The file that the client asks for below the address of the feed. It resolves the address like a link. */
-function addressedName(path: string, { address }: FeedEntry, version: string): string {
-  const { pathname, search, hash } = new URL(address, FEED);
+function addressedName(path: string, entry: FeedEntry, version: string): string {
+  const { href, pathname, search, hash } = new URL(entry.address, FEED);
   const segments = pathname.split('/').slice(2).map(decode);
-  const name = segments.at(-1) ?? '';
-  const isBelow = new URL(address, FEED).href.startsWith(FEED);
+  const name = segments.at(-1);
+  const isBelow = href.startsWith(FEED);
   const isPlain = segments.length === 1 || (segments.length === 2 && segments[0] === version);
-  if (!isBelow || !isPlain || search !== '' || hash !== '') {
-    throw refusal(
-      path,
-      `it is signed, and its address ${JSON.stringify(address)} is not a file name. Slipway cannot change it: build with plain file names, such as App-Setup-${version}.exe.`,
-    );
+  if (name === undefined || !isBelow || !isPlain || search !== '' || hash !== '') {
+    throw notAFileName(path, entry, version);
   }
-  if (segments.length === 1 && !containsVersion(name, version)) {
+  // The service finds the release of such a file by the version in the name, with its build metadata.
+  if (segments.length === 1 && !versionsInName(name).includes(version)) {
     throw refusal(
       path,
-      `it is signed, and its address ${JSON.stringify(address)} does not contain the version: the files of two releases would share an address. Put \${version} into artifactName, and build again.`,
+      `it is signed, and its address ${JSON.stringify(entry.address)} does not contain the version ${version} in this spelling: the service finds a file by the version in its name. Put \${version} into artifactName, and build again.`,
     );
   }
   return checkFilename(path, name);
 }
 
-function decode(segment: string): string {
+function notAFileName(path: string, { address }: FeedEntry, version: string): AppError {
+  return refusal(
+    path,
+    `it is signed, and its address ${JSON.stringify(address)} is not a file name. Slipway cannot change it: build with plain file names, such as App-Setup-${version}.exe.`,
+  );
+}
+
+/** Undefined for a malformed escape: servers answer 400 to it. */
+function decode(segment: string): string | undefined {
   try {
     return decodeURIComponent(segment);
   } catch (error) {
-    if (error instanceof URIError) return segment;
+    if (error instanceof URIError) return undefined;
     throw error;
   }
 }

@@ -1,4 +1,4 @@
-import { type Arch, archOf, type Platform } from './platform.ts';
+import { type Arch, archOf, type Format, type Platform } from './platform.ts';
 
 /**
  * A document that its publisher signed, such as electron-builder's `latest-mac.yml`. It is stored and served byte for
@@ -17,6 +17,17 @@ export interface CarriedDocument {
 
 /** In bytes. Services keep the documents of every release in memory. */
 export const CARRIED_BYTES_MAX = 256 * 1024;
+
+/**
+ * The formats that update documents list, best first. The AppImage is first because older clients take the first file.
+ * A portable program (`binary`) is never listed: it is not installed, and the client would start it as an installer. No
+ * client reads a dmg; listed beside a zip, a dmg with `arm64` in its name makes the client ignore a universal zip.
+ */
+export const UPDATE_INFO_FORMATS: Readonly<Record<Platform, readonly Format[]>> = {
+  windows: ['nsis', 'nsis-web'],
+  macos: ['zip'],
+  linux: ['appimage', 'deb', 'rpm', 'pacman'],
+};
 
 /** `{channel}.yml` for Windows, `{channel}-mac.yml`, `{channel}-linux.yml` for x64, `{channel}-linux-{arch}.yml`. */
 const UPDATE_INFO_NAME = /^([\w.-]+?)(?:-(mac)|-(linux)(?:-([a-z0-9_]+))?)?\.yml$/;

@@ -32,3 +32,14 @@ export interface Companion extends UpdaterFacts {
   /** Where its bytes are, relative to the application. */
   readonly object: string;
 }
+
+/** Whether clients can download a file differentially: it, or what belongs to it, has a block map. */
+export function isDifferential({
+  blockMapSize,
+  companions,
+}: UpdaterFacts & { readonly companions: readonly Companion[] }): boolean {
+  return (
+    blockMapSize !== undefined ||
+    companions.some((each) => each.kind === BLOCKMAP || each.blockMapSize !== undefined)
+  );
+}

@@ -64,7 +64,10 @@ export interface Release {
 }
 
 /** The artifact of a release with an identity; undefined when there is none. */
-export function findArtifact(release: Release, identity: ArtifactIdentity): Artifact | undefined {
+export function findArtifact(
+  release: Pick<Release, 'artifacts'>,
+  identity: ArtifactIdentity,
+): Artifact | undefined {
   const { platform, arch, format } = identity;
   return release.artifacts.find(
     (a) => a.platform === platform && a.arch === arch && a.format === format,

@@ -6,7 +6,8 @@ import { versionText } from '../domain/version.ts';
 import { versionsInName } from '../domain/version-in-name.ts';
 import { AppError } from '../errors.ts';
 import { offerByVersion, unknownVersion, withdrawn } from './find-download.ts';
-import { openChannel, type SeenChannel, type ServiceDeps, seeChannel } from './open-channel.ts';
+import { openChannel, type SeenChannel, type ServiceDeps } from './open-channel.ts';
+import { openChannels } from './open-channels.ts';
 
 interface FileQuery {
   readonly application: string;
@@ -117,21 +118,6 @@ async function searchChannels(
     }
   }
   return without;
-}
-
-/** The asked channel, and then the others of the application that the tier may open. */
-function openChannels(
-  deps: ServiceDeps,
-  application: ReadyApplication,
-  name: string,
-  tier: string | null,
-): readonly SeenChannel[] {
-  const asked = openChannel(deps, application, name, tier);
-  const others = [...application.snapshot().channels.keys()]
-    .filter((other) => other !== asked.channel.name)
-    .map((other) => seeChannel(deps, application, other, tier))
-    .filter(({ channel }) => channel.isOpen);
-  return [asked, ...others];
 }
 
 function fileIn(

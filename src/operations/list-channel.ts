@@ -9,6 +9,7 @@ import { compareVersions, inRange, versionText } from '../domain/version.ts';
 import { whenKnown } from '../when-known.ts';
 import { type FoundUpdate, findUpdate } from './find-update.ts';
 import { notEntitled, type ServiceDeps } from './open-channel.ts';
+import { openChannels } from './open-channels.ts';
 
 /** The update of a client, with the older releases that a feed lists beside it. */
 export interface ChannelListing extends FoundUpdate {
@@ -45,13 +46,14 @@ export function listChannel(
     if (found.decision.reason === 'not_entitled') {
       throw notEntitled(query.application, found.channel.name);
     }
-    const { channel, isRestricted, revision, decision, offered, isPartial } = found;
+    const { channel, revision, decision, offered, isPartial } = found;
+    const own = wantsSigned ? seeOwn(deps, found, query, tier) : NO_OWN;
     const list = (
       olderReleases: readonly Release[],
       ownSigned: ChannelListing['ownSigned'],
     ): ChannelListing => ({
       channel,
-      isRestricted,
+      isRestricted: found.isRestricted || own.isRestricted,
       revision,
       decision,
       offered,
@@ -60,10 +62,10 @@ export function listChannel(
       builds: NO_BUILDS,
       ownSigned,
     });
-    return whenKnown(wantsSigned ? findOwnSigned(deps, found, query) : undefined, (own) => {
-      if (olderMax === 0) return list(NO_RELEASES, own);
+    return whenKnown(own.offer && loadOwn(deps, query, own.offer), (ownSigned) => {
+      if (olderMax === 0) return list(NO_RELEASES, ownSigned);
       const older = olderOffers(deps, found, query).slice(0, olderMax);
-      return loadOlder(deps, query, older).then((releases) => list(releases, own));
+      return loadOlder(deps, query, older).then((releases) => list(releases, ownSigned));
     });
   });
 }
@@ -71,19 +73,46 @@ export function listChannel(
 const NO_RELEASES: readonly Release[] = [];
 const NO_BUILDS: readonly NamedBuild<Artifact>[] = [];
 
+interface OwnOffer {
+  /** Undefined unless it has signed documents. */
+  readonly offer: Offer | undefined;
+  /** Whether another account may get another answer, because other channels were looked in. */
+  readonly isRestricted: boolean;
+}
+
+const NO_OWN: OwnOffer = { offer: undefined, isRestricted: false };
+
 /**
- * The release that a client has, for a client that trusts only signed documents: it takes a generated "no update" for
- * an attack. Also a yanked release: a client that has the version does not install it again.
+ * The offer of the version that a client has, for a client that trusts only signed documents: it takes a generated "no
+ * update" for an attack. Also a yanked offer: a client that has the version does not install it again. A client that
+ * moved from beta to stable may have a version that only beta lists.
  */
-function findOwnSigned(
-  { catalog }: ServiceDeps,
+function seeOwn(
+  deps: ServiceDeps,
   { channel, offered }: FoundUpdate,
   { application, currentVersion }: UpdateQuery,
-): ChannelListing['ownSigned'] | Promise<ChannelListing['ownSigned']> {
-  if (offered !== undefined || currentVersion === null) return undefined;
-  const own = channel.offerOf(versionText(currentVersion));
-  if (own?.hasSignedDocuments !== true) return undefined;
-  return catalog.application(application).release(own);
+  tier: string | null,
+): OwnOffer {
+  if (offered !== undefined || currentVersion === null) return NO_OWN;
+  const version = versionText(currentVersion);
+  const listed = channel.offerOf(version);
+  if (listed !== undefined) return { ...NO_OWN, offer: signedOnly(listed) };
+  const ready = deps.catalog.application(application);
+  const offers = openChannels(deps, ready, channel.name, tier).map((each) =>
+    signedOnly(each.channel.offerOf(version)),
+  );
+  // Not only when a restricted channel lists the version: the cache headers would tell every client that it does.
+  const names = [...ready.snapshot().channels.keys()];
+  const isRestricted = names.some((name) => deps.tiers.restricts(application, name));
+  return { offer: offers.find((offer) => offer !== undefined), isRestricted };
+}
+
+function signedOnly(offer: Offer | undefined): Offer | undefined {
+  return offer?.hasSignedDocuments === true ? offer : undefined;
+}
+
+function loadOwn({ catalog }: ServiceDeps, { application }: UpdateQuery, offer: Offer) {
+  return catalog.application(application).release(offer);
 }
 
 async function loadOlder(

@@ -1,11 +1,20 @@
-import { type CarriedDocument, isAskedBy } from '../domain/carried-document.ts';
-import { findArtifact, isSameFile, type Release } from '../domain/release.ts';
+import {
+  type CarriedDocument,
+  isAskedBy,
+  UPDATE_INFO_FORMATS,
+} from '../domain/carried-document.ts';
+import { type Artifact, findArtifact, isSameFile, type Release } from '../domain/release.ts';
 import { AppError } from '../errors.ts';
 
 /** What a publisher adds to a release. */
 type Added = Pick<Release, 'version' | 'artifacts' | 'carried'>;
 
-/** Like files: a document that was offered is never replaced. */
+/**
+ * The signed documents of a release with those of a publisher added. Like files: a document that was offered is never
+ * replaced.
+ *
+ * @throws AppError `release_differs`
+ */
 export function mergeCarried(
   newest: Release | undefined,
   offered: readonly Release[],
@@ -20,9 +29,38 @@ export function mergeCarried(
     if (existing !== undefined && existing.sha256 !== sha256) {
       throw carriedDiffers(mine.version, existing, document);
     }
+    refuseLosing(newest, mine, document);
     documents.set(name, { ...document, object: object || (documents.get(name)?.object ?? '') });
   }
   return [...documents.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+/**
+ * Refuses a document in place of another that is for files which this publisher does not publish: clients would get the
+ * new document, which does not list these files.
+ */
+function refuseLosing(
+  newest: Release | undefined,
+  mine: Added,
+  { name, sha256 }: CarriedDocument,
+): void {
+  const other = newest?.carried.find((each) => each.name === name);
+  if (newest === undefined || other === undefined || other.sha256 === sha256) return;
+  const left = newest.artifacts.filter(
+    (artifact) => isListable(artifact, name) && findArtifact(mine, artifact) === undefined,
+  );
+  if (left.length === 0) return;
+  throw new AppError(
+    'release_differs',
+    `${mine.version} has another signed ${name}, of another build, and clients get only one. This one would replace it, and it does not list ${left.map(({ filename }) => filename).join(', ')}: clients would not find that update. Build all architectures and formats that ${name} is for in one run, and publish them together.`,
+  );
+}
+
+/** Whether an update document of this name may list a file. */
+function isListable(artifact: Artifact, name: string): boolean {
+  return (
+    isAskedBy(artifact, name) && UPDATE_INFO_FORMATS[artifact.platform].includes(artifact.format)
+  );
 }
 
 /** Whether a publisher replaces a file that a signed document describes by its hash. */

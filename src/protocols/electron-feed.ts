@@ -1,32 +1,16 @@
 import { stringify } from 'yaml';
-import { findCarried } from '../domain/carried-document.ts';
+import { findCarried, UPDATE_INFO_FORMATS } from '../domain/carried-document.ts';
 import { BLOCKMAP, type UpdaterFacts, WEB_PACKAGE } from '../domain/companion.ts';
 import { admittedArches, isNativeOn } from '../domain/compatible-arches.ts';
 import type { Reason } from '../domain/decide-update.ts';
 import { compareOsVersions, darwinVersionOfMacos, parseOsVersion } from '../domain/os-version.ts';
-import type { Arch, Format, Platform } from '../domain/platform.ts';
+import type { Arch } from '../domain/platform.ts';
 import type { Artifact, Release } from '../domain/release.ts';
 import type { UpdateQuery } from '../domain/update-query.ts';
 import { versionText } from '../domain/version.ts';
 import { type FeedListing, filePath, type ProtocolResponse, type Question } from './protocol.ts';
 
 /** The documents of electron-updater's dialect: `latest.yml` and the like. `electron.ts` parses the requests. */
-
-/**
- * The formats that the client can install, best first. The AppImage is first because older clients take the first
- * file. A portable program (`binary`) is never listed: it is not installed, and the client would start it as an
- * installer. No client reads a dmg; listed beside a zip, a dmg with `arm64` in its name makes the client ignore a
- * universal zip.
- */
-const FORMATS_BY_PLATFORM: Readonly<Record<Platform, readonly Format[]>> = {
-  windows: ['nsis', 'nsis-web'],
-  macos: ['zip'],
-  linux: ['appimage', 'deb', 'rpm', 'pacman'],
-};
-
-export function electronFormats(platform: Platform): readonly Format[] {
-  return FORMATS_BY_PLATFORM[platform];
-}
 
 const YAML = { 'content-type': 'text/yaml; charset=utf-8' };
 
@@ -100,7 +84,7 @@ function listFiles(
   release: Release,
   { platform, arch }: Pick<UpdateQuery, 'platform' | 'arch'>,
 ): readonly Artifact[] {
-  const formats = FORMATS_BY_PLATFORM[platform];
+  const formats = UPDATE_INFO_FORMATS[platform];
   const arches: readonly Arch[] =
     arch === null ? ['universal', 'x64', 'arm64', 'ia32', 'armv7'] : admittedArches(platform, arch);
   const files = release.artifacts
@@ -138,7 +122,7 @@ type Named = Pick<Artifact, 'platform' | 'arch' | 'format' | 'filename'>;
 /** Why the feed leaves a file out for some of its clients; undefined for none. */
 export function warnOfElectronName(file: Named): string | undefined {
   const { platform, arch, format, filename } = file;
-  if (!FORMATS_BY_PLATFORM[platform].includes(format) || !isMistakable(file, null))
+  if (!UPDATE_INFO_FORMATS[platform].includes(format) || !isMistakable(file, null))
     return undefined;
   const why =
     arch !== 'arm64'
@@ -214,6 +198,12 @@ function minimumSystemVersion(artifacts: readonly Artifact[]): string | undefine
 
 /** Every string is quoted: the client's parser makes a Date of a plain timestamp, and its API promises text. */
 function yaml(document: object): ProtocolResponse {
-  const body = stringify(document, { defaultStringType: 'QUOTE_SINGLE', defaultKeyType: 'PLAIN' });
+  const body = stringify(document, {
+    defaultStringType: 'QUOTE_SINGLE',
+    defaultKeyType: 'PLAIN',
+    // No text is folded: the client's parser reads a backslash at a fold as a part of the text.
+    lineWidth: 0,
+    doubleQuotedMinMultiLineLength: Number.MAX_SAFE_INTEGER,
+  });
   return { status: 200, headers: YAML, body };
 }

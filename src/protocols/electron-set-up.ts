@@ -1,6 +1,14 @@
 import { stringify } from 'yaml';
 import type { ChannelFeed, SetUp } from './set-up.ts';
 
+/** The document that a client on Linux asks for has its `process.arch` in its name, except on x64. */
+const LINUX = [
+  ['x64', ''],
+  ['arm64', '-arm64'],
+  ['armv7', '-arm'],
+  ['ia32', '-ia32'],
+] as const;
+
 /** electron-builder writes `app-update.yml` from its `publish` block, and the updater reads that. */
 export function describeElectronSetUp({ application, url, isRestricted }: ChannelFeed): SetUp {
   const settings = (arch: string) => ({
@@ -11,10 +19,13 @@ export function describeElectronSetUp({ application, url, isRestricted }: Channe
   const yaml = (document: object): string => stringify(document, { lineWidth: 0 }).trimEnd();
   return {
     addresses: [
-      { clients: 'Windows', url: `${url}/latest.yml` },
-      { clients: 'macOS', url: `${url}/latest-mac.yml` },
-      { clients: 'Linux', url: `${url}/latest-linux.yml` },
-      { clients: 'Linux arm64', url: `${url}/latest-linux-arm64.yml` },
+      { clients: 'Windows', url: `${url}/latest.yml`, machines: { platform: 'windows' } },
+      { clients: 'macOS', url: `${url}/latest-mac.yml`, machines: { platform: 'macos' } },
+      ...LINUX.map(([arch, suffix]) => ({
+        clients: `Linux ${arch}`,
+        url: `${url}/latest-linux${suffix}.yml`,
+        machines: { platform: 'linux', arch } as const,
+      })),
     ],
     texts: [
       {

@@ -1,10 +1,9 @@
-import { parseUpdateInfoName } from '../domain/carried-document.ts';
+import { parseUpdateInfoName, UPDATE_INFO_FORMATS } from '../domain/carried-document.ts';
 import { type Arch, archOf, type Platform, parseArch } from '../domain/platform.ts';
 import { parseLooseVersion } from '../domain/version.ts';
 import {
   ELECTRON_ABSOLUTE,
   ELECTRON_RELATIVE,
-  electronFormats,
   renderElectronFeed,
   renderElectronNoUpdate,
   renderSignedElectronFeed,
@@ -40,7 +39,7 @@ export const electron: FeedProtocol = {
   takesPost: false,
   varyHeaders: ['x-current-version'],
   olderReleasesMax: 0,
-  formatsFor: electronFormats,
+  formatsFor: (platform) => UPDATE_INFO_FORMATS[platform],
   signatureScheme: null,
   osGate: 'client',
   // On Linux, the name of the document states the architecture.
@@ -79,12 +78,18 @@ function parseRequest(request: ProtocolRequest): Question | undefined {
   };
 }
 
+/**
+ * electron-builder replaces it in most configurations. It stays where the address comes from a file that electron-builder
+ * did not write; an installed application cannot be corrected, so it counts as not stated.
+ */
+const UNEXPANDED = `\${arch}`;
+
 function archFrom(
   platform: Platform,
   suffix: string | undefined,
   query: string | undefined,
 ): Arch | null {
-  if (query !== undefined) {
+  if (query !== undefined && query !== '' && query !== UNEXPANDED) {
     const arch = parseArch(query);
     // Universal is a kind of build, not the architecture of a machine.
     return arch === 'universal' ? null : arch;

@@ -1,4 +1,6 @@
+import type { Platform } from '../domain/platform.ts';
 import type { SignatureScheme } from '../domain/signature.ts';
+import type { Target } from '../domain/target.ts';
 
 /** What a developer puts into an application, so that it updates from a channel: for `slipway feeds`. */
 
@@ -15,10 +17,17 @@ export interface ChannelFeed {
 
 export interface SetUp {
   /** Where clients ask. The parts that the updater fills in are as its configuration has them. */
-  readonly addresses: readonly { readonly clients: string; readonly url: string }[];
+  readonly addresses: readonly SetUpAddress[];
   readonly texts: readonly SetUpText[];
   /** Sentences on what the texts cannot say. */
   readonly notes: readonly string[];
+}
+
+export interface SetUpAddress {
+  readonly clients: string;
+  readonly url: string;
+  /** The machines that ask there; absent: every machine that the dialect serves. Without an architecture: of each. */
+  readonly machines?: { readonly platform: Platform; readonly arch?: Target['arch'] };
 }
 
 /** Lines to paste. */

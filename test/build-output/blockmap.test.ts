@@ -16,11 +16,21 @@ describe('a block map', () => {
     ['covers the sum of its blocks', { files: [{ sizes: [10, 20] }, { sizes: [3] }] }, 33],
     ['is no other JSON', { files: 'none' }, undefined],
     ['has at least one block', { files: [] }, undefined],
+    ['states no negative size', { files: [{ sizes: [10, -3] }] }, undefined],
     ['states whole sizes', { files: [{ sizes: [1.5] }] }, undefined],
   ])('%s', async (_what, content, expected) => {
     const file = path.join(directory, 'a.blockmap');
     await writeFile(file, gzipSync(JSON.stringify(content)));
     expect(await readBlockmapCoverage(file)).toBe(expected);
+  });
+
+  it('that would unpack to more than 32 MiB is not read', async () => {
+    const file = path.join(directory, 'c.blockmap');
+    const blocks = (count: number) => `{"files":[{"sizes":[${'0,'.repeat(count)}1]}]}`;
+    await writeFile(file, gzipSync(blocks(17 * 1024 * 1024)));
+    expect(await readBlockmapCoverage(file)).toBeUndefined();
+    await writeFile(file, gzipSync(blocks(1024)));
+    expect(await readBlockmapCoverage(file)).toBe(1);
   });
 
   it('is gzip', async () => {

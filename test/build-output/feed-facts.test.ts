@@ -140,6 +140,8 @@ describe('the name and the notes of a release', () => {
     [{}, null, null],
     [{ releaseName: 'Autumn', releaseNotes: 'Faster.\n' }, 'Autumn', 'Faster.\n'],
     [{ releaseName: '', releaseNotes: '  ' }, null, null],
+    [{ releaseName: ' Autumn\n\u0007 2026\u0085' }, 'Autumn 2026', null],
+    [{ releaseName: '😀'.repeat(200) }, '😀'.repeat(200), null],
     [{ releaseName: 1.5, releaseNotes: null }, '1.5', null],
     [{ releaseNotes: [{ version: '1.0.0', note: 'Faster.' }] }, null, 'Faster.'],
     [
@@ -160,6 +162,9 @@ describe('the name and the notes of a release', () => {
   it('are refused when every client would download too much', async () => {
     await expect(described({ releaseNotes: 'a'.repeat(64 * 1024 + 1) })).rejects.toThrow(
       /its releaseNotes have 65537 bytes/,
+    );
+    await expect(described({ releaseName: 'a'.repeat(201) })).rejects.toThrow(
+      /its releaseName has 201 characters/,
     );
   });
 });

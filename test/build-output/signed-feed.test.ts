@@ -71,7 +71,7 @@ it('may name files on other servers, which the publisher is told of', async () =
   const elsewhere = 'https://cdn.example/App-1.0.0-full.exe';
   const files = [describeContent('App-Setup-1.0.0.exe', EXE), describeContent(elsewhere, 'other')];
   const { signed: kept } = await read(build(signFeed({ version, files })));
-  expect(kept).toMatchObject([{ elsewhere: [elsewhere] }]);
+  expect(kept).toMatchObject([{ elsewhere: [{ address: elsewhere, name: 'App-1.0.0-full.exe' }] }]);
 });
 
 it('keeps the names of the packages of a web installer', async () => {
@@ -102,7 +102,7 @@ describe('is refused', () => {
     expect(read(contents, options)).rejects;
 
   it.each([
-    ['without the version in a name', 'App-Setup.exe', /two releases would share an address/],
+    ['without the version in a name', 'App-Setup.exe', /does not contain the version 1.0.0/],
     ['in a folder', 'win/App-Setup-1.0.0.exe', /is not a file name/],
     ['above the feed', '../App-Setup-1.0.0.exe', /is not a file name/],
     ['of another root', '/App-Setup-1.0.0.exe', /is not a file name/],
@@ -111,6 +111,38 @@ describe('is refused', () => {
   ])('with an address %s', async (_what, url, message) => {
     await refused(build(signed(url), { 'App-Setup.exe': EXE })).toThrow(message);
   });
+
+  it.each([
+    ['with a malformed escape', '100%-1.0.0.exe', '100%-1.0.0.exe'],
+    ['that no client can resolve', '[App-1.0.0.exe', '\\\\[App-1.0.0.exe'],
+    ['of an empty folder', 'App-1.0.0.exe', '1.0.0//App-1.0.0.exe'],
+  ])('with an address %s', async (_what, name, url) => {
+    const document = signFeed({ version, files: [describeContent(url, EXE)] });
+    await refused({ [name]: EXE, 'latest.yml': document }).toThrow(/is not a file name/);
+  });
+
+  it('with an address on a server that no client can resolve', async () => {
+    const names = ['App-Setup-1.0.0.exe', 'https://[/App-1.0.0.exe'];
+    const files = names.map((name) => describeContent(name, EXE));
+    await refused(build(signFeed({ version, files }))).toThrow(/is not a file name/);
+  });
+
+  it.each([
+    ['3.0.0+5', 'App-Setup-3.0.0.exe'],
+    ['3.0.0-beta', 'App-Setup-3.0.0~beta.exe'],
+    ['3.0.0-beta', 'App-Setup-3.0.0-BETA.exe'],
+  ])(
+    'for version %s with the name %s, by which the service does not find it',
+    async (other, name) => {
+      const root = await temporaryDirectory();
+      await writeFile(join(root, name), EXE);
+      const document = signFeed({ version: other, files: [describeContent(name, EXE)] });
+      await writeFile(join(root, 'latest.yml'), document);
+      await expect(readBuildOutput({ paths: [root], version: other })).rejects.toThrow(
+        `does not contain the version ${other} in this spelling`,
+      );
+    },
+  );
 
   it('with a name that contradicts the publisher', async () => {
     const contents = build(signed('App-Setup-1.0.0.exe'));

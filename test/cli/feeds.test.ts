@@ -49,7 +49,11 @@ interface ListedJson {
   readonly feeds: readonly {
     readonly dialect: string;
     readonly serves: readonly object[];
-    readonly addresses: readonly { readonly clients: string; readonly url: string }[];
+    readonly addresses: readonly {
+      readonly clients: string;
+      readonly url: string;
+      readonly has_build: boolean;
+    }[];
     readonly texts: readonly { readonly into: string; readonly text: string }[];
   }[];
   readonly downloads: readonly { readonly os: string; readonly url: string }[];
@@ -100,6 +104,27 @@ describe('the addresses', () => {
       }),
     });
     expect(check.status).toBe(200);
+  });
+
+  it('of clients that the channel has a build for come first, and the others say so', async () => {
+    const file = { platform: 'linux', format: 'appimage' } as const;
+    const arm = await makeArtifact(service.directory, {
+      ...file,
+      arch: 'armv7',
+      filename: 'A.AppImage',
+    });
+    await publish(service, { version: '1.0.0', artifacts: [arm] });
+    const [stable] = await listed();
+    const { addresses } = stable?.feeds.find(({ dialect }) => dialect === 'electron') ?? {};
+    expect(addresses?.[0]).toEqual({
+      clients: 'Linux armv7',
+      url: `${url}/feeds/desktop/stable/electron/latest-linux-arm.yml`,
+      has_build: true,
+    });
+    expect(addresses?.slice(1).map(({ has_build }) => has_build)).toEqual(Array(5).fill(false));
+    const { stdout } = await feeds();
+    expect(stdout).toMatch(/latest-linux-arm\.yml\n/);
+    expect(stdout).toMatch(/latest-mac\.yml \(no build yet\)\n/);
   });
 
   it('name the application and the channel when they are not the default ones', async () => {
@@ -165,8 +190,10 @@ describe('the report', () => {
       '  electron-updater (generic provider): windows nsis; macos zip; linux appimage',
       `    Windows      ${base}/latest.yml`,
       `    macOS        ${base}/latest-mac.yml`,
-      `    Linux        ${base}/latest-linux.yml`,
+      `    Linux x64    ${base}/latest-linux.yml`,
       `    Linux arm64  ${base}/latest-linux-arm64.yml`,
+      `    Linux armv7  ${base}/latest-linux-arm.yml (no build yet)`,
+      `    Linux ia32   ${base}/latest-linux-ia32.yml (no build yet)`,
       '    Into electron-builder.yml:',
       '      publish:',
       '        provider: generic',

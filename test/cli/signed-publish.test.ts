@@ -44,6 +44,21 @@ it('says which name is published, what clients apply themselves, and what they d
   ]);
 });
 
+it('does not warn of a file that the document lists on another server', async () => {
+  const name = 'App-Setup-1.0.0-ia32.exe';
+  const dist = path.join(directory.path, 'dist');
+  await writeFile(path.join(dist, name), 'ia32');
+  const files = [
+    describeContent('App-Setup-1.0.0.exe', 'x64'),
+    describeContent(`https://cdn.example/${name}`, 'ia32'),
+  ];
+  await writeFile(path.join(dist, 'latest.yml'), signFeed({ version: '1.0.0', files }));
+  const { stdout } = await run('publish', '1.0.0', 'dist', '--create');
+  expect(stdout).toContain(`latest.yml lists https://cdn.example/${name}`);
+  expect(stdout).toContain('ia32');
+  expect(stdout).not.toContain('does not list');
+});
+
 it('says the same as JSON', async () => {
   const published = json(await publishAll('--create', '--json'));
   expect(published).toMatchObject({
@@ -61,6 +76,42 @@ it('warns of a release without signed documents after one that has them', async 
     /Warning: stable offers 1\.0\.0 with signed documents, and 1\.1\.0 has none/,
   );
   expect((await publishAll()).stdout).not.toMatch(/has none: an application/);
+});
+
+it('warns of each target without a signed document, where an earlier release had one', async () => {
+  await publishAll('--create');
+  await writeFile(path.join(directory.path, 'App-2.0.0.zip'), 'mac');
+  const mac = 'App-2.0.0.zip,os=macos,arch=x64,format=zip';
+  const arm = `${ARM},os=windows,arch=arm64,format=nsis,name=App-2.0.0-arm64.exe`;
+  const { stdout } = await run('publish', '2.0.0', mac, arm);
+  expect(stdout).toContain('2.0.0 has none for windows-arm64:');
+});
+
+it('warns of a platform whose job did not sign, also when another job of the release did', async () => {
+  const publishJob = async (document: string, name: string, version: string, isSigned = true) => {
+    const folder = path.join(directory.path, `${document}-${version}`);
+    await mkdir(folder);
+    await writeFile(path.join(folder, 'builder-debug.yml'), '');
+    await writeFile(path.join(folder, name), version);
+    const files = [describeContent(name, version)];
+    if (isSigned) await writeFile(path.join(folder, document), signFeed({ version, files }));
+    return run('publish', version, path.basename(folder), '--create');
+  };
+  const publishMac = (version: string, isSigned: boolean) =>
+    publishJob('latest-mac.yml', `App-${version}-arm64-mac.zip`, version, isSigned);
+  const publishWindows = (version: string) =>
+    publishJob('latest.yml', `App-Setup-${version}.exe`, version);
+  expect((await publishWindows('1.0.0')).stdout).toContain('latest.yml is signed');
+  expect((await publishMac('1.0.0', true)).stdout).toContain('latest-mac.yml is signed');
+  expect((await publishWindows('2.0.0')).stdout).not.toContain('with signed documents');
+  expect((await publishMac('2.0.0', false)).stdout).toContain('2.0.0 has none for macos-arm64:');
+});
+
+it('warns of a file that is added later, without a document that lists it', async () => {
+  expect((await run('publish', '1.0.0', 'dist', '--create')).stdout).not.toContain('does not list');
+  const arm = ['publish', '1.0.0', `${ARM},os=windows,arch=arm64,format=nsis`];
+  const warning = `latest.yml is signed and does not list ${ARM}, so electron-updater never installs it`;
+  expect((await run(...arm)).stdout).toContain(warning);
 });
 
 it('writes nothing in a dry run', async () => {

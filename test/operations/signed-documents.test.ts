@@ -144,6 +144,43 @@ describe('with other bytes', () => {
   });
 });
 
+describe('of two jobs for one platform', () => {
+  const job = async (arch: 'x64' | 'arm64', content: string, format: 'zip' | 'dmg' = 'zip') => {
+    const file = {
+      platform: 'macos',
+      arch,
+      format,
+      filename: `App-1.0.0-${arch}.${format}`,
+    } as const;
+    const artifact = await makeArtifact(`${directory.path}/${content}`, { ...file, content });
+    const signed = format === 'dmg' ? [] : [document('latest-mac.yml', content)];
+    return publish(parts, { version: '1.0.0', mode: 'draft', artifacts: [artifact], signed });
+  };
+
+  it('are refused: the second document does not list the files of the first', async () => {
+    await job('x64', 'first');
+    await expect(job('arm64', 'second')).rejects.toThrow(
+      /has another signed latest-mac.yml.* does not list App-1.0.0-x64.zip/,
+    );
+    const { artifacts, carried } = (await showRelease(parts, 'desktop', '1.0.0')).release;
+    expect(artifacts.map(({ arch }) => arch)).toEqual(['x64']);
+    expect(await textAt(`apps/desktop/${carried[0]?.object}`)).toBe('first');
+  });
+
+  it('may run again, also beside a file that no document lists', async () => {
+    await job('x64', 'first');
+    await job('arm64', 'image', 'dmg');
+    await job('x64', 'again');
+    expect(await shown()).toMatchObject([{ object: 'releases/1.0.0/carried/2/latest-mac.yml' }]);
+  });
+
+  it('are refused also when two jobs race', async () => {
+    const jobs = await Promise.allSettled([job('x64', 'one'), job('arm64', 'two')]);
+    expect(jobs.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
+    expect((await showRelease(parts, 'desktop', '1.0.0')).release.artifacts).toHaveLength(1);
+  });
+});
+
 it('of a draft are dropped when their files are built again without a signature', async () => {
   const draft = { mode: 'draft' as const };
   await release('latest.yml', 'latest.yml', { ...draft, ...rebuilt('one') });

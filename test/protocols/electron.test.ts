@@ -71,6 +71,11 @@ describe('parseRequest', () => {
     expect(parse('latest-linux-arm64.yml', { query: { arch: 'x64' } }).arch).toBe('x64');
   });
 
+  it.each(['', `\${arch}`])('reads the architecture %j as not stated', (arch) => {
+    expect(parse('latest.yml', { query: { arch } }).arch).toBeNull();
+    expect(parse('latest-linux-arm64.yml', { query: { arch } }).arch).toBe('arm64');
+  });
+
   it('takes what clients of every dialect may state', () => {
     const query = { installation_id: 'a', os_version: '10' };
     const nothing = { installationId: null, osVersion: null, osGate: 'client' };
@@ -308,10 +313,24 @@ describe('renderListing', () => {
 
   it('gets release notes to the client as text, also when they look like another type', () => {
     const odd = fc.constantFrom('2026-01-01', '1_000', 'yes', '0x1F', '~', '- a\n- b', '<<', '#');
+    // Lines that are long, and have what a writer escapes or breaks.
+    const part = fc.constantFrom(
+      'a word ',
+      'long'.repeat(20),
+      ' \n ',
+      '\n',
+      '\\',
+      '"',
+      "'",
+      '\t',
+      '\u0007',
+    );
+    const long = fc.array(part, { maxLength: 40 }).map((parts) => parts.join(''));
     fc.assert(
-      fc.property(fc.oneof(odd, fc.string({ unit: 'grapheme' })), (und) => {
-        const answer = render('latest.yml', { artifacts: [artifact('a.exe')], notes: { und } });
-        expect(answer.releaseNotes).toBe(und);
+      fc.property(fc.oneof(odd, long, fc.string({ unit: 'grapheme' })), (und) => {
+        const release = { artifacts: [artifact('a.exe')], notes: { und }, name: und };
+        const answer = render('latest.yml', release);
+        expect(answer).toMatchObject({ releaseNotes: und, releaseName: und });
       }),
     );
   });

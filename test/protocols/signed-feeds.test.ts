@@ -1,9 +1,13 @@
 import { createHash } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { artifactKey, carriedObject } from '../../src/catalog/keys.ts';
+import { parseTierTable } from '../../src/domain/tier.ts';
+import type { UpdateQuery } from '../../src/domain/update-query.ts';
 import { createMemoryStore } from '../../src/object-store/memory.ts';
 import { changeStatus, type StatusVerb } from '../../src/operations/change-status.ts';
+import { listChannel } from '../../src/operations/list-channel.ts';
 import type { PublishRequest } from '../../src/operations/publish-release.ts';
+import { electron } from '../../src/protocols/electron.ts';
 import { createHastyClock } from '../support/clock.ts';
 import { createFaultyStore, type FaultyStore } from '../support/faulty-store.ts';
 import { makeArtifact, publish } from '../support/release.ts';
@@ -76,6 +80,15 @@ function ask(file: string, headers: Record<string, string> = {}, at = service) {
 }
 
 const from = (version: string) => ({ 'x-current-version': version });
+
+function questionOf(version: string): UpdateQuery {
+  const address = { application: 'desktop', channel: 'stable', path: ['latest.yml'] };
+  const asked = { ...address, query: {}, headers: from(version), body: undefined };
+  const question = electron.parseRequest(asked);
+  if (question === undefined) throw new Error('latest.yml is a document of the dialect');
+  return question.query;
+}
+
 const carriedKey = (version: string, name = 'latest.yml') =>
   artifactKey('desktop', carriedObject(version, 1, name));
 
@@ -131,6 +144,42 @@ describe('a client that is offered nothing', () => {
     expect((await ask('latest.yml')).body).toContain("version: '0.0.0-0'");
     await change('yank', '1.0.0');
     expect((await ask('latest.yml', from('1.0.0'))).body).toBe(document);
+  });
+
+  it('also gets it from another channel, which it came from', async () => {
+    await release('1.0.0');
+    const beta = await release('2.0.0-beta.1', { channel: 'beta' });
+    const { body, headers } = await ask('latest.yml', from('2.0.0-beta.1'));
+    expect(body).toBe(beta);
+    expect(headers['cache-control']).toContain('public');
+    expect((await ask('latest.yml')).body).not.toBe(beta);
+  });
+
+  it('gets it from a restricted channel only with an account that may open it', async () => {
+    const table = { free: [], pro: ['channel:desktop/insider'] };
+    const restricting = await createTestService({
+      ...{ store, clock: service.clock },
+      env: { TIERS: JSON.stringify(table) },
+    });
+    try {
+      await release('1.0.0');
+      await release('2.0.0-beta.1', { channel: 'insider' });
+      await restricting.refresh();
+      const { body, headers } = await ask('latest.yml', from('2.0.0-beta.1'), restricting);
+      expect(isAccepted(body)).toBe(false);
+      // Another account may get the signed document.
+      expect(headers).toMatchObject({ 'cache-control': expect.stringContaining('private') });
+      expect(headers.vary).toContain('Authorization');
+      const { catalog } = restricting.app;
+      const deps = { catalog, clock: service.clock, tiers: parseTierTable(table) };
+      const own = async (tier: string) =>
+        (await listChannel(deps, questionOf('2.0.0-beta.1'), 0, tier, true)).ownSigned?.version;
+      expect([await own('free'), await own('pro')]).toEqual([undefined, '2.0.0-beta.1']);
+      const usual = await ask('latest.yml', from('1.0.0'), restricting);
+      expect(usual.headers['cache-control']).toContain('public');
+    } finally {
+      await restricting.close();
+    }
   });
 
   it('gets a generated one for a version that the channel does not list', async () => {

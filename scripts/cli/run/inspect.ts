@@ -1,3 +1,4 @@
+import { isDifferential } from '../../../src/domain/companion.ts';
 import type { RevisionReference } from '../../../src/domain/revision-reference.ts';
 import { findRevision } from '../../../src/operations/find-revision.ts';
 import { type ListedDraft, listDrafts } from '../../../src/operations/list-drafts.ts';
@@ -142,13 +143,14 @@ export async function show(
   print(terminal);
   printTable(
     terminal,
-    ['os', 'arch', 'format', 'file', 'size', 'needs', 'signed', 'sha256'],
+    ['os', 'arch', 'format', 'file', 'size', 'differential', 'needs', 'signed', 'sha256'],
     release.artifacts.map((artifact) => [
       artifact.platform,
       artifact.arch,
       artifact.format,
       artifact.filename,
       formatBytes(artifact.size),
+      isDifferential(artifact) ? 'yes' : '',
       artifact.minimumOsVersion ?? '',
       artifact.signatures.map(({ scheme }) => scheme).join(' '),
       artifact.sha256,

@@ -2,6 +2,7 @@ import type { BuildOutput } from '../../../src/build-output/build-output.ts';
 import { AppError } from '../../../src/errors.ts';
 import { offersReleases } from '../../../src/operations/channel-rules.ts';
 import { openDraft as open } from '../../../src/operations/open-draft.ts';
+import { readEarlier } from '../../../src/operations/read-earlier.ts';
 import { requireConsent, runWithConsent } from '../consent.ts';
 import { openContext } from '../context.ts';
 import { differenceJson, printDifference } from '../difference-report.ts';
@@ -45,12 +46,16 @@ export async function openDraft(
     });
     return open(context, asked);
   });
+  const earlier = await readEarlier(context, result);
   const now = context.clock.now();
   if (options.json) {
-    return printJson(terminal, { ...reportJson(result, NO_BUILD), ...differenceJson(result, now) });
+    return printJson(terminal, {
+      ...reportJson({ ...result, earlier }, NO_BUILD),
+      ...differenceJson(result, now),
+    });
   }
   const facts = { place: context.place.text, isNewStore: false, config: context.config, now };
-  printPublished(terminal, { ...result, ...facts, expected: expect ?? [] }, NO_BUILD);
+  printPublished(terminal, { ...result, ...facts, earlier, expected: expect ?? [] }, NO_BUILD);
   printDifference(terminal, result, now);
 }
 

@@ -4,6 +4,7 @@ import { AppError } from '../../../src/errors.ts';
 import { offersReleases } from '../../../src/operations/channel-rules.ts';
 import type { ChannelStates } from '../../../src/operations/compare-channels.ts';
 import { type PublishRequest, publishRelease } from '../../../src/operations/publish-release.ts';
+import { readEarlier } from '../../../src/operations/read-earlier.ts';
 import type { PublishProgress } from '../../../src/operations/upload-artifacts.ts';
 import { requireConsent, runWithConsent } from '../consent.ts';
 import { openContext } from '../context.ts';
@@ -74,14 +75,26 @@ export async function publish(
       (overruled) => publishRelease(deps, { ...request, ...overruled }).finally(progress.stop),
     );
     progress.stop();
+    const earlier = await readEarlier(context, result);
     const now = context.clock.now();
     if (options.json) {
-      printJson(terminal, { ...reportJson(result, build), ...differenceJson(result, now) });
+      printJson(terminal, {
+        ...reportJson({ ...result, earlier }, build),
+        ...differenceJson(result, now),
+      });
       return;
     }
     const { config, place } = context;
     const expected = request.expect ?? [];
-    const report = { ...result, place: place.text, isNewStore: isNew, expected, config, now };
+    const report = {
+      ...result,
+      earlier,
+      place: place.text,
+      isNewStore: isNew,
+      expected,
+      config,
+      now,
+    };
     printPublished(terminal, report, build);
     printDifference(terminal, result, now);
   } finally {

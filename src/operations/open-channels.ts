@@ -1,0 +1,22 @@
+import type { ReadyApplication } from '../catalog/catalog.ts';
+import { openChannel, type SeenChannel, type ServiceDeps, seeChannel } from './open-channel.ts';
+
+/**
+ * The asked channel, and then the others of the application that the tier may open: a client that moves to another
+ * channel has a release of the one that it left.
+ *
+ * @throws AppError `unknown_channel`, `not_entitled` for the asked channel
+ */
+export function openChannels(
+  deps: ServiceDeps,
+  application: ReadyApplication,
+  name: string,
+  tier: string | null,
+): readonly SeenChannel[] {
+  const asked = openChannel(deps, application, name, tier);
+  const others = [...application.snapshot().channels.keys()]
+    .filter((other) => other !== asked.channel.name)
+    .map((other) => seeChannel(deps, application, other, tier))
+    .filter(({ channel }) => channel.isOpen);
+  return [asked, ...others];
+}
