@@ -19,6 +19,8 @@ export interface ChannelAddresses {
   readonly downloads: readonly { readonly platform: Platform; readonly url: string }[];
   /** Takes the POST of an updater that speaks no dialect. */
   readonly checkUpdate: string;
+  /** The fields of that POST that name the application and the channel: `"app": "other", "channel": "beta"`. */
+  readonly checkUpdateFields: string;
   readonly unserved: readonly UnservedFile[];
 }
 
@@ -69,6 +71,7 @@ export function describeChannel(facts: AddressFacts, channel: FeedChannel): Chan
       (platform) => ({ platform, url: downloadUrl(facts, name, platform) }),
     ),
     checkUpdate: `${publicUrl}/api/v1/desktop/check-update`,
+    checkUpdateFields: `${application === facts.defaultApplication ? '' : `"app": "${application}", `}"channel": "${name}"`,
     unserved: files
       .filter((file) => !feeds.some((feed) => feed.serves.includes(file)))
       .map((file) => ({ file, matters: mattersTo(file) })),

@@ -70,7 +70,7 @@ export function printFeeds(terminal: Terminal, listing: FeedsListing): void {
 }
 
 function channelLines(addresses: ChannelAddresses): string[] {
-  const { channel, feeds, downloads, checkUpdate, unserved } = addresses;
+  const { channel, feeds, downloads, checkUpdate, checkUpdateFields, unserved } = addresses;
   const { name, isRestricted, files } = channel;
   const token = isRestricted ? ' (clients need an access token)' : '';
   // Before the first release, a developer may set up any updater.
@@ -88,7 +88,7 @@ function channelLines(addresses: ChannelAddresses): string[] {
     ),
     '',
     '  An updater of your own',
-    `    POST ${checkUpdate} with "channel": "${name}"`,
+    `    POST ${checkUpdate} with ${checkUpdateFields}`,
     ...(unserved.length === 0 ? [] : ['', '  Published files that no feed serves']),
     ...indented(
       4,

@@ -103,7 +103,7 @@ async function ensureSignedFile(
   if (size > LEGACY_BYTES_MAX && signatures.some(({ algorithm }) => algorithm === 'Ed')) {
     throw new AppError(
       'invalid_artifact',
-      `${filename} of ${version} has a signature of an old kind, which can be verified only for files of up to 256 MiB. ${advice}`,
+      `${filename} of ${version} has a legacy signature (Ed). Slipway verifies these only for files of up to 256 MiB. ${advice}`,
     );
   }
   const key = artifactKey(application, object);

@@ -69,7 +69,9 @@ describe('slipway apps', () => {
     );
     const refused = await run(...(await publish('1.2.0', 'timestamp:1\tfile:App.bin', next)));
     expect([refused.code, refused.stdout]).toEqual([3, '']);
-    expect(refused.stderr).toMatch(/App\.bin\.sig: it was made with the key 0{12}2222, and desktop has/);
+    expect(refused.stderr).toMatch(
+      /App\.bin\.sig: it was made with the key 0{12}2222, and desktop has/,
+    );
     const stale = await run(
       ...(await publish('1.2.0', 'timestamp:1\tfile:App.bin\tversion:1.1.0')),
     );
@@ -111,7 +113,7 @@ describe('slipway apps', () => {
     await lines('publish', '1.0.0', ...(await builds('1.0.0', setup, image)), ...tauri, '--create');
     const half = ['publish', '2.0.0', ...(await builds('2.0.0', setup)), ...tauri];
     const note =
-      "Note: Tauri's latest.json does not offer 2.0.0 until it has builds for linux-x86_64-appimage.";
+      "Note: Tauri's latest.json does not offer 2.0.0 until that release has builds for linux-x86_64-appimage.";
     expect(await lines(...half)).toContain(note);
     expect(json(await run(...half, '--json')).warnings).toEqual([note]);
     const rest = await lines('publish', '2.0.0', ...(await builds('2.0.0', image)), ...tauri);

@@ -136,6 +136,8 @@ describe('the addresses', () => {
     const [download] = beta?.downloads ?? [];
     expect(download?.url).toBe(`${url}/api/v1/desktop/download/windows?app=other&channel=beta`);
     expect((await fetch(String(download?.url))).status).toBe(200);
+    const { stdout } = await feeds(['--app', 'other']);
+    expect(stdout).toContain('/check-update with "app": "other", "channel": "beta"');
   });
 
   it('come with the public key that the application has', async () => {

@@ -74,7 +74,11 @@ describe('with a key', () => {
 
   const good = signMinisign(OURS, CONTENT, { comment: COMMENT });
   it.each([
-    ['of another key', signMinisign(THEIRS, CONTENT), /it is of the key 0+2222, and desktop has/],
+    [
+      'of another key',
+      signMinisign(THEIRS, CONTENT),
+      /it was made with the key 0+2222, and desktop has/,
+    ],
     [
       'of another key that claims the id of ours',
       signMinisign({ ...THEIRS, id: OURS.id }, CONTENT),
@@ -138,9 +142,7 @@ describe('a draft from before the key was set', () => {
   it('is opened only with signatures of the key', async () => {
     await draft(signMinisign(THEIRS, 'App.AppImage'), 'App.AppImage', { mode: 'draft' });
     await setKey(OURS);
-    const message = expect.stringMatching(
-      /^App\.AppImage of 1\.0\.0 has a signature that is not of/,
-    );
+    const message = expect.stringMatching(/^App\.AppImage of 1\.0\.0 is signed with the key/);
     await expect(open()).rejects.toMatchObject({ code: 'invalid_artifact', message });
     await draft(signMinisign(OURS, 'App.AppImage'), 'App.AppImage', { mode: 'draft' });
     expect((await open()).status).toBe('active');
@@ -193,7 +195,9 @@ describe('a draft from before the key was set', () => {
         return store.create(key, ...rest);
       },
     };
-    await expect(open(racing)).rejects.toThrow(/^App\.AppImage of 1\.0\.0 has a signature/);
+    await expect(open(racing)).rejects.toThrow(
+      /^App\.AppImage of 1\.0\.0 has a signature that is not of this file/,
+    );
     expect(isFirst).toBe(false);
   });
 
@@ -223,7 +227,7 @@ describe('a draft from before the key was set', () => {
     await setKey(OURS);
     const before = await keysIn('');
     await expect(publishSigned(signMinisign(OURS, CONTENT))).rejects.toThrow(
-      /^App\.AppImage of 1\.0\.0 has a signature/,
+      /^App\.AppImage of 1\.0\.0 is signed with the key/,
     );
     expect(await keysIn('')).toEqual(before);
   });

