@@ -125,14 +125,18 @@ describe('liveness and readiness', () => {
   it('sheds load on the open routes when the event loop is late, and stays alive', async () => {
     const service = await open();
     await release(service, '2.0.0', ['windows x64 nsis']);
+    const urls = [LATEST_VERSION, `${DOWNLOAD}/windows`, '/feeds/desktop/stable/tauri/x'];
     await overload();
-    for (const url of [LATEST_VERSION, `${DOWNLOAD}/windows`, '/feeds/desktop/stable/tauri/x']) {
-      const { status, headers, body } = await get(service, url);
+    // All at once: on a busy machine, the service may count as well again a second later.
+    const [shed, ...answers] = await Promise.all([
+      service.app.http.inject({ method: 'POST', url: CHECK_UPDATE, payload: {} }),
+      ...urls.map((url) => get(service, url)),
+    ]);
+    for (const { status, headers, body } of answers) {
       expect([status, body.code]).toEqual([503, 'overloaded']);
       expect(headers['content-type']).toMatch(/^application\/problem\+json/);
       expect(headers['retry-after']).toMatch(/^\d+$/);
     }
-    const shed = await service.app.http.inject({ method: 'POST', url: CHECK_UPDATE, payload: {} });
     expect(shed.statusCode).toBe(503);
     expect(await get(service, '/livez')).toMatchObject({ status: 200 });
     expect(await get(service, '/readyz')).toMatchObject({ status: 200 });
