@@ -80,6 +80,7 @@ const NONE = {
   get: 0,
   read: 0,
   head: 0,
+  open: 0,
   list: 0,
   delete: 0,
   upload: 0,
