@@ -90,6 +90,8 @@ export function comparePreference(
 }
 
 function isEmulated(artifact: ArtifactIdentity, query: MachineQuery): boolean {
+  // Machines that do not state their architecture mostly run 64-bit programs.
+  if (query.arch === null) return artifact.arch === 'ia32';
   return artifact.arch === 'x64' && runsX64ByEmulation(query.platform, query.arch);
 }
 

@@ -116,8 +116,11 @@ function reasonOf(path: readonly Step[]): Exclude<Reason, 'offer'> {
 
 /** Decides which native builds the client could have installed before. */
 export function takesOf(query: MachineQuery): (artifact: OfferedArtifact) => boolean {
-  // When the architecture is unknown, a download button gives the build for the usual one.
-  if (query.arch === null && query.purpose === 'download') return () => false;
+  // When the architecture is unknown, a download button gives the build for the usual one. On Windows, a 32-bit build
+  // alone does not replace the x64 one.
+  if (query.arch === null && query.purpose === 'download') {
+    return ({ platform, arch }) => platform === 'windows' && arch === 'x64';
+  }
   return (artifact) => suits(artifact, query);
 }
 

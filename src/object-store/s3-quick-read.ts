@@ -73,6 +73,10 @@ function readPiece(
 ): Promise<boolean> {
   const span = `${start}-${start + target.length - 1}`;
   return new Promise((resolve) => {
+    if (signal?.aborted === true) {
+      resolve(false);
+      return;
+    }
     let bytes = 0;
     const sent = send({ ...options, headers: { range: `bytes=${span}` } });
     const end = (isRead: boolean): void => {

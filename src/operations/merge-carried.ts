@@ -52,7 +52,7 @@ function refuseLosing(
   if (left.length === 0) return;
   throw new AppError(
     'release_differs',
-    `${mine.version} has another signed ${name}, of another build, and clients get only one. This one would replace it, and it does not list ${left.map(({ filename }) => filename).join(', ')}: clients would not find that update. Build all architectures and formats that ${name} is for in one run, and publish them together.`,
+    `${mine.version} has another signed ${name}, of another build, and clients get only one. This one would replace it, and it does not list ${left.map(({ filename }) => filename).join(', ')}: clients would not find that file. Build all architectures and formats that ${name} is for in one run, and publish them together, or publish a new version.`,
   );
 }
 

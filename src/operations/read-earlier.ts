@@ -2,7 +2,7 @@ import { type ReaderDeps, readManifest } from '../catalog/read.ts';
 import type { OfferJson } from '../catalog/revision-document.ts';
 import type { Release } from '../domain/release.ts';
 import { compareVersions, parseVersion } from '../domain/version.ts';
-import { AppError } from '../errors.ts';
+import { isAppError } from '../errors.ts';
 import type { ChannelStates } from './compare-channels.ts';
 
 /** The releases that a publisher's release is compared with. */
@@ -16,11 +16,10 @@ export interface EarlierReleases {
 }
 
 /**
- * Reads what a channel offered before a release. A manifest that is corrupt is reported in `problems`: the release is
+ * Reads what a channel offered before a release. A manifest that cannot be read is reported in `problems`: the release is
  * published already.
  *
  * @param published `before` has the channels before the release
- * @throws the store's errors
  */
 export async function readEarlier(
   deps: ReaderDeps,
@@ -46,7 +45,7 @@ export async function readEarlier(
     try {
       return (await readManifest(deps, application, offer.version, offer.manifest)).release;
     } catch (error) {
-      if (!(error instanceof AppError) || error.kind !== 'corrupt') throw error;
+      if (!isAppError(error)) throw error;
       problems.push(`${version} was not compared with ${offer.version}: ${error.message}`);
       return undefined;
     }

@@ -242,6 +242,14 @@ describe('decideUpdate', () => {
       const onlyIa32 = offer('1.1.0', { artifacts: built('ia32') });
       expect(decide([onlyIa32], unsaid)).toBe('1.1.0 ia32 nsis');
       expect(decide([onlyIa32, both], unsaid)).toBe('up_to_date');
+      // The job for ia32 was faster than the one for x64.
+      const visitor = { ...unsaid, purpose: 'download', currentVersion: null } as const;
+      expect(decide([onlyIa32, offer('1.0.0', { artifacts: built('x64') })], visitor)).toBe(
+        '1.0.0 x64 nsis',
+      );
+      const [x64Msi] = built('x64').map((each) => ({ ...each, format: 'msi' as const }));
+      const mixed = [...built('ia32'), ...(x64Msi === undefined ? [] : [x64Msi])];
+      expect(decide([offer('1.1.0', { artifacts: mixed })], visitor)).toBe('1.1.0 x64 msi');
       expect(decide([offer('1.1.0', { artifacts: built('universal') }), both], unsaid)).toBe(
         '1.1.0 universal nsis',
       );

@@ -106,6 +106,15 @@ describe('S3: an opened object', () => {
     expect(target.toString()).toBe('??????????');
   });
 
+  it('sends nothing for a caller that aborted before the first piece', async () => {
+    const { s3, reader } = await openWith((exchange) => exchange.answer());
+    const controller = new AbortController();
+    const reading = read(reader, 2, 3, controller.signal);
+    controller.abort(new Error('enough'));
+    await expect(reading).rejects.toThrow('enough');
+    expect(s3.requests.filter((line) => line.startsWith('GET'))).toEqual([]);
+  });
+
   it('is missing only when a GET proves it', async () => {
     const s3 = await startFakeS3((exchange) =>
       exchange.method === 'HEAD' ? exchange.fail(404, '') : exchange.answer(),

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { manifestSequence } from '../../src/catalog/sequences.ts';
+import { AppError } from '../../src/errors.ts';
 import { createMemoryStore } from '../../src/object-store/memory.ts';
 import { readEarlier } from '../../src/operations/read-earlier.ts';
 import { createFixedClock, createSeededRandomness } from '../support/clock.ts';
@@ -7,6 +8,8 @@ import { createFaultyStore } from '../support/faulty-store.ts';
 import { makeArtifact, makeTemporaryDirectory, publish } from '../support/release.ts';
 
 /** The releases that a new release is compared with. */
+
+const down = new AppError('store_unavailable', 'The store does not answer.');
 
 let directory: Awaited<ReturnType<typeof makeTemporaryDirectory>>;
 let parts: ReturnType<typeof createParts>;
@@ -51,4 +54,13 @@ it('are reported when their manifest is missing, because the release is publishe
   expect(problems).toEqual([
     expect.stringMatching(/^2\.0\.0 was not compared with 1\.0\.0: .*missing/),
   ]);
+});
+
+it('are reported when the store does not answer, because the release is published already', async () => {
+  await release('1.0.0');
+  const published = await release('2.0.0');
+  const failing = { ...parts.store, get: () => Promise.reject(down) };
+  const { previous, problems } = await readEarlier({ ...parts, store: failing }, published);
+  expect(previous).toBeUndefined();
+  expect(problems).toEqual([expect.stringContaining('does not answer')]);
 });

@@ -45,7 +45,8 @@ export interface ByteAnswers {
    * When the store fails before the first byte, the answer is a problem document. When it fails later, the connection
    * is closed: a short body must not look like a whole one.
    *
-   * @throws AppError `precondition_failed`, `range_not_satisfiable`, `overloaded`, and the store's
+   * @throws AppError `precondition_failed`, `range_not_satisfiable`, `overloaded`, `store_unavailable` also for a client
+   *   that left before the first byte, and the store's
    */
   send(
     reader: ObjectReader,
@@ -90,8 +91,17 @@ export function createByteAnswers(): ByteAnswers {
     const stopWatching = watchClient(socket, () => body.destroy());
     try {
       await starts(async () => (body.destroyed ? undefined : body.begin()));
+    } catch (error) {
+      // The failure is that of the aborted read.
+      if (!body.destroyed) throw error;
     } finally {
       stopWatching();
+    }
+    if (body.destroyed) {
+      throw new AppError(
+        'store_unavailable',
+        'The client left, or the store sent no byte in time.',
+      );
     }
   };
 

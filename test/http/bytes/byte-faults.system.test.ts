@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { get, type IncomingMessage } from 'node:http';
+import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
 import { AppError } from '../../../src/errors.ts';
@@ -211,4 +212,19 @@ it('answers 503, and goes on, when the file cannot be closed after a failed read
   response.resume();
   await sleep(20);
   expect((await ask(url, SEVERAL)).statusCode).toBe(503);
+});
+
+it('a client that closed its side and gets no byte in time is answered 503, without an error in the log', async () => {
+  const { url, counts, log } = await open(async (_reader, _target, _start, options) => {
+    await new Promise((_resolve, reject) => {
+      options?.signal?.addEventListener('abort', () => reject(options.signal?.reason));
+    });
+  });
+  const { port, pathname } = new URL(url);
+  const socket = connect({ port: Number(port), host: '127.0.0.1' });
+  socket.end(`GET ${pathname} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`);
+  const answer = Buffer.concat(await socket.toArray()).toString();
+  expect(answer).toMatch(/^HTTP\/1\.1 503 /);
+  await expect.poll(() => counts).toMatchObject({ open: 0, underWay: 0 });
+  expect(log.filter((line) => JSON.parse(line).level >= 50)).toEqual([]);
 });
