@@ -166,7 +166,7 @@ describe('publish refuses', () => {
         await mkdir(directory);
         await signWithTauri(await generateTauriKey(directory), file, '3.0.0');
       },
-      /it is of the key [0-9A-F]{16}, and desktop has the key/,
+      /it was made with the key [0-9A-F]{16}, and desktop has the key/,
     ],
     [
       "another file's signature",
