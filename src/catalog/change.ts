@@ -52,6 +52,15 @@ interface CatalogEdit {
   readonly needsRoom?: boolean;
 }
 
+/** What a change is made from, beside the channels. */
+interface Present {
+  /** The number of the next revision. */
+  readonly revision: number;
+  /** See {@link CatalogEdit.removedVersions}. */
+  readonly removedVersions: readonly string[];
+  readonly settings: SettingsJson;
+}
+
 export interface Committed {
   readonly revision: number;
   /** False when the catalog already was in the wanted state. */
@@ -66,9 +75,8 @@ export interface Committed {
 /**
  * Commits one change to the state of an application's channels.
  *
- * @param edit gets the present state, the number of the next revision, and the present `removed_versions` and
- *   `settings`; returns the new state, or undefined when nothing has to change; called again with the newer state
- *   whenever another writer was first, so it must contain every check
+ * @param edit gets the present state; returns the new state, or undefined when nothing has to change; called again
+ *   with the newer state whenever another writer was first, so it must contain every check
  * @throws AppError those of {@link appendDocument}; `document_too_large` also when there is no room for
  *   another offer; what `edit` throws
  */
@@ -77,9 +85,7 @@ export async function changeCatalog(
   application: string,
   edit: (
     channels: Channels,
-    revision: number,
-    removedVersions: readonly string[],
-    settings: SettingsJson,
+    present: Present,
   ) => CatalogEdit | undefined | Promise<CatalogEdit | undefined>,
 ): Promise<Committed> {
   let hint = 0;
@@ -90,7 +96,11 @@ export async function changeCatalog(
     before = previous?.signed.channels ?? {};
     const removedBefore = previous?.signed.removed_versions ?? [];
     const settingsBefore = previous?.signed.settings ?? {};
-    const edited = await edit(before, base.number, removedBefore, settingsBefore);
+    const edited = await edit(before, {
+      revision: base.number,
+      removedVersions: removedBefore,
+      settings: settingsBefore,
+    });
     after = edited?.channels ?? before;
     if (edited === undefined) return undefined;
     const removed = [...new Set([...removedBefore, ...(edited.removedVersions ?? [])])];

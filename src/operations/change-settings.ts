@@ -46,23 +46,19 @@ export async function changeSettings(
   const found = await findOtherKeys(deps, application, offers, planned.tauriPubkey);
   let settingsBefore = applicationSettingsOf(signed.settings ?? {});
   let after: SettingsJson = {};
-  const committed = await changeCatalog(
-    deps,
-    application,
-    (channels, _revision, _removed, present) => {
-      settingsBefore = applicationSettingsOf(present);
-      after = withStatedSettings(present, request.stated);
-      if (isDeepStrictEqual(present, after)) return undefined;
-      const texts = Object.entries(applicationSettingTexts(applicationSettingsOf(after)));
-      return {
-        change: {
-          ...{ kind: 'settings', version: null, channels: [], reason: request.reason },
-          summary: `set ${texts.map(([name, value]) => `${name} ${value}`).join(', ')}`,
-        },
-        channels,
-        settings: after,
-      };
-    },
-  );
+  const committed = await changeCatalog(deps, application, (channels, { settings: present }) => {
+    settingsBefore = applicationSettingsOf(present);
+    after = withStatedSettings(present, request.stated);
+    if (isDeepStrictEqual(present, after)) return undefined;
+    const texts = Object.entries(applicationSettingTexts(applicationSettingsOf(after)));
+    return {
+      change: {
+        ...{ kind: 'settings', version: null, channels: [], reason: request.reason },
+        summary: `set ${texts.map(([name, value]) => `${name} ${value}`).join(', ')}`,
+      },
+      channels,
+      settings: after,
+    };
+  });
   return { ...committed, settingsBefore, settings: applicationSettingsOf(after), ...found };
 }

@@ -50,7 +50,7 @@ export async function changeStatus(
   let listed: readonly ListedStatus[] = [];
   let discarded: readonly string[] = [];
   let states: { readonly before: Channels; readonly after: Channels } | undefined;
-  const committed = await changeCatalog(deps, request.application, async (before, revision) => {
+  const committed = await changeCatalog(deps, request.application, async (before, { revision }) => {
     const now = deps.clock.now();
     const drafts =
       verb === 'retire' ? discardDrafts(before, request, { revision, now }) : undefined;

@@ -194,7 +194,7 @@ async function commitChannel(
   const committed = await changeCatalog(
     deps,
     mine.application,
-    async (channels, _revision, removed, settings) => {
+    async (channels, { removedVersions: removed, settings }) => {
       facts = undefined;
       manifest.ensureVerified(settings);
       const channel = admitToChannel(channels, version, admission);
