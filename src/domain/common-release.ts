@@ -1,13 +1,6 @@
 import type { ChannelView } from './channel.ts';
-import type { Choice } from './choose-artifact.ts';
-import {
-  artifactFrom,
-  chooserFor,
-  isNewer,
-  meetsTerms,
-  reachedBy,
-  takesOf,
-} from './decide-update.ts';
+import { type Choice, chooseArtifact } from './choose-artifact.ts';
+import { artifactFrom, isNewer, obstacleFor, reachedBy, takesOf } from './decide-update.ts';
 import { createNatives, mayBeOffered, type Natives } from './native-builds.ts';
 import { indexUpTo, type Offer, type OfferedArtifact } from './offer.ts';
 import { nextWhole } from './offers-by-machine.ts';
@@ -117,13 +110,20 @@ function possibleFor(
   now: number,
 ): (offer: Offer) => boolean {
   const isReached = reachedBy(query, channel, now);
-  const known = new Map<Offer, boolean>();
-  return (offer) => {
-    const decided = known.get(offer);
-    if (decided !== undefined) return decided;
-    const isPossible = meetsTerms(offer, query, isReached);
-    known.set(offer, isPossible);
-    return isPossible;
+  return once((offer: Offer) => obstacleFor(offer, query, isReached) === undefined);
+}
+
+/** The same function, which computes the result for each value once. */
+function once<Value, Result extends {}>(
+  compute: (value: Value) => Result,
+): (value: Value) => Result {
+  const results = new Map<Value, Result>();
+  return (value) => {
+    const known = results.get(value);
+    if (known !== undefined) return known;
+    const result = compute(value);
+    results.set(value, result);
+    return result;
   };
 }
 
@@ -158,7 +158,7 @@ function findServed(
     if (formats?.some((format) => machine.formats.has(format)) === false) return [];
     const query = { ...client, platform, arch, formats };
     const takes = takesOf(query);
-    const choose = chooserFor(query);
+    const choose = once((artifacts: Offer['artifacts']) => chooseArtifact(artifacts, query));
     if (!lists.some((list) => 'artifact' in choose(list))) return [];
     const { offers } = machine;
     let index = nextWhole(machine, indexUpTo(offers, first.version) - 1, takes);

@@ -76,7 +76,7 @@ export function decideUpdate(query: UpdateQuery, channel: ChannelView, now: numb
   for (; index < end; index = nextWhole(machine, index, takes)) {
     const offer = offers[index];
     if (offer === undefined || !(goesBack || isNewer(offer, query))) break;
-    const judgement = judgeOffer(offer, query, choose(offer.artifacts), isReached);
+    const judgement = judgeOffer(offer, query, choose(offer), isReached);
     const outcome = typeof judgement === 'string' ? judgement : 'offer';
     if (path.length < STEPS_MAX) path.push({ version: versionText(offer.version), outcome });
     if (typeof judgement !== 'string') {
@@ -153,31 +153,26 @@ function judgeOffer(
   isReached: (rollout: Rollout) => boolean,
 ): OfferedArtifact | Obstacle {
   if ('refused' in choice) return choice.refused;
-  if (!meetsRequirement(offer, query)) return 'must_step_through';
-  if (offer.status !== 'active') return 'paused';
-  const isHeld = offer.rollout !== null && !isReached(offer.rollout);
-  return isHeld ? 'held_by_rollout' : choice.artifact;
+  return obstacleFor(offer, query, isReached) ?? choice.artifact;
 }
 
-/** Whether the client may have the release on a machine that it has a build for: neither paused nor held, for example. */
-export function meetsTerms(
+/** What keeps the release from the client even on a machine that it has a build for. */
+export function obstacleFor(
   offer: Offer,
   query: UpdateQuery,
   isReached: (rollout: Rollout) => boolean,
-): boolean {
-  if (!meetsRequirement(offer, query) || offer.status !== 'active') return false;
-  return offer.rollout === null || isReached(offer.rollout);
+): Obstacle | undefined {
+  if (!meetsRequirement(offer, query)) return 'must_step_through';
+  if (offer.status !== 'active') return 'paused';
+  return offer.rollout === null || isReached(offer.rollout) ? undefined : 'held_by_rollout';
 }
 
-/** Offers of a channel mostly share a few lists of artifacts, see `createOfferParser`: each is searched once. */
-export function chooserFor(query: UpdateQuery): (artifacts: Offer['artifacts']) => Choice {
-  const known = new Map<Offer['artifacts'], Choice>();
+/** Offers of a channel mostly share one list of artifacts, see `createOfferParser`: it is searched once. */
+function chooserFor(query: UpdateQuery): (offer: Offer) => Choice {
   let searched: Offer['artifacts'] | undefined;
   let choice: Choice;
-  return (artifacts) => {
-    if (artifacts === searched) return choice;
-    choice = known.get(artifacts) ?? chooseArtifact(artifacts, query);
-    known.set(artifacts, choice);
+  return ({ artifacts }) => {
+    if (artifacts !== searched) choice = chooseArtifact(artifacts, query);
     searched = artifacts;
     return choice;
   };
