@@ -29,6 +29,10 @@ export interface BuiltCompanion extends BuiltFile {
   readonly kind: CompanionKind;
   /** Set for a web package. */
   readonly arch?: Arch;
+  /** Set for a delta: see `Companion.base`. */
+  readonly base?: string;
+  /** Absent: none. */
+  readonly signatures?: readonly ArtifactSignature[];
 }
 
 export interface BuiltArtifact extends BuiltFile {

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { COMPANION_KINDS, type UpdaterFacts } from '../domain/companion.ts';
+import { COMPANION_KINDS, factsOf, type UpdaterFacts } from '../domain/companion.ts';
 import { ARCHES, FORMATS, PLATFORMS } from '../domain/platform.ts';
 import type { Artifact } from '../domain/release.ts';
-import { SIGNATURE_SCHEMES } from '../domain/signature.ts';
+import { type ArtifactSignature, SIGNATURE_SCHEMES } from '../domain/signature.ts';
 import { digestSchema } from '../sequence/envelope.ts';
 import { isArtifactObject } from './keys.ts';
 
@@ -43,12 +43,34 @@ const updaterFactsShape = {
     .literal(true)
     .optional()
     .describe('The client must install the file with admin rights; absent: it need not.'),
+  sha1: z
+    .string()
+    .regex(/^[0-9a-f]{40}$/)
+    .optional()
+    .describe('SHA-1, in lower-case hex: of the packages of Squirrel and Velopack.'),
+  bundle_version: z
+    .string()
+    .min(1)
+    .max(128)
+    .optional()
+    .describe('The version that Sparkle compares; absent: that of the release.'),
 };
+
+const signaturesSchema = z.array(
+  z.object({ scheme: z.enum(SIGNATURE_SCHEMES), key_id: z.string(), value: z.string() }),
+);
 
 const companionSchema = z
   .object({
     kind: z.enum(COMPANION_KINDS),
     arch: archSchema.optional().describe('Of a package: the architecture that it is for.'),
+    base: z
+      .string()
+      .min(1)
+      .max(128)
+      .optional()
+      .describe('Of a delta: the version, or Sparkle bundle version, that it is applied to.'),
+    signatures: signaturesSchema.optional().describe('As of an artifact; absent: none.'),
     filename: filenameSchema,
     size: sizeSchema,
     sha256: digestSchema,
@@ -69,9 +91,7 @@ export const artifactSchema = z
     sha512: sha512Schema,
     minimum_os_version: minimumOsVersionSchema,
     ...updaterFactsShape,
-    signatures: z
-      .array(z.object({ scheme: z.enum(SIGNATURE_SCHEMES), key_id: z.string(), value: z.string() }))
-      .describe('Made by the build tools, and stored unchanged.'),
+    signatures: signaturesSchema.describe('Made by the build tools, and stored unchanged.'),
     companions: z.array(companionSchema),
     object: objectSchema,
   })
@@ -85,55 +105,84 @@ function hasOwnObject(file: { object: string; sha256: string; filename: string }
 
 /** The inverse of {@link artifactJsonOf}. */
 export function artifactOf(json: ArtifactJson): Artifact {
-  const { os, minimum_os_version, signatures, companions, block_map_size, admin_rights, ...same } =
-    json;
+  const { os, minimum_os_version, companions, ...file } = json;
+  const { signatures, ...same } = fileOf(file);
   return {
     ...same,
-    ...updaterFactsOf({ block_map_size, admin_rights }),
-    companions: companions.map(({ arch, block_map_size, admin_rights, ...file }) => ({
-      ...file,
+    companions: companions.map(({ kind, arch, base, ...companion }) => ({
+      kind,
       ...(arch === undefined ? {} : { arch }),
-      ...updaterFactsOf({ block_map_size, admin_rights }),
+      ...(base === undefined ? {} : { base }),
+      ...fileOf(companion),
     })),
     platform: os,
     minimumOsVersion: minimum_os_version,
-    signatures: signatures.map(({ scheme, key_id, value }) => ({ scheme, keyId: key_id, value })),
+    signatures: signatures ?? [],
   };
 }
 
-interface UpdaterFactsJson {
+interface FileJson {
   block_map_size?: number | undefined;
   admin_rights?: true | undefined;
+  sha1?: string | undefined;
+  bundle_version?: string | undefined;
+  signatures?: z.output<typeof signaturesSchema> | undefined;
 }
 
-function updaterFactsOf({ block_map_size, admin_rights }: UpdaterFactsJson): UpdaterFacts {
+/** What artifacts and companions have in common. */
+function fileOf<F extends FileJson>(json: F) {
+  const { block_map_size, admin_rights, sha1, bundle_version, signatures, ...same } = json;
   return {
+    ...same,
     ...(block_map_size === undefined ? {} : { blockMapSize: block_map_size }),
     ...(admin_rights === undefined ? {} : { needsAdminRights: true }),
+    ...(sha1 === undefined ? {} : { sha1 }),
+    ...(bundle_version === undefined ? {} : { bundleVersion: bundle_version }),
+    ...(signatures === undefined
+      ? {}
+      : {
+          signatures: signatures.map(({ scheme, key_id, value }) => ({
+            ...{ scheme, keyId: key_id, value },
+          })),
+        }),
   };
 }
 
-/** The inverse of {@link updaterFactsOf}. */
-function updaterFactsJsonOf({ blockMapSize, needsAdminRights }: UpdaterFacts): UpdaterFactsJson {
+/** The inverse of {@link fileOf}, for the fields of {@link FileJson}. */
+function fileJsonOf(
+  file: UpdaterFacts & { readonly signatures?: readonly ArtifactSignature[] },
+): FileJson {
+  const { blockMapSize, needsAdminRights, sha1, bundleVersion } = factsOf(file);
+  const signatures = file.signatures?.map(({ scheme, keyId, value }) => ({
+    ...{ scheme, key_id: keyId, value },
+  }));
   return {
     ...(blockMapSize === undefined ? {} : { block_map_size: blockMapSize }),
     ...(needsAdminRights === true ? { admin_rights: true } : {}),
+    ...(sha1 === undefined ? {} : { sha1 }),
+    ...(bundleVersion === undefined ? {} : { bundle_version: bundleVersion }),
+    ...(signatures === undefined ? {} : { signatures }),
   };
 }
 
 /** An artifact as it is stored. */
 export function artifactJsonOf(artifact: Artifact): ArtifactJson {
-  const { platform, minimumOsVersion, signatures, companions, ...rest } = artifact;
-  const { blockMapSize: _size, needsAdminRights: _rights, ...same } = rest;
+  const { platform, arch, format, minimumOsVersion, companions, signatures } = artifact;
+  const { filename, size, sha256, sha512, object } = artifact;
   return {
-    ...same,
-    ...updaterFactsJsonOf(artifact),
+    ...{ arch, format, filename, size, sha256, sha512, object },
+    ...fileJsonOf(artifact),
     os: platform,
     minimum_os_version: minimumOsVersion,
     signatures: signatures.map(({ scheme, keyId, value }) => ({ scheme, key_id: keyId, value })),
     companions: companions.map((companion) => {
-      const { blockMapSize: _size, needsAdminRights: _rights, ...file } = companion;
-      return { ...file, ...updaterFactsJsonOf(companion) };
+      const { kind, filename, size, sha256, sha512, object, arch, base } = companion;
+      return {
+        ...{ kind, filename, size, sha256, sha512, object },
+        ...(arch === undefined ? {} : { arch }),
+        ...(base === undefined ? {} : { base }),
+        ...fileJsonOf(companion),
+      };
     }),
   };
 }

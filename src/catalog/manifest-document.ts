@@ -47,8 +47,8 @@ const carriedSchema = z.object({
   name: z
     .string()
     .max(255)
-    .regex(/^[\w.-]+\.yml$/)
-    .describe('The name that clients ask for, such as `latest-mac.yml`.'),
+    .regex(/^[\w.-]+\.(?:yml|xml|signature)$/)
+    .describe('The name that clients ask for, such as `latest-mac.yml` or `appcast.xml`.'),
   size: sizeSchema.max(CARRIED_BYTES_MAX),
   sha256: digestSchema,
   object: z

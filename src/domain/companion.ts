@@ -1,4 +1,5 @@
 import type { Arch } from './platform.ts';
+import type { ArtifactSignature } from './signature.ts';
 
 /** Files that belong to an artifact and are useless without it. */
 
@@ -7,21 +8,48 @@ export const BLOCKMAP = 'blockmap';
 /** The package that a web installer downloads and installs. */
 export const WEB_PACKAGE = 'package';
 
-export const COMPANION_KINDS = [BLOCKMAP, WEB_PACKAGE] as const;
+/** Turns the file of one older version into the artifact: of Squirrel, Velopack or Sparkle. */
+export const DELTA = 'delta';
+/** zsync's list of the blocks of an AppImage. */
+export const ZSYNC = 'zsync';
+
+export const COMPANION_KINDS = [BLOCKMAP, WEB_PACKAGE, DELTA, ZSYNC] as const;
 export type CompanionKind = (typeof COMPANION_KINDS)[number];
 
-/** What electron-updater is told about a file beside its name, size and hash. */
+/** What updaters are told about a file beside its name, size and hash. Each absent fact is not known, or not so. */
 export interface UpdaterFacts {
   /** Bytes of the block map at the end of the file, without the four bytes of its size; absent: the file has none. */
   readonly blockMapSize?: number;
   /** Whether the client must install the file with admin rights; absent: it need not. */
   readonly needsAdminRights?: boolean;
+  /** Hex. Squirrel and Velopack compare it. */
+  readonly sha1?: string;
+  /** The version that Sparkle compares, when it is not that of the release: `CFBundleVersion`. */
+  readonly bundleVersion?: string;
+}
+
+const FACTS = ['blockMapSize', 'needsAdminRights', 'sha1', 'bundleVersion'] as const;
+
+/** The facts of a file alone. Of several files, the first that states a fact counts. */
+export function factsOf(...files: readonly UpdaterFacts[]): UpdaterFacts {
+  const stated = FACTS.flatMap((name) => {
+    const value = files.find((file) => file[name] !== undefined)?.[name];
+    return value === undefined ? [] : [[name, value] as const];
+  });
+  return Object.fromEntries(stated);
 }
 
 export interface Companion extends UpdaterFacts {
   readonly kind: CompanionKind;
   /** Set for a web package: the architecture of the machines that install it. */
   readonly arch?: Arch;
+  /**
+   * Set for a delta: the version that it is applied to. Of a package, the version of a release; of a Sparkle delta, the
+   * bundle version.
+   */
+  readonly base?: string;
+  /** Made by the build tools, as those of an artifact; absent: none. */
+  readonly signatures?: readonly ArtifactSignature[];
   readonly filename: string;
   /** Bytes. */
   readonly size: number;

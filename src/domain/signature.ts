@@ -6,7 +6,10 @@ export const MINISIGN = 'minisign';
 /** The hash of a file that a minisign signature is over, unless it is a legacy one. Node's name of it. */
 export const SIGNED_HASH = 'blake2b512';
 
-export const SIGNATURE_SCHEMES = [MINISIGN] as const;
+/** Sparkle's `edSignature`: base64 of an Ed25519 signature over the bytes of a file. WinSparkle and NetSparkle read it too. */
+export const SPARKLE_ED25519 = 'sparkle-ed25519';
+
+export const SIGNATURE_SCHEMES = [MINISIGN, SPARKLE_ED25519] as const;
 export type SignatureScheme = (typeof SIGNATURE_SCHEMES)[number];
 
 /** A detached signature over an artifact. The service stores it unchanged, and makes no signatures itself. */

@@ -1,6 +1,13 @@
 import type { LoadedRelease } from '../catalog/catalog.ts';
 import { type Decision, decideUpdate } from '../domain/decide-update.ts';
-import { type Artifact, findArtifact, identityName } from '../domain/release.ts';
+import {
+  type Artifact,
+  type ArtifactIdentity,
+  findArtifact,
+  identityName,
+  type Release,
+} from '../domain/release.ts';
+import type { RolloutStage } from '../domain/rollout.ts';
 import type { UpdateQuery } from '../domain/update-query.ts';
 import { compareVersions } from '../domain/version.ts';
 import { AppError } from '../errors.ts';
@@ -12,8 +19,8 @@ export interface FoundUpdate extends SeenChannel {
   readonly decision: Decision;
   /** Undefined unless the decision is an offer. */
   readonly offered: OfferedUpdate | undefined;
-  /** Whether a rollout may have given another client another answer. */
-  readonly isPartial: boolean;
+  /** How far the rollouts of the channel are. */
+  readonly stage: RolloutStage;
 }
 
 export interface OfferedUpdate {
@@ -45,12 +52,12 @@ export function findUpdate(
   const seen = seeChannel(deps, application, query.channel, tier);
   const now = deps.clock.now();
   const decision = decideUpdate(query, seen.channel, now);
-  const { isPartial } = seen.channel.rolloutStage(now);
-  if (decision.reason !== 'offer') return join(seen, decision, undefined, isPartial);
+  const stage = seen.channel.rolloutStage(now);
+  if (decision.reason !== 'offer') return join(seen, decision, undefined, stage);
   return whenKnown(application.release(decision.offer), (release) =>
     release === undefined
       ? findUpdate(deps, query, tier)
-      : join(seen, decision, offeredIn(release, decision, query), isPartial),
+      : join(seen, decision, offeredIn(release, decision, query), stage),
   );
 }
 
@@ -59,9 +66,9 @@ function join(
   { channel, isRestricted, revision }: SeenChannel,
   decision: Decision,
   offered: OfferedUpdate | undefined,
-  isPartial: boolean,
+  stage: RolloutStage,
 ): FoundUpdate {
-  return { channel, isRestricted, revision, decision, offered, isPartial };
+  return { channel, isRestricted, revision, decision, offered, stage };
 }
 
 function offeredIn(
@@ -69,13 +76,20 @@ function offeredIn(
   { offer, artifact: chosen, mandatory }: OfferDecision,
   { currentVersion }: UpdateQuery,
 ): OfferedUpdate {
+  const artifact = storedArtifact(release, chosen);
+  const isDowngrade = currentVersion !== null && compareVersions(offer.version, currentVersion) < 0;
+  return { release, artifact, mandatory, isDowngrade };
+}
+
+/**
+ * The artifact of a release that was chosen among those of its offer.
+ *
+ * @throws AppError `document_corrupt`: an offer names the digest of its manifest and copies the artifacts from it, so
+ *   the two cannot differ
+ */
+export function storedArtifact(release: Release, chosen: ArtifactIdentity): Artifact {
   const artifact = findArtifact(release, chosen);
-  if (artifact !== undefined) {
-    const isDowngrade =
-      currentVersion !== null && compareVersions(offer.version, currentVersion) < 0;
-    return { release, artifact, mandatory, isDowngrade };
-  }
-  // An offer names the digest of its manifest and copies the artifacts from it, so the two cannot differ.
+  if (artifact !== undefined) return artifact;
   throw new AppError(
     'document_corrupt',
     `The manifest of ${release.version} has no ${identityName(chosen)}.`,

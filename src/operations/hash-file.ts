@@ -15,26 +15,28 @@ const WORKER_BYTES_MIN = 64 * 1024 * 1024;
 interface FileDigests {
   readonly sha256: string;
   readonly sha512: string;
-  /** When it was asked for. */
+  /** When they were asked for. */
+  readonly sha1?: string;
   readonly blake2b512?: string;
 }
 
-type Algorithm = DigestAlgorithm | typeof SIGNED_HASH;
+/** What clients of some formats compare, and what some signatures are over. */
+export type FurtherAlgorithm = 'sha1' | typeof SIGNED_HASH;
+type Algorithm = DigestAlgorithm | FurtherAlgorithm;
 
 /**
  * Hashes a built file, and compares it with the digests that feeds state.
  *
- * @param isSigned whether to compute `blake2b512` as well
+ * @param further what to compute beside SHA-256 and SHA-512
  * @throws AppError `invalid_artifact` when a feed states another digest, the file changed meanwhile, or it cannot be
  *   read
  */
 export async function hashFile(
   file: BuiltFile,
   onProgress: (bytesDone: number) => void,
-  isSigned = false,
+  further: readonly FurtherAlgorithm[] = [],
 ): Promise<FileDigests> {
-  const algorithms = new Set<Algorithm>(['sha256', 'sha512']);
-  if (isSigned) algorithms.add(SIGNED_HASH);
+  const algorithms = new Set<Algorithm>(['sha256', 'sha512', ...further]);
   for (const { algorithm } of file.stated) algorithms.add(algorithm);
   const hashes = new Map<Algorithm, Hash>(
     [...algorithms].map((algorithm): [Algorithm, Hash] => [algorithm, createHash(algorithm)]),
@@ -66,10 +68,11 @@ export async function hashFile(
       `${file.path} is not the file that ${statedIn} describes: its ${algorithm} is ${actual}, and ${hex} is stated. It was changed after the build wrote ${statedIn}. Build again, or publish it without that file.`,
     );
   }
-  const blake2b512 = digests.get(SIGNED_HASH);
+  const [sha1, blake2b512] = [digests.get('sha1'), digests.get(SIGNED_HASH)];
   return {
     sha256: digests.get('sha256') ?? '',
     sha512: digests.get('sha512') ?? '',
+    ...(sha1 === undefined ? {} : { sha1 }),
     ...(blake2b512 === undefined ? {} : { blake2b512 }),
   };
 }

@@ -13,13 +13,19 @@ import { openChannels } from './open-channels.ts';
 
 /** The update of a client, with the older releases that a feed lists beside it. */
 export interface ChannelListing extends FoundUpdate {
-  /** Active releases that the client can install, newest first. */
-  readonly olderReleases: readonly Release[];
+  /**
+   * Active releases that the client can install, newest first. It goes through all offers of the channel, so it is
+   * called only for an answer that is not in memory.
+   */
+  readonly olderReleases: () => readonly Release[] | Promise<readonly Release[]>;
   /** Of a release for several machines: see `listCommonRelease`. Else empty. */
   readonly builds: readonly NamedBuild<Artifact>[];
-  /** The release that a client has which is offered nothing, when it carries signed documents; undefined for none. */
-  readonly ownSigned: LoadedRelease | undefined;
+  /** The release that a client has which is offered nothing; undefined for none: see {@link OwnWanted}. */
+  readonly own: LoadedRelease | undefined;
 }
+
+/** Which releases of clients that are offered nothing a dialect answers with. */
+export type OwnWanted = 'none' | 'with_signed_documents' | 'every';
 
 /**
  * Lists a channel for a feed.
@@ -29,9 +35,9 @@ export interface ChannelListing extends FoundUpdate {
  *
  * @param olderMax how many releases to list beside the offered one
  * @param tier of the requesting account; null when the client is not signed in
- * @param wantsSigned whether to find {@link ChannelListing.ownSigned}
+ * @param ownWanted whether to find {@link ChannelListing.own}
  *
- * Synchronous like {@link findUpdate} when there are no older releases to list.
+ * Synchronous like {@link findUpdate}.
  *
  * @throws AppError `not_entitled`, and those of {@link findUpdate}
  */
@@ -40,41 +46,41 @@ export function listChannel(
   query: UpdateQuery,
   olderMax: number,
   tier: string | null,
-  wantsSigned: boolean,
+  ownWanted: OwnWanted,
 ): ChannelListing | Promise<ChannelListing> {
   return whenKnown(findUpdate(deps, query, tier), (found) => {
     if (found.decision.reason === 'not_entitled') {
       throw notEntitled(query.application, found.channel.name);
     }
-    const { channel, revision, decision, offered, isPartial } = found;
-    const own = wantsSigned ? seeOwn(deps, found, query, tier) : NO_OWN;
-    const list = (
-      olderReleases: readonly Release[],
-      ownSigned: ChannelListing['ownSigned'],
-    ): ChannelListing => ({
-      channel,
-      isRestricted: found.isRestricted || own.isRestricted,
-      revision,
-      decision,
-      offered,
-      isPartial,
-      olderReleases,
-      builds: NO_BUILDS,
-      ownSigned,
-    });
-    return whenKnown(own.offer && loadOwn(deps, query, own.offer), (ownSigned) => {
-      if (olderMax === 0) return list(NO_RELEASES, ownSigned);
-      const older = olderOffers(deps, found, query).slice(0, olderMax);
-      return loadOlder(deps, query, older).then((releases) => list(releases, ownSigned));
-    });
+    const { channel, revision, decision, offered, stage } = found;
+    const own = seeOwn(deps, found, query, tier, ownWanted);
+    const olderReleases =
+      olderMax === 0
+        ? NO_RELEASES
+        : () => loadOlder(deps, query, olderOffers(deps, found, query).slice(0, olderMax));
+    return whenKnown(
+      own.offer && loadOwn(deps, query, own.offer),
+      (release): ChannelListing => ({
+        channel,
+        isRestricted: found.isRestricted || own.isRestricted,
+        revision,
+        decision,
+        offered,
+        stage,
+        olderReleases,
+        builds: NO_BUILDS,
+        own: release,
+      }),
+    );
   });
 }
 
-const NO_RELEASES: readonly Release[] = [];
+/** The {@link ChannelListing.olderReleases} of a document that lists none. */
+export const NO_RELEASES: ChannelListing['olderReleases'] = () => [];
 const NO_BUILDS: readonly NamedBuild<Artifact>[] = [];
 
 interface OwnOffer {
-  /** Undefined unless it has signed documents. */
+  /** Undefined unless it is wanted. */
   readonly offer: Offer | undefined;
   /** Whether another account may get another answer, because other channels were looked in. */
   readonly isRestricted: boolean;
@@ -83,8 +89,8 @@ interface OwnOffer {
 const NO_OWN: OwnOffer = { offer: undefined, isRestricted: false };
 
 /**
- * The offer of the version that a client has, for a client that trusts only signed documents: it takes a generated "no
- * update" for an attack. Also a yanked offer: a client that has the version does not install it again. A client that
+ * The offer of the version that a client has. A client that trusts only signed documents takes a generated "no update"
+ * for an attack, and other clients need a document that lists a release. Also a yanked offer: a client that has the version does not install it again. A client that
  * moved from beta to stable may have a version that only beta lists.
  */
 function seeOwn(
@@ -92,14 +98,17 @@ function seeOwn(
   { channel, offered }: FoundUpdate,
   { application, currentVersion }: UpdateQuery,
   tier: string | null,
+  wanted: OwnWanted,
 ): OwnOffer {
-  if (offered !== undefined || currentVersion === null) return NO_OWN;
+  if (wanted === 'none' || offered !== undefined || currentVersion === null) return NO_OWN;
+  const ifWanted = (offer: Offer | undefined): Offer | undefined =>
+    wanted === 'every' || offer?.hasSignedDocuments === true ? offer : undefined;
   const version = versionText(currentVersion);
   const listed = channel.offerOf(version);
-  if (listed !== undefined) return { ...NO_OWN, offer: signedOnly(listed) };
+  if (listed !== undefined) return { ...NO_OWN, offer: ifWanted(listed) };
   const ready = deps.catalog.application(application);
   const offers = openChannels(deps, ready, channel.name, tier).map((each) =>
-    signedOnly(each.channel.offerOf(version)),
+    ifWanted(each.channel.offerOf(version)),
   );
   // Not only when a restricted channel lists the version: the cache headers would tell every client that it does.
   const names = [...ready.snapshot().channels.keys()];
@@ -107,25 +116,25 @@ function seeOwn(
   return { offer: offers.find((offer) => offer !== undefined), isRestricted };
 }
 
-function signedOnly(offer: Offer | undefined): Offer | undefined {
-  return offer?.hasSignedDocuments === true ? offer : undefined;
-}
-
 function loadOwn({ catalog }: ServiceDeps, { application }: UpdateQuery, offer: Offer) {
   return catalog.application(application).release(offer);
 }
 
-async function loadOlder(
+/** Synchronous when all of them are in memory. */
+function loadOlder(
   { catalog }: ServiceDeps,
   query: UpdateQuery,
   offers: readonly Offer[],
-): Promise<readonly Release[]> {
+): readonly Release[] | Promise<readonly Release[]> {
   const application = catalog.application(query.application);
-  const releases: Release[] = [];
+  let releases: readonly Release[] | Promise<readonly Release[]> = [];
   for (const offer of offers) {
-    const release = await application.release(offer);
-    // Undefined when the stored release does not match its digest: the catalog has dropped it.
-    if (release !== undefined) releases.push(release);
+    releases = whenKnown(releases, (before) =>
+      // Undefined when the stored release does not match its digest: the catalog has dropped it.
+      whenKnown(application.release(offer), (release) =>
+        release === undefined ? before : [...before, release],
+      ),
+    );
   }
   return releases;
 }

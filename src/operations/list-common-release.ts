@@ -1,11 +1,11 @@
 import { findCommonRelease, type NamedBuild, type NamedMachine } from '../domain/common-release.ts';
 import type { Decision } from '../domain/decide-update.ts';
 import type { OfferedArtifact } from '../domain/offer.ts';
-import { type Artifact, findArtifact, identityName, type Release } from '../domain/release.ts';
+import type { Artifact, Release } from '../domain/release.ts';
 import type { UpdateQuery } from '../domain/update-query.ts';
-import { AppError } from '../errors.ts';
 import { whenKnown } from '../when-known.ts';
-import type { ChannelListing } from './list-channel.ts';
+import { storedArtifact } from './find-update.ts';
+import { type ChannelListing, NO_RELEASES } from './list-channel.ts';
 import { notEntitled, type ServiceDeps, seeChannel } from './open-channel.ts';
 
 /**
@@ -30,9 +30,9 @@ export function listCommonRelease(
   const now = deps.clock.now();
   const common = findCommonRelease(query, machines, channel, now);
   const [first] = common?.builds ?? [];
-  const { isPartial } = channel.rolloutStage(now);
-  const none = { olderReleases: [], ownSigned: undefined };
-  const seen = { channel, isRestricted, revision, isPartial, ...none };
+  const stage = channel.rolloutStage(now);
+  const none = { olderReleases: NO_RELEASES, own: undefined };
+  const seen = { channel, isRestricted, revision, stage, ...none };
   if (common === undefined || first === undefined) {
     const decision: Decision = { reason: 'no_release', path: [] };
     return { ...seen, decision, offered: undefined, builds: [] };
@@ -54,11 +54,5 @@ function storedBuild(
   release: Release,
   { name, artifact: chosen }: NamedBuild<OfferedArtifact>,
 ): NamedBuild<Artifact> {
-  const artifact = findArtifact(release, chosen);
-  if (artifact !== undefined) return { name, artifact };
-  // An offer names the digest of its manifest and copies the artifacts from it, so the two cannot differ.
-  throw new AppError(
-    'document_corrupt',
-    `The manifest of ${release.version} has no ${identityName(chosen)}.`,
-  );
+  return { name, artifact: storedArtifact(release, chosen) };
 }

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { CarriedDocument } from '../domain/carried-document.ts';
-import type { Companion, UpdaterFacts } from '../domain/companion.ts';
+import { type Companion, factsOf } from '../domain/companion.ts';
 import { findNativeBuild } from '../domain/compatible-arches.ts';
 import {
   type Artifact,
@@ -112,15 +112,27 @@ function addTo(existing: Artifact, artifact: Artifact): Artifact {
   const { signatures, companions, minimumOsVersion } = existing;
   return {
     ...existing,
-    ...mergeFacts(existing, artifact),
+    ...factsOf(existing, artifact),
     object: artifact.object || existing.object,
     minimumOsVersion: minimumOsVersion ?? artifact.minimumOsVersion,
     signatures: signatures.length > 0 ? signatures : artifact.signatures,
-    companions:
-      companions.length > 0
-        ? companions.map((old) => relocate(old, artifact))
-        : artifact.companions,
+    companions: [
+      ...companions.map((old) => relocate(old, artifact)),
+      ...artifact.companions.filter((added) => isAddable(added, companions)),
+    ],
   };
+}
+
+/**
+ * Whether an artifact that is stored without a companion gets it. Another kind of file than it had, or a delta from
+ * another version; a second block map of other bytes would contradict the first.
+ */
+function isAddable(added: Companion, existing: readonly Companion[]): boolean {
+  return !existing.some(
+    ({ filename, kind, arch, base }) =>
+      filename === added.filename ||
+      (kind === added.kind && arch === added.arch && base === added.base),
+  );
 }
 
 /** Where the bytes are now: an upload gets a new key when the named object is missing or corrupt. */
@@ -128,16 +140,13 @@ function relocate(old: Companion, artifact: Artifact): Companion {
   const same = artifact.companions.find(
     ({ filename, sha256 }) => filename === old.filename && sha256 === old.sha256,
   );
-  return { ...old, ...mergeFacts(old, same ?? {}), object: same?.object || old.object };
-}
-
-/** A feed that was published later may state what was not known. */
-function mergeFacts(existing: UpdaterFacts, added: UpdaterFacts): UpdaterFacts {
-  const blockMapSize = existing.blockMapSize ?? added.blockMapSize;
-  const needsAdminRights = existing.needsAdminRights ?? added.needsAdminRights;
+  const signatures = old.signatures ?? same?.signatures;
   return {
-    ...(blockMapSize === undefined ? {} : { blockMapSize }),
-    ...(needsAdminRights === undefined ? {} : { needsAdminRights }),
+    ...old,
+    // A feed that was published later may state what was not known.
+    ...factsOf(old, same ?? {}),
+    ...(signatures === undefined ? {} : { signatures }),
+    object: same?.object || old.object,
   };
 }
 

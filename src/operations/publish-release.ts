@@ -9,6 +9,7 @@ import type { CarriedDocument } from '../domain/carried-document.ts';
 import { parseApplicationName, parseChannelName } from '../domain/channel.ts';
 import type { MinisignPublicKey } from '../domain/minisign.ts';
 import type { Artifact, Release } from '../domain/release.ts';
+import { MINISIGN } from '../domain/signature.ts';
 import type { Target } from '../domain/target.ts';
 import { parseRangeBelow, parseVersion } from '../domain/version.ts';
 import { AppError } from '../errors.ts';
@@ -216,7 +217,9 @@ function verifiedWith(
 ): readonly VerifiedSignature[] {
   if (publicKey === null) return [];
   return hashed.flatMap(({ built, main: { sha256 } }) =>
-    built.signatures.map(({ value }) => ({ sha256, value, publicKey })),
+    built.signatures
+      .filter(({ scheme }) => scheme === MINISIGN)
+      .map(({ value }) => ({ sha256, value, publicKey })),
   );
 }
 

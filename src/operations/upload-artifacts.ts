@@ -1,9 +1,11 @@
 import type { BuiltArtifact, BuiltFile } from '../build-output/build-output.ts';
 import { ensureUploaded } from '../catalog/artifact-upload.ts';
 import type { WriterDeps } from '../catalog/change.ts';
-import type { Companion } from '../domain/companion.ts';
+import { type Companion, DELTA, factsOf, type UpdaterFacts } from '../domain/companion.ts';
+import type { Format } from '../domain/platform.ts';
 import type { Artifact } from '../domain/release.ts';
-import { hashFile } from './hash-file.ts';
+import { MINISIGN, SIGNED_HASH } from '../domain/signature.ts';
+import { type FurtherAlgorithm, hashFile } from './hash-file.ts';
 
 /** The first steps of publishing: hash the files of a build and upload them. */
 
@@ -18,7 +20,7 @@ export interface UploadDeps extends WriterDeps {
   readonly onProgress: (progress: PublishProgress) => void;
 }
 
-interface HashedFile {
+interface HashedFile extends Pick<UpdaterFacts, 'sha1'> {
   readonly file: BuiltFile;
   readonly filename: string;
   readonly size: number;
@@ -31,8 +33,12 @@ interface HashedFile {
 export interface HashedArtifact {
   readonly built: BuiltArtifact;
   readonly main: HashedFile;
-  readonly companions: readonly (HashedFile & Pick<Companion, 'kind' | 'arch'>)[];
+  readonly companions: readonly (HashedFile &
+    Pick<Companion, 'kind' | 'arch' | 'base' | 'signatures'>)[];
 }
+
+/** The packages of Squirrel and Velopack, whose clients compare SHA-1. */
+const WITH_SHA1: readonly Format[] = ['squirrel', 'velopack'];
 
 /**
  * Hashes every file once.
@@ -45,23 +51,30 @@ export async function hashArtifacts(
   artifacts: readonly BuiltArtifact[],
   verifies: boolean,
 ): Promise<readonly HashedArtifact[]> {
-  const hash = async (file: BuiltFile, isSigned = false): Promise<HashedFile> => {
+  const hash = async (
+    file: BuiltFile,
+    further: readonly FurtherAlgorithm[],
+  ): Promise<HashedFile> => {
     const { filename, size } = file;
     const onProgress = (bytesDone: number): void =>
       deps.onProgress({ phase: 'hash', filename, bytesDone, bytesTotal: size });
-    const digests = await hashFile(file, onProgress, isSigned);
+    const digests = await hashFile(file, onProgress, further);
     return { file, filename, size, ...digests };
   };
   const hashed: HashedArtifact[] = [];
   for (const built of artifacts) {
-    const main = await hash(built, verifies && built.signatures.length > 0);
+    const compared: readonly FurtherAlgorithm[] = WITH_SHA1.includes(built.format) ? ['sha1'] : [];
+    const isSigned = verifies && built.signatures.some(({ scheme }) => scheme === MINISIGN);
+    const main = await hash(built, isSigned ? [...compared, SIGNED_HASH] : compared);
     const companions = [];
     for (const companion of built.companions) {
-      const { kind, arch } = companion;
+      const { kind, arch, base, signatures } = companion;
       companions.push({
-        ...(await hash(companion)),
+        ...(await hash(companion, kind === DELTA ? compared : [])),
         kind,
         ...(arch === undefined ? {} : { arch }),
+        ...(base === undefined ? {} : { base }),
+        ...(signatures === undefined ? {} : { signatures }),
       });
     }
     hashed.push({ built, main, companions });
@@ -76,7 +89,7 @@ function artifactWith(hashed: HashedArtifact, objectOf: (file: HashedFile) => st
     size: file.size,
     sha256: file.sha256,
     sha512: file.sha512,
-    ...file.file.facts,
+    ...factsOf(file.file.facts ?? {}, file),
     object: objectOf(file),
   });
   return {
@@ -89,6 +102,8 @@ function artifactWith(hashed: HashedArtifact, objectOf: (file: HashedFile) => st
     companions: hashed.companions.map((file) => ({
       kind: file.kind,
       ...(file.arch === undefined ? {} : { arch: file.arch }),
+      ...(file.base === undefined ? {} : { base: file.base }),
+      ...(file.signatures === undefined ? {} : { signatures: file.signatures }),
       ...stored(file),
     })),
   };

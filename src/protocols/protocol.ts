@@ -1,4 +1,5 @@
 import type { NamedBuild, NamedMachine } from '../domain/common-release.ts';
+import type { Companion } from '../domain/companion.ts';
 import type { Reason } from '../domain/decide-update.ts';
 import type { Format, Platform } from '../domain/platform.ts';
 import type { Artifact, Release } from '../domain/release.ts';
@@ -33,12 +34,18 @@ export interface FeedProtocol extends Dialect {
    * The document of a release that its publisher signed for the asking client, as the whole answer; undefined when the
    * release has none. It is also the answer to a client that has this release and is offered nothing.
    */
-  renderSigned?(machine: Machine, release: SignedRelease): ProtocolResponse | undefined;
+  renderSigned?(
+    machine: Machine,
+    release: SignedRelease,
+    document: Question['document'],
+  ): ProtocolResponse | undefined;
+  /** Whether "no update" is a document that lists the client's own release: then `renderNoUpdate` gets it. */
+  readonly listsOwnRelease?: boolean;
   /** The document for a client that is offered nothing; undefined when the dialect has none: 404. */
   renderNoUpdate(
     asked: Question,
     reason: Reason,
-    older: OlderReleases,
+    older: ReleasesWithoutOffer,
   ): ProtocolResponse | undefined;
 }
 
@@ -72,6 +79,11 @@ interface Dialect {
   parseRequest(request: ProtocolRequest): Question | undefined;
   /** What a developer puts into an application, so that it uses this dialect. */
   describeSetUp(feed: ChannelFeed): SetUp;
+  /**
+   * A small stored file of the offered release that a document is made from, such as a list of blocks; undefined for
+   * none. Its bytes are read once for all clients that get the document.
+   */
+  readsFile?(artifact: Artifact, document: Question['document']): Companion | undefined;
   /** Why its documents leave a file out for some clients, as a sentence; undefined for none. */
   warnOf?(file: Pick<Artifact, 'platform' | 'arch' | 'format' | 'filename'>): string | undefined;
   /** The dialect's own answer to an unknown application, channel or document; undefined: a problem document. */
@@ -126,6 +138,8 @@ interface DocumentInput extends Machine, Pick<UpdateQuery, 'formats'> {
 
 export interface PollOffer extends DocumentInput {
   readonly release: Release;
+  /** The bytes of the file that `readsFile` named; absent: it named none. */
+  readonly bytes?: Uint8Array;
   /** For a document for several machines: what the first of them gets. */
   readonly artifact: Artifact;
   /** What each of `Question.machines` gets, in their order, without those that get nothing; absent without machines. */
@@ -139,6 +153,15 @@ export interface OlderReleases extends DocumentInput {
    * most `olderReleasesMax`, and all of them installable by the client.
    */
   readonly olderReleases: readonly Release[];
+}
+
+/** What "no update" may be made from. */
+export interface ReleasesWithoutOffer extends OlderReleases {
+  /**
+   * The release that the client states to have, also a yanked one; undefined when no channel that it may open lists it,
+   * and for dialects without `listsOwnRelease`.
+   */
+  readonly own: Release | undefined;
 }
 
 export interface FeedListing extends PollOffer, OlderReleases {}
@@ -169,7 +192,8 @@ export function commonFields(
 ): Pick<UpdateQuery, 'installationId' | 'osVersion' | 'isManual' | 'allowDowngrade'> {
   const { query } = request;
   return {
-    installationId: query.installation_id ?? null,
+    // `stagingId` is what Velopack's HTTP source sends.
+    installationId: query.installation_id || query.stagingId || null,
     osVersion: query.os_version ?? null,
     isManual: false,
     allowDowngrade: false,

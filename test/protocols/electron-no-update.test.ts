@@ -31,7 +31,7 @@ function noUpdateFor(headers: Record<string, string>): object {
   if (question === undefined) throw new Error('not a document');
   const fileUrl = (): string => 'https://updates.example/file';
   const facts = { document: '', platform: 'windows', arch: null, formats: null } as const;
-  const input = { ...facts, fileUrl, olderReleases: [] };
+  const input = { ...facts, fileUrl, olderReleases: [], own: undefined };
   return parse(String(electron.renderNoUpdate(question, 'paused', input)?.body));
 }
 

@@ -340,7 +340,7 @@ describe('renderNoUpdate', () => {
   const answer = (headers: Record<string, string>) => {
     const question = electron.parseRequest(request('latest.yml', { headers }));
     if (question === undefined) throw new Error('not a document');
-    return electron.renderNoUpdate(question, 'paused', listingOf(question));
+    return electron.renderNoUpdate(question, 'paused', { ...listingOf(question), own: undefined });
   };
 
   it.each([

@@ -5,6 +5,7 @@ import { DEFAULT_TIERS } from '../../src/domain/tier.ts';
 import { createByteAnswers } from '../../src/http/bytes/byte-answers.ts';
 import type { App } from '../../src/http/deps.ts';
 import { registerFeeds } from '../../src/http/feeds/feed.ts';
+import { createFeeds } from '../../src/http/feeds/feed-handler.ts';
 import { buildBase } from '../../src/http/server/build-server.ts';
 import { PROTOCOLS } from '../../src/protocols/registry.ts';
 import { release, setStatus } from '../http/support.ts';
@@ -56,7 +57,7 @@ async function open(from: TestService): Promise<App> {
     checkAgainAfterSeconds: 60,
     publicUrl: () => 'https://updates.example',
   };
-  registerFeeds(opened, deps, [...PROTOCOLS, listing, post]);
+  registerFeeds(opened, createFeeds(deps), [...PROTOCOLS, listing, post]);
   await opened.ready();
   return opened;
 }

@@ -173,7 +173,8 @@ describe('a client that is offered nothing', () => {
       const { catalog } = restricting.app;
       const deps = { catalog, clock: service.clock, tiers: parseTierTable(table) };
       const own = async (tier: string) =>
-        (await listChannel(deps, questionOf('2.0.0-beta.1'), 0, tier, true)).ownSigned?.version;
+        (await listChannel(deps, questionOf('2.0.0-beta.1'), 0, tier, 'with_signed_documents')).own
+          ?.version;
       expect([await own('free'), await own('pro')]).toEqual([undefined, '2.0.0-beta.1']);
       const usual = await ask('latest.yml', from('1.0.0'), restricting);
       expect(usual.headers['cache-control']).toContain('public');

@@ -1,4 +1,6 @@
+import type { Companion } from '../../domain/companion.ts';
 import { identityName } from '../../domain/release.ts';
+import { versionText } from '../../domain/version.ts';
 import type { ChannelListing } from '../../operations/list-channel.ts';
 import {
   filePath,
@@ -6,6 +8,7 @@ import {
   type ProtocolResponse,
   type Question,
 } from '../../protocols/protocol.ts';
+import { whenKnown } from '../../when-known.ts';
 import { cacheControl, PRIVATE_CACHE } from '../conditional.ts';
 import { OPEN_HEADERS } from '../server/cors.ts';
 import { prepareHeaders } from '../server/prepared-headers.ts';
@@ -58,7 +61,10 @@ function varyOf({ varyHeaders }: Protocol, isRestricted: boolean): string {
 
 export interface FeedAnswers {
   /** Undefined when the dialect has no answer: there is no release for the client. */
-  answerFor(asked: AskedDocument, found: ChannelListing): SharedAnswer | undefined;
+  answerFor(
+    asked: AskedDocument,
+    found: ChannelListing,
+  ): SharedAnswer | undefined | Promise<SharedAnswer | undefined>;
 }
 
 /** A request for a document of a dialect. */
@@ -81,57 +87,87 @@ export function askedDocument(
   return { protocol, question, isPost, name };
 }
 
+export interface FeedAnswerDeps {
+  readonly publicUrl: () => string;
+  /** Reads a small file of a release: see `Dialect.readsFile`. */
+  readonly readFile: (application: string, file: Companion) => Promise<Uint8Array>;
+}
+
 /**
- * Renders the document of an offer once for all clients that get the same one. Answers without an offer
- * depend on the client's version, and are rendered for each request.
+ * Renders each document once for all clients that get the same one. An answer is not kept when it depends on a version
+ * that the channel does not list: clients could fill the memory with them.
  */
-export function createFeedAnswers(publicUrl: () => string): FeedAnswers {
+export function createFeedAnswers(deps: FeedAnswerDeps): FeedAnswers {
   const answers = createSharedAnswers();
   return {
-    answerFor: ({ protocol, question, isPost, name }, found) => {
+    answerFor: (asked, found) => {
+      const { protocol, question, isPost } = asked;
       const isPersonal = question.isPersonal === true;
-      const render = (): SharedAnswer | undefined => {
-        const response = respond(publicUrl(), protocol, question, found);
-        const { isRestricted } = found;
-        const facts = { protocol, isPost, isRestricted, isPersonal: isPersonal || found.isPartial };
-        return response && feedAnswerOf(response, facts);
-      };
-      const { channel, offered, olderReleases } = found;
-      if (offered === undefined || isPersonal) return render();
-      const source = { view: channel, artifact: offered.artifact };
-      const older = olderReleases.map(({ version }) => ` ${version}`).join('');
-      const built = found.builds.map((build) => ` ${build.name}=${identityName(build.artifact)}`);
-      const whole = `${name}${found.isPartial ? ' partial' : ''}${older}${built.join('')}`;
-      const known = answers.get(source, whole);
+      const { channel, offered, isRestricted, stage } = found;
+      const source = { view: channel, artifact: offered?.artifact };
+      const name = isPersonal ? undefined : answerName(asked, found);
+      const known = name === undefined ? undefined : answers.get(source, name);
       if (known !== undefined) return known;
-      const answer = render();
-      return answer && answers.add(source, whole, answer);
+      return whenKnown(respond(deps, protocol, question, found), (response) => {
+        if (response === undefined) return undefined;
+        const facts = { protocol, isPost, isRestricted, isPersonal: isPersonal || stage.isPartial };
+        const answer = feedAnswerOf(response, facts);
+        return name === undefined ? answer : answers.add(source, name, answer);
+      });
     },
   };
 }
 
+/** Everything that an answer depends on beside its source; undefined when the answer must not be kept. */
+function answerName(
+  { protocol, question, name }: AskedDocument,
+  { channel, offered, stage, builds, own, decision, isRestricted }: ChannelListing,
+): string | undefined {
+  const listsMore =
+    protocol.shape === 'feed' && (protocol.olderReleasesMax > 0 || own !== undefined);
+  if (!listsMore) {
+    if (offered === undefined) return undefined;
+    const built = builds.map((build) => ` ${build.name}=${identityName(build.artifact)}`);
+    return `${name}${stage.isPartial ? ' partial' : ''}${built.join('')}`;
+  }
+  // The client's version decides which older releases are listed; so do the rollouts that are complete.
+  const { currentVersion, osGate, osVersion } = question.query;
+  const version = currentVersion === null ? '' : versionText(currentVersion);
+  const isListed = version === '' || channel.offerOf(version) !== undefined;
+  if (!isListed || (osGate === 'server' && osVersion !== null)) return undefined;
+  return `${name} from ${version} ${decision.reason} ${stage.isPartial} ${stage.completed} ${isRestricted}`;
+}
+
 function respond(
-  base: string,
+  { publicUrl, readFile }: FeedAnswerDeps,
   protocol: Protocol,
   question: Question,
-  { channel, offered, olderReleases, ownSigned, builds, decision }: ChannelListing,
-): ProtocolResponse | undefined {
+  { channel, offered, olderReleases, own, builds, decision }: ChannelListing,
+): ProtocolResponse | undefined | Promise<ProtocolResponse | undefined> {
   const { platform, arch, formats, application } = question.query;
   const { document } = question;
-  const known = offered?.release ?? ownSigned;
+  const known = offered?.release ?? own;
   if (protocol.shape === 'feed' && known !== undefined) {
-    const signed = protocol.renderSigned?.({ platform, arch }, known);
+    const signed = protocol.renderSigned?.({ platform, arch }, known, document);
     if (signed !== undefined) return signed;
   }
   // The catalog's own name: the address may use an alias.
-  const feed = `${base}/feeds/${encodeURIComponent(application)}/${encodeURIComponent(channel.name)}/${protocol.name}`;
-  const input = {
-    ...{ document, platform, arch, formats, olderReleases },
-    fileUrl: (version: string, filename: string) => `${feed}/${filePath(version, filename)}`,
-  };
-  if (offered === undefined) return protocol.renderNoUpdate(question, decision.reason, input);
-  const { release, artifact } = offered;
-  return protocol.shape === 'feed'
-    ? protocol.renderListing({ ...input, release, artifact, builds })
-    : protocol.renderOffer({ ...input, release, artifact, builds });
+  const feed = `${publicUrl()}/feeds/${encodeURIComponent(application)}/${encodeURIComponent(channel.name)}/${protocol.name}`;
+  const fileUrl = (version: string, filename: string) => `${feed}/${filePath(version, filename)}`;
+  return whenKnown(olderReleases(), (older) => {
+    const input = { document, platform, arch, formats, olderReleases: older, fileUrl };
+    if (offered === undefined) {
+      return protocol.renderNoUpdate(question, decision.reason, { ...input, own });
+    }
+    const { release, artifact } = offered;
+    const render = (bytes?: Uint8Array): ProtocolResponse => {
+      const read = bytes === undefined ? {} : { bytes };
+      const offer = { ...input, release, artifact, builds, ...read };
+      return protocol.shape === 'feed'
+        ? protocol.renderListing(offer)
+        : protocol.renderOffer(offer);
+    };
+    const file = protocol.readsFile?.(artifact, document);
+    return file === undefined ? render() : readFile(application, file).then(render);
+  });
 }

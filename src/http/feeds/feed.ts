@@ -1,32 +1,15 @@
-import type { IncomingHttpHeaders } from 'node:http';
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyRequest } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { DEFAULT_CHANNEL } from '../../domain/channel.ts';
-import type { UpdateQuery } from '../../domain/update-query.ts';
-import { AppError, isAppError } from '../../errors.ts';
-import { type ChannelListing, listChannel } from '../../operations/list-channel.ts';
-import { listCommonRelease } from '../../operations/list-common-release.ts';
+import { AppError } from '../../errors.ts';
 import type { Protocol, ProtocolRequest } from '../../protocols/protocol.ts';
 import { PROTOCOLS } from '../../protocols/registry.ts';
-import { whenKnown } from '../../when-known.ts';
-import { tierOfRequest } from '../accounts/tier-of-request.ts';
-import type { App, RouteDeps } from '../deps.ts';
-import { countCheck } from '../desktop/count-usage.ts';
+import type { App } from '../deps.ts';
 import { errorResponses, FROM_CATALOG } from '../error-responses.ts';
-import { createRecentQuestions, type RecentQuestions } from '../recent-questions.ts';
 import { readText } from '../server/json-body.ts';
 import { compileValidator, word } from '../server/validation.ts';
-import { sendShared } from '../shared-answer.ts';
-import {
-  type AskedDocument,
-  askedDocument,
-  createFeedAnswers,
-  type FeedAnswers,
-  feedAnswerOf,
-} from './feed-answer.ts';
-import { createRecentDownloads } from './recent-downloads.ts';
-import { answerFile, type FileDeps } from './release-file.ts';
+import { answerInDialect, type Feeds } from './feed-handler.ts';
 
 /** The route of every updater dialect: the dialects themselves are in `protocols/`. */
 
@@ -92,16 +75,11 @@ const schemaOf = (exampleApplication: string, protocols: readonly Protocol[]) =>
 /** @param protocols the dialects to answer in */
 export function registerFeeds(
   app: App,
-  deps: RouteDeps,
+  feeds: Feeds,
   protocols: readonly Protocol[] = PROTOCOLS,
 ): void {
-  const feeds: Feeds = {
-    deps: { ...deps, downloads: createRecentDownloads(deps.clock) },
-    answers: createFeedAnswers(deps.publicUrl),
-    recent: createRecentQuestions(),
-  };
   const byName = new Map(protocols.map((protocol) => [protocol.name, protocol]));
-  const schema = schemaOf(deps.defaultApplication, protocols);
+  const schema = schemaOf(feeds.deps.defaultApplication, protocols);
   // Each check would pay for the validation of its headers, which cannot fail.
   app.setValidatorCompiler<z.ZodType>((route) =>
     route.httpPart === 'headers' ? () => true : compileValidator(route),
@@ -116,16 +94,9 @@ export function registerFeeds(
       throw new AppError('unknown_file', `No updater dialect ${unknown}. Dialects: ${names}.`);
     }
     const asked = () => requestOf(protocol, params, request, undefined);
-    return answer({ ...feeds, protocol, asked }, request, reply);
+    return answerInDialect({ ...feeds, protocol, asked }, request, reply);
   });
   for (const protocol of protocols) if (protocol.takesPost) registerPost(app, feeds, protocol);
-}
-
-/** What the requests of all dialects share. */
-interface Feeds {
-  readonly deps: FileDeps;
-  readonly answers: FeedAnswers;
-  readonly recent: RecentQuestions<AskedDocument>;
 }
 
 /** Registers in a separate Fastify scope, because here a body of any content type is text that the dialect parses. */
@@ -142,7 +113,7 @@ function registerPost(app: App, feeds: Feeds, protocol: Protocol): void {
     const options = { schema, bodyLimit: BODY_BYTES_MAX };
     scope.post(`/feeds/:app/:channel/${protocol.name}/*`, options, (request, reply) => {
       const asked = () => requestOf(protocol, request.params, request, request.body ?? '');
-      return answer({ ...feeds, protocol, asked }, request, reply);
+      return answerInDialect({ ...feeds, protocol, asked }, request, reply);
     });
   });
 }
@@ -164,134 +135,11 @@ function requestOf(
 }
 
 /** The first value of each query parameter or header. */
-function stringsOf(record: unknown): Record<string, string> {
+export function stringsOf(record: unknown): Record<string, string> {
   const strings: Record<string, string> = {};
   for (const [name, value] of Object.entries(record ?? {})) {
     const first: unknown = Array.isArray(value) ? value[0] : value;
     if (typeof first === 'string') strings[name] = first;
   }
   return strings;
-}
-
-interface DialectRequest extends Feeds {
-  readonly protocol: Protocol;
-  /** Called only when it is needed: most requests ask what another one asked before. */
-  asked(): ProtocolRequest;
-}
-
-function answer(
-  context: DialectRequest,
-  request: FastifyRequest,
-  reply: FastifyReply,
-): void | Promise<void> {
-  const fail = (error: unknown): void => answerNotFound(context, error, request, reply);
-  try {
-    const done = answerAsked(context, request, reply);
-    return done instanceof Promise ? done.catch(fail) : done;
-  } catch (error) {
-    return fail(error);
-  }
-}
-
-function answerAsked(
-  context: DialectRequest,
-  request: FastifyRequest,
-  reply: FastifyReply,
-): void | Promise<void> {
-  const document = documentAsked(context, request);
-  if (document !== undefined) return answerDocument(context, document, request, reply);
-  const { deps, protocol } = context;
-  const asked = context.asked();
-  if (isForPost(protocol, asked)) {
-    reply.header('allow', 'POST');
-    const detail = `This document accepts POST, not ${request.method}.`;
-    throw new AppError('method_not_allowed', detail);
-  }
-  return answerFile(deps, asked, request, reply);
-}
-
-/** @returns undefined when the address names no document of the dialect */
-function documentAsked(
-  { recent, protocol, asked }: DialectRequest,
-  { method, url, headers }: FastifyRequest,
-): AskedDocument | undefined {
-  const isPost = method === 'POST';
-  const parse = (): AskedDocument | undefined => {
-    const question = protocol.parseRequest(asked());
-    return question && askedDocument(protocol, question, isPost);
-  };
-  const isByAddress = !isPost && protocol.varyHeaders.every((name) => headers[name] === undefined);
-  return isByAddress ? recent.get(url, parse) : parse();
-}
-
-/** @throws the error, when the dialect has no answer of its own for it */
-function answerNotFound(
-  { protocol, asked }: DialectRequest,
-  error: unknown,
-  request: FastifyRequest,
-  reply: FastifyReply,
-): void {
-  // An outage stays a 503 in every dialect: clients must not mistake it for "no update".
-  if (!isAppError(error) || error.kind !== 'not_found') throw error;
-  const response = protocol.renderNotFound?.(asked(), error);
-  if (response === undefined) throw error;
-  const isPost = request.method === 'POST';
-  const facts = { protocol, isPost, isRestricted: false, isPersonal: true };
-  sendShared(request, reply, feedAnswerOf(response, facts));
-}
-
-/** Whether the path of a GET names a document that clients can only POST to. */
-function isForPost(protocol: Protocol, asked: ProtocolRequest): boolean {
-  if (!protocol.takesPost || asked.body !== undefined) return false;
-  try {
-    return protocol.parseRequest({ ...asked, body: '' }) !== undefined;
-  } catch (error) {
-    // The dialect knows the document, and refuses the empty question.
-    if (!isAppError(error)) throw error;
-    return true;
-  }
-}
-
-function answerDocument(
-  { deps, answers, protocol }: DialectRequest,
-  document: AskedDocument,
-  request: FastifyRequest,
-  reply: FastifyReply,
-): void | Promise<void> {
-  const { machines } = document.question;
-  const query = withInstallation(document.question.query, request.headers);
-  const isFeed = protocol.shape === 'feed';
-  const olderMax = isFeed ? protocol.olderReleasesMax : 0;
-  const wantsSigned = isFeed && protocol.renderSigned !== undefined;
-  const send = (found: ChannelListing): void => {
-    const answer = answers.answerFor(document, found);
-    if (answer === undefined) {
-      throw new AppError(
-        'no_release',
-        `${query.channel} of ${query.application} has no release for this client.`,
-      );
-    }
-    // A document for several machines does not tell which platform the client has.
-    if (request.method !== 'HEAD' && machines === undefined) {
-      countCheck(deps.usage, query, { channel: found.channel.name, offered: found.offered });
-    }
-    sendShared(request, reply, answer);
-  };
-  return whenKnown(tierOfRequest(deps, request), (tier) =>
-    whenKnown(
-      machines === undefined
-        ? listChannel(deps, query, olderMax, tier, wantsSigned)
-        : listCommonRelease(deps, query, machines, tier),
-      send,
-    ),
-  );
-}
-
-/** Adds the id of an installation that the client sends as a header: as electron-updater's, or as any client's. */
-function withInstallation(query: UpdateQuery, headers: IncomingHttpHeaders): UpdateQuery {
-  // An empty text is no id: else all such clients would be one installation.
-  const given =
-    headers['x-user-staging-id'] || query.installationId || headers['x-installation-id'] || null;
-  const installationId = typeof given === 'string' ? given : null;
-  return installationId === query.installationId ? query : { ...query, installationId };
 }

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
 import type { Clock } from '../../clock.ts';
+import { installationIdOf } from './installation-id.ts';
 
 /** Recognizes the requests of one download, so that it is counted once. */
 
@@ -62,20 +63,9 @@ export function createRecentDownloads(clock: Pick<Clock, 'now'>): RecentDownload
   };
 }
 
-function clientOf({
-  headers,
-  query,
-  ip,
-}: Pick<FastifyRequest, 'headers' | 'query' | 'ip'>): string {
-  const { authorization } = headers;
+function clientOf(request: Pick<FastifyRequest, 'headers' | 'query' | 'ip'>): string {
+  const { authorization } = request.headers;
   if (authorization !== undefined) return `token ${authorization}`;
-  const id =
-    headers['x-user-staging-id'] || installationIdIn(query) || headers['x-installation-id'];
-  return typeof id === 'string' && id !== '' ? `id ${id}` : `address ${ip}`;
-}
-
-function installationIdIn(query: unknown): unknown {
-  return typeof query === 'object' && query !== null && 'installation_id' in query
-    ? query.installation_id
-    : undefined;
+  const id = installationIdOf(request);
+  return id === undefined ? `address ${request.ip}` : `id ${id}`;
 }

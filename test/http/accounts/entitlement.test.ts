@@ -8,6 +8,7 @@ import { registerCheckUpdate } from '../../../src/http/desktop/check-update.ts';
 import { registerDownload } from '../../../src/http/desktop/download.ts';
 import { registerLatestVersion } from '../../../src/http/desktop/latest-version.ts';
 import { registerFeeds } from '../../../src/http/feeds/feed.ts';
+import { createFeeds } from '../../../src/http/feeds/feed-handler.ts';
 import { buildBase } from '../../../src/http/server/build-server.ts';
 import type { UsageCounter } from '../../../src/usage/usage-counter.ts';
 import { makeArtifact, publish } from '../../support/release.ts';
@@ -82,7 +83,7 @@ async function openRoutes(service: TestService, tiers: TierTable) {
     registerCheckUpdate(scope, deps);
     registerLatestVersion(scope, deps);
     registerDownload(scope, deps);
-    registerFeeds(scope, deps);
+    registerFeeds(scope, createFeeds(deps));
   });
   await app.ready();
   return {

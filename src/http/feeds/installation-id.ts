@@ -1,0 +1,25 @@
+import type { FastifyRequest } from 'fastify';
+
+/**
+ * The id of an installation that a client sends: electron-updater as a header, Velopack as `stagingId`, and any client
+ * as `installation_id` or as the header `x-installation-id`. Undefined for none: an empty text is no id, because all
+ * such clients would be one installation.
+ */
+export function installationIdOf({
+  headers,
+  query,
+}: Pick<FastifyRequest, 'headers' | 'query'>): string | undefined {
+  const stated = [
+    headers['x-user-staging-id'],
+    parameter(query, 'installation_id'),
+    parameter(query, 'stagingId'),
+    headers['x-installation-id'],
+  ];
+  return stated.find((id): id is string => typeof id === 'string' && id !== '');
+}
+
+/** The first value of a query parameter. */
+function parameter(query: unknown, name: string): unknown {
+  const value: unknown = typeof query === 'object' && query !== null && Reflect.get(query, name);
+  return Array.isArray(value) ? value[0] : value;
+}

@@ -1,0 +1,134 @@
+import { XMLParser, XMLValidator } from 'fast-xml-parser';
+import { AppError } from './errors.ts';
+
+/** XML from outside, and text that is put into XML. Only this file imports the XML library. */
+
+/** An element: names as they are written, with their prefix. */
+export interface XmlElement {
+  readonly name: string;
+  readonly attributes: Readonly<Record<string, string>>;
+  readonly children: readonly XmlElement[];
+  /** Its own text, with CDATA sections and without the text of its children. */
+  readonly text: string;
+}
+
+/** A document nested deeper could exhaust the stack. */
+const DEPTH_MAX = 64;
+const ATTRIBUTES = ':@';
+const TEXT = '#text';
+const CDATA = '#cdata';
+
+const parser = new XMLParser({
+  preserveOrder: true,
+  ignoreAttributes: false,
+  attributeNamePrefix: '',
+  cdataPropName: CDATA,
+  parseTagValue: false,
+  parseAttributeValue: false,
+  ignoreDeclaration: true,
+  ignorePiTags: true,
+  trimValues: false,
+  // Also numeric character references, which are XML's own.
+  htmlEntities: true,
+  maxNestedTags: DEPTH_MAX,
+});
+
+/**
+ * Parses a document.
+ *
+ * It refuses a document type declaration, and so every entity beside the five of XML: entities can name files of the
+ * machine, and grow without limit.
+ *
+ * @throws AppError `invalid_request` for text that is not well-formed, that has a declaration of a document type, or
+ *   that is nested more than 64 deep
+ */
+export function parseXml(text: string): XmlElement {
+  const markup = text.replace(/<!\[CDATA\[[\s\S]*?\]\]>|<!--[\s\S]*?-->/g, '');
+  if (/<!(?:DOCTYPE|ENTITY)/i.test(markup)) {
+    throw new AppError(
+      'invalid_request',
+      'The XML has a document type declaration (<!DOCTYPE>), which is not accepted. Remove it.',
+    );
+  }
+  const checked = XMLValidator.validate(text);
+  if (checked !== true) {
+    const { msg, line } = checked.err;
+    throw new AppError('invalid_request', `The text is not well-formed XML: line ${line}: ${msg}`);
+  }
+  let nodes: readonly unknown[];
+  try {
+    nodes = parser.parse(text);
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new AppError('invalid_request', `The XML cannot be read: ${why}`, { cause: error });
+  }
+  const [root, ...others] = elementsOf(nodes);
+  if (root !== undefined && others.length === 0) return root;
+  throw new AppError('invalid_request', 'The XML needs exactly one root element.');
+}
+
+function elementsOf(nodes: readonly unknown[]): readonly XmlElement[] {
+  return nodes.flatMap((node) => {
+    if (!isRecord(node)) return [];
+    const name = Object.keys(node).find((key) => key !== ATTRIBUTES);
+    if (name === undefined || name === TEXT || name === CDATA) return [];
+    const inside = listOf(node[name]);
+    const attributes = isRecord(node[ATTRIBUTES]) ? node[ATTRIBUTES] : {};
+    return [
+      {
+        name,
+        attributes: Object.fromEntries(
+          Object.entries(attributes).map(([key, value]) => [key, String(value)]),
+        ),
+        children: elementsOf(inside),
+        text: inside.map(textOf).join(''),
+      },
+    ];
+  });
+}
+
+function textOf(node: unknown): string {
+  if (!isRecord(node)) return '';
+  if (TEXT in node) return String(node[TEXT]);
+  return CDATA in node ? listOf(node[CDATA]).map(textOf).join('') : '';
+}
+
+function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** The children of an element with a name. */
+export function childrenOf({ children }: XmlElement, name: string): readonly XmlElement[] {
+  return children.filter((child) => child.name === name);
+}
+
+/** The text of the first child with a name, without space around it; undefined for none. */
+export function childText(element: XmlElement, name: string): string | undefined {
+  return childrenOf(element, name)[0]?.text.trim();
+}
+
+const ENTITIES: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&apos;',
+};
+
+/**
+ * Text for the content of an element or for an attribute in quotes. Characters that XML 1.0 cannot contain are left out:
+ * one of them makes the whole document unreadable.
+ */
+export function escapeXml(text: string): string {
+  return [...text]
+    .filter((character) => XML_CHARACTER.test(character))
+    .map((character) => ENTITIES[character] ?? character)
+    .join('');
+}
+
+/** XML 1.0, section 2.2. */
+const XML_CHARACTER = /[\t\n\r\u{20}-\u{d7ff}\u{e000}-\u{fffd}\u{10000}-\u{10ffff}]/u;
