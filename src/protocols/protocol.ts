@@ -115,6 +115,11 @@ export interface Question {
    * Then the platform, architecture and formats of `query` mean nothing.
    */
   readonly machines?: readonly NamedMachine[];
+  /**
+   * Whether the document depends on the client's version beside the offer. Then it is kept only for versions that the
+   * channel lists: clients could fill the memory with others.
+   */
+  readonly dependsOnVersion?: boolean;
   /** True when `document` contains text of this client only, such as its id: then no cache may store the answer. */
   readonly isPersonal?: boolean;
 }

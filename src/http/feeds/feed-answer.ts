@@ -123,9 +123,8 @@ function answerName(
   { protocol, question, name }: AskedDocument,
   { channel, offered, stage, builds, own, decision, isRestricted }: ChannelListing,
 ): string | undefined {
-  const listsMore =
-    protocol.shape === 'feed' && (protocol.olderReleasesMax > 0 || own !== undefined);
-  if (!listsMore) {
+  const listsOlder = protocol.shape === 'feed' && protocol.olderReleasesMax > 0;
+  if (!listsOlder && own === undefined && question.dependsOnVersion !== true) {
     if (offered === undefined) return undefined;
     const built = builds.map((build) => ` ${build.name}=${identityName(build.artifact)}`);
     return `${name}${stage.isPartial ? ' partial' : ''}${built.join('')}`;
@@ -134,7 +133,9 @@ function answerName(
   const { currentVersion, osGate, osVersion } = question.query;
   const version = currentVersion === null ? '' : versionText(currentVersion);
   const isListed = version === '' || channel.offerOf(version) !== undefined;
-  if (!isListed || (osGate === 'server' && osVersion !== null)) return undefined;
+  // The version of the system decides which older releases are listed.
+  const isOneOfMany = listsOlder && osGate === 'server' && osVersion !== null;
+  if (!isListed || isOneOfMany) return undefined;
   return `${name} from ${version} ${decision.reason} ${stage.isPartial} ${stage.completed} ${isRestricted}`;
 }
 

@@ -118,7 +118,8 @@ function registerPost(app: App, feeds: Feeds, protocol: Protocol): void {
   });
 }
 
-function requestOf(
+/** A request in a dialect, from the parts of its address. */
+export function requestOf(
   { varyHeaders }: Protocol,
   params: z.output<typeof paramsSchema>,
   { query, headers }: Pick<FastifyRequest, 'query' | 'headers'>,
