@@ -227,6 +227,7 @@ async function openServer(
       ...areas,
       metrics,
       defaultApplication: config.defaultApplication,
+      legacy: config.legacy,
       checkAgainAfterSeconds: config.checkAgainAfterSeconds,
       tiers: config.accounts.tiers,
       tierOf: createTierOf(areas.accounts),

@@ -14,6 +14,7 @@ import {
   contactSettings,
   missingContactSettings,
 } from './config/contact.ts';
+import { type LegacyConfig, legacyOf, legacySettings } from './config/legacy.ts';
 import { metricsSettings } from './config/metrics.ts';
 import { type GivenSettings, isProduction } from './config/rules.ts';
 import {
@@ -54,6 +55,7 @@ export interface Config {
   /** The bucket of everything that the service writes; undefined: the bucket of the releases. */
   readonly privateBucket: string | undefined;
   readonly accounts: AccountsConfig;
+  readonly legacy: LegacyConfig;
   readonly captcha: CaptchaConfig;
   readonly contact: ContactConfig;
   readonly countersFlushMs: number;
@@ -68,6 +70,7 @@ export interface Config {
 
 const SETTINGS = {
   ...serviceSettings,
+  ...legacySettings,
   ...storeSettings,
   ...accountSettings,
   ...contactSettings,
@@ -81,6 +84,7 @@ export const SETTING_GROUPS: readonly {
   readonly settings: readonly (SettingFacts & { readonly name: string })[];
 }[] = Object.entries({
   'The service': serviceSettings,
+  'Addresses of other update servers': legacySettings,
   'The store': storeSettings,
   Accounts: accountSettings,
   'The contact form': contactSettings,
@@ -141,6 +145,7 @@ function configOf(env: ValuesOf<typeof SETTINGS>, inProduction: boolean): Config
     trustProxy: env.TRUST_PROXY,
     privateBucket: env.OBJECT_STORE === 's3' ? env.S3_PRIVATE_BUCKET : undefined,
     accounts: Object.freeze(accountsOf(env, inProduction)),
+    legacy: Object.freeze(legacyOf(env)),
     captcha: Object.freeze(captchaOf(env, inProduction)),
     contact: Object.freeze(contactOf(env)),
     countersFlushMs: env.COUNTERS_FLUSH_INTERVAL,

@@ -1,5 +1,6 @@
 import { POLL_INTERVAL_MS } from '../catalog/poll-interval.ts';
 import { parseApplicationName } from '../domain/channel.ts';
+import { OWN_PATHS } from '../domain/reserved-name.ts';
 import type { FieldIssue } from '../errors.ts';
 import {
   duration,
@@ -22,10 +23,7 @@ export type LogLevel = (typeof LOG_LEVELS)[number];
 const LOGGED_REQUESTS = ['all', 'errors', 'off'] as const;
 export type LoggedRequests = (typeof LOGGED_REQUESTS)[number];
 
-/** A path in PUBLIC_URL must not begin with one of these, because the service's own paths do. */
-const OWN_PATHS = 'api docs feeds files monitoring .well-known openapi.json livez readyz'.split(
-  ' ',
-);
+/** A path in PUBLIC_URL must not begin as the service's own paths do. */
 
 const publicUrl = defineKind(httpUrl.accepts, (value) => {
   const address = parseHttpUrl(value);

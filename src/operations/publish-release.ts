@@ -9,6 +9,7 @@ import type { CarriedDocument } from '../domain/carried-document.ts';
 import { parseApplicationName, parseChannelName } from '../domain/channel.ts';
 import type { MinisignPublicKey } from '../domain/minisign.ts';
 import type { Artifact, Release } from '../domain/release.ts';
+import { refuseReservedName } from '../domain/reserved-name.ts';
 import { MINISIGN } from '../domain/signature.ts';
 import type { Target } from '../domain/target.ts';
 import { parseRangeBelow, parseVersion } from '../domain/version.ts';
@@ -241,7 +242,11 @@ async function checkApplication(
 ): Promise<boolean> {
   const applications = await readApplications(deps);
   const isListed = applications.includes(application);
-  if (create || isListed) return isListed;
+  if (isListed) return true;
+  if (create) {
+    refuseReservedName(application);
+    return false;
+  }
   throw needsCreate(application, applications);
 }
 

@@ -10,7 +10,7 @@ import type { App, RouteDeps } from '../deps.ts';
 import { type DesktopRouteDeps, desktopRoutes } from '../desktop/routes.ts';
 import { collectDocuments } from '../documentation/documents.ts';
 import { documentationRoutes } from '../documentation/routes.ts';
-import { feedRoutes } from '../feeds/routes.ts';
+import { type FeedRouteDeps, feedRoutes } from '../feeds/routes.ts';
 import { countRequests } from '../operations/metrics.ts';
 import { operationsRoutes } from '../operations/routes.ts';
 import { sendProblem } from '../problem.ts';
@@ -35,6 +35,7 @@ import { compileSerializer, compileValidator } from './validation.ts';
 
 /** The dependencies of each area of routes. */
 export interface HttpDeps extends RouteDeps {
+  readonly legacy: FeedRouteDeps['legacy'];
   readonly metrics: Registry;
   readonly files: DesktopRouteDeps['files'];
   readonly contact: WebsiteRouteDeps['contact'];

@@ -1,0 +1,26 @@
+import { AppError } from '../errors.ts';
+import { platformOf } from './platform.ts';
+
+/** Words that addresses have in the place of the name of an application. */
+
+/** The first segments of the service's own addresses. */
+export const OWN_PATHS =
+  'api docs feeds files monitoring .well-known openapi.json livez readyz'.split(' ');
+
+/** The first segments and further words of other update servers: see LEGACY_ADDRESSES. */
+const LEGACY_WORDS = 'update download channel flavor version latest default'.split(' ');
+
+/**
+ * Refuses a new application with a name that means something else in an address: `update/windows/…` could not be read.
+ *
+ * @throws AppError `invalid_name`
+ */
+export function refuseReservedName(application: string): void {
+  const isReserved =
+    platformOf(application) !== undefined ||
+    OWN_PATHS.includes(application) ||
+    LEGACY_WORDS.includes(application);
+  if (!isReserved) return;
+  const detail = `${JSON.stringify(application)} cannot be the name of an application: addresses of this service or of other update servers have this word in its place. Choose another name.`;
+  throw new AppError('invalid_name', detail, { issues: [{ pointer: '/application', detail }] });
+}

@@ -1,0 +1,144 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import type { Platform } from '../../domain/platform.ts';
+import { OWN_PATHS } from '../../domain/reserved-name.ts';
+import { visitorOn } from '../../domain/update-query.ts';
+import { AppError, isAppError } from '../../errors.ts';
+import { findDownload } from '../../operations/find-download.ts';
+import type {
+  LegacyAddress,
+  LegacyDownload,
+  LegacyFacts,
+  LegacyRequest,
+  LegacyServer,
+} from '../../protocols/legacy/legacy-address.ts';
+import { whenKnown } from '../../when-known.ts';
+import { tierOfRequest } from '../accounts/tier-of-request.ts';
+import type { App, RouteDeps } from '../deps.ts';
+import { countLink } from '../desktop/count-usage.ts';
+import { prepareUncached } from '../server/prepared-answer.ts';
+import { requestOf, stringsOf } from './feed.ts';
+import { answerInDialect, type Feeds } from './feed-handler.ts';
+
+/** Addresses of other update servers, at the root of the service: see LEGACY_ADDRESSES. */
+
+const params = z.object({
+  owner: z.string().max(255).optional(),
+  repo: z.string().max(255).optional(),
+  '*': z.string().max(1024).optional(),
+});
+
+/** @param facts without `servers`, there is no such address */
+export function registerLegacy(
+  app: App,
+  feeds: Feeds,
+  servers: readonly LegacyServer[],
+  facts: LegacyFacts,
+): void {
+  const answer = (root: string | undefined) => (request: FastifyRequest, reply: FastifyReply) => {
+    const { owner, repo, '*': rest } = params.parse(request.params);
+    // The service's own addresses go first, also those that do not exist.
+    if (owner !== undefined && OWN_PATHS.includes(owner)) throw nothingHere();
+    const names = root === undefined ? [owner, repo] : [root];
+    const path = [...names, ...(rest ?? '').split('/')].filter((name) => name !== undefined);
+    const address = {
+      path: path.filter((name, index) => name !== '' || index < path.length - 1),
+      query: stringsOf(request.query),
+    };
+    const asking = servers.filter(({ roots }) =>
+      root === undefined ? roots.length === 0 : roots.includes(root),
+    );
+    return answerLegacy(feeds, parseAddress(asking, address, facts), request, reply);
+  };
+  const hide = { hide: true };
+  const roots = new Set(servers.flatMap(({ roots }) => roots));
+  for (const root of roots) {
+    app.get(`/${root}`, { schema: { params, ...hide } }, answer(root));
+    app.get(`/${root}/*`, { schema: { params, ...hide } }, answer(root));
+  }
+  if (servers.some((server) => server.roots.length === 0)) {
+    app.get('/:owner/:repo/*', { schema: { params, ...hide } }, answer(undefined));
+  }
+}
+
+/** The servers' addresses overlap: an address that one of them refuses may be another one's. */
+function parseAddress(
+  servers: readonly LegacyServer[],
+  address: LegacyAddress,
+  facts: LegacyFacts,
+): LegacyRequest {
+  let refusal: AppError | undefined;
+  for (const server of servers) {
+    try {
+      const asked = server.parse(address, facts);
+      if (asked !== undefined) return asked;
+    } catch (error) {
+      if (!isAppError(error)) throw error;
+      refusal ??= error;
+    }
+  }
+  throw refusal ?? nothingHere();
+}
+
+function nothingHere(): AppError {
+  return new AppError('route_not_found', 'There is nothing at this address.');
+}
+
+function answerLegacy(
+  feeds: Feeds,
+  asked: LegacyRequest,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): void | Promise<void> {
+  if (asked.kind === 'download') return answerDownload(feeds.deps, asked, request, reply);
+  const { protocol, request: named } = asked;
+  const { application: app, channel, path } = named;
+  const address = { app, channel, '*': path.join('/') };
+  const dialect = () => ({
+    ...requestOf(protocol, address, request, undefined),
+    ...named,
+  });
+  return answerInDialect({ ...feeds, protocol, asked: dialect }, request, reply);
+}
+
+const headersFor = prepareUncached({ vary: 'User-Agent' });
+
+function answerDownload(
+  deps: RouteDeps,
+  { application, channel, machine: stated, version }: LegacyDownload,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): void | Promise<void> {
+  const platform = stated?.platform ?? platformOfAgent(request.headers['user-agent']);
+  if (platform === undefined) {
+    throw new AppError(
+      'unknown_platform',
+      'The User-Agent does not tell the platform. Add it to the address: windows, darwin or linux.',
+    );
+  }
+  const method = request.method === 'HEAD' ? 'HEAD' : 'GET';
+  const query = {
+    ...{ application, channel, currentVersion: null, installationId: null },
+    ...{ isManual: false, allowDowngrade: false },
+    ...visitorOn(platform, stated?.arch ?? null),
+    formats: stated?.formats ?? null,
+  };
+  return whenKnown(tierOfRequest(deps, request), (tier) =>
+    whenKnown(findDownload(deps, query, { version, method }, tier), (found) => {
+      const { release, artifact, link } = found;
+      countLink(deps.usage, method, {
+        ...{ application, channel: found.channel, platform: artifact.platform },
+        version: release.version,
+      });
+      reply.sendPrepared(302, headersFor(request), '', { location: link.url });
+    }),
+  );
+}
+
+/** The platform that a browser names; undefined for phones and other systems. */
+function platformOfAgent(agent: string | undefined): Platform | undefined {
+  if (agent === undefined || /Android|iPhone|iPad/i.test(agent)) return undefined;
+  if (/Windows/i.test(agent)) return 'windows';
+  if (/Macintosh|Mac OS X|Darwin/i.test(agent)) return 'macos';
+  return /Linux|X11/i.test(agent) ? 'linux' : undefined;
+}

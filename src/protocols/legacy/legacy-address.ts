@@ -1,0 +1,147 @@
+import { DEFAULT_CHANNEL } from '../../domain/channel.ts';
+import {
+  type Arch,
+  archOf,
+  type Format,
+  type Platform,
+  platformOf,
+} from '../../domain/platform.ts';
+import { parseLooseVersion } from '../../domain/version.ts';
+import type { Protocol, ProtocolRequest } from '../protocol.ts';
+
+/** Addresses of other update servers, so that applications that ask there need no new build. */
+
+/** What an address asks for: a request in a dialect, or a file for a visitor. */
+export type LegacyRequest =
+  | {
+      readonly kind: 'update';
+      /** Its documents have absolute addresses: relative ones would lead to addresses of the other server. */
+      readonly protocol: Protocol;
+      readonly request: Pick<ProtocolRequest, 'application' | 'channel' | 'path' | 'query'>;
+    }
+  | ({ readonly kind: 'download' } & LegacyDownload);
+
+export interface LegacyDownload {
+  readonly application: string;
+  readonly channel: string;
+  /** Null: the service reads it from the User-Agent. */
+  readonly machine: LegacyMachine | null;
+  /** Null for the newest. */
+  readonly version: string | null;
+}
+
+/** A machine in the words of other update servers. */
+export interface LegacyMachine {
+  readonly platform: Platform;
+  /** Null when the word does not state it. */
+  readonly arch: Arch | null;
+  /** Null for the usual ones. */
+  readonly formats: readonly Format[] | null;
+}
+
+/** How addresses are read. */
+export interface LegacyFacts {
+  readonly defaultApplication: string;
+  /** Applications by `owner/repo`, or by a name in the address. */
+  readonly applications: ReadonlyMap<string, string>;
+}
+
+export interface LegacyAddress {
+  /** Without the first slash, decoded. */
+  readonly path: readonly string[];
+  readonly query: Readonly<Record<string, string>>;
+}
+
+/** Another update server. */
+export interface LegacyServer {
+  /** As in the setting LEGACY_ADDRESSES. */
+  readonly name: string;
+  /** The first segments of its addresses; empty when they begin with the names of owners. */
+  readonly roots: readonly string[];
+  /** Undefined for an address that the server does not have. */
+  parse(address: LegacyAddress, facts: LegacyFacts): LegacyRequest | undefined;
+}
+
+/** Words for formats that stand in the place of a platform. */
+const FORMAT_WORDS: Readonly<Record<string, readonly [Platform, readonly Format[]]>> = {
+  dmg: ['macos', ['dmg']],
+  exe: ['windows', ['nsis', 'squirrel-setup', 'velopack-setup', 'nsis-web']],
+  nupkg: ['windows', ['squirrel']],
+  msi: ['windows', ['msi']],
+  deb: ['linux', ['deb']],
+  debian: ['linux', ['deb']],
+  rpm: ['linux', ['rpm']],
+  fedora: ['linux', ['rpm']],
+  appimage: ['linux', ['appimage']],
+  snap: ['linux', ['snap']],
+  ubuntu: ['linux', ['deb']],
+};
+const BITS: Readonly<Record<string, Arch>> = { '32': 'ia32', '64': 'x64' };
+
+/**
+ * The machine that a word means: `darwin`, `osx_64`, `win32-x64`, `linux_deb_64`, `exe_arm64`, `dmg`. Undefined for any
+ * other word.
+ *
+ * `darwin` alone means an Intel Mac, as on the other servers: their addresses for Apple silicon say so.
+ */
+export function parseLegacyMachine(word: string): LegacyMachine | undefined {
+  const [first = '', ...rest] = word.toLowerCase().replace('x86_64', 'x64').split(/[_-]/);
+  const platform = platformOf(first);
+  const known = Object.hasOwn(FORMAT_WORDS, first) ? FORMAT_WORDS[first] : undefined;
+  if (platform === undefined && known === undefined) return undefined;
+  const machine: { platform: Platform; arch: Arch | null; formats: readonly Format[] | null } =
+    platform === undefined
+      ? { platform: known?.[0] ?? 'linux', arch: null, formats: known?.[1] ?? null }
+      : { platform, arch: first === 'win64' ? 'x64' : null, formats: null };
+  for (const each of rest) {
+    const arch = BITS[each] ?? archOf(each);
+    const format = Object.hasOwn(FORMAT_WORDS, each) ? FORMAT_WORDS[each] : undefined;
+    if (arch !== undefined) machine.arch = arch;
+    else if (format?.[0] === machine.platform) machine.formats = format[1];
+    else return undefined;
+  }
+  if (machine.platform === 'macos') machine.arch ??= 'x64';
+  return machine;
+}
+
+/** Words that stand in front of a platform and name no application. */
+const WORDS: ReadonlySet<string> = new Set(['channel', 'version', 'latest']);
+
+/** Whether a word in front of a platform or a channel is the name of an application. */
+function isApplication(word: string, next: string): boolean {
+  const isWord =
+    WORDS.has(word) ||
+    parseLegacyMachine(word) !== undefined ||
+    parseLooseVersion(word) !== undefined;
+  return !isWord && (next === 'channel' || parseLegacyMachine(next) !== undefined);
+}
+
+/** The application and the channel in front of the rest of an address. */
+interface Prefix {
+  readonly application: string;
+  readonly channel: string;
+  readonly rest: readonly string[];
+}
+
+/**
+ * Reads `[channel/{channel}/]`, `[flavor/{flavor}/]` and `[{application}/]` from the front of an address. A flavor is an
+ * application here; the flavor `default` is the default application.
+ */
+export function parsePrefix(path: readonly string[], facts: LegacyFacts): Prefix {
+  let application = facts.defaultApplication;
+  let channel = DEFAULT_CHANNEL;
+  let rest = path;
+  const [first = '', second = ''] = rest;
+  if (first === 'flavor') {
+    if (second !== 'default') application = facts.applications.get(second) ?? second;
+    rest = rest.slice(2);
+  } else if (facts.applications.has(first) || isApplication(first, second)) {
+    application = facts.applications.get(first) ?? first;
+    rest = rest.slice(1);
+  }
+  if (rest[0] === 'channel') {
+    channel = rest[1] ?? channel;
+    rest = rest.slice(2);
+  }
+  return { application, channel, rest };
+}

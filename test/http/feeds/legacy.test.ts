@@ -1,0 +1,174 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { LEGACY_SERVER_NAMES } from '../../../src/config/legacy.ts';
+import { LEGACY_SERVERS } from '../../../src/protocols/legacy/servers.ts';
+import { makeArtifact, publish } from '../../support/release.ts';
+import { createTestService, type TestService } from '../../support/service.ts';
+import { release, setStatus } from '../support.ts';
+
+/** Addresses of other update servers, asked as installed applications and websites ask there. */
+
+const BASE = 'https://updates.example.com';
+const MAC = 'Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/537.36';
+
+let service: TestService;
+
+beforeAll(async () => {
+  service = await createTestService({
+    env: {
+      PUBLIC_URL: BASE,
+      LEGACY_ADDRESSES: 'hazel, nuts electronjs',
+      LEGACY_APPS: 'acme/notes=notes,acme/desktop=desktop,pro=notes',
+    },
+  });
+  const machines = [
+    'macos x64 zip',
+    'macos arm64 zip',
+    'macos universal dmg',
+    'windows x64 nsis',
+    'linux x64 deb',
+    'linux x64 appimage',
+    'windows x64 msix',
+  ];
+  await release(service, '1.0.0', machines);
+  await release(service, '1.1.0', machines);
+  await release(service, '2.0.0', ['macos x64 zip']);
+  await setStatus(service, 'pause', '2.0.0');
+  await release(service, '1.2.0-beta.1', ['macos x64 zip'], { channel: 'beta' });
+  await release(service, '5.0.0', ['macos x64 zip', 'windows x64 nsis'], { application: 'notes' });
+});
+afterAll(() => service.close());
+
+const ask = (url: string, headers: Record<string, string> = {}) =>
+  service.app.http.inject({ url, headers });
+
+async function updateFrom(url: string): Promise<string | number> {
+  const { statusCode, body } = await ask(url);
+  return statusCode === 200 ? JSON.parse(body).url.slice(`${BASE}/feeds/`.length) : statusCode;
+}
+
+describe('update addresses', () => {
+  const macX64 = 'desktop/stable/squirrel-mac/1.1.0/App-1.1.0-macos-x64.zip';
+  const macArm = 'desktop/stable/squirrel-mac/1.1.0/App-1.1.0-macos-arm64.zip';
+  const notes = 'notes/stable/squirrel-mac/5.0.0/App-5.0.0-macos-x64.zip';
+
+  it.each<[string, string | number]>([
+    // Hazel
+    ['/update/darwin/1.0.0', macX64],
+    ['/update/darwin_arm64/1.0.0', macArm],
+    ['/update/darwin/1.1.0', 204],
+    ['/update/darwin/9.0.0', 204],
+    ['/update/win32/1.0.0', 'desktop/stable/squirrel-mac/1.1.0/App-1.1.0-windows-x64.nsis'],
+    ['/update/appimage/1.0.0', 'desktop/stable/squirrel-mac/1.1.0/App-1.1.0-linux-x64.appimage'],
+    ['/update/darwin/latest', 400],
+    ['/update/amiga/1.0.0', 400],
+    // Nuts and electron-release-server
+    ['/update/osx_64/1.0.0', macX64],
+    ['/update/osx_arm64/1.0.0', macArm],
+    ['/update/linux_deb_64/1.0.0', 'desktop/stable/squirrel-mac/1.1.0/App-1.1.0-linux-x64.deb'],
+    ['/update?platform=darwin&version=1.0.0', macX64],
+    [
+      '/update/channel/beta/osx/1.1.0',
+      'desktop/beta/squirrel-mac/1.2.0-beta.1/App-1.2.0-beta.1-macos-x64.zip',
+    ],
+    [
+      '/update/osx/1.1.0/beta',
+      'desktop/beta/squirrel-mac/1.2.0-beta.1/App-1.2.0-beta.1-macos-x64.zip',
+    ],
+    ['/update/flavor/default/darwin/1.0.0', macX64],
+    ['/update/flavor/notes/darwin/1.0.0', notes],
+    ['/update/flavor/pro/darwin_x64/1.0.0/stable', notes],
+    ['/update/flavor/none/darwin/1.0.0', 404],
+    ['/update/notes/darwin/1.0.0', notes],
+    ['/update/darwin/1.0.0/nightly', 404],
+    // update.electronjs.org
+    ['/acme/desktop/darwin/1.0.0', macX64],
+    ['/acme/desktop/darwin-arm64/1.0.0', macArm],
+    ['/acme/desktop/darwin-universal/1.0.0', 204],
+    ['/acme/notes/darwin-x64/1.0.0', notes],
+    ['/acme/notes/darwin-x64/5.0.0', 204],
+    ['/acme/desktop/win32-x64/msix/1.0.0', 'desktop/stable/msix/1.1.0/App-1.1.0-windows-x64.msix'],
+    ['/acme/other/darwin/1.0.0', 404],
+    ['/acme/desktop/amiga/1.0.0', 400],
+  ])('%s', async (url, expected) => {
+    expect(await updateFrom(url)).toBe(expected);
+  });
+
+  it('answers electron-updater with absolute addresses', async () => {
+    const { statusCode, body } = await ask('/update/win/latest.yml');
+    expect(statusCode).toBe(200);
+    expect(body).toContain(`url: '${BASE}/feeds/desktop/stable/electron/1.1.0/`);
+    // The beta has no build for Apple silicon, and this address does not tell the architecture.
+    const beta = await ask('/update/osx/beta/latest-mac.yml');
+    expect(beta.body).toContain(`url: '${BASE}/feeds/desktop/beta/electron/1.1.0/`);
+  });
+});
+
+describe('download addresses', () => {
+  it.each<[string, string | number]>([
+    ['/download/darwin', 'App-1.1.0-macos-universal.dmg'],
+    ['/download/mac?update=true', 'App-1.1.0-macos-x64.zip'],
+    ['/download/dmg', 'App-1.1.0-macos-universal.dmg'],
+    ['/download/win32', 'App-1.1.0-windows-x64.nsis'],
+    ['/download/exe', 'App-1.1.0-windows-x64.nsis'],
+    ['/download/deb', 'App-1.1.0-linux-x64.deb'],
+    ['/download/latest/osx', 'App-1.1.0-macos-universal.dmg'],
+    ['/download/latest/osx?filetype=zip', 'App-1.1.0-macos-x64.zip'],
+    ['/download/1.0.0/windows_64', 'App-1.0.0-windows-x64.nsis'],
+    ['/download/version/1.0.0/linux_64', 'App-1.0.0-linux-x64.appimage'],
+    ['/download/v1.0.0/App-1.0.0-linux-x64.deb', 'App-1.0.0-linux-x64.deb'],
+    ['/download/1.0.0/linux_64/App-1.0.0-linux-x64.deb', 'App-1.0.0-linux-x64.deb'],
+    ['/download/channel/beta/osx?filetype=zip', 'App-1.2.0-beta.1-macos-x64.zip'],
+    ['/download/flavor/notes/latest/windows', 'App-5.0.0-windows-x64.nsis'],
+    ['/download/amiga', 400],
+    ['/download', 400],
+  ])('%s', async (url, expected) => {
+    const { statusCode, headers } = await ask(url, { 'user-agent': 'a robot' });
+    const name = new URL(String(headers.location ?? '/'), BASE).pathname.split('/').at(-1);
+    expect(statusCode === 302 ? name : statusCode).toBe(expected);
+  });
+
+  it('reads the platform from the browser', async () => {
+    const { statusCode, headers } = await ask('/download', { 'user-agent': MAC });
+    expect(statusCode).toBe(302);
+    expect(headers.location).toContain('App-1.1.0-macos-universal.dmg');
+    expect(headers.vary).toContain('User-Agent');
+  });
+});
+
+describe('the service’s own addresses', () => {
+  it('go first, also when they do not exist', async () => {
+    expect((await ask('/livez')).statusCode).toBe(200);
+    expect((await ask('/feeds/desktop/stable/electron/latest.yml')).statusCode).toBe(200);
+    for (const url of ['/api/acme/darwin/1.0.0', '/docs/acme/darwin/1.0.0', '/update/']) {
+      expect((await ask(url)).statusCode, url).toBeGreaterThanOrEqual(400);
+    }
+  });
+
+  it('are the only ones without LEGACY_ADDRESSES', async () => {
+    const plain = await createTestService();
+    for (const url of ['/update/darwin/1.0.0', '/download/darwin', '/acme/desktop/darwin/1.0.0']) {
+      expect((await plain.app.http.inject(url)).statusCode).toBe(404);
+    }
+    await plain.close();
+  });
+});
+
+it('an outage is not "no update"', async () => {
+  const blind = await createTestService({ start: false, env: { LEGACY_ADDRESSES: 'hazel' } });
+  expect((await blind.app.http.inject('/update/darwin/1.0.0')).statusCode).toBe(503);
+  await blind.close();
+});
+
+it.each(['windows', 'darwin', 'channel', 'flavor', 'api', 'feeds', 'download'])(
+  'a new application cannot be called %s',
+  async (application) => {
+    const artifacts = [await makeArtifact(service.directory)];
+    await expect(
+      publish(service, { application, version: '1.0.0', artifacts }),
+    ).rejects.toMatchObject({ code: 'invalid_name' });
+  },
+);
+
+it('the setting names every server', () => {
+  expect(LEGACY_SERVERS.map(({ name }) => name)).toEqual([...LEGACY_SERVER_NAMES]);
+});
