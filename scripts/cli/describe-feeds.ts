@@ -52,10 +52,15 @@ export interface AddressFacts {
   readonly publicKeys: ChannelFeed['publicKeys'];
 }
 
-export function describeChannel(facts: AddressFacts, channel: FeedChannel): ChannelAddresses {
+/** @param updater only this dialect; undefined: every one */
+export function describeChannel(
+  facts: AddressFacts,
+  channel: FeedChannel,
+  updater?: string,
+): ChannelAddresses {
   const { application, publicUrl, publicKeys } = facts;
   const { name, isRestricted, files } = channel;
-  const feeds = PROTOCOLS.map((protocol) => {
+  const every = PROTOCOLS.map((protocol) => {
     const url = `${publicUrl}/feeds/${application}/${name}/${protocol.name}`;
     const served = files.filter((file) => serves(protocol, file));
     const setUp = protocol.describeSetUp({ application, url, isRestricted, publicKeys });
@@ -64,6 +69,7 @@ export function describeChannel(facts: AddressFacts, channel: FeedChannel): Chan
       .sort((a, b) => Number(b.hasBuild) - Number(a.hasBuild));
     return { protocol, url, serves: served, ...setUp, addresses };
   });
+  const feeds = every.filter(({ protocol }) => updater === undefined || protocol.name === updater);
   return {
     channel,
     feeds,
@@ -73,7 +79,7 @@ export function describeChannel(facts: AddressFacts, channel: FeedChannel): Chan
     checkUpdate: `${publicUrl}/api/v1/desktop/check-update`,
     checkUpdateFields: `${application === facts.defaultApplication ? '' : `"app": "${application}", `}"channel": "${name}"`,
     unserved: files
-      .filter((file) => !feeds.some((feed) => feed.serves.includes(file)))
+      .filter((file) => !every.some((feed) => feed.serves.includes(file)))
       .map((file) => ({ file, matters: mattersTo(file) })),
   };
 }
@@ -92,19 +98,15 @@ function downloadUrl(facts: AddressFacts, channel: string, platform: Platform): 
   return url.href;
 }
 
-const OTHER_UPDATER = 'Its installed clients get no update from this service.';
 const VISITORS_ONLY = 'For visitors only: the download button offers it.';
 
-/** The formats whose installed clients have an updater that no dialect speaks, and those without an updater. */
+/** Files for a first installation, and formats without an updater. */
 const MATTERS: Readonly<Partial<Record<Format, string>>> = {
   binary: 'For visitors only: a portable program does not update itself.',
   dmg: 'For visitors only: applications installed from it update from the zip or the .app.tar.gz.',
   pkg: 'For visitors and device management: applications installed from it update from the zip.',
   msi: 'For visitors and admins who deploy it: clients installed from it get no update.',
-  msix: OTHER_UPDATER,
-  squirrel: OTHER_UPDATER,
   'squirrel-setup': 'For visitors only: it installs a Squirrel.Windows client.',
-  velopack: OTHER_UPDATER,
   'velopack-setup': 'For visitors only: it installs a Velopack client.',
   snap: 'For visitors only: snapd updates it from its own store.',
   flatpak: 'For visitors only: Flatpak updates it from its own repository.',

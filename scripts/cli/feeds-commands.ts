@@ -10,15 +10,18 @@ export function addFeedsCommand(program: Command, run: Runner): void {
   program.commandsGroup('Show what is published:');
   const feeds = describeCommand(program.command('feeds'), {
     summary: 'show the addresses for updaters, and the lines to configure them',
-    does: 'Shows every address of an application, by channel and updater, with the lines to paste into the configuration of the updater, the addresses of download buttons, and the published files that no updater gets. The addresses begin with PUBLIC_URL.',
+    does: 'Shows every address of an application, by channel and updater, the addresses of download buttons, and the published files that no updater gets. With --updater, it also shows the lines to paste into the application. The addresses begin with PUBLIC_URL.',
     effect: 'none. The command only reads.',
-    examples: ['feeds', 'feeds --app desktop --channel beta', 'feeds --json'],
+    examples: [
+      'feeds',
+      'feeds --updater electron',
+      'feeds --app desktop --channel beta',
+      'feeds --json',
+    ],
   });
   addJsonOption(
-    addApplicationOption(feeds).option(
-      '--channel <name>',
-      'only this channel (default: all channels)',
-      parseChannelName,
-    ),
+    addApplicationOption(feeds)
+      .option('--channel <name>', 'only this channel (default: all channels)', parseChannelName)
+      .option('--updater <name>', 'only this updater, with the lines to paste: electron, tauri, …'),
   ).action(run(async () => (await import('./run/feeds.ts')).feeds));
 }

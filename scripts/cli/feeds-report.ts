@@ -16,6 +16,8 @@ interface FeedsListing {
   /** The store, for sentences. */
   readonly place: string;
   readonly channels: readonly ChannelAddresses[];
+  /** The only dialect to show, with the lines to paste; undefined: every one. */
+  readonly updater?: string | undefined;
 }
 
 const PLATFORM_NAMES: Readonly<Record<Platform, string>> = {
@@ -57,7 +59,7 @@ function fileJson({ platform, arch, format, version }: OfferedFile): object {
 }
 
 export function printFeeds(terminal: Terminal, listing: FeedsListing): void {
-  const { application, place, revision, publicUrl, placeholder, channels } = listing;
+  const { application, place, revision, publicUrl, placeholder, channels, updater } = listing;
   print(terminal, `Feeds of ${application} in ${place} (catalog revision ${revision}):`);
   if (publicUrl === undefined) {
     print(
@@ -66,21 +68,42 @@ export function printFeeds(terminal: Terminal, listing: FeedsListing): void {
     );
   }
   if (channels.length === 0) print(terminal, 'No channel offers a release yet.');
-  for (const channel of channels) for (const line of channelLines(channel)) print(terminal, line);
+  for (const channel of channels) {
+    for (const line of channelLines(channel, updater)) print(terminal, line);
+  }
+  if (updater !== undefined || channels.length === 0) return;
+  const example = channels.flatMap(({ feeds }) => feeds).find(({ serves }) => serves.length > 0);
+  print(
+    terminal,
+    `\nFor the lines to paste into an application, name its updater: slipway feeds --updater ${example?.protocol.name ?? 'electron'}`,
+  );
 }
 
-function channelLines(addresses: ChannelAddresses): string[] {
-  const { channel, feeds, downloads, checkUpdate, checkUpdateFields, unserved } = addresses;
+function channelLines(addresses: ChannelAddresses, updater: string | undefined): string[] {
+  const { channel, feeds } = addresses;
   const { name, isRestricted, files } = channel;
   const token = isRestricted ? ' (clients need an access token)' : '';
   // Before the first release, a developer may set up any updater.
-  const shown = files.length === 0 ? feeds : feeds.filter(({ serves }) => serves.length > 0);
+  const isShown = ({ serves }: DialectFeed) =>
+    files.length === 0 || updater !== undefined || serves.length > 0;
+  const shown = feeds.filter(isShown);
   const others = feeds.filter((feed) => !shown.includes(feed));
   return [
     '',
     `Channel ${name}${token}: ${files.length === 0 ? 'no release is offered' : kindsOf(files)}`,
-    ...shown.flatMap(feedLines),
-    ...others.flatMap((feed) => ['', `  ${feed.protocol.title}: ${nothingFor(feed)}`]),
+    ...shown.flatMap((feed) => feedLines(feed, updater !== undefined)),
+    ...(updater === undefined ? websiteLines(addresses, others) : []),
+  ];
+}
+
+/** What no updater asks for, and what the channel does not have. */
+function websiteLines(
+  { downloads, checkUpdate, checkUpdateFields, unserved }: ChannelAddresses,
+  others: readonly DialectFeed[],
+): string[] {
+  return [
+    ...(others.length === 0 ? [] : ['', '  Updaters that the channel has no file for']),
+    ...indented(4, alignColumns(others.map(({ protocol }) => [protocol.name, takenBy(protocol)]))),
     ...(downloads.length === 0 ? [] : ['', '  Download button on a website']),
     ...indented(
       4,
@@ -104,10 +127,13 @@ function channelLines(addresses: ChannelAddresses): string[] {
   ];
 }
 
-function feedLines({ protocol, serves, addresses, texts, notes }: DialectFeed): string[] {
+function feedLines(
+  { protocol, serves, addresses, texts, notes }: DialectFeed,
+  withTexts: boolean,
+): string[] {
   return [
     '',
-    `  ${protocol.title}${serves.length === 0 ? '' : `: ${kindsOf(serves)}`}`,
+    `  ${protocol.name}, for ${protocol.title}${serves.length === 0 ? '' : `: ${kindsOf(serves)}`}`,
     ...indented(
       4,
       alignColumns(
@@ -118,6 +144,12 @@ function feedLines({ protocol, serves, addresses, texts, notes }: DialectFeed): 
         ]),
       ),
     ),
+    ...(withTexts ? textLines(texts, notes) : []),
+  ];
+}
+
+function textLines(texts: DialectFeed['texts'], notes: readonly string[]): string[] {
+  return [
     ...texts.flatMap(({ into, text }) => [`    Into ${into}:`, ...indented(6, text.split('\n'))]),
     ...notes.map((note) => `    ${note}`),
   ];
@@ -130,11 +162,12 @@ function kindsOf(files: readonly OfferedFile[]): string {
   ]);
 }
 
-function nothingFor({ protocol }: DialectFeed): string {
+/** `takes windows msix`. */
+function takenBy(protocol: DialectFeed['protocol']): string {
   const { signatureScheme } = protocol;
   const signed = signatureScheme === null ? '' : `, with a ${signatureScheme} signature`;
   const formats = byPlatform((platform) => servedFormats(protocol, platform));
-  return `the channel has no file for it. It takes ${formats}${signed}.`;
+  return `takes ${formats}${signed}`;
 }
 
 function byPlatform(formatsOf: (platform: Platform) => readonly string[]): string {

@@ -3,13 +3,12 @@ import type { Config } from '../../src/config.ts';
 import { counted } from '../../src/counted.ts';
 import { isDifferential } from '../../src/domain/companion.ts';
 import { findNativeBuild, isNativeOn, nativeArches } from '../../src/domain/compatible-arches.ts';
-import type { Platform } from '../../src/domain/platform.ts';
 import type { Artifact, Release } from '../../src/domain/release.ts';
 import { type Target, targetName } from '../../src/domain/target.ts';
 import { targetNames } from '../../src/operations/list-drafts.ts';
 import type { PublishResult } from '../../src/operations/publish-release.ts';
 import type { EarlierReleases } from '../../src/operations/read-earlier.ts';
-import { isServed, PROTOCOLS, servedFormats } from '../../src/protocols/registry.ts';
+import { isServed, PROTOCOLS } from '../../src/protocols/registry.ts';
 import { appOption } from './arguments.ts';
 import { blockmapWarnings } from './blockmap-report.ts';
 import { droppedSentence } from './channel-report.ts';
@@ -228,7 +227,7 @@ function unservedWarnings({ artifacts }: Release): readonly string[] {
     }
     const where =
       lacking.length === machines.length ? 'there' : `for ${lacking.map(targetName).join(', ')}`;
-    return `Warning: ${what}, and the release has nothing else ${where}. ${needsOf(platform)} Downloads and check-update do offer it.`;
+    return `Warning: ${what}, and the release has nothing else ${where}. Downloads and check-update do offer it; "slipway feeds" shows what each updater takes.`;
   });
 }
 
@@ -241,12 +240,3 @@ const machinesOf = ({ platform, arch }: Build): readonly Target[] =>
 /** Leaves out emulation: a machine that had a native build is not moved to an emulated one. */
 const isFor = (artifact: Artifact, { platform, arch }: Target): boolean =>
   artifact.platform === platform && isNativeOn(arch, artifact);
-
-/** `The feed electron takes nsis, nsis-web.` for every protocol. */
-function needsOf(platform: Platform): string {
-  return PROTOCOLS.map((protocol) => {
-    const { name, signatureScheme } = protocol;
-    const signed = signatureScheme === null ? '' : ` with a ${signatureScheme} signature`;
-    return `The feed ${name} takes ${servedFormats(protocol, platform).join(', ')}${signed}.`;
-  }).join(' ');
-}

@@ -3,6 +3,7 @@ import type { Companion } from '../domain/companion.ts';
 import type { Reason } from '../domain/decide-update.ts';
 import type { Format, Platform } from '../domain/platform.ts';
 import type { Artifact, Release } from '../domain/release.ts';
+import type { SignatureScheme } from '../domain/signature.ts';
 import type { UpdateQuery } from '../domain/update-query.ts';
 import type { AppError } from '../errors.ts';
 import type { ChannelFeed, SetUp } from './set-up.ts';
@@ -49,6 +50,11 @@ export interface FeedProtocol extends Dialect {
   ): ProtocolResponse | undefined;
 }
 
+/** What decides whether a dialect serves a file. */
+export interface ServedFile extends Pick<Artifact, 'platform' | 'format'> {
+  readonly signatureSchemes: readonly SignatureScheme[];
+}
+
 interface Dialect {
   /** In addresses: `/feeds/{application}/{channel}/{name}/…`. */
   readonly name: string;
@@ -67,6 +73,11 @@ interface Dialect {
   everyFormatFor?(platform: Platform): readonly Format[];
   /** A signature that an artifact must have; null: none. */
   readonly signatureScheme: UpdateQuery['signatureScheme'];
+  /**
+   * Whether a file was built for this updater, as far as the release tells: reports to publishers count no other file as
+   * served. Clients get the others as well. Absent: every file of its formats.
+   */
+  isMeantFor?(file: ServedFile): boolean;
   /** Which side compares versions of the system. */
   readonly osGate: UpdateQuery['osGate'];
   /** The facts that clients on a platform may leave out; absent: none. */

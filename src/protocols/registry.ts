@@ -1,19 +1,13 @@
 import type { Format, Platform } from '../domain/platform.ts';
 import type { Artifact } from '../domain/release.ts';
-import type { SignatureScheme } from '../domain/signature.ts';
 import { electron } from './electron.ts';
 import { msix } from './msix.ts';
-import type { Protocol } from './protocol.ts';
+import type { Protocol, ServedFile } from './protocol.ts';
 import { squirrelMac } from './squirrel-mac.ts';
 import { tauri } from './tauri.ts';
 
 /** Every updater dialect that the service speaks. A new dialect is a file in this folder and a line in this list. */
 export const PROTOCOLS: readonly Protocol[] = [electron, squirrelMac, msix, tauri];
-
-/** What decides whether a dialect serves a file. */
-export interface ServedFile extends Pick<Artifact, 'platform' | 'format'> {
-  readonly signatureSchemes: readonly SignatureScheme[];
-}
 
 /** The formats of all clients of a dialect on a platform, best first. */
 export function servedFormats(protocol: ServingProtocol, platform: Platform): readonly Format[] {
@@ -21,15 +15,17 @@ export function servedFormats(protocol: ServingProtocol, platform: Platform): re
 }
 
 /** The part of a dialect that decides which files it serves. */
-export type ServingProtocol = Pick<Protocol, 'formatsFor' | 'everyFormatFor' | 'signatureScheme'>;
+export type ServingProtocol = Pick<
+  Protocol,
+  'formatsFor' | 'everyFormatFor' | 'signatureScheme' | 'isMeantFor'
+>;
 
-/** Whether the clients of a dialect can be offered a file. */
-export function serves(
-  protocol: ServingProtocol,
-  { platform, format, signatureSchemes }: ServedFile,
-): boolean {
+/** Whether the clients of a dialect can be offered a file that was built for it. */
+export function serves(protocol: ServingProtocol, file: ServedFile): boolean {
   const { signatureScheme } = protocol;
+  const { platform, format, signatureSchemes } = file;
   return (
+    protocol.isMeantFor?.(file) !== false &&
     servedFormats(protocol, platform).includes(format) &&
     (signatureScheme === null || signatureSchemes.includes(signatureScheme))
   );

@@ -69,16 +69,23 @@ describe('the addresses', () => {
   it('are answered by the service, each of them', async () => {
     await release();
     const [stable] = await listed();
-    const values = {
+    const values: Readonly<Record<string, string>> = {
       target: 'linux',
       arch: 'x86_64',
       current_version: '0.9.0',
       bundle_type: 'deb',
+      'process.arch': 'x64',
+      'app.getVersion()': '0.9.0',
     };
     const addresses = (stable?.feeds ?? [])
+      .filter(({ serves }) => serves.length > 0)
       .flatMap((feed) => feed.addresses)
-      .map((address) =>
-        address.url.replace(/\{\{(\w+)\}\}/g, (_, name: keyof typeof values) => values[name]),
+      .filter(({ clients, has_build }) => has_build && !/\(POST\)/.test(clients))
+      .map(({ url: address }) =>
+        address.replace(
+          /\{\{([^}]+)\}\}|\$\{([^}]+)\}/g,
+          (_, tauri, js) => values[tauri ?? js] ?? '',
+        ),
       );
     expect(addresses.length).toBeGreaterThan(4);
     const answers = await Promise.all(
@@ -179,57 +186,84 @@ describe('the addresses', () => {
 });
 
 describe('the report', () => {
-  it('shows what to paste, what an updater gets, and the files that no feed serves', async () => {
+  it('shows what each updater gets, and the files that no feed serves', async () => {
     await release();
     const { stdout, stderr, code } = await feeds();
     expect([code, stderr]).toEqual([0, '']);
     const base = `${url}/feeds/desktop/stable/electron`;
-    expect(stdout.split('\n')).toEqual([
-      `Feeds of desktop in ./data (catalog revision 1):`,
-      '',
-      'Channel stable: windows nsis, binary; macos dmg, zip; linux appimage',
-      '',
-      '  electron-updater (generic provider): windows nsis; macos zip; linux appimage',
-      `    Windows      ${base}/latest.yml`,
-      `    macOS        ${base}/latest-mac.yml`,
-      `    Linux x64    ${base}/latest-linux.yml`,
-      `    Linux arm64  ${base}/latest-linux-arm64.yml`,
-      `    Linux armv7  ${base}/latest-linux-arm.yml (no build yet)`,
-      `    Linux ia32   ${base}/latest-linux-ia32.yml (no build yet)`,
-      '    Into electron-builder.yml:',
-      '      publish:',
-      '        provider: generic',
-      `        url: ${base}?arch=\${arch}`,
-      '        channel: latest',
-      '    Into app-update.yml, only when electron-builder does not write it; arch as built:',
-      '      provider: generic',
-      `      url: ${base}?arch=x64`,
-      '      channel: latest',
-      '      updaterCacheDirName: desktop-updater',
-      '    Into the main process, before the first check:',
-      "      autoUpdater.requestHeaders = { 'x-current-version': app.getVersion() };",
-      '',
-      expect.stringMatching(/^ {2}Tauri 2 updater.*: the channel has no file for it\. It takes /),
-      '',
+    const sections = stdout.split('\n\n').map((section) => section.split('\n'));
+    expect(sections.slice(0, 3)).toEqual([
+      ['Feeds of desktop in ./data (catalog revision 1):'],
+      ['Channel stable: windows nsis, binary; macos dmg, zip; linux appimage'],
+      [
+        '  electron, for electron-updater (generic provider): windows nsis; macos zip; linux appimage',
+        `    Windows      ${base}/latest.yml`,
+        `    macOS        ${base}/latest-mac.yml`,
+        `    Linux x64    ${base}/latest-linux.yml`,
+        `    Linux arm64  ${base}/latest-linux-arm64.yml`,
+        `    Linux armv7  ${base}/latest-linux-arm.yml (no build yet)`,
+        `    Linux ia32   ${base}/latest-linux-ia32.yml (no build yet)`,
+      ],
+    ]);
+    const without = sections.find(
+      ([title]) => title === '  Updaters that the channel has no file for',
+    );
+    expect(without?.join('\n')).toMatch(/^ {4}msix +takes windows msix$/m);
+    expect(without?.join('\n')).toMatch(/^ {4}tauri +takes windows nsis, msi; macos/m);
+    expect(without?.join('\n')).not.toMatch(/^ {4}electron/m);
+    expect(sections).toContainEqual([
       '  Download button on a website',
       `    Windows  ${url}/api/v1/desktop/download/windows`,
       `    macOS    ${url}/api/v1/desktop/download/macos`,
       `    Linux    ${url}/api/v1/desktop/download/linux`,
-      '',
+    ]);
+    expect(sections).toContainEqual([
       '  An updater of your own',
       `    POST ${url}/api/v1/desktop/check-update with "channel": "stable"`,
-      '',
-      '  Published files that no feed serves',
-      '    windows-x64      binary  1.0.0  For visitors only: a portable program does not update itself.',
-      '    macos-universal  dmg     1.0.0  For visitors only: applications installed from it update from the zip or the .app.tar.gz.',
+    ]);
+    expect(sections.at(-1)).toEqual([
+      'For the lines to paste into an application, name its updater: slipway feeds --updater electron',
       '',
     ]);
+  });
+
+  it('shows the lines to paste for one updater', async () => {
+    await release();
+    const { stdout } = await feeds(['--updater', 'electron']);
+    const base = `${url}/feeds/desktop/stable/electron`;
+    expect(stdout).toContain(
+      [
+        '    Into electron-builder.yml:',
+        '      publish:',
+        '        provider: generic',
+        `        url: ${base}?arch=\${arch}`,
+        '        channel: latest',
+        '    Into app-update.yml, only when electron-builder does not write it; arch as built:',
+        '      provider: generic',
+        `      url: ${base}?arch=x64`,
+        '      channel: latest',
+        '      updaterCacheDirName: desktop-updater',
+        '    Into the main process, before the first check:',
+        "      autoUpdater.requestHeaders = { 'x-current-version': app.getVersion() };",
+      ].join('\n'),
+    );
+    expect(stdout).not.toContain('Download button');
+    expect(stdout).not.toContain('squirrel-mac');
+    expect((await listed(['--updater', 'tauri']))[0]?.feeds).toHaveLength(1);
+  });
+
+  it('refuses an unknown updater, and names one that is close', async () => {
+    const { code, stderr } = await feeds(['--updater', 'squirrelmac']);
+    expect(code).toBe(2);
+    expect(stderr).toContain(
+      'No updater "squirrelmac". Did you mean squirrel-mac? Updaters: electron,',
+    );
   });
 
   it('tells clients of a channel for some accounts how to send the token', async () => {
     await release();
     const TIERS = JSON.stringify({ free: [], pro: ['channel:desktop/stable'] });
-    const { stdout } = await feeds([], { TIERS });
+    const { stdout } = await feeds(['--updater', 'electron'], { TIERS });
     expect(stdout).toContain('Channel stable (clients need an access token): ');
     expect(stdout).toContain('        authorization: `Bearer $');
     const [stable] = await listed([], { TIERS });
@@ -248,7 +282,7 @@ describe('the report', () => {
     const { stdout } = await feeds();
     expect(stdout).toContain('Channel stable: no release is offered\n');
     expect(stdout).toContain('electron-updater (generic provider)\n');
-    expect(stdout).toContain('"endpoints": [');
+    expect((await feeds(['--updater', 'tauri'])).stdout).toContain('"endpoints": [');
     expect(stdout).not.toContain('no feed serves');
   });
 

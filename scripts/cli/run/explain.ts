@@ -10,11 +10,11 @@ import {
 } from '../../../src/operations/find-status-change.ts';
 import { known } from '../../../src/operations/name-hint.ts';
 import type { Protocol } from '../../../src/protocols/protocol.ts';
-import { PROTOCOLS } from '../../../src/protocols/registry.ts';
 import { appOption } from '../arguments.ts';
 import { openContext } from '../context.ts';
 import { reportExplanation } from '../explain-report.ts';
 import { printJson } from '../output.ts';
+import { protocolNamed } from '../protocol-named.ts';
 import type { Terminal } from '../terminal.ts';
 
 interface ExplainOptions {
@@ -64,14 +64,8 @@ export async function explain(terminal: Terminal, options: ExplainOptions): Prom
 /** @throws AppError `invalid_request` for an unknown updater, or a client that the service refuses */
 function queryOf(options: ExplainOptions, application: string): UpdateQuery {
   const { format, updater } = options;
-  const protocol: Protocol | undefined = PROTOCOLS.find(({ name }) => name === updater);
-  if (updater !== undefined && protocol === undefined) {
-    const names = PROTOCOLS.map(({ name }) => name);
-    throw new AppError(
-      'invalid_request',
-      `No updater ${JSON.stringify(updater)}. ${known('Updaters', names, updater)} Without --updater, the client uses check-update.`,
-    );
-  }
+  // Without an updater, the client uses check-update.
+  const protocol = updater === undefined ? undefined : protocolNamed(updater);
   refuseOmissions(options, protocol);
   return {
     application,

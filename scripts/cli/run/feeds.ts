@@ -5,6 +5,7 @@ import { openContext } from '../context.ts';
 import { describeChannel } from '../describe-feeds.ts';
 import { feedsJson, printFeeds } from '../feeds-report.ts';
 import { printJson } from '../output.ts';
+import { protocolNamed } from '../protocol-named.ts';
 import type { Terminal } from '../terminal.ts';
 
 /** Stands for PUBLIC_URL when it is not set. The name cannot exist (RFC 2606), so that a copied line fails at once. */
@@ -13,10 +14,13 @@ const PLACEHOLDER = 'https://public-url.invalid';
 interface FeedsOptions {
   readonly app?: string;
   readonly channel?: string;
+  readonly updater?: string;
   readonly json: boolean;
 }
 
 export async function feeds(terminal: Terminal, options: FeedsOptions): Promise<void> {
+  const { updater } = options;
+  if (updater !== undefined) protocolNamed(updater);
   const context = await openContext(terminal);
   const { config, place } = context;
   const application = options.app ?? config.defaultApplication;
@@ -38,8 +42,8 @@ export async function feeds(terminal: Terminal, options: FeedsOptions): Promise<
     publicUrl: config.publicUrl,
     placeholder: PLACEHOLDER,
     place: place.text,
-    channels: channels.map((channel) => describeChannel(facts, channel)),
+    channels: channels.map((channel) => describeChannel(facts, channel, updater)),
   };
   if (options.json) printJson(terminal, feedsJson(listing));
-  else printFeeds(terminal, listing);
+  else printFeeds(terminal, { ...listing, updater });
 }
