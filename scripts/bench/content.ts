@@ -39,14 +39,28 @@ const FILES = [
   { platform: 'linux', arch: 'x64', format: 'appimage', filename: 'Acme-Studio.AppImage' },
 ] as const;
 
-/** All releases have the same files and so the same objects; a read takes as long. */
-const ARTIFACTS = FILES.map((file): Artifact => {
-  const hash = (name: string) => createHash(name).update(file.filename).digest('hex');
-  const object = artifactObject(hash('sha256'), file.filename);
-  const hashes = { sha256: hash('sha256'), sha512: hash('sha512') };
+/** The packages of Squirrel and Velopack, whose clients compare SHA-1. */
+export const PACKAGES = [
+  { platform: 'windows', arch: 'x64', format: 'squirrel', filename: 'Acme-{version}-full.nupkg' },
+  {
+    platform: 'linux',
+    arch: 'x64',
+    format: 'velopack',
+    filename: 'Acme-{version}-linux-full.nupkg',
+  },
+] as const;
+
+type File = (typeof FILES)[number] | (typeof PACKAGES)[number];
+
+/** Without a version in the name, all releases have the same object; a read takes as long. */
+function artifactOf(file: File, version: string): Artifact {
+  const filename = file.filename.replace('{version}', version);
+  const hash = (name: string) => createHash(name).update(filename).digest('hex');
+  const object = artifactObject(hash('sha256'), filename);
+  const hashes = { sha1: hash('sha1'), sha256: hash('sha256'), sha512: hash('sha512') };
   const rest = { minimumOsVersion: null, signatures: [], companions: [] };
-  return { ...file, ...hashes, ...rest, size: file.filename.length, object };
-});
+  return { ...file, filename, ...hashes, ...rest, size: filename.length, object };
+}
 
 /** The version of the release with this index, counted from 0. */
 export function versionAt(index: number): string {
@@ -81,12 +95,16 @@ export async function fillApplication(
   application: string,
   releases: number,
   channelCount = 2,
+  files: readonly File[] = FILES,
 ): Promise<() => () => Promise<number>> {
-  for (const { object, filename } of ARTIFACTS) {
-    await write(artifactKey(application, object), Buffer.from(filename));
-  }
+  const written = new Set<string>();
   const publish = async (version: string) => {
-    const release = releaseOf(application, version);
+    const release = releaseOf(application, version, files);
+    for (const { object, filename } of release.artifacts) {
+      if (written.has(object)) continue;
+      written.add(object);
+      await write(artifactKey(application, object), Buffer.from(filename));
+    }
     const header = {
       ...HEADER,
       skipped: [],
@@ -148,7 +166,7 @@ export function offersMax(retired: number): number {
   return Math.floor((REVISION_BYTES_MAX - none) / (sizeWith([offer]) - none)) - OFFERS_SPARE;
 }
 
-function releaseOf(application: string, version: string): Release {
+function releaseOf(application: string, version: string, files: readonly File[] = FILES): Release {
   const rest = {
     requires: null,
     mandatoryFor: null,
@@ -159,7 +177,8 @@ function releaseOf(application: string, version: string): Release {
   };
   const provenance = { commit: '0123456789abcdef0123456789abcdef01234567', buildUrl: null };
   const described = { releasedAt: AT, notes: { und: NOTES }, provenance };
-  return { application, version, artifacts: ARTIFACTS, ...described, ...rest };
+  const artifacts = files.map((file) => artifactOf(file, version));
+  return { application, version, artifacts, ...described, ...rest };
 }
 
 function nextRevision(

@@ -1,6 +1,6 @@
 import { type Server, startService } from './child-process.ts';
 import { comparedTable, compareRound, type Pair, type Results } from './compare.ts';
-import { fillApplication, openTarget, versionAt } from './content.ts';
+import { fillApplication, openTarget, PACKAGES, versionAt } from './content.ts';
 import type { BenchContext } from './context.ts';
 import { cpuTurn, type Load, type Request, startBaseline, startLoad } from './load.ts';
 import { withStores } from './stores.ts';
@@ -18,6 +18,8 @@ const WARM_SECONDS = 1;
 const WARM_SERVICE_SECONDS = 5;
 
 export const APPLICATION = 'desktop';
+/** An application with packages of Squirrel and Velopack. */
+const PACKAGED = 'packaged';
 const NEWEST = versionAt(RELEASES - 1);
 const LATEST = '/api/v1/desktop/latest-version?platform=windows&arch=x64';
 const FEED = `/feeds/${APPLICATION}/stable/electron/latest.yml`;
@@ -37,6 +39,10 @@ const BEHIND = checks(
   Array.from({ length: 60 }, (_, index) => versionAt(RELEASES - 2 - index)),
   '"update_available":true',
 );
+const FEEDS = `/feeds/${APPLICATION}/stable`;
+const SQUIRREL = `/feeds/${PACKAGED}/stable/squirrel-windows/RELEASES`;
+const VELOPACK = `/feeds/${PACKAGED}/stable/velopack/releases.linux.json`;
+const APPCAST = `${FEEDS}/sparkle/appcast.xml`;
 const STAGED = { ...get(FEED, NEWEST), headers: { 'x-user-staging-id': '{id}' } };
 
 const ROUTES: readonly Route[] = [
@@ -48,6 +54,30 @@ const ROUTES: readonly Route[] = [
   { name: 'electron feed', requests: [get(FEED, NEWEST)], max: 1.7 },
   { name: `electron feed, ${IDS} staging ids`, requests: [STAGED], ids: IDS, max: 1.7 },
   { name: 'electron feed, 304', requests: [get(FEED, '')], isKnown: true, max: 1.5 },
+  {
+    name: 'squirrel-mac, an update',
+    requests: [get(`${FEEDS}/squirrel-mac/darwin/arm64/${versionAt(RELEASES - 2)}`, NEWEST)],
+    max: 1.7,
+  },
+  {
+    name: 'squirrel-mac, no update',
+    requests: [get(`${FEEDS}/squirrel-mac/darwin/arm64/${NEWEST}`, '', 204)],
+    max: 1.7,
+  },
+  {
+    name: 'squirrel-windows, an update',
+    requests: [get(`${SQUIRREL}?localVersion=${versionAt(RELEASES - 2)}&arch=amd64`, '.nupkg')],
+    max: 1.7,
+  },
+  {
+    name: 'squirrel-windows, no update',
+    requests: [get(`${SQUIRREL}?localVersion=${NEWEST}&arch=amd64`, '.nupkg')],
+    max: 1.7,
+  },
+  { name: 'velopack feed', requests: [get(VELOPACK, '"Assets"')], max: 1.7 },
+  { name: 'velopack feed, 304', requests: [get(VELOPACK, '')], isKnown: true, max: 1.5 },
+  { name: 'sparkle appcast', requests: [get(APPCAST, '<rss')], max: 1.7 },
+  { name: 'sparkle appcast, 304', requests: [get(APPCAST, '')], isKnown: true, max: 1.5 },
   { name: 'status', requests: [get('/api/v1/system/status', '"components"')], max: 1.7 },
   { name: 'live metrics', requests: [get('/api/v1/metrics/public/live', '{')] },
   {
@@ -93,7 +123,9 @@ export async function benchRoutes(context: BenchContext): Promise<readonly Table
     await load.send(baseline, traffic, { seconds: WARM_SECONDS });
   }
   await withStores(context, async (store) => {
-    await fillApplication(await openTarget(store.env), APPLICATION, RELEASES);
+    const target = await openTarget(store.env);
+    await fillApplication(target, APPLICATION, RELEASES);
+    await fillApplication(target, PACKAGED, RELEASES, 2, PACKAGES);
     // Every round has a service of its own: how Node compiles the code differs from start to start.
     for (let round = 1; round <= context.rounds; round++) {
       const outage = await store.prepareOutage();
