@@ -2,6 +2,7 @@ import { basename, dirname } from 'node:path';
 import { BLOCKMAP, type UpdaterFacts } from '../domain/companion.ts';
 import { macosVersionOfDarwin, parseOsVersion } from '../domain/os-version.ts';
 import type { BuiltDocument, SkippedFile } from './build-output.ts';
+import { isDeltaName } from './delta.ts';
 import type { Draft, DraftCompanion } from './draft.ts';
 import { type Feed, type FeedEntry, readFeed } from './feed.ts';
 import { archInName } from './infer.ts';
@@ -52,7 +53,9 @@ export async function attachFeed(
   const near = drafts.filter((draft) => dirname(draft.package.file.path) === dirname(path));
   const current = feed.entries.filter(
     (entry) =>
-      !/-delta\.nupkg$/i.test(entry.name) && otherVersionIn(entry.name, version) === undefined,
+      otherVersionIn(entry.name, version) === undefined &&
+      // A publisher may leave out deltas: clients then download the full package.
+      (!isDeltaName(entry.name) || findCompanion(entry, near) !== undefined),
   );
   // A signed document may list files of other servers, and is not changed.
   const isCarried = (entry: FeedEntry) => feed.signed !== undefined && isElsewhere(entry);

@@ -31,7 +31,6 @@ const FILES: readonly (readonly [RegExp, string])[] = [
     /\.(pdb|dbg|sym|debug|map)$|[-.]dsym\.(zip|tar\.gz)$|[-.]symbols?\.(zip|tar\.gz)$/i,
     'debug symbols',
   ],
-  [/-delta\.nupkg$/i, 'a delta: deltas are not served yet'],
   [
     /\.(asc|sha1|sha256|sha512|md5)$|^(sha\d+sums|checksums).*\.txt$/i,
     'checksums; this service publishes its own',

@@ -199,7 +199,7 @@ function parseVelopackFeed(path: string, text: string, version: string): Feed | 
   const feed = attempt(() => JSON.parse(text));
   if (!isRecord(feed) || !Array.isArray(feed.Assets)) return undefined;
   const entries = feed.Assets.filter(isRecord)
-    .filter((asset) => asset.Version === version && asset.Type === 'Full')
+    .filter((asset) => asset.Version === version && /^(Full|Delta)$/.test(String(asset.Type)))
     .map((asset) => ({
       ...namedBy(path, asset.FileName),
       size: sizeOf(path, asset.Size),

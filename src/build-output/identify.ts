@@ -16,7 +16,7 @@ import { isNsisProgram, type Machine, machineOfFile } from './file-magic.ts';
 import { checkFilename, insertArch } from './filename.ts';
 import { inferFromName, looksLikePackage } from './infer.ts';
 import { otherVersionIn } from './name-version.ts';
-import { readNupkg } from './nupkg.ts';
+import { otherVersionInside, readNupkg } from './nupkg.ts';
 import { refusal } from './refusal.ts';
 import type { SourceFile } from './source-file.ts';
 import { appArchiveName, cluesOfTauri, isAppArchive } from './tauri.ts';
@@ -51,9 +51,8 @@ export async function identify(
   if (unwanted !== undefined) return skipOrRefuse(file, unwanted);
   const found = await findOut(file, version);
   if (found.clues.skip !== undefined) return skipOrRefuse(file, found.clues.skip);
-  if (found.nupkg?.isVelopack && found.nupkg.version !== version) {
-    return skipOrRefuse(file, `it is of version ${found.nupkg.version}, not ${version}`);
-  }
+  const other = found.nupkg && otherVersionInside(found.nupkg, version);
+  if (other !== undefined) return skipOrRefuse(file, `it is of version ${other}, not ${version}`);
   const { platform, format } = found;
   if (platform === undefined || format === undefined) return unclear(file, found);
   if (file.size === 0) throw refusal(file.path, 'it is empty. Build again.');

@@ -1,3 +1,8 @@
+import {
+  compareSquirrelVersions,
+  isSquirrelVersion,
+  squirrelTextOf,
+} from '../domain/squirrel-version.ts';
 import { HEADER_BYTES, type Machine, machineOfHeader } from './file-magic.ts';
 import { isMacProgram } from './mac-application.ts';
 import { readZip } from './zip.ts';
@@ -41,6 +46,21 @@ export async function readNupkg(path: string): Promise<NupkgClues | undefined> {
       ? machines[0]
       : undefined,
   };
+}
+
+/**
+ * The version that a package states, when it is another one than `version`. Squirrel's packages state `1.0.0-beta1` for
+ * `1.0.0-beta.1`.
+ */
+export function otherVersionInside(
+  { isVelopack, version: stated }: Pick<NupkgClues, 'isVelopack' | 'version'>,
+  version: string,
+): string | undefined {
+  if (stated === version) return undefined;
+  if (isVelopack) return stated ?? 'unknown';
+  const text = squirrelTextOf(version);
+  const isReadable = stated !== undefined && isSquirrelVersion(stated) && isSquirrelVersion(text);
+  return isReadable && compareSquirrelVersions(stated, text) !== 0 ? stated : undefined;
 }
 
 function isNuspec(name: string): boolean {

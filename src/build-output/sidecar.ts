@@ -3,6 +3,7 @@ import { dirname } from 'node:path';
 import { BLOCKMAP, type UpdaterFacts, WEB_PACKAGE } from '../domain/companion.ts';
 import { readBlockmapCoverage, readEmbeddedBlockmapSize } from './blockmap.ts';
 import type { SkippedFile } from './build-output.ts';
+import { attachDelta, deltaNamesOf, isDeltaName } from './delta.ts';
 import type { Draft } from './draft.ts';
 import { checkFilename } from './filename.ts';
 import { archInName, isWebInstaller, isWebPackage } from './infer.ts';
@@ -14,14 +15,15 @@ import { readTauriSignature } from './tauri-signature.ts';
 
 /**
  * Sidecars: files that belong to a package and are useless without it. `FILE.sig` is Tauri's signature of FILE,
- * `FILE.blockmap` electron-builder's block map of it, and `….nsis.7z` what a web installer downloads.
+ * `FILE.blockmap` electron-builder's block map of it, `….nsis.7z` what a web installer downloads, and `…-delta.nupkg` what
+ * turns an older package into the package.
  */
 
 const SUFFIX = /\.(sig|blockmap)$/i;
 const SUFFIXES = ['.sig', '.blockmap'] as const;
 
 export function isSidecarName(name: string): boolean {
-  return SUFFIX.test(name) || isWebPackage(name);
+  return SUFFIX.test(name) || isWebPackage(name) || isDeltaName(name);
 }
 
 /** The sidecars in the directory of a package; links are skipped, as everywhere in a directory. */
@@ -32,7 +34,11 @@ export async function findSidecars(
   const skipped: SkippedFile[] = [];
   if (isSidecarName(file.name)) return { files, skipped };
   const packages = isWebInstaller(file.name) ? file.siblings.filter(isWebPackage) : [];
-  const names = [...SUFFIXES.map((suffix) => `${file.name}${suffix}`), ...packages];
+  const names = [
+    ...SUFFIXES.map((suffix) => `${file.name}${suffix}`),
+    ...packages,
+    ...deltaNamesOf(file.name),
+  ];
   for (const name of names.filter((each) => file.siblings.includes(each))) {
     const path = beside(file, name);
     if ((await lstat(path)).isSymbolicLink()) skipped.push({ path, reason: LINK_REASON });
@@ -54,6 +60,7 @@ export async function attachSidecar(
 ): Promise<SkippedFile | undefined> {
   const { path, name, statement } = sidecar;
   if (isWebPackage(name)) return attachWebPackage(sidecar, drafts, version);
+  if (isDeltaName(name)) return attachDelta(sidecar, drafts, version);
   const draft = drafts.get(path.replace(SUFFIX, ''));
   if (draft === undefined) {
     const other = otherVersionIn(name, version);

@@ -1,4 +1,5 @@
-import { tryParseVersion } from './version.ts';
+import { parseSquirrelVersion } from './squirrel-version.ts';
+import { tryParseVersion, versionText } from './version.ts';
 
 /** Bounds the work for one name: how many texts are tried. A real name has one version, and few ways to end it. */
 const CANDIDATES_MAX = 64;
@@ -14,7 +15,8 @@ const TAIL = /^[-+][0-9A-Za-z.+-]*/;
  * The semantic versions that a file name may contain, longest first.
  *
  * The name does not say where its version ends: `App-1.0.0-beta.1-x64.exe` contains 1.0.0, 1.0.0-beta.1,
- * 1.0.0-beta.1-x64 and more. The caller takes the first one that exists.
+ * 1.0.0-beta.1-x64 and more. The caller takes the first one that exists. The packages of Squirrel write 1.0.0-beta1 for
+ * 1.0.0-beta.1, so that a name of a package contains both.
  */
 export function versionsInName(name: string): readonly string[] {
   const found = new Set<string>();
@@ -30,7 +32,13 @@ export function versionsInName(name: string): readonly string[] {
     }
     if (tried === CANDIDATES_MAX) break;
   }
+  if (/\.nupkg$/i.test(name)) for (const text of [...found]) found.add(dotted(text));
   return [...found].sort((a, b) => b.length - a.length);
+}
+
+function dotted(text: string): string {
+  const version = text.includes('-') ? parseSquirrelVersion(text) : undefined;
+  return version === undefined ? text : versionText(version);
 }
 
 /** The beginnings of a tail that end before a separator, the shortest first. */

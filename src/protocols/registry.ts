@@ -4,10 +4,19 @@ import { electron } from './electron.ts';
 import { msix } from './msix.ts';
 import type { Protocol, ServedFile } from './protocol.ts';
 import { squirrelMac } from './squirrel-mac.ts';
+import { squirrelWindows } from './squirrel-windows.ts';
 import { tauri } from './tauri.ts';
+import { velopack } from './velopack.ts';
 
 /** Every updater dialect that the service speaks. A new dialect is a file in this folder and a line in this list. */
-export const PROTOCOLS: readonly Protocol[] = [electron, squirrelMac, msix, tauri];
+export const PROTOCOLS: readonly Protocol[] = [
+  electron,
+  squirrelMac,
+  squirrelWindows,
+  msix,
+  tauri,
+  velopack,
+];
 
 /** The formats of all clients of a dialect on a platform, best first. */
 export function servedFormats(protocol: ServingProtocol, platform: Platform): readonly Format[] {

@@ -1,0 +1,72 @@
+import { tryParseVersion, type Version } from './version.ts';
+
+/**
+ * Versions as Squirrel.Windows writes and compares them, which are NuGet's of 2015: up to four numbers, and a
+ * pre-release without dots. electron-winstaller writes `1.0.0-beta1` for the version `1.0.0-beta.1`.
+ */
+
+/** What Squirrel reads as the version, at the end of a name without `-full.nupkg` or `-delta.nupkg`. */
+const AT_END = /\d+(?:\.\d+){0,3}(?:-[A-Za-z][0-9A-Za-z-]*)?$/;
+const WHOLE = new RegExp(`^(?:${AT_END.source})`);
+const SUFFIX = /(?:-full|-delta)?\.nupkg$/;
+const TEXT_LENGTH_MAX = 128;
+
+/** The version as electron-winstaller writes it: without the dots of the pre-release, and without build metadata. */
+export function squirrelTextOf(version: string): string {
+  const [numbers = '', ...prerelease] = (version.split('+', 1)[0] ?? '').split('-');
+  return prerelease.length === 0
+    ? numbers
+    : `${numbers}-${prerelease.join('-').replaceAll('.', '')}`;
+}
+
+/** The version that Squirrel reads in the name of a package; undefined when it reads none. */
+export function squirrelVersionIn(filename: string): string | undefined {
+  return AT_END.exec(filename.replace(SUFFIX, ''))?.[0];
+}
+
+/** Whether Squirrel can read a text as a version. */
+export function isSquirrelVersion(text: string): boolean {
+  return text.length <= TEXT_LENGTH_MAX && WHOLE.test(text);
+}
+
+/**
+ * The semantic version that Squirrel writes so: `1.0.0-beta1` is `1.0.0-beta.1`. A fourth number is left out. Undefined
+ * for any other text.
+ *
+ * Squirrel drops the dots, so `beta12` may also be `beta.1.2`: compare by {@link squirrelTextOf} where both are known.
+ */
+export function parseSquirrelVersion(text: string): Version | undefined {
+  const bare = text.replace(/^v(?=\d)/, '');
+  if (!isSquirrelVersion(bare)) return tryParseVersion(bare);
+  const [numbers = '', ...rest] = bare.split('-');
+  const three = [...numbers.split('.').map(Number), 0, 0].slice(0, 3).join('.');
+  if (rest.length === 0) return tryParseVersion(three);
+  const prerelease = rest.join('-');
+  const dotted = prerelease.replace(/(?<=[A-Za-z])(?=\d)/g, '.');
+  return tryParseVersion(`${three}-${dotted}`) ?? tryParseVersion(`${three}-${prerelease}`);
+}
+
+/**
+ * Negative when Squirrel takes `a` for older. It compares four numbers, and then the pre-releases as texts without
+ * case: `1.0.0-beta10` is older than `1.0.0-beta2`.
+ */
+export function compareSquirrelVersions(a: string, b: string): number {
+  const [left, right] = [partsOf(a), partsOf(b)];
+  for (const [index, number] of left.numbers.entries()) {
+    const other = right.numbers[index] ?? 0;
+    if (number !== other) return number - other;
+  }
+  if (left.prerelease === right.prerelease) return 0;
+  if (left.prerelease === '') return 1;
+  if (right.prerelease === '') return -1;
+  return left.prerelease < right.prerelease ? -1 : 1;
+}
+
+function partsOf(text: string): { numbers: readonly number[]; prerelease: string } {
+  const [numbers = '', ...prerelease] = text.split('-');
+  return {
+    numbers: [...numbers.split('.').map(Number), 0, 0, 0].slice(0, 4),
+    // .NET's OrdinalIgnoreCase compares upper-case letters.
+    prerelease: prerelease.join('-').toUpperCase(),
+  };
+}

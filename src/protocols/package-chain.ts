@@ -1,0 +1,163 @@
+import { type Companion, DELTA } from '../domain/companion.ts';
+import { admittedArches } from '../domain/compatible-arches.ts';
+import type { Arch, Format, Platform } from '../domain/platform.ts';
+import type { Artifact, Release } from '../domain/release.ts';
+import { AppError } from '../errors.ts';
+
+/** What the feeds of Squirrel and Velopack list: full packages, and deltas from one to the next. */
+
+/** A file with the SHA-1 that these clients compare. */
+type HashedFile = (Artifact | Companion) & { readonly sha1: string };
+
+export interface ListedPackage {
+  readonly release: Release;
+  readonly artifact: Artifact & HashedFile;
+}
+
+/** A delta with the package that it turns into, and the package that it is applied to. */
+export interface ListedDelta {
+  readonly to: ListedPackage;
+  readonly base: ListedPackage;
+  readonly file: Companion & HashedFile;
+}
+
+/** Which packages of a release the client can install, and the rules of its feed. */
+export interface PackageRules {
+  readonly platform: Platform;
+  readonly arch: Arch | null;
+  readonly format: Format;
+  /** Whether the client reads the right version from the name of a file. */
+  isNamedFor(filename: string, version: string): boolean;
+  /** How well a package fits the client's question: a smaller number is better. Absent: all fit equally. */
+  rankOf?(artifact: Artifact, version: string): number;
+}
+
+/** The packages of a release that run on the client's machine, the best first. */
+function candidates(release: Release, rules: PackageRules): readonly Artifact[] {
+  const { platform, arch, format } = rules;
+  const admitted = admittedArches(platform, arch);
+  const rankOf = (artifact: Artifact): number => rules.rankOf?.(artifact, release.version) ?? 0;
+  return release.artifacts
+    .filter((each) => each.platform === platform && each.format === format)
+    .filter((each) => admitted.includes(each.arch))
+    .toSorted(
+      (a, b) => rankOf(a) - rankOf(b) || admitted.indexOf(a.arch) - admitted.indexOf(b.arch),
+    );
+}
+
+/**
+ * The package of a release that a feed can list; undefined for none.
+ *
+ * @param like a package with the same architecture; undefined: the best one
+ */
+export function packageIn(
+  release: Release,
+  rules: PackageRules,
+  like?: Artifact,
+): ListedPackage | undefined {
+  const { version } = release;
+  const [artifact] = candidates(release, rules).filter(
+    ({ arch }) => like === undefined || arch === like.arch,
+  );
+  const isListed =
+    artifact !== undefined && isHashed(artifact) && rules.isNamedFor(artifact.filename, version);
+  return isListed ? { release, artifact } : undefined;
+}
+
+/**
+ * The package of the offered release: the one that was chosen, or one that fits the question of the client better.
+ *
+ * @throws AppError `no_release` when a feed cannot list it: a line without its hash would be an error to the client, and
+ *   "no update" would be wrong
+ */
+export function offeredPackage(
+  { release, artifact: chosen }: { readonly release: Release; readonly artifact: Artifact },
+  rules: PackageRules,
+): ListedPackage {
+  const { version } = release;
+  const rank = rules.rankOf?.(chosen, version) ?? 0;
+  const better = candidates(release, rules).find(
+    (each) =>
+      (rules.rankOf?.(each, version) ?? 0) < rank &&
+      // The decision compared the system's version with that of the chosen one.
+      (each.minimumOsVersion === null || each.minimumOsVersion === chosen.minimumOsVersion),
+  );
+  const artifact = better ?? chosen;
+  const listed = packageIn(release, rules, artifact);
+  if (listed !== undefined) return listed;
+  throw new AppError(
+    'no_release',
+    artifact.sha1 === undefined
+      ? `Release ${version} has no SHA-1 of its package, which this updater compares: it was published before the service stored SHA-1. Publish the same files of ${version} again.`
+      : `This updater would read another version than ${version} from the name ${artifact.filename}. Publish the package under the name that its build tool gave it.`,
+  );
+}
+
+/** Whether a release has several packages that the client could have installed. */
+export function hasSeveral(release: Release, rules: PackageRules): boolean {
+  return candidates(release, rules).length > 1;
+}
+
+function isHashed<File extends Artifact | Companion>(
+  file: File,
+): file is File & { readonly sha1: string } {
+  return file.sha1 !== undefined;
+}
+
+export interface ChainRules extends PackageRules {
+  /** Whether two texts are the same version to the client. */
+  isSame(version: string, other: string): boolean;
+  /** Whether the client takes `version` for newer than `other`. */
+  isNewer(version: string, other: string): boolean;
+}
+
+/**
+ * The deltas that lead to a package, the newest first. Each is applied to what the one after it makes, and the feed lists
+ * all of these packages: a client applies every delta that is newer than its own version, so that one gap makes all of
+ * them useless.
+ *
+ * @param older the releases that the client can install as well, newest first
+ * @param from the version that the client has: the deltas begin exactly there, or there are none. Null: as far back as
+ *   the deltas follow each other
+ */
+export function deltasTo(
+  target: ListedPackage,
+  older: readonly Release[],
+  rules: ChainRules,
+  from: string | null,
+): readonly ListedDelta[] {
+  const deltas: ListedDelta[] = [];
+  let to = target;
+  let rest = older;
+  while (from === null || !rules.isSame(to.release.version, from)) {
+    const delta = deltaTo(to, rest, rules, from);
+    if (delta === undefined) return from === null ? deltas : [];
+    deltas.push(delta);
+    to = delta.base;
+    // The releases behind the base: so the chain ends.
+    rest = rest.slice(rest.indexOf(to.release) + 1);
+  }
+  return deltas;
+}
+
+/** Of several deltas the one from the oldest version that the client may have: fewer bytes. */
+function deltaTo(
+  to: ListedPackage,
+  older: readonly Release[],
+  rules: ChainRules,
+  from: string | null,
+): ListedDelta | undefined {
+  const { version } = to.release;
+  const deltas = to.artifact.companions.flatMap((file): readonly ListedDelta[] => {
+    const { kind, base: stated } = file;
+    if (kind !== DELTA || stated === undefined || !isHashed(file)) return [];
+    if (!rules.isNamedFor(file.filename, version) || !rules.isNewer(version, stated)) return [];
+    if (from !== null && rules.isNewer(from, stated)) return [];
+    const release = older.find((each) => rules.isSame(each.version, stated));
+    const base = release && packageIn(release, rules, to.artifact);
+    return base === undefined ? [] : [{ to, base, file }];
+  });
+  const place = ({ base }: ListedDelta): number => older.indexOf(base.release);
+  const sorted = deltas.toSorted((a, b) => place(b) - place(a));
+  return from === null ? sorted.at(-1) : sorted[0];
+}

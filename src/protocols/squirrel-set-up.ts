@@ -1,0 +1,38 @@
+import type { ChannelFeed, SetUp } from './set-up.ts';
+
+/** The application passes the address to Squirrel, which adds `/RELEASES`. */
+export function describeSquirrelSetUp({ url, isRestricted }: ChannelFeed): SetUp {
+  return {
+    addresses: [
+      {
+        clients: 'Windows',
+        url: `${url}/RELEASES`,
+        machines: { platform: 'windows' },
+      },
+      {
+        clients: 'Windows, an application for ARM64',
+        url: `${url}/arm64/RELEASES`,
+        machines: { platform: 'windows', arch: 'arm64' },
+      },
+    ],
+    texts: [
+      {
+        into: 'the main process of an Electron application, before the first check',
+        text: `autoUpdater.setFeedURL({ url: '${url}' });`,
+      },
+      {
+        into: 'a .NET application',
+        text: `using (var manager = new UpdateManager("${url}")) { await manager.UpdateApp(); }`,
+      },
+    ],
+    notes: [
+      `Squirrel states the architecture of the system, not of the application. With builds of several architectures on the channel, give each build its own address: ${url}/x64, ${url}/ia32, ${url}/arm64.`,
+      'A release that was published before the service stored SHA-1 cannot be listed. Publish the same files again.',
+      ...(isRestricted
+        ? [
+            'The channel needs an access token of an account, which Squirrel cannot send. Give its clients a channel that is open to every client.',
+          ]
+        : []),
+    ],
+  };
+}

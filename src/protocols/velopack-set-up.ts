@@ -1,0 +1,34 @@
+import type { ChannelFeed, SetUp } from './set-up.ts';
+
+/** The application passes the address to its `UpdateManager`, which adds the name of Velopack's channel. */
+export function describeVelopackSetUp({ url, isRestricted }: ChannelFeed): SetUp {
+  return {
+    addresses: [
+      {
+        clients: 'Windows',
+        url: `${url}/releases.win.json`,
+        machines: { platform: 'windows' },
+      },
+      { clients: 'macOS', url: `${url}/releases.osx.json`, machines: { platform: 'macos' } },
+      { clients: 'Linux', url: `${url}/releases.linux.json`, machines: { platform: 'linux' } },
+      {
+        clients: 'Windows, applications that were installed by Squirrel',
+        url: `${url}/RELEASES`,
+        machines: { platform: 'windows' },
+      },
+    ],
+    texts: [
+      { into: 'a .NET application', text: `var manager = new UpdateManager("${url}");` },
+      { into: 'a JavaScript application', text: `const manager = new UpdateManager('${url}');` },
+    ],
+    notes: [
+      'The client adds the channel that vpk packed it with: win, osx, linux, or that of --channel. Begin the name of such a channel with the platform, and with the architecture when there are several: win-x64, osx-arm64-beta. The JavaScript and Rust libraries state their platform in no other way.',
+      'A release that was published before the service stored SHA-1 cannot be listed. Publish the same files again.',
+      ...(isRestricted
+        ? [
+            'The channel needs an access token of an account. The C# library sends it with an HttpClientFileDownloader of your own; the others cannot.',
+          ]
+        : []),
+    ],
+  };
+}
