@@ -29,8 +29,11 @@ beforeAll(async () => {
     'linux x64 appimage',
     'windows x64 msix',
   ];
-  await release(service, '1.0.0', machines);
-  await release(service, '1.1.0', machines);
+  for (const version of ['1.0.0', '1.1.0']) {
+    const filename = `App-${version}-full.nupkg`;
+    const nupkg = { machine: 'windows x64 squirrel', filename };
+    await release(service, version, [...machines, nupkg]);
+  }
   await release(service, '2.0.0', ['macos x64 zip']);
   await setStatus(service, 'pause', '2.0.0');
   await release(service, '1.2.0-beta.1', ['macos x64 zip'], { channel: 'beta' });
@@ -91,6 +94,35 @@ describe('update addresses', () => {
     ['/acme/desktop/amiga/1.0.0', 400],
   ])('%s', async (url, expected) => {
     expect(await updateFrom(url)).toBe(expected);
+  });
+
+  it.each([
+    '/update/win32/1.0.0/RELEASES',
+    '/update/win32/1.0.0/releases?id=app&localversion=1.0.0&arch=amd64',
+    '/update/windows_64/1.0.0/RELEASES?id=App&localVersion=1.0.0&arch=amd64',
+    '/update/win32_x64/1.0.0/stable/RELEASES',
+    '/update/channel/stable/win32/1.0.0/RELEASES',
+    '/update/flavor/default/windows_64/1.0.0/stable/RELEASES',
+    '/acme/desktop/win32-x64/1.0.0/RELEASES',
+    '/acme/desktop/win32/squirrel/1.0.0/RELEASES',
+  ])('%s lists absolute addresses for Squirrel.Windows', async (url) => {
+    const { statusCode, headers, body } = await ask(url);
+    expect(statusCode).toBe(200);
+    expect(headers['content-type']).toContain('text/plain');
+    const file = `${BASE}/feeds/desktop/stable/squirrel-windows/1.1.0/App-1.1.0-full.nupkg`;
+    const [, sha1, address, size] = /^([0-9A-F]{40}) (\S+) (\d+)$/.exec(body) ?? [];
+    expect([sha1?.length, address]).toEqual([40, file]);
+    expect(Number(size)).toBeGreaterThan(0);
+  });
+
+  it('lists the own version of a client that is up to date, and answers its packages', async () => {
+    expect((await ask('/update/win32/1.1.0/RELEASES')).body).toContain('App-1.1.0-full.nupkg');
+    const file = await ask('/update/win32/1.0.0/App-1.1.0-full.nupkg');
+    expect([file.statusCode, String(file.headers.location)]).toEqual([
+      302,
+      expect.stringContaining('App-1.1.0-full.nupkg'),
+    ]);
+    expect((await ask('/update/win32/1.0.0/other.txt')).statusCode).toBe(404);
   });
 
   it('answers electron-updater with absolute addresses', async () => {
