@@ -1,5 +1,5 @@
 import { machineName } from '../../src/domain/compatible-arches.ts';
-import { compareVersions, parseVersion, versionText } from '../../src/domain/version.ts';
+import { newestTextFirst, versionText } from '../../src/domain/version.ts';
 import type { ExplainedUpdate } from '../../src/operations/explain-update.ts';
 import type { StatusChange } from '../../src/operations/find-status-change.ts';
 import { waitsFor } from './draft-report.ts';
@@ -114,7 +114,7 @@ function reasonRows({ explained, changes }: ExplanationReport): readonly (readon
           : 'its manifest cannot be verified',
       ],
     })),
-  ].sort((a, b) => compareVersions(parseVersion(b.version), parseVersion(a.version)));
+  ].sort((a, b) => newestTextFirst(a.version, b.version));
   const lines = rows.map(({ version, cells: [result = '', name = '', why = ''] }) =>
     [version, result, name, why].filter((cell) => cell !== ''),
   );

@@ -71,6 +71,15 @@ export function compareVersions(a: Version, b: Version): number {
   return a.major - b.major || a.minor - b.minor || a.patch - b.patch || a.comparePre(b);
 }
 
+/**
+ * For sorting versions as they are written.
+ *
+ * @throws AppError `invalid_version`
+ */
+export function newestTextFirst(a: string, b: string): number {
+  return compareVersions(parseVersion(b), parseVersion(a));
+}
+
 export function isPrerelease(version: Version): boolean {
   return version.prerelease.length > 0;
 }

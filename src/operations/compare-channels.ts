@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Channels } from '../catalog/change.ts';
 import { type ChannelJson, channelEntries, type OfferJson } from '../catalog/revision-document.ts';
 import type { Share } from '../domain/rollout.ts';
-import { compareVersions, parseVersion } from '../domain/version.ts';
+import { newestTextFirst } from '../domain/version.ts';
 import { describeRollout } from './describe-rollout.ts';
 import { buildName } from './foresee-updates.ts';
 
@@ -166,7 +166,7 @@ function compareOffers(
     const isRetired = after.retired.includes(version);
     changes.push({ kind: 'offer_removed', channel, version, isRetired });
   }
-  return changes.sort((a, b) => compareVersions(parseVersion(b.version), parseVersion(a.version)));
+  return changes.sort((a, b) => newestTextFirst(a.version, b.version));
 }
 
 function compareFields(before: Fields, after: Fields): readonly FieldChange[] {

@@ -3,7 +3,7 @@ import { type ReaderDeps, readManifest } from '../catalog/read.ts';
 import type { OfferJson } from '../catalog/revision-document.ts';
 import type { MinisignPublicKey } from '../domain/minisign.ts';
 import { MINISIGN } from '../domain/signature.ts';
-import { compareVersions, parseVersion } from '../domain/version.ts';
+import { newestTextFirst } from '../domain/version.ts';
 import { isAppError } from '../errors.ts';
 
 /** Signatures of one release that are of another key than the application's. */
@@ -61,8 +61,8 @@ export async function findOtherKeys(
   const limit = pLimit(REQUESTS_MAX);
   await Promise.all(signedOffers(offers).map((offer) => limit(() => check(offer))));
   return {
-    otherKeys: otherKeys.sort((a, b) => newestFirst(a.version, b.version)),
-    unreadable: unreadable.sort(newestFirst),
+    otherKeys: otherKeys.sort((a, b) => newestTextFirst(a.version, b.version)),
+    unreadable: unreadable.sort(newestTextFirst),
   };
 }
 
@@ -79,8 +79,4 @@ function signedOffers(offers: readonly OfferJson[]): readonly OfferJson[] {
 
 function isSigned({ signature_schemes: schemes }: OfferJson['artifacts'][number]): boolean {
   return schemes?.includes(MINISIGN) === true;
-}
-
-function newestFirst(a: string, b: string): number {
-  return compareVersions(parseVersion(b), parseVersion(a));
 }

@@ -5,7 +5,7 @@ import {
 } from '../catalog/revision-document.ts';
 import { findNativeBuild } from '../domain/compatible-arches.ts';
 import { type Target, targetName } from '../domain/target.ts';
-import { compareVersions, parseVersion } from '../domain/version.ts';
+import { newestTextFirst } from '../domain/version.ts';
 
 /** Drafts, for publishers, operators and admins. No public answer may contain one. */
 
@@ -25,8 +25,7 @@ export function listDrafts({ channels }: Pick<RevisionJson, 'channels'>): readon
     .flatMap(([channel, { drafts = [] }]) => drafts.map((draft) => describeDraft(channel, draft)))
     .sort(
       (a, b) =>
-        compareVersions(parseVersion(b.draft.version), parseVersion(a.draft.version)) ||
-        (a.channel < b.channel ? -1 : 1),
+        newestTextFirst(a.draft.version, b.draft.version) || (a.channel < b.channel ? -1 : 1),
     );
 }
 

@@ -2,7 +2,7 @@ import { type ReaderDeps, readManifest, readRevision } from '../catalog/read.ts'
 import { channelEntries, type OfferJson, type RevisionJson } from '../catalog/revision-document.ts';
 import type { Revision } from '../catalog/sequences.ts';
 import type { Release } from '../domain/release.ts';
-import { compareVersions, parseVersion } from '../domain/version.ts';
+import { newestTextFirst, parseVersion } from '../domain/version.ts';
 import { type ListedDraft, listDrafts } from './list-drafts.ts';
 import { unknownApplication, unknownVersion } from './unknown-release.ts';
 
@@ -36,8 +36,7 @@ export function listReleases(revision: RevisionJson): readonly ListedRelease[] {
     .flatMap(([channel, { offers }]) => offers.map((offer) => ({ channel, offer })))
     .sort(
       (a, b) =>
-        compareVersions(parseVersion(b.offer.version), parseVersion(a.offer.version)) ||
-        (a.channel < b.channel ? -1 : 1),
+        newestTextFirst(a.offer.version, b.offer.version) || (a.channel < b.channel ? -1 : 1),
     );
 }
 

@@ -1,7 +1,7 @@
 import { type ReaderDeps, readManifest } from '../catalog/read.ts';
 import type { OfferJson } from '../catalog/revision-document.ts';
 import type { Release } from '../domain/release.ts';
-import { compareVersions, parseVersion } from '../domain/version.ts';
+import { compareVersions, newestTextFirst, parseVersion } from '../domain/version.ts';
 import { isAppError } from '../errors.ts';
 import type { ChannelStates } from './compare-channels.ts';
 
@@ -37,7 +37,7 @@ export async function readEarlier(
   );
   const older = others
     .filter((each) => compareVersions(parseVersion(each.version), own) < 0)
-    .sort((a, b) => compareVersions(parseVersion(b.version), parseVersion(a.version)));
+    .sort((a, b) => newestTextFirst(a.version, b.version));
   const signed = others.findLast((offer) => offer.signed_documents === true);
   const problems: string[] = [];
   const read = async (offer: OfferJson | undefined): Promise<Release | undefined> => {

@@ -7,6 +7,7 @@ import type { Ending, GroupFate } from '../domain/simulate-updates.ts';
 import {
   compareVersions,
   inRange,
+  newestTextFirst,
   parseVersion,
   type Version,
   versionText,
@@ -103,17 +104,13 @@ function totalsOf(fates: readonly GroupFate[], timesCount: number): readonly Ver
     totalOf(group.version).installed += group.count;
     for (const { version, counts } of running) addTo(totalOf(version).counts, counts);
   }
-  return [...totals.values()].sort((a, b) => newestFirst(a.version, b.version));
+  return [...totals.values()].sort((a, b) => newestTextFirst(a.version, b.version));
 }
 
 const zeros = (count: number): number[] => Array.from({ length: count }, () => 0);
 
 function addTo(sums: number[], counts: readonly number[]): void {
   for (const [index, count] of counts.entries()) sums[index] = (sums[index] ?? 0) + count;
-}
-
-function newestFirst(a: string, b: string): number {
-  return compareVersions(parseVersion(b), parseVersion(a));
 }
 
 /** Joins neighboring versions, then machines. */
@@ -136,7 +133,7 @@ function rowsOf(fates: readonly GroupFate[], timesCount: number): readonly FateR
   return [...joined.values()]
     .map((list) => rowOf(list, timesCount))
     .sort((a, b) =>
-      a.channel < b.channel ? -1 : a.channel > b.channel ? 1 : newestFirst(a.newest, b.newest),
+      a.channel < b.channel ? -1 : a.channel > b.channel ? 1 : newestTextFirst(a.newest, b.newest),
     );
 }
 
@@ -173,7 +170,7 @@ function rowOf(fates: readonly GroupFate[], timesCount: number): FateRow {
       gets.set(name, sums);
     }
   }
-  const versions = fates.map(({ group }) => versionText(group.version)).sort(newestFirst);
+  const versions = fates.map(({ group }) => versionText(group.version)).sort(newestTextFirst);
   return {
     channel: fates[0]?.group.channel ?? '',
     newest: versions[0] ?? '',
@@ -181,7 +178,7 @@ function rowOf(fates: readonly GroupFate[], timesCount: number): FateRow {
     machines: [...new Set(fates.map(({ group }) => machineName(group)))].sort(),
     count: fates.reduce((sum, { group }) => sum + group.count, 0),
     gets: [...gets]
-      .sort(([a], [b]) => (a === '' ? 1 : b === '' ? -1 : newestFirst(a, b)))
+      .sort(([a], [b]) => (a === '' ? 1 : b === '' ? -1 : newestTextFirst(a, b)))
       .map(([version, counts]) => ({ version: version === '' ? null : version, counts })),
   };
 }
