@@ -77,10 +77,12 @@ describe('the addresses', () => {
     };
     const addresses = (stable?.feeds ?? [])
       .flatMap((feed) => feed.addresses)
+      // Without a build, some dialects have no document.
+      .filter((address) => address.has_build)
       .map((address) =>
         address.url.replace(/\{\{(\w+)\}\}/g, (_, name: keyof typeof values) => values[name]),
       );
-    expect(addresses.length).toBeGreaterThan(4);
+    expect(addresses.length).toBeGreaterThan(3);
     const answers = await Promise.all(
       addresses.map(async (address) => [address, (await fetch(address)).status]),
     );
@@ -184,7 +186,10 @@ describe('the report', () => {
     const { stdout, stderr, code } = await feeds();
     expect([code, stderr]).toEqual([0, '']);
     const base = `${url}/feeds/desktop/stable/electron`;
-    expect(stdout.split('\n')).toEqual([
+    // The other updaters without a file are in one line each.
+    const others = /^ {2}(?!Tauri).*: the channel has no file for it\..*\n\n/gm;
+    expect(stdout.match(others)?.join('')).toContain('Velopack: the channel has no file for it.');
+    expect(stdout.replace(others, '').split('\n')).toEqual([
       `Feeds of desktop in ./data (catalog revision 1):`,
       '',
       'Channel stable: windows nsis, binary; macos dmg, zip; linux appimage',
