@@ -95,6 +95,18 @@ describe('RELEASES', () => {
     expect(await releases(from('0.9'))).toEqual([lineOf(two.full)]);
   });
 
+  it('understands a version as the channel has it, when Squirrel writes several alike', async () => {
+    const [, two, three] = await buildAndPublish(['1.0.0-beta1', '1.0.0-beta2', '1.0.0-rc.1.2']);
+    expect(await releases(from('1.0.0-beta2'))).toEqual([deltaOf(three), three.full].map(lineOf));
+    expect(await releases(from('1.0.0-rc12'))).toEqual([lineOf(three.full)]);
+    expect((await get(service, `${FEED}/${three.full.name}`)).status).toBe(302);
+    await setStatus(service, 'pause', '1.0.0-rc.1.2');
+    await setStatus(service, 'pause', '1.0.0-beta2');
+    // Not the older one, which SemVer takes for newer than beta.2.
+    expect(await releases(from('1.0.0-beta2'))).toEqual([lineOf(two.full)]);
+    expect(await releases(from('1.0.0-rc12'))).toEqual([lineOf(three.full)]);
+  });
+
   it('lists a delta for the version that Squirrel made it from, in its own order of pre-releases', async () => {
     // Squirrel takes beta10 for older than beta2, so it makes the delta of 1.0.0 from beta2, and none of beta10.
     const [, ten, three] = await buildAndPublish(['1.0.0-beta.2', '1.0.0-beta.10', '1.0.0']);
