@@ -121,6 +121,19 @@ describe.runIf(hasMono)('Squirrel.Windows', () => {
     expect([...update.files.values()][0]?.equals(deltaOf(two).bytes)).toBe(true);
   });
 
+  it('moves an application to Velopack, by its RELEASES', async () => {
+    const [one] = await buildAndPublish(['1.0.0']);
+    const directory = path.join(service.directory, 'velopack');
+    const builds = await buildPackages('velopack', directory, ['1.0.0', '1.1.0']);
+    await publishPackages(service, builds[1] as PackageBuild);
+    await service.refresh();
+    const { full } = builds[1] as PackageBuild;
+    const url = feed.replace('squirrel-windows', 'velopack');
+    expectFiles(await squirrel.ask('update', url, one.full), [full]);
+    expectNoUpdate(await squirrel.ask('update', url, full));
+    expectNoUpdate(await squirrel.ask('update', feed, one.full));
+  });
+
   it('reports an error for an unknown application or channel, and no "no update"', async () => {
     const [one] = await buildAndPublish(['1.0.0']);
     for (const wrong of ['/feeds/unknown/stable', '/feeds/desktop/unknown']) {

@@ -100,6 +100,9 @@ describe('Velopack', () => {
       const installed = { version: '0.9.0', channel: 'linux' };
       await expect(updateWithVelopack(service.directory, url, installed)).rejects.toThrow(/404/);
     }
+    const windows = await buildPackages('velopack', service.directory, ['1.0.0']);
+    for (const build of windows) await publishPackages(service, build);
+    await service.refresh();
     await expect(ask('0.9.0', 'nightly')).rejects.toThrow(/400/);
   });
 

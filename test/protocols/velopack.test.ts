@@ -108,10 +108,29 @@ describe('releases.{channel}.json', () => {
     // Not for other clients: a client chose the name.
     const odd = await get(service, `${FEED}/releases.win-odd.json`);
     expect(odd.headers['cache-control']).toMatch(/no-store/);
+    await setStatus(service, 'pause', '1.0.0');
+    expect(await named('releases.beta.json')).toEqual([]);
+    await setStatus(service, 'resume', '1.0.0');
     expect(await get(service, `${FEED}/releases.beta.json`)).toMatchObject({
       status: 400,
       body: { code: 'unknown_platform', detail: expect.stringMatching(/win-beta/) },
     });
+  });
+
+  it('serves a channel that names no platform from the releases for one platform', async () => {
+    const windows = await buildAndPublish(['1.0.0', '1.1.0'], {
+      channel: 'nightly',
+      rid: 'win-x64',
+    });
+    const named = async (query = '') =>
+      (await assets(query, 'releases.nightly.json')).map(({ FileName }) => FileName);
+    expect(await named(from('1.0.0'))).toEqual([windows[1].full.name]);
+    expect(await named(from('1.1.0'))).toEqual([]);
+    expect((await get(service, `${FEED}/releases.weekly.json`)).body.Assets).toHaveLength(1);
+    // The channel in its name tells the package apart.
+    await buildAndPublish(['1.1.0'], { channel: 'linux', rid: 'linux-x64' });
+    expect(await named()).toEqual([windows[1].full.name]);
+    expect((await get(service, `${FEED}/releases.weekly.json`)).status).toBe(400);
   });
 
   it('prefers the package of its own channel, and a package for Intel on any Mac', async () => {
