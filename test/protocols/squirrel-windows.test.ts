@@ -1,3 +1,4 @@
+import { rename } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { readBuildOutput } from '../../src/build-output/read-build-output.ts';
@@ -114,6 +115,19 @@ describe('RELEASES', () => {
     expect(await releases(from('1.0.0-beta10'))).toEqual([lineOf(three.full)]);
     await setStatus(service, 'pause', '1.0.0');
     expect(await releases(from('1.0.0-beta2'))).toEqual([lineOf(ten.full)]);
+  });
+
+  it('lists a delta that was published after its package', async () => {
+    const builds = await buildPackages('squirrel', service.directory, ['1.0.0', '1.1.0']);
+    const [one, two] = builds as unknown as Builds;
+    await publishAll([one]);
+    const hidden = path.join(two.directory, deltaOf(two).name);
+    await rename(hidden, `${hidden}.later`);
+    await publishAll([two]);
+    expect(await releases(from('1.0.0'))).toEqual([lineOf(two.full)]);
+    await rename(`${hidden}.later`, hidden);
+    await publishAll([two]);
+    expect(await releases(from('1.0.0'))).toEqual([deltaOf(two), two.full].map(lineOf));
   });
 
   it('is asked for in lower case after a failure', async () => {
