@@ -1,6 +1,11 @@
 import { basename, dirname } from 'node:path';
 import { BLOCKMAP, type UpdaterFacts } from '../domain/companion.ts';
 import { macosVersionOfDarwin, parseOsVersion } from '../domain/os-version.ts';
+import {
+  compareSquirrelVersions,
+  squirrelTextOf,
+  squirrelVersionIn,
+} from '../domain/squirrel-version.ts';
 import type { BuiltDocument, SkippedFile } from './build-output.ts';
 import { isDeltaName } from './delta.ts';
 import type { Draft, DraftCompanion } from './draft.ts';
@@ -53,7 +58,7 @@ export async function attachFeed(
   const near = drafts.filter((draft) => dirname(draft.package.file.path) === dirname(path));
   const current = feed.entries.filter(
     (entry) =>
-      otherVersionIn(entry.name, version) === undefined &&
+      isOfVersion(source, entry, version) &&
       // A publisher may leave out deltas: clients then download the full package.
       (!isDeltaName(entry.name) || findCompanion(entry, near) !== undefined),
   );
@@ -94,6 +99,15 @@ export async function attachFeed(
     };
   }
   return { skipped: { path, reason: 'it lists none of the published files' } };
+}
+
+/** Squirrel's names are read as Squirrel does: `App-1.0.0-beta1-full.nupkg` is not of version 1.0.0. */
+function isOfVersion({ name, siblings }: SourceFile, entry: FeedEntry, version: string): boolean {
+  const isVelopack = siblings.some((each) => /^(releases|assets)\..+\.json$/i.test(each));
+  const read = name === 'RELEASES' && !isVelopack ? squirrelVersionIn(entry.name) : undefined;
+  return read === undefined
+    ? otherVersionIn(entry.name, version) === undefined
+    : compareSquirrelVersions(read, squirrelTextOf(version)) === 0;
 }
 
 /** Leaves out build metadata: comparisons of versions ignore it. */

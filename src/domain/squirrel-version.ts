@@ -29,21 +29,36 @@ export function isSquirrelVersion(text: string): boolean {
   return text.length <= TEXT_LENGTH_MAX && WHOLE.test(text);
 }
 
-/**
- * The semantic version that Squirrel writes so: `1.0.0-beta1` is `1.0.0-beta.1`. A fourth number is left out. Undefined
- * for any other text.
- *
- * Squirrel drops the dots, so `beta12` may also be `beta.1.2`: compare by {@link squirrelTextOf} where both are known.
- */
+/** The semantic version that Squirrel most probably writes so; undefined for any other text. */
 export function parseSquirrelVersion(text: string): Version | undefined {
+  return versionsWrittenAs(text)[0];
+}
+
+/**
+ * The semantic versions that Squirrel may write so, the most probable one first: `1.0.0-beta12` is `1.0.0-beta.12`,
+ * `1.0.0-beta12` or `1.0.0-beta.1.2`. A fourth number is left out.
+ */
+export function versionsWrittenAs(text: string): readonly Version[] {
   const bare = text.replace(/^v(?=\d)/, '');
-  if (!isSquirrelVersion(bare)) return tryParseVersion(bare);
+  if (!isSquirrelVersion(bare)) return parsed([bare]);
   const [numbers = '', ...rest] = bare.split('-');
   const three = [...numbers.split('.').map(Number), 0, 0].slice(0, 3).join('.');
-  if (rest.length === 0) return tryParseVersion(three);
+  if (rest.length === 0) return parsed([three]);
   const prerelease = rest.join('-');
   const dotted = prerelease.replace(/(?<=[A-Za-z])(?=\d)/g, '.');
-  return tryParseVersion(`${three}-${dotted}`) ?? tryParseVersion(`${three}-${prerelease}`);
+  const digits = /\d+$/.exec(dotted)?.[0].slice(0, DIGITS_MAX) ?? '';
+  const twice = [...digits.slice(1)].map((_digit, index) => {
+    const at = dotted.length - digits.length + index + 1;
+    return `${dotted.slice(0, at)}.${dotted.slice(at)}`;
+  });
+  return parsed([dotted, prerelease, ...twice].map((each) => `${three}-${each}`));
+}
+
+/** Bounds the versions that one text may mean. A date has eight digits. */
+const DIGITS_MAX = 8;
+
+function parsed(texts: readonly string[]): readonly Version[] {
+  return [...new Set(texts)].flatMap((text) => tryParseVersion(text) ?? []);
 }
 
 /**

@@ -1,4 +1,4 @@
-import { parseSquirrelVersion } from './squirrel-version.ts';
+import { versionsWrittenAs } from './squirrel-version.ts';
 import { tryParseVersion, versionText } from './version.ts';
 
 /** Bounds the work for one name: how many texts are tried. A real name has one version, and few ways to end it. */
@@ -32,13 +32,14 @@ export function versionsInName(name: string): readonly string[] {
     }
     if (tried === CANDIDATES_MAX) break;
   }
-  if (/\.nupkg$/i.test(name)) for (const text of [...found]) found.add(dotted(text));
+  if (/\.nupkg$/i.test(name)) {
+    for (const text of [...found]) for (const dotted of dottedOf(text)) found.add(dotted);
+  }
   return [...found].sort((a, b) => b.length - a.length);
 }
 
-function dotted(text: string): string {
-  const version = text.includes('-') ? parseSquirrelVersion(text) : undefined;
-  return version === undefined ? text : versionText(version);
+function dottedOf(text: string): readonly string[] {
+  return text.includes('-') ? versionsWrittenAs(text).map(versionText) : [];
 }
 
 /** The beginnings of a tail that end before a separator, the shortest first. */

@@ -5,10 +5,10 @@ import { isForAllClients } from '../domain/decide-update.ts';
 import type { Offer } from '../domain/offer.ts';
 import type { Artifact, Release } from '../domain/release.ts';
 import type { UpdateQuery } from '../domain/update-query.ts';
-import { compareVersions, inRange, versionText } from '../domain/version.ts';
+import { compareVersions, inRange, type Version, versionText } from '../domain/version.ts';
 import { whenKnown } from '../when-known.ts';
 import { type FoundUpdate, findUpdate } from './find-update.ts';
-import { notEntitled, type ServiceDeps } from './open-channel.ts';
+import { notEntitled, type ServiceDeps, seeChannel } from './open-channel.ts';
 import { openChannels } from './open-channels.ts';
 
 /** The update of a client, with the older releases that a feed lists beside it. */
@@ -24,8 +24,26 @@ export interface ChannelListing extends FoundUpdate {
   readonly own: LoadedRelease | undefined;
 }
 
+export interface ChannelQuery extends UpdateQuery {
+  /** What `currentVersion` may be instead, for updaters that write several versions alike: the first listed one is. */
+  readonly versions?: readonly Version[];
+}
+
 /** Which releases of clients that are offered nothing a dialect answers with. */
 export type OwnWanted = 'none' | 'with_signed_documents' | 'every';
+
+/** @see ChannelQuery.versions */
+function withListedVersion(
+  deps: ServiceDeps,
+  asked: ChannelQuery,
+  tier: string | null,
+): UpdateQuery {
+  if (asked.versions === undefined) return asked;
+  const application = deps.catalog.application(asked.application);
+  const { channel } = seeChannel(deps, application, asked.channel, tier);
+  const listed = asked.versions.find((each) => channel.offerOf(versionText(each)) !== undefined);
+  return listed === undefined ? asked : { ...asked, currentVersion: listed };
+}
 
 /**
  * Lists a channel for a feed.
@@ -43,11 +61,12 @@ export type OwnWanted = 'none' | 'with_signed_documents' | 'every';
  */
 export function listChannel(
   deps: ServiceDeps,
-  query: UpdateQuery,
+  asked: ChannelQuery,
   olderMax: number,
   tier: string | null,
   ownWanted: OwnWanted,
 ): ChannelListing | Promise<ChannelListing> {
+  const query = withListedVersion(deps, asked, tier);
   return whenKnown(findUpdate(deps, query, tier), (found) => {
     if (found.decision.reason === 'not_entitled') {
       throw notEntitled(query.application, found.channel.name);

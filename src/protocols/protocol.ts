@@ -5,6 +5,7 @@ import type { Format, Platform } from '../domain/platform.ts';
 import type { Artifact, Release } from '../domain/release.ts';
 import type { SignatureScheme } from '../domain/signature.ts';
 import type { UpdateQuery } from '../domain/update-query.ts';
+import type { Version } from '../domain/version.ts';
 import type { AppError } from '../errors.ts';
 import type { ChannelFeed, SetUp } from './set-up.ts';
 
@@ -131,6 +132,11 @@ export interface Question {
    * channel lists: clients could fill the memory with others.
    */
   readonly dependsOnVersion?: boolean;
+  /**
+   * What the client's version may mean, when its updater writes several versions alike: the first one that the channel
+   * lists counts. Absent, and when it lists none: `query.currentVersion`.
+   */
+  readonly versions?: readonly Version[];
   /** True when `document` contains text of this client only, such as its id: then no cache may store the answer. */
   readonly isPersonal?: boolean;
 }

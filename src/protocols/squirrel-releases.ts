@@ -76,7 +76,7 @@ export function renderReleases(kind: ReleasesFormat, listing: FeedListing): Prot
 
 /**
  * The document that says "no update": it lists the client's own version. An empty document is an error to clients, and
- * clients before 1.9 install a listed version that is older than theirs. Undefined when the client states no version.
+ * clients up to 1.7.0 install a listed version that is older than theirs. Undefined when the client states no version.
  *
  * When the service does not know the client's package, the line has a hash of zeros. A client never downloads the
  * version that it has.

@@ -1,9 +1,9 @@
 import { type Arch, archOf } from '../domain/platform.ts';
 import {
   isSquirrelVersion,
-  parseSquirrelVersion,
   squirrelTextOf,
   squirrelVersionIn,
+  versionsWrittenAs,
 } from '../domain/squirrel-version.ts';
 import type { UpdateQuery } from '../domain/update-query.ts';
 import { parseClientVersion, type Version, versionText } from '../domain/version.ts';
@@ -90,6 +90,7 @@ export function parseReleases(
   const version = parseLocalVersion(query.localversion ?? '');
   return {
     document: documentOf({ addresses, from: version?.text ?? null }),
+    ...(version === null || version.meant.length < 2 ? {} : { versions: version.meant }),
     // The text of another version than a release can have is the client's own.
     isPersonal: version !== null && version.text !== squirrelTextOf(versionText(version.parsed)),
     query: {
@@ -119,6 +120,8 @@ export function lowerCaseNames(query: ProtocolRequest['query']): Record<string, 
 /** What a client says to have. */
 interface LocalVersion {
   readonly parsed: Version;
+  /** See `Question.versions`. */
+  readonly meant: readonly Version[];
   /** As Squirrel writes it. */
   readonly text: string;
 }
@@ -126,9 +129,10 @@ interface LocalVersion {
 /** @throws AppError `invalid_version` */
 export function parseLocalVersion(text: string): LocalVersion | null {
   if (text === '') return null;
-  const parsed = parseSquirrelVersion(text) ?? parseClientVersion(text, '/localVersion');
+  const meant = versionsWrittenAs(text);
+  const parsed = meant[0] ?? parseClientVersion(text, '/localVersion');
   const isOwn = isSquirrelVersion(text) && parsed.build.length === 0;
-  return { parsed, text: isOwn ? text : squirrelTextOf(versionText(parsed)) };
+  return { parsed, meant, text: isOwn ? text : squirrelTextOf(versionText(parsed)) };
 }
 
 function archOfSystem(word: string): UpdateQuery['arch'] {

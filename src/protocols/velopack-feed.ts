@@ -3,6 +3,7 @@ import type { Artifact, Release } from '../domain/release.ts';
 import { notesFor } from '../domain/release.ts';
 import { compareVersions, tryParseVersion } from '../domain/version.ts';
 import { versionsInName } from '../domain/version-in-name.ts';
+import { AppError } from '../errors.ts';
 import { escapeXml } from '../xml.ts';
 import {
   type ChainRules,
@@ -40,7 +41,9 @@ function parseDocument(document: string): AssetsDocument {
   return { channel, from };
 }
 
-export function renderAssets(listing: FeedListing): ProtocolResponse {
+/** @throws AppError `unknown_platform`, `no_release` */
+export function renderAssets(asked: FeedListing): ProtocolResponse {
+  const listing = withOwnMachine(asked);
   const { release, olderReleases, arch, document } = listing;
   const { channel, from } = parseDocument(document);
   const rules = rulesFor(listing);
@@ -60,6 +63,28 @@ export function renderAssets(listing: FeedListing): ProtocolResponse {
   const place = ({ Version }: { readonly Version: string }): number =>
     [release, ...olderReleases].findIndex(({ version }) => version === Version);
   return json(assets.toSorted((a, b) => place(a) - place(b)));
+}
+
+/**
+ * The question of a client that states no platform: it gets what the release has when that is for one platform, or when
+ * one package has the client's channel in its name.
+ */
+function withOwnMachine(listing: FeedListing): FeedListing {
+  const { builds = [], release, document } = listing;
+  if (builds.length === 0) return listing;
+  const { channel } = parseDocument(document);
+  const named = builds.filter(
+    ({ artifact }) => channelInName(artifact.filename, release.version) === channel,
+  );
+  const [only, ...others] = named.length > 0 ? named : builds;
+  if (only === undefined || others.length > 0) throw unknownPlatform(channel);
+  const { artifact } = only;
+  return { ...listing, artifact, platform: artifact.platform, arch: artifact.arch };
+}
+
+function unknownPlatform(channel: string): AppError {
+  const detail = `Velopack's channel ${JSON.stringify(channel.slice(0, 64))} names no platform, the client states none, and the release has packages for several. Pack with a channel such as win-${channel.slice(0, 32)} (vpk pack --channel), or ask with ?os=win.`;
+  return new AppError('unknown_platform', detail, { issues: [{ pointer: '/os', detail }] });
 }
 
 /**

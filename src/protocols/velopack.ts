@@ -1,4 +1,4 @@
-import { type Arch, archOf, type Platform, platformOf } from '../domain/platform.ts';
+import { type Arch, archOf, PLATFORMS, type Platform, platformOf } from '../domain/platform.ts';
 import { squirrelTextOf } from '../domain/squirrel-version.ts';
 import type { UpdateQuery } from '../domain/update-query.ts';
 import {
@@ -7,7 +7,6 @@ import {
   type Version,
   versionText,
 } from '../domain/version.ts';
-import { AppError } from '../errors.ts';
 import {
   commonFields,
   type FeedProtocol,
@@ -30,7 +29,8 @@ import { describeVelopackSetUp } from './velopack-set-up.ts';
  *
  * `GET {base}/releases.{channel}.json`, and files at `{base}/{name}`. The channel is Velopack's own, which `vpk pack`
  * wrote into the application: `win`, `osx`, `linux`, `win-arm64`, … Its words state the platform and the architecture. A
- * channel of another name needs them in the query, where only the C# library states them.
+ * channel of another name needs them in the query, where only the C# library states them. Without both, the client gets
+ * what the release has when that is for one platform, or when one package has the client's channel in its name.
  *
  * | library | query |
  * | --- | --- |
@@ -89,14 +89,23 @@ function parseAssets(request: ProtocolRequest, channelName: string): Question {
   const version = parseVersionOf(query.localversion ?? '');
   const stated = parseRuntimeId(query.rid ?? '');
   const platform = channel.platform ?? platformOf(query.os ?? '') ?? stated.platform;
-  if (platform === undefined) throw unknownPlatform(channelName);
-  const arch = channel.arch ?? archOfMachine(platform, archOf(query.arch ?? '') ?? stated.arch);
   const from = version === null ? null : versionText(version);
-  return {
+  const question = {
     document: assetsDocument({ channel: channel.name, from }),
     isPersonal: !isUsual(channel.name, request.channel),
-    query: { ...commonQuery(request, query), currentVersion: version, platform, arch },
   };
+  const common = { ...commonQuery(request, query), currentVersion: version };
+  if (platform === undefined) {
+    const arch = channel.arch ?? null;
+    const formats = velopack.formatsFor('windows');
+    return {
+      ...question,
+      machines: PLATFORMS.map((each) => ({ name: each, platform: each, arch, formats })),
+      query: { ...common, platform: 'windows', arch },
+    };
+  }
+  const arch = channel.arch ?? archOfMachine(platform, archOf(query.arch ?? '') ?? stated.arch);
+  return { ...question, query: { ...common, platform, arch } };
 }
 
 /** Applications of Squirrel ask here, so the question is theirs. */
@@ -162,9 +171,4 @@ function isUsual(name: string, own: string): boolean {
     name === words ||
     machines.some((each) => [each, `${each}-${words}`, `${words}-${each}`].includes(name))
   );
-}
-
-function unknownPlatform(channel: string): AppError {
-  const detail = `Velopack's channel ${JSON.stringify(channel.slice(0, 64))} names no platform, and the client states none. Pack with a channel such as win-${channel.slice(0, 32)} (vpk pack --channel), or ask with ?os=win.`;
-  return new AppError('unknown_platform', detail, { issues: [{ pointer: '/os', detail }] });
 }

@@ -6,6 +6,7 @@ import {
   parseSquirrelVersion,
   squirrelTextOf,
   squirrelVersionIn,
+  versionsWrittenAs,
 } from '../../src/domain/squirrel-version.ts';
 import { versionText } from '../../src/domain/version.ts';
 import { versionsInName } from '../../src/domain/version-in-name.ts';
@@ -36,6 +37,15 @@ describe('versions as Squirrel.Windows writes them', () => {
     [`1.0.0-${'a'.repeat(200)}`, undefined],
   ])('reads %j as %j', (text, version) => {
     expect(parsed(text)).toBe(version);
+  });
+
+  it.each([
+    ['1.0.0-beta12', ['1.0.0-beta.12', '1.0.0-beta12', '1.0.0-beta.1.2']],
+    ['1.0.0-beta', ['1.0.0-beta']],
+    ['1.0.0', ['1.0.0']],
+    ['latest', []],
+  ])('may mean by %j %j', (text, versions) => {
+    expect(versionsWrittenAs(text).map(versionText)).toEqual(versions);
   });
 
   it.each([

@@ -132,6 +132,7 @@ function answerDocument(
 ): void | Promise<void> {
   const { machines } = document.question;
   const query = withInstallation(document.question.query, request);
+  const { versions } = document.question;
   const isFeed = protocol.shape === 'feed';
   const olderMax = isFeed ? protocol.olderReleasesMax : 0;
   const ownWanted = isFeed ? ownWantedBy(protocol) : 'none';
@@ -151,7 +152,13 @@ function answerDocument(
   return whenKnown(tierOfRequest(deps, request), (tier) =>
     whenKnown(
       machines === undefined
-        ? listChannel(deps, query, olderMax, tier, ownWanted)
+        ? listChannel(
+            deps,
+            versions === undefined ? query : { ...query, versions },
+            olderMax,
+            tier,
+            ownWanted,
+          )
         : listCommonRelease(deps, query, machines, tier),
       (found) => whenKnown(answers.answerFor(document, found), (answer) => send(found, answer)),
     ),

@@ -1,0 +1,32 @@
+import type { BuiltArtifact } from '../../src/build-output/build-output.ts';
+import { parseVersion } from '../../src/domain/version.ts';
+import { commitRelease } from '../../src/operations/commit-release.ts';
+import { contribution } from '../../src/operations/publish-release.ts';
+import { hashArtifacts, uploadArtifacts } from '../../src/operations/upload-artifacts.ts';
+import type { PublisherParts } from './release.ts';
+
+/** Publishes to the channel stable of the application desktop, as before the service stored SHA-1. */
+export async function publishWithoutSha1(
+  parts: PublisherParts,
+  version: string,
+  built: readonly BuiltArtifact[],
+): Promise<void> {
+  const deps = { ...parts, actor: 'test', onProgress: () => {} };
+  const hashed = await hashArtifacts(deps, built, false);
+  const uploaded = await uploadArtifacts(deps, 'desktop', hashed, []);
+  const artifacts = uploaded.map(({ artifact: { sha1: _sha1, ...artifact } }) => ({
+    ...artifact,
+    companions: artifact.companions.map(({ sha1: _own, ...companion }) => companion),
+  }));
+  const request = {
+    ...{ application: 'desktop', channel: 'stable', version, create: true, allowPrerelease: true },
+    ...{ artifacts: built, provenance: { commit: null, buildUrl: null } },
+  };
+  const mine = contribution(request, { artifacts, carried: [] }, deps);
+  await commitRelease(deps, parseVersion(version), request, mine, {
+    isListed: false,
+    ensureInTime: () => {},
+    ensureVerified: () => {},
+    ensureSigned: async () => {},
+  });
+}
