@@ -11,14 +11,16 @@ import { refusal } from './refusal.ts';
 import { LINK_REASON } from './scan-directory.ts';
 import { beside, describeFile, type SourceFile } from './source-file.ts';
 import { readTauriSignature } from './tauri-signature.ts';
+import { attachZsync } from './zsync.ts';
 
 /**
  * Sidecars: files that belong to a package and are useless without it. `FILE.sig` is Tauri's signature of FILE,
- * `FILE.blockmap` electron-builder's block map of it, and `….nsis.7z` what a web installer downloads.
+ * `FILE.blockmap` electron-builder's block map of it, `FILE.zsync` appimagetool's, and `….nsis.7z` what a web installer
+ * downloads.
  */
 
-const SUFFIX = /\.(sig|blockmap)$/i;
-const SUFFIXES = ['.sig', '.blockmap'] as const;
+const SUFFIX = /\.(sig|blockmap|zsync)$/i;
+const SUFFIXES = ['.sig', '.blockmap', '.zsync'] as const;
 
 export function isSidecarName(name: string): boolean {
   return SUFFIX.test(name) || isWebPackage(name);
@@ -65,6 +67,7 @@ export async function attachSidecar(
     return { path, reason };
   }
   if (/\.blockmap$/i.test(name)) return attachBlockmap(draft, sidecar);
+  if (/\.zsync$/i.test(name)) return attachZsync(draft, sidecar);
   draft.signatures.push(await readTauriSignature(path, draft.package.file.name, version));
   return undefined;
 }

@@ -117,6 +117,11 @@ export interface Question {
   readonly machines?: readonly NamedMachine[];
   /** True when `document` contains text of this client only, such as its id: then no cache may store the answer. */
   readonly isPersonal?: boolean;
+  /**
+   * True when `document` contains text that clients choose freely, such as a name in the address. Caches may store the
+   * answer; the process makes it for each request, because clients could fill its memory with such texts.
+   */
+  readonly isFreeText?: boolean;
 }
 
 type Machine = Pick<UpdateQuery, 'platform' | 'arch'>;

@@ -20,6 +20,7 @@ import {
 } from './feed-answer.ts';
 import { installationIdOf } from './installation-id.ts';
 import { createRecentDownloads } from './recent-downloads.ts';
+import { createRecentFiles } from './recent-files.ts';
 import { answerFile, type FileDeps } from './release-file.ts';
 
 /** Answers requests in the dialects of updaters, whatever their address. */
@@ -37,7 +38,7 @@ export function createFeeds(deps: RouteDeps): Feeds {
     deps: { ...deps, downloads: createRecentDownloads(deps.clock) },
     answers: createFeedAnswers({
       publicUrl: deps.publicUrl,
-      readFile: (application, file) => readFileOf(deps.store, application, file),
+      readFile: createRecentFiles((application, file) => readFileOf(deps.store, application, file)),
     }),
     recent: createRecentQuestions(),
   };
