@@ -100,6 +100,8 @@ export interface ProtocolRequest {
   readonly headers: Readonly<Record<string, string>>;
   /** The text of a POST; undefined for GET and HEAD. */
   readonly body: string | undefined;
+  /** When a POST arrived, in milliseconds since the Unix epoch: its answer is made for it alone. */
+  readonly receivedAt?: number;
 }
 
 /** The question in a request. */
@@ -122,6 +124,8 @@ export interface Question {
    * answer; the process makes it for each request, because clients could fill its memory with such texts.
    */
   readonly isFreeText?: boolean;
+  /** True when the client only reports something and asks for no update: it is not counted as a check. */
+  readonly isReport?: boolean;
 }
 
 type Machine = Pick<UpdateQuery, 'platform' | 'arch'>;

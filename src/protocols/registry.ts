@@ -2,12 +2,13 @@ import type { Format, Platform } from '../domain/platform.ts';
 import type { Artifact } from '../domain/release.ts';
 import type { SignatureScheme } from '../domain/signature.ts';
 import { electron } from './electron.ts';
+import { omaha } from './omaha.ts';
 import type { Protocol } from './protocol.ts';
 import { tauri } from './tauri.ts';
 import { zsync } from './zsync.ts';
 
 /** Every updater dialect that the service speaks. A new dialect is a file in this folder and a line in this list. */
-export const PROTOCOLS: readonly Protocol[] = [electron, tauri, zsync];
+export const PROTOCOLS: readonly Protocol[] = [electron, tauri, zsync, omaha];
 
 /** What decides whether a dialect serves a file. */
 export interface ServedFile extends Pick<Artifact, 'platform' | 'format'> {

@@ -131,7 +131,7 @@ function answerDocument(
   request: FastifyRequest,
   reply: FastifyReply,
 ): void | Promise<void> {
-  const { machines } = document.question;
+  const { machines, isReport } = document.question;
   const query = withInstallation(document.question.query, request);
   const isFeed = protocol.shape === 'feed';
   const olderMax = isFeed ? protocol.olderReleasesMax : 0;
@@ -144,7 +144,7 @@ function answerDocument(
       );
     }
     // A document for several machines does not tell which platform the client has.
-    if (request.method !== 'HEAD' && machines === undefined) {
+    if (request.method !== 'HEAD' && machines === undefined && isReport !== true) {
       countCheck(deps.usage, query, { channel: found.channel.name, offered: found.offered });
     }
     sendShared(request, reply, answer);

@@ -112,7 +112,10 @@ function registerPost(app: App, feeds: Feeds, protocol: Protocol): void {
     const schema = { summary: protocol.title, tags: ['feeds'], params: paramsSchema, body };
     const options = { schema, bodyLimit: BODY_BYTES_MAX };
     scope.post(`/feeds/:app/:channel/${protocol.name}/*`, options, (request, reply) => {
-      const asked = () => requestOf(protocol, request.params, request, request.body ?? '');
+      const asked = () => ({
+        ...requestOf(protocol, request.params, request, request.body ?? ''),
+        receivedAt: feeds.deps.clock.now(),
+      });
       return answerInDialect({ ...feeds, protocol, asked }, request, reply);
     });
   });
