@@ -46,6 +46,7 @@ export const omaha: PollProtocol = {
   takesPost: true,
   varyHeaders: [],
   formatsFor: (platform) => FORMATS_BY_PLATFORM[platform],
+  takesAnyInstaller: true,
   signatureScheme: null,
   osGate: 'server',
   mayOmit: () => ['arch'],

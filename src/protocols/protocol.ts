@@ -65,6 +65,11 @@ interface Dialect {
   formatsFor(platform: Platform): readonly Format[];
   /** The formats of all clients on a platform, also of those that state one; absent: those of `formatsFor`. */
   everyFormatFor?(platform: Platform): readonly Format[];
+  /**
+   * True for a dialect whose clients install the usual installers of other applications. That it could serve a file
+   * does not mean that the file reaches installed clients, so `publish` still warns of a file that no other dialect serves.
+   */
+  readonly takesAnyInstaller?: boolean;
   /** A signature that an artifact must have; null: none. */
   readonly signatureScheme: UpdateQuery['signatureScheme'];
   /** Which side compares versions of the system. */

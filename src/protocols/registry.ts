@@ -35,12 +35,14 @@ export function serves(
   );
 }
 
-/** Whether the clients of at least one dialect can be offered an artifact. */
+/** Whether the clients of at least one dialect can be offered an artifact; see `takesAnyInstaller`. */
 export function isServed({
   platform,
   format,
   signatures,
 }: Pick<Artifact, 'platform' | 'format' | 'signatures'>): boolean {
   const file = { platform, format, signatureSchemes: signatures.map(({ scheme }) => scheme) };
-  return PROTOCOLS.some((protocol) => serves(protocol, file));
+  return PROTOCOLS.some(
+    (protocol) => protocol.takesAnyInstaller !== true && serves(protocol, file),
+  );
 }
