@@ -242,11 +242,13 @@ const machinesOf = ({ platform, arch }: Build): readonly Target[] =>
 const isFor = (artifact: Artifact, { platform, arch }: Target): boolean =>
   artifact.platform === platform && isNativeOn(arch, artifact);
 
-/** `The feed electron takes nsis, nsis-web.` for every protocol. */
+/** `The feed electron takes nsis, nsis-web.` for every protocol of the platform. */
 function needsOf(platform: Platform): string {
-  return PROTOCOLS.map((protocol) => {
-    const { name, signatureScheme } = protocol;
+  return PROTOCOLS.flatMap((protocol) => {
+    const { name, signatureScheme, takesAnyInstaller } = protocol;
+    const formats = servedFormats(protocol, platform);
+    if (takesAnyInstaller === true || formats.length === 0) return [];
     const signed = signatureScheme === null ? '' : ` with a ${signatureScheme} signature`;
-    return `The feed ${name} takes ${servedFormats(protocol, platform).join(', ')}${signed}.`;
+    return [`The feed ${name} takes ${formats.join(', ')}${signed}.`];
   }).join(' ');
 }

@@ -174,6 +174,16 @@ describe('the feed', () => {
     expect(yanked.statusCode).toBe(410);
   });
 
+  it('counts as memory of its client, because no other answer has the same bytes', async () => {
+    const limits = { connectionsMax: 100, heldBytesMax: 300, because: '' };
+    const small = await createTestService({ store: service.store, limits });
+    const url = await small.listen();
+    const answer = await fetch(`${url}${base}/App-x86_64.AppImage.zsync`);
+    const other = await fetch(`${url}/feeds/desktop/stable/electron/latest-linux.yml`);
+    await small.close();
+    expect([answer.status, other.status]).toEqual([503, 200]);
+  });
+
   it("publishes the build tool's own zsync file, and keeps its other lines", async () => {
     const bytes = Buffer.concat([BYTES, Buffer.from('4')]);
     const file = path.join(service.directory, 'four');
