@@ -332,6 +332,11 @@ describe('fences', () => {
       /^argon2(\/|$)/,
       /^src\/identity\/passwords\/password-hasher\.ts$/,
     ],
+    [
+      'MD4 only where a zsync file is made',
+      /^hash-wasm(\/|$)/,
+      /^src\/operations\/make-zsync\.ts$/,
+    ],
     ['commander only on the command line', /^(commander|cli-progress)$/, /^scripts\//],
     ['nothing imports the entry point', /^src\/server\.ts$/, /^$/],
   ])('%s', (_rule, fenced, inside) => {

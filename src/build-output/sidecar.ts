@@ -12,15 +12,16 @@ import { refusal } from './refusal.ts';
 import { LINK_REASON } from './scan-directory.ts';
 import { beside, describeFile, type SourceFile } from './source-file.ts';
 import { readTauriSignature } from './tauri-signature.ts';
+import { attachZsync } from './zsync.ts';
 
 /**
  * Sidecars: files that belong to a package and are useless without it. `FILE.sig` is Tauri's signature of FILE,
- * `FILE.blockmap` electron-builder's block map of it, `….nsis.7z` what a web installer downloads, and `…-delta.nupkg` what
- * turns an older package into the package.
+ * `FILE.blockmap` electron-builder's block map of it, `FILE.zsync` appimagetool's, `….nsis.7z` what a web installer
+ * downloads, and `…-delta.nupkg` what turns an older package into the package.
  */
 
-const SUFFIX = /\.(sig|blockmap)$/i;
-const SUFFIXES = ['.sig', '.blockmap'] as const;
+const SUFFIX = /\.(sig|blockmap|zsync)$/i;
+const SUFFIXES = ['.sig', '.blockmap', '.zsync'] as const;
 
 export function isSidecarName(name: string): boolean {
   return SUFFIX.test(name) || isWebPackage(name) || isDeltaName(name);
@@ -72,6 +73,7 @@ export async function attachSidecar(
     return { path, reason };
   }
   if (/\.blockmap$/i.test(name)) return attachBlockmap(draft, sidecar);
+  if (/\.zsync$/i.test(name)) return attachZsync(draft, sidecar);
   draft.signatures.push(await readTauriSignature(path, draft.package.file.name, version));
   return undefined;
 }

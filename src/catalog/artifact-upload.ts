@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Artifact } from '../domain/release.ts';
 import { AppError, isAppError } from '../errors.ts';
-import { createFileSource } from '../object-store/file-source.ts';
+import { createBytesSource, createFileSource } from '../object-store/file-source.ts';
 import type { AppendDeps } from '../sequence/append.ts';
 import { artifactKey, artifactObject, clockKey } from './keys.ts';
 import type { ReaderDeps } from './read.ts';
@@ -12,8 +12,8 @@ import type { ReaderDeps } from './read.ts';
 export const REUSE_AGE_MAX_MS = 24 * 3_600_000;
 
 interface UploadedFile {
-  /** Its path on disk. */
-  readonly path: string;
+  /** Its path on disk, or its bytes when they are in no file. */
+  readonly content: string | Uint8Array;
   /** The name it is published under. */
   readonly filename: string;
   /** Hex. */
@@ -73,7 +73,12 @@ async function upload(
   onProgress: (bytesDone: number) => void,
 ): Promise<{ readonly object: string; readonly uploaded: boolean }> {
   const key = artifactKey(application, object);
-  const outcome = await deps.store.upload(key, createFileSource(file), { onProgress });
+  const { content, size, sha256 } = file;
+  const source =
+    typeof content === 'string'
+      ? createFileSource({ path: content, size, sha256 })
+      : createBytesSource(content, sha256);
+  const outcome = await deps.store.upload(key, source, { onProgress });
   // Another publisher of the same bytes may have been first.
   const stored = outcome === 'created' ? undefined : await deps.store.head(key);
   if (stored !== undefined && stored.size !== file.size) {

@@ -18,6 +18,8 @@ export interface SharedAnswer {
   readonly body: string | Buffer | null;
   /** Undefined: the client cannot ask whether the answer has changed. */
   readonly revalidation: { readonly etag: string; readonly headers: PreparedHeaders } | undefined;
+  /** False for an answer to one request: its bytes count as memory of its client. Absent: true. */
+  readonly isShared?: boolean;
 }
 
 /** In bytes. `connection.ts` counts longer texts as memory of the client, but not buffers, which answers share. */
@@ -54,10 +56,10 @@ export function sendShared(
   reply: FastifyReply,
   answer: SharedAnswer,
 ): void {
-  const { status, body, revalidation } = answer;
+  const { status, body, revalidation, isShared } = answer;
   if (revalidation !== undefined && matchesEtag(headers['if-none-match'], revalidation.etag)) {
     reply.sendPrepared(304, revalidation.headers, null);
-  } else reply.sendPrepared(status, answer.headers, body);
+  } else reply.sendPrepared(status, answer.headers, body, undefined, isShared);
 }
 
 /** What an answer was made from. */

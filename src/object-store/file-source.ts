@@ -20,3 +20,19 @@ export function createFileSource(file: {
     },
   };
 }
+
+/** Makes bytes in memory an upload source. The caller provides their SHA-256 (hex). */
+export function createBytesSource(bytes: Uint8Array, sha256: string): UploadSource {
+  return {
+    size: bytes.length,
+    sha256,
+    open: async () => ({
+      read: async (target, position) => {
+        const part = bytes.subarray(position, position + target.length);
+        target.set(part);
+        return part.length;
+      },
+      close: async () => {},
+    }),
+  };
+}

@@ -1,11 +1,13 @@
+import { createHash } from 'node:crypto';
 import type { BuiltArtifact, BuiltFile } from '../build-output/build-output.ts';
 import { ensureUploaded } from '../catalog/artifact-upload.ts';
 import type { WriterDeps } from '../catalog/change.ts';
-import { type Companion, DELTA, factsOf, type UpdaterFacts } from '../domain/companion.ts';
+import { type Companion, DELTA, factsOf, type UpdaterFacts, ZSYNC } from '../domain/companion.ts';
 import type { Format } from '../domain/platform.ts';
 import type { Artifact } from '../domain/release.ts';
 import { MINISIGN, SIGNED_HASH } from '../domain/signature.ts';
 import { type FurtherAlgorithm, hashFile } from './hash-file.ts';
+import { hasZsync, makeZsync } from './make-zsync.ts';
 
 /** The first steps of publishing: hash the files of a build and upload them. */
 
@@ -21,7 +23,10 @@ export interface UploadDeps extends WriterDeps {
 }
 
 interface HashedFile extends Pick<UpdaterFacts, 'sha1'> {
-  readonly file: BuiltFile;
+  /** Its path on disk; the bytes of a file that publishing makes. */
+  readonly content: string | Uint8Array;
+  /** What the build tool states. */
+  readonly facts: UpdaterFacts;
   readonly filename: string;
   readonly size: number;
   readonly sha256: string;
@@ -33,15 +38,16 @@ interface HashedFile extends Pick<UpdaterFacts, 'sha1'> {
 export interface HashedArtifact {
   readonly built: BuiltArtifact;
   readonly main: HashedFile;
-  readonly companions: readonly (HashedFile &
-    Pick<Companion, 'kind' | 'arch' | 'base' | 'signatures'>)[];
+  readonly companions: readonly HashedCompanion[];
 }
 
-/** The packages of Squirrel and Velopack, whose clients compare SHA-1. */
-const WITH_SHA1: readonly Format[] = ['squirrel', 'velopack'];
+type HashedCompanion = HashedFile & Pick<Companion, 'kind' | 'arch' | 'base' | 'signatures'>;
+
+/** The formats of Squirrel, Velopack and zsync, whose clients compare SHA-1. */
+const WITH_SHA1: readonly Format[] = ['squirrel', 'velopack', 'appimage'];
 
 /**
- * Hashes every file once.
+ * Hashes every file once, and makes the zsync file of an AppImage that the build tool wrote none for.
  *
  * @param verifies whether the signatures will be verified
  * @throws AppError `invalid_artifact`: see {@link hashFile}
@@ -59,14 +65,14 @@ export async function hashArtifacts(
     const onProgress = (bytesDone: number): void =>
       deps.onProgress({ phase: 'hash', filename, bytesDone, bytesTotal: size });
     const digests = await hashFile(file, onProgress, further);
-    return { file, filename, size, ...digests };
+    return { content: file.path, facts: file.facts ?? {}, filename, size, ...digests };
   };
   const hashed: HashedArtifact[] = [];
   for (const built of artifacts) {
     const compared: readonly FurtherAlgorithm[] = WITH_SHA1.includes(built.format) ? ['sha1'] : [];
     const isSigned = verifies && built.signatures.some(({ scheme }) => scheme === MINISIGN);
     const main = await hash(built, isSigned ? [...compared, SIGNED_HASH] : compared);
-    const companions = [];
+    const companions: HashedCompanion[] = [];
     for (const companion of built.companions) {
       const { kind, arch, base, signatures } = companion;
       companions.push({
@@ -77,9 +83,36 @@ export async function hashArtifacts(
         ...(signatures === undefined ? {} : { signatures }),
       });
     }
-    hashed.push({ built, main, companions });
+    const zsync = await makeMissingZsync(built, main);
+    hashed.push({
+      built,
+      main,
+      companions: zsync === undefined ? companions : [...companions, zsync],
+    });
   }
   return hashed;
+}
+
+/** @returns undefined when the artifact needs none, or is too large for one */
+async function makeMissingZsync(
+  built: BuiltArtifact,
+  { sha1 }: HashedFile,
+): Promise<HashedCompanion | undefined> {
+  const { format, companions, path, filename, size } = built;
+  if (format !== 'appimage' || companions.some(({ kind }) => kind === ZSYNC)) return undefined;
+  if (sha1 === undefined || !hasZsync(filename, size)) return undefined;
+  const bytes = await makeZsync({ path, filename, size, sha1 });
+  return {
+    ...{
+      kind: ZSYNC,
+      filename: `${filename}.zsync`,
+      size: bytes.length,
+      content: bytes,
+      facts: {},
+    },
+    sha256: createHash('sha256').update(bytes).digest('hex'),
+    sha512: createHash('sha512').update(bytes).digest('hex'),
+  };
 }
 
 function artifactWith(hashed: HashedArtifact, objectOf: (file: HashedFile) => string): Artifact {
@@ -89,7 +122,7 @@ function artifactWith(hashed: HashedArtifact, objectOf: (file: HashedFile) => st
     size: file.size,
     sha256: file.sha256,
     sha512: file.sha512,
-    ...factsOf(file.file.facts ?? {}, file),
+    ...factsOf(file.facts, file),
     object: objectOf(file),
   });
   return {
@@ -127,11 +160,11 @@ export async function uploadArtifacts(
     const objects = new Map<HashedFile, string>();
     let uploaded = false;
     for (const file of [item.main, ...item.companions]) {
-      const { filename, size, sha256 } = file;
+      const { content, filename, size, sha256 } = file;
       const outcome = await ensureUploaded(
         deps,
         application,
-        { path: file.file.path, filename, size, sha256 },
+        { content, filename, size, sha256 },
         namedFiles,
         (bytesDone) => deps.onProgress({ phase: 'upload', filename, bytesDone, bytesTotal: size }),
       );

@@ -112,6 +112,8 @@ export interface ProtocolRequest {
   readonly headers: Readonly<Record<string, string>>;
   /** The text of a POST; undefined for GET and HEAD. */
   readonly body: string | undefined;
+  /** When a POST arrived, in milliseconds since the Unix epoch: its answer is made for it alone. */
+  readonly receivedAt?: number;
 }
 
 /** The question in a request. */
@@ -139,6 +141,13 @@ export interface Question {
   readonly versions?: readonly Version[];
   /** True when `document` contains text of this client only, such as its id: then no cache may store the answer. */
   readonly isPersonal?: boolean;
+  /**
+   * True when `document` contains text that clients choose freely, such as a name in the address. Caches may store the
+   * answer; the process makes it for each request, because clients could fill its memory with such texts.
+   */
+  readonly isFreeText?: boolean;
+  /** True when the client only reports something and asks for no update: it is not counted as a check. */
+  readonly isReport?: boolean;
 }
 
 type Machine = Pick<UpdateQuery, 'platform' | 'arch'>;

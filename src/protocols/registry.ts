@@ -2,11 +2,13 @@ import type { Format, Platform } from '../domain/platform.ts';
 import type { Artifact } from '../domain/release.ts';
 import { electron } from './electron.ts';
 import { msix } from './msix.ts';
+import { omaha } from './omaha.ts';
 import type { Protocol, ServedFile } from './protocol.ts';
 import { squirrelMac } from './squirrel-mac.ts';
 import { squirrelWindows } from './squirrel-windows.ts';
 import { tauri } from './tauri.ts';
 import { velopack } from './velopack.ts';
+import { zsync } from './zsync.ts';
 
 /** Every updater dialect that the service speaks. A new dialect is a file in this folder and a line in this list. */
 export const PROTOCOLS: readonly Protocol[] = [
@@ -16,6 +18,8 @@ export const PROTOCOLS: readonly Protocol[] = [
   msix,
   tauri,
   velopack,
+  zsync,
+  omaha,
 ];
 
 /** The formats of all clients of a dialect on a platform, best first. */
@@ -40,7 +44,7 @@ export function serves(protocol: ServingProtocol, file: ServedFile): boolean {
   );
 }
 
-/** Whether the clients of at least one dialect can be offered an artifact. */
+/** Whether the clients of at least one dialect can be offered an artifact that was built for it. */
 export function isServed({
   platform,
   format,

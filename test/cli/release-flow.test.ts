@@ -248,7 +248,7 @@ describe('the command line, from publish to retire', () => {
     const verify = await run('verify', '--deep');
     expect(verify.code).toBe(1);
     expect(verify.stdout).toMatch(
-      /desktop in \.\/data: revision 6; 6 revisions, 1 manifest and 1 file checked, .* read: 1 problem\./,
+      /desktop in \.\/data: revision 6; 6 revisions, 1 manifest and 2 files checked, .* read: 2 problems\./,
     );
   });
 });

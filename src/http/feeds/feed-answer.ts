@@ -105,14 +105,17 @@ export function createFeedAnswers(deps: FeedAnswerDeps): FeedAnswers {
       const isPersonal = question.isPersonal === true;
       const { channel, offered, isRestricted, stage } = found;
       const source = { view: channel, artifact: offered?.artifact };
-      const name = isPersonal ? undefined : answerName(asked, found);
+      const isKept = !isPersonal && question.isFreeText !== true;
+      const name = isKept ? answerName(asked, found) : undefined;
       const known = name === undefined ? undefined : answers.get(source, name);
       if (known !== undefined) return known;
       return whenKnown(respond(deps, protocol, question, found), (response) => {
         if (response === undefined) return undefined;
         const facts = { protocol, isPost, isRestricted, isPersonal: isPersonal || stage.isPartial };
         const answer = feedAnswerOf(response, facts);
-        return name === undefined ? answer : answers.add(source, name, answer);
+        return name === undefined
+          ? { ...answer, isShared: false }
+          : answers.add(source, name, answer);
       });
     },
   };

@@ -20,6 +20,7 @@ import {
 } from './feed-answer.ts';
 import { installationIdOf } from './installation-id.ts';
 import { createRecentDownloads } from './recent-downloads.ts';
+import { createRecentFiles } from './recent-files.ts';
 import { answerFile, type FileDeps } from './release-file.ts';
 
 /** Answers requests in the dialects of updaters, whatever their address. */
@@ -37,7 +38,7 @@ export function createFeeds(deps: RouteDeps): Feeds {
     deps: { ...deps, downloads: createRecentDownloads(deps.clock) },
     answers: createFeedAnswers({
       publicUrl: deps.publicUrl,
-      readFile: (application, file) => readFileOf(deps.store, application, file),
+      readFile: createRecentFiles((application, file) => readFileOf(deps.store, application, file)),
     }),
     recent: createRecentQuestions(),
   };
@@ -130,7 +131,7 @@ function answerDocument(
   request: FastifyRequest,
   reply: FastifyReply,
 ): void | Promise<void> {
-  const { machines } = document.question;
+  const { machines, isReport } = document.question;
   const query = withInstallation(document.question.query, request);
   const { versions } = document.question;
   const isFeed = protocol.shape === 'feed';
@@ -144,7 +145,7 @@ function answerDocument(
       );
     }
     // A document for several machines does not tell which platform the client has.
-    if (request.method !== 'HEAD' && machines === undefined) {
+    if (request.method !== 'HEAD' && machines === undefined && isReport !== true) {
       countCheck(deps.usage, query, { channel: found.channel.name, offered: found.offered });
     }
     sendShared(request, reply, answer);

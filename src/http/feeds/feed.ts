@@ -63,6 +63,7 @@ const schemaOf = (exampleApplication: string, protocols: readonly Protocol[]) =>
       'unknown_channel',
       'unknown_version',
       'unknown_file',
+      'no_release',
       'release_withdrawn',
       'artifact_mismatch',
       'range_not_satisfiable',
@@ -109,10 +110,34 @@ function registerPost(app: App, feeds: Feeds, protocol: Protocol): void {
     );
     // Null for a POST without a body.
     const body = z.string().nullable();
-    const schema = { summary: protocol.title, tags: ['feeds'], params: paramsSchema, body };
+    const response = {
+      200: z.string().describe("The dialect's document."),
+      204: z.null().describe('No update, in dialects that use this status.'),
+      ...errorResponses(
+        'invalid_request',
+        'malformed_json',
+        'invalid_version',
+        'unknown_format',
+        'not_entitled',
+        'unknown_file',
+        'body_too_large',
+        'catalog_unavailable',
+        'overloaded',
+      ),
+    };
+    const schema = {
+      summary: protocol.title,
+      tags: ['feeds'],
+      params: paramsSchema,
+      body,
+      response,
+    };
     const options = { schema, bodyLimit: BODY_BYTES_MAX };
     scope.post(`/feeds/:app/:channel/${protocol.name}/*`, options, (request, reply) => {
-      const asked = () => requestOf(protocol, request.params, request, request.body ?? '');
+      const asked = () => ({
+        ...requestOf(protocol, request.params, request, request.body ?? ''),
+        receivedAt: feeds.deps.clock.now(),
+      });
       return answerInDialect({ ...feeds, protocol, asked }, request, reply);
     });
   });

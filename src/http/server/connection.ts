@@ -39,12 +39,13 @@ const UNANSWERED_MAX = 32;
 /** What a stream and its socket hold for a client that does not read. A file's stream shares its buffer with the socket. */
 const STREAM_BYTES = 2 * HIGH_WATER_MARK_BYTES;
 
-/** Buffers cost nothing: they are documents that all answers share. */
-function bytesOf(answer: unknown): number {
+/** A shared buffer costs nothing: it is a document of many answers. */
+function bytesOf(answer: unknown, isShared: boolean): number {
   if (typeof answer === 'string') {
     return answer.length < UNCOUNTED_BYTES ? 0 : answer.length * COPIES;
   }
-  if (answer == null || Buffer.isBuffer(answer)) return 0;
+  if (answer == null) return 0;
+  if (Buffer.isBuffer(answer)) return isShared ? 0 : answer.length;
   return answer instanceof Readable
     ? Math.max(STREAM_BYTES, answer.readableHighWaterMark)
     : STREAM_BYTES;
@@ -120,9 +121,11 @@ export class Connection implements Holder {
 
   /**
    * Counts the memory of an answer (a text or a stream) until it is sent. False when there is no memory left for it.
+   *
+   * @param isShared whether other answers have the same buffer
    */
-  holdAnswer(answer: unknown): boolean {
-    const bytes = bytesOf(answer);
+  holdAnswer(answer: unknown, isShared = true): boolean {
+    const bytes = bytesOf(answer, isShared);
     return bytes === 0 || this.#deps.budget.reserve(this, bytes);
   }
 

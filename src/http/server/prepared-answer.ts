@@ -22,6 +22,7 @@ declare module 'fastify' {
      *
      * @param body null for none
      * @param own the headers of this answer alone, such as Location
+     * @param isShared false for a buffer that no other answer shares; default true
      * @throws AppError `overloaded` when there is no memory left for the answer
      */
     sendPrepared(
@@ -29,6 +30,7 @@ declare module 'fastify' {
       headers: PreparedHeaders,
       body: string | Buffer | null,
       own?: HeaderRecord,
+      isShared?: boolean,
     ): void;
   }
 }
@@ -59,8 +61,8 @@ export function acceptPrepared(
   { isDraining, clock }: PreparedSettings,
 ): void {
   const dateText = clock === undefined ? () => undefined : createDateText(clock);
-  app.decorateReply('sendPrepared', function (this: FastifyReply, status, headers, body, own) {
-    const { request, raw } = this;
+  app.decorateReply('sendPrepared', function (status, headers, body, own, isShared) {
+    const { request, raw }: FastifyReply = this;
     // Rare cases, for which Fastify knows more rules.
     if (request.method === 'HEAD' || isDraining()) {
       this.code(status)
@@ -68,7 +70,7 @@ export function acceptPrepared(
         .send(body);
       return;
     }
-    if (body !== null && connections?.of(raw.req.socket)?.holdAnswer(body) === false) {
+    if (body !== null && connections?.of(raw.req.socket)?.holdAnswer(body, isShared) === false) {
       throw overloaded();
     }
     // RFC 9110, section 8.6: without a length, a client would wait for the body of any other status.

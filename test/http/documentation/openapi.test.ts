@@ -45,6 +45,7 @@ describe('the public OpenAPI document', () => {
       'get /api/v1/desktop/latest-version',
       'get /api/v1/desktop/download/{platform}',
       'get /feeds/{app}/{channel}/{protocol}/{*}',
+      'post /feeds/{app}/{channel}/omaha/{*}',
       'post /api/v1/contact',
       'get /api/v1/system/status',
       'get /api/v1/metrics/public/live',
@@ -104,6 +105,7 @@ describe('the public OpenAPI document', () => {
       LATEST_VERSION,
       `${DOWNLOAD}/{platform}`,
       '/feeds/{app}/{channel}/{protocol}/{*}',
+      '/feeds/{app}/{channel}/omaha/{*}',
     ]);
     const answer = document.paths['/api/v1/desktop/check-update']?.post?.responses['200'];
     expect(JSON.stringify(answer)).toContain('"not_entitled"');

@@ -1,0 +1,46 @@
+import { readFile } from 'node:fs/promises';
+import { ZSYNC } from '../domain/companion.ts';
+import { parseZsync, ZSYNC_BYTES_MAX } from '../domain/zsync.ts';
+import type { SkippedFile } from './build-output.ts';
+import type { Draft } from './draft.ts';
+import { checkFilename } from './filename.ts';
+import { refusal } from './refusal.ts';
+import type { SourceFile } from './source-file.ts';
+
+/**
+ * Adds `FILE.AppImage.zsync`, as appimagetool writes it, to the draft of its AppImage. Publishing compares its SHA-1.
+ *
+ * @returns why it was not used; undefined when it was
+ * @throws AppError `invalid_artifact` for one of other bytes: its clients would download the whole file, and refuse it
+ */
+export async function attachZsync(
+  draft: Draft,
+  sidecar: SourceFile,
+): Promise<SkippedFile | undefined> {
+  const { path, size } = sidecar;
+  const { file, filename, format } = draft.package;
+  if (format !== 'appimage') return { path, reason: 'zsync files are served for AppImages only' };
+  if (size > ZSYNC_BYTES_MAX) {
+    return { path, reason: `it has ${size} bytes, and at most ${ZSYNC_BYTES_MAX} can be served` };
+  }
+  const zsync = parseZsync(await readFile(path));
+  if (typeof zsync === 'string') {
+    return { path, reason: `it cannot be served, and publish makes its own: ${zsync}` };
+  }
+  if (zsync.length !== file.size) {
+    throw refusal(
+      path,
+      `it is from another build: it describes ${zsync.length} bytes, and ${file.name} has ${file.size}. Build again, or remove it.`,
+    );
+  }
+  draft.stated.push({ algorithm: 'sha1', hex: zsync.sha1, statedIn: path });
+  draft.companions.push({
+    kind: ZSYNC,
+    path,
+    filename: checkFilename(path, `${filename}.zsync`),
+    size,
+    stated: [],
+    facts: {},
+  });
+  return undefined;
+}
