@@ -29,6 +29,30 @@ export const UPDATE_INFO_FORMATS: Readonly<Record<Platform, readonly Format[]>> 
   linux: ['appimage', 'deb', 'rpm', 'pacman'],
 };
 
+/**
+ * The names under which signed appcasts are stored. Clients ask for all of them as `appcast.xml`, and a release may have
+ * one of Sparkle's and one of NetSparkle's.
+ */
+export const SPARKLE_APPCAST = 'sparkle-appcast.xml';
+export const NETSPARKLE_APPCAST = 'netsparkle-appcast.xml';
+export const NETSPARKLE_APPCAST_SIGNATURE = 'netsparkle-appcast.xml.signature';
+
+type FormatsByPlatform = Readonly<Record<Platform, readonly Format[]>>;
+
+/** What Sparkle unpacks and installs, best first. */
+export const SPARKLE_FORMATS: FormatsByPlatform = {
+  windows: [],
+  macos: ['zip', 'tar.gz', 'tar.xz', 'dmg', 'pkg'],
+  linux: [],
+};
+
+/** What NetSparkle runs, opens or unpacks, best first. */
+export const NETSPARKLE_FORMATS: FormatsByPlatform = {
+  windows: ['nsis', 'msi'],
+  macos: ['zip', 'tar.gz', 'pkg', 'dmg'],
+  linux: ['tar.gz', 'deb', 'rpm'],
+};
+
 /** `{channel}.yml` for Windows, `{channel}-mac.yml`, `{channel}-linux.yml` for x64, `{channel}-linux-{arch}.yml`. */
 const UPDATE_INFO_NAME = /^([\w.-]+?)(?:-(mac)|-(linux)(?:-([a-z0-9_]+))?)?\.yml$/;
 

@@ -2,11 +2,14 @@ import type { Format, Platform } from '../domain/platform.ts';
 import type { Artifact } from '../domain/release.ts';
 import type { SignatureScheme } from '../domain/signature.ts';
 import { electron } from './electron.ts';
+import { netsparkle } from './netsparkle.ts';
 import type { Protocol } from './protocol.ts';
+import { sparkle } from './sparkle.ts';
 import { tauri } from './tauri.ts';
+import { winsparkle } from './winsparkle.ts';
 
 /** Every updater dialect that the service speaks. A new dialect is a file in this folder and a line in this list. */
-export const PROTOCOLS: readonly Protocol[] = [electron, tauri];
+export const PROTOCOLS: readonly Protocol[] = [electron, tauri, sparkle, winsparkle, netsparkle];
 
 /** What decides whether a dialect serves a file. */
 export interface ServedFile extends Pick<Artifact, 'platform' | 'format'> {
