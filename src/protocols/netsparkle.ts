@@ -4,6 +4,7 @@ import {
   NETSPARKLE_FORMATS,
 } from '../domain/carried-document.ts';
 import type { NamedMachine } from '../domain/common-release.ts';
+import { machineName } from '../domain/compatible-arches.ts';
 import {
   type Format,
   PLATFORMS,
@@ -65,9 +66,20 @@ const USUAL: Readonly<Record<Platform, readonly Format[]>> = {
   linux: ['tar.gz'],
 };
 
-/** A client takes every item for its system, whatever the architecture: one without a stated architecture gets the usual build. */
-const MACHINES: readonly NamedMachine[] = PLATFORMS.map((platform) => ({
-  ...{ name: platform, platform, arch: null, formats: USUAL[platform] },
+/**
+ * The machines that one document for every system is for. A client takes the first item for its system, whatever the
+ * architecture, so of each system only the first of these that has a build is listed: an x64 build runs on every Mac.
+ */
+const MACHINES: readonly NamedMachine[] = (
+  [
+    ['windows', 'x64'],
+    ['windows', 'ia32'],
+    ['macos', 'x64'],
+    ['macos', 'arm64'],
+    ['linux', 'x64'],
+  ] as const
+).map(([platform, arch]) => ({
+  ...{ name: machineName(platform, arch), platform, arch, formats: USUAL[platform] },
 }));
 
 function parseRequest(asked: ProtocolRequest): Question | undefined {
@@ -90,7 +102,10 @@ function renderListing(listing: FeedListing): ProtocolResponse {
   const { document, release, artifact, builds = [], fileUrl } = listing;
   if (document !== APPCAST) throw noAppcastSignature();
   const files = builds.length > 0 ? builds.map((build) => build.artifact) : [artifact];
-  const items = files.map((file) => itemFor(release, file));
+  const firsts = PLATFORMS.flatMap(
+    (platform) => files.find((file) => file.platform === platform) ?? [],
+  );
+  const items = firsts.map((file) => itemFor(release, file));
   return renderAppcast({ items, rendersMarkdown: true, fileUrl });
 }
 
