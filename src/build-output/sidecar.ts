@@ -4,6 +4,7 @@ import { BLOCKMAP, type UpdaterFacts, WEB_PACKAGE } from '../domain/companion.ts
 import { readBlockmapCoverage, readEmbeddedBlockmapSize } from './blockmap.ts';
 import type { SkippedFile } from './build-output.ts';
 import type { Draft } from './draft.ts';
+import { addEdSignature, readEdSignature } from './ed-signature.ts';
 import { checkFilename } from './filename.ts';
 import { archInName, isWebInstaller, isWebPackage } from './infer.ts';
 import { otherVersionIn } from './name-version.ts';
@@ -14,11 +15,11 @@ import { readTauriSignature } from './tauri-signature.ts';
 
 /**
  * Sidecars: files that belong to a package and are useless without it. `FILE.sig` is Tauri's signature of FILE,
- * `FILE.blockmap` electron-builder's block map of it, and `….nsis.7z` what a web installer downloads.
+ * `FILE.edSignature` Sparkle's, `FILE.blockmap` electron-builder's block map of it, and `….nsis.7z` what a web installer downloads.
  */
 
-const SUFFIX = /\.(sig|blockmap)$/i;
-const SUFFIXES = ['.sig', '.blockmap'] as const;
+const SUFFIX = /\.(sig|blockmap|edSignature)$/i;
+const SUFFIXES = ['.sig', '.blockmap', '.edSignature'] as const;
 
 export function isSidecarName(name: string): boolean {
   return SUFFIX.test(name) || isWebPackage(name);
@@ -65,7 +66,12 @@ export async function attachSidecar(
     return { path, reason };
   }
   if (/\.blockmap$/i.test(name)) return attachBlockmap(draft, sidecar);
-  draft.signatures.push(await readTauriSignature(path, draft.package.file.name, version));
+  const { file } = draft.package;
+  if (/\.edSignature$/i.test(name)) {
+    addEdSignature(path, file.name, draft.signatures, await readEdSignature(path, file));
+    return undefined;
+  }
+  draft.signatures.push(await readTauriSignature(path, file.name, version));
   return undefined;
 }
 
