@@ -1,17 +1,11 @@
 import { readFile, stat } from 'node:fs/promises';
+import { parseEdSignatureBytes } from '../domain/ed-signature.ts';
 import { type ArtifactSignature, SPARKLE_ED25519 } from '../domain/signature.ts';
 import { refusal } from './refusal.ts';
 
 /** Sparkle's signatures of files, as `sign_update` and the appcast tools write them. */
 
 const SIGNATURE_BYTES_MAX = 4 * 1024;
-const SIGNATURE_BYTES = 64;
-const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
-
-/** Whether a text is base64 of an Ed25519 signature, as clients decode it. */
-export function isEdSignature(text: string): boolean {
-  return BASE64.test(text) && Buffer.from(text, 'base64').length === SIGNATURE_BYTES;
-}
 
 /**
  * A signature that an appcast or a file states.
@@ -21,7 +15,9 @@ export function isEdSignature(text: string): boolean {
  * @throws AppError `invalid_artifact` when it is no Ed25519 signature
  */
 export function parseEdSignature(path: string, name: string, value: string): ArtifactSignature {
-  if (isEdSignature(value)) return { scheme: SPARKLE_ED25519, keyId: '', value };
+  if (parseEdSignatureBytes(value) !== undefined) {
+    return { scheme: SPARKLE_ED25519, keyId: '', value };
+  }
   throw refusal(
     path,
     `it states the edSignature ${JSON.stringify(value.slice(0, 100))} for ${name}, which is not an Ed25519 signature in base64. Sign the file with sign_update.`,

@@ -1,5 +1,5 @@
 import { lstat, readFile } from 'node:fs/promises';
-import { isEdSignature } from './ed-signature.ts';
+import { findEmbeddedSignature, parseEdSignatureBytes } from '../domain/ed-signature.ts';
 import { refusal } from './refusal.ts';
 import { beside, type SourceFile } from './source-file.ts';
 
@@ -21,7 +21,7 @@ export async function findFeedSignatures(
   bytes: Uint8Array,
 ): Promise<readonly FeedSignature[]> {
   const found: FeedSignature[] = [];
-  const embedded = splitSignedAppcast(bytes);
+  const embedded = findEmbeddedSignature(bytes);
   if (embedded === 'malformed') {
     throw refusal(
       source.path,
@@ -35,38 +35,11 @@ export async function findFeedSignatures(
   const state = await lstat(path);
   if (!state.isFile()) return found;
   const file = state.size > SIGNATURE_FILE_BYTES_MAX ? Buffer.alloc(0) : await readFile(path);
-  if (!isEdSignature(file.toString('utf8').trim())) {
+  if (parseEdSignatureBytes(file.toString('utf8').trim()) === undefined) {
     throw refusal(
       path,
       'it is not an Ed25519 signature in base64, as netsparkle-generate-appcast writes it. Write the appcast again.',
     );
   }
   return [...found, { by: 'netsparkle', file, path }];
-}
-
-const MARKER = '<!-- sparkle-signatures:';
-
-/**
- * The signature in an appcast, and how many bytes it covers.
- *
- * @returns undefined without such a comment; `malformed` for one that Sparkle does not accept
- */
-export function splitSignedAppcast(
-  bytes: Uint8Array,
-): { readonly length: number; readonly signature: string } | 'malformed' | undefined {
-  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  const at = buffer.lastIndexOf(MARKER);
-  if (at < 0) return undefined;
-  const block = buffer.toString('utf8', at + MARKER.length);
-  const match = /^\s*\n([\s\S]*?)-->\s*$/.exec(block);
-  const fields = new Map(
-    (match?.[1] ?? '').split('\n').map((line) => {
-      const colon = line.indexOf(':');
-      return [line.slice(0, colon).trim(), line.slice(colon + 1).trim()] as const;
-    }),
-  );
-  const signature = fields.get('edSignature') ?? '';
-  const length = fields.get('length');
-  const isRight = isEdSignature(signature) && (length === undefined || Number(length) === at);
-  return isRight ? { length: at, signature } : 'malformed';
 }
