@@ -18,7 +18,7 @@ import { latestJsonWarnings } from './latest-json-report.ts';
 import { leftBehindSentences } from './left-behind.ts';
 import { alignColumns, formatBytes, formatTime, printWhenLive, staysPaused } from './output.ts';
 import { EVERY_CLIENT, plannedShares, presentShare } from './rollout-report.ts';
-import { edSignatureSentences, signatureSentences, signaturesJson } from './signature-report.ts';
+import { edSignatureSentences, edSignaturesJson, signatureSentences, signaturesJson } from './signature-report.ts';
 import { signedJson, signedSentences, signedWarnings } from './signed-report.ts';
 import { print, type Terminal } from './terminal.ts';
 
@@ -39,6 +39,7 @@ export function reportJson(result: Compared, build: BuildOutput): object {
     left_behind: result.leftBehind.map(({ platform, arch }) => ({ os: platform, arch })),
     warnings: warningsOf(result, build),
     signatures: signaturesJson(result),
+    sparkle_signatures: edSignaturesJson(result),
     dropped: result.dropped,
     created_channel: result.createdChannel && result.changed,
     artifacts: result.artifacts.map(({ artifact, uploaded }) => ({

@@ -5,22 +5,23 @@ import { appOption } from './arguments.ts';
 
 /** How `publish` describes the signatures of Tauri and Sparkle. */
 
-export function signaturesJson({
-  signatures,
-  edSignatures,
-}: Pick<PublishResult, 'signatures' | 'edSignatures'>): object {
+export function signaturesJson({ signatures }: Pick<PublishResult, 'signatures'>): object {
   const { keyId, count, withoutVersion } = signatures;
   return {
     verified: keyId === null ? 0 : count,
     unverified: keyId === null ? count : 0,
     tauri_key_id: keyId,
     without_version: withoutVersion,
-    sparkle: {
-      verified: edSignatures.publicKey === null ? 0 : edSignatures.count,
-      unverified: edSignatures.publicKey === null ? edSignatures.count : 0,
-      public_key: edSignatures.publicKey,
-      unsigned: edSignatures.unsigned,
-    },
+  };
+}
+
+export function edSignaturesJson({ edSignatures }: Pick<PublishResult, 'edSignatures'>): object {
+  const { publicKey, count, unsigned } = edSignatures;
+  return {
+    verified: publicKey === null ? 0 : count,
+    unverified: publicKey === null ? count : 0,
+    public_key: publicKey,
+    unsigned,
   };
 }
 

@@ -1,5 +1,6 @@
 import { readFile, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import type { Platform } from '../domain/platform.ts';
 import {
   APPCAST_BYTES_MAX,
   type AppcastItem,
@@ -69,4 +70,31 @@ export function listedForOthers(
     }
   }
   return others;
+}
+
+/**
+ * The platforms of the files that an appcast lists for a version, by their paths: names of archives often state none.
+ * Sparkle reads an enclosure without `sparkle:os` as one for macOS.
+ */
+export function platformsListed(
+  appcasts: readonly AppcastSource[],
+  version: string,
+): ReadonlyMap<string, Platform> {
+  return new Map(
+    appcasts.flatMap(({ source, items }) =>
+      items
+        .filter((item) => isOfVersion(item, version))
+        .flatMap((item) => item.enclosures)
+        .map(({ url, os }) => [
+          join(dirname(source.path), fileNameOf(url)),
+          os === undefined ? 'macos' : platformOfAppcast(os),
+        ]),
+    ),
+  );
+}
+
+/** The platform of `sparkle:os`, such as `windows-x64`, as clients read it. */
+export function platformOfAppcast(os: string): Platform {
+  if (/win/i.test(os)) return 'windows';
+  return /linux/i.test(os) ? 'linux' : 'macos';
 }

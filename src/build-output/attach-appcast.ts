@@ -2,7 +2,7 @@ import { dirname } from 'node:path';
 import { DELTA, SPARKLE_FACTS, type SparkleFacts } from '../domain/companion.ts';
 import { parseOsVersion } from '../domain/os-version.ts';
 import { type AppcastEnclosure, type AppcastItem, fileNameOf } from './appcast.ts';
-import type { AppcastSource } from './appcast-source.ts';
+import { type AppcastSource, platformOfAppcast } from './appcast-source.ts';
 import { isOfVersion, listedVersion } from './appcast-version.ts';
 import type { BuiltDocument, SkippedFile } from './build-output.ts';
 import { carryAppcast } from './carry-appcast.ts';
@@ -101,9 +101,8 @@ function refuseMissing(
   near: readonly Draft[],
 ): void {
   const name = fileNameOf(url);
-  const platform = /win/i.test(os ?? '') ? 'windows' : /linux/i.test(os ?? '') ? 'linux' : 'macos';
   const isElsewhere =
-    os !== undefined && near.every((draft) => draft.package.platform !== platform);
+    os !== undefined && near.every((draft) => draft.package.platform !== platformOfAppcast(os));
   if (isElsewhere || signatures.length > 0 || source.siblings.includes(name)) return;
   throw refusal(
     source.path,

@@ -1,6 +1,6 @@
 import { realpath } from 'node:fs/promises';
 import { AppError } from '../errors.ts';
-import { isAppcastPart, listedForOthers, readAppcasts } from './appcast-source.ts';
+import { isAppcastPart, listedForOthers, platformsListed, readAppcasts } from './appcast-source.ts';
 import { attachAppcasts } from './attach-appcasts.ts';
 import { attachFeed } from './attach-feed.ts';
 import type {
@@ -56,6 +56,7 @@ export async function readBuildOutput(request: {
   const sources = await collect(request.paths, skipped);
   const appcasts = await readAppcasts(sources);
   const ofOthers = listedForOthers(appcasts, version);
+  const platforms = platformsListed(appcasts, version);
   const drafts = new Map<string, Draft>();
   for (const source of sources) {
     if (isSidecarName(source.name) || isFeed(source) || isAppcastPart(source)) continue;
@@ -65,7 +66,7 @@ export async function readBuildOutput(request: {
       skipped.push({ path: source.path, reason });
       continue;
     }
-    const identified = await identify(source, version);
+    const identified = await identify(source, version, platforms.get(source.path));
     if ('skip' in identified) {
       skipped.push({ path: source.path, reason: identified.skip });
     } else {

@@ -136,18 +136,18 @@ export function isValidAppcast(
 ): boolean | undefined {
   const bytes = documents.get(name);
   if (bytes === undefined) return undefined;
+  if (name !== SPARKLE_APPCAST && name !== NETSPARKLE_APPCAST) return undefined;
+  if (key === null) return true;
   if (name === SPARKLE_APPCAST) {
     const embedded = findEmbeddedSignature(bytes);
     if (embedded === undefined || embedded === 'malformed') return false;
     return isValid(bytes.subarray(0, embedded.length), embedded.signature, key);
   }
-  if (name !== NETSPARKLE_APPCAST) return undefined;
   const signature = documents.get(NETSPARKLE_APPCAST_SIGNATURE);
   return isValid(bytes, new TextDecoder().decode(signature).trim(), key);
 }
 
-function isValid(bytes: Uint8Array, signature: string, key: SparklePublicKey | null): boolean {
-  if (key === null) return true;
+function isValid(bytes: Uint8Array, signature: string, key: SparklePublicKey): boolean {
   const check = createSparkleCheck(signature, key);
   check.update(bytes);
   return check.isValid();
