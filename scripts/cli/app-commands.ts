@@ -13,7 +13,11 @@ export function addAppCommands(program: Command, run: Runner): void {
     summary: 'list applications, and change their settings',
     does: 'Lists the applications of the store, as "apps list" does, or changes the settings of one.',
     effect: 'depends on the command. Without a command, it only reads.',
-    examples: ['apps', 'apps set --tauri-pubkey updater.key.pub'],
+    examples: [
+      'apps',
+      'apps set --tauri-pubkey updater.key.pub',
+      'apps set --sparkle-pubkey SUPublicEDKey.txt',
+    ],
   });
   const list = describeCommand(apps.command('list', { isDefault: true }), {
     summary: 'list the applications with their settings (default)',

@@ -18,7 +18,12 @@ import { latestJsonWarnings } from './latest-json-report.ts';
 import { leftBehindSentences } from './left-behind.ts';
 import { alignColumns, formatBytes, formatTime, printWhenLive, staysPaused } from './output.ts';
 import { EVERY_CLIENT, plannedShares, presentShare } from './rollout-report.ts';
-import { edSignatureSentences, edSignaturesJson, signatureSentences, signaturesJson } from './signature-report.ts';
+import {
+  edSignatureSentences,
+  edSignaturesJson,
+  signatureSentences,
+  signaturesJson,
+} from './signature-report.ts';
 import { signedJson, signedSentences, signedWarnings } from './signed-report.ts';
 import { print, type Terminal } from './terminal.ts';
 

@@ -2,6 +2,7 @@ import { dirname } from 'node:path';
 import { DELTA, SPARKLE_FACTS, type SparkleFacts } from '../domain/companion.ts';
 import { parseOsVersion } from '../domain/os-version.ts';
 import { type AppcastEnclosure, type AppcastItem, fileNameOf } from './appcast.ts';
+import { readAppcastNotes } from './appcast-notes.ts';
 import { type AppcastSource, platformOfAppcast } from './appcast-source.ts';
 import { isOfVersion, listedVersion } from './appcast-version.ts';
 import type { BuiltDocument, SkippedFile } from './build-output.ts';
@@ -64,12 +65,17 @@ export async function attachAppcast(
   }
   if (used === 0)
     return { ...UNUSED, skipped: { path, reason: 'it lists none of the published files' } };
-  const releaseNotes = notesOf(path, own);
+  const releaseNotes = await readAppcastNotes(source, own);
   if (signatures.length > 0) {
     const find = (enclosure: AppcastEnclosure) => findDraft(enclosure, near);
     return { signed: carryAppcast(appcast, own, version, find), releaseNotes, deltas };
   }
-  return { signed: [], skipped: { path, reason: reasonOf(own) }, releaseNotes, deltas };
+  return {
+    signed: [],
+    skipped: { path, reason: reasonOf(own, releaseNotes) },
+    releaseNotes,
+    deltas,
+  };
 }
 
 function findDraft(enclosure: AppcastEnclosure, drafts: readonly Draft[]): Draft | undefined {
@@ -217,25 +223,11 @@ async function attachDeltas(
   return attached;
 }
 
-/** As many as a file of `--notes-file` may have: every client downloads them. */
-const NOTES_BYTES_MAX = 64 * 1024;
-
-function notesOf(path: string, own: readonly AppcastItem[]): string | undefined {
-  const notes = own.find(({ description }) => description !== undefined)?.description;
-  const bytes = Buffer.byteLength(notes ?? '');
-  if (bytes <= NOTES_BYTES_MAX) return notes;
-  throw refusal(
-    path,
-    `its description has ${bytes} bytes; at most ${NOTES_BYTES_MAX} are allowed, because every client downloads it. Shorten it, and write the appcast again.`,
-  );
-}
-
 /** Names what a generated appcast leaves out, because the server decides it. */
-function reasonOf(own: readonly AppcastItem[]): string {
+function reasonOf(own: readonly AppcastItem[], notes: string | undefined): string {
   const stated = (name: 'phasedRolloutInterval' | 'channel' | 'releaseNotesLink') =>
     own.find((item) => item[name] !== undefined)?.[name];
   const channel = stated('channel');
-  const hasNotes = own.some(({ description }) => description !== undefined);
   return [
     'read for the signatures and versions that it states; this service generates its own feeds',
     ...(stated('phasedRolloutInterval') === undefined
@@ -244,7 +236,7 @@ function reasonOf(own: readonly AppcastItem[]): string {
     ...(channel === undefined
       ? []
       : [`its channel ${channel.slice(0, 80)} is left out: publish with --channel`]),
-    ...(stated('releaseNotesLink') === undefined || hasNotes
+    ...(stated('releaseNotesLink') === undefined || notes !== undefined
       ? []
       : ['its releaseNotesLink is left out: give the notes with --notes-file']),
   ].join('; ');

@@ -50,17 +50,22 @@ export function appcastQuery(
   | 'allowDowngrade'
 > {
   const { application, channel, query } = request;
-  const current = query.current_version;
   return {
     application,
     channel,
-    currentVersion: current === undefined ? null : (parseLooseVersion(current) ?? null),
+    currentVersion: versionOf(query.current_version),
     arch: archOf(query.arch),
     ...commonFields(request),
     osVersion: query.os_version || null,
     purpose: 'update',
     signatureScheme: null,
   };
+}
+
+/** A number alone is a bundle version, such as 421: read as 421.0.0, the client would never be offered an update. */
+function versionOf(text: string | undefined): UpdateQuery['currentVersion'] {
+  if (text === undefined || /^\s*\d+\s*$/.test(text)) return null;
+  return parseLooseVersion(text) ?? null;
 }
 
 /** Universal is a kind of build, not the architecture of a machine. */

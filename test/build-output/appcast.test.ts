@@ -115,6 +115,20 @@ describe('an appcast beside its files', () => {
     );
   });
 
+  it('takes the notes that it links from the file beside it', async () => {
+    const link =
+      '<sparkle:releaseNotesLink>https://x.example/App-2.0.0-universal.html</sparkle:releaseNotesLink>';
+    const notes = '<h1>News</h1>';
+    await put({
+      [NAME]: DMG,
+      'App-2.0.0-universal.html': notes,
+      'appcast.xml': feed(item(link + enclosure(NAME, DMG))),
+    });
+    const { described, skipped } = await read();
+    expect(described.notes).toBe(notes);
+    expect(skipped.map(({ reason }) => reason).join()).not.toMatch(/releaseNotesLink/);
+  });
+
   it('names what the server decides and a generated appcast leaves out', async () => {
     const dropped =
       '<sparkle:channel>beta</sparkle:channel><sparkle:phasedRolloutInterval>86400</sparkle:phasedRolloutInterval><sparkle:releaseNotesLink>https://x.example/n</sparkle:releaseNotesLink>';

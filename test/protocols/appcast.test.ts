@@ -138,6 +138,14 @@ describe('sparkle', () => {
     expect(await itemsAt('sparkle/appcast.xml')).toEqual([]);
   });
 
+  it('does not take a bundle version for the version of a release', async () => {
+    await release('1.0.0', [{ machine: 'macos universal zip', facts: { bundleVersion: '421' } }]);
+    for (const stated of ['400', '421', 'nightly', '']) {
+      const items = await itemsAt(`sparkle/appcast.xml?current_version=${stated}`);
+      expect(shown(items)).toEqual(['421 macos']);
+    }
+  });
+
   it('leaves out a release that the client may not have', async () => {
     await release('1.0.0', ['macos universal zip']);
     await release('2.0.0', ['macos universal zip'], {
