@@ -13,7 +13,11 @@ export function addAppCommands(program: Command, run: Runner): void {
     summary: 'list applications, and change their settings',
     does: 'Lists the applications of the store, as "apps list" does, or changes the settings of one.',
     effect: 'depends on the command. Without a command, it only reads.',
-    examples: ['apps', 'apps set --tauri-pubkey updater.key.pub'],
+    examples: [
+      'apps',
+      'apps set --tauri-pubkey updater.key.pub',
+      'apps set --sparkle-pubkey SUPublicEDKey.txt',
+    ],
   });
   const list = describeCommand(apps.command('list', { isDefault: true }), {
     summary: 'list the applications with their settings (default)',
@@ -26,11 +30,12 @@ export function addAppCommands(program: Command, run: Runner): void {
   );
   const set = describeCommand(apps.command('set'), {
     summary: 'change the settings of an application',
-    does: 'Changes the settings of an application. With a public key for Tauri, every publish verifies that each .sig file is a signature of that key over the published file and its version.',
+    does: 'Changes the settings of an application. With a public key for Tauri, every publish verifies that each .sig file is a signature of that key over the published file and its version. With one for Sparkle, it verifies each edSignature of a file, a delta or an appcast: Sparkle, WinSparkle and NetSparkle use the same signatures.',
     effect:
-      'nothing changes for clients, and releases that are published stay as they are. From then on, a publish with a signature that does not verify is refused. The command names the offered releases with signatures of another key.',
+      'nothing changes for clients, and releases that are published stay as they are. From then on, a publish with a signature that does not verify is refused. For Tauri, the command names the offered releases with signatures of another key.',
     examples: [
       'apps set --tauri-pubkey src-tauri/updater.key.pub',
+      'apps set --sparkle-pubkey SUPublicEDKey.txt',
       'apps set --app desktop --tauri-pubkey none --reason "the key is lost" --dry-run',
     ],
   });
@@ -38,6 +43,10 @@ export function addAppCommands(program: Command, run: Runner): void {
     .option(
       '--tauri-pubkey <key|file>',
       'the public key of Tauri\'s updater, as in tauri.conf.json, or a file with it; "none" removes it',
+    )
+    .option(
+      '--sparkle-pubkey <key|file>',
+      'the public key of Sparkle, as SUPublicEDKey in Info.plist, or a file with it; "none" removes it',
     )
     .option('--reason <text>', 'the reason, which slipway history shows');
   addChangeOptions(settings).action(run(async () => (await load()).set));

@@ -17,7 +17,12 @@ import { latestJsonWarnings } from './latest-json-report.ts';
 import { leftBehindSentences } from './left-behind.ts';
 import { alignColumns, formatBytes, formatTime, printWhenLive, staysPaused } from './output.ts';
 import { EVERY_CLIENT, plannedShares, presentShare } from './rollout-report.ts';
-import { signatureSentences, signaturesJson } from './signature-report.ts';
+import {
+  edSignatureSentences,
+  edSignaturesJson,
+  signatureSentences,
+  signaturesJson,
+} from './signature-report.ts';
 import { signedJson, signedSentences, signedWarnings } from './signed-report.ts';
 import { print, type Terminal } from './terminal.ts';
 
@@ -38,6 +43,7 @@ export function reportJson(result: Compared, build: BuildOutput): object {
     left_behind: result.leftBehind.map(({ platform, arch }) => ({ os: platform, arch })),
     warnings: warningsOf(result, build),
     signatures: signaturesJson(result),
+    sparkle_signatures: edSignaturesJson(result),
     dropped: result.dropped,
     created_channel: result.createdChannel && result.changed,
     artifacts: result.artifacts.map(({ artifact, uploaded }) => ({
@@ -107,7 +113,11 @@ export function printPublished(terminal: Terminal, result: Printed, build: Build
     print(terminal, sentence);
   }
   for (const warning of warningsOf(result, build)) print(terminal, warning);
-  for (const sentence of signatureSentences(result, result.config.defaultApplication)) {
+  const { defaultApplication } = result.config;
+  for (const sentence of [
+    ...signatureSentences(result, defaultApplication),
+    ...edSignatureSentences(result, defaultApplication),
+  ]) {
     print(terminal, sentence);
   }
   if (result.changed && result.held === null) printWhenLive(terminal, result, result.announced);

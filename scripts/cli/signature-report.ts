@@ -3,7 +3,7 @@ import { type Artifact, findArtifact, type Release } from '../../src/domain/rele
 import type { PublishResult } from '../../src/operations/publish-release.ts';
 import { appOption } from './arguments.ts';
 
-/** How `publish` describes Tauri's signatures. */
+/** How `publish` describes the signatures of Tauri and Sparkle. */
 
 export function signaturesJson({ signatures }: Pick<PublishResult, 'signatures'>): object {
   const { keyId, count, withoutVersion } = signatures;
@@ -12,6 +12,16 @@ export function signaturesJson({ signatures }: Pick<PublishResult, 'signatures'>
     unverified: keyId === null ? count : 0,
     tauri_key_id: keyId,
     without_version: withoutVersion,
+  };
+}
+
+export function edSignaturesJson({ edSignatures }: Pick<PublishResult, 'edSignatures'>): object {
+  const { publicKey, count, unsigned } = edSignatures;
+  return {
+    verified: publicKey === null ? 0 : count,
+    unverified: publicKey === null ? count : 0,
+    public_key: publicKey,
+    unsigned,
   };
 }
 
@@ -56,4 +66,26 @@ export function signatureSentences(
 function hasItsSignatures(release: Release, file: Artifact): boolean {
   const stored = findArtifact(release, file)?.signatures.map(({ value }) => value) ?? [];
   return file.signatures.every(({ value }) => stored.includes(value));
+}
+
+/** @param defaultApplication the application of commands without `--app` */
+export function edSignatureSentences(
+  { application, edSignatures }: Pick<PublishResult, 'application' | 'edSignatures'>,
+  defaultApplication: string,
+): readonly string[] {
+  const { publicKey, count, unsigned } = edSignatures;
+  const app = appOption(application, defaultApplication);
+  const what = counted(count, 'Sparkle signature');
+  const verified =
+    publicKey !== null
+      ? `Verified ${what} with the key ${publicKey}.`
+      : `${what} ${count === 1 ? 'was' : 'were'} not verified, because ${application} has no public key. To verify signatures from now on, run slipway apps set${app} --sparkle-pubkey KEY.`;
+  return [
+    ...(count === 0 ? [] : [verified]),
+    ...(unsigned.length === 0
+      ? []
+      : [
+          `Note: ${unsigned.slice(0, FILES_NAMED_MAX).join(', ')}${unsigned.length > FILES_NAMED_MAX ? ', …' : ''} ${unsigned.length === 1 ? 'has' : 'have'} no edSignature, and applications with a public key of Sparkle refuse such a file. Publish it with its appcast, or with what sign_update prints in FILE.edSignature.`,
+        ]),
+  ];
 }

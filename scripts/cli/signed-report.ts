@@ -1,9 +1,14 @@
 import type { BuildOutput } from '../../src/build-output/build-output.ts';
-import { findCarried, isAskedBy } from '../../src/domain/carried-document.ts';
+import {
+  findCarried,
+  isAskedBy,
+  NETSPARKLE_APPCAST,
+  SPARKLE_APPCAST,
+  UPDATE_INFO_FORMATS,
+} from '../../src/domain/carried-document.ts';
 import type { Release } from '../../src/domain/release.ts';
 import type { PublishResult } from '../../src/operations/publish-release.ts';
 import type { EarlierReleases } from '../../src/operations/read-earlier.ts';
-import { PROTOCOLS } from '../../src/protocols/registry.ts';
 
 /** The report of `slipway publish` about documents that the build tool signed. */
 
@@ -15,12 +20,17 @@ export function signedJson({ signed }: BuildOutput): readonly object[] {
 }
 
 export function signedSentences({ signed }: BuildOutput): readonly string[] {
-  return signed.flatMap(({ name, stagingPercentage, elsewhere }) => [
+  return signed.flatMap(({ name, stagingPercentage, phasedRolloutInterval, elsewhere }) => [
     `${name} is signed: clients get it byte for byte.`,
     ...(stagingPercentage === null
       ? []
       : [
           `Its clients apply its stagingPercentage ${stagingPercentage} themselves: Slipway starts no rollout for it.`,
+        ]),
+    ...(phasedRolloutInterval === undefined
+      ? []
+      : [
+          `Its clients apply its phasedRolloutInterval ${phasedRolloutInterval} themselves: Slipway starts no rollout for it.`,
         ]),
     ...elsewhere.map(
       ({ address }) =>
@@ -37,6 +47,7 @@ export function signedWarnings(
 ): readonly string[] {
   return [
     ...unsignedWarnings(result, earlier),
+    ...unsignedAppcastWarnings(result, earlier),
     ...unlistedWarnings(result.release, build),
     ...addedWarnings(result, build),
   ];
@@ -59,6 +70,21 @@ function unsignedWarnings(
   return [
     `Warning: ${channel} offers ${signed.version} with signed documents, and ${version} has none for ${targets.join(', ')}: an application that was built with a public key refuses it. Publish the signed latest*.yml of ${version} with the same files.`,
   ];
+}
+
+/** An application with SURequireSignedFeed, or with SecurityMode.Strict, accepts no generated appcast. */
+function unsignedAppcastWarnings(
+  { channel, version, release }: PublishResult,
+  { signed }: Pick<EarlierReleases, 'signed'>,
+): readonly string[] {
+  const has = ({ carried }: Pick<Release, 'carried'>, name: string) =>
+    carried.some((document) => document.name === name);
+  return [SPARKLE_APPCAST, NETSPARKLE_APPCAST]
+    .filter((name) => signed !== undefined && has(signed, name) && !has(release, name))
+    .map(
+      (name) =>
+        `Warning: ${channel} offers ${signed?.version} with a signed ${name}, and ${version} has none: an application that requires a signed appcast refuses the generated one. Publish the signed appcast of ${version} with the same files.`,
+    );
 }
 
 /** Files that are new in a release whose document another run published: a document lists only files of its own run. */
@@ -85,12 +111,7 @@ function unlisted(name: string, filename: string): string {
   return `Warning: ${name} is signed and does not list ${filename}, so electron-updater never installs it. Build both in one run.`;
 }
 
-/** Whether a dialect with signed documents lists files of this format. */
+/** Whether electron-builder's update documents list files of this format. */
 function isListed({ platform, format }: Release['artifacts'][number]): boolean {
-  return PROTOCOLS.some(
-    (protocol) =>
-      protocol.shape === 'feed' &&
-      protocol.renderSigned !== undefined &&
-      protocol.formatsFor(platform).includes(format),
-  );
+  return UPDATE_INFO_FORMATS[platform].includes(format);
 }

@@ -58,6 +58,8 @@ export interface BuiltDocument {
   readonly sha256: string;
   /** From 0 to 100; its clients apply it. Null: it states none. */
   readonly stagingPercentage: number | null;
+  /** Seconds, of an appcast: its clients apply it. Absent: it states none. */
+  readonly phasedRolloutInterval?: string | undefined;
   /** The published names of the files that it lists. */
   readonly lists: readonly string[];
   /** The addresses in it that are not of this service, each with the name of its file. */

@@ -7,6 +7,7 @@ const DIRECTORIES: readonly (readonly [RegExp, string])[] = [
   [/^\.icon-/, 'icons made for the build'],
   [/^__/, 'a staging directory of electron-builder'],
   [/\.dSYM$/i, 'debug symbols'],
+  [/^old_updates$/, 'older updates that generate_appcast put aside'],
   [/^node_modules$/, 'dependencies of the build'],
   [
     /-(darwin|mas|win32|linux)-(x64|arm64|ia32|armv7l|universal)$/,

@@ -41,15 +41,17 @@ interface Findings extends ArchFindings {
  * A file that is not a known package is skipped when it was found in a directory, and refused when the publisher named
  * it.
  *
+ * @param listedFor the platform for which an appcast lists the file, when nothing else states one
  * @throws AppError `invalid_artifact`, which says what is unclear and which descriptor would state it
  */
 export async function identify(
   file: SourceFile,
   version: string,
+  listedFor?: Platform,
 ): Promise<Package | { readonly skip: string }> {
   const unwanted = whyUnwanted(file, version);
   if (unwanted !== undefined) return skipOrRefuse(file, unwanted);
-  const found = await findOut(file, version);
+  const found = await findOut(file, version, listedFor);
   if (found.clues.skip !== undefined) return skipOrRefuse(file, found.clues.skip);
   const other = found.nupkg && otherVersionInside(found.nupkg, version);
   if (other !== undefined) return skipOrRefuse(file, `it is of version ${other}, not ${version}`);
@@ -79,7 +81,11 @@ function skipOrRefuse(file: SourceFile, reason: string): { skip: string } {
   throw refusal(file.path, reason);
 }
 
-async function findOut(file: SourceFile, version: string): Promise<Findings> {
+async function findOut(
+  file: SourceFile,
+  version: string,
+  listedFor: Platform | undefined,
+): Promise<Findings> {
   const { statement } = file;
   const named = inferFromName(file.name);
   const clues = await cluesOf(file, version);
@@ -94,7 +100,12 @@ async function findOut(file: SourceFile, version: string): Promise<Findings> {
   const packagedFor = packaged === 'squirrel' ? 'windows' : platformOfRuntime(nupkg?.runtime);
   return {
     platform:
-      statement?.platform ?? clues.platform ?? packagedFor ?? machine?.platform ?? named.platform,
+      statement?.platform ??
+      clues.platform ??
+      packagedFor ??
+      machine?.platform ??
+      named.platform ??
+      listedFor,
     format:
       statement?.format ?? clues.format ?? (packaged || undefined) ?? named.format ?? bareFormat,
     machine,

@@ -1,5 +1,7 @@
 import { realpath } from 'node:fs/promises';
 import { AppError } from '../errors.ts';
+import { isAppcastPart, listedForOthers, platformsListed, readAppcasts } from './appcast-source.ts';
+import { attachAppcasts } from './attach-appcasts.ts';
 import { attachFeed } from './attach-feed.ts';
 import type {
   BuildOutput,
@@ -36,8 +38,8 @@ const SKIPPED_SHOWN_MAX = 20;
  * nothing; publishing compares the digests in `stated`.
  *
  * Each path is a directory as electron-builder, Electron Forge, Tauri or Velopack write it, a file, or
- * `FILE,os=…,arch=…,format=…,name=…,minimum_os_version=…`. Sidecars beside a named file (`FILE.sig`, `FILE.blockmap`)
- * are read too; a feed beside it (`latest.yml`) is not.
+ * `FILE,os=…,arch=…,format=…,name=…,minimum_os_version=…`. Sidecars beside a named file (`FILE.sig`,
+ * `FILE.edSignature`, `FILE.blockmap`) are read too; a feed beside it (`latest.yml`, `appcast.xml`) is not.
  *
  * @throws AppError `invalid_artifact` (also when there is nothing to publish), and `unknown_platform`,
  * `unknown_arch`, `unknown_format` for a descriptor
@@ -52,10 +54,19 @@ export async function readBuildOutput(request: {
   let staged: StagedShare | null = null;
   let described: BuildOutput['described'] = { name: null, notes: null };
   const sources = await collect(request.paths, skipped);
+  const appcasts = await readAppcasts(sources);
+  const ofOthers = listedForOthers(appcasts, version);
+  const platforms = platformsListed(appcasts, version);
   const drafts = new Map<string, Draft>();
   for (const source of sources) {
-    if (isSidecarName(source.name) || isFeed(source)) continue;
-    const identified = await identify(source, version);
+    if (isSidecarName(source.name) || isFeed(source) || isAppcastPart(source)) continue;
+    const other = source.statement === null ? ofOthers.get(source.path) : undefined;
+    if (other !== undefined) {
+      const reason = `the appcast lists it as version ${other}, not ${version}`;
+      skipped.push({ path: source.path, reason });
+      continue;
+    }
+    const identified = await identify(source, version, platforms.get(source.path));
     if ('skip' in identified) {
       skipped.push({ path: source.path, reason: identified.skip });
     } else {
@@ -80,6 +91,10 @@ export async function readBuildOutput(request: {
       notes: described.notes ?? attached.releaseNotes ?? null,
     };
   }
+  const fromAppcasts = await attachAppcasts(appcasts, sources, [...drafts.values()], version);
+  skipped.push(...fromAppcasts.skipped);
+  signed.push(...fromAppcasts.signed);
+  described = { ...described, notes: described.notes ?? fromAppcasts.releaseNotes ?? null };
   skipped.push(...dropOlderPackages(drafts));
   for (const draft of drafts.values()) refuseEmptyInstaller(draft);
   const artifacts = [...drafts.values()].map((draft) => finishDraft(draft, version));

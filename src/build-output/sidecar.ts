@@ -5,6 +5,7 @@ import { readBlockmapCoverage, readEmbeddedBlockmapSize } from './blockmap.ts';
 import type { SkippedFile } from './build-output.ts';
 import { attachDelta, deltaNamesOf, isDeltaName } from './delta.ts';
 import type { Draft } from './draft.ts';
+import { addEdSignature, readEdSignature } from './ed-signature.ts';
 import { checkFilename } from './filename.ts';
 import { archInName, isWebInstaller, isWebPackage } from './infer.ts';
 import { otherVersionIn } from './name-version.ts';
@@ -16,12 +17,12 @@ import { attachZsync } from './zsync.ts';
 
 /**
  * Sidecars: files that belong to a package and are useless without it. `FILE.sig` is Tauri's signature of FILE,
- * `FILE.blockmap` electron-builder's block map of it, `FILE.zsync` appimagetool's, `….nsis.7z` what a web installer
- * downloads, and `…-delta.nupkg` what turns an older package into the package.
+ * `FILE.edSignature` Sparkle's, `FILE.blockmap` electron-builder's block map of it, `FILE.zsync` appimagetool's,
+ * `….nsis.7z` what a web installer downloads, and `…-delta.nupkg` what turns an older package into the package.
  */
 
-const SUFFIX = /\.(sig|blockmap|zsync)$/i;
-const SUFFIXES = ['.sig', '.blockmap', '.zsync'] as const;
+const SUFFIX = /\.(sig|edSignature|blockmap|zsync)$/i;
+const SUFFIXES = ['.sig', '.edSignature', '.blockmap', '.zsync'] as const;
 
 export function isSidecarName(name: string): boolean {
   return SUFFIX.test(name) || isWebPackage(name) || isDeltaName(name);
@@ -74,7 +75,12 @@ export async function attachSidecar(
   }
   if (/\.blockmap$/i.test(name)) return attachBlockmap(draft, sidecar);
   if (/\.zsync$/i.test(name)) return attachZsync(draft, sidecar);
-  draft.signatures.push(await readTauriSignature(path, draft.package.file.name, version));
+  const { file } = draft.package;
+  if (/\.edSignature$/i.test(name)) {
+    addEdSignature(path, file.name, draft.signatures, await readEdSignature(path, file));
+    return undefined;
+  }
+  draft.signatures.push(await readTauriSignature(path, file.name, version));
   return undefined;
 }
 

@@ -74,7 +74,7 @@ export function isElsewhere({ address }: Pick<FeedEntry, 'address'>): boolean {
 const FEED = 'http://feed.invalid/feed/';
 
 /** The file that the client asks for below the address of the feed. It resolves the address like a link. */
-function addressedName(path: string, entry: FeedEntry, version: string): string {
+export function addressedName(path: string, entry: FeedEntry, version: string): string {
   const { href, pathname, search, hash } = new URL(entry.address, FEED);
   const segments = pathname.split('/').slice(2).map(decode);
   const name = segments.at(-1);
@@ -110,7 +110,12 @@ function decode(segment: string): string | undefined {
   }
 }
 
-function publishAs(
+/**
+ * Gives a package the name under which a signed document lists it.
+ *
+ * @throws AppError `invalid_artifact` when it is not published, or is for another platform than the document
+ */
+export function publishAs(
   path: string,
   filename: string,
   entry: FeedEntry,

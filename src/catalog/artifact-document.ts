@@ -1,5 +1,10 @@
 import { z } from 'zod';
-import { COMPANION_KINDS, factsOf, type UpdaterFacts } from '../domain/companion.ts';
+import {
+  COMPANION_KINDS,
+  factsOf,
+  type SparkleFacts,
+  type UpdaterFacts,
+} from '../domain/companion.ts';
 import { ARCHES, FORMATS, PLATFORMS } from '../domain/platform.ts';
 import type { Artifact } from '../domain/release.ts';
 import { type ArtifactSignature, SIGNATURE_SCHEMES } from '../domain/signature.ts';
@@ -35,6 +40,27 @@ export const minimumOsVersionSchema = z
     'The oldest system it runs on: the macOS product version, otherwise the kernel version.',
   );
 
+const appcastText = z.string().max(512).optional();
+
+const sparkleFactsSchema = z
+  .object({
+    installation_type: appcastText.describe('`application`, `package` or `interactive-package`.'),
+    installer_arguments: appcastText.describe('WinSparkle passes it to the installer.'),
+    maximum_system_version: appcastText.describe('The newest macOS that it runs on.'),
+    minimum_autoupdate_version: appcastText.describe(
+      'Older bundle versions do not install it without asking the user.',
+    ),
+    ignore_skipped_upgrades_below_version: appcastText.describe(
+      'A user who skipped an older bundle version is asked again.',
+    ),
+    hardware_requirements: appcastText.describe('`arm64`.'),
+    critical_update: appcastText.describe(
+      'The bundle version below which it is critical; empty: it is for every version.',
+    ),
+  })
+  .optional()
+  .describe("What the publisher's appcast tells clients about the file; absent: nothing.");
+
 const updaterFactsShape = {
   block_map_size: sizeSchema
     .optional()
@@ -54,6 +80,7 @@ const updaterFactsShape = {
     .max(128)
     .optional()
     .describe('The version that Sparkle compares; absent: that of the release.'),
+  sparkle: sparkleFactsSchema,
 };
 
 const signaturesSchema = z.array(
@@ -126,18 +153,20 @@ interface FileJson {
   admin_rights?: true | undefined;
   sha1?: string | undefined;
   bundle_version?: string | undefined;
+  sparkle?: z.output<typeof sparkleFactsSchema>;
   signatures?: z.output<typeof signaturesSchema> | undefined;
 }
 
 /** What artifacts and companions have in common. */
 function fileOf<F extends FileJson>(json: F) {
-  const { block_map_size, admin_rights, sha1, bundle_version, signatures, ...same } = json;
+  const { block_map_size, admin_rights, sha1, bundle_version, sparkle, signatures, ...same } = json;
   return {
     ...same,
     ...(block_map_size === undefined ? {} : { blockMapSize: block_map_size }),
     ...(admin_rights === undefined ? {} : { needsAdminRights: true }),
     ...(sha1 === undefined ? {} : { sha1 }),
     ...(bundle_version === undefined ? {} : { bundleVersion: bundle_version }),
+    ...(sparkle === undefined ? {} : { sparkle: sparkleFactsOf(sparkle) }),
     ...(signatures === undefined
       ? {}
       : {
@@ -152,7 +181,7 @@ function fileOf<F extends FileJson>(json: F) {
 function fileJsonOf(
   file: UpdaterFacts & { readonly signatures?: readonly ArtifactSignature[] },
 ): FileJson {
-  const { blockMapSize, needsAdminRights, sha1, bundleVersion } = factsOf(file);
+  const { blockMapSize, needsAdminRights, sha1, bundleVersion, sparkle } = factsOf(file);
   const signatures = file.signatures?.map(({ scheme, keyId, value }) => ({
     ...{ scheme, key_id: keyId, value },
   }));
@@ -161,8 +190,38 @@ function fileJsonOf(
     ...(needsAdminRights === true ? { admin_rights: true } : {}),
     ...(sha1 === undefined ? {} : { sha1 }),
     ...(bundleVersion === undefined ? {} : { bundle_version: bundleVersion }),
+    ...(sparkle === undefined ? {} : { sparkle: sparkleJsonOf(sparkle) }),
     ...(signatures === undefined ? {} : { signatures }),
   };
+}
+
+type SparkleJson = NonNullable<z.output<typeof sparkleFactsSchema>>;
+
+/** The names of the facts in the domain and in the document. */
+const SPARKLE_NAMES: readonly (readonly [keyof SparkleFacts, keyof SparkleJson])[] = [
+  ['installationType', 'installation_type'],
+  ['installerArguments', 'installer_arguments'],
+  ['maximumSystemVersion', 'maximum_system_version'],
+  ['minimumAutoupdateVersion', 'minimum_autoupdate_version'],
+  ['ignoreSkippedUpgradesBelowVersion', 'ignore_skipped_upgrades_below_version'],
+  ['hardwareRequirements', 'hardware_requirements'],
+  ['criticalUpdate', 'critical_update'],
+];
+
+function sparkleFactsOf(json: SparkleJson): SparkleFacts {
+  return Object.fromEntries(
+    SPARKLE_NAMES.flatMap(([name, stored]) =>
+      json[stored] === undefined ? [] : [[name, json[stored]]],
+    ),
+  );
+}
+
+function sparkleJsonOf(facts: SparkleFacts): SparkleJson {
+  return Object.fromEntries(
+    SPARKLE_NAMES.flatMap(([name, stored]) =>
+      facts[name] === undefined ? [] : [[stored, facts[name]]],
+    ),
+  );
 }
 
 /** An artifact as it is stored. */

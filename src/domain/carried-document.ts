@@ -23,10 +23,34 @@ export const CARRIED_BYTES_MAX = 256 * 1024;
  * A portable program (`binary`) is never listed: it is not installed, and the client would start it as an installer. No
  * client reads a dmg; listed beside a zip, a dmg with `arm64` in its name makes the client ignore a universal zip.
  */
-export const UPDATE_INFO_FORMATS: Readonly<Record<Platform, readonly Format[]>> = {
+export const UPDATE_INFO_FORMATS: FormatsByPlatform = {
   windows: ['nsis', 'nsis-web'],
   macos: ['zip'],
   linux: ['appimage', 'deb', 'rpm', 'pacman'],
+};
+
+/**
+ * The names under which signed appcasts are stored. Clients ask for all of them as `appcast.xml`, and a release may have
+ * one of Sparkle's and one of NetSparkle's.
+ */
+export const SPARKLE_APPCAST = 'sparkle-appcast.xml';
+export const NETSPARKLE_APPCAST = 'netsparkle-appcast.xml';
+export const NETSPARKLE_APPCAST_SIGNATURE = 'netsparkle-appcast.xml.signature';
+
+type FormatsByPlatform = Readonly<Record<Platform, readonly Format[]>>;
+
+/** What Sparkle unpacks and installs, best first. */
+export const SPARKLE_FORMATS: FormatsByPlatform = {
+  windows: [],
+  macos: ['zip', 'tar.gz', 'tar.xz', 'dmg', 'pkg'],
+  linux: [],
+};
+
+/** What NetSparkle runs, opens or unpacks, best first. */
+export const NETSPARKLE_FORMATS: FormatsByPlatform = {
+  windows: ['nsis', 'msi'],
+  macos: ['zip', 'tar.gz', 'pkg', 'dmg'],
+  linux: ['tar.gz', 'deb', 'rpm'],
 };
 
 /** `{channel}.yml` for Windows, `{channel}-mac.yml`, `{channel}-linux.yml` for x64, `{channel}-linux-{arch}.yml`. */
@@ -76,4 +100,29 @@ export function findCarried<D extends Pick<CarriedDocument, 'name'>>(
   const fitting = documents.filter(({ name }) => isAskedBy(machine, name));
   const isLatest = ({ name }: D) => parseUpdateInfoName(name)?.channel === 'latest';
   return fitting.find(isLatest) ?? fitting[0];
+}
+
+/** The formats that the appcast of a name may list; undefined for a document that is no appcast. */
+function appcastFormats(name: string): FormatsByPlatform | undefined {
+  if (name === SPARKLE_APPCAST) return SPARKLE_FORMATS;
+  const isNetSparkles = name === NETSPARKLE_APPCAST || name === NETSPARKLE_APPCAST_SIGNATURE;
+  return isNetSparkles ? NETSPARKLE_FORMATS : undefined;
+}
+
+/** Whether a document of this name is for clients on a platform and architecture. */
+export function isFor(
+  machine: { readonly platform: Platform; readonly arch: Arch | null },
+  name: string,
+): boolean {
+  const formats = appcastFormats(name);
+  return formats === undefined ? isAskedBy(machine, name) : formats[machine.platform].length > 0;
+}
+
+/** Whether a signed document of this name may list a file. */
+export function mayList(
+  file: { readonly platform: Platform; readonly arch: Arch; readonly format: Format },
+  name: string,
+): boolean {
+  const formats = appcastFormats(name) ?? UPDATE_INFO_FORMATS;
+  return isFor(file, name) && formats[file.platform].includes(file.format);
 }

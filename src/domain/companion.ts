@@ -26,9 +26,38 @@ export interface UpdaterFacts {
   readonly sha1?: string;
   /** The version that Sparkle compares, when it is not that of the release: `CFBundleVersion`. */
   readonly bundleVersion?: string;
+  readonly sparkle?: SparkleFacts;
 }
 
-const FACTS = ['blockMapSize', 'needsAdminRights', 'sha1', 'bundleVersion'] as const;
+/** What the publisher's appcast tells clients about a file, and they decide by. Text as in the appcast. */
+export interface SparkleFacts {
+  /** `application`, `package` or `interactive-package`. */
+  readonly installationType?: string;
+  /** WinSparkle passes it to the installer. */
+  readonly installerArguments?: string;
+  /** The newest version of macOS that it runs on. */
+  readonly maximumSystemVersion?: string;
+  /** Older bundle versions do not install it without asking the user. */
+  readonly minimumAutoupdateVersion?: string;
+  /** A user who skipped an older bundle version is asked again. */
+  readonly ignoreSkippedUpgradesBelowVersion?: string;
+  /** `arm64`. */
+  readonly hardwareRequirements?: string;
+  /** The bundle version below which it is critical; empty: it is for every version. */
+  readonly criticalUpdate?: string;
+}
+
+export const SPARKLE_FACTS = [
+  'installationType',
+  'installerArguments',
+  'maximumSystemVersion',
+  'minimumAutoupdateVersion',
+  'ignoreSkippedUpgradesBelowVersion',
+  'hardwareRequirements',
+  'criticalUpdate',
+] as const satisfies readonly (keyof SparkleFacts)[];
+
+const FACTS = ['blockMapSize', 'needsAdminRights', 'sha1', 'bundleVersion', 'sparkle'] as const;
 
 /** The facts of a file alone. Of several files, the first that states a fact counts. */
 export function factsOf(...files: readonly UpdaterFacts[]): UpdaterFacts {

@@ -1,29 +1,47 @@
 import type { SettingsJson } from '../catalog/settings-document.ts';
 import { type MinisignPublicKey, parseMinisignKey } from '../domain/minisign.ts';
+import { parseSparkleKey, type SparklePublicKey } from '../domain/sparkle-key.ts';
 import { AppError, isAppError } from '../errors.ts';
 
 /** The settings of an application, for operators. */
 export interface ApplicationSettings {
   /** Verifies the signatures of Tauri builds before they are published; null: nothing is verified. */
   readonly tauriPubkey: MinisignPublicKey | null;
+  /** Verifies the signatures of Sparkle, WinSparkle and NetSparkle; null: nothing is verified. */
+  readonly sparklePubkey: SparklePublicKey | null;
 }
 
 /** What a publisher states of the settings. A setting that is undefined stays as it is; null removes it. */
 export interface StatedSettings {
   /** As {@link parseMinisignKey} takes it. */
   readonly tauriPubkey?: string | null | undefined;
+  /** As {@link parseSparkleKey} takes it. */
+  readonly sparklePubkey?: string | null | undefined;
 }
 
 /** @param settings as stored. @throws AppError `document_corrupt`: no command stores a text that is no public key */
-export function applicationSettingsOf({ tauri_pubkey: key }: SettingsJson): ApplicationSettings {
-  if (key === undefined) return { tauriPubkey: null };
+export function applicationSettingsOf(settings: SettingsJson): ApplicationSettings {
+  const { tauri_pubkey, sparkle_pubkey } = settings;
+  return {
+    tauriPubkey: storedKey(tauri_pubkey, parseMinisignKey, 'Tauri in', 'a minisign key'),
+    sparklePubkey: storedKey(sparkle_pubkey, parseSparkleKey, 'Sparkle in', 'base64 of 32 bytes'),
+  };
+}
+
+function storedKey<Key>(
+  text: string | undefined,
+  parse: (text: string) => Key,
+  whose: string,
+  wanted: string,
+): Key | null {
+  if (text === undefined) return null;
   try {
-    return { tauriPubkey: parseMinisignKey(key) };
+    return parse(text);
   } catch (error) {
     if (!isAppError(error, 'invalid_request')) throw error;
     throw new AppError(
       'document_corrupt',
-      'The public key for Tauri in the settings of the application is not a minisign key: the newest catalog revision was edited. Restore it from a backup.',
+      `The public key for ${whose} the settings of the application is not ${wanted}: the newest catalog revision was edited. Restore it from a backup.`,
       { cause: error },
     );
   }
@@ -31,13 +49,29 @@ export function applicationSettingsOf({ tauri_pubkey: key }: SettingsJson): Appl
 
 /** The settings with those that are stated. @throws AppError `invalid_request` for a text that is no public key */
 export function withStatedSettings(settings: SettingsJson, stated: StatedSettings): SettingsJson {
-  if (stated.tauriPubkey === undefined) return settings;
-  const { tauri_pubkey: _before, ...others } = settings;
-  if (stated.tauriPubkey === null) return others;
-  return { ...others, tauri_pubkey: parseMinisignKey(stated.tauriPubkey).text };
+  const { tauriPubkey, sparklePubkey } = stated;
+  let changed = settings;
+  if (tauriPubkey !== undefined) {
+    const { tauri_pubkey: _before, ...others } = changed;
+    changed =
+      tauriPubkey === null
+        ? others
+        : { ...others, tauri_pubkey: parseMinisignKey(tauriPubkey).text };
+  }
+  if (sparklePubkey !== undefined) {
+    const { sparkle_pubkey: _before, ...others } = changed;
+    changed =
+      sparklePubkey === null
+        ? others
+        : { ...others, sparkle_pubkey: parseSparkleKey(sparklePubkey).text };
+  }
+  return changed;
 }
 
-/** The settings by the names of the options that change them. A key is named by its id. */
+/** The settings by the names of the options that change them. A key of Tauri is named by its id. */
 export function applicationSettingTexts(settings: ApplicationSettings): Record<string, string> {
-  return { 'tauri pubkey': settings.tauriPubkey?.keyId ?? 'none' };
+  return {
+    'tauri pubkey': settings.tauriPubkey?.keyId ?? 'none',
+    'sparkle pubkey': settings.sparklePubkey?.text ?? 'none',
+  };
 }

@@ -50,7 +50,10 @@ export async function changeSettings(
     settingsBefore = applicationSettingsOf(present);
     after = withStatedSettings(present, request.stated);
     if (isDeepStrictEqual(present, after)) return undefined;
-    const texts = Object.entries(applicationSettingTexts(applicationSettingsOf(after)));
+    const before = applicationSettingTexts(settingsBefore);
+    const texts = Object.entries(applicationSettingTexts(applicationSettingsOf(after))).filter(
+      ([name, value]) => before[name] !== value,
+    );
     return {
       change: {
         ...{ kind: 'settings', version: null, channels: [], reason: request.reason },

@@ -1,9 +1,5 @@
-import {
-  type CarriedDocument,
-  isAskedBy,
-  UPDATE_INFO_FORMATS,
-} from '../domain/carried-document.ts';
-import { type Artifact, findArtifact, isSameFile, type Release } from '../domain/release.ts';
+import { type CarriedDocument, isFor, mayList } from '../domain/carried-document.ts';
+import { findArtifact, isSameFile, type Release } from '../domain/release.ts';
 import { AppError } from '../errors.ts';
 
 /** What a publisher adds to a release. */
@@ -47,19 +43,12 @@ function refuseLosing(
   const other = newest?.carried.find((each) => each.name === name);
   if (newest === undefined || other === undefined || other.sha256 === sha256) return;
   const left = newest.artifacts.filter(
-    (artifact) => isListable(artifact, name) && findArtifact(mine, artifact) === undefined,
+    (artifact) => mayList(artifact, name) && findArtifact(mine, artifact) === undefined,
   );
   if (left.length === 0) return;
   throw new AppError(
     'release_differs',
     `${mine.version} has another signed ${name}, of another build, and clients get only one. This one would replace it, and it does not list ${left.map(({ filename }) => filename).join(', ')}: clients would not find that file. Build all architectures and formats that ${name} is for in one run, and publish them together, or publish a new version.`,
-  );
-}
-
-/** Whether an update document of this name may list a file. */
-function isListable(artifact: Artifact, name: string): boolean {
-  return (
-    isAskedBy(artifact, name) && UPDATE_INFO_FORMATS[artifact.platform].includes(artifact.format)
   );
 }
 
@@ -71,7 +60,7 @@ function describesReplaced(
 ): boolean {
   return artifacts.some((artifact) => {
     const existing = newest && findArtifact(newest, artifact);
-    return existing !== undefined && !isSameFile(existing, artifact) && isAskedBy(artifact, name);
+    return existing !== undefined && !isSameFile(existing, artifact) && isFor(artifact, name);
   });
 }
 

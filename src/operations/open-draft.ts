@@ -9,6 +9,7 @@ import { readCatalog } from './list-releases.ts';
 import { planRelease } from './plan-release.ts';
 import { contribution, type PublishResult } from './publish-release.ts';
 import { NO_SIGNATURES } from './verify-signatures.ts';
+import { NO_ED_SIGNATURES } from './verify-sparkle.ts';
 import { createSignatureCheck } from './verify-stored-signatures.ts';
 
 interface OpenRequest
@@ -53,6 +54,8 @@ export async function openDraft(deps: WriterDeps, request: OpenRequest): Promise
     ensureVerified: () => undefined,
     ensureSigned,
   });
-  const nothing = { artifacts: [], signatures: NO_SIGNATURES };
+  const nothing = {
+    ...{ artifacts: [], signatures: NO_SIGNATURES, edSignatures: NO_ED_SIGNATURES },
+  };
   return { application, version: request.version, channel, ...committed, ...nothing };
 }

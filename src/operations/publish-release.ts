@@ -7,14 +7,13 @@ import type { ChannelJson } from '../catalog/revision-document.ts';
 import type { SettingsJson } from '../catalog/settings-document.ts';
 import type { CarriedDocument } from '../domain/carried-document.ts';
 import { parseApplicationName, parseChannelName } from '../domain/channel.ts';
-import type { MinisignPublicKey } from '../domain/minisign.ts';
 import type { Artifact, Release } from '../domain/release.ts';
 import { refuseReservedName } from '../domain/reserved-name.ts';
-import { MINISIGN } from '../domain/signature.ts';
+import { MINISIGN, SPARKLE_ED25519 } from '../domain/signature.ts';
 import type { Target } from '../domain/target.ts';
 import { parseRangeBelow, parseVersion } from '../domain/version.ts';
 import { AppError } from '../errors.ts';
-import { applicationSettingsOf } from './application-settings.ts';
+import { type ApplicationSettings, applicationSettingsOf } from './application-settings.ts';
 import { type Admission, admitToChannel, offersOf, refuseRemoved } from './channel-rules.ts';
 import { type CommittedRelease, commitRelease, offeredAlready } from './commit-release.ts';
 import { type Holding, refuseDraftElsewhere } from './draft-rules.ts';
@@ -37,6 +36,7 @@ import {
   withPlannedObjects,
 } from './upload-artifacts.ts';
 import { type SignatureReport, verifySignatures } from './verify-signatures.ts';
+import { type EdSignatureReport, verifySparkleSignatures } from './verify-sparkle.ts';
 import { createSignatureCheck, type VerifiedSignature } from './verify-stored-signatures.ts';
 
 export interface PublishRequest extends Admission, Holding {
@@ -76,6 +76,8 @@ export interface PublishResult extends CommittedRelease {
   readonly artifacts: readonly { readonly artifact: Artifact; readonly uploaded: boolean }[];
   /** Of the files of this publish. */
   readonly signatures: SignatureReport;
+  /** Of the files of this publish. */
+  readonly edSignatures: EdSignatureReport;
 }
 
 /**
@@ -108,10 +110,13 @@ export async function publishRelease(
   refuseRemoved(before, removed, request.version);
   await deps.ensureConforming();
   const settings = revision?.signed.settings ?? {};
-  const { tauriPubkey } = applicationSettingsOf(settings);
+  const keys = applicationSettingsOf(settings);
+  const { tauriPubkey, sparklePubkey } = keys;
   const hashed = await hashArtifacts(deps, request.artifacts, tauriPubkey !== null);
   const signatures = await verifySignatures(application, hashed, tauriPubkey);
-  const ensureSigned = createSignatureCheck(deps, verifiedWith(tauriPubkey, hashed));
+  const signed = request.signed ?? [];
+  const edSignatures = await verifySparkleSignatures(application, hashed, signed, sparklePubkey);
+  const ensureSigned = createSignatureCheck(deps, verifiedWith(keys, hashed, signed));
   const publishing = {
     ...admission,
     removed,
@@ -127,7 +132,8 @@ export async function publishRelease(
     isListed,
     ensureInTime: () => refuseLate(deps, startedAt),
     ensureVerified: (present) => {
-      if (signatures.count > 0) refuseOtherKey(present, tauriPubkey);
+      if (signatures.count > 0) refuseOtherKey(present, 'tauriPubkey', tauriPubkey);
+      if (edSignatures.count > 0) refuseOtherKey(present, 'sparklePubkey', sparklePubkey);
     },
     ensureSigned,
   });
@@ -139,6 +145,7 @@ export async function publishRelease(
     ...committed,
     artifacts: uploaded,
     signatures,
+    edSignatures,
   };
 }
 
@@ -212,25 +219,42 @@ function refuseLate(deps: PublishDeps, startedAt: number): void {
   );
 }
 
+/** The signatures of this publish that the keys have verified. */
 function verifiedWith(
-  publicKey: MinisignPublicKey | null,
+  { tauriPubkey, sparklePubkey }: ApplicationSettings,
   hashed: readonly HashedArtifact[],
+  documents: readonly BuiltDocument[],
 ): readonly VerifiedSignature[] {
-  if (publicKey === null) return [];
-  return hashed.flatMap(({ built, main: { sha256 } }) =>
-    built.signatures
-      .filter(({ scheme }) => scheme === MINISIGN)
-      .map(({ value }) => ({ sha256, value, publicKey })),
-  );
+  const files = hashed.flatMap(({ built, main: { sha256 }, companions }) => [
+    ...built.signatures.map((each) => ({ ...each, sha256 })),
+    ...companions.flatMap(({ signatures = [], sha256: of }) =>
+      signatures.map((each) => ({ ...each, sha256: of })),
+    ),
+  ]);
+  const byScheme = { [MINISIGN]: tauriPubkey, [SPARKLE_ED25519]: sparklePubkey };
+  const ofFiles = files.flatMap(({ scheme, sha256, value }) => {
+    const publicKey = byScheme[scheme];
+    return publicKey === null ? [] : [{ sha256, value, publicKey }];
+  });
+  if (sparklePubkey === null) return ofFiles;
+  return [
+    ...ofFiles,
+    ...documents.map(({ sha256 }) => ({ sha256, value: '', publicKey: sparklePubkey })),
+  ];
 }
 
 /** The key that verified the signatures may have been replaced since. @param verified null: none was set */
-function refuseOtherKey(settings: SettingsJson, verified: MinisignPublicKey | null): void {
-  const present = applicationSettingsOf(settings).tauriPubkey;
-  if (present === null || present.text === verified?.text) return;
+function refuseOtherKey(
+  settings: SettingsJson,
+  setting: keyof ApplicationSettings,
+  verified: { readonly text: string } | null,
+): void {
+  const key = applicationSettingsOf(settings)[setting];
+  if (key === null || key.text === verified?.text) return;
+  const whose = setting === 'tauriPubkey' ? 'Tauri' : 'Sparkle';
   throw new AppError(
     'status_forbids',
-    `Another process set the public key ${present.keyId} for Tauri signatures meanwhile. Run the same command again, to verify the signatures with it.`,
+    `Another process set the public key ${'keyId' in key ? key.keyId : key.text} for ${whose} signatures meanwhile. Run the same command again, to verify the signatures with it.`,
   );
 }
 

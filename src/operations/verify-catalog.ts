@@ -19,7 +19,9 @@ import { MINISIGN } from '../domain/signature.ts';
 import { AppError, isAppError } from '../errors.ts';
 import { type ApplicationSettings, applicationSettingsOf } from './application-settings.ts';
 import { unknownApplication } from './unknown-release.ts';
+import { edSignaturesOf } from './verify-sparkle.ts';
 import { checkSignedFile } from './verify-stored-signatures.ts';
+import { checkSparkleFile } from './verify-stored-sparkle.ts';
 
 /** Checks stored objects against the catalog. */
 
@@ -111,7 +113,8 @@ async function verifyApplication(
   const settings = await collect(problems, async () =>
     applicationSettingsOf(newest?.signed.settings ?? {}),
   );
-  const depth = { deep, tauriPubkey: settings?.tauriPubkey ?? null };
+  const { tauriPubkey = null, sparklePubkey = null } = settings ?? {};
+  const depth = { deep, tauriPubkey, sparklePubkey };
   const checked = await verifyFiles(deps, files, depth, problems);
   return {
     application,
@@ -184,7 +187,7 @@ async function verifyFile(
   deps: VerifyDeps,
   key: string,
   file: StoredFile,
-  { deep, tauriPubkey }: Depth,
+  { deep, tauriPubkey, sparklePubkey }: Depth,
   counts: Counts,
 ): Promise<void> {
   const info = await deps.store.head(key);
@@ -194,20 +197,30 @@ async function verifyFile(
   }
   if (!deep && file.isAlwaysRead !== true) return;
   const signatures = tauriPubkey === null ? [] : signaturesOf(file, tauriPubkey);
+  const edSignatures = sparklePubkey === null ? [] : edSignaturesOf(file);
+  const read =
+    sparklePubkey !== null && edSignatures.length > 0
+      ? await checkSparkleFile(deps, key, edSignatures, sparklePubkey)
+      : undefined;
   const { sha256, isValid } =
     tauriPubkey === null || signatures.length === 0
-      ? { sha256: await hashObject(deps, key), isValid: true }
+      ? (read ?? { sha256: await hashObject(deps, key), isValid: true })
       : await checkSignedFile(deps, { object: key, signatures, publicKey: tauriPubkey });
   counts.bytesRead += info.size;
   if (sha256 !== file.sha256) {
     throw mismatch(`${key} has other bytes than its manifest states: its sha256 is ${sha256}.`);
+  }
+  if (read?.isValid === false) {
+    throw mismatch(
+      `${key} has an edSignature that the key ${sparklePubkey?.text} does not verify. Clients with that key refuse the file: publish a new version.`,
+    );
   }
   if (!isValid) {
     throw mismatch(
       `${key} has a Tauri signature that the key ${tauriPubkey?.keyId} does not verify. Clients refuse the file: publish a new version.`,
     );
   }
-  counts.signaturesVerified += signatures.length;
+  counts.signaturesVerified += signatures.length + edSignatures.length;
 }
 
 /** The signatures of a file that the key can verify: not those of another key, from before it was replaced. */

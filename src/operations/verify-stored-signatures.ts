@@ -10,11 +10,13 @@ import {
 } from '../domain/minisign.ts';
 import type { Artifact, Release } from '../domain/release.ts';
 import { MINISIGN, SIGNED_HASH } from '../domain/signature.ts';
+import type { SparklePublicKey } from '../domain/sparkle-key.ts';
 import { AppError } from '../errors.ts';
 import { applicationSettingsOf } from './application-settings.ts';
 import { isValidSignature, LEGACY_BYTES_MAX, refuseUnverifiable } from './verify-signatures.ts';
+import { ensureSparkleSigned } from './verify-stored-sparkle.ts';
 
-/** Verifies Tauri signatures over files in the store. */
+/** Verifies signatures over files in the store. */
 
 /** A file, and signatures of one key over it. */
 interface SignedFile {
@@ -52,7 +54,7 @@ export type EnsureSigned = (release: Release, settings: SettingsJson) => Promise
 /** A signature that was verified with a key. */
 export interface VerifiedSignature extends Pick<Artifact, 'sha256'> {
   readonly value: string;
-  readonly publicKey: MinisignPublicKey;
+  readonly publicKey: Pick<MinisignPublicKey | SparklePublicKey, 'text'>;
 }
 
 /**
@@ -69,21 +71,31 @@ export function createSignatureCheck(
 ): EnsureSigned {
   const known = new Set(verified.map(nameOf));
   return async (release, settings) => {
-    const { tauriPubkey: publicKey } = applicationSettingsOf(settings);
-    if (publicKey === null) return;
+    const { tauriPubkey, sparklePubkey } = applicationSettingsOf(settings);
     // Reads no file, so it comes first.
-    refuseUnverifiable(release, publicKey);
-    for (const artifact of release.artifacts) {
-      const { sha256, signatures } = artifact;
-      const unknown = signatures
-        .filter(({ scheme }) => scheme === MINISIGN)
-        .map(({ value }) => ({ sha256, value, publicKey }))
-        .filter((each) => !known.has(nameOf(each)));
-      if (unknown.length === 0) continue;
-      await ensureSignedFile(deps, release, artifact, unknown);
-      for (const each of unknown) known.add(nameOf(each));
-    }
+    if (tauriPubkey !== null) refuseUnverifiable(release, tauriPubkey);
+    if (tauriPubkey !== null) await ensureTauriSigned(deps, release, tauriPubkey, known);
+    if (sparklePubkey !== null) await ensureSparkleSigned(deps, release, sparklePubkey, known);
   };
+}
+
+async function ensureTauriSigned(
+  deps: ReaderDeps,
+  release: Release,
+  publicKey: MinisignPublicKey,
+  known: Set<string>,
+): Promise<void> {
+  for (const artifact of release.artifacts) {
+    const { sha256, signatures } = artifact;
+    const unknown = signatures
+      .filter(({ scheme }) => scheme === MINISIGN)
+      .map(({ value }) => ({ sha256, value, publicKey }))
+      .filter((each) => !known.has(nameOf(each)));
+    if (unknown.length === 0) continue;
+    const values = unknown.map(({ value }) => value);
+    await ensureSignedFile(deps, release, artifact, values, publicKey);
+    for (const each of unknown) known.add(nameOf(each));
+  }
 }
 
 function nameOf({ sha256, value, publicKey }: VerifiedSignature): string {
@@ -94,11 +106,10 @@ async function ensureSignedFile(
   deps: ReaderDeps,
   { application, version }: Release,
   { filename, object, sha256, size }: Artifact,
-  [first, ...others]: readonly VerifiedSignature[],
+  values: readonly string[],
+  publicKey: MinisignPublicKey,
 ): Promise<void> {
-  if (first === undefined) return;
-  const { publicKey } = first;
-  const signatures = [first, ...others].flatMap(({ value }) => parseMinisignSignature(value) ?? []);
+  const signatures = values.flatMap((value) => parseMinisignSignature(value) ?? []);
   const advice = `Sign ${filename} again with "tauri signer sign" and publish it, to replace the one in the draft.`;
   if (size > LEGACY_BYTES_MAX && signatures.some(({ algorithm }) => algorithm === 'Ed')) {
     throw new AppError(

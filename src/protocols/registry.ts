@@ -2,12 +2,15 @@ import type { Format, Platform } from '../domain/platform.ts';
 import type { Artifact } from '../domain/release.ts';
 import { electron } from './electron.ts';
 import { msix } from './msix.ts';
+import { netsparkle } from './netsparkle.ts';
 import { omaha } from './omaha.ts';
 import type { Protocol, ServedFile } from './protocol.ts';
+import { sparkle } from './sparkle.ts';
 import { squirrelMac } from './squirrel-mac.ts';
 import { squirrelWindows } from './squirrel-windows.ts';
 import { tauri } from './tauri.ts';
 import { velopack } from './velopack.ts';
+import { winsparkle } from './winsparkle.ts';
 import { zsync } from './zsync.ts';
 
 /** Every updater dialect that the service speaks. A new dialect is a file in this folder and a line in this list. */
@@ -18,6 +21,9 @@ export const PROTOCOLS: readonly Protocol[] = [
   msix,
   tauri,
   velopack,
+  sparkle,
+  winsparkle,
+  netsparkle,
   zsync,
   omaha,
 ];

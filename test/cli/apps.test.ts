@@ -39,8 +39,8 @@ describe('slipway apps', () => {
     );
     expect(await lines('apps')).toEqual([
       'Applications in ./data:',
-      'APP      CHANNELS  NEWEST  ON      REVISION  TAURI PUBKEY',
-      'desktop  1         1.0.0   stable  1         none',
+      'APP      CHANNELS  NEWEST  ON      REVISION  TAURI PUBKEY  SPARKLE PUBKEY',
+      'desktop  1         1.0.0   stable  1         none          none',
     ]);
   });
 
@@ -170,7 +170,10 @@ describe('slipway apps', () => {
         catalog_revision: 4,
         channels: ['stable'],
         newest: { version: '1.1.0', channel: 'stable' },
-        settings: { tauri_pubkey: next.pubkey, tauri_key_id: next.keyId },
+        settings: {
+          ...{ tauri_pubkey: next.pubkey, tauri_key_id: next.keyId },
+          sparkle_pubkey: null,
+        },
       },
     ]);
     const refused = await run(
@@ -215,7 +218,7 @@ describe('slipway apps', () => {
   });
 
   it.each([
-    [['set'], 2, /^slipway: Say what to change: --tauri-pubkey\./],
+    [['set'], 2, /^slipway: Say what to change: --tauri-pubkey or --sparkle-pubkey\./],
     [['set', '--tauri-pubkey', 'updater.pub'], 2, /This is neither a minisign public key/],
     [
       ['set', '--tauri-pubkey', '.'],

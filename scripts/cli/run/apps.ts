@@ -33,7 +33,7 @@ export async function list(
   print(terminal, `Applications in ${context.place.text}:`);
   printTable(
     terminal,
-    ['app', 'channels', 'newest', 'on', 'revision', 'tauri pubkey'],
+    ['app', 'channels', 'newest', 'on', 'revision', 'tauri pubkey', 'sparkle pubkey'],
     listed.map(applicationRow),
   );
 }
@@ -60,12 +60,16 @@ function applicationJson(listed: ListedApplication): object {
   };
 }
 
-function settingsJson({ tauriPubkey: key }: ApplicationSettings): object {
-  return { tauri_pubkey: key?.text ?? null, tauri_key_id: key?.keyId ?? null };
+function settingsJson({ tauriPubkey: key, sparklePubkey }: ApplicationSettings): object {
+  return {
+    ...{ tauri_pubkey: key?.text ?? null, tauri_key_id: key?.keyId ?? null },
+    sparkle_pubkey: sparklePubkey?.text ?? null,
+  };
 }
 
 const NONE = 'none';
 const TAURI_PUBKEY = '--tauri-pubkey';
+const SPARKLE_PUBKEY = '--sparkle-pubkey';
 
 export async function set(
   terminal: Terminal,
@@ -73,20 +77,24 @@ export async function set(
     readonly app?: string;
     readonly reason?: string;
     readonly tauriPubkey?: string;
+    readonly sparklePubkey?: string;
   },
 ): Promise<void> {
-  const { tauriPubkey: given } = options;
-  if (given === undefined) {
+  const { tauriPubkey, sparklePubkey } = options;
+  if (tauriPubkey === undefined && sparklePubkey === undefined) {
     throw new AppError(
       'invalid_request',
-      `Say what to change: ${TAURI_PUBKEY}. "slipway apps" shows the present settings.`,
+      `Say what to change: ${TAURI_PUBKEY} or ${SPARKLE_PUBKEY}. "slipway apps" shows the present settings.`,
     );
   }
-  const tauriPubkey = given === NONE ? null : await readKey(given, TAURI_PUBKEY);
+  const stated = {
+    tauriPubkey: await statedKey(tauriPubkey, TAURI_PUBKEY),
+    sparklePubkey: await statedKey(sparklePubkey, SPARKLE_PUBKEY),
+  };
   const context = await openContext(terminal);
   const application = options.app ?? context.config.defaultApplication;
   const reason = options.reason ?? null;
-  const changed = await changeSettings(context, { application, stated: { tauriPubkey }, reason });
+  const changed = await changeSettings(context, { application, stated, reason });
   if (options.json) return printJson(terminal, { app: application, ...changedJson(changed) });
   const where = `${application} in ${context.place.text} (catalog revision ${changed.revision})`;
   print(
@@ -96,7 +104,20 @@ export async function set(
       : `Nothing to do: ${where} has these settings.`,
   );
   if (changed.changed) printTable(terminal, ['setting', 'before', 'now'], changedRows(changed));
-  for (const line of consequences(changed)) print(terminal, line);
+  const lines = [
+    ...(tauriPubkey === undefined ? [] : tauriConsequences(changed)),
+    ...(sparklePubkey === undefined ? [] : sparkleConsequences(changed)),
+  ];
+  for (const line of lines) print(terminal, line);
+}
+
+/** Undefined keeps the key, and null removes it. */
+async function statedKey(
+  given: string | undefined,
+  option: string,
+): Promise<string | null | undefined> {
+  if (given === undefined) return undefined;
+  return given === NONE ? null : readKey(given, option);
 }
 
 function changedJson(changed: ChangedSettings): object {
@@ -116,7 +137,15 @@ function changedRows({ settingsBefore, settings }: ChangedSettings) {
     .filter(([, old, now]) => old !== now);
 }
 
-function consequences(changed: ChangedSettings): readonly string[] {
+function sparkleConsequences({ settings: { sparklePubkey } }: ChangedSettings): readonly string[] {
+  return sparklePubkey === null
+    ? ['The signatures of Sparkle, WinSparkle and NetSparkle are not verified on publish.']
+    : [
+        `From now on, publish verifies the signatures of Sparkle, WinSparkle and NetSparkle with the key ${sparklePubkey.text}. To verify those of releases that are out, run slipway verify --deep.`,
+      ];
+}
+
+function tauriConsequences(changed: ChangedSettings): readonly string[] {
   const { settings, otherKeys } = changed;
   if (settings.tauriPubkey === null) {
     return ['The signatures of Tauri builds are not verified when they are published.'];

@@ -1,4 +1,8 @@
-import { MINISIGN } from '../../../src/domain/signature.ts';
+import { MINISIGN, type SignatureScheme, SPARKLE_ED25519 } from '../../../src/domain/signature.ts';
+import {
+  type ApplicationSettings,
+  applicationSettingsOf,
+} from '../../../src/operations/application-settings.ts';
 import { listFeeds } from '../../../src/operations/list-feeds.ts';
 import { readCatalog } from '../../../src/operations/list-releases.ts';
 import { openContext } from '../context.ts';
@@ -30,10 +34,7 @@ export async function feeds(terminal: Terminal, options: FeedsOptions): Promise<
     defaultApplication: config.defaultApplication,
     publicUrl: config.publicUrl ?? PLACEHOLDER,
     // The keys that verify the application's signatures, by scheme.
-    publicKeys:
-      signed.settings?.tauri_pubkey === undefined
-        ? {}
-        : { [MINISIGN]: signed.settings.tauri_pubkey },
+    publicKeys: publicKeysOf(applicationSettingsOf(signed.settings ?? {})),
   };
   const channels = listFeeds(signed, { tiers: config.accounts.tiers, channel: options.channel });
   const listing = {
@@ -46,4 +47,14 @@ export async function feeds(terminal: Terminal, options: FeedsOptions): Promise<
   };
   if (options.json) printJson(terminal, feedsJson(listing));
   else printFeeds(terminal, { ...listing, updater });
+}
+
+function publicKeysOf({
+  tauriPubkey: tauri,
+  sparklePubkey: sparkle,
+}: ApplicationSettings): Partial<Record<SignatureScheme, string>> {
+  return {
+    ...(tauri === null ? {} : { [MINISIGN]: tauri.text }),
+    ...(sparkle === null ? {} : { [SPARKLE_ED25519]: sparkle.text }),
+  };
 }

@@ -1,0 +1,26 @@
+import type { AppcastItem } from './appcast.ts';
+
+/** Which version an item of an appcast is of. */
+
+/** Whether an item is of a version. Users see `2.0` where the release is 2.0.0. Build metadata is ignored. */
+export function isOfVersion(
+  { shortVersion, version: bundle }: Pick<AppcastItem, 'shortVersion' | 'version'>,
+  version: string,
+): boolean {
+  return [shortVersion, bundle].some(
+    (stated) => stated !== undefined && normal(stated) === normal(version),
+  );
+}
+
+/** The version of an item that users see, for messages. */
+export function listedVersion({ shortVersion, version }: AppcastItem): string {
+  return (shortVersion ?? version ?? 'unknown').slice(0, 80);
+}
+
+function normal(version: string): string {
+  const [plain = ''] = version.replace(/^v/i, '').split('+', 1);
+  const [core = '', ...prerelease] = plain.split('-');
+  const numbers = core.split('.');
+  while (numbers.length < 3) numbers.push('0');
+  return [numbers.join('.'), ...prerelease].join('-').toLowerCase();
+}

@@ -1,0 +1,82 @@
+import { createHash } from 'node:crypto';
+import {
+  CARRIED_BYTES_MAX,
+  NETSPARKLE_APPCAST,
+  NETSPARKLE_APPCAST_SIGNATURE,
+  SPARKLE_APPCAST,
+} from '../domain/carried-document.ts';
+import { type AppcastEnclosure, type AppcastItem, fileNameOf } from './appcast.ts';
+import type { AppcastSource } from './appcast-source.ts';
+import type { BuiltDocument } from './build-output.ts';
+import type { Draft } from './draft.ts';
+import type { FeedEntry } from './feed.ts';
+import { refusal } from './refusal.ts';
+import { addressedName, isElsewhere, publishAs } from './signed-feed.ts';
+
+/** Signed appcasts as a release carries them. */
+
+/**
+ * The documents as they are stored. Gives the packages the names in the document's addresses.
+ *
+ * @param own the items of the version
+ * @throws AppError `invalid_artifact` when clients could not find a file that the document lists
+ */
+export function carryAppcast(
+  { source, bytes, signatures }: AppcastSource,
+  own: readonly AppcastItem[],
+  version: string,
+  find: (enclosure: AppcastEnclosure) => Draft | undefined,
+): readonly BuiltDocument[] {
+  const { path } = source;
+  if (bytes.length > CARRIED_BYTES_MAX) {
+    throw refusal(
+      path,
+      `it has ${bytes.length} bytes; a signed document may have ${CARRIED_BYTES_MAX}, because every client downloads it at each check. Keep fewer versions in it (generate_appcast --maximum-versions) or shorten its notes, and sign it again.`,
+    );
+  }
+  const lists: string[] = [];
+  const elsewhere: BuiltDocument['elsewhere'][number][] = [];
+  for (const item of own) {
+    for (const enclosure of item.enclosures) {
+      const entry = entryOf(enclosure);
+      if (isElsewhere(entry)) {
+        if (isFeedAddress(enclosure.url)) lists.push(entry.name);
+        else elsewhere.push({ address: enclosure.url, name: entry.name });
+        continue;
+      }
+      const filename = addressedName(path, entry, version);
+      const draft = find(enclosure);
+      if (draft !== undefined) publishAs(path, filename, entry, draft.package.platform, draft);
+      else publishAs(path, filename, entry, 'macos', undefined);
+      lists.push(filename);
+    }
+  }
+  const phased = own.find(({ phasedRolloutInterval }) => phasedRolloutInterval !== undefined);
+  const document = (from: string, name: string, content: Uint8Array): BuiltDocument => ({
+    ...{ path: from, name, bytes: content, size: content.length },
+    sha256: createHash('sha256').update(content).digest('hex'),
+    stagingPercentage: null,
+    ...(phased === undefined ? {} : { phasedRolloutInterval: phased.phasedRolloutInterval }),
+    ...{ lists, elsewhere },
+  });
+  return signatures.flatMap((signature) =>
+    signature.by === 'sparkle'
+      ? [document(path, SPARKLE_APPCAST, bytes)]
+      : [
+          document(path, NETSPARKLE_APPCAST, bytes),
+          {
+            ...document(signature.path, NETSPARKLE_APPCAST_SIGNATURE, signature.file),
+            ...{ lists: [], elsewhere: [] },
+          },
+        ],
+  );
+}
+
+function entryOf({ url, length }: AppcastEnclosure): FeedEntry {
+  return { address: url, name: fileNameOf(url), size: length, digests: [] };
+}
+
+/** Whether an absolute address looks like one of a feed of this service. */
+function isFeedAddress(address: string): boolean {
+  return /\/feeds\/[^/]+\/[^/]+\/(?:sparkle|netsparkle)\//.test(address);
+}

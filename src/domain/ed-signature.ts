@@ -1,0 +1,46 @@
+/** Sparkle's Ed25519 signatures, of files and of whole appcasts. */
+
+const SIGNATURE_BYTES = 64;
+const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
+
+/** The bytes of a signature in base64, as clients decode it; undefined when it is none. */
+export function parseEdSignatureBytes(text: string): Uint8Array | undefined {
+  if (!BASE64.test(text) || text.length % 4 !== 0) return undefined;
+  const bytes = Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
+  return bytes.length === SIGNATURE_BYTES ? bytes : undefined;
+}
+
+interface EmbeddedSignature {
+  /** How many bytes of the document it covers, from the beginning. */
+  readonly length: number;
+  /** Base64. */
+  readonly signature: string;
+}
+
+const MARKER = '<!-- sparkle-signatures:';
+
+/**
+ * The signature that `sign_update` and `generate_appcast` of Sparkle 2.9 append to an appcast: a comment at its end.
+ *
+ * @returns undefined without such a comment; `malformed` for one that Sparkle does not accept
+ */
+export function findEmbeddedSignature(
+  document: Uint8Array,
+): EmbeddedSignature | 'malformed' | undefined {
+  // One character for each byte, so that a position is a number of bytes.
+  const text = new TextDecoder('latin1').decode(document);
+  const at = text.lastIndexOf(MARKER);
+  if (at < 0) return undefined;
+  const block = /^\s*\n([\s\S]*?)-->\s*$/.exec(text.slice(at + MARKER.length))?.[1] ?? '';
+  const fields = new Map(
+    block.split('\n').map((line) => {
+      const colon = line.indexOf(':');
+      return [line.slice(0, colon).trim(), line.slice(colon + 1).trim()] as const;
+    }),
+  );
+  const signature = fields.get('edSignature') ?? '';
+  const length = fields.get('length');
+  const isRight = length === undefined || Number(length) === at;
+  if (!isRight || parseEdSignatureBytes(signature) === undefined) return 'malformed';
+  return { length: at, signature };
+}

@@ -1,0 +1,103 @@
+import { admittedArches } from '../domain/compatible-arches.ts';
+import type { Arch, Format } from '../domain/platform.ts';
+import type { Release } from '../domain/release.ts';
+import { APPCAST, type AppcastItem, notNewerThan, renderAppcast } from './appcast.ts';
+import { chooseFile } from './appcast-file.ts';
+import {
+  appcastQuery,
+  hasEdSignature,
+  noAppcastSignature,
+  parseAppcastPath,
+} from './appcast-request.ts';
+import type {
+  FeedListing,
+  FeedProtocol,
+  OlderReleases,
+  ProtocolRequest,
+  ProtocolResponse,
+  Question,
+} from './protocol.ts';
+import { describeWinSparkleSetUp } from './sparkle-set-up.ts';
+
+/**
+ * WinSparkle.
+ *
+ * `GET {base}/appcast.xml`. The client takes the newest item whose `sparkle:os` is `windows` or that of its own build,
+ * such as `windows-x64`, and whose minimum version its Windows meets. So the document has one item for each
+ * architecture that a release has a build for. Older clients read only one enclosure of an item.
+ *
+ * The client runs the file that it downloads, so archives are not listed.
+ */
+export const winsparkle: FeedProtocol = {
+  shape: 'feed',
+  name: 'winsparkle',
+  title: 'WinSparkle (Windows)',
+  takesPost: false,
+  varyHeaders: [],
+  olderReleasesMax: 5,
+  formatsFor: (platform) => (platform === 'windows' ? FORMATS : []),
+  signatureScheme: null,
+  isMeantFor: hasEdSignature,
+  osGate: 'client',
+  mayOmit: () => ['version', 'arch'],
+  parseRequest,
+  describeSetUp: describeWinSparkleSetUp,
+  renderListing,
+  listsOwnRelease: true,
+  renderNoUpdate: ({ document }, _reason, input) => {
+    if (document !== APPCAST) return undefined;
+    const items = input.own === undefined ? [] : itemsOf([input.own], input);
+    return renderAppcast({ items, rendersMarkdown: false, fileUrl: input.fileUrl });
+  },
+};
+
+const FORMATS: readonly Format[] = ['nsis', 'msi'];
+
+function parseRequest(asked: ProtocolRequest): Question | undefined {
+  const named = parseAppcastPath(asked);
+  if (named === undefined) return undefined;
+  const { document, request } = named;
+  const query = appcastQuery(request);
+  return {
+    document,
+    query: {
+      ...query,
+      platform: 'windows',
+      formats: FORMATS,
+      osGate: query.osVersion === null ? winsparkle.osGate : 'server',
+    },
+  };
+}
+
+function renderListing(listing: FeedListing): ProtocolResponse {
+  if (listing.document !== APPCAST) throw noAppcastSignature();
+  const offered = itemsOf([listing.release], listing);
+  const older = notNewerThan(offered, itemsOf(listing.olderReleases, listing));
+  const { fileUrl } = listing;
+  return renderAppcast({ items: [...offered, ...older], rendersMarkdown: false, fileUrl });
+}
+
+/** WinSparkle's words for the architecture of a client's own build. Any client takes `windows`. */
+const OS: Readonly<Partial<Record<Arch, string>>> = {
+  x64: 'windows-x64',
+  arm64: 'windows-arm64',
+  ia32: 'windows-x86',
+  universal: 'windows',
+};
+const EVERY_BUILD: readonly Arch[] = ['x64', 'arm64', 'ia32', 'universal'];
+
+function itemsOf(
+  releases: readonly Release[],
+  { arch }: Pick<OlderReleases, 'arch'>,
+): readonly AppcastItem[] {
+  const builds = arch === null ? EVERY_BUILD : admittedArches('windows', arch);
+  return releases.flatMap((release) =>
+    builds.flatMap((build) => {
+      const os = OS[build];
+      const artifacts = release.artifacts.filter((file) => file.arch === build);
+      const wanted = { platform: 'windows', arch: build, formats: FORMATS } as const;
+      const file = chooseFile({ artifacts }, wanted);
+      return file === undefined || os === undefined ? [] : [{ release, file, os }];
+    }),
+  );
+}
