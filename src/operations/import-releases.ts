@@ -1,3 +1,4 @@
+import pLimit from 'p-limit';
 import type { SourceBuild } from '../build-output/sources/read-source-release.ts';
 import type { SourceRelease } from '../build-output/sources/source.ts';
 import type { Channels } from '../catalog/change.ts';
@@ -19,6 +20,9 @@ import type { RequestedRollout } from './start-rollout.ts';
 import { needsCreate } from './unknown-release.ts';
 
 /** Takes over the history of another update server, one release after the other. */
+
+/** How many releases are read ahead. */
+const READS_AT_ONCE = 8;
 
 export interface ImportRequest
   extends Pick<PublishRequest, 'create' | 'allowPrerelease' | 'provenance'> {
@@ -93,21 +97,27 @@ export async function importReleases(
   await deps.ensureConforming();
   const added = usable.filter(({ release, channel }) => !lists(channels, channel, release.version));
   if (added.length > 0) await deps.beforeImport(channels, added);
+  // Reading the next releases overlaps with publishing, which is one after the other.
+  const limit = pLimit(READS_AT_ONCE);
+  const examined = placed.map((each) =>
+    limit(() => examine(deps, application, each, revision).catch(failed)),
+  );
   const releases: ImportedRelease[] = [];
   const created: string[] = [];
   // Only the newest result is kept: each has the channels with all of their offers.
   let last: PublishResult | undefined;
-  for (const each of placed) {
-    const { imported, published } = await importRelease(
-      deps,
-      { ...request, application },
-      each,
-      revision,
-    );
-    releases.push(imported);
-    if (published?.changed) last = published;
-    if (published?.changed && published.createdChannel) created.push(each.channel);
-    deps.onImported(imported, releases.length, placed.length);
+  try {
+    for (const [at, each] of placed.entries()) {
+      const { imported, published } = await settle(deps, { ...request, application }, each, () =>
+        orThrow(examined[at]),
+      );
+      releases.push(imported);
+      if (published?.changed) last = published;
+      if (published?.changed && published.createdChannel) created.push(each.channel);
+      deps.onImported(imported, releases.length, placed.length);
+    }
+  } finally {
+    limit.clearQueue();
   }
   const { after = channels, announced = null } = last ?? {};
   return { application, releases, created, announced, before: channels, after };
@@ -138,32 +148,59 @@ function lists(channels: Channels, name: string, version: string): boolean {
   return channel?.offers.some((offer) => offer.version === version) === true;
 }
 
-async function importRelease(
+/** What a release publishes, and whether it needs to be published. */
+interface Examined {
+  readonly build: SourceBuild;
+  readonly found: Presence | undefined;
+}
+
+/** @throws AppError those of `readRelease` and `findPresence` */
+async function examine(
+  deps: ImportDeps,
+  application: string,
+  { release, channel, problem }: PlacedRelease,
+  revision: Revision | undefined,
+): Promise<Examined | undefined> {
+  if (problem !== undefined || isFuture(deps, release)) return undefined;
+  const build = await deps.readRelease(release);
+  const wanted = { build, version: release.version, channel };
+  return { build, found: await findPresence(deps, application, wanted, revision) };
+}
+
+/** A failure is kept until its turn comes: the releases before it are imported. */
+const failed = (error: unknown): { readonly error: unknown } => ({ error });
+
+async function orThrow(
+  examined: Promise<Examined | { readonly error: unknown } | undefined> | undefined,
+): Promise<Examined | undefined> {
+  const result = await examined;
+  if (result !== undefined && 'error' in result) throw result.error;
+  return result;
+}
+
+function isFuture({ clock }: ImportDeps, { releasedAt }: SourceRelease): boolean {
+  return Date.parse(releasedAt) > clock.now();
+}
+
+async function settle(
   deps: ImportDeps,
   request: ImportRequest,
   { release, channel, problem }: PlacedRelease,
-  revision: Revision | undefined,
+  examined: () => Promise<Examined | undefined>,
 ): Promise<{ readonly imported: ImportedRelease; readonly published?: PublishResult }> {
   const { label, version, releasedAt } = release;
   const about = { label, version, channel, releasedAt, unknown: [], files: 0, uploaded: 0 };
   const ended = (outcome: 'left_out' | 'refused', reason: string) => ({
     imported: { ...about, outcome, reason },
   });
-  if (problem !== undefined) return ended('refused', problem);
-  if (Date.parse(releasedAt) > deps.clock.now()) {
-    return ended(
-      'left_out',
-      `its date is ${releasedAt}, which is in the future. Import again after that`,
-    );
-  }
   try {
-    const build = await deps.readRelease(release);
-    const found = await findPresence(
-      deps,
-      request.application,
-      { build, version, channel },
-      revision,
-    );
+    const result = await examined();
+    if (problem !== undefined) return ended('refused', problem);
+    if (result === undefined) {
+      const when = `its date is ${releasedAt}, which is in the future. Import again after that`;
+      return ended('left_out', when);
+    }
+    const { build, found } = result;
     const files = build.artifacts.reduce((sum, { companions }) => sum + 1 + companions.length, 0);
     const facts = { ...about, unknown: build.unknown, files };
     if (found !== undefined) return { imported: { ...facts, ...presenceOf(found) } };

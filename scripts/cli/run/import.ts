@@ -41,6 +41,7 @@ export async function importHistory(
   const progress = createProgress(terminal, options.json);
   const deps = {
     ...context,
+    ...context.rememberNewest(),
     // A bar for each file would flicker: most are small, and there are thousands.
     onProgress: () => {},
     readRelease: (release: (typeof source.releases)[number]) =>
