@@ -79,10 +79,22 @@ async function statedRelease(
   };
 }
 
-/** The version that users see, unless only the bundle version is semantic. */
+/**
+ * The version that users see, else the bundle version. `2.0` is the release 2.0.0, unless it is a bundle version beside
+ * another text: that may be a count of builds.
+ */
 function versionOf({ shortVersion, version }: AppcastItem): string | undefined {
-  const texts = [shortVersion, version].filter((text) => text !== undefined);
-  return texts.find((text) => tryParseVersion(text.replace(/^v(?=\d)/, '')) !== undefined);
+  const candidates = [shortVersion ?? version, version].map((text) =>
+    text?.replace(/^v(?=\d)/, ''),
+  );
+  const [first = ''] = candidates;
+  const isSemantic = (text: string | undefined): boolean =>
+    text !== undefined && tryParseVersion(text) !== undefined;
+  return [first, padded(first), candidates[1]].find(isSemantic);
+}
+
+function padded(text: string): string {
+  return /^\d+(\.\d+)?$/.test(text) ? [...text.split('.'), '0', '0'].slice(0, 3).join('.') : text;
 }
 
 function statedFile(

@@ -347,6 +347,18 @@ describe('an appcast', () => {
     ]);
   });
 
+  it('reads 2.0 as 2.0.0, and refuses an item without a version', async () => {
+    const contents = appcastFolder();
+    const text = String(contents['appcast.xml'])
+      .replace('<sparkle:shortVersionString>1.2.0<', '<sparkle:shortVersionString>1.2<')
+      .replace('<sparkle:shortVersionString>1.1.0<', '<sparkle:shortVersionString>Spring<');
+    const source = await read(await writeSource({ ...contents, 'appcast.xml': text }));
+    expect(source.releases.map(({ version }) => version)).toEqual(['1.0.0', '1.2.0']);
+    expect(reasons(source.refused)).toEqual([
+      expect.stringMatching(/^Spring: "Spring" is not a semantic version/),
+    ]);
+  });
+
   it('refuses an item whose file has another size, and a feed with a document type', async () => {
     const contents = appcastFolder();
     const root = await writeSource({ ...contents, 'App-1.1.0.dmg': 'other' });
