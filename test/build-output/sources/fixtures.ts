@@ -190,13 +190,15 @@ export function serverFolder(versions: readonly ServerVersion[]): Contents {
   };
 }
 
+const SIGNATURE = Buffer.alloc(64, 7).toString('base64');
+
 /** An appcast of Sparkle with two versions and a pre-release channel. */
 export function appcastFolder(): Contents {
   const item = (short: string, build: string, date: string, more = '') =>
     `<item><title>Version ${short}</title><pubDate>${date}</pubDate>${more}
 <sparkle:version>${build}</sparkle:version><sparkle:shortVersionString>${short}</sparkle:shortVersionString>
 <description><![CDATA[<p>Notes of ${short}</p>]]></description>
-<enclosure url="https://example.com/download/App-${short}.dmg" length="${bytes(`App-${short}.dmg`).length}" type="application/octet-stream" sparkle:edSignature="c2ln"/></item>`;
+<enclosure url="https://example.com/download/App-${short}.dmg" length="${bytes(`App-${short}.dmg`).length}" type="application/octet-stream" sparkle:edSignature="${SIGNATURE}"/></item>`;
   return {
     'App-1.0.0.dmg': bytes('App-1.0.0.dmg'),
     'App-1.1.0.dmg': bytes('App-1.1.0.dmg'),
