@@ -5,6 +5,7 @@ import type { Arch } from '../../../src/domain/platform.ts';
 import { offersReleases } from '../../../src/operations/channel-rules.ts';
 import { importReleases } from '../../../src/operations/import-releases.ts';
 import type { PlacedRelease } from '../../../src/operations/place-releases.ts';
+import type { PublishProgress } from '../../../src/operations/upload-artifacts.ts';
 import type { ChangeOptions } from '../arguments.ts';
 import { requireConsent } from '../consent.ts';
 import { openContext } from '../context.ts';
@@ -12,7 +13,7 @@ import { differenceJson, printDifference } from '../difference-report.ts';
 import { EXIT } from '../exit-code.ts';
 import { hasRefused, importJson, importQuestion, printImported } from '../import-report.ts';
 import { printJson } from '../output.ts';
-import { createProgress } from '../progress.ts';
+import { createProgress, type Progress } from '../progress.ts';
 import { statedRollout } from '../rollout-report.ts';
 import type { Terminal } from '../terminal.ts';
 
@@ -25,6 +26,16 @@ interface ImportOptions extends ChangeOptions {
   readonly allowPrerelease: boolean;
   readonly arch?: Arch;
   readonly flavor?: string;
+}
+
+/** In bytes. A bar for each smaller file would only flicker: there may be thousands. */
+const LARGE_BYTES = 32 * 1024 * 1024;
+
+function showLarge(progress: Progress, step: PublishProgress): void {
+  const { phase, filename, bytesDone, bytesTotal } = step;
+  if (bytesTotal < LARGE_BYTES) return;
+  const label = `${phase === 'hash' ? 'hashing' : 'uploading'} ${filename}`;
+  progress.show(label, bytesDone, bytesTotal, 'bytes');
 }
 
 export async function importHistory(
@@ -42,8 +53,7 @@ export async function importHistory(
   const deps = {
     ...context,
     ...context.rememberNewest(),
-    // A bar for each file would flicker: most are small, and there are thousands.
-    onProgress: () => {},
+    onProgress: (step: PublishProgress) => showLarge(progress, step),
     readRelease: (release: (typeof source.releases)[number]) =>
       readSourceRelease(release, options.arch),
     rolloutOf: (build: { readonly staged: Parameters<typeof statedRollout>[0] }) =>
