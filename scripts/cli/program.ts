@@ -8,6 +8,7 @@ import { addChannelCommands } from './channel-commands.ts';
 import { addContactCommands } from './contact-commands.ts';
 import { addExplainCommands } from './explain-commands.ts';
 import { addFeedsCommand } from './feeds-commands.ts';
+import { addImportCommand } from './import-command.ts';
 import { addInspectCommands } from './inspect-commands.ts';
 import { addMaintainCommands } from './maintain-commands.ts';
 import { addPublishCommands } from './publish-commands.ts';
@@ -21,6 +22,7 @@ import { addWithdrawCommands } from './withdraw-commands.ts';
 export function createProgram(terminal: Terminal, run: Runner): Command {
   const program = createRoot(terminal);
   addPublishCommands(program, run);
+  addImportCommand(program, run);
   addWithdrawCommands(program, run);
   addInspectCommands(program, run);
   addFeedsCommand(program, run);

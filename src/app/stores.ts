@@ -10,6 +10,7 @@ import type { ObjectStore, PresignedUrl, PresignRequest } from '../object-store/
 import type { S3StoreOptions } from '../object-store/s3.ts';
 import { createUrlSigner, type UrlSigner } from '../object-store/signed-url.ts';
 import type { AppendDeps } from '../sequence/append.ts';
+import { createNewestKnown } from '../sequence/newest-known.ts';
 import { createSharedClock } from './shared-clock.ts';
 
 /** Which stores the configuration names. */
@@ -90,6 +91,8 @@ export interface Publisher extends AppendDeps {
   hasStore(): Promise<boolean>;
   /** The same with a store that keeps writes in memory: to learn what a change would do before it is made. */
   rehearse(): AppendDeps;
+  /** For a command that makes many changes: see `NewestKnown`. */
+  rememberNewest(): Pick<AppendDeps, 'newestKnown'>;
   /** @throws AppError `store_nonconforming`; uses an already stored verdict unless `fresh` */
   ensureConforming(options?: { readonly fresh: boolean }): Promise<void>;
 }
@@ -113,17 +116,19 @@ export async function openPublisher(
     clock: shared,
     randomness,
   });
+  const rememberNewest = () => ({ newestKnown: createNewestKnown() });
   if (!isDryRun) {
     const ensure: Publisher['ensureConforming'] = (options) =>
       ensureConforming({ store, clock, randomness, ...options });
     const own = { store, privateStore, clock: shared, randomness };
-    return { ...own, hasStore, rehearse, ensureConforming: ensure };
+    return { ...own, hasStore, rehearse, rememberNewest, ensureConforming: ensure };
   }
   return {
     ...rehearse(),
     privateStore: createDryRunStore({ store: privateStore, clock }),
     hasStore,
     rehearse,
+    rememberNewest,
     // Probing a store writes to it.
     ensureConforming: async () => {},
   };

@@ -46,12 +46,14 @@ export async function decideArch(
     checkAgreement(file, evidence);
     return first.arch;
   }
-  const last = (await lastResort(file, format, version)) ?? clues.usualArch;
+  const usual = clues.usualArch ?? file.imported?.usualArch;
+  const last = (await lastResort(file, format, version)) ?? usual;
   if (last !== undefined) return last;
   const why = problem === undefined ? '' : `, and ${problem}`;
+  const add = file.imported === undefined ? `"${file.path},arch=…"` : '--arch';
   throw refusal(
     file.path,
-    `its arch (processor architecture) is unclear${why}. Add "${file.path},arch=…" with one of ${ARCHES.join(', ')}.`,
+    `its arch (processor architecture) is unclear${why}. Add ${add} with one of ${ARCHES.join(', ')}.`,
   );
 }
 

@@ -22,6 +22,8 @@ import type { SourceFile } from './source-file.ts';
 import { appArchiveName, cluesOfTauri, isAppArchive } from './tauri.ts';
 import { cluesOfVelopack } from './velopack.ts';
 
+const NOT_KNOWN = 'not a known package';
+
 /** A file that will be published. */
 export interface Package extends ArtifactIdentity {
   readonly file: SourceFile;
@@ -77,8 +79,13 @@ function whyUnwanted(file: SourceFile, version: string): string | undefined {
 }
 
 function skipOrRefuse(file: SourceFile, reason: string): { skip: string } {
-  if (file.statement === null) return { skip: reason };
+  if (isFound(file)) return { skip: reason };
   throw refusal(file.path, reason);
+}
+
+/** Whether the publisher did not name the file. The index of another server may state facts about a file. */
+function isFound({ statement, imported }: SourceFile): boolean {
+  return statement === null || imported !== undefined;
 }
 
 async function findOut(
@@ -147,9 +154,10 @@ function unclear(file: SourceFile, { platform, format }: Findings): { skip: stri
     ...(format === undefined ? [`format, one of ${FORMATS.join(', ')}`] : []),
   ];
   const keys = [platform === undefined ? ',os=…' : '', format === undefined ? ',format=…' : ''];
+  if (file.imported !== undefined) return { skip: NOT_KNOWN };
   if (file.statement === null) {
     return {
-      skip: `not a known package; to publish it, add "${file.path},os=…,arch=…,format=…"`,
+      skip: `${NOT_KNOWN}; to publish it, add "${file.path},os=…,arch=…,format=…"`,
     };
   }
   throw refusal(

@@ -35,7 +35,8 @@ function squash(version: string): string {
   return `${core}-${prerelease.join('').replaceAll('.', '')}`;
 }
 
-function statedVersions(name: string): string[] {
+/** The versions that a name states, with the usual words of pre-releases only. */
+export function statedVersions(name: string): string[] {
   return [...name.matchAll(STATED)].map(([, core, prerelease]) =>
     prerelease === undefined ? (core as string) : `${core}-${prerelease}`,
   );

@@ -47,13 +47,15 @@ const SKIPPED_SHOWN_MAX = 20;
 export async function readBuildOutput(request: {
   readonly paths: readonly string[];
   readonly version: string;
+  /** Read instead of the paths, which messages name: the files of one release among those of many. */
+  readonly files?: readonly SourceFile[];
 }): Promise<BuildOutput> {
   const { version } = request;
   const skipped: SkippedFile[] = [];
   const signed: BuiltDocument[] = [];
   let staged: StagedShare | null = null;
   let described: BuildOutput['described'] = { name: null, notes: null };
-  const sources = await collect(request.paths, skipped);
+  const sources = request.files ?? (await collect(request.paths, skipped));
   const appcasts = await readAppcasts(sources);
   const ofOthers = listedForOthers(appcasts, version);
   const platforms = platformsListed(appcasts, version);

@@ -1,5 +1,6 @@
 import { readdir, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import type { Arch } from '../domain/platform.ts';
 import type { Statement } from './descriptor.ts';
 import { hasCode, refusal } from './refusal.ts';
 
@@ -16,6 +17,11 @@ export interface SourceFile {
   readonly siblings: readonly string[];
   /** What the publisher stated about it; null when it was found in a directory. */
   readonly statement: Statement | null;
+  /** Of a file of another update server; absent: of a build. */
+  readonly imported?: {
+    /** The architecture when nothing states one. */
+    readonly usualArch: Arch | undefined;
+  };
 }
 
 /** Describes a file. Reads its directory unless `siblings` is given. */

@@ -2,6 +2,7 @@ import pLimit from 'p-limit';
 import type { Release } from '../domain/release.ts';
 import { AppError, isAppError } from '../errors.ts';
 import type { ObjectStore } from '../object-store/object-store.ts';
+import type { NewestKnown } from '../sequence/newest-known.ts';
 import {
   findNewest,
   findNewestListed,
@@ -27,12 +28,16 @@ export interface ReaderDeps {
   readonly store: ObjectStore;
   /** See `AppendDeps`. */
   readonly skipCorrupt?: readonly number[];
+  /** See `AppendDeps`. */
+  readonly newestKnown?: NewestKnown;
 }
 
 /** @throws AppError `document_corrupt` when a corrupt newest document leaves the present state unknown */
 async function readPosition<T>(deps: ReaderDeps, sequence: Sequence<T>): Promise<Position<T>> {
-  const position = await findNewest(deps.store, sequence);
+  const position = await findNewest(deps.store, sequence, deps.newestKnown?.get(sequence));
   refuseUnknownState(sequence, position, deps.skipCorrupt);
+  const { newest, last } = position;
+  if (newest?.number === last) deps.newestKnown?.note(sequence, newest);
   return position;
 }
 

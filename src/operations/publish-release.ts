@@ -54,9 +54,11 @@ export interface PublishRequest extends Admission, Holding {
   /** Targets whose native builds end with this release. */
   readonly endsNative?: readonly Target[];
   readonly provenance: Release['provenance'];
+  /** ISO 8601, UTC: when another server released it; absent: now. */
+  readonly releasedAt?: string;
 }
 
-interface PublishDeps extends UploadDeps {
+export interface PublishDeps extends UploadDeps {
   /** Called before the first write. Throws for a store that could lose a commit. */
   readonly ensureConforming: () => Promise<void>;
   /** Called after all checks and before the upload, for a release that the channel does not list yet. */
@@ -284,7 +286,7 @@ export function contribution(
   return {
     application,
     version,
-    releasedAt: new Date(deps.clock.now()).toISOString(),
+    releasedAt: request.releasedAt ?? new Date(deps.clock.now()).toISOString(),
     notes,
     described: request.described ?? { name: null, notes: null },
     requires,

@@ -4,6 +4,7 @@ import type { ObjectStore } from '../object-store/object-store.ts';
 import { isPresent } from '../object-store/presence.ts';
 import { END_KEPT_MS_MIN } from './end.ts';
 import type { Skipped } from './envelope.ts';
+import type { NewestKnown } from './newest-known.ts';
 import {
   advance,
   type Entry,
@@ -56,6 +57,8 @@ export interface AppendDeps {
    * a corrupt newest document makes the present state unknown.
    */
   readonly skipCorrupt?: readonly number[];
+  /** Kept by a run of many changes; absent: each change finds the newest document by itself. */
+  readonly newestKnown?: NewestKnown;
 }
 
 export interface AppendOptions {
@@ -79,7 +82,12 @@ export async function appendDocument<T>(
   const deadline = deps.clock.now() + APPEND_TIME_MAX_MS;
   const changeId = deps.randomness.id();
   const isGuarded = sequence.corruptNewest === 'unknown' && !isUnreferenced;
-  const find = () => (isGuarded ? findNewestListed : findNewest)(deps.store, sequence);
+  const find = () =>
+    (isGuarded ? findNewestListed : findNewest)(
+      deps.store,
+      sequence,
+      deps.newestKnown?.get(sequence),
+    );
   let foundAt = deps.clock.now();
   let position = await find();
   for (let round = 0; ; round++) {
@@ -106,7 +114,10 @@ export async function appendDocument<T>(
       position,
       deadline,
     );
-    if ('mine' in settled) return { outcome: 'created', entry: settled.mine };
+    if ('mine' in settled) {
+      deps.newestKnown?.note(sequence, settled.mine);
+      return { outcome: 'created', entry: settled.mine };
+    }
     position = settled.position;
     if (deps.clock.now() >= deadline) throw overtaken(sequence);
     await pause(deps, round);

@@ -116,12 +116,16 @@ export async function readNewer<T>(
  *
  * Gallops to a free number, bisects to the last taken one, then steps back over corrupt documents.
  * {@link refuseUnknownState} decides whether the document before them counts.
+ *
+ * @param known a document that was read or written before: the search begins there
  */
 export async function findNewest<T>(
   store: ObjectStore,
   sequence: ReadableSequence<T>,
+  known?: Entry<T>,
 ): Promise<Position<T>> {
-  return stepBack(store, sequence, await findLast(store, sequence), []);
+  const last = await findLast(store, sequence, known?.number);
+  return positionAt(store, sequence, last, [], known);
 }
 
 /**
@@ -131,8 +135,9 @@ export async function findNewest<T>(
 export async function findNewestListed<T>(
   store: ObjectStore,
   sequence: ReadableSequence<T>,
+  known?: Entry<T>,
 ): Promise<Position<T>> {
-  const found = await findLast(store, sequence);
+  const found = await findLast(store, sequence, known?.number);
   const above = await listNumbers(store, sequence, found);
   const last = above.at(-1) ?? found;
   const listed = new Set(above);
@@ -140,6 +145,17 @@ export async function findNewestListed<T>(
   for (let number = found + 1; number < last; number++) {
     if (!listed.has(number)) holes.push(number);
   }
+  return positionAt(store, sequence, last, holes, known);
+}
+
+function positionAt<T>(
+  store: ObjectStore,
+  sequence: ReadableSequence<T>,
+  last: number,
+  holes: readonly number[],
+  known: Entry<T> | undefined,
+): Position<T> | Promise<Position<T>> {
+  if (known?.number === last) return { newest: known, corrupt: [], last, holes: [] };
   return stepBack(store, sequence, last, holes);
 }
 

@@ -1,0 +1,48 @@
+import { type Command, Option } from 'commander';
+import { SOURCE_KINDS } from '../../src/build-output/sources/source.ts';
+import { DEFAULT_CHANNEL, parseChannelName } from '../../src/domain/channel.ts';
+import { parseArch } from '../../src/domain/platform.ts';
+import { addApplicationOption, addChangeOptions, addConsentOption } from './arguments.ts';
+import { describeCommand } from './description.ts';
+import type { Runner } from './runner.ts';
+
+/** The command that takes over the history of another update server. */
+
+export function addImportCommand(program: Command, run: Runner): void {
+  const command = describeCommand(program.command('import'), {
+    summary: 'take over the releases of another update server',
+    does: "Publishes every release that another update server left on disk, in its order, with its dates, names and notes: the folder of an electron-builder, Squirrel.Windows or Velopack server, a Sparkle appcast with its files, the JSON of GitHub's releases with their assets, or that of an electron-release-server. Drafts of the source are left out. A release with a missing file, or with another size or hash than the source states, is refused, and the others go on. Run the same command again to continue: what is imported already is not read again.",
+    effect:
+      'clients of the channels are offered the imported releases, as if they had been published in that order. The exit code is 1 when something was refused.',
+    examples: [
+      'import ./old-server --create',
+      'import ./downloads/releases.json --from github --create --dry-run',
+      'import ./Releases --app editor --channel stable --prerelease-channel beta --create',
+    ],
+  });
+  addApplicationOption(command)
+    .argument('<path>', 'the directory of the other server, or the index in it')
+    .addOption(
+      new Option(
+        '--from <kind>',
+        'the kind of the other server (default: it is recognized)',
+      ).choices(SOURCE_KINDS),
+    )
+    .option(
+      '--channel <name>',
+      'the channel for releases whose source states none',
+      parseChannelName,
+      DEFAULT_CHANNEL,
+    )
+    .option(
+      '--prerelease-channel <name>',
+      'the same for pre-releases (default: the word of the version, such as beta)',
+      parseChannelName,
+    )
+    .option('--create', 'create the application and the channels that are new', false)
+    .option('--allow-prerelease', 'allow pre-releases on the stable channel', false)
+    .option('--arch <arch>', 'the architecture of files that state none', (text) => parseArch(text))
+    .option('--flavor <name>', 'the flavor of an electron-release-server (default: "default")')
+    .action(run(async () => (await import('./run/import.ts')).importHistory));
+  addChangeOptions(addConsentOption(command));
+}

@@ -1,0 +1,85 @@
+import { readImportSource } from '../../../src/build-output/sources/read-source.ts';
+import { readSourceRelease } from '../../../src/build-output/sources/read-source-release.ts';
+import type { SourceKind } from '../../../src/build-output/sources/source.ts';
+import type { Arch } from '../../../src/domain/platform.ts';
+import { offersReleases } from '../../../src/operations/channel-rules.ts';
+import { importReleases } from '../../../src/operations/import-releases.ts';
+import type { PlacedRelease } from '../../../src/operations/place-releases.ts';
+import type { PublishProgress } from '../../../src/operations/upload-artifacts.ts';
+import type { ChangeOptions } from '../arguments.ts';
+import { requireConsent } from '../consent.ts';
+import { openContext } from '../context.ts';
+import { differenceJson, printDifference } from '../difference-report.ts';
+import { EXIT } from '../exit-code.ts';
+import { hasRefused, importJson, importQuestion, printImported } from '../import-report.ts';
+import { printJson } from '../output.ts';
+import { createProgress, type Progress } from '../progress.ts';
+import { statedRollout } from '../rollout-report.ts';
+import type { Terminal } from '../terminal.ts';
+
+interface ImportOptions extends ChangeOptions {
+  readonly app?: string;
+  readonly from?: SourceKind;
+  readonly channel: string;
+  readonly prereleaseChannel?: string;
+  readonly create: boolean;
+  readonly allowPrerelease: boolean;
+  readonly arch?: Arch;
+  readonly flavor?: string;
+}
+
+/** In bytes. A bar for each smaller file would only flicker: there may be thousands. */
+const LARGE_BYTES = 32 * 1024 * 1024;
+
+function showLarge(progress: Progress, step: PublishProgress): void {
+  const { phase, filename, bytesDone, bytesTotal } = step;
+  if (bytesTotal < LARGE_BYTES) return;
+  const label = `${phase === 'hash' ? 'hashing' : 'uploading'} ${filename}`;
+  progress.show(label, bytesDone, bytesTotal, 'bytes');
+}
+
+export async function importHistory(
+  terminal: Terminal,
+  path: string,
+  options: ImportOptions,
+): Promise<number> {
+  const context = await openContext(terminal, { mayBeNew: true });
+  const isNewStore = !(await context.hasStore());
+  if (terminal.session !== undefined) terminal.session.lacksStore = isNewStore && !options.create;
+  const application = options.app ?? context.config.defaultApplication;
+  const { channel, prereleaseChannel, create, allowPrerelease } = options;
+  const source = await readImportSource({ path, kind: options.from, flavor: options.flavor });
+  const progress = createProgress(terminal, options.json);
+  const deps = {
+    ...context,
+    ...context.rememberNewest(),
+    onProgress: (step: PublishProgress) => showLarge(progress, step),
+    readRelease: (release: (typeof source.releases)[number]) =>
+      readSourceRelease(release, options.arch),
+    rolloutOf: (build: { readonly staged: Parameters<typeof statedRollout>[0] }) =>
+      statedRollout(build.staged),
+    beforeImport: async (
+      before: Parameters<typeof offersReleases>[0],
+      added: readonly PlacedRelease[],
+    ) => {
+      const reached = added.filter((each) => offersReleases(before, each.channel));
+      if (reached.length === 0) return;
+      await requireConsent(terminal, importQuestion(before, reached));
+    },
+    onImported: (_: unknown, done: number, total: number) =>
+      progress.show('importing releases', done, total),
+  };
+  const { releases } = source;
+  const { provenance } = context;
+  const result = await importReleases(deps, {
+    ...{ application, releases, channel, prereleaseChannel, create, allowPrerelease, provenance },
+  }).finally(progress.stop);
+  const now = context.clock.now();
+  if (options.json) {
+    printJson(terminal, { ...importJson(source, result), ...differenceJson(result, now) });
+  } else {
+    printImported(terminal, source, { ...result, ...{ isNewStore, context } });
+    printDifference(terminal, result, now);
+  }
+  return hasRefused(source, result) ? EXIT.failed : EXIT.done;
+}

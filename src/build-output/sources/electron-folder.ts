@@ -1,0 +1,138 @@
+import { parse } from 'yaml';
+import { parseUpdateInfoName } from '../../domain/carried-document.ts';
+import { tryParseVersion } from '../../domain/version.ts';
+import { fileByProduct } from '../by-product.ts';
+import { collectSettled } from './collect.ts';
+import { type Files, listFiles, nameInAddress, readIndex } from './files.ts';
+import { isRecord, listIn, textIn } from './json-index.ts';
+import { settle } from './settle.ts';
+import type { SourceContents, SourceIssue, SourceRequest } from './source.ts';
+import { versionOfName } from './version-of-name.ts';
+
+/**
+ * The folder of electron-builder's generic or S3 provider: the installers and block maps of many versions lie beside
+ * each other, with `latest.yml`, `beta-mac.yml`, … of the newest ones.
+ */
+
+const YML_BYTES_MAX = 4 * 1024 * 1024;
+
+/** electron-builder's name for the channel that clients follow by default. */
+const DEFAULT_YML = 'latest';
+
+/** What the folder's update documents state about a version. */
+interface UpdateInfo {
+  readonly file: string;
+  readonly channel: string;
+  readonly version: string;
+  readonly date: string | null;
+  /** The names of its files. */
+  readonly lists: readonly string[];
+}
+
+export async function readElectronFolder({ directory }: SourceRequest): Promise<SourceContents> {
+  const files = await listFiles(directory, 1);
+  const refused: SourceIssue[] = [];
+  const infos: UpdateInfo[] = [];
+  for (const [name, path] of files) {
+    if (!isYml(name)) continue;
+    const info = parseUpdateInfo(name, await readIndex(path, YML_BYTES_MAX));
+    if (typeof info === 'string') refused.push({ label: name, reason: info });
+    else infos.push(info);
+  }
+  const byVersion = groupFiles(files, infos, refused);
+  const settled = await Promise.all(
+    [...byVersion].map(([version, names]) => {
+      const own = infos.filter((info) => info.version === version);
+      const documents = own.map(({ file }) => file);
+      return settle({
+        ...{ label: version, version, channel: channelOf(own), name: null, notes: null },
+        date: own.find(({ date }) => date !== null)?.date ?? null,
+        files: [...names, ...documents].map((name) => ({
+          ...{ name, path: files.get(name), size: undefined, digests: [], statedIn: directory },
+        })),
+        beside: infos.map(({ file }) => file),
+      });
+    }),
+  );
+  return collectSettled(settled, { refused, leftOut: [] });
+}
+
+/** Whether a folder has an update document of electron-builder. */
+export async function isElectronFolder(files: Files): Promise<boolean> {
+  for (const [name, path] of files) {
+    if (!isYml(name)) continue;
+    const info = parseUpdateInfo(name, await readIndex(path, YML_BYTES_MAX).catch(() => ''));
+    if (typeof info !== 'string') return true;
+  }
+  return false;
+}
+
+function isYml(name: string): boolean {
+  return /\.ya?ml$/i.test(name) && fileByProduct(name) === undefined;
+}
+
+/** @returns a reason for a file that states no release */
+function parseUpdateInfo(file: string, text: string): UpdateInfo | string {
+  let info: unknown;
+  try {
+    info = parse(text, { maxAliasCount: 10 });
+  } catch {
+    return 'it is not YAML that can be read. Copy it again from the old server';
+  }
+  const channel = parseUpdateInfoName(file)?.channel;
+  const version = isRecord(info) ? textIn(info, 'version') : null;
+  if (!isRecord(info) || version === null || channel === undefined) {
+    return 'it is not an update document of electron-builder, which states a version and its files. Remove it, or correct it';
+  }
+  if (tryParseVersion(version) === undefined) {
+    return `its version ${JSON.stringify(version.slice(0, 80))} is not a semantic version`;
+  }
+  const addresses = [
+    ...listIn(info, 'files').flatMap((each) => textIn(each, 'url') ?? []),
+    ...(textIn(info, 'path') === null ? [] : [textIn(info, 'path') ?? '']),
+  ];
+  const lists = addresses.flatMap((address) => nameInAddress(address) ?? []);
+  const { releaseDate } = info;
+  const date =
+    releaseDate instanceof Date ? releaseDate.toISOString() : textIn(info, 'releaseDate');
+  return { file, channel, version, date, lists };
+}
+
+/** The names of the files of each version. A file without a version in its name is of the document that lists it. */
+function groupFiles(
+  files: Files,
+  infos: readonly UpdateInfo[],
+  refused: SourceIssue[],
+): ReadonlyMap<string, readonly string[]> {
+  const known = new Set(infos.map(({ version }) => version));
+  const groups = new Map<string, string[]>();
+  for (const name of files.keys()) {
+    if (/\.ya?ml$/i.test(name) || fileByProduct(name) !== undefined) continue;
+    const main = name.replace(/\.blockmap$/i, '');
+    const listing = infos.find(({ lists }) => lists.some((each) => isSameName(each, main)));
+    const version = versionOfName(name, known) ?? listing?.version;
+    if (version === undefined) {
+      const reason =
+        'its name states no semantic version, and no update document lists it. Publish it by hand, or rename it';
+      refused.push({ label: name, reason });
+    } else groups.set(version, [...(groups.get(version) ?? []), name]);
+  }
+  return groups;
+}
+
+/** electron-builder lists `My-App-1.0.0.exe` for `My App 1.0.0.exe`. */
+function isSameName(a: string, b: string): boolean {
+  const letters = (name: string): string => name.toLowerCase().replace(/[^\p{L}\p{N}]/gu, '');
+  return letters(a) === letters(b);
+}
+
+/**
+ * A release that is the newest of several channels is written into the document of each: it belongs to the most stable
+ * one, whose releases the others get too.
+ */
+function channelOf(infos: readonly UpdateInfo[]): string | null {
+  const channels = infos.map(({ channel }) => channel);
+  if (channels.length === 0 || channels.includes(DEFAULT_YML)) return null;
+  const rank = (channel: string): number => ['rc', 'beta', 'alpha'].indexOf(channel) + 1 || 4;
+  return [...channels].sort((a, b) => rank(a) - rank(b))[0] ?? null;
+}

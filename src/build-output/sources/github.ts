@@ -1,0 +1,84 @@
+import { misuse } from '../refusal.ts';
+import { collectSettled } from './collect.ts';
+import { listFiles } from './files.ts';
+import {
+  isRecord,
+  itemsOf,
+  type JsonRecord,
+  listIn,
+  readJsonValues,
+  sizeIn,
+  textIn,
+} from './json-index.ts';
+import { findPlaced, isLostFeed, namesOnce } from './placed-files.ts';
+import { type StatedRelease, settle } from './settle.ts';
+import type { SourceContents, SourceIssue, SourceRequest, StatedFile } from './source.ts';
+
+/**
+ * The releases of GitHub's API, saved to disk (`gh api repos/OWNER/REPO/releases --paginate > releases.json`), with the
+ * assets beside it: `{tag}/{name}`, or `{name}` for names that only one release has.
+ */
+
+/** Whether JSON values are of this kind. `gh release view --json` writes other names than the API. */
+export function isGithubIndex(values: readonly unknown[]): boolean {
+  const [first] = itemsOf(values);
+  return isRecord(first) && tagOf(first) !== null && Array.isArray(first.assets);
+}
+
+/** @throws AppError `invalid_request` for a file that is not such a list */
+export async function readGithub(request: SourceRequest): Promise<SourceContents> {
+  const index = request.index ?? `${request.directory}/releases.json`;
+  const values = await readJsonValues(index);
+  if (values === undefined) throw misuse(index, 'it is not JSON. Save the releases again');
+  const items = itemsOf(values);
+  const refused: SourceIssue[] = [];
+  const leftOut: SourceIssue[] = [];
+  const stated: StatedRelease[] = [];
+  const files = await listFiles(request.directory);
+  const releases = items.filter(isRecord);
+  const once = namesOnce(releases.map((release) => namesIn(release)));
+  for (const [at, item] of items.entries()) {
+    const tag = isRecord(item) ? tagOf(item) : null;
+    if (!isRecord(item) || tag === null) {
+      refused.push({ label: `item ${at + 1} of ${index}`, reason: 'it has no tag_name' });
+    } else if (item.draft === true || item.isDraft === true) {
+      leftOut.push({ label: tag, reason: 'it is a draft' });
+    } else {
+      const assets = listIn(item, 'assets').map((asset): StatedFile => {
+        const name = textIn(asset, 'name') ?? '';
+        const found = findPlaced(files, [`${tag}/${name}`], name, once);
+        return {
+          ...{ name, path: found, size: sizeIn(asset, 'size'), statedIn: index },
+          digests: digestOf(asset),
+        };
+      });
+      stated.push({
+        label: tag,
+        version: tag,
+        channel: null,
+        isPrerelease: item.prerelease === true || item.isPrerelease === true,
+        date:
+          textIn(item, 'published_at', 'publishedAt') ?? textIn(item, 'created_at', 'createdAt'),
+        name: textIn(item, 'name'),
+        notes: textIn(item, 'body'),
+        files: assets.filter((asset) => !isLostFeed(asset, once)),
+      });
+    }
+  }
+  const settled = await Promise.all(stated.map(settle));
+  return collectSettled(settled, { refused, leftOut });
+}
+
+function tagOf(release: JsonRecord): string | null {
+  return textIn(release, 'tag_name', 'tagName');
+}
+
+function namesIn(release: JsonRecord): readonly string[] {
+  return listIn(release, 'assets').flatMap((asset) => textIn(asset, 'name') ?? []);
+}
+
+/** GitHub states `sha256:…` for assets that were uploaded since June 2025. */
+function digestOf(asset: JsonRecord): StatedFile['digests'] {
+  const hex = /^sha256:([0-9a-f]{64})$/i.exec(textIn(asset, 'digest') ?? '')?.[1];
+  return hex === undefined ? [] : [{ algorithm: 'sha256', hex }];
+}

@@ -1,0 +1,74 @@
+import { readIndex } from './files.ts';
+
+/** An index in JSON. */
+
+/** In bytes. The notes of thousands of releases fit. */
+export const JSON_BYTES_MAX = 64 * 1024 * 1024;
+
+export type JsonRecord = Readonly<Record<string, unknown>>;
+
+export function isRecord(value: unknown): value is JsonRecord {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** The text of a field; null for any other value. */
+export function textIn(record: JsonRecord, ...names: readonly string[]): string | null {
+  const value = names.map((name) => record[name]).find((each) => each !== undefined);
+  return typeof value === 'string' ? value : null;
+}
+
+/** The number of bytes in a field; undefined for any other value. */
+export function sizeIn(record: JsonRecord, name: string): number | undefined {
+  const value = record[name];
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : undefined;
+}
+
+export function listIn(record: JsonRecord, name: string): readonly JsonRecord[] {
+  const value = record[name];
+  return Array.isArray(value) ? value.filter(isRecord) : [];
+}
+
+/**
+ * The values of a JSON file, one after the other: `gh api --paginate` writes a value for each page. Undefined when the
+ * text is not JSON.
+ *
+ * @throws AppError `invalid_request`: see `readIndex`
+ */
+export async function readJsonValues(path: string): Promise<readonly unknown[] | undefined> {
+  return parseJsonValues(await readIndex(path, JSON_BYTES_MAX));
+}
+
+export function parseJsonValues(text: string): readonly unknown[] | undefined {
+  try {
+    return splitValues(text).map((value): unknown => JSON.parse(value));
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}
+
+/** Cuts a text between values of the outermost level. */
+function splitValues(text: string): readonly string[] {
+  const values: string[] = [];
+  let depth = 0;
+  let from = 0;
+  for (const { 0: token, index } of text.matchAll(/"(?:[^"\\]|\\.)*"|[[\]{}]/gs)) {
+    if (token === '[' || token === '{') depth += 1;
+    if (token !== ']' && token !== '}') continue;
+    depth -= 1;
+    if (depth > 0) continue;
+    values.push(text.slice(from, index + 1));
+    from = index + 1;
+  }
+  const rest = text.slice(from).trim();
+  return rest === '' && values.length > 0 ? values : [...values, rest];
+}
+
+/** The items of the pages of an index: arrays, arrays of arrays, or objects with `items`. */
+export function itemsOf(values: readonly unknown[]): readonly unknown[] {
+  return values.flatMap((value) => {
+    if (Array.isArray(value)) return itemsOf(value);
+    if (isRecord(value) && Array.isArray(value.items)) return itemsOf(value.items);
+    return [value];
+  });
+}

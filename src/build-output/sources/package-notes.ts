@@ -1,0 +1,40 @@
+import { readZip } from '../zip.ts';
+import type { StatedFile } from './source.ts';
+
+/** The release notes inside a package of Squirrel. */
+
+const NUSPEC_BYTES_MAX = 64 * 1024;
+
+/** The notes of the first full package that has some; null for none, and for a package that cannot be read. */
+export async function readPackageNotes(
+  files: readonly Pick<StatedFile, 'name' | 'path'>[],
+): Promise<string | null> {
+  for (const { name, path } of files) {
+    if (path === undefined || !/-full\.nupkg$/i.test(name)) continue;
+    const entries = await readZip(path, (entry) =>
+      /^[^/]+\.nuspec$/i.test(entry) ? NUSPEC_BYTES_MAX : 0,
+    );
+    const nuspec = 'problem' in entries ? undefined : entries[0]?.start.toString();
+    const notes = nuspec === undefined ? undefined : notesIn(nuspec);
+    if (notes !== undefined) return notes;
+  }
+  return null;
+}
+
+/** Squirrel turns Markdown into HTML, in a CDATA section. */
+function notesIn(nuspec: string): string | undefined {
+  const text = /<releaseNotes>([\s\S]*?)<\/releaseNotes>/i.exec(nuspec)?.[1];
+  if (text === undefined) return undefined;
+  const section = /^\s*<!\[CDATA\[([\s\S]*?)\]\]>\s*$/.exec(text)?.[1];
+  const notes = (section ?? unescaped(text)).trim();
+  return notes === '' ? undefined : notes;
+}
+
+function unescaped(text: string): string {
+  return text
+    .replaceAll('&lt;', '<')
+    .replaceAll('&gt;', '>')
+    .replaceAll('&quot;', '"')
+    .replaceAll('&apos;', "'")
+    .replaceAll('&amp;', '&');
+}

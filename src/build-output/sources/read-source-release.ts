@@ -1,0 +1,82 @@
+import type { Arch } from '../../domain/platform.ts';
+import type { BuildOutput, BuiltArtifact, BuiltFile, SkippedFile } from '../build-output.ts';
+import { fileByProduct } from '../by-product.ts';
+import type { Statement } from '../descriptor.ts';
+import { isFeedName } from '../feed.ts';
+import { readBuildOutput } from '../read-build-output.ts';
+import { isSidecarName } from '../sidecar.ts';
+import { describeFile, type SourceFile } from '../source-file.ts';
+import type { SourceRelease } from './source.ts';
+
+/** Reads one release of another update server as publishing takes it. */
+
+export interface SourceBuild extends BuildOutput {
+  /** The files of no known kind, and those of another version. */
+  readonly unknown: readonly SkippedFile[];
+}
+
+type ImportedFile = SourceRelease['files'][number];
+
+/**
+ * Reads exactly the files of a release, as if they were alone in their directory.
+ *
+ * @param usualArch the architecture of files that state none; undefined refuses them
+ * @throws AppError `invalid_artifact`: see `readBuildOutput`
+ */
+export async function readSourceRelease(
+  release: SourceRelease,
+  usualArch: Arch | undefined,
+): Promise<SourceBuild> {
+  const { files, version, beside } = release;
+  const siblings = [...new Set([...files.map(({ name }) => name), ...beside])];
+  const sources = await Promise.all(
+    files.map(async (file): Promise<SourceFile> => {
+      const described = await describeFile(file.path, statementOf(file), siblings);
+      return { ...described, imported: { usualArch: usualArch ?? file.usualArch } };
+    }),
+  );
+  const paths = files.map(({ path }) => path);
+  const build = await readBuildOutput({ paths, version, files: sources });
+  const stated = new Map(files.map((file) => [file.path, file]));
+  return {
+    ...build,
+    artifacts: build.artifacts.map((artifact) => withStated(artifact, stated)),
+    // A release has one text: the source's own, before those of the build tool's feeds.
+    described: {
+      name: release.name ?? build.described.name,
+      notes: release.notes ?? build.described.notes,
+    },
+    unknown: build.skipped.filter(({ path }) => isUnknown(stated.get(path)?.name ?? '', beside)),
+  };
+}
+
+function statementOf({ platform, arch }: ImportedFile): Statement | null {
+  if (platform === undefined && arch === undefined) return null;
+  return {
+    ...(platform === undefined ? {} : { platform }),
+    ...(arch === undefined ? {} : { arch }),
+  };
+}
+
+/** Adds the digests that the index states. Publishing compares them. */
+function withStated(
+  artifact: BuiltArtifact,
+  files: ReadonlyMap<string, ImportedFile>,
+): BuiltArtifact {
+  const statedOf = ({ path, stated }: BuiltFile): BuiltFile['stated'] => {
+    const file = files.get(path);
+    if (file === undefined) return stated;
+    return [...stated, ...file.digests.map((each) => ({ ...each, statedIn: file.statedIn }))];
+  };
+  return {
+    ...artifact,
+    stated: statedOf(artifact),
+    companions: artifact.companions.map((each) => ({ ...each, stated: statedOf(each) })),
+  };
+}
+
+/** Leaves out what updaters do without: feeds, signatures of other tools, deltas without their base. */
+function isUnknown(name: string, beside: readonly string[]): boolean {
+  if (beside.includes(name) || fileByProduct(name) !== undefined) return false;
+  return !isFeedName(name) && !isSidecarName(name) && !/\.delta$|-delta\.nupkg$/i.test(name);
+}

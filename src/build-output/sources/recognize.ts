@@ -1,0 +1,107 @@
+import { stat } from 'node:fs/promises';
+import { dirname, extname, resolve } from 'node:path';
+import { readAppcastOrUndefined } from '../appcast.ts';
+import { misuse } from '../refusal.ts';
+import { APPCAST_INDEX_BYTES_MAX } from './appcast-folder.ts';
+import { isElectronFolder } from './electron-folder.ts';
+import { type Files, listFiles, readIndex } from './files.ts';
+import { isGithubIndex } from './github.ts';
+import { isRecord, readJsonValues } from './json-index.ts';
+import { isReleaseServerIndex } from './release-server.ts';
+import type { SourceKind } from './source.ts';
+import { isReleasesFile } from './squirrel-folder.ts';
+import { VELOPACK_FEED } from './velopack-folder.ts';
+
+/** Recognizes another update server by the files that it left. */
+
+export interface RecognizedSource {
+  readonly kind: SourceKind;
+  /** Absolute. */
+  readonly directory: string;
+  /** Absolute; undefined when the kind has no single index. */
+  readonly index: string | undefined;
+}
+
+/** An index states the whole history, so it counts before the feeds that are its assets. */
+const WHOLE: readonly SourceKind[] = ['github', 'electron-release-server'];
+
+/**
+ * Recognizes a directory, or the index in it.
+ *
+ * @param stated the kind that the operator states; undefined: it is recognized
+ * @throws AppError `invalid_request` when there is no such path, when nothing is recognized, and when several kinds are
+ */
+export async function recognizeSource(
+  argument: string,
+  stated: SourceKind | undefined,
+): Promise<RecognizedSource> {
+  const path = resolve(argument);
+  const found = await stat(path).catch(() => undefined);
+  if (found === undefined) throw misuse(path, 'there is no such file or directory. Check the path');
+  const directory = found.isDirectory() ? path : dirname(path);
+  const files = found.isDirectory()
+    ? await listFiles(directory, 1)
+    : new Map([[path.slice(dirname(path).length + 1).normalize('NFC'), path]]);
+  const kinds = await kindsIn(files);
+  const fitting = stated === undefined ? kinds : kinds.filter(({ kind }) => kind === stated);
+  const whole = fitting.filter(({ kind }) => WHOLE.includes(kind));
+  const candidates = whole.length > 0 ? whole : withoutLegacy(fitting);
+  const [first, ...others] = candidates;
+  if (first === undefined) {
+    if (stated !== undefined && found.isDirectory()) {
+      return { kind: stated, directory, index: undefined };
+    }
+    throw misuse(path, stated === undefined ? NOTHING : `it is not the index of ${stated}`);
+  }
+  const rivals = others.filter(({ kind, index }) => kind !== first.kind || index !== first.index);
+  if (rivals.length === 0) return { ...first, directory };
+  const names = [...new Set(candidates.map(({ kind }) => kind))];
+  if (names.length > 1) {
+    throw misuse(path, `it may be of ${names.join(' or ')}. Say which one with --from`);
+  }
+  const indexes = candidates.map(({ index }) => index).join(', ');
+  throw misuse(path, `it has several indexes of ${first.kind}: ${indexes}. Name one of them`);
+}
+
+const NOTHING =
+  'no other update server is recognized there. Name its directory with latest.yml, RELEASES, releases.{channel}.json, appcast.xml, or the JSON of its releases. --from says which kind it is';
+
+interface Candidate {
+  readonly kind: SourceKind;
+  readonly index: string | undefined;
+}
+
+async function kindsIn(files: Files): Promise<readonly Candidate[]> {
+  const found: Candidate[] = [];
+  for (const [name, path] of files) {
+    const kind = await kindOf(name, path);
+    const isFolder = kind === 'velopack';
+    if (kind !== undefined) found.push({ kind, index: isFolder ? undefined : path });
+  }
+  if (await isElectronFolder(files)) found.push({ kind: 'electron-builder', index: undefined });
+  return found;
+}
+
+async function kindOf(name: string, path: string): Promise<SourceKind | undefined> {
+  if (extname(name) === '.json') {
+    const values = await readJsonValues(path).catch(() => undefined);
+    if (values === undefined) return undefined;
+    const [value] = values;
+    const isFeed = VELOPACK_FEED.test(name) && isRecord(value) && Array.isArray(value.Assets);
+    if (isFeed) return 'velopack';
+    if (isGithubIndex(values)) return 'github';
+    return isReleaseServerIndex(values) ? 'electron-release-server' : undefined;
+  }
+  if (extname(name) === '.xml') {
+    const text = await readIndex(path, APPCAST_INDEX_BYTES_MAX).catch(() => '');
+    return readAppcastOrUndefined(text) === undefined ? undefined : 'appcast';
+  }
+  if (name !== 'RELEASES') return undefined;
+  return isReleasesFile(await readIndex(path, APPCAST_INDEX_BYTES_MAX)) ? 'squirrel' : undefined;
+}
+
+/** Velopack also writes a `RELEASES` for the clients of Squirrel. */
+function withoutLegacy(candidates: readonly Candidate[]): readonly Candidate[] {
+  const isVelopack = candidates.some(({ kind }) => kind === 'velopack');
+  return isVelopack ? candidates.filter(({ kind }) => kind !== 'squirrel') : candidates;
+}

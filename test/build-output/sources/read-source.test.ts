@@ -1,0 +1,402 @@
+import { rm, symlink, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { parseJsonValues } from '../../../src/build-output/sources/json-index.ts';
+import { readImportSource } from '../../../src/build-output/sources/read-source.ts';
+import { readSourceRelease } from '../../../src/build-output/sources/read-source-release.ts';
+import type { ImportSource } from '../../../src/build-output/sources/source.ts';
+import { identityName } from '../../../src/domain/release.ts';
+import {
+  addFiles,
+  appcastFolder,
+  electronFolder,
+  githubFolder,
+  nupkg,
+  releasesOf,
+  serverFolder,
+  squirrelFolder,
+  velopackFolder,
+  writeSource,
+} from './fixtures.ts';
+
+const read = (root: string, options: Partial<Parameters<typeof readImportSource>[0]> = {}) =>
+  readImportSource({ path: root, ...options });
+
+/** `1.0.0 beta 2021-01-01T00:00:00.000Z`, in the order of the import. */
+const summary = ({ releases }: ImportSource) =>
+  releases.map(({ version, channel, releasedAt }) => `${version} ${channel} ${releasedAt}`);
+
+const reasons = (issues: ImportSource['refused']) =>
+  issues.map(({ label, reason }) => `${path.basename(label)}: ${reason}`);
+
+/** What would be published of each release. */
+async function builds({ releases }: ImportSource): Promise<readonly string[]> {
+  const lines: string[] = [];
+  for (const release of releases) {
+    const { artifacts, unknown } = await readSourceRelease(release, undefined);
+    for (const artifact of artifacts) {
+      const stated = artifact.stated.map(({ algorithm }) => algorithm);
+      const named = [release.version, identityName(artifact), artifact.filename];
+      lines.push([...named, ...stated].join(' | '));
+    }
+    for (const file of unknown) lines.push(`unknown ${path.basename(file.path)}`);
+  }
+  return lines;
+}
+
+describe('the folder of electron-builder', () => {
+  it('has a release for each version, with the channel and the date of its update document', async () => {
+    const source = await read(await writeSource(electronFolder()));
+    expect(source).toMatchObject({ kind: 'electron-builder', refused: [], leftOut: [] });
+    expect(summary(source)).toEqual([
+      '1.0.0 null 2022-01-01T18:18:28.039Z',
+      '1.1.0 null 2022-02-02T18:18:28.039Z',
+      '1.2.0-beta.1 beta 2022-02-02T18:18:28.039Z',
+    ]);
+    expect(source.releases[2]?.isPrerelease).toBe(true);
+    expect(await builds(source)).toEqual([
+      '1.0.0 | windows-x64-nsis | App Setup 1.0.0.exe',
+      '1.0.0 | macos-arm64-zip | App-1.0.0-arm64-mac.zip | sha512',
+      '1.1.0 | windows-x64-nsis | App Setup 1.1.0.exe | sha512',
+      '1.2.0-beta.1 | windows-x64-nsis | App Setup 1.2.0-beta.1.exe | sha512',
+    ]);
+    const [, second] = source.releases;
+    const build = second && (await readSourceRelease(second, undefined));
+    expect(build?.described.notes).toBe('Fixes.');
+    expect(build?.artifacts[0]?.companions.map(({ kind }) => kind)).toEqual(['blockmap']);
+  });
+
+  it('takes the time of the files for a version without an update document', async () => {
+    const { 'latest-mac.yml': _mac, ...rest } = electronFolder();
+    const source = await read(await writeSource(rest));
+    expect(summary(source)[0]).toBe('1.0.0 null 2021-01-01T00:00:00.000Z');
+  });
+
+  it('refuses a file without a version, a version that is not semantic, and a document that is none', async () => {
+    const root = await writeSource({
+      ...electronFolder(),
+      'App.exe': 'x',
+      'App-1.2.exe': 'x',
+      'App-1.2.3.4.exe': 'x',
+      'alpha.yml': 'version: [',
+      'rc.yml': 'version: v1.2\nfiles: []\n',
+    });
+    const source = await read(root);
+    expect(source.releases).toHaveLength(3);
+    expect(reasons(source.refused)).toEqual([
+      expect.stringMatching(/^alpha\.yml: it is not YAML/),
+      expect.stringMatching(/^rc\.yml: its version "v1\.2" is not a semantic version/),
+      expect.stringMatching(/^App-1\.2\.3\.4\.exe: its name states no semantic version/),
+      expect.stringMatching(/^App-1\.2\.exe: /),
+      expect.stringMatching(/^App\.exe: /),
+    ]);
+  });
+
+  it('puts a release that is the newest of several channels on the most stable one', async () => {
+    const contents = electronFolder();
+    const root = await writeSource({ ...contents, 'beta.yml': contents['latest.yml'] ?? '' });
+    const source = await read(root);
+    const found = source.releases.find(({ version }) => version === '1.1.0');
+    expect(found?.channel).toBe(null);
+  });
+});
+
+describe('the folder of Squirrel.Windows', () => {
+  it('has the packages of every version, with the notes inside and the newest installer', async () => {
+    const source = await read(await writeSource(squirrelFolder()));
+    expect(source).toMatchObject({ kind: 'squirrel', refused: [], leftOut: [] });
+    expect(summary(source)).toEqual([
+      '1.0.0 null 2021-01-01T00:00:00.000Z',
+      '1.1.0 null 2021-01-01T01:00:00.000Z',
+      '1.2.0-beta.1 null 2021-01-01T03:00:00.000Z',
+    ]);
+    expect(source.releases.map(({ notes }) => notes)).toEqual([
+      null,
+      'Notes of <b>1.1.0</b>',
+      null,
+    ]);
+    expect(await builds(source)).toEqual([
+      '1.0.0 | windows-x64-squirrel | App-1.0.0-full.nupkg | sha1',
+      '1.1.0 | windows-x64-squirrel | App-1.1.0-full.nupkg | sha1',
+      '1.2.0-beta.1 | windows-x64-squirrel | App-1.2.0-beta1-full.nupkg | sha1',
+      '1.2.0-beta.1 | windows-x64-squirrel-setup | AppSetup.exe',
+    ]);
+  });
+
+  it('refuses a malformed line, a version of four numbers, and a file of another size', async () => {
+    const packages = { 'App-1.0.0-full.nupkg': nupkg('1.0.0'), 'App-2.0.0-full.nupkg': nupkg('2') };
+    const odd = { 'App-1.2.3.4-full.nupkg': nupkg('1.2.3.4') };
+    const root = await writeSource({
+      ...{ ...packages, ...odd },
+      RELEASES: `\uFEFF${releasesOf({ ...packages, ...odd })}\r\nnonsense\r\n# a comment`,
+    });
+    await writeFile(path.join(root, 'App-2.0.0-full.nupkg'), 'short');
+    const source = await read(root);
+    expect(source.releases.map(({ version }) => version)).toEqual(['1.0.0']);
+    expect(reasons(source.refused)).toEqual([
+      'RELEASES: it is not "SHA1 name size": nonsense',
+      expect.stringMatching(/^2\.0\.0: .* has 5 bytes, and .*RELEASES states \d+\./),
+      expect.stringMatching(/^1\.2\.3\.4: "1\.2\.3\.4" is not a semantic version/),
+    ]);
+  });
+
+  it('refuses a RELEASES that is another text', async () => {
+    const root = await writeSource({ RELEASES: 'Version 1.0: the first one.' });
+    await expect(read(root)).rejects.toThrow(/no other update server is recognized/);
+    await expect(read(root, { kind: 'squirrel' })).rejects.toThrow(/no line "SHA1 name size"/);
+  });
+});
+
+describe('the folder of Velopack', () => {
+  it('joins the channels of one version, and keeps the ones that name no machine', async () => {
+    const source = await read(await writeSource(velopackFolder()));
+    expect(source).toMatchObject({ kind: 'velopack', refused: [], leftOut: [] });
+    expect(summary(source).map((line) => line.split(' ').slice(0, 2).join(' '))).toEqual([
+      '1.0.0 null',
+      '1.1.0 null',
+      '1.2.0 beta',
+    ]);
+    expect(source.releases[0]?.notes).toBe('Notes of App-1.0.0-full.nupkg');
+    expect(await builds(source)).toEqual([
+      '1.0.0 | windows-x64-velopack | App-1.0.0-full.nupkg | sha256 | sha1',
+      '1.1.0 | macos-arm64-velopack | App-1.1.0-osx-full.nupkg | sha256 | sha1',
+      '1.1.0 | windows-x64-velopack | App-1.1.0-full.nupkg | sha256 | sha1',
+      '1.1.0 | windows-x64-velopack-setup | App-win-Setup.exe',
+      '1.2.0 | windows-x64-velopack | App-1.2.0-win-beta-full.nupkg | sha256 | sha1',
+      '1.2.0 | windows-x64-velopack-setup | App-win-beta-Setup.exe',
+    ]);
+  });
+
+  it('goes on with the other feeds when one is malformed', async () => {
+    const source = await read(
+      await writeSource({ ...velopackFolder(), 'releases.osx.json': '{"Assets": [' }),
+    );
+    expect(reasons(source.refused)).toEqual([
+      'releases.osx.json: it is not a feed of Velopack. Copy it again',
+    ]);
+    expect(source.releases.map(({ version }) => version)).toEqual(['1.0.0', '1.1.0', '1.2.0']);
+  });
+});
+
+describe('the releases of GitHub', () => {
+  const releases = [
+    {
+      tag: 'v1.1.0',
+      date: '2022-02-01T00:00:00Z',
+      files: ['App-1.1.0-x64.AppImage', 'README.txt'],
+    },
+    { tag: 'v1.0.0', date: '2022-01-01T00:00:00Z', files: ['App-1.0.0-x64.AppImage'] },
+  ] as const;
+
+  it('are oldest first, with their names, notes and hashes', async () => {
+    const source = await read(await writeSource(githubFolder(releases)));
+    expect(source).toMatchObject({ kind: 'github', refused: [], leftOut: [] });
+    expect(summary(source)).toEqual([
+      '1.0.0 null 2022-01-01T00:00:00.000Z',
+      '1.1.0 null 2022-02-01T00:00:00.000Z',
+    ]);
+    expect(source.releases[0]).toMatchObject({
+      name: 'Release v1.0.0',
+      notes: 'Notes of v1.0.0 <b>&amp;</b> ]]>',
+    });
+    expect(await builds(source)).toEqual([
+      '1.0.0 | linux-x64-appimage | App-1.0.0-x64.AppImage | sha256',
+      '1.1.0 | linux-x64-appimage | App-1.1.0-x64.AppImage | sha256',
+      'unknown README.txt',
+    ]);
+  });
+
+  it('leave out drafts and releases without files, and refuse missing files and tags that are no version', async () => {
+    const source = await read(
+      await writeSource(
+        githubFolder([
+          ...releases,
+          { tag: 'v1.2', files: ['App-1.2-x64.AppImage'] },
+          { tag: 'v1.3.0', files: ['App-1.3.0-x64.AppImage'], more: { draft: true } },
+          { tag: 'v1.4.0', files: [] },
+          { tag: 'v1.5.0', files: [], more: { assets: [{ name: 'App-1.5.0.dmg', size: 3 }] } },
+          { tag: 'v1.6.0', files: ['App-1.6.0-x64.AppImage'], more: { prerelease: true } },
+          { tag: 'v1.7.0', files: [], more: { assets: [{ name: 'App/../../../etc/passwd' }] } },
+          { tag: 'v1.8.0', files: [], more: { tag_name: 5 } },
+        ]),
+      ),
+    );
+    expect(
+      source.releases.map(({ version, isPrerelease }) => `${version} ${isPrerelease}`),
+    ).toEqual(['1.0.0 false', '1.6.0 true', '1.1.0 false']);
+    expect(reasons(source.leftOut)).toEqual([
+      'v1.3.0: it is a draft',
+      'v1.4.0: it has no files to publish',
+    ]);
+    expect(reasons(source.refused)).toEqual([
+      'releases.json: it has no tag_name',
+      expect.stringMatching(/^v1\.2: "1\.2" is not a semantic version/),
+      'v1.5.0: App-1.5.0.dmg is missing. Put it beside the index, and import again',
+      expect.stringMatching(/^v1\.7\.0: .*passwd is missing/),
+    ]);
+  });
+
+  it('may have unique names beside the index, and never takes one that could be of another release', async () => {
+    const root = await writeSource({
+      ...githubFolder([
+        { tag: 'v1.0.0', files: ['App.dmg', 'App-1.0.0-x64.AppImage'] },
+        { tag: 'v1.1.0', files: ['App.dmg'] },
+      ]),
+      'App.dmg': 'bytes of App.dmg',
+      'App-1.0.0-x64.AppImage': 'bytes of App-1.0.0-x64.AppImage',
+    });
+    await rm(path.join(root, 'v1.0.0'), { recursive: true });
+    const source = await read(root);
+    expect(source.releases.map(({ version }) => version)).toEqual(['1.1.0']);
+    expect(reasons(source.refused)).toEqual([
+      expect.stringMatching(/^v1\.0\.0: App\.dmg is missing/),
+    ]);
+  });
+
+  it('do not follow links', async () => {
+    const root = await writeSource(githubFolder(releases));
+    const file = path.join(root, 'v1.0.0', 'App-1.0.0-x64.AppImage');
+    await rm(file);
+    await symlink(path.join(root, 'v1.1.0', 'App-1.1.0-x64.AppImage'), file);
+    expect(reasons((await read(root)).refused)).toEqual([expect.stringMatching(/is missing/)]);
+  });
+
+  it('may be several pages, and an index that is not JSON is refused', async () => {
+    const contents = githubFolder(releases);
+    const page = String(contents['releases.json']);
+    const other = String(githubFolder([{ tag: 'v0.9.0', files: [] }])['releases.json']);
+    const root = await writeSource({ ...contents, 'releases.json': `${page}\n${other}` });
+    expect((await read(root)).releases).toHaveLength(2);
+    await addFiles(root, { 'releases.json': '[{"tag_name": ' });
+    await expect(read(root, { kind: 'github' })).rejects.toThrow(/releases\.json: it is not JSON/);
+  });
+});
+
+describe('the versions of electron-release-server', () => {
+  const versions = [
+    {
+      name: '1.1.0',
+      channel: 'beta',
+      availability: '2020-02-01T00:00:00.000Z',
+      files: [['osx_arm64', 'App-1.1.0.zip']],
+    },
+    {
+      name: '1.0.0',
+      channel: 'stable',
+      availability: '2020-01-01T00:00:00.000Z',
+      files: [
+        ['windows_64', 'App-1.0.0-full.nupkg'],
+        ['windows_64', 'AppSetup.exe'],
+        ['osx_64', 'App-1.0.0.zip'],
+      ],
+    },
+    {
+      name: '1.0.0',
+      channel: 'stable',
+      flavor: 'pro',
+      availability: '2020-01-01T00:00:00.000Z',
+      files: [['osx_64', 'Pro-1.0.0.zip']],
+    },
+  ] as const;
+
+  it('keep their channels, dates, notes, platforms and hashes', async () => {
+    const source = await read(await writeSource(serverFolder(versions)));
+    expect(source).toMatchObject({ kind: 'electron-release-server', refused: [] });
+    expect(summary(source)).toEqual([
+      '1.0.0 stable 2020-01-01T00:00:00.000Z',
+      '1.1.0 beta 2020-02-01T00:00:00.000Z',
+    ]);
+    expect(source.releases[0]?.notes).toBe('Notes of 1.0.0');
+    expect(await builds(source)).toEqual([
+      '1.0.0 | windows-x64-squirrel | App-1.0.0-full.nupkg | sha1',
+      '1.0.0 | windows-x64-squirrel-setup | AppSetup.exe | sha512',
+      '1.0.0 | macos-x64-zip | App-1.0.0.zip | sha512',
+      '1.1.0 | macos-arm64-zip | App-1.1.0.zip | sha512',
+    ]);
+  });
+
+  it('are imported one flavor at a time', async () => {
+    const root = await writeSource(serverFolder(versions));
+    expect(reasons((await read(root)).leftOut)).toEqual([
+      expect.stringMatching(/^1\.0\.0 \(pro\): it is of the flavor pro\./),
+    ]);
+    const pro = await read(root, { flavor: 'pro' });
+    expect(await builds(pro)).toEqual(['1.0.0 | macos-x64-zip | Pro-1.0.0.zip | sha512']);
+  });
+});
+
+describe('an appcast', () => {
+  it('has its items, with their titles, notes, dates and channels', async () => {
+    const source = await read(await writeSource(appcastFolder()));
+    expect(source).toMatchObject({ kind: 'appcast', refused: [], leftOut: [] });
+    expect(summary(source)).toEqual([
+      '1.0.0 null 2021-03-02T10:00:00.000Z',
+      '1.1.0 null 2021-03-03T10:00:00.000Z',
+      '1.2.0 beta 2021-03-04T10:00:00.000Z',
+    ]);
+    expect(source.releases[0]).toMatchObject({
+      name: 'Version 1.0.0',
+      notes: '<p>Notes of 1.0.0</p>',
+    });
+    // Without a statement the feed offers a file to every Mac.
+    expect(await builds(source)).toEqual([
+      '1.0.0 | macos-universal-dmg | App-1.0.0.dmg',
+      '1.1.0 | macos-universal-dmg | App-1.1.0.dmg',
+      '1.2.0 | macos-universal-dmg | App-1.2.0.dmg',
+    ]);
+  });
+
+  it('reads 2.0 as 2.0.0, and refuses an item without a version', async () => {
+    const contents = appcastFolder();
+    const text = String(contents['appcast.xml'])
+      .replace('<sparkle:shortVersionString>1.2.0<', '<sparkle:shortVersionString>1.2<')
+      .replace('<sparkle:shortVersionString>1.1.0<', '<sparkle:shortVersionString>Spring<');
+    const source = await read(await writeSource({ ...contents, 'appcast.xml': text }));
+    expect(source.releases.map(({ version }) => version)).toEqual(['1.0.0', '1.2.0']);
+    expect(reasons(source.refused)).toEqual([
+      expect.stringMatching(/^Spring: "Spring" is not a semantic version/),
+    ]);
+  });
+
+  it('refuses an item whose file has another size, and a feed with a document type', async () => {
+    const contents = appcastFolder();
+    const root = await writeSource({ ...contents, 'App-1.1.0.dmg': 'other' });
+    const source = await read(root);
+    expect(source.releases.map(({ version }) => version)).toEqual(['1.0.0', '1.2.0']);
+    expect(reasons(source.refused)).toEqual([expect.stringMatching(/^1\.1\.0: .* has 5 bytes/)]);
+    const evil = String(contents['appcast.xml']).replace('<rss', '<!DOCTYPE x><rss');
+    await addFiles(root, { 'appcast.xml': evil });
+    await expect(read(root, { kind: 'appcast' })).rejects.toThrow(/document type declaration/);
+  });
+});
+
+describe('recognizing a source', () => {
+  it('takes the index as well as its directory', async () => {
+    const root = await writeSource(squirrelFolder());
+    const source = await read(path.join(root, 'RELEASES'));
+    expect(source.releases).toHaveLength(3);
+  });
+
+  it('asks when several kinds fit, and says when none does', async () => {
+    const root = await writeSource({ ...squirrelFolder(), ...electronFolder() });
+    await expect(read(root)).rejects.toThrow(/may be of .*squirrel.*--from/);
+    expect((await read(root, { kind: 'squirrel' })).kind).toBe('squirrel');
+    await expect(read(await writeSource({ 'a.txt': 'x' }))).rejects.toThrow(/recognized there/);
+    await expect(read('/nowhere/at/all')).rejects.toThrow(/no such file or directory/);
+  });
+});
+
+it('splits JSON values wherever they end', () => {
+  const value = fc.array(fc.jsonValue(), { maxLength: 4 });
+  fc.assert(
+    fc.property(fc.array(value, { minLength: 1, maxLength: 4 }), (values) => {
+      const text = values.map((each) => JSON.stringify(each)).join('\n');
+      expect(parseJsonValues(text)).toEqual(
+        JSON.parse(`[${values.map((v) => JSON.stringify(v))}]`),
+      );
+    }),
+  );
+  expect(parseJsonValues('')).toBeUndefined();
+  expect(parseJsonValues('[1')).toBeUndefined();
+});
