@@ -107,6 +107,8 @@ async function putFile(
     else await linkOrCopy(fileAt(place.root, twin), temporary);
     const file = fileAt(place.root, name);
     await makeDirectory(place, name);
+    // A file of an export that is killed here belongs to it all the same.
+    if (!place.index.files.has(name)) await place.index.add(name, UNKNOWN);
     await rename(temporary, file);
   } finally {
     // A rename onto another name of the same file does nothing, and leaves both.
@@ -115,6 +117,8 @@ async function putFile(
   const { size, sha256 } = source;
   await place.index.add(name, { size, sha256: sha256.toLowerCase() });
 }
+
+const UNKNOWN = { size: -1, sha256: '' };
 
 async function writeBytes(temporary: string, name: string, source: UploadSource): Promise<void> {
   const check = createUploadCheck(name, source);

@@ -25,10 +25,17 @@ const HEADER = { made_by: 'slipway export', schema_version: 1 };
  */
 export async function openStaticIndex(file: string): Promise<StaticIndex> {
   const files = parseIndex(await readIfThere(file));
-  let handle: FileHandle | undefined;
-  const append = async (line: object): Promise<void> => {
-    handle ??= await openForAppends(file);
-    await handle.appendFile(`${JSON.stringify(line)}\n`);
+  let opening: Promise<FileHandle> | undefined;
+  let last: Promise<unknown> = Promise.resolve();
+  const append = (line: object): Promise<void> => {
+    opening ??= openForAppends(file);
+    const handle = opening;
+    // One after the other: Node does not allow several appends to one handle at the same time.
+    const appending = last.then(async () => {
+      await (await handle).appendFile(`${JSON.stringify(line)}\n`);
+    });
+    last = appending.catch(() => undefined);
+    return appending;
   };
   return {
     files,
@@ -41,9 +48,10 @@ export async function openStaticIndex(file: string): Promise<StaticIndex> {
       await append({ path: name, removed: true });
     },
     close: async () => {
-      if (handle === undefined) return;
-      await handle.close();
-      handle = undefined;
+      if (opening === undefined) return;
+      await last;
+      await (await opening).close();
+      opening = undefined;
       const lines = [...files].map(([name, content]) => ({ path: name, ...content }));
       await replaceWhole(file, [HEADER, ...lines]);
     },

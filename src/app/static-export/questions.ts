@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { type AppDeps, buildApp } from '../../app.ts';
+import type { AppDeps } from '../../app.ts';
 import type { Clock, Randomness } from '../../clock.ts';
 import type { Config } from '../../config.ts';
 import { AppError } from '../../errors.ts';
@@ -48,6 +48,8 @@ export async function openQuestions(deps: QuestionDeps, publicUrl: string): Prom
   const removeDirectory = () => rm(dataDirectory, { recursive: true, force: true });
   try {
     const config = onlyFeeds({ ...deps.config, publicUrl, dataDirectory });
+    // Loaded here: the command line itself needs no server.
+    const { buildApp } = await import('../../app.ts');
     const app = await buildApp({ ...deps, config, logger: SILENT });
     await app.catalog.refresh();
     await app.http.ready();
