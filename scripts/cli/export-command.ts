@@ -1,5 +1,10 @@
 import type { Command } from 'commander';
-import { addApplicationOption, addDryRunOption, addJsonOption } from './arguments.ts';
+import {
+  addApplicationOption,
+  addDryRunOption,
+  addJsonOption,
+  RepeatableOption,
+} from './arguments.ts';
 import { describeCommand } from './description.ts';
 import type { Runner } from './runner.ts';
 
@@ -19,10 +24,19 @@ export function addExportCommand(program: Command, run: Runner): void {
     '<target>',
     'a directory, or s3://BUCKET[/PREFIX] with the S3 settings of this command',
   );
-  addJsonOption(
-    addDryRunOption(addApplicationOption(command, 'only this application (default: all)')).option(
+  const also = new RepeatableOption(
+    '--also <address>',
+    'a further address that clients ask for, whole or below that of the service',
+    (text) => text,
+  );
+  addApplicationOption(command, 'only this application (default: all)')
+    .option(
       '--public-url <url>',
       'the address at which clients will find the export (default: PUBLIC_URL)',
-    ),
-  ).action(run(async () => (await import('./run/export.ts')).exportFeeds));
+    )
+    .option('--aliases', 'also write the addresses with "latest", another name of stable', false)
+    .addOption(also);
+  addJsonOption(addDryRunOption(command)).action(
+    run(async () => (await import('./run/export.ts')).exportFeeds),
+  );
 }

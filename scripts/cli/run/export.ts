@@ -15,6 +15,8 @@ import type { Terminal } from '../terminal.ts';
 interface ExportOptions {
   readonly app?: string;
   readonly publicUrl?: string;
+  readonly aliases: boolean;
+  readonly also?: readonly string[];
   readonly dryRun: boolean;
   readonly json: boolean;
 }
@@ -40,7 +42,10 @@ export async function exportFeeds(
   const progress = createProgress(terminal, options.json);
   const result = await exportStatic(
     { ...context, target, onProgress: progress.show },
-    { publicUrl, application: options.app, isDryRun: options.dryRun },
+    {
+      ...{ publicUrl, application: options.app, isDryRun: options.dryRun },
+      ...{ withAliases: options.aliases, also: options.also ?? [] },
+    },
   ).finally(progress.stop);
   const report = { ...result, publicUrl, location, place: context.place.text };
   if (options.json) printJson(terminal, exportJson(report));

@@ -20,6 +20,8 @@ interface ExportRequest {
   readonly publicUrl: string;
   /** Undefined: all applications. */
   readonly application: string | undefined;
+  readonly withAliases: boolean;
+  readonly also: readonly string[];
   readonly isDryRun: boolean;
 }
 
@@ -38,9 +40,10 @@ export interface ExportResult extends Written {
  */
 export async function exportStatic(
   deps: ExportDeps,
-  { publicUrl, application, isDryRun }: ExportRequest,
+  request: ExportRequest,
 ): Promise<ExportResult> {
   const { target } = deps;
+  const { publicUrl, application, isDryRun } = request;
   const questions = await openQuestions(deps, publicUrl);
   try {
     const all = questions.applications();
@@ -53,7 +56,7 @@ export async function exportStatic(
       // An export of nothing would remove an earlier one.
       throw new AppError('unknown_application', 'No application is published yet.');
     }
-    const plan = await makePlan(questions, { ...deps, applications, publicUrl });
+    const plan = await makePlan(questions, { ...deps, ...request, applications });
     const before = await target.open(isDryRun);
     try {
       // Another application's part of an earlier export stays.

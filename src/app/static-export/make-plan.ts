@@ -1,4 +1,6 @@
+import { aliasesOf } from '../../domain/channel.ts';
 import { PROTOCOLS } from '../../protocols/registry.ts';
+import { askAlso, fileBehind } from './ask-also.ts';
 import {
   askDocuments,
   createSharedBodies,
@@ -7,23 +9,25 @@ import {
 } from './ask-documents.ts';
 import { findLeftOut } from './left-out.ts';
 import { createMentions } from './mentions.ts';
-import { openFeeds } from './open-feeds.ts';
+import { type OpenChannel, openFeeds } from './open-feeds.ts';
 import type { ExportPlan, LeftOut, PlannedDocument, PlannedFile } from './plan.ts';
-import { findStored, planFiles } from './plan-files.ts';
+import { planFiles } from './plan-files.ts';
 import type { Questions } from './questions.ts';
-import { fileAtAddress, findUnanswered } from './unanswered.ts';
+import { findUnanswered } from './unanswered.ts';
 
 interface PlanRequest {
   readonly applications: readonly string[];
   /** Without a slash at its end. */
   readonly publicUrl: string;
+  /** Whether a channel has the addresses with its other names too. */
+  readonly withAliases: boolean;
+  /** Further addresses, below `publicUrl` or with it. */
+  readonly also: readonly string[];
   readonly onProgress: (label: string, done: number, total: number) => void;
 }
 
 /**
  * Asks the service for every address of every feed, and finds the files that the answers need.
- *
- * The addresses of other servers at the root are a further source of documents: see `addDocuments`.
  *
  * @throws AppError those of `Questions.ask`, and the store's
  */
@@ -37,21 +41,29 @@ export async function makePlan(questions: Questions, request: PlanRequest): Prom
     files.push(...planned.files);
     leftOut.push(...planned.leftOut);
   }
+  const asked = await askAlso(questions, request);
+  documents.push(...asked.documents);
+  files.push(...asked.files);
   const paths = new Set([...documents, ...files].map(({ path }) => path));
   leftOut.push(...findUnanswered(documents, paths, request.publicUrl));
-  return { documents, files, leftOut };
+  return { documents: uniqueByPath(documents), files: uniqueByPath(files), leftOut };
+}
+
+function uniqueByPath<T extends { readonly path: string }>(all: readonly T[]): readonly T[] {
+  return [...new Map(all.map((each) => [each.path, each])).values()];
 }
 
 async function planApplication(
   questions: Questions,
   application: string,
-  { publicUrl, onProgress }: PlanRequest,
+  { publicUrl, withAliases, onProgress }: PlanRequest,
 ): Promise<ExportPlan> {
   const { service } = questions;
   const feeds = await openFeeds(service, application);
   const { channels } = feeds;
+  const named = withAliases ? channels.flatMap(withOtherNames) : channels;
   const every = PROTOCOLS.flatMap((protocol) =>
-    channels.map((channel): Feed => ({ application, protocol, channel })),
+    named.map((channel): Feed => ({ application, protocol, channel })),
   );
   const bodies = createSharedBodies();
   const asked = new Map<Feed, FeedDocuments>();
@@ -68,10 +80,8 @@ async function planApplication(
     const mentionOf = createMentions(own.flatMap(([, { documents }]) => documents));
     for (const [feed, { redirects }] of own) {
       files.push(...(await planFiles({ service, mentionOf, everyRelease }, feed)));
-      for (const { path, location } of redirects) {
-        const address = fileAtAddress(location, publicUrl);
-        const file = address && (await findStored(service, address));
-        if (file !== undefined) files.push({ path, application, file, isReplaced: true });
+      for (const redirect of redirects) {
+        files.push(...(await fileBehind(service, redirect, publicUrl)));
       }
     }
   }
@@ -80,4 +90,11 @@ async function planApplication(
     files,
     leftOut: findLeftOut(feeds, service.clock.now()),
   };
+}
+
+/** The channel itself, and the same one under each of its other names. */
+function withOtherNames(channel: OpenChannel): readonly OpenChannel[] {
+  const { facts } = channel;
+  const names = [facts.name, ...aliasesOf(facts.name)];
+  return names.map((name) => ({ ...channel, facts: { ...facts, name } }));
 }

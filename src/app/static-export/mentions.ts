@@ -33,6 +33,7 @@ export function createMentions(
 /** As YAML, JSON and XML have a name, with and without percent-encoding. */
 function spellingsOf(filename: string): ReadonlySet<string> {
   const plain = [filename, encodeURIComponent(filename), encodeURI(filename)];
-  const inJson = JSON.stringify(filename).slice(1, -1);
-  return new Set([...plain, inJson, ...plain.map(escapeXml), filename.replaceAll("'", "''")]);
+  const inJson = (text: string) => JSON.stringify(text).slice(1, -1);
+  const inYaml = (text: string) => text.replaceAll("'", "''");
+  return new Set(plain.flatMap((text) => [text, inJson(text), inYaml(text), escapeXml(text)]));
 }

@@ -20,7 +20,7 @@ export function fileAtAddress(address: string, publicUrl: string): FileAddress |
 }
 
 /** The decoded path of an address below that of the service; undefined for one that is not below it. */
-function pathBelow(address: string, publicUrl: string): string | undefined {
+export function pathBelow(address: string, publicUrl: string): string | undefined {
   const start = `${publicUrl}/`;
   if (!address.startsWith(start)) return undefined;
   const [path = ''] = address.slice(start.length).split(/[?#]/);

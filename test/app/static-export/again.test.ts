@@ -99,7 +99,10 @@ describe('an export that ends early', () => {
 
   it.each([1, 2, 4, 6, 8, 12])('at file %i names no missing file, and is continued', async (at) => {
     const deps = { ...scene.service, onProgress: () => {} };
-    const request = { publicUrl: PUBLIC_URL, application: undefined, isDryRun: false };
+    const request = {
+      ...{ publicUrl: PUBLIC_URL, application: undefined, isDryRun: false },
+      ...{ withAliases: false, also: [] },
+    };
     const directory = () => createStaticDirectory(scene.target, 'public');
     const interrupted = exportStatic({ ...deps, target: failing(directory(), at) }, request);
     await expect(interrupted).rejects.toThrow('interrupted');
@@ -187,5 +190,38 @@ describe('the command', () => {
     expect(stdout).toMatch('Serve ./public at https://cdn.example.com/.');
     const dry = await scene.run(['public', '--dry-run']);
     expect(dry.stdout).toMatch('Dry run: nothing is written to ./public.');
+  });
+});
+
+describe('further addresses', () => {
+  it('are written when the service answers them, and refused when it does not', async () => {
+    await scene.releaseTauri('1.0.0');
+    await scene.releaseTauri('2.0.0');
+    const own = 'feeds/notes/stable/tauri/linux-x86_64-deb/x86_64/1.0.0';
+    for (const address of [own, `/${own}`, `${PUBLIC_URL}/${own}`]) {
+      await exported(scene, [scene.target, '--also', address]);
+      const document = (await filesIn(scene.target)).get(own);
+      expect(JSON.parse(String(document)).version).toBe('2.0.0');
+      expect((await exported(scene)).removed).toEqual([own]);
+    }
+    for (const address of ['feeds/notes/none/tauri/latest.json', 'https://other.example/x', '%']) {
+      const { code, stderr } = await scene.run([scene.target, '--also', address]);
+      expect([address, code]).toEqual([address, 2]);
+      expect(stderr).toMatch(/with no document/);
+    }
+  });
+
+  it('have the other name of stable with --aliases', async () => {
+    await exported(scene, [scene.target, '--aliases']);
+    const files = await filesIn(scene.target);
+    const stable = [...files]
+      .filter(([name]) => name.startsWith('feeds/desktop/stable/'))
+      // To a feed with another name, these are of another channel: they name files by whole addresses.
+      .filter(([name]) => !/\/stable[^/]*\.yml$/.test(name));
+    expect(stable.length).toBeGreaterThan(10);
+    for (const [name, content] of stable) {
+      const alias = name.replace('/stable/', '/latest/');
+      expect(files.get(alias)?.equals(content), alias).toBe(true);
+    }
   });
 });
