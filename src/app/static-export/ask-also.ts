@@ -25,30 +25,51 @@ export async function askAlso(
   questions: Questions,
   { also, publicUrl }: AlsoRequest,
 ): Promise<Asked> {
-  const documents: PlannedDocument[] = [];
-  const files: PlannedFile[] = [];
+  const all: Asked[] = [];
   for (const text of also) {
-    const path =
-      pathBelow(text, publicUrl) ??
-      pathBelow(`${publicUrl}/${text.replace(/^\/+/, '')}`, publicUrl);
-    const answer = path === undefined ? undefined : await questions.ask(path.split('/'));
-    if (path !== undefined && answer?.kind === 'document') {
-      documents.push({ path, body: answer.body, contentType: answer.contentType });
-      continue;
-    }
-    const location = answer?.kind === 'file' ? answer.location : undefined;
-    const found =
-      path === undefined || location === undefined
-        ? []
-        : await fileBehind(questions.service, { path, location }, publicUrl);
-    if (found.length === 0) {
+    const below = `${publicUrl}/${text.replace(/^\/+/, '')}`;
+    const path = pathBelow(text, publicUrl) ?? pathBelow(below, publicUrl);
+    const asked = path === undefined ? NOTHING : await askFor(questions, path, publicUrl);
+    if (asked.documents.length + asked.files.length === 0) {
       const shown = JSON.stringify(text.slice(0, 200));
       const detail = `The service answers ${shown} with no document. Check the address, or leave it out.`;
       throw new AppError('invalid_configuration', detail);
     }
-    files.push(...found);
+    all.push(asked);
   }
-  return { documents, files };
+  return joinAsked(all);
+}
+
+/** Like {@link askAlso}, for paths that files state: those that the service does not answer are left out. */
+export async function askStated(
+  questions: Questions,
+  paths: readonly string[],
+  publicUrl: string,
+): Promise<Asked> {
+  const all: Asked[] = [];
+  for (const path of paths) all.push(await askFor(questions, path, publicUrl));
+  return joinAsked(all);
+}
+
+const NOTHING: Asked = { documents: [], files: [] };
+
+async function askFor(questions: Questions, path: string, publicUrl: string): Promise<Asked> {
+  const answer = await questions.ask(path.split('/'));
+  if (answer.kind === 'none') return NOTHING;
+  if (answer.kind === 'file') {
+    const { location } = answer;
+    const files = await fileBehind(questions.service, { path, location }, publicUrl);
+    return { ...NOTHING, files };
+  }
+  const { body, contentType } = answer;
+  return { ...NOTHING, documents: [{ path, body, contentType }] };
+}
+
+function joinAsked(all: readonly Asked[]): Asked {
+  return {
+    documents: all.flatMap(({ documents }) => documents),
+    files: all.flatMap(({ files }) => files),
+  };
 }
 
 /** The file that the service redirects an address to; empty when it is none that every client may get. */

@@ -31,6 +31,19 @@ export function findLeftOut(
         detail: `${name}: its stored manifest does not match the catalog. Run "slipway verify".`,
       }),
     ),
+    ...PROTOCOLS.filter((protocol) => protocol.listStatic === undefined)
+      .filter((protocol) =>
+        channels.some(({ offered }) =>
+          offered.some((each) => artifactsFor(protocol, each).length > 0),
+        ),
+      )
+      .map(
+        (protocol): LeftOut => ({
+          ...all,
+          ...{ reason: 'needs_server', dialect: protocol.name },
+          detail: `${protocol.title} needs a server for its questions.`,
+        }),
+      ),
     ...channels.flatMap((channel) => [
       ...heldBack(application, channel, now),
       ...onlyFromVersions(application, channel),
@@ -76,16 +89,9 @@ function ofDialect(
   { view, offered }: OpenChannel,
   protocol: Protocol,
 ): readonly LeftOut[] {
+  if (protocol.listStatic === undefined || protocol.osGate === 'client') return [];
   const facts = { application, channel: view.name, dialect: protocol.name };
-  const served = offered.filter((each) => artifactsFor(protocol, each).length > 0);
-  if (protocol.listStatic === undefined) {
-    if (served.length === 0) return [];
-    const versions = served.map(({ release }) => release.version);
-    const detail = `${protocol.title} needs a server for its questions.`;
-    return [{ ...facts, reason: 'needs_server', versions, detail }];
-  }
-  if (protocol.osGate === 'client') return [];
-  const versions = served
+  const versions = offered
     .filter((each) => artifactsFor(protocol, each).some((file) => file.minimumOsVersion !== null))
     .map(({ release }) => release.version);
   if (versions.length === 0) return [];

@@ -1,6 +1,7 @@
 import { aliasesOf } from '../../domain/channel.ts';
+import type { ObjectStore } from '../../object-store/object-store.ts';
 import { PROTOCOLS } from '../../protocols/registry.ts';
-import { askAlso, fileBehind } from './ask-also.ts';
+import { askAlso, askStated, fileBehind } from './ask-also.ts';
 import {
   askDocuments,
   createSharedBodies,
@@ -13,6 +14,7 @@ import { type OpenChannel, openFeeds } from './open-feeds.ts';
 import type { ExportPlan, LeftOut, PlannedDocument, PlannedFile } from './plan.ts';
 import { planFiles } from './plan-files.ts';
 import type { Questions } from './questions.ts';
+import { findStatedAddresses } from './stated-addresses.ts';
 import { findUnanswered } from './unanswered.ts';
 
 interface PlanRequest {
@@ -23,6 +25,7 @@ interface PlanRequest {
   readonly withAliases: boolean;
   /** Further addresses, below `publicUrl` or with it. */
   readonly also: readonly string[];
+  readonly store: Pick<ObjectStore, 'open'>;
   readonly onProgress: (label: string, done: number, total: number) => void;
 }
 
@@ -56,7 +59,7 @@ function uniqueByPath<T extends { readonly path: string }>(all: readonly T[]): r
 async function planApplication(
   questions: Questions,
   application: string,
-  { publicUrl, withAliases, onProgress }: PlanRequest,
+  { publicUrl, withAliases, store, onProgress }: PlanRequest,
 ): Promise<ExportPlan> {
   const { service } = questions;
   const feeds = await openFeeds(service, application);
@@ -85,8 +88,11 @@ async function planApplication(
       }
     }
   }
+  const stated = await findStatedAddresses(store, application, channels, publicUrl);
+  const also = await askStated(questions, stated, publicUrl);
+  files.push(...also.files);
   return {
-    documents: [...asked.values()].flatMap(({ documents }) => documents),
+    documents: [...[...asked.values()].flatMap(({ documents }) => documents), ...also.documents],
     files,
     leftOut: findLeftOut(feeds, service.clock.now()),
   };

@@ -5,6 +5,8 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { exportStatic } from '../../../src/app/static-export/export-static.ts';
 import { createStaticDirectory } from '../../../src/object-store/static-directory.ts';
 import type { StaticTarget } from '../../../src/object-store/static-target.ts';
+import { appImage } from '../../support/app-image.ts';
+import { makeArtifact, publish } from '../../support/release.ts';
 import { createScene, exported, filesIn, PUBLIC_URL, type Scene } from './scene.ts';
 
 /** Exports into a directory that has something already, and exports that end early. */
@@ -209,6 +211,27 @@ describe('further addresses', () => {
       expect([address, code]).toEqual([address, 2]);
       expect(stderr).toMatch(/with no document/);
     }
+  });
+
+  it('are written when an AppImage contains them', async () => {
+    await scene.releaseTauri('1.0.0');
+    await scene.releaseTauri('2.0.0');
+    // As a developer chose it: no dialect lists it.
+    const own = 'feeds/notes/stable/tauri/linux-x86_64-deb/x86_64/1.0.0';
+    const content = appImage(`zsync|${PUBLIC_URL}/${own}`);
+    const unknown = appImage(`zsync|${PUBLIC_URL}/feeds/notes/other/../x.zsync`);
+    for (const [version, bytes] of Object.entries({ '3.0.0': content, '4.0.0': unknown })) {
+      const file = {
+        platform: 'linux',
+        format: 'appimage',
+        filename: `X-${version}.AppImage`,
+      } as const;
+      const artifact = await makeArtifact(scene.service.directory, { ...file, content: bytes });
+      await publish(scene.service, { version, artifacts: [artifact] });
+    }
+    await exported(scene);
+    const document = (await filesIn(scene.target)).get(own);
+    expect(JSON.parse(String(document)).version).toBe('2.0.0');
   });
 
   it('have the other name of stable with --aliases', async () => {
