@@ -24,7 +24,14 @@ import {
   serviceSettings,
 } from './config/service.ts';
 import { factsOf, type SettingFacts, type ValuesOf } from './config/setting.ts';
-import { missingStoreSettings, type StoreConfig, storeOf, storeSettings } from './config/store.ts';
+import {
+  missingStoreSettings,
+  type S3Access,
+  type StoreConfig,
+  s3AccessOf,
+  storeOf,
+  storeSettings,
+} from './config/store.ts';
 import { AppError, type FieldIssue } from './errors.ts';
 import type { Secret } from './secret.ts';
 
@@ -38,6 +45,8 @@ export interface Config {
   /** Without a trailing slash; undefined outside production: the address listened on. */
   readonly publicUrl: string | undefined;
   readonly store: StoreConfig;
+  /** For buckets beside the store. */
+  readonly s3Access: S3Access;
   /** Absolute. */
   readonly dataDirectory: string;
   readonly urlSigningSecret: Secret | undefined;
@@ -132,6 +141,7 @@ function configOf(env: ValuesOf<typeof SETTINGS>, inProduction: boolean): Config
     workers: env.WORKERS,
     publicUrl: env.PUBLIC_URL,
     store: Object.freeze(storeOf(env)),
+    s3Access: Object.freeze(s3AccessOf(env)),
     dataDirectory: path.resolve(env.DATA_DIR),
     urlSigningSecret: env.URL_SIGNING_SECRET,
     defaultApplication: env.DEFAULT_APP,

@@ -18,6 +18,7 @@ interface OpenOptions {
   readonly subject?: Subject;
   readonly mayBeNew?: boolean;
   readonly onlyReads?: boolean;
+  readonly writesTo?: string;
 }
 
 /**
@@ -25,11 +26,12 @@ interface OpenOptions {
  *
  * @param mayBeNew whether the command may create a directory store; otherwise a missing store is an error
  * @param onlyReads keeps all writes in memory, as in a dry run
+ * @param writesTo what the command writes to, when that is not the store; for sentences
  * @throws AppError `invalid_configuration`, also when there is no store, and the store's
  */
 export async function openContext(
   terminal: Terminal,
-  { subject = 'releases', mayBeNew = false, onlyReads = false }: OpenOptions = {},
+  { subject = 'releases', mayBeNew = false, onlyReads = false, writesTo }: OpenOptions = {},
 ): Promise<Context> {
   const env = terminal.environment();
   const { session } = terminal;
@@ -48,7 +50,7 @@ export async function openContext(
       isDryRun: onlyReads || session?.isDryRun === true,
     }));
   if (!mayBeNew && !(await publisher.hasStore())) throw missingStore(place, config);
-  sayDryRun(terminal);
+  sayDryRun(terminal, writesTo ?? place.text);
   return {
     ...publisher,
     skipCorrupt: session?.skipCorrupt ?? [],
@@ -65,12 +67,12 @@ function settingsOf(env: Environment, trial: Trial | undefined): Config {
 }
 
 /** Printed before the output of a dry run, so that its sentences are not taken for changes. */
-function sayDryRun(terminal: Terminal): void {
+function sayDryRun(terminal: Terminal, writesTo: string): void {
   const { session } = terminal;
   if (session?.isDryRun !== true || session.printsJson) return;
   print(
     terminal,
-    `Dry run: nothing is written to ${session.place?.text}. Without --dry-run, the command prints:`,
+    `Dry run: nothing is written to ${writesTo}. Without --dry-run, the command prints:`,
   );
 }
 

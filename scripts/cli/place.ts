@@ -23,7 +23,7 @@ export function placeOf({ store, dataDirectory, privateBucket }: Config, subject
 }
 
 /** A relative path below the working directory, else the absolute path. */
-function shown(directory: string): string {
+export function shown(directory: string): string {
   const here = process.cwd();
   const relative = path.relative(here, directory);
   if (here === path.parse(here).root) return directory;

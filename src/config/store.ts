@@ -7,16 +7,20 @@ import { defineKind, optional, type ValuesOf, withDefault } from './setting.ts';
 
 export type StoreConfig =
   | { readonly kind: 'filesystem' }
-  | {
+  | ({
       readonly kind: 's3';
       readonly bucket: string;
       /** Without slashes at its ends; empty for none. */
       readonly prefix: string;
-      readonly endpoint: string | undefined;
       readonly publicEndpoint: string | undefined;
-      readonly region: string;
-      readonly forcePathStyle: boolean;
-    };
+    } & S3Access);
+
+/** How buckets are reached, also by a command that writes into a bucket beside the store. */
+export interface S3Access {
+  readonly endpoint: string | undefined;
+  readonly region: string;
+  readonly forcePathStyle: boolean;
+}
 
 const keyPrefix = defineKind(
   "path segments of letters, digits and ! _ . * ' ( ) -, separated by /",
@@ -98,8 +102,14 @@ export function storeOf(env: ValuesOf<typeof storeSettings>): StoreConfig {
     kind: 's3',
     bucket: env.S3_BUCKET ?? '',
     prefix: env.S3_PREFIX,
-    endpoint: env.S3_ENDPOINT,
     publicEndpoint: env.S3_PUBLIC_ENDPOINT,
+    ...s3AccessOf(env),
+  };
+}
+
+export function s3AccessOf(env: ValuesOf<typeof storeSettings>): S3Access {
+  return {
+    endpoint: env.S3_ENDPOINT,
     region: env.S3_REGION ?? env.AWS_REGION ?? 'us-east-1',
     // Stores other than AWS rarely have a host name for every bucket.
     forcePathStyle: env.S3_FORCE_PATH_STYLE ?? env.S3_ENDPOINT !== undefined,

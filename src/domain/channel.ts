@@ -23,6 +23,13 @@ export function channelNamed(name: string): string {
   return Object.hasOwn(CHANNEL_ALIASES, name) ? (CHANNEL_ALIASES[name] ?? name) : name;
 }
 
+/** The other names of a channel. */
+export function aliasesOf(channel: string): readonly string[] {
+  return Object.entries(CHANNEL_ALIASES).flatMap(([alias, name]) =>
+    name === channel ? [alias] : [],
+  );
+}
+
 /** @throws AppError `invalid_name` */
 export function parseChannelName(name: string): string {
   return channelNamed(parseName(name, 'channel'));

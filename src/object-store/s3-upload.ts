@@ -130,7 +130,7 @@ async function uploadInParts(
   }
 }
 
-interface Upload {
+export interface Upload {
   readonly Bucket: string;
   readonly Key: string;
   readonly UploadId: string | undefined;
@@ -141,7 +141,8 @@ interface SentPart {
   readonly ETag: string | undefined;
 }
 
-async function sendParts(
+/** Sends all parts of an upload. @throws the first failure, once no part is under way any more */
+export async function sendParts(
   connection: S3Connection,
   upload: Upload,
   source: UploadSource,
@@ -253,7 +254,7 @@ async function complete(
 }
 
 /** The error for an answer to a write that lacks a value which the store always sends. */
-function notTheStore({ method, key }: { method: string; key: string }): AppError {
+export function notTheStore({ method, key }: { method: string; key: string }): AppError {
   return new AppError(
     'store_unavailable',
     `The answer to ${method} ${key} did not come from the store. Check S3_ENDPOINT and the proxies on the way.`,
@@ -273,7 +274,7 @@ async function conditional(send: () => Promise<void>): Promise<Outcome> {
 }
 
 /** Passes the SHA-256 to the SDK, so that the SDK does not compute it again for the signature. */
-function signedPayload<Command extends PutObjectCommand | UploadPartCommand>(
+export function signedPayload<Command extends PutObjectCommand | UploadPartCommand>(
   command: Command,
   sha256: string,
 ): Command {

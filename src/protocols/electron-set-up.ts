@@ -2,7 +2,7 @@ import { stringify } from 'yaml';
 import type { ChannelFeed, SetUp } from './set-up.ts';
 
 /** The document that a client on Linux asks for has its `process.arch` in its name, except on x64. */
-const LINUX = [
+export const LINUX_SUFFIXES = [
   ['x64', ''],
   ['arm64', '-arm64'],
   ['armv7', '-arm'],
@@ -21,7 +21,7 @@ export function describeElectronSetUp({ application, url, isRestricted }: Channe
     addresses: [
       { clients: 'Windows', url: `${url}/latest.yml`, machines: { platform: 'windows' } },
       { clients: 'macOS', url: `${url}/latest-mac.yml`, machines: { platform: 'macos' } },
-      ...LINUX.map(([arch, suffix]) => ({
+      ...LINUX_SUFFIXES.map(([arch, suffix]) => ({
         clients: `Linux ${arch}`,
         url: `${url}/latest-linux${suffix}.yml`,
         machines: { platform: 'linux', arch } as const,

@@ -10,6 +10,7 @@ import {
   warnOfElectronName,
 } from './electron-feed.ts';
 import { describeElectronSetUp } from './electron-set-up.ts';
+import { listElectronAddresses } from './electron-static.ts';
 import {
   commonFields,
   type FeedProtocol,
@@ -46,6 +47,7 @@ export const electron: FeedProtocol = {
   mayOmit: (platform) => (platform === 'linux' ? ['version'] : ['version', 'arch']),
   parseRequest,
   describeSetUp: describeElectronSetUp,
+  listStatic: listElectronAddresses,
   renderListing: renderElectronFeed,
   renderSigned: renderSignedElectronFeed,
   renderNoUpdate: renderElectronNoUpdate,

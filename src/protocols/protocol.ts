@@ -8,6 +8,7 @@ import type { UpdateQuery } from '../domain/update-query.ts';
 import type { Version } from '../domain/version.ts';
 import type { AppError } from '../errors.ts';
 import type { ChannelFeed, SetUp } from './set-up.ts';
+import type { StaticAddress, StaticChannel } from './static-address.ts';
 
 /**
  * An updater dialect: one file that parses its requests and renders its answers, and one line in
@@ -91,6 +92,15 @@ interface Dialect {
   parseRequest(request: ProtocolRequest): Question | undefined;
   /** What a developer puts into an application, so that it uses this dialect. */
   describeSetUp(feed: ChannelFeed): SetUp;
+  /**
+   * Every address of the dialect's documents for a channel, so that `slipway export` can write their answers as files.
+   * Absent for a dialect that only a server can speak, such as one that takes its questions by POST.
+   *
+   * Files are not listed here: those of `{version}/{filename}` are exported for every release that every client may get,
+   * and a file at any other address that a document names as well. An address that is answered with a redirect to a file
+   * becomes a copy of the file. No address has a query: it is answered as for a client that states nothing more.
+   */
+  listStatic?(channel: StaticChannel): readonly StaticAddress[];
   /**
    * A small stored file of the offered release that a document is made from, such as a list of blocks; undefined for
    * none. Its bytes are read once for all clients that get the document.

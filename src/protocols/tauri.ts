@@ -15,6 +15,16 @@ import {
   type Question,
 } from './protocol.ts';
 import { describeTauriSetUp } from './tauri-set-up.ts';
+import { listTauriAddresses } from './tauri-static.ts';
+import {
+  ARCHES,
+  FORMATS_BY_BUNDLE,
+  FORMATS_BY_PLATFORM,
+  INSTALLABLE,
+  LATEST,
+  NOT_STATED,
+  SYSTEMS,
+} from './tauri-words.ts';
 
 /**
  * Tauri 2's updater.
@@ -51,37 +61,10 @@ export const tauri: PollProtocol = {
   osGate: 'server',
   parseRequest,
   describeSetUp: describeTauriSetUp,
+  listStatic: listTauriAddresses,
   renderOffer,
   renderNoUpdate: () => NO_CONTENT,
 };
-
-/**
- * The formats for a client that does not state its bundle type. On Linux only AppImage: a client that was installed
- * from an AppImage refuses other formats, and other clients refuse an AppImage.
- */
-const FORMATS_BY_PLATFORM: Readonly<Record<UpdateQuery['platform'], readonly Format[]>> = {
-  windows: ['nsis', 'msi'],
-  macos: ['tar.gz'],
-  linux: ['appimage'],
-};
-
-/** All formats that the client can install, with any bundle type. */
-const INSTALLABLE: typeof FORMATS_BY_PLATFORM = {
-  windows: ['nsis', 'msi'],
-  macos: ['tar.gz'],
-  linux: ['appimage', 'deb', 'rpm'],
-};
-
-/** Formats by Tauri's names of its bundle types. */
-const FORMATS_BY_BUNDLE: Readonly<Record<string, Format>> = {
-  app: 'tar.gz',
-  appimage: 'appimage',
-  deb: 'deb',
-  msi: 'msi',
-  nsis: 'nsis',
-  rpm: 'rpm',
-};
-const NOT_STATED = new Set(['', 'unknown', '{{bundle_type}}']);
 
 /** Architectures that the client knows, and no build can be published for. */
 const WITHOUT_BUILDS = new Set(['riscv64']);
@@ -110,8 +93,6 @@ function parseRequest(request: ProtocolRequest): Question | undefined {
   };
 }
 
-const LATEST = 'latest.json';
-
 function parseLatest(request: ProtocolRequest): Question {
   const current = request.query.current_version ?? '';
   return {
@@ -138,20 +119,6 @@ function commonQuery(
     signatureScheme: tauri.signatureScheme,
   };
 }
-
-/** The words that the client has for operating systems and architectures. */
-const SYSTEMS: Readonly<Record<string, UpdateQuery['platform']>> = {
-  windows: 'windows',
-  darwin: 'macos',
-  linux: 'linux',
-};
-const ARCHES: Readonly<Record<string, Arch>> = {
-  x86_64: 'x64',
-  aarch64: 'arm64',
-  i686: 'ia32',
-  armv7: 'armv7',
-  universal: 'universal',
-};
 
 /** The target of an application with universal builds, as the example in Tauri's own documents has it. */
 const MACOS_UNIVERSAL: NamedMachine = {

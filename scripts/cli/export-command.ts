@@ -1,0 +1,42 @@
+import type { Command } from 'commander';
+import {
+  addApplicationOption,
+  addDryRunOption,
+  addJsonOption,
+  RepeatableOption,
+} from './arguments.ts';
+import { describeCommand } from './description.ts';
+import type { Runner } from './runner.ts';
+
+/** The command that makes the service replaceable by a plain bucket. */
+export function addExportCommand(program: Command, run: Runner): void {
+  const command = describeCommand(program.command('export'), {
+    summary: 'write all feeds and files for a static server',
+    does: 'Writes every document of every feed, and every file that clients may get, into a directory or a bucket. A static server or a CDN then answers the same addresses while this service is switched off. The command lists what a static file cannot do: rollouts below 100%, channels that need a token, minimum versions of the system, and updaters that need a server. Run it again after each change: it writes only what differs, and removes what no longer exists.',
+    effect:
+      'none on the store and on the service. It creates, replaces and removes files of the target, which must be empty or made by an earlier export.',
+    examples: [
+      'export ./public',
+      'export s3://updates-static/releases --public-url https://updates.example.com',
+      'export ./public --dry-run --json',
+    ],
+  }).argument(
+    '<target>',
+    'a directory, or s3://BUCKET[/PREFIX] with the S3 settings of this command',
+  );
+  const also = new RepeatableOption(
+    '--also <address>',
+    'a further address that clients ask for, whole or below that of the service',
+    (text) => text,
+  );
+  addApplicationOption(command, 'only this application (default: all)')
+    .option(
+      '--public-url <url>',
+      'the address at which clients will find the export (default: PUBLIC_URL)',
+    )
+    .option('--aliases', 'also write the addresses with "latest", another name of stable', false)
+    .addOption(also);
+  addJsonOption(addDryRunOption(command)).action(
+    run(async () => (await import('./run/export.ts')).exportFeeds),
+  );
+}

@@ -1,0 +1,80 @@
+import type { ExportResult } from '../../src/app/static-export/export-static.ts';
+import type { LeftOut } from '../../src/app/static-export/plan.ts';
+import { counted } from '../../src/counted.ts';
+import { firstLines, formatBytes, printableText } from './output.ts';
+import { print, type Terminal } from './terminal.ts';
+
+/** What `slipway export` prints. */
+
+interface ExportReport extends ExportResult {
+  readonly publicUrl: string;
+  /** The target. */
+  readonly location: string;
+  /** The store. */
+  readonly place: string;
+}
+
+export function printExport(terminal: Terminal, report: ExportReport): void {
+  const { applications, location, place, publicUrl, addresses, removed } = report;
+  const { documents, files, bytes, unchanged, leftOut } = report;
+  const total = `${counted(addresses.documents, 'document')} and ${counted(addresses.files, 'file address', 'file addresses')}`;
+  print(terminal, `${applications.join(', ')} from ${place} in ${location}: ${total}.`);
+  print(
+    terminal,
+    `Written: ${counted(documents, 'document')}, ${counted(files, 'file address', 'file addresses')} (${formatBytes(bytes)}). Unchanged: ${unchanged}.`,
+  );
+  if (removed.length > 0) {
+    print(terminal, `Removed, because the service no longer answers them: ${removed.length}.`);
+    for (const line of firstLines(removed)) print(terminal, printableText(`  ${line}`));
+  }
+  if (leftOut.length > 0) {
+    print(terminal);
+    print(terminal, 'Left out, because a static server cannot do it:');
+    const lines = leftOut.map((each) => printableText(`  ${lineOf(each)}`));
+    for (const line of firstLines(lines)) print(terminal, line);
+  }
+  print(terminal);
+  print(terminal, `Serve ${location} at ${publicUrl}/. The server must:`);
+  for (const rule of SERVER_RULES) print(terminal, `  - ${rule}`);
+  print(
+    terminal,
+    'docs/operations/export.md has settings for some servers, and what clients notice.',
+  );
+}
+
+/** What a static server is told; the page in the documentation has the reasons. */
+export const SERVER_RULES: readonly string[] = [
+  'answer paths as they are, without adding or removing .html, and ignore queries',
+  'answer a missing file with 404, and never with a page for all addresses',
+  'let caches keep documents for at most a minute, and files for ever',
+  'answer ranges of files; with single ranges only, set useMultipleRangeRequest to false in electron-updater, or its downloads are full ones',
+  'not compress files or change them in any other way',
+];
+
+const VERSIONS_MAX = 5;
+
+function lineOf({ application, channel, dialect, versions, detail }: LeftOut): string {
+  const place = [application, channel, dialect].filter((part) => part !== null).join('/');
+  const more = versions.length - VERSIONS_MAX;
+  const named = versions.slice(0, VERSIONS_MAX).join(', ');
+  const list = more > 0 ? `${named} and ${more} more` : named;
+  return `${place}${list === '' ? '' : ` ${list}`}: ${detail}`;
+}
+
+export function exportJson(report: ExportReport): object {
+  const { applications, location, publicUrl, addresses, removed } = report;
+  const { documents, files, bytes, unchanged, leftOut } = report;
+  return {
+    target: location,
+    public_url: publicUrl,
+    apps: applications,
+    addresses,
+    written: { documents, files, bytes },
+    unchanged,
+    removed,
+    left_out: leftOut.map(({ reason, application, channel, dialect, versions, detail }) => ({
+      ...{ reason, app: application, channel, dialect, versions, detail },
+    })),
+    server_rules: SERVER_RULES,
+  };
+}

@@ -1,0 +1,64 @@
+import { exportStatic } from '../../../src/app/static-export/export-static.ts';
+import {
+  openTarget,
+  parseTarget,
+  type TargetName,
+} from '../../../src/app/static-export/open-target.ts';
+import { AppError } from '../../../src/errors.ts';
+import { openContext } from '../context.ts';
+import { exportJson, printExport } from '../export-report.ts';
+import { printJson } from '../output.ts';
+import { shown } from '../place.ts';
+import { createProgress } from '../progress.ts';
+import type { Terminal } from '../terminal.ts';
+
+interface ExportOptions {
+  readonly app?: string;
+  readonly publicUrl?: string;
+  readonly aliases: boolean;
+  readonly also?: readonly string[];
+  readonly dryRun: boolean;
+  readonly json: boolean;
+}
+
+export async function exportFeeds(
+  given: Terminal,
+  targetText: string,
+  options: ExportOptions,
+): Promise<void> {
+  const terminal = withPublicUrl(given, options.publicUrl);
+  const name = parseTarget(targetText);
+  const location = locationOf(name);
+  // The service in this process must not write into the store, not even a count.
+  const context = await openContext(terminal, { onlyReads: true, writesTo: location });
+  const { publicUrl } = context.config;
+  if (publicUrl === undefined) {
+    throw new AppError(
+      'invalid_configuration',
+      'PUBLIC_URL is not set, and documents contain absolute addresses. Set it, or add --public-url, to the address at which clients will find the export, such as https://updates.example.com.',
+    );
+  }
+  const target = await openTarget(context, name, location);
+  const progress = createProgress(terminal, options.json);
+  const result = await exportStatic(
+    { ...context, target, onProgress: progress.show },
+    {
+      ...{ publicUrl, application: options.app, isDryRun: options.dryRun },
+      ...{ withAliases: options.aliases, also: options.also ?? [] },
+    },
+  ).finally(progress.stop);
+  const report = { ...result, publicUrl, location, place: context.place.text };
+  if (options.json) printJson(terminal, exportJson(report));
+  else printExport(terminal, report);
+}
+
+/** As if the setting had this value, with the same checks. */
+function withPublicUrl(terminal: Terminal, url: string | undefined): Terminal {
+  if (url === undefined) return terminal;
+  return { ...terminal, environment: () => ({ ...terminal.environment(), PUBLIC_URL: url }) };
+}
+
+function locationOf(target: TargetName): string {
+  if (target.kind === 'directory') return shown(target.directory);
+  return `s3://${target.bucket}${target.prefix === '' ? '' : `/${target.prefix}`}`;
+}

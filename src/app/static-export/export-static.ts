@@ -1,0 +1,74 @@
+import { AppError } from '../../errors.ts';
+import type { StaticTarget } from '../../object-store/static-target.ts';
+import { makePlan } from './make-plan.ts';
+import type { ExportPlan } from './plan.ts';
+import { openQuestions, type QuestionDeps } from './questions.ts';
+import { type Written, writePlan } from './write.ts';
+
+interface ExportDeps extends QuestionDeps {
+  readonly target: StaticTarget;
+  readonly onProgress: (
+    label: string,
+    done: number,
+    total: number,
+    unit?: 'bytes' | 'count',
+  ) => void;
+}
+
+interface ExportRequest {
+  /** Where clients will find the export. Without a slash at its end. */
+  readonly publicUrl: string;
+  /** Undefined: all applications. */
+  readonly application: string | undefined;
+  readonly withAliases: boolean;
+  readonly also: readonly string[];
+  readonly isDryRun: boolean;
+}
+
+export interface ExportResult extends Written {
+  readonly applications: readonly string[];
+  readonly leftOut: ExportPlan['leftOut'];
+  /** All addresses, written now or by an earlier export. */
+  readonly addresses: { readonly documents: number; readonly files: number };
+}
+
+/**
+ * Writes every feed and file address into a bucket or a directory, so that a static server answers them as the service
+ * answers a client without credentials and without an id.
+ *
+ * @throws AppError `unknown_application`, `catalog_unavailable`, and those of the store and of the target
+ */
+export async function exportStatic(
+  deps: ExportDeps,
+  request: ExportRequest,
+): Promise<ExportResult> {
+  const { target } = deps;
+  const { publicUrl, application, isDryRun } = request;
+  const questions = await openQuestions(deps, publicUrl);
+  try {
+    const all = questions.applications();
+    if (application !== undefined && !all.includes(application)) {
+      const detail = `There is no application ${JSON.stringify(application)} here. Applications: ${all.join(', ') || 'none'}.`;
+      throw new AppError('unknown_application', detail);
+    }
+    const applications = application === undefined ? all : [application];
+    if (applications.length === 0) {
+      // An export of nothing would remove an earlier one.
+      throw new AppError('unknown_application', 'No application is published yet.');
+    }
+    const plan = await makePlan(questions, { ...deps, ...request, applications });
+    const before = await target.open(isDryRun);
+    try {
+      // Another application's part of an earlier export stays.
+      const scope = application === undefined ? '' : `feeds/${application}/`;
+      const own = before.filter((path) => path.startsWith(scope));
+      const written = await writePlan({ ...deps, isDryRun }, plan, own);
+      const addresses = { documents: plan.documents.length, files: plan.files.length };
+      return { ...written, applications, leftOut: plan.leftOut, addresses };
+    } finally {
+      await target.close();
+    }
+  } finally {
+    await questions.close();
+  }
+}

@@ -1,0 +1,106 @@
+import { aliasesOf } from '../../domain/channel.ts';
+import type { ObjectStore } from '../../object-store/object-store.ts';
+import { PROTOCOLS } from '../../protocols/registry.ts';
+import { askAlso, askStated, fileBehind } from './ask-also.ts';
+import {
+  askDocuments,
+  createSharedBodies,
+  type Feed,
+  type FeedDocuments,
+} from './ask-documents.ts';
+import { findLeftOut } from './left-out.ts';
+import { createMentions } from './mentions.ts';
+import { type OpenChannel, openFeeds } from './open-feeds.ts';
+import type { ExportPlan, LeftOut, PlannedDocument, PlannedFile } from './plan.ts';
+import { planFiles } from './plan-files.ts';
+import type { Questions } from './questions.ts';
+import { findStatedAddresses } from './stated-addresses.ts';
+import { findUnanswered } from './unanswered.ts';
+
+interface PlanRequest {
+  readonly applications: readonly string[];
+  /** Without a slash at its end. */
+  readonly publicUrl: string;
+  /** Whether a channel has the addresses with its other names too. */
+  readonly withAliases: boolean;
+  /** Further addresses, below `publicUrl` or with it. */
+  readonly also: readonly string[];
+  readonly store: Pick<ObjectStore, 'open'>;
+  readonly onProgress: (label: string, done: number, total: number) => void;
+}
+
+/**
+ * Asks the service for every address of every feed, and finds the files that the answers need.
+ *
+ * @throws AppError those of `Questions.ask`, and the store's
+ */
+export async function makePlan(questions: Questions, request: PlanRequest): Promise<ExportPlan> {
+  const documents: PlannedDocument[] = [];
+  const files: PlannedFile[] = [];
+  const leftOut: LeftOut[] = [];
+  for (const application of request.applications) {
+    const planned = await planApplication(questions, application, request);
+    documents.push(...planned.documents);
+    files.push(...planned.files);
+    leftOut.push(...planned.leftOut);
+  }
+  const asked = await askAlso(questions, request);
+  documents.push(...asked.documents);
+  files.push(...asked.files);
+  const paths = new Set([...documents, ...files].map(({ path }) => path));
+  leftOut.push(...findUnanswered(documents, paths, request.publicUrl));
+  return { documents: uniqueByPath(documents), files: uniqueByPath(files), leftOut };
+}
+
+function uniqueByPath<T extends { readonly path: string }>(all: readonly T[]): readonly T[] {
+  return [...new Map(all.map((each) => [each.path, each])).values()];
+}
+
+async function planApplication(
+  questions: Questions,
+  application: string,
+  { publicUrl, withAliases, store, onProgress }: PlanRequest,
+): Promise<ExportPlan> {
+  const { service } = questions;
+  const feeds = await openFeeds(service, application);
+  const { channels } = feeds;
+  const named = withAliases ? channels.flatMap(withOtherNames) : channels;
+  const every = PROTOCOLS.flatMap((protocol) =>
+    named.map((channel): Feed => ({ application, protocol, channel })),
+  );
+  const bodies = createSharedBodies();
+  const asked = new Map<Feed, FeedDocuments>();
+  for (const [index, feed] of every.entries()) {
+    onProgress(`asking for the feeds of ${application}`, index, every.length);
+    asked.set(feed, await askDocuments(questions, feed, bodies));
+  }
+  onProgress(`asking for the feeds of ${application}`, every.length, every.length);
+  const files: PlannedFile[] = [];
+  const everyRelease = channels.flatMap(({ offered, installed }) => [...offered, ...installed]);
+  for (const protocol of PROTOCOLS) {
+    const own = [...asked].filter(([feed]) => feed.protocol === protocol);
+    // A document may name files of another channel.
+    const mentionOf = createMentions(own.flatMap(([, { documents }]) => documents));
+    for (const [feed, { redirects }] of own) {
+      files.push(...(await planFiles({ service, mentionOf, everyRelease }, feed)));
+      for (const redirect of redirects) {
+        files.push(...(await fileBehind(service, redirect, publicUrl)));
+      }
+    }
+  }
+  const stated = await findStatedAddresses(store, application, channels, publicUrl);
+  const also = await askStated(questions, stated, publicUrl);
+  files.push(...also.files);
+  return {
+    documents: [...[...asked.values()].flatMap(({ documents }) => documents), ...also.documents],
+    files,
+    leftOut: findLeftOut(feeds, service.clock.now()),
+  };
+}
+
+/** The channel itself, and the same one under each of its other names. */
+function withOtherNames(channel: OpenChannel): readonly OpenChannel[] {
+  const { facts } = channel;
+  const names = [facts.name, ...aliasesOf(facts.name)];
+  return names.map((name) => ({ ...channel, facts: { ...facts, name } }));
+}

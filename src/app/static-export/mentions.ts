@@ -1,0 +1,39 @@
+import { escapeXml } from '../../xml.ts';
+import type { PlannedDocument } from './plan.ts';
+
+/** Which files the documents of a dialect name, and whether with the version in front. */
+
+export type Mention = 'no' | 'below_version' | 'beside_document';
+
+/**
+ * Searches the documents for the names of files. What it finds in addition, such as the name in a release note, costs
+ * only a file more.
+ */
+export function createMentions(
+  documents: readonly Pick<PlannedDocument, 'body'>[],
+): (version: string, filename: string) => Mention {
+  const texts = [...new Set(documents.map(({ body }) => body))].map((body) =>
+    Buffer.from(body).toString('utf8'),
+  );
+  return (version, filename) => {
+    const before = `${encodeURIComponent(version)}/`;
+    let found: Mention = 'no';
+    for (const name of spellingsOf(filename)) {
+      for (const text of texts) {
+        for (let at = text.indexOf(name); at >= 0; at = text.indexOf(name, at + 1)) {
+          if (!text.startsWith(before, at - before.length)) return 'beside_document';
+          found = 'below_version';
+        }
+      }
+    }
+    return found;
+  };
+}
+
+/** As YAML, JSON and XML have a name, with and without percent-encoding. */
+function spellingsOf(filename: string): ReadonlySet<string> {
+  const plain = [filename, encodeURIComponent(filename), encodeURI(filename)];
+  const inJson = (text: string) => JSON.stringify(text).slice(1, -1);
+  const inYaml = (text: string) => text.replaceAll("'", "''");
+  return new Set(plain.flatMap((text) => [text, inJson(text), inYaml(text), escapeXml(text)]));
+}

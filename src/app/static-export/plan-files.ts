@@ -1,0 +1,98 @@
+import { BLOCKMAP, type Companion, WEB_PACKAGE } from '../../domain/companion.ts';
+import type { Artifact } from '../../domain/release.ts';
+import { isAppError } from '../../errors.ts';
+import { findFile } from '../../operations/find-file.ts';
+import type { ServiceDeps } from '../../operations/open-channel.ts';
+import { serves } from '../../protocols/registry.ts';
+import { type Feed, feedSegments } from './ask-documents.ts';
+import type { Mention } from './mentions.ts';
+import type { OpenRelease } from './open-feeds.ts';
+import type { PlannedFile, StoredFile } from './plan.ts';
+
+interface FileContext {
+  readonly service: ServiceDeps;
+  readonly mentionOf: (version: string, filename: string) => Mention;
+  /** Of all open channels: clients that changed their channel ask for the block maps of their old one. */
+  readonly everyRelease: readonly OpenRelease[];
+}
+
+/**
+ * The files below the feed of a dialect.
+ *
+ * Releases that every client may get have the files that the dialect serves, and every other one that its documents
+ * name. Of releases that only some clients have, there are the block maps: electron-updater asks for that of the
+ * installed version, and installs nothing from it.
+ */
+export async function planFiles(context: FileContext, feed: Feed): Promise<readonly PlannedFile[]> {
+  const { application, channel, protocol } = feed;
+  const base = feedSegments(application, channel.facts.name, protocol);
+  const planned = new Map<string, PlannedFile>();
+  const add = (file: StoredFile, ...below: readonly string[]): void => {
+    const path = [...base, ...below].join('/');
+    if (!planned.has(path)) planned.set(path, { path, application, file, isReplaced: false });
+  };
+  for (const { release, offer } of channel.offered) {
+    for (const artifact of release.artifacts) {
+      for (const file of [artifact, ...artifact.companions]) {
+        const mention = context.mentionOf(release.version, file.filename);
+        if (mention === 'no' && !isServed(feed, artifact, file)) continue;
+        add(file, release.version, file.filename);
+        const isNamedAlone =
+          mention === 'beside_document' ||
+          // The next signed document may name them, and a web installer was told the address of the feed alone.
+          offer.hasSignedDocuments === true ||
+          kindOf(file) === WEB_PACKAGE;
+        if (isNamedAlone && (await isFoundAlone(context, feed, file))) add(file, file.filename);
+      }
+    }
+  }
+  for (const { release } of [...channel.installed, ...context.everyRelease]) {
+    for (const artifact of release.artifacts) {
+      for (const file of artifact.companions) {
+        if (file.kind !== BLOCKMAP || !isServed(feed, artifact, file)) continue;
+        add(file, release.version, file.filename);
+        if (await isFoundAlone(context, feed, file)) add(file, file.filename);
+      }
+    }
+  }
+  return [...planned.values()];
+}
+
+/** Whether clients may ask for a file that no document names. */
+function isServed({ protocol }: Feed, artifact: Artifact, file: Artifact | Companion): boolean {
+  const kind = kindOf(file);
+  if (kind !== undefined && kind !== BLOCKMAP && kind !== WEB_PACKAGE) return false;
+  const signatureSchemes = artifact.signatures.map(({ scheme }) => scheme);
+  return serves(protocol, { ...artifact, signatureSchemes });
+}
+
+function kindOf(file: Artifact | Companion): Companion['kind'] | undefined {
+  return 'kind' in file ? file.kind : undefined;
+}
+
+/** Whether the service finds the file by its name alone. */
+async function isFoundAlone(
+  { service }: FileContext,
+  { application, channel }: Feed,
+  { filename, object }: StoredFile,
+): Promise<boolean> {
+  const query = { application, channel: channel.facts.name, version: null, filename };
+  const found = await findStored(service, query);
+  return found?.object === object;
+}
+
+type FileQuery = Parameters<typeof findFile>[1];
+
+/** The file that the service sends a client without an access token; undefined when it sends none. */
+export async function findStored(
+  service: ServiceDeps,
+  query: FileQuery,
+): Promise<StoredFile | undefined> {
+  try {
+    return (await findFile(service, query, null)).file;
+  } catch (error) {
+    if (isAppError(error) && ['not_found', 'gone', 'invalid'].includes(error.kind))
+      return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,107 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import type { AppDeps } from '../../app.ts';
+import type { Clock, Randomness } from '../../clock.ts';
+import type { Config } from '../../config.ts';
+import { AppError } from '../../errors.ts';
+import type { ObjectStore } from '../../object-store/object-store.ts';
+import type { ServiceDeps } from '../../operations/open-channel.ts';
+import { createSharedClock } from '../shared-clock.ts';
+
+/** The service in this process, which is asked what it answers. It does not listen, and writes nothing. */
+
+export interface QuestionDeps {
+  readonly config: Config;
+  /** Only read. */
+  readonly store: ObjectStore;
+  readonly clock: Clock;
+  readonly randomness: Randomness;
+}
+
+/** What the service answers a client without credentials, an id or a version in its headers. */
+export type Answer =
+  | { readonly kind: 'document'; readonly body: Buffer; readonly contentType: string }
+  /** A redirect to the stable address of a file. */
+  | { readonly kind: 'file'; readonly location: string }
+  | { readonly kind: 'none' };
+
+export interface Questions {
+  readonly service: ServiceDeps;
+  /** The names of the applications with published releases. */
+  applications(): readonly string[];
+  /**
+   * @param segments of the path below the service's address, decoded
+   * @throws AppError `catalog_unavailable` when the service cannot answer: an outage is no answer of a client
+   */
+  ask(segments: readonly string[]): Promise<Answer>;
+  close(): Promise<void>;
+}
+
+/**
+ * @param publicUrl the address in documents, without a slash at its end
+ * @throws AppError those of the store: an export from a part of the catalog would remove the rest
+ */
+export async function openQuestions(deps: QuestionDeps, publicUrl: string): Promise<Questions> {
+  // The service keeps the last good catalog and secrets in its data directory. This one must not have those of another.
+  const dataDirectory = await mkdtemp(path.join(tmpdir(), 'slipway-export-'));
+  const removeDirectory = () => rm(dataDirectory, { recursive: true, force: true });
+  try {
+    const config = onlyFeeds({ ...deps.config, publicUrl, dataDirectory });
+    // Loaded here: the command line itself needs no server.
+    const { buildApp } = await import('../../app.ts');
+    const app = await buildApp({ ...deps, config, logger: SILENT });
+    await app.catalog.refresh();
+    await app.http.ready();
+    const basePath = new URL(publicUrl).pathname.replace(/\/+$/, '');
+    return {
+      service: {
+        clock: createSharedClock(deps.clock, deps.store),
+        catalog: app.catalog,
+        tiers: config.accounts.tiers,
+      },
+      applications: () => Object.keys(app.catalog.health().applications).sort(),
+      ask: async (segments) => {
+        const url = `${basePath}/${segments.map(encodeURIComponent).join('/')}`;
+        const { statusCode, headers, rawPayload } = await app.http.inject({ method: 'GET', url });
+        if (statusCode >= 500) {
+          const detail = `The service answers ${url} with ${statusCode}: ${rawPayload.toString().slice(0, 300)}`;
+          throw new AppError('catalog_unavailable', detail);
+        }
+        if (statusCode === 302) return { kind: 'file', location: String(headers.location) };
+        if (statusCode !== 200) return { kind: 'none' };
+        const contentType = String(headers['content-type']);
+        return { kind: 'document', body: rawPayload, contentType };
+      },
+      close: async () => {
+        await app.http.close();
+        await app.catalog.stop();
+        await removeDirectory();
+      },
+    };
+  } catch (error) {
+    await removeDirectory();
+    throw error;
+  }
+}
+
+const ignore = (): void => {};
+/** The command reports its failures itself. */
+const SILENT: AppDeps['logger'] = {
+  level: 'silent',
+  child: () => SILENT,
+  ...{ fatal: ignore, error: ignore, warn: ignore, info: ignore },
+  ...{ debug: ignore, trace: ignore, silent: ignore },
+};
+
+/** Without the parts that no feed needs, which would ask other services or need their settings. */
+function onlyFeeds(config: Config): Config {
+  return {
+    ...config,
+    privateBucket: undefined,
+    monitoringUpstream: undefined,
+    accounts: { ...config.accounts, provider: { kind: 'off' } },
+    captcha: { kind: 'none' },
+    contact: { ...config.contact, mail: undefined },
+  };
+}

@@ -1,0 +1,62 @@
+import { readZsyncAddress } from '../../build-output/update-information.ts';
+import type { Artifact } from '../../domain/release.ts';
+import { isKey } from '../../object-store/key.ts';
+import type { ObjectStore } from '../../object-store/object-store.ts';
+import { openFile } from '../../operations/open-file.ts';
+import type { OpenChannel } from './open-feeds.ts';
+import { pathBelow } from './unanswered.ts';
+
+/** The newest releases of each channel: the address in an AppImage is made never to change. */
+const RELEASES_MAX = 50;
+
+/**
+ * The paths of the addresses of this service that AppImages contain: each installed AppImage asks at its own for ever,
+ * and its developer chose the name in it.
+ *
+ * @throws AppError those of the store
+ */
+export async function findStatedAddresses(
+  store: Pick<ObjectStore, 'open'>,
+  application: string,
+  channels: readonly OpenChannel[],
+  publicUrl: string,
+): Promise<readonly string[]> {
+  const files = new Map<string, Artifact>();
+  for (const { offered, installed } of channels) {
+    for (const { release } of [
+      ...offered.slice(0, RELEASES_MAX),
+      ...installed.slice(0, RELEASES_MAX),
+    ]) {
+      for (const artifact of release.artifacts) {
+        if (artifact.format === 'appimage') files.set(artifact.object, artifact);
+      }
+    }
+  }
+  const paths = new Set<string>();
+  for (const file of files.values()) {
+    const path = pathBelow((await addressIn(store, application, file)) ?? '', publicUrl);
+    if (path === undefined || !path.startsWith('feeds/') || !isKey(path)) continue;
+    paths.add(path);
+    // The AppImage itself, beside the list of its blocks.
+    paths.add(path.replace(/\.zsync$/, ''));
+  }
+  return [...paths];
+}
+
+async function addressIn(
+  store: Pick<ObjectStore, 'open'>,
+  application: string,
+  file: Artifact,
+): Promise<string | undefined> {
+  const reader = await openFile(store, application, file);
+  try {
+    return await readZsyncAddress(async (start, length) => {
+      if (start + length > file.size) return undefined;
+      const bytes = Buffer.alloc(length);
+      if (length > 0) await reader.read(bytes, start);
+      return bytes;
+    });
+  } finally {
+    await reader.close();
+  }
+}

@@ -1,0 +1,74 @@
+import type { LeftOut, PlannedDocument } from './plan.ts';
+
+/** The addresses of this service that documents name. */
+
+interface FileAddress {
+  readonly application: string;
+  readonly channel: string;
+  readonly version: string;
+  readonly filename: string;
+}
+
+/** What the stable address of a file states; undefined for any other address. */
+export function fileAtAddress(address: string, publicUrl: string): FileAddress | undefined {
+  const path = pathBelow(address, publicUrl)?.split('/') ?? [];
+  const [feeds, application, channel, dialect, version, filename, ...rest] = path;
+  if (feeds !== 'feeds' || dialect === undefined || rest.length > 0) return undefined;
+  if (application === undefined || channel === undefined) return undefined;
+  if (version === undefined || filename === undefined) return undefined;
+  return { application, channel, version, filename };
+}
+
+/** The decoded path of an address below that of the service; undefined for one that is not below it. */
+export function pathBelow(address: string, publicUrl: string): string | undefined {
+  const start = `${publicUrl}/`;
+  if (!address.startsWith(start)) return undefined;
+  const [path = ''] = address.slice(start.length).split(/[?#]/);
+  try {
+    return path.split('/').map(decodeURIComponent).join('/');
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * The addresses of files in documents that the export does not have. A document that its publisher signed may name the
+ * files of a release that was withdrawn since: the service does not send them either.
+ */
+export function findUnanswered(
+  documents: readonly PlannedDocument[],
+  paths: ReadonlySet<string>,
+  publicUrl: string,
+): readonly LeftOut[] {
+  const seen = new Set<Uint8Array>();
+  const missing = new Map<string, LeftOut>();
+  for (const { path, body } of documents) {
+    if (seen.has(body)) continue;
+    seen.add(body);
+    for (const address of addressesIn(Buffer.from(body).toString(), publicUrl)) {
+      const file = fileAtAddress(address, publicUrl);
+      if (file === undefined || missing.has(address)) continue;
+      if (paths.has(pathBelow(address, publicUrl) ?? '')) continue;
+      const { application, channel, version } = file;
+      missing.set(address, {
+        ...{ reason: 'unanswered_address', application, channel, dialect: null },
+        versions: [version],
+        detail: `${path} names ${address}, which the service does not answer with a file.`,
+      });
+    }
+  }
+  return [...missing.values()];
+}
+
+function addressesIn(text: string, publicUrl: string): readonly string[] {
+  const found: string[] = [];
+  const start = `${publicUrl}/`;
+  for (let at = text.indexOf(start); at >= 0; at = text.indexOf(start, at + 1)) {
+    // Addresses are percent-encoded: what ends them in JSON, YAML, XML and lines of text is none of their characters.
+    const rest = text.slice(at, at + ADDRESS_LENGTH_MAX);
+    found.push(/^[^\s"'<>`\\]+/.exec(rest)?.[0].replaceAll('&amp;', '&') ?? '');
+  }
+  return found;
+}
+
+const ADDRESS_LENGTH_MAX = 4096;

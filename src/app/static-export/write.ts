@@ -1,0 +1,220 @@
+import { createHash } from 'node:crypto';
+import pLimit from 'p-limit';
+import type { ObjectStore, UploadSource } from '../../object-store/object-store.ts';
+import type { StaticFacts, StaticTarget } from '../../object-store/static-target.ts';
+import { openFile } from '../../operations/open-file.ts';
+import {
+  DOCUMENT_CACHE,
+  type ExportPlan,
+  FILE_FACTS,
+  type PlannedDocument,
+  type PlannedFile,
+} from './plan.ts';
+
+/** What an export has written. */
+export interface Written {
+  /** Those that were new or had other bytes. */
+  readonly documents: number;
+  readonly files: number;
+  /** Of the files; without those that the target has under another address already. */
+  readonly bytes: number;
+  /** Addresses that have their bytes since an earlier export. */
+  readonly unchanged: number;
+  /** The addresses of an earlier export that no longer exist. */
+  readonly removed: readonly string[];
+}
+
+interface WriteDeps {
+  readonly store: Pick<ObjectStore, 'open'>;
+  readonly target: StaticTarget;
+  /** Writes nothing, and reports what it would write. */
+  readonly isDryRun: boolean;
+  readonly onProgress: (
+    label: string,
+    done: number,
+    total: number,
+    unit?: 'bytes' | 'count',
+  ) => void;
+}
+
+/** A bucket answers each small request after some milliseconds. */
+const DOCUMENTS_AT_ONCE = 8;
+/** Each has buffers of up to 80 MiB. */
+const FILES_AT_ONCE = 2;
+
+/**
+ * Writes what differs from an earlier export.
+ *
+ * Files come first, then documents, and last the removal of what no longer exists: at no moment does a document name a
+ * file that is missing because of the export. An interrupted export has replaced whole files only; the next one
+ * continues.
+ *
+ * @param before what the target had; those that the plan does not have are removed
+ * @throws AppError those of the store and of the target
+ */
+export async function writePlan(
+  deps: WriteDeps,
+  plan: Pick<ExportPlan, 'documents' | 'files'>,
+  before: readonly string[],
+): Promise<Written> {
+  const placed = placeIn(deps.target, plan);
+  const fixed = placed.files.filter(({ isReplaced }) => !isReplaced);
+  const replaced = placed.files.filter(({ isReplaced }) => isReplaced);
+  const files = await writeFiles(deps, fixed);
+  const changing = await writeFiles(deps, replaced);
+  const documents = await writeDocuments(deps, placed.documents);
+  const paths = new Set([...placed.documents, ...placed.files].map(({ path }) => path));
+  const removed: string[] = [];
+  for (const path of before) {
+    if (paths.has(path)) continue;
+    if (deps.isDryRun || (await deps.target.remove(path))) removed.push(path);
+  }
+  return {
+    documents: documents.written,
+    files: files.written + changing.written,
+    bytes: files.bytes + changing.bytes,
+    unchanged: documents.unchanged + files.unchanged + changing.unchanged,
+    removed: removed.sort(),
+  };
+}
+
+/** A document whose address is also the folder of other addresses gets the name that static servers look for there. */
+function placeIn(
+  { keepsNestedPaths }: StaticTarget,
+  { documents, files }: Pick<ExportPlan, 'documents' | 'files'>,
+): Pick<ExportPlan, 'documents' | 'files'> {
+  if (keepsNestedPaths) return { documents, files };
+  const folders = new Set<string>();
+  for (const { path } of [...documents, ...files]) {
+    for (let end = path.lastIndexOf('/'); end > 0; end = path.lastIndexOf('/', end - 1)) {
+      const folder = path.slice(0, end);
+      if (folders.has(folder)) break;
+      folders.add(folder);
+    }
+  }
+  const place = <T extends { readonly path: string }>(each: T): T =>
+    folders.has(each.path) ? { ...each, path: `${each.path}/index.html` } : each;
+  return { documents: documents.map(place), files: files.map(place) };
+}
+
+interface Counts {
+  readonly written: number;
+  readonly unchanged: number;
+  readonly bytes: number;
+}
+
+async function writeFiles(deps: WriteDeps, files: readonly PlannedFile[]): Promise<Counts> {
+  const { target, isDryRun, onProgress, store } = deps;
+  const groups = groupByBytes(files);
+  const total = groups.reduce((sum, [first]) => sum + (first?.file.size ?? 0), 0);
+  let [written, unchanged, bytes, done] = [0, 0, 0, 0];
+  const writeGroup = async (group: readonly PlannedFile[]): Promise<void> => {
+    const missing: PlannedFile[] = [];
+    let twin: string | undefined;
+    for (const each of group) {
+      if (!(await target.has(each.path, each.file))) missing.push(each);
+      else twin ??= each.path;
+    }
+    unchanged += group.length - missing.length;
+    for (const { path, application, file, isReplaced } of missing) {
+      const facts = isReplaced ? { ...FILE_FACTS, cacheControl: DOCUMENT_CACHE } : FILE_FACTS;
+      const source = sourceOf(store, application, file);
+      if (!isDryRun) await target.put(path, source, facts, twin);
+      if (twin === undefined) bytes += file.size;
+      twin ??= path;
+      written += 1;
+    }
+    done += group[0]?.file.size ?? 0;
+    onProgress('writing files', done, total, 'bytes');
+  };
+  await inTurn(FILES_AT_ONCE, groups, writeGroup);
+  return { written, unchanged, bytes };
+}
+
+/** The addresses of each stored file. */
+function groupByBytes(files: readonly PlannedFile[]): readonly (readonly PlannedFile[])[] {
+  const groups = new Map<string, PlannedFile[]>();
+  for (const each of files) {
+    const key = `${each.application} ${each.file.object}`;
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, [each]);
+    else group.push(each);
+  }
+  return [...groups.values()];
+}
+
+async function writeDocuments(
+  { target, isDryRun, onProgress }: WriteDeps,
+  documents: readonly PlannedDocument[],
+): Promise<Counts> {
+  let [written, unchanged] = [0, 0];
+  await inTurn(DOCUMENTS_AT_ONCE, documents, async ({ path, body, contentType }) => {
+    const facts: StaticFacts = { contentType, cacheControl: DOCUMENT_CACHE };
+    const source = sourceOfBytes(body);
+    if (await target.has(path, source)) unchanged += 1;
+    else {
+      if (!isDryRun) await target.put(path, source, facts);
+      written += 1;
+    }
+    onProgress('writing documents', written + unchanged, documents.length);
+  });
+  return { written, unchanged, bytes: 0 };
+}
+
+/** Starts nothing more after the first failure, and waits for what is under way. */
+async function inTurn<T>(
+  atOnce: number,
+  items: readonly T[],
+  work: (item: T) => Promise<void>,
+): Promise<void> {
+  const limit = pLimit(atOnce);
+  let failure: { readonly error: unknown } | undefined;
+  await Promise.all(
+    items.map((item) =>
+      limit(async () => {
+        if (failure !== undefined) return;
+        await work(item).catch((error: unknown) => {
+          failure ??= { error };
+        });
+      }),
+    ),
+  );
+  if (failure !== undefined) throw failure.error;
+}
+
+function sourceOf(
+  store: Pick<ObjectStore, 'open'>,
+  application: string,
+  file: PlannedFile['file'],
+): UploadSource {
+  const { size, sha256 } = file;
+  return {
+    ...{ size, sha256 },
+    open: async () => {
+      const reader = await openFile(store, application, file);
+      return {
+        read: async (target, position) => {
+          const wanted = target.subarray(0, Math.max(0, Math.min(target.length, size - position)));
+          if (wanted.length > 0) await reader.read(wanted, position);
+          return wanted.length;
+        },
+        close: () => reader.close(),
+      };
+    },
+  };
+}
+
+function sourceOfBytes(bytes: Uint8Array): UploadSource {
+  return {
+    size: bytes.length,
+    sha256: createHash('sha256').update(bytes).digest('hex'),
+    open: async () => ({
+      read: async (target, position) => {
+        const part = bytes.subarray(position, position + target.length);
+        target.set(part);
+        return part.length;
+      },
+      close: async () => {},
+    }),
+  };
+}

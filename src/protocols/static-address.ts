@@ -1,0 +1,50 @@
+import type { CompanionKind } from '../domain/companion.ts';
+import type { ArtifactIdentity } from '../domain/release.ts';
+
+/**
+ * The addresses of a dialect's documents, one by one: `slipway export` asks the service for each of them, as a client
+ * without credentials or an id does, and writes the answers into a bucket or a directory.
+ */
+
+/** What the addresses of a channel are made from. */
+export interface StaticChannel {
+  /** As in the address of the feed. */
+  readonly name: string;
+  /** Every channel of the application that clients without an access token see, this one too. */
+  readonly channels: readonly string[];
+  /** Each kind of file that the releases of the channel have. */
+  readonly builds: readonly ArtifactIdentity[];
+  /**
+   * Every version that a client may have, newest first: also those of other channels, and those that were yanked or
+   * retired.
+   */
+  readonly versions: readonly string[];
+  /** The files of the releases that every client may get, newest release first. */
+  readonly files: readonly StaticFile[];
+}
+
+export interface StaticFile extends ArtifactIdentity {
+  readonly version: string;
+  readonly filename: string;
+  /** Set for a companion: then the identity is that of its artifact. */
+  readonly kind?: CompanionKind;
+}
+
+export interface StaticAddress {
+  /**
+   * The segments after the dialect's name, decoded: `['darwin', 'aarch64', '1.0.0']`. Nothing is written for an address
+   * that the service answers with 204 or 404, so a dialect may name addresses that have no document.
+   */
+  readonly path: readonly string[];
+  /**
+   * The document that says "no update" at this address, when the service says so without a document. Only for clients
+   * that compare versions themselves: others install every document that they get.
+   */
+  readonly standIn?: StandIn;
+}
+
+export interface StandIn {
+  /** Another address of the dialect. Its document is written, if it is one that `isNoUpdate` accepts. */
+  readonly path: readonly string[];
+  isNoUpdate(document: string): boolean;
+}
