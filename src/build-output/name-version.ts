@@ -1,3 +1,5 @@
+import { squirrelTextOf } from '../domain/squirrel-version.ts';
+
 /** Which version a file name states, so that left-over builds of older versions are not published. */
 
 const PRERELEASE_WORD =
@@ -42,10 +44,21 @@ export function statedVersions(name: string): string[] {
   );
 }
 
-/** Whether a name contains the version, not as part of a longer number or version. */
+/**
+ * Whether a name contains the version, not as part of a longer number or version. Squirrel's packages contain
+ * `1.0.0-beta1` for `1.0.0-beta.1`.
+ */
 export function containsVersion(name: string, version: string): boolean {
+  const wanted = withoutBuild(version);
+  return (
+    containsText(name, wanted) ||
+    (/\.nupkg$/i.test(name) && containsText(name, squirrelTextOf(wanted)))
+  );
+}
+
+function containsText(name: string, version: string): boolean {
   const text = name.toLowerCase().replaceAll('~', '-');
-  const wanted = withoutBuild(version).toLowerCase();
+  const wanted = version.toLowerCase();
   for (let at = text.indexOf(wanted); at >= 0; at = text.indexOf(wanted, at + 1)) {
     const before = at === 0 ? '' : (text[at - 1] as string);
     const after = text.slice(at + wanted.length);

@@ -132,7 +132,7 @@ describe('a package of Squirrel', () => {
     await writeFile(path.join(last.directory, older.full.name), older.full.bytes);
     const { artifacts } = await read(last);
     expect(artifacts.map(({ filename }) => filename)).toEqual(['App-1.0.0-full.nupkg']);
-    const before = await readBuildOutput({ paths: [older.directory], version: '1.0.0-beta.1' });
+    const before = await readBuildOutput({ paths: [last.directory], version: '1.0.0-beta.1' });
     expect(before.artifacts).toMatchObject([{ filename: 'App-1.0.0-beta1-full.nupkg' }]);
   });
 });

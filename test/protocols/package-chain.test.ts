@@ -25,16 +25,16 @@ const VERSIONS = [
 
 /** How one release was published. */
 interface Published {
-  /** Places of the versions that its deltas are applied to. */
-  readonly bases: readonly number[];
+  /** How many places before it the versions are that its deltas are applied to. */
+  readonly distances: readonly number[];
   readonly isServable: boolean;
   readonly hasSha1: boolean;
   readonly id: string;
 }
 
 const published: fc.Arbitrary<Published> = fc.record({
-  bases: fc.array(fc.nat(VERSIONS.length - 1), { maxLength: 2 }),
-  isServable: fc.boolean(),
+  distances: fc.array(fc.constantFrom(1, 1, 1, 2, 3), { maxLength: 3 }),
+  isServable: fc.integer({ min: 0, max: 9 }).map((n) => n > 1),
   hasSha1: fc.integer({ min: 0, max: 9 }).map((n) => n > 0),
   id: fc.constantFrom('App', 'My.App2', 'my-app'),
 });
@@ -56,8 +56,9 @@ function releaseOf(format: 'squirrel' | 'velopack', place: number, how: Publishe
     },
     ...(how.hasSha1 ? { sha1: 'ef'.repeat(20) } : {}),
   });
-  const companions = [...new Set(how.bases)]
-    .filter((base) => base < place)
+  const companions = [...new Set(how.distances)]
+    .map((distance) => place - distance)
+    .filter((base) => base >= 0)
     .map((base, index): Companion => {
       const name = `${how.id}${index === 0 ? '' : index}-${text}-delta.nupkg`;
       return { ...stored(name), kind: 'delta', base: VERSIONS[base] ?? '' };
@@ -203,8 +204,8 @@ describe.each(DIALECTS)('a document of $name', (dialect, format, isNewer) => {
   });
 
   it('lists the whole chain when every release has its delta', () => {
-    const hows = VERSIONS.map((_version, place) => ({
-      ...{ bases: place === 0 ? [] : [place - 1], isServable: true, hasSha1: true, id: 'App' },
+    const hows = VERSIONS.map(() => ({
+      ...{ distances: [1], isServable: true, hasSha1: true, id: 'App' },
     }));
     for (const [place] of VERSIONS.slice(0, -1).entries()) {
       const deltas = list(dialect, format, hows, place)?.filter(({ isDelta }) => isDelta) ?? [];
