@@ -62,6 +62,11 @@ interface Dialect {
   readonly name: string;
   /** The updater's name in documentation. */
   readonly title: string;
+  /**
+   * True when clients keep the address that they were redirected to, and ask it for several ranges next. The store does
+   * not answer these, so the service answers every range of a file itself.
+   */
+  readonly keepsRedirects?: boolean;
   /** Whether clients may send their question by POST. Every dialect answers GET and HEAD. */
   readonly takesPost: boolean;
   /**

@@ -35,6 +35,8 @@ export const zsync: PollProtocol = {
   name: 'zsync',
   title: 'AppImage zsync (AppImageUpdate, zsync)',
   takesPost: false,
+  // It also reads headers into 512 bytes, and a presigned address may be longer.
+  keepsRedirects: true,
   varyHeaders: [],
   formatsFor: (platform) => (platform === 'linux' ? ['appimage'] : []),
   signatureScheme: null,

@@ -165,6 +165,15 @@ describe('the feed', () => {
     expect(older.headers.location).toContain('App-1.0.0-x86_64.AppImage');
   });
 
+  it('answers every range itself, because the client keeps the address that it is redirected to', async () => {
+    const status = async (feed: string) => {
+      const url = `/feeds/desktop/stable/${feed}/2.0.0/App-2.0.0-x86_64.AppImage`;
+      const answer = await service.app.http.inject({ url, headers: { range: 'bytes=0-99' } });
+      return answer.statusCode;
+    };
+    expect([await status('zsync'), await status('electron')]).toEqual([206, 302]);
+  });
+
   it('offers no older release when the newest is for another architecture or yanked', async () => {
     expect((await get('App-aarch64.AppImage.zsync')).statusCode).toBe(404);
     await setStatus(service, 'yank', '2.0.0');

@@ -80,7 +80,7 @@ function answerAsked(
     const detail = `This document accepts POST, not ${request.method}.`;
     throw new AppError('method_not_allowed', detail);
   }
-  return answerFile(deps, asked, request, reply);
+  return answerFile(deps, asked, protocol.keepsRedirects === true, request, reply);
 }
 
 /** @returns undefined when the address names no document of the dialect */

@@ -32,20 +32,23 @@ export interface FileDeps extends RouteDeps {
  * - several ranges: S3 would send the whole file, and every differential download would become a full one;
  * - ranges with credentials: electron-updater sends its token on to the address that it was redirected to;
  * - a range with If-Range, which not every store implements;
- * - a range that the file does not have.
+ * - a range that the file does not have;
+ * - every range, for a client that keeps redirected addresses.
  *
+ * @param keepsRedirects see `Dialect.keepsRedirects`
  * @throws AppError `invalid_request`, `invalid_version`, and those of `findFile`, `issueLink` and `openFile`
  */
 export function answerFile(
   deps: FileDeps,
   { application, channel, path }: ProtocolRequest,
+  keepsRedirects: boolean,
   request: FastifyRequest,
   reply: FastifyReply,
 ): void | Promise<void> {
   const asked = { application, channel, ...parsePath(path) };
   return whenKnown(tierOfRequest(deps, request), async (tier) => {
     const found = await findFile(deps, asked, tier);
-    const answer = decideAnswer(request, found);
+    const answer = decideAnswer(request, found, keepsRedirects);
     if (answer === 'redirect') {
       const method = request.method === 'HEAD' ? 'HEAD' : 'GET';
       const link = await issueLink(deps.links, application, found.file, method);
@@ -78,13 +81,17 @@ const NO_NAME = /^\.{1,2}$|[\\\u0000-\u001f\u007f]/;
 
 type Answer = 'redirect' | 'bytes' | 'unsatisfiable';
 
-function decideAnswer({ method, headers }: FastifyRequest, found: FoundFile): Answer {
+function decideAnswer(
+  { method, headers }: FastifyRequest,
+  found: FoundFile,
+  keepsRedirects: boolean,
+): Answer {
   const { kind } = parseRangeHeader(method === 'GET' ? headers.range : undefined, found.file.size);
   if (kind === 'all') return 'redirect';
   // The stored file's date and entity tag decide whether the range counts.
   if (headers['if-range'] !== undefined) return 'bytes';
   if (kind === 'none') return 'unsatisfiable';
-  if (kind === 'several') return 'bytes';
+  if (kind === 'several' || keepsRedirects) return 'bytes';
   return headers.authorization === undefined && !found.isRestricted ? 'redirect' : 'bytes';
 }
 
