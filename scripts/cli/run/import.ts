@@ -1,6 +1,7 @@
 import { readImportSource } from '../../../src/build-output/sources/read-source.ts';
 import { readSourceRelease } from '../../../src/build-output/sources/read-source-release.ts';
 import type { SourceKind } from '../../../src/build-output/sources/source.ts';
+import { counted } from '../../../src/counted.ts';
 import type { Arch } from '../../../src/domain/platform.ts';
 import { offersReleases } from '../../../src/operations/channel-rules.ts';
 import { importReleases } from '../../../src/operations/import-releases.ts';
@@ -15,7 +16,7 @@ import { hasRefused, importJson, importQuestion, printImported } from '../import
 import { printJson } from '../output.ts';
 import { createProgress, type Progress } from '../progress.ts';
 import { statedRollout } from '../rollout-report.ts';
-import type { Terminal } from '../terminal.ts';
+import { print, type Terminal } from '../terminal.ts';
 
 interface ImportOptions extends ChangeOptions {
   readonly app?: string;
@@ -50,6 +51,7 @@ export async function importHistory(
   const { channel, prereleaseChannel, create, allowPrerelease } = options;
   const source = await readImportSource({ path, kind: options.from, flavor: options.flavor });
   const progress = createProgress(terminal, options.json);
+  let finished = 0;
   const deps = {
     ...context,
     ...context.rememberNewest(),
@@ -66,14 +68,25 @@ export async function importHistory(
       if (reached.length === 0) return;
       await requireConsent(terminal, importQuestion(before, reached));
     },
-    onImported: (_: unknown, done: number, total: number) =>
-      progress.show('importing releases', done, total),
+    onImported: (_: unknown, done: number, total: number) => {
+      finished = done;
+      progress.show('importing releases', done, total);
+    },
   };
   const { releases } = source;
   const { provenance } = context;
   const result = await importReleases(deps, {
     ...{ application, releases, channel, prereleaseChannel, create, allowPrerelease, provenance },
-  }).finally(progress.stop);
+  })
+    .catch((error: unknown) => {
+      progress.stop();
+      if (finished > 0 && !options.json) {
+        const done = `${finished} of ${counted(releases.length, 'release')} were done before the failure.`;
+        print(terminal, `${done} Run the same command again: it continues.`);
+      }
+      throw error;
+    })
+    .finally(progress.stop);
   const now = context.clock.now();
   if (options.json) {
     printJson(terminal, { ...importJson(source, result), ...differenceJson(result, now) });
