@@ -339,6 +339,8 @@ describe('an appcast', () => {
       name: 'Version 1.0.0',
       notes: '<p>Notes of 1.0.0</p>',
     });
+    // A signed appcast lists newer versions too.
+    expect(source.releases.map(({ carriesIndex }) => carriesIndex)).toEqual([false, true, true]);
     // Without a statement the feed offers a file to every Mac.
     expect(await builds(source)).toEqual([
       '1.0.0 | macos-universal-dmg | App-1.0.0.dmg',
