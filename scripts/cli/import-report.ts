@@ -63,7 +63,7 @@ export function printImported(terminal: Terminal, source: ImportSource, result: 
     print(terminal, `Created the store in ${context.place.text}.`);
   }
   if (result.created.length > 0) print(terminal, `Created: ${result.created.join(', ')}.`);
-  if (terminal.session?.isDryRun === true) printList(terminal, 'Releases:', imported.map(planned));
+  printList(terminal, 'Releases:', imported.map(planned));
   if (present.length > 0) {
     print(terminal, `${counted(present.length, 'release')} were there already.`);
   }

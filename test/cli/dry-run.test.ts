@@ -3,6 +3,7 @@ import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { createIntake } from '../../src/contact/intake.ts';
 import { pathOf } from '../../src/object-store/filesystem-names.ts';
+import { addFiles, githubFolder } from '../build-output/sources/fixtures.ts';
 import { submission } from '../contact/support.ts';
 import { startFakeS3 } from '../object-store/fake-s3.ts';
 import { makeTemporaryDirectory } from '../support/release.ts';
@@ -22,6 +23,8 @@ describe('--dry-run', () => {
       await writeFile(path.join(directory.path, `${name}.AppImage`), name);
     }
     await writeFile(path.join(directory.path, 'notes.md'), 'New.');
+    const old = githubFolder([{ tag: 'v1.0.0', files: ['App-1.0.0-x64.AppImage'] }]);
+    await addFiles(path.join(directory.path, 'old'), old);
     const env = { DATA_DIR: path.join(directory.path, 'data') };
     service = await createTestService({ env });
     const email = 'ada@example.com';
@@ -84,6 +87,10 @@ describe('--dry-run', () => {
     ['resume 1.1.0', 3],
     ['retire 1.1.0', 0],
     ['retire 9.9.9', 3],
+    ['import old --app other', 3],
+    ['import old --app other --create', 0],
+    ['import old --app other', 0],
+    ['import missing', 2],
     ['gc', 0],
     ['gc', 0],
     ['accounts set-tier ada@example.com pro', 0],

@@ -1,21 +1,21 @@
 import { readImportSource } from '../../../src/build-output/sources/read-source.ts';
 import { readSourceRelease } from '../../../src/build-output/sources/read-source-release.ts';
-import type { SourceKind } from '../../../src/build-output/sources/source.ts';
+import type { ImportSource, SourceKind } from '../../../src/build-output/sources/source.ts';
+import { counted } from '../../../src/counted.ts';
 import type { Arch } from '../../../src/domain/platform.ts';
 import { offersReleases } from '../../../src/operations/channel-rules.ts';
-import { importReleases } from '../../../src/operations/import-releases.ts';
-import type { PlacedRelease } from '../../../src/operations/place-releases.ts';
+import { type ImportDeps, importReleases } from '../../../src/operations/import-releases.ts';
 import type { PublishProgress } from '../../../src/operations/upload-artifacts.ts';
 import type { ChangeOptions } from '../arguments.ts';
 import { requireConsent } from '../consent.ts';
-import { openContext } from '../context.ts';
+import { type Context, openContext } from '../context.ts';
 import { differenceJson, printDifference } from '../difference-report.ts';
 import { EXIT } from '../exit-code.ts';
 import { hasRefused, importJson, importQuestion, printImported } from '../import-report.ts';
 import { printJson } from '../output.ts';
 import { createProgress, type Progress } from '../progress.ts';
 import { statedRollout } from '../rollout-report.ts';
-import type { Terminal } from '../terminal.ts';
+import { print, type Terminal } from '../terminal.ts';
 
 interface ImportOptions extends ChangeOptions {
   readonly app?: string;
@@ -28,16 +28,6 @@ interface ImportOptions extends ChangeOptions {
   readonly flavor?: string;
 }
 
-/** In bytes. A bar for each smaller file would only flicker: there may be thousands. */
-const LARGE_BYTES = 32 * 1024 * 1024;
-
-function showLarge(progress: Progress, step: PublishProgress): void {
-  const { phase, filename, bytesDone, bytesTotal } = step;
-  if (bytesTotal < LARGE_BYTES) return;
-  const label = `${phase === 'hash' ? 'hashing' : 'uploading'} ${filename}`;
-  progress.show(label, bytesDone, bytesTotal, 'bytes');
-}
-
 export async function importHistory(
   terminal: Terminal,
   path: string,
@@ -46,34 +36,8 @@ export async function importHistory(
   const context = await openContext(terminal, { mayBeNew: true });
   const isNewStore = !(await context.hasStore());
   if (terminal.session !== undefined) terminal.session.lacksStore = isNewStore && !options.create;
-  const application = options.app ?? context.config.defaultApplication;
-  const { channel, prereleaseChannel, create, allowPrerelease } = options;
   const source = await readImportSource({ path, kind: options.from, flavor: options.flavor });
-  const progress = createProgress(terminal, options.json);
-  const deps = {
-    ...context,
-    ...context.rememberNewest(),
-    onProgress: (step: PublishProgress) => showLarge(progress, step),
-    readRelease: (release: (typeof source.releases)[number]) =>
-      readSourceRelease(release, options.arch),
-    rolloutOf: (build: { readonly staged: Parameters<typeof statedRollout>[0] }) =>
-      statedRollout(build.staged),
-    beforeImport: async (
-      before: Parameters<typeof offersReleases>[0],
-      added: readonly PlacedRelease[],
-    ) => {
-      const reached = added.filter((each) => offersReleases(before, each.channel));
-      if (reached.length === 0) return;
-      await requireConsent(terminal, importQuestion(before, reached));
-    },
-    onImported: (_: unknown, done: number, total: number) =>
-      progress.show('importing releases', done, total),
-  };
-  const { releases } = source;
-  const { provenance } = context;
-  const result = await importReleases(deps, {
-    ...{ application, releases, channel, prereleaseChannel, create, allowPrerelease, provenance },
-  }).finally(progress.stop);
+  const result = await runImport(terminal, context, source, options);
   const now = context.clock.now();
   if (options.json) {
     printJson(terminal, { ...importJson(source, result), ...differenceJson(result, now) });
@@ -82,4 +46,56 @@ export async function importHistory(
     printDifference(terminal, result, now);
   }
   return hasRefused(source, result) ? EXIT.failed : EXIT.done;
+}
+
+async function runImport(
+  terminal: Terminal,
+  context: Context,
+  { releases }: ImportSource,
+  options: ImportOptions,
+) {
+  const { channel, prereleaseChannel, create, allowPrerelease } = options;
+  const application = options.app ?? context.config.defaultApplication;
+  const { provenance } = context;
+  const progress = createProgress(terminal, options.json);
+  let finished = 0;
+  const deps: ImportDeps = {
+    ...context,
+    ...context.rememberNewest(),
+    onProgress: (step) => showLarge(progress, step),
+    readRelease: (release) => readSourceRelease(release, options.arch),
+    rolloutOf: ({ staged }) => statedRollout(staged),
+    beforeImport: async (before, added) => {
+      const reached = added.filter((each) => offersReleases(before, each.channel));
+      if (reached.length > 0) await requireConsent(terminal, importQuestion(before, reached));
+    },
+    onImported: (_, done, total) => {
+      finished = done;
+      progress.show('importing releases', done, total);
+    },
+  };
+  try {
+    return await importReleases(deps, {
+      ...{ application, releases, channel, prereleaseChannel, create, allowPrerelease, provenance },
+    });
+  } catch (error) {
+    progress.stop();
+    if (finished > 0 && !options.json) {
+      const done = `${finished} of ${counted(releases.length, 'release')} were done before the failure.`;
+      print(terminal, `${done} Run the same command again: it continues.`);
+    }
+    throw error;
+  } finally {
+    progress.stop();
+  }
+}
+
+/** In bytes. A bar for each smaller file would only flicker: there may be thousands. */
+const LARGE_BYTES = 32 * 1024 * 1024;
+
+function showLarge(progress: Progress, step: PublishProgress): void {
+  const { phase, filename, bytesDone, bytesTotal } = step;
+  if (bytesTotal < LARGE_BYTES) return;
+  const label = `${phase === 'hash' ? 'hashing' : 'uploading'} ${filename}`;
+  progress.show(label, bytesDone, bytesTotal, 'bytes');
 }

@@ -1,6 +1,12 @@
 import { basename } from 'node:path';
 import { archOf, type Platform, platformOf } from '../../domain/platform.ts';
-import { tryParseVersion } from '../../domain/version.ts';
+import {
+  compareVersions,
+  parseVersion,
+  tryParseVersion,
+  type Version,
+  versionText,
+} from '../../domain/version.ts';
 import { isAppError } from '../../errors.ts';
 import { type AppcastEnclosure, type AppcastItem, readAppcast } from '../appcast.ts';
 import { inferFromName } from '../infer.ts';
@@ -9,7 +15,13 @@ import { collectSettled } from './collect.ts';
 import { type Files, listFiles, nameInAddress, readIndex } from './files.ts';
 import { findPlaced, namesOnce } from './placed-files.ts';
 import { type StatedRelease, settle } from './settle.ts';
-import type { SourceContents, SourceIssue, SourceRequest, StatedFile } from './source.ts';
+import type {
+  SourceContents,
+  SourceIssue,
+  SourceRelease,
+  SourceRequest,
+  StatedFile,
+} from './source.ts';
 
 /**
  * An appcast of Sparkle, WinSparkle or NetSparkle with its files: each beside the feed, or in folders that end as its
@@ -36,7 +48,25 @@ export async function readAppcastFolder(request: SourceRequest): Promise<SourceC
     } else stated.push(await statedRelease(item, label, { index, files, once }));
   }
   const settled = await Promise.all(stated.map(settle));
-  return collectSettled(settled, { refused, leftOut: [] });
+  const { releases, ...issues } = collectSettled(settled, { refused, leftOut: [] });
+  return { ...issues, releases: withIndex(releases) };
+}
+
+/** The newest release of a channel carries the appcast when it is signed. */
+function withIndex(releases: readonly SourceRelease[]): readonly SourceRelease[] {
+  const newest = new Map<string | null, Version>();
+  for (const { channel, version } of releases) {
+    const parsed = parseVersion(version);
+    const known = newest.get(channel);
+    if (known === undefined || compareVersions(parsed, known) > 0) newest.set(channel, parsed);
+  }
+  return releases.map((release) => {
+    const found = newest.get(release.channel);
+    return {
+      ...release,
+      carriesIndex: found !== undefined && versionText(found) === release.version,
+    };
+  });
 }
 
 interface Folder {
@@ -75,7 +105,8 @@ async function statedRelease(
     notes: item.description ?? (await linkedNotes(item, folder)),
     // The signatures in it are read together with the files.
     files: files.length === 0 ? [] : [...files, { ...self, size: undefined, digests: [] }],
-    beside: [index],
+    // NetSparkle keeps the signature of the feed in a file of its own.
+    beside: [index, `${index}.signature`].filter((name) => folder.files.has(name)),
   };
 }
 

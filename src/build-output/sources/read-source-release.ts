@@ -1,3 +1,4 @@
+import { basename } from 'node:path';
 import type { Arch } from '../../domain/platform.ts';
 import type { BuildOutput, BuiltArtifact, BuiltFile, SkippedFile } from '../build-output.ts';
 import { fileByProduct } from '../by-product.ts';
@@ -14,6 +15,8 @@ export interface SourceBuild extends BuildOutput {
   /** The files of no known kind, and those of another version. */
   readonly unknown: readonly SkippedFile[];
 }
+
+const DELTA = /\.delta$|-delta\.nupkg$/i;
 
 type ImportedFile = SourceRelease['files'][number];
 
@@ -37,10 +40,14 @@ export async function readSourceRelease(
   );
   const paths = files.map(({ path }) => path);
   const build = await readBuildOutput({ paths, version, files: sources });
+  const isBeside = (path: string): boolean => beside.includes(basename(path));
   const stated = new Map(files.map((file) => [file.path, file]));
   return {
     ...build,
     artifacts: build.artifacts.map((artifact) => withStated(artifact, stated)),
+    signed: release.carriesIndex
+      ? build.signed
+      : build.signed.filter(({ path }) => !isBeside(path)),
     // A release has one text: the source's own, before those of the build tool's feeds.
     described: {
       name: release.name ?? build.described.name,
@@ -50,7 +57,9 @@ export async function readSourceRelease(
   };
 }
 
-function statementOf({ platform, arch }: ImportedFile): Statement | null {
+/** Only of packages: what belongs to a package follows from the package, and may be left out. */
+function statementOf({ name, platform, arch }: ImportedFile): Statement | null {
+  if (isFeedName(name) || isSidecarName(name) || DELTA.test(name)) return null;
   if (platform === undefined && arch === undefined) return null;
   return {
     ...(platform === undefined ? {} : { platform }),
@@ -78,5 +87,5 @@ function withStated(
 /** Leaves out what updaters do without: feeds, signatures of other tools, deltas without their base. */
 function isUnknown(name: string, beside: readonly string[]): boolean {
   if (beside.includes(name) || fileByProduct(name) !== undefined) return false;
-  return !isFeedName(name) && !isSidecarName(name) && !/\.delta$|-delta\.nupkg$/i.test(name);
+  return !isFeedName(name) && !isSidecarName(name) && !DELTA.test(name);
 }

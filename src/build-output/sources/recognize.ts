@@ -1,6 +1,7 @@
 import { stat } from 'node:fs/promises';
 import { dirname, extname, resolve } from 'node:path';
-import { readAppcastOrUndefined } from '../appcast.ts';
+import { isAppError } from '../../errors.ts';
+import { readAppcast } from '../appcast.ts';
 import { misuse } from '../refusal.ts';
 import { APPCAST_INDEX_BYTES_MAX } from './appcast-folder.ts';
 import { isElectronFolder } from './electron-folder.ts';
@@ -42,16 +43,16 @@ export async function recognizeSource(
   const files = found.isDirectory()
     ? await listFiles(directory, 1)
     : new Map([[path.slice(dirname(path).length + 1).normalize('NFC'), path]]);
-  const kinds = await kindsIn(files);
+  const { kinds, problems } = await kindsIn(files);
   const fitting = stated === undefined ? kinds : kinds.filter(({ kind }) => kind === stated);
   const whole = fitting.filter(({ kind }) => WHOLE.includes(kind));
   const candidates = whole.length > 0 ? whole : withoutLegacy(fitting);
   const [first, ...others] = candidates;
   if (first === undefined) {
-    if (stated !== undefined && found.isDirectory()) {
-      return { kind: stated, directory, index: undefined };
-    }
-    throw misuse(path, stated === undefined ? NOTHING : `it is not the index of ${stated}`);
+    // The reader of the stated kind says what is wrong with its index.
+    const index = found.isDirectory() ? undefined : path;
+    if (stated !== undefined) return { kind: stated, directory, index };
+    throw misuse(path, [...problems, NOTHING].join('. '));
   }
   const rivals = others.filter(({ kind, index }) => kind !== first.kind || index !== first.index);
   if (rivals.length === 0) return { ...first, directory };
@@ -64,28 +65,37 @@ export async function recognizeSource(
 }
 
 const NOTHING =
-  'no other update server is recognized there. Name its directory with latest.yml, RELEASES, releases.{channel}.json, appcast.xml, or the JSON of its releases. --from says which kind it is';
+  'No other update server is recognized there. Name its directory with latest.yml, RELEASES, releases.{channel}.json, appcast.xml, or the JSON of its releases. --from says which kind it is';
 
 interface Candidate {
   readonly kind: SourceKind;
   readonly index: string | undefined;
 }
 
-async function kindsIn(files: Files): Promise<readonly Candidate[]> {
-  const found: Candidate[] = [];
+/** @returns `problems`: why files that may be an index are none */
+async function kindsIn(
+  files: Files,
+): Promise<{ readonly kinds: readonly Candidate[]; readonly problems: readonly string[] }> {
+  const kinds: Candidate[] = [];
+  const problems: string[] = [];
   for (const [name, path] of files) {
-    const kind = await kindOf(name, path);
+    const kind = await kindOf(name, path).catch((error: unknown) => {
+      if (!isAppError(error, 'invalid_request')) throw error;
+      problems.push(`${name} cannot be read: ${error.message.replace(/\.$/, '')}`);
+      return undefined;
+    });
     const isFolder = kind === 'velopack';
-    if (kind !== undefined) found.push({ kind, index: isFolder ? undefined : path });
+    if (kind !== undefined) kinds.push({ kind, index: isFolder ? undefined : path });
   }
-  if (await isElectronFolder(files)) found.push({ kind: 'electron-builder', index: undefined });
-  return found;
+  if (await isElectronFolder(files)) kinds.push({ kind: 'electron-builder', index: undefined });
+  return { kinds, problems };
 }
 
+/** @throws AppError `invalid_request` for a file that cannot be read as its name says */
 async function kindOf(name: string, path: string): Promise<SourceKind | undefined> {
   if (extname(name) === '.json') {
-    const values = await readJsonValues(path).catch(() => undefined);
-    if (values === undefined) return undefined;
+    const values = await readJsonValues(path);
+    if (values === undefined) throw misuse(path, 'it is not JSON');
     const [value] = values;
     const isFeed = VELOPACK_FEED.test(name) && isRecord(value) && Array.isArray(value.Assets);
     if (isFeed) return 'velopack';
@@ -93,8 +103,8 @@ async function kindOf(name: string, path: string): Promise<SourceKind | undefine
     return isReleaseServerIndex(values) ? 'electron-release-server' : undefined;
   }
   if (extname(name) === '.xml') {
-    const text = await readIndex(path, APPCAST_INDEX_BYTES_MAX).catch(() => '');
-    return readAppcastOrUndefined(text) === undefined ? undefined : 'appcast';
+    const items = readAppcast(await readIndex(path, APPCAST_INDEX_BYTES_MAX));
+    return items === undefined ? undefined : 'appcast';
   }
   if (name !== 'RELEASES') return undefined;
   return isReleasesFile(await readIndex(path, APPCAST_INDEX_BYTES_MAX)) ? 'squirrel' : undefined;

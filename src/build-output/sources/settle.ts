@@ -24,6 +24,8 @@ export interface StatedRelease {
   readonly notes: string | null;
   readonly files: readonly StatedFile[];
   readonly beside?: readonly string[];
+  /** Default true: see `SourceRelease`. */
+  readonly carriesIndex?: boolean;
 }
 
 export type Settled =
@@ -42,7 +44,7 @@ const NAME_CHARACTERS_MAX = 200;
  * rest at another time. By-products that no client reads do not count.
  */
 export async function settle(stated: StatedRelease): Promise<Settled> {
-  const { label, channel, beside = [] } = stated;
+  const { label, channel, beside = [], carriesIndex = true } = stated;
   const version = versionOf(stated.version);
   if ('reason' in version) return { refused: { label, reason: version.reason } };
   const wanted = stated.files.filter(({ name }) => fileByProduct(name) === undefined);
@@ -56,7 +58,7 @@ export async function settle(stated: StatedRelease): Promise<Settled> {
   const earliest = Math.min(...sound.map(({ time }) => time));
   return {
     release: {
-      ...{ label, channel, beside },
+      ...{ label, channel, beside, carriesIndex },
       version: versionText(version.parsed),
       isPrerelease: stated.isPrerelease === true || isPrerelease(version.parsed),
       releasedAt: timeOf(stated.date) ?? new Date(Math.max(0, earliest)).toISOString(),

@@ -48,6 +48,11 @@ export interface SourceRelease {
   readonly files: readonly (StatedFile & { readonly path: string })[];
   /** Names that lie beside the files and belong to no release, such as `RELEASES`. They tell the build tool. */
   readonly beside: readonly string[];
+  /**
+   * Whether the release carries the index when its publisher signed it. A signed index of several versions tells clients
+   * of the newest one, so no older release may carry it.
+   */
+  readonly carriesIndex: boolean;
 }
 
 /** A release or a file that is not imported. */

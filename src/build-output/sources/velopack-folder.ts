@@ -115,7 +115,9 @@ function groupOf(
   const feed =
     feeds.find((each) => new RegExp(`-${escaped(each.toLowerCase())}[-.]`).test(lower)) ??
     (feeds.length === 1 ? feeds[0] : undefined) ??
-    feeds.find((each) => platformOf(each) === (isAppImage ? 'linux' : 'windows'));
+    feeds.find(
+      (each) => platformOf(each.split(/[-.]/)[0] ?? '') === (isAppImage ? 'linux' : 'windows'),
+    );
   const own = groups.filter((group) => group.feed === feed && tryParseVersion(group.version));
   if (version !== undefined) return own.find((group) => group.version === version);
   return own

@@ -143,7 +143,7 @@ describe('the folder of Squirrel.Windows', () => {
 
   it('refuses a RELEASES that is another text', async () => {
     const root = await writeSource({ RELEASES: 'Version 1.0: the first one.' });
-    await expect(read(root)).rejects.toThrow(/no other update server is recognized/);
+    await expect(read(root)).rejects.toThrow(/No other update server is recognized/);
     await expect(read(root, { kind: 'squirrel' })).rejects.toThrow(/no line "SHA1 name size"/);
   });
 });
@@ -339,6 +339,8 @@ describe('an appcast', () => {
       name: 'Version 1.0.0',
       notes: '<p>Notes of 1.0.0</p>',
     });
+    // A signed appcast lists newer versions too.
+    expect(source.releases.map(({ carriesIndex }) => carriesIndex)).toEqual([false, true, true]);
     // Without a statement the feed offers a file to every Mac.
     expect(await builds(source)).toEqual([
       '1.0.0 | macos-universal-dmg | App-1.0.0.dmg',
@@ -383,6 +385,10 @@ describe('recognizing a source', () => {
     await expect(read(root)).rejects.toThrow(/may be of .*squirrel.*--from/);
     expect((await read(root, { kind: 'squirrel' })).kind).toBe('squirrel');
     await expect(read(await writeSource({ 'a.txt': 'x' }))).rejects.toThrow(/recognized there/);
+    const torn = await writeSource({ 'releases.json': '[{"tag_name": "v1.0.0"' });
+    await expect(read(torn)).rejects.toThrow(
+      /releases\.json cannot be read: .*it is not JSON\. No/,
+    );
     await expect(read('/nowhere/at/all')).rejects.toThrow(/no such file or directory/);
   });
 });
