@@ -1,4 +1,5 @@
 import { aliasesOf } from '../../domain/channel.ts';
+import { AppError } from '../../errors.ts';
 import type { ObjectStore } from '../../object-store/object-store.ts';
 import { PROTOCOLS } from '../../protocols/registry.ts';
 import { askAlso, askStated, fileBehind } from './ask-also.ts';
@@ -39,7 +40,7 @@ export async function makePlan(questions: Questions, request: PlanRequest): Prom
   const files: PlannedFile[] = [];
   const leftOut: LeftOut[] = [];
   for (const application of request.applications) {
-    const planned = await planApplication(questions, application, request);
+    const planned = await planUnchanged(questions, application, request);
     documents.push(...planned.documents);
     files.push(...planned.files);
     leftOut.push(...planned.leftOut);
@@ -55,6 +56,30 @@ export async function makePlan(questions: Questions, request: PlanRequest): Prom
 function uniqueByPath<T extends { readonly path: string }>(all: readonly T[]): readonly T[] {
   return [...new Map(all.map((each) => [each.path, each])).values()];
 }
+
+/**
+ * The service reads the catalog again when it is asked for a version that it does not know. Documents of one revision
+ * with the files of another would not fit together.
+ *
+ * @throws AppError `catalog_unavailable` when the catalog changes all the time
+ */
+async function planUnchanged(
+  questions: Questions,
+  application: string,
+  request: PlanRequest,
+): Promise<ExportPlan> {
+  const revision = () =>
+    questions.service.catalog.application(application).snapshot().revision.signed.revision;
+  for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
+    const before = revision();
+    const plan = await planApplication(questions, application, request);
+    if (revision() === before) return plan;
+  }
+  const detail = `${application} was changed during each of ${ATTEMPTS_MAX} attempts. Export it again later.`;
+  throw new AppError('catalog_unavailable', detail);
+}
+
+const ATTEMPTS_MAX = 5;
 
 async function planApplication(
   questions: Questions,

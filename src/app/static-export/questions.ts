@@ -50,13 +50,16 @@ export async function openQuestions(deps: QuestionDeps, publicUrl: string): Prom
     const config = onlyFeeds({ ...deps.config, publicUrl, dataDirectory });
     // Loaded here: the command line itself needs no server.
     const { buildApp } = await import('../../app.ts');
-    const app = await buildApp({ ...deps, config, logger: SILENT });
+    // One moment for all answers: a rollout that ends meanwhile must not be in a part of them.
+    const now = deps.clock.now();
+    const clock: Clock = { sleep: deps.clock.sleep, now: () => now };
+    const app = await buildApp({ ...deps, clock, config, logger: SILENT });
     await app.catalog.refresh();
     await app.http.ready();
     const basePath = new URL(publicUrl).pathname.replace(/\/+$/, '');
     return {
       service: {
-        clock: createSharedClock(deps.clock, deps.store),
+        clock: createSharedClock(clock, deps.store),
         catalog: app.catalog,
         tiers: config.accounts.tiers,
       },

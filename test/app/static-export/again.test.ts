@@ -85,6 +85,42 @@ describe('a second export', () => {
   });
 });
 
+/** Every file that an electron-updater document of the feed names is there. */
+function expectComplete(files: ReadonlyMap<string, Buffer>): void {
+  for (const [name, content] of files) {
+    if (!name.endsWith('.yml')) continue;
+    for (const [, url = ''] of content.toString().matchAll(/url: '([^':]+)'/g)) {
+      const named = path.posix.join(path.posix.dirname(name), url);
+      expect(files.has(named), `${name} ${url}`).toBe(true);
+    }
+  }
+}
+
+describe('an export during which the catalog changes', () => {
+  it('has the documents and the files of one revision', async () => {
+    await scene.releaseTauri('1.0.0');
+    let changes: Promise<void> | undefined;
+    const target = createStaticDirectory(scene.target, 'public');
+    const onProgress = (label: string) => {
+      // After the first answers, and before the others.
+      if (label.includes('desktop')) changes ??= scene.release('2.0.0');
+    };
+    await exportStatic(
+      { ...scene.service, target, onProgress },
+      {
+        ...{ publicUrl: PUBLIC_URL, application: undefined, isDryRun: false },
+        ...{ withAliases: false, also: [] },
+      },
+    );
+    await changes;
+    expectComplete(await filesIn(scene.target));
+    await exported(scene);
+    const files = await filesIn(scene.target);
+    expectComplete(files);
+    expect(files.get(NEWEST)?.toString()).toMatch("version: '2.0.0'");
+  });
+});
+
 describe('an export that ends early', () => {
   /** Fails at the n-th file. */
   const failing = (target: StaticTarget, at: number): StaticTarget => {
@@ -109,14 +145,7 @@ describe('an export that ends early', () => {
     const interrupted = exportStatic({ ...deps, target: failing(directory(), at) }, request);
     await expect(interrupted).rejects.toThrow('interrupted');
     const part = await filesIn(scene.target);
-    for (const [name, content] of part) {
-      if (!name.endsWith('.yml')) continue;
-      for (const [, url = ''] of content.toString().matchAll(/url: '([^':]+)'/g)) {
-        expect(part.has(path.posix.join(path.posix.dirname(name), url)), `${name} ${url}`).toBe(
-          true,
-        );
-      }
-    }
+    expectComplete(part);
     const again = await exportStatic({ ...deps, target: directory() }, request);
     expect(again.unchanged).toBe(part.size);
     expect(again.unchanged + again.documents + again.files).toBe(
