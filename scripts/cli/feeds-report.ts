@@ -1,6 +1,6 @@
 import { PLATFORMS, type Platform } from '../../src/domain/platform.ts';
 import type { OfferedFile } from '../../src/operations/list-feeds.ts';
-import { servedFormats } from '../../src/protocols/registry.ts';
+import { neededSignature, servedFormats } from '../../src/protocols/registry.ts';
 import type { ChannelAddresses, DialectFeed } from './describe-feeds.ts';
 import { alignColumns } from './output.ts';
 import { print, type Terminal } from './terminal.ts';
@@ -131,8 +131,8 @@ function kindsOf(files: readonly OfferedFile[]): string {
 }
 
 function nothingFor({ protocol }: DialectFeed): string {
-  const { signatureScheme } = protocol;
-  const signed = signatureScheme === null ? '' : `, with a ${signatureScheme} signature`;
+  const needed = neededSignature(protocol);
+  const signed = needed === null ? '' : `, with a ${needed} signature`;
   const formats = byPlatform((platform) => servedFormats(protocol, platform));
   return `the channel has no file for it. It takes ${formats}${signed}.`;
 }

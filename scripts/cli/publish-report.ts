@@ -9,7 +9,12 @@ import { type Target, targetName } from '../../src/domain/target.ts';
 import { targetNames } from '../../src/operations/list-drafts.ts';
 import type { PublishResult } from '../../src/operations/publish-release.ts';
 import type { EarlierReleases } from '../../src/operations/read-earlier.ts';
-import { isServed, PROTOCOLS, servedFormats } from '../../src/protocols/registry.ts';
+import {
+  isServed,
+  neededSignature,
+  PROTOCOLS,
+  servedFormats,
+} from '../../src/protocols/registry.ts';
 import { appOption } from './arguments.ts';
 import { blockmapWarnings } from './blockmap-report.ts';
 import { droppedSentence } from './channel-report.ts';
@@ -252,11 +257,15 @@ const machinesOf = ({ platform, arch }: Build): readonly Target[] =>
 const isFor = (artifact: Artifact, { platform, arch }: Target): boolean =>
   artifact.platform === platform && isNativeOn(arch, artifact);
 
-/** `The feed electron takes nsis, nsis-web.` for every protocol. */
+/** `The feed electron takes nsis, nsis-web.` for every protocol with clients on the platform. */
 function needsOf(platform: Platform): string {
-  return PROTOCOLS.map((protocol) => {
-    const { name, signatureScheme } = protocol;
-    const signed = signatureScheme === null ? '' : ` with a ${signatureScheme} signature`;
-    return `The feed ${name} takes ${servedFormats(protocol, platform).join(', ')}${signed}.`;
-  }).join(' ');
+  const serving = PROTOCOLS.filter((protocol) => servedFormats(protocol, platform).length > 0);
+  return serving
+    .map((protocol) => {
+      const { name } = protocol;
+      const needed = neededSignature(protocol);
+      const signed = needed === null ? '' : ` with a ${needed} signature`;
+      return `The feed ${name} takes ${servedFormats(protocol, platform).join(', ')}${signed}.`;
+    })
+    .join(' ');
 }

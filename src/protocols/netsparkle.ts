@@ -13,6 +13,7 @@ import {
   parsePlatform,
 } from '../domain/platform.ts';
 import type { Artifact, Release } from '../domain/release.ts';
+import { SPARKLE_ED25519 } from '../domain/signature.ts';
 import { APPCAST, type AppcastItem, edSignatureOf, renderAppcast } from './appcast.ts';
 import { chooseFile } from './appcast-file.ts';
 import { appcastQuery, noAppcastSignature, parseAppcastPath } from './appcast-request.ts';
@@ -45,6 +46,7 @@ export const netsparkle: FeedProtocol = {
   formatsFor: (platform) => USUAL[platform],
   everyFormatFor: (platform) => NETSPARKLE_FORMATS[platform],
   signatureScheme: null,
+  expectedSignature: SPARKLE_ED25519,
   osGate: 'server',
   mayOmit: () => ['version', 'arch'],
   parseRequest,

@@ -3,6 +3,7 @@ import type { Companion } from '../domain/companion.ts';
 import type { Reason } from '../domain/decide-update.ts';
 import type { Format, Platform } from '../domain/platform.ts';
 import type { Artifact, Release } from '../domain/release.ts';
+import type { SignatureScheme } from '../domain/signature.ts';
 import type { UpdateQuery } from '../domain/update-query.ts';
 import type { AppError } from '../errors.ts';
 import type { ChannelFeed, SetUp } from './set-up.ts';
@@ -67,6 +68,11 @@ interface Dialect {
   everyFormatFor?(platform: Platform): readonly Format[];
   /** A signature that an artifact must have; null: none. */
   readonly signatureScheme: UpdateQuery['signatureScheme'];
+  /**
+   * A signature that clients with a public key require, and others do not. Files without it are offered; reports do not
+   * count them as served, because nearly every application has a key.
+   */
+  readonly expectedSignature?: SignatureScheme;
   /** Which side compares versions of the system. */
   readonly osGate: UpdateQuery['osGate'];
   /** The facts that clients on a platform may leave out; absent: none. */

@@ -22,17 +22,27 @@ export function servedFormats(protocol: ServingProtocol, platform: Platform): re
 }
 
 /** The part of a dialect that decides which files it serves. */
-export type ServingProtocol = Pick<Protocol, 'formatsFor' | 'everyFormatFor' | 'signatureScheme'>;
+export type ServingProtocol = Pick<
+  Protocol,
+  'formatsFor' | 'everyFormatFor' | 'signatureScheme' | 'expectedSignature'
+>;
 
-/** Whether the clients of a dialect can be offered a file. */
+/** The signature without which the clients of a dialect, or nearly all of them, refuse a file; null: none. */
+export function neededSignature(
+  protocol: Pick<Protocol, 'signatureScheme' | 'expectedSignature'>,
+): SignatureScheme | null {
+  return protocol.signatureScheme ?? protocol.expectedSignature ?? null;
+}
+
+/** Whether the clients of a dialect can be offered a file, and take it. */
 export function serves(
   protocol: ServingProtocol,
   { platform, format, signatureSchemes }: ServedFile,
 ): boolean {
-  const { signatureScheme } = protocol;
+  const needed = neededSignature(protocol);
   return (
     servedFormats(protocol, platform).includes(format) &&
-    (signatureScheme === null || signatureSchemes.includes(signatureScheme))
+    (needed === null || signatureSchemes.includes(needed))
   );
 }
 

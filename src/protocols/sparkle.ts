@@ -1,5 +1,6 @@
 import { SPARKLE_APPCAST, SPARKLE_FORMATS } from '../domain/carried-document.ts';
 import type { Release } from '../domain/release.ts';
+import { SPARKLE_ED25519 } from '../domain/signature.ts';
 import { APPCAST, type AppcastItem, notNewerThan, renderAppcast } from './appcast.ts';
 import { chooseFile } from './appcast-file.ts';
 import { appcastQuery, noAppcastSignature, parseAppcastPath } from './appcast-request.ts';
@@ -37,6 +38,7 @@ export const sparkle: FeedProtocol = {
   olderReleasesMax: 5,
   formatsFor: (platform) => (platform === 'macos' ? SPARKLE_FORMATS.macos : []),
   signatureScheme: null,
+  expectedSignature: SPARKLE_ED25519,
   osGate: 'client',
   mayOmit: () => ['version', 'arch'],
   parseRequest,

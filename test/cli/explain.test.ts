@@ -221,7 +221,8 @@ describe('slipway explain', () => {
     };
     const client = ['--version', '1.0.0', '--platform', 'windows', '--arch', 'x64'];
     expect(await refusal('--version', '1.0.0')).toMatch(/required option '--platform <platform>'/);
-    expect(await refusal(...client, '--updater', 'sparkle')).toMatch(/Updaters: electron, tauri/);
+    expect(await refusal(...client, '--updater', 'spark')).toMatch(/Updaters: electron, tauri/);
+    expect(await refusal(...client, '--updater', 'sparkle')).toMatch(/no clients on windows/);
     expect(await refusal(...client, '--tier', 'gold')).toMatch(/Tiers: free, pro/);
     expect(await refusal(...client, '--channel', 'stabel')).toMatch(/Did you mean stable\?/);
     expect(await refusal(...client, '--at', '2026-11-22')).toMatch(/add the time of day/);

@@ -10,7 +10,7 @@ import {
 } from '../../../src/operations/find-status-change.ts';
 import { known } from '../../../src/operations/name-hint.ts';
 import type { Protocol } from '../../../src/protocols/protocol.ts';
-import { PROTOCOLS } from '../../../src/protocols/registry.ts';
+import { PROTOCOLS, servedFormats } from '../../../src/protocols/registry.ts';
 import { appOption } from '../arguments.ts';
 import { openContext } from '../context.ts';
 import { reportExplanation } from '../explain-report.ts';
@@ -70,6 +70,12 @@ function queryOf(options: ExplainOptions, application: string): UpdateQuery {
     throw new AppError(
       'invalid_request',
       `No updater ${JSON.stringify(updater)}. ${known('Updaters', names, updater)} Without --updater, the client uses check-update.`,
+    );
+  }
+  if (protocol !== undefined && servedFormats(protocol, options.platform).length === 0) {
+    throw new AppError(
+      'invalid_request',
+      `${protocol.title} has no clients on ${options.platform}.`,
     );
   }
   refuseOmissions(options, protocol);
