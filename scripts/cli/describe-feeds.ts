@@ -4,6 +4,7 @@ import { type Format, PLATFORMS, type Platform } from '../../src/domain/platform
 import type { FeedChannel, OfferedFile } from '../../src/operations/list-feeds.ts';
 import type { Protocol } from '../../src/protocols/protocol.ts';
 import {
+  neededSignature,
   PROTOCOLS,
   type ServingProtocol,
   servedFormats,
@@ -115,11 +116,11 @@ const MATTERS: Readonly<Partial<Record<Format, string>>> = {
 function mattersTo(file: OfferedFile): string {
   const unsigned = PROTOCOLS.find(
     (protocol) =>
-      protocol.signatureScheme !== null &&
+      neededSignature(protocol) !== null &&
       servedFormats(protocol, file.platform).includes(file.format) &&
       !serves(protocol, file),
   );
   const why = MATTERS[file.format] ?? VISITORS_ONLY;
   if (unsigned === undefined) return why;
-  return `${why} ${unsigned.title} would take it with a ${unsigned.signatureScheme} signature.`;
+  return `${why} ${unsigned.title} would take it with a ${neededSignature(unsigned)} signature.`;
 }

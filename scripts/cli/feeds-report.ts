@@ -1,6 +1,6 @@
 import { PLATFORMS, type Platform } from '../../src/domain/platform.ts';
 import type { OfferedFile } from '../../src/operations/list-feeds.ts';
-import { servedFormats } from '../../src/protocols/registry.ts';
+import { neededSignature, servedFormats } from '../../src/protocols/registry.ts';
 import type { ChannelAddresses, DialectFeed } from './describe-feeds.ts';
 import { alignColumns } from './output.ts';
 import { print, type Terminal } from './terminal.ts';
@@ -164,8 +164,8 @@ function kindsOf(files: readonly OfferedFile[]): string {
 
 /** `takes windows msix`. */
 function takenBy(protocol: DialectFeed['protocol']): string {
-  const { signatureScheme } = protocol;
-  const signed = signatureScheme === null ? '' : `, with a ${signatureScheme} signature`;
+  const needed = neededSignature(protocol);
+  const signed = needed === null ? '' : `, with a ${needed} signature`;
   const formats = byPlatform((platform) => servedFormats(protocol, platform));
   return `takes ${formats}${signed}`;
 }

@@ -1,10 +1,9 @@
 import { type Arch, parseArch } from '../domain/platform.ts';
-import { SPARKLE_ED25519 } from '../domain/signature.ts';
 import type { UpdateQuery } from '../domain/update-query.ts';
 import { parseLooseVersion } from '../domain/version.ts';
 import { AppError } from '../errors.ts';
 import { APPCAST, APPCAST_SIGNATURE } from './appcast.ts';
-import { commonFields, type ProtocolRequest, type ServedFile } from './protocol.ts';
+import { commonFields, type ProtocolRequest } from './protocol.ts';
 
 /** Parses requests for an appcast. */
 
@@ -82,9 +81,4 @@ export function noAppcastSignature(): AppError {
     'unknown_file',
     'This appcast is generated, so it has no signature. Publish the appcast that your tool signed, or let the client verify downloads only (SecurityMode.OnlyVerifySoftwareDownloads).',
   );
-}
-
-/** Whether a file was signed for these updaters. Clients refuse another one, unless Apple's code signature suffices. */
-export function hasEdSignature({ signatureSchemes }: ServedFile): boolean {
-  return signatureSchemes.includes(SPARKLE_ED25519);
 }

@@ -13,14 +13,10 @@ import {
   parsePlatform,
 } from '../domain/platform.ts';
 import type { Artifact, Release } from '../domain/release.ts';
+import { SPARKLE_ED25519 } from '../domain/signature.ts';
 import { APPCAST, type AppcastItem, edSignatureOf, renderAppcast } from './appcast.ts';
 import { chooseFile } from './appcast-file.ts';
-import {
-  appcastQuery,
-  hasEdSignature,
-  noAppcastSignature,
-  parseAppcastPath,
-} from './appcast-request.ts';
+import { appcastQuery, noAppcastSignature, parseAppcastPath } from './appcast-request.ts';
 import type {
   FeedListing,
   FeedProtocol,
@@ -50,7 +46,7 @@ export const netsparkle: FeedProtocol = {
   formatsFor: (platform) => USUAL[platform],
   everyFormatFor: (platform) => NETSPARKLE_FORMATS[platform],
   signatureScheme: null,
-  isMeantFor: hasEdSignature,
+  expectedSignature: SPARKLE_ED25519,
   osGate: 'server',
   mayOmit: () => ['version', 'arch'],
   parseRequest,

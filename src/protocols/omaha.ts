@@ -46,8 +46,7 @@ export const omaha: PollProtocol = {
   takesPost: true,
   varyHeaders: [],
   formatsFor: (platform) => FORMATS_BY_PLATFORM[platform],
-  // It runs any installer, so a release does not tell whether its application has this updater.
-  isMeantFor: () => false,
+  takesAnyInstaller: true,
   signatureScheme: null,
   osGate: 'server',
   mayOmit: () => ['arch'],

@@ -52,11 +52,6 @@ export interface FeedProtocol extends Dialect {
   ): ProtocolResponse | undefined;
 }
 
-/** What decides whether a dialect serves a file. */
-export interface ServedFile extends Pick<Artifact, 'platform' | 'format'> {
-  readonly signatureSchemes: readonly SignatureScheme[];
-}
-
 interface Dialect {
   /** In addresses: `/feeds/{application}/{channel}/{name}/…`. */
   readonly name: string;
@@ -81,10 +76,15 @@ interface Dialect {
   /** A signature that an artifact must have; null: none. */
   readonly signatureScheme: UpdateQuery['signatureScheme'];
   /**
-   * Whether a file was built for this updater, as far as the release tells: reports to publishers count no other file as
-   * served. Clients get the others as well. Absent: every file of its formats.
+   * A signature that clients with a public key require, and others do not. Files without it are offered; reports do not
+   * count them as served, because nearly every application has a key.
    */
-  isMeantFor?(file: ServedFile): boolean;
+  readonly expectedSignature?: SignatureScheme;
+  /**
+   * True for a dialect whose clients install the usual installers of other applications: a release does not tell whether
+   * its application has such a client. Files are offered; reports do not count them as served.
+   */
+  readonly takesAnyInstaller?: boolean;
   /** Which side compares versions of the system. */
   readonly osGate: UpdateQuery['osGate'];
   /** The facts that clients on a platform may leave out; absent: none. */

@@ -1,10 +1,11 @@
 import type { Format, Platform } from '../domain/platform.ts';
 import type { Artifact } from '../domain/release.ts';
+import type { SignatureScheme } from '../domain/signature.ts';
 import { electron } from './electron.ts';
 import { msix } from './msix.ts';
 import { netsparkle } from './netsparkle.ts';
 import { omaha } from './omaha.ts';
-import type { Protocol, ServedFile } from './protocol.ts';
+import type { Protocol } from './protocol.ts';
 import { sparkle } from './sparkle.ts';
 import { squirrelMac } from './squirrel-mac.ts';
 import { squirrelWindows } from './squirrel-windows.ts';
@@ -28,29 +29,46 @@ export const PROTOCOLS: readonly Protocol[] = [
   omaha,
 ];
 
+/** What decides whether a dialect serves a file. */
+export interface ServedFile extends Pick<Artifact, 'platform' | 'format'> {
+  readonly signatureSchemes: readonly SignatureScheme[];
+}
+
 /** The formats of all clients of a dialect on a platform, best first. */
-export function servedFormats(protocol: ServingProtocol, platform: Platform): readonly Format[] {
+export function servedFormats(
+  protocol: Pick<Protocol, 'formatsFor' | 'everyFormatFor'>,
+  platform: Platform,
+): readonly Format[] {
   return protocol.everyFormatFor?.(platform) ?? protocol.formatsFor(platform);
 }
 
 /** The part of a dialect that decides which files it serves. */
 export type ServingProtocol = Pick<
   Protocol,
-  'formatsFor' | 'everyFormatFor' | 'signatureScheme' | 'isMeantFor'
+  'formatsFor' | 'everyFormatFor' | 'signatureScheme' | 'expectedSignature' | 'takesAnyInstaller'
 >;
 
-/** Whether the clients of a dialect can be offered a file that was built for it. */
-export function serves(protocol: ServingProtocol, file: ServedFile): boolean {
-  const { signatureScheme } = protocol;
-  const { platform, format, signatureSchemes } = file;
+/** The signature without which the clients of a dialect, or nearly all of them, refuse a file; null: none. */
+export function neededSignature(
+  protocol: Pick<Protocol, 'signatureScheme' | 'expectedSignature'>,
+): SignatureScheme | null {
+  return protocol.signatureScheme ?? protocol.expectedSignature ?? null;
+}
+
+/** Whether the clients of a dialect can be offered a file, take it, and are those of its application. */
+export function serves(
+  protocol: ServingProtocol,
+  { platform, format, signatureSchemes }: ServedFile,
+): boolean {
+  const needed = neededSignature(protocol);
   return (
-    protocol.isMeantFor?.(file) !== false &&
+    protocol.takesAnyInstaller !== true &&
     servedFormats(protocol, platform).includes(format) &&
-    (signatureScheme === null || signatureSchemes.includes(signatureScheme))
+    (needed === null || signatureSchemes.includes(needed))
   );
 }
 
-/** Whether the clients of at least one dialect can be offered an artifact that was built for it. */
+/** Whether the clients of at least one dialect take an artifact. */
 export function isServed({
   platform,
   format,

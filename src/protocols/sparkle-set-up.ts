@@ -72,6 +72,15 @@ export function describeWinSparkleSetUp({ url, isRestricted, publicKeys }: Chann
   };
 }
 
+const NETSPARKLE_MACHINES = [
+  ['Windows', 'windows', 'x64'],
+  ['Windows', 'windows', 'arm64'],
+  ['macOS', 'macos', 'arm64'],
+  ['macOS', 'macos', 'x64'],
+  ['Linux', 'linux', 'x64'],
+  ['Linux', 'linux', 'arm64'],
+] as const;
+
 /** The constructor takes both. */
 export function describeNetSparkleSetUp({ url, isRestricted, publicKeys }: ChannelFeed): SetUp {
   const key = publicKeys[SPARKLE_ED25519];
@@ -79,7 +88,11 @@ export function describeNetSparkleSetUp({ url, isRestricted, publicKeys }: Chann
   const example = `${address}?platform=windows&arch=x64`;
   return {
     addresses: [
-      { clients: 'one system and architecture', url: `${address}?platform=…&arch=…` },
+      ...NETSPARKLE_MACHINES.map(([clients, platform, arch]) => ({
+        clients: `${clients} ${arch}`,
+        url: `${address}?platform=${platform}&arch=${arch}`,
+        machines: { platform, arch } as const,
+      })),
       { clients: 'all systems', url: address },
     ],
     texts: [

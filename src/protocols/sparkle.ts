@@ -1,13 +1,9 @@
 import { SPARKLE_APPCAST, SPARKLE_FORMATS } from '../domain/carried-document.ts';
 import type { Release } from '../domain/release.ts';
+import { SPARKLE_ED25519 } from '../domain/signature.ts';
 import { APPCAST, type AppcastItem, notNewerThan, renderAppcast } from './appcast.ts';
 import { chooseFile } from './appcast-file.ts';
-import {
-  appcastQuery,
-  hasEdSignature,
-  noAppcastSignature,
-  parseAppcastPath,
-} from './appcast-request.ts';
+import { appcastQuery, noAppcastSignature, parseAppcastPath } from './appcast-request.ts';
 import type {
   FeedListing,
   FeedProtocol,
@@ -42,7 +38,7 @@ export const sparkle: FeedProtocol = {
   olderReleasesMax: 5,
   formatsFor: (platform) => (platform === 'macos' ? SPARKLE_FORMATS.macos : []),
   signatureScheme: null,
-  isMeantFor: hasEdSignature,
+  expectedSignature: SPARKLE_ED25519,
   osGate: 'client',
   mayOmit: () => ['version', 'arch'],
   parseRequest,

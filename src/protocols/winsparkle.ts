@@ -1,14 +1,10 @@
 import { admittedArches } from '../domain/compatible-arches.ts';
 import type { Arch, Format } from '../domain/platform.ts';
 import type { Release } from '../domain/release.ts';
+import { SPARKLE_ED25519 } from '../domain/signature.ts';
 import { APPCAST, type AppcastItem, notNewerThan, renderAppcast } from './appcast.ts';
 import { chooseFile } from './appcast-file.ts';
-import {
-  appcastQuery,
-  hasEdSignature,
-  noAppcastSignature,
-  parseAppcastPath,
-} from './appcast-request.ts';
+import { appcastQuery, noAppcastSignature, parseAppcastPath } from './appcast-request.ts';
 import type {
   FeedListing,
   FeedProtocol,
@@ -37,7 +33,7 @@ export const winsparkle: FeedProtocol = {
   olderReleasesMax: 5,
   formatsFor: (platform) => (platform === 'windows' ? FORMATS : []),
   signatureScheme: null,
-  isMeantFor: hasEdSignature,
+  expectedSignature: SPARKLE_ED25519,
   osGate: 'client',
   mayOmit: () => ['version', 'arch'],
   parseRequest,

@@ -10,6 +10,7 @@ import {
 } from '../../../src/operations/find-status-change.ts';
 import { known } from '../../../src/operations/name-hint.ts';
 import type { Protocol } from '../../../src/protocols/protocol.ts';
+import { servedFormats } from '../../../src/protocols/registry.ts';
 import { appOption } from '../arguments.ts';
 import { openContext } from '../context.ts';
 import { reportExplanation } from '../explain-report.ts';
@@ -66,6 +67,12 @@ function queryOf(options: ExplainOptions, application: string): UpdateQuery {
   const { format, updater } = options;
   // Without an updater, the client uses check-update.
   const protocol = updater === undefined ? undefined : protocolNamed(updater);
+  if (protocol !== undefined && servedFormats(protocol, options.platform).length === 0) {
+    throw new AppError(
+      'invalid_request',
+      `${protocol.title} has no clients on ${options.platform}.`,
+    );
+  }
   refuseOmissions(options, protocol);
   return {
     application,
