@@ -68,7 +68,8 @@ export function mergeRelease(
       const merged = addTo(existing, artifact);
       // A file that was not offered yet may be signed again, for example with another key.
       const isSignedAgain = offeredArtifact === undefined && artifact.signatures.length > 0;
-      artifacts.set(name, isSignedAgain ? { ...merged, signatures: artifact.signatures } : merged);
+      const signatures = joinSignatures(artifact.signatures, merged.signatures);
+      artifacts.set(name, isSignedAgain ? { ...merged, signatures } : merged);
     } else if (offeredArtifact !== undefined) {
       throw differs(mine.version, offeredArtifact, artifact);
     } else {
@@ -115,12 +116,21 @@ function addTo(existing: Artifact, artifact: Artifact): Artifact {
     ...factsOf(existing, artifact),
     object: artifact.object || existing.object,
     minimumOsVersion: minimumOsVersion ?? artifact.minimumOsVersion,
-    signatures: signatures.length > 0 ? signatures : artifact.signatures,
+    signatures: joinSignatures(signatures, artifact.signatures),
     companions: [
       ...companions.map((old) => relocate(old, artifact)),
       ...artifact.companions.filter((added) => isAddable(added, companions)),
     ],
   };
+}
+
+/** The signatures, and those of schemes that they lack: Tauri's and Sparkle's may come from two runs. */
+function joinSignatures(
+  first: Artifact['signatures'],
+  others: Artifact['signatures'],
+): Artifact['signatures'] {
+  const added = others.filter((other) => first.every(({ scheme }) => scheme !== other.scheme));
+  return [...first, ...added];
 }
 
 /**

@@ -68,6 +68,7 @@ describe('the command line, from publish to retire', () => {
       left_behind: [],
       warnings: [],
       signatures: { verified: 0, unverified: 0, tauri_key_id: null, without_version: [] },
+      sparkle_signatures: { verified: 0, unverified: 0, public_key: null, unsigned: [] },
       created_channel: false,
       difference: {
         changes: [

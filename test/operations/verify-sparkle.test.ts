@@ -177,6 +177,22 @@ describe('without a key', () => {
   );
 });
 
+it('adds a signature to a file that was published with one of another scheme', async () => {
+  const tauri = { scheme: 'minisign' as const, keyId: 'A', value: 'tauri' };
+  const file = (signatures: readonly (typeof tauri | ReturnType<typeof signed>[number])[]) =>
+    makeArtifact(directory.path, {
+      ...{ platform: 'macos', arch: 'universal', format: 'tar.gz', filename: 'App.app.tar.gz' },
+      ...{ content: CONTENT, signatures },
+    });
+  await publish(parts, { version: '1.0.0', artifacts: [await file([tauri])] });
+  const sparkle = signed(OURS.sign(CONTENT));
+  const { release } = await publish(parts, {
+    version: '1.0.0',
+    artifacts: [await file(sparkle)],
+  });
+  expect(release.artifacts[0]?.signatures).toEqual([tauri, ...sparkle]);
+});
+
 describe('the setting', () => {
   it.each([
     ['', /neither a public key of Sparkle/],
