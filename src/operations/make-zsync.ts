@@ -79,8 +79,9 @@ const SUM = new Uint8Array(4);
 function rollingSum(block: Uint8Array): Uint8Array {
   let a = 0;
   let b = 0;
-  for (const byte of block) {
-    a += byte;
+  // By index: an iterator takes several times as long.
+  for (let at = 0; at < block.length; at++) {
+    a += block[at] ?? 0;
     b = (b + a) | 0;
   }
   SUM[0] = a >> 8;
