@@ -32,6 +32,7 @@ export const msix: PollProtocol = {
   osGate: 'server',
   mayOmit: () => ['arch'],
   parseRequest,
+  listStatic: ({ versions }) => versions.map((version) => ({ path: [version] })),
   describeSetUp: describeMsixSetUp,
   renderOffer: (offer) => squirrelJson(describeSquirrelUpdate(offer)),
   renderNoUpdate: () => NO_CONTENT,

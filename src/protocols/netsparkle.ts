@@ -17,6 +17,7 @@ import { SPARKLE_ED25519 } from '../domain/signature.ts';
 import { APPCAST, type AppcastItem, edSignatureOf, renderAppcast } from './appcast.ts';
 import { chooseFile } from './appcast-file.ts';
 import { appcastQuery, noAppcastSignature, parseAppcastPath } from './appcast-request.ts';
+import { listAppcastAddresses } from './appcast-static.ts';
 import type {
   FeedListing,
   FeedProtocol,
@@ -50,6 +51,7 @@ export const netsparkle: FeedProtocol = {
   osGate: 'server',
   mayOmit: () => ['version', 'arch'],
   parseRequest,
+  listStatic: listAppcastAddresses,
   describeSetUp: describeNetSparkleSetUp,
   renderListing,
   renderSigned: (_machine, { documents }, document) => {

@@ -4,6 +4,7 @@ import { SPARKLE_ED25519 } from '../domain/signature.ts';
 import { APPCAST, type AppcastItem, notNewerThan, renderAppcast } from './appcast.ts';
 import { chooseFile } from './appcast-file.ts';
 import { appcastQuery, noAppcastSignature, parseAppcastPath } from './appcast-request.ts';
+import { listAppcastAddresses } from './appcast-static.ts';
 import type {
   FeedListing,
   FeedProtocol,
@@ -42,6 +43,7 @@ export const sparkle: FeedProtocol = {
   osGate: 'client',
   mayOmit: () => ['version', 'arch'],
   parseRequest,
+  listStatic: listAppcastAddresses,
   describeSetUp: describeSparkleSetUp,
   renderListing,
   renderSigned: (_machine, { documents }, document) => {

@@ -21,6 +21,7 @@ import {
 } from './protocol.ts';
 import { describeSquirrelUpdate, squirrelJson } from './squirrel-json.ts';
 import { describeSquirrelMacSetUp } from './squirrel-mac-set-up.ts';
+import { listSquirrelMacAddresses } from './squirrel-mac-static.ts';
 
 /**
  * Squirrel.Mac, which is Electron's `autoUpdater` on macOS.
@@ -44,6 +45,7 @@ export const squirrelMac: PollProtocol = {
   signatureScheme: null,
   osGate: 'server',
   parseRequest,
+  listStatic: listSquirrelMacAddresses,
   describeSetUp: describeSquirrelMacSetUp,
   renderOffer,
   renderNoUpdate: (asked) =>

@@ -22,6 +22,7 @@ import {
   type SquirrelAddresses,
 } from './squirrel-releases.ts';
 import { describeSquirrelSetUp } from './squirrel-set-up.ts';
+import { listSquirrelAddresses } from './squirrel-static.ts';
 
 /**
  * Squirrel.Windows.
@@ -49,6 +50,7 @@ export const squirrelWindows: FeedProtocol = {
   mayOmit: (platform) => (platform === 'windows' ? ['version', 'arch'] : []),
   listsOwnRelease: true,
   parseRequest,
+  listStatic: listSquirrelAddresses,
   describeSetUp: describeSquirrelSetUp,
   renderListing: (listing) => renderReleases(SQUIRREL, listing),
   renderNoUpdate: (asked, _reason, input) =>

@@ -23,6 +23,7 @@ import { lowerCaseNames, parseLocalVersion } from './squirrel-windows.ts';
 import { parseRuntimeId, parseVelopackChannel } from './velopack-channel.ts';
 import { assetsDocument, renderAssets, renderNoAssets } from './velopack-feed.ts';
 import { describeVelopackSetUp } from './velopack-set-up.ts';
+import { listVelopackAddresses } from './velopack-static.ts';
 
 /**
  * Velopack.
@@ -53,6 +54,7 @@ export const velopack: FeedProtocol = {
   mayOmit: () => ['version', 'arch'],
   listsOwnRelease: true,
   parseRequest,
+  listStatic: listVelopackAddresses,
   describeSetUp: describeVelopackSetUp,
   renderListing: (listing) =>
     isMigration(listing) ? renderReleases(MIGRATION, legacy(listing)) : renderAssets(listing),

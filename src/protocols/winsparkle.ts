@@ -5,6 +5,7 @@ import { SPARKLE_ED25519 } from '../domain/signature.ts';
 import { APPCAST, type AppcastItem, notNewerThan, renderAppcast } from './appcast.ts';
 import { chooseFile } from './appcast-file.ts';
 import { appcastQuery, noAppcastSignature, parseAppcastPath } from './appcast-request.ts';
+import { listAppcastAddresses } from './appcast-static.ts';
 import type {
   FeedListing,
   FeedProtocol,
@@ -37,6 +38,7 @@ export const winsparkle: FeedProtocol = {
   osGate: 'client',
   mayOmit: () => ['version', 'arch'],
   parseRequest,
+  listStatic: listAppcastAddresses,
   describeSetUp: describeWinSparkleSetUp,
   renderListing,
   listsOwnRelease: true,

@@ -1,7 +1,8 @@
 import type { ChannelFeed, SetUp } from './set-up.ts';
 
 /** The words of AppImage's own tools for architectures, in names of files. */
-const ARCHES = [
+/** The architectures of AppImages, with the words in their names. */
+export const ZSYNC_ARCHES = [
   ['x64', 'x86_64'],
   ['arm64', 'aarch64'],
   ['armv7', 'armhf'],
@@ -12,7 +13,7 @@ const ARCHES = [
 export function describeZsyncSetUp({ url, isRestricted }: ChannelFeed): SetUp {
   const addressFor = (word: string): string => `${url}/App-${word}.AppImage.zsync`;
   return {
-    addresses: ARCHES.map(([arch, word]) => ({
+    addresses: ZSYNC_ARCHES.map(([arch, word]) => ({
       clients: `Linux ${arch}`,
       url: addressFor(word),
       machines: { platform: 'linux', arch },

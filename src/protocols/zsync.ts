@@ -13,6 +13,7 @@ import {
   type Question,
 } from './protocol.ts';
 import { describeZsyncSetUp } from './zsync-set-up.ts';
+import { listZsyncAddresses } from './zsync-static.ts';
 
 /**
  * AppImages that update with zsync: AppImageUpdate, and zsync itself.
@@ -43,6 +44,7 @@ export const zsync: PollProtocol = {
   osGate: 'server',
   mayOmit: () => ['version'],
   parseRequest,
+  listStatic: listZsyncAddresses,
   describeSetUp: describeZsyncSetUp,
   readsFile: (artifact, document) =>
     document === APPIMAGE ? undefined : artifact.companions.find(({ kind }) => kind === ZSYNC),

@@ -1,6 +1,7 @@
 import { aliasesOf } from '../../domain/channel.ts';
 import { AppError } from '../../errors.ts';
 import type { ObjectStore } from '../../object-store/object-store.ts';
+import { listLegacyAddresses } from '../../protocols/legacy/legacy-static.ts';
 import { PROTOCOLS } from '../../protocols/registry.ts';
 import { askAlso, askStated, fileBehind } from './ask-also.ts';
 import {
@@ -86,7 +87,9 @@ async function planApplication(
   application: string,
   { publicUrl, withAliases, store, onProgress }: PlanRequest,
 ): Promise<ExportPlan> {
-  const { service } = questions;
+  const { service, config } = questions;
+  const { defaultApplication } = config;
+  const { servers, applications } = config.legacy;
   const feeds = await openFeeds(service, application);
   const { channels } = feeds;
   const named = withAliases ? channels.flatMap(withOtherNames) : channels;
@@ -114,7 +117,11 @@ async function planApplication(
     }
   }
   const stated = await findStatedAddresses(store, application, channels, publicUrl);
-  const also = await askStated(questions, stated, publicUrl);
+  const legacy = listLegacyAddresses({
+    ...{ application, defaultApplication, servers, applications },
+    channels: channels.map(({ facts }) => facts),
+  });
+  const also = await askStated(questions, [...stated, ...legacy], publicUrl);
   files.push(...also.files);
   return {
     documents: [...[...asked.values()].flatMap(({ documents }) => documents), ...also.documents],

@@ -27,6 +27,7 @@ export type Answer =
   | { readonly kind: 'none' };
 
 export interface Questions {
+  readonly config: Pick<Config, 'defaultApplication' | 'legacy'>;
   readonly service: ServiceDeps;
   /** The names of the applications with published releases. */
   applications(): readonly string[];
@@ -58,6 +59,7 @@ export async function openQuestions(deps: QuestionDeps, publicUrl: string): Prom
     await app.http.ready();
     const basePath = new URL(publicUrl).pathname.replace(/\/+$/, '');
     return {
+      config,
       service: {
         clock: createSharedClock(clock, deps.store),
         catalog: app.catalog,

@@ -1,0 +1,30 @@
+import type { StaticAddress, StaticChannel } from './static-address.ts';
+import { channelInName } from './velopack-channel.ts';
+
+/** Velopack's words for platforms, and for architectures. */
+const SYSTEMS = { windows: 'win', macos: 'osx', linux: 'linux' } as const;
+const ARCHES = ['x64', 'arm64', 'x86'] as const;
+
+/**
+ * The documents of Velopack's own channels, and of those that vpk wrote into the names of packages. A channel whose
+ * name does not state its platform is answered only to clients that state it in the query.
+ */
+export function listVelopackAddresses({
+  builds,
+  files,
+}: Pick<StaticChannel, 'builds' | 'files'>): readonly StaticAddress[] {
+  const usual = builds
+    .filter(({ format }) => format === 'velopack')
+    .flatMap(({ platform }) => {
+      const system = SYSTEMS[platform];
+      return [system, ...ARCHES.map((arch) => `${system}-${arch}`)];
+    });
+  const packed = files
+    .filter(({ format }) => format === 'velopack')
+    .flatMap(({ filename, version }) => channelInName(filename, version) ?? []);
+  const names = [...new Set([...usual, ...packed])];
+  return [
+    ...names.flatMap((name) => [`releases.${name}.json`, `RELEASES-${name}`]),
+    ...(names.length === 0 ? [] : ['RELEASES']),
+  ].map((name) => ({ path: [name] }));
+}
