@@ -1,10 +1,12 @@
-import { basename } from 'node:path';
+import { basename, dirname } from 'node:path';
 import type { Arch } from '../../domain/platform.ts';
+import { systemCode } from '../../errors.ts';
 import type { BuildOutput, BuiltArtifact, BuiltFile, SkippedFile } from '../build-output.ts';
 import { fileByProduct } from '../by-product.ts';
 import type { Statement } from '../descriptor.ts';
 import { isFeedName } from '../feed.ts';
 import { readBuildOutput } from '../read-build-output.ts';
+import { refusal } from '../refusal.ts';
 import { isSidecarName } from '../sidecar.ts';
 import { describeFile, type SourceFile } from '../source-file.ts';
 import type { SourceRelease } from './source.ts';
@@ -30,10 +32,28 @@ export async function readSourceRelease(
   release: SourceRelease,
   usualArch: Arch | undefined,
 ): Promise<SourceBuild> {
+  try {
+    return await readFiles(release, usualArch);
+  } catch (error) {
+    const code = systemCode(error);
+    if (code === undefined) throw error;
+    const why = `its files cannot be read any more (${code}). Copy them again`;
+    throw refusal(release.label, why, error);
+  }
+}
+
+async function readFiles(
+  release: SourceRelease,
+  usualArch: Arch | undefined,
+): Promise<SourceBuild> {
   const { files, version, beside } = release;
-  const siblings = [...new Set([...files.map(({ name }) => name), ...beside])];
+  const siblingsOf = (directory: string): readonly string[] => [
+    ...files.filter(({ path }) => dirname(path) === directory).map(({ name }) => name),
+    ...beside,
+  ];
   const sources = await Promise.all(
     files.map(async (file): Promise<SourceFile> => {
+      const siblings = [...new Set(siblingsOf(dirname(file.path)))];
       const described = await describeFile(file.path, statementOf(file), siblings);
       return { ...described, imported: { usualArch: usualArch ?? file.usualArch } };
     }),

@@ -74,7 +74,8 @@ function statedRelease(item: JsonRecord, index: string, placed: Placed): StatedR
     notes: textIn(item, 'notes'),
     files: assets
       .map((asset) => statedFile(asset, version, index, { ...placed, own }))
-      .filter((file) => !isLostFeed(file, placed.once)),
+      // The server does not say which version a delta is applied to: clients download the full package.
+      .filter((file) => !isLostFeed(file, placed.once) && !/-delta\.nupkg$/i.test(file.name)),
   };
 }
 

@@ -1,3 +1,4 @@
+import pLimit from 'p-limit';
 import { compareVersions, parseVersion, tryParseVersion } from '../../domain/version.ts';
 import { fileByProduct } from '../by-product.ts';
 import { misuse } from '../refusal.ts';
@@ -14,6 +15,8 @@ import { versionOfName } from './version-of-name.ts';
  */
 
 const RELEASES_BYTES_MAX = 16 * 1024 * 1024;
+/** A process may open only so many files. */
+const OPEN_AT_ONCE = 16;
 const LINE = /^([0-9a-f]{40})\s+(\S.*?)\s+(\d+)$/i;
 const PACKAGE = /-(\d+\.\d+.*)-(full|delta)\.nupkg$/i;
 
@@ -49,11 +52,12 @@ export async function readSquirrelFolder(request: SourceRequest): Promise<Source
     if (newest !== undefined && /\.(exe|msi)$/i.test(name)) add(newest, found(name, index));
     else refused.push({ label: name, reason: 'its name states no version' });
   }
+  const limit = pLimit(OPEN_AT_ONCE);
   const settled = await Promise.all(
     [...groups].map(async ([version, own]) =>
       settle({
         ...{ label: version, version, channel: null, date: null, name: null },
-        notes: await readPackageNotes(own),
+        notes: await limit(() => readPackageNotes(own)),
         files: own,
         beside: ['RELEASES'],
       }),

@@ -287,6 +287,7 @@ describe('the versions of electron-release-server', () => {
       availability: '2020-01-01T00:00:00.000Z',
       files: [
         ['windows_64', 'App-1.0.0-full.nupkg'],
+        ['windows_64', 'App-1.0.0-delta.nupkg'],
         ['windows_64', 'AppSetup.exe'],
         ['osx_64', 'App-1.0.0.zip'],
       ],
@@ -370,6 +371,17 @@ describe('an appcast', () => {
     const evil = String(contents['appcast.xml']).replace('<rss', '<!DOCTYPE x><rss');
     await addFiles(root, { 'appcast.xml': evil });
     await expect(read(root, { kind: 'appcast' })).rejects.toThrow(/document type declaration/);
+  });
+});
+
+it('refuses a release whose files are gone when it is their turn', async () => {
+  const root = await writeSource(squirrelFolder());
+  const [release] = (await read(root)).releases;
+  await rm(path.join(root, 'App-1.0.0-full.nupkg'));
+  if (release === undefined) throw new Error('It was there.');
+  await expect(readSourceRelease(release, undefined)).rejects.toMatchObject({
+    code: 'invalid_artifact',
+    message: '1.0.0: its files cannot be read any more (ENOENT). Copy them again.',
   });
 });
 
