@@ -60,7 +60,7 @@ describe('Sparkle', () => {
     expect(report.at(-1)).toContain(key.publicKey);
     const [app] = json(await run('apps', '--json')).apps;
     expect(app.settings).toMatchObject({ sparkle_pubkey: key.publicKey, tauri_pubkey: null });
-    const feeds = (await lines('feeds')).join('\n');
+    const feeds = (await lines('feeds', '--updater', 'sparkle')).join('\n');
     expect(feeds).toContain(`<string>${key.publicKey}</string>`);
     expect(feeds).toContain('/feeds/desktop/stable/sparkle/appcast.xml');
   });
