@@ -237,6 +237,8 @@ function decidesNative({ artifacts, endsNative }: Offer, machine: MachineQuery):
   );
 }
 
+const PURPOSES = ['download', 'update'] as const;
+
 /** A client on each kind of machine that can take some artifact, and one for each format and system version. */
 function machinesOf(offers: readonly Offer[]): readonly MachineQuery[] {
   // Most offers share their list of artifacts.
@@ -251,16 +253,18 @@ function machinesOf(offers: readonly Offer[]): readonly MachineQuery[] {
     const visitors = [...ARCHES, null]
       .filter((arch) => own.some((each) => admittedArches(platform, arch).includes(each.arch)))
       .map((arch) => visitorOn(platform, arch));
-    const updaters = visitors.flatMap((visitor) =>
-      formats.flatMap((wanted) =>
-        schemes.map((signatureScheme): MachineQuery => {
-          return { ...visitor, purpose: 'update', formats: wanted, signatureScheme };
-        }),
+    const clients = visitors.flatMap((visitor) =>
+      PURPOSES.flatMap((purpose) =>
+        formats.flatMap((wanted) =>
+          schemes.map((signatureScheme): MachineQuery => {
+            return { ...visitor, purpose, formats: wanted, signatureScheme };
+          }),
+        ),
       ),
     );
-    const checked = updaters.flatMap((updater) =>
-      systems.map((osVersion): MachineQuery => ({ ...updater, osVersion, osGate: 'server' })),
+    const checked = clients.flatMap((client) =>
+      systems.map((osVersion): MachineQuery => ({ ...client, osVersion, osGate: 'server' })),
     );
-    return [...visitors, ...updaters, ...checked];
+    return [...clients, ...checked];
   });
 }
