@@ -102,7 +102,7 @@ function websiteLines(
   others: readonly DialectFeed[],
 ): string[] {
   return [
-    ...(others.length === 0 ? [] : ['', '  Updaters that the channel has no file for']),
+    ...(others.length === 0 ? [] : ['', '  Other updaters, and what they take']),
     ...indented(4, alignColumns(others.map(({ protocol }) => [protocol.name, takenBy(protocol)]))),
     ...(downloads.length === 0 ? [] : ['', '  Download button on a website']),
     ...indented(

@@ -205,9 +205,7 @@ describe('the report', () => {
         `    Linux ia32   ${base}/latest-linux-ia32.yml (no build yet)`,
       ],
     ]);
-    const without = sections.find(
-      ([title]) => title === '  Updaters that the channel has no file for',
-    );
+    const without = sections.find(([title]) => title === '  Other updaters, and what they take');
     expect(without?.join('\n')).toMatch(/^ {4}msix +takes windows msix$/m);
     expect(without?.join('\n')).toMatch(/^ {4}tauri +takes windows nsis, msi; macos/m);
     expect(without?.join('\n')).not.toMatch(/^ {4}electron/m);
