@@ -126,12 +126,18 @@ describe('liveness and readiness', () => {
     const service = await open();
     await release(service, '2.0.0', ['windows x64 nsis']);
     const urls = [LATEST_VERSION, `${DOWNLOAD}/windows`, '/feeds/desktop/stable/tauri/x'];
-    await overload();
-    // All at once: on a busy machine, the service may count as well again a second later.
-    const [shed, ...answers] = await Promise.all([
-      service.app.http.inject({ method: 'POST', url: CHECK_UPDATE, payload: {} }),
-      ...urls.map((url) => get(service, url)),
-    ]);
+    const ask = async () => {
+      await overload();
+      return Promise.all([
+        service.app.http.inject({ method: 'POST', url: CHECK_UPDATE, payload: {} }),
+        ...urls.map((url) => get(service, url)),
+      ]);
+    };
+    // Asked again when other processes let the service count as well between the load and the questions.
+    let [shed, ...answers] = await ask();
+    for (let again = 0; again < 5 && shed.statusCode !== 503; again++) {
+      [shed, ...answers] = await ask();
+    }
     for (const { status, headers, body } of answers) {
       expect([status, body.code]).toEqual([503, 'overloaded']);
       expect(headers['content-type']).toMatch(/^application\/problem\+json/);
