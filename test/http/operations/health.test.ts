@@ -135,7 +135,8 @@ describe('liveness and readiness', () => {
     };
     // Asked again when other processes let the service count as well between the load and the questions.
     let [shed, ...answers] = await ask();
-    for (let again = 0; again < 5 && shed.statusCode !== 503; again++) {
+    const isShed = () => shed.statusCode === 503 && answers.every(({ status }) => status === 503);
+    for (let again = 0; again < 5 && !isShed(); again++) {
       [shed, ...answers] = await ask();
     }
     for (const { status, headers, body } of answers) {
@@ -148,7 +149,7 @@ describe('liveness and readiness', () => {
     expect(await get(service, '/readyz')).toMatchObject({ status: 200 });
     const metrics = await service.app.metrics.metrics();
     expect(metrics).toMatch(
-      /^slipway_http_request_duration_seconds_count\{route="\/api\/v1\/desktop\/check-update",method="POST",status="503"\} 1$/m,
+      /^slipway_http_request_duration_seconds_count\{route="\/api\/v1\/desktop\/check-update",method="POST",status="503"\} [1-9]\d*$/m,
     );
     await expect.poll(() => check(service, {}), { timeout: 5_000 }).toMatchObject({ status: 200 });
   });
