@@ -44,7 +44,7 @@ describe('slipway import', () => {
     const planned = await run([await good(), '--create', '--dry-run']);
     expect(planned.code).toBe(0);
     expect(planned.stdout).toContain('Dry run: nothing is written');
-    expect(planned.stdout).toContain('  1.0.0 to stable, of 2020-01-01, 1 file\n');
+    expect(planned.stdout).toContain('  1.0.0 to stable, released 2020-01-01, 1 file\n');
     expect(planned.stdout).toContain('Difference:');
     expect(await readdir(directory.path)).toEqual([]);
   });

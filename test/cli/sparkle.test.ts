@@ -75,7 +75,7 @@ describe('Sparkle', () => {
       /App-3\.0\.0-universal\.zip: its edSignature is not of the file/,
     );
     const removed = await lines('apps', 'set', '--sparkle-pubkey', 'none');
-    expect(removed.at(-1)).toMatch(/not verified on publish/);
+    expect(removed.at(-1)).toMatch(/publish does not verify/);
   });
 
   it('refuses a text that is no key', async () => {

@@ -81,7 +81,7 @@ async function runImport(
   } catch (error) {
     progress.stop();
     if (finished > 0 && !options.json) {
-      const done = `${finished} of ${counted(releases.length, 'release')} were done before the failure.`;
+      const done = `${finished} of ${counted(releases.length, 'release')} ${finished === 1 ? 'was' : 'were'} done before the failure.`;
       print(terminal, `${done} Run the same command again: it continues.`);
     }
     throw error;

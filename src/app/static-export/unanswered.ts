@@ -53,7 +53,7 @@ export function findUnanswered(
       missing.set(address, {
         ...{ reason: 'unanswered_address', application, channel, dialect: null },
         versions: [version],
-        detail: `${path} names ${address}, which the service does not answer with a file.`,
+        detail: `${path} names ${address}, and the export has no such file.`,
       });
     }
   }
