@@ -8,7 +8,7 @@ import {
 import { describeCommand } from './description.ts';
 import type { Runner } from './runner.ts';
 
-/** The command that makes the service replaceable by a plain bucket. */
+/** The command that writes what a static server needs to answer in place of the service. */
 export function addExportCommand(program: Command, run: Runner): void {
   const command = describeCommand(program.command('export'), {
     summary: 'write all feeds and files for a static server',

@@ -9,7 +9,7 @@ import { print, type Terminal } from './terminal.ts';
 
 /** The output of `slipway import`. */
 
-/** Whether something of the source was not imported that should have been. */
+/** Whether the import refused a release or a file, so that the operator has to correct something. */
 export function hasRefused({ refused }: ImportSource, { releases }: ImportResult): boolean {
   return (
     refused.length > 0 ||

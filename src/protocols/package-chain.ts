@@ -134,7 +134,7 @@ export function deltasTo(
     if (delta === undefined) return from === null ? deltas : [];
     deltas.push(delta);
     to = delta.base;
-    // The releases behind the base: so the chain ends.
+    // Only releases that are older than the base: so the loop ends.
     rest = rest.slice(rest.indexOf(to.release) + 1);
   }
   return deltas;

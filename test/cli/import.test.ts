@@ -86,7 +86,9 @@ describe('slipway import', () => {
   it('needs --create, and refuses what is no source', async () => {
     const root = await good();
     expect(await run([root])).toMatchObject({ code: 3, stderr: expect.stringMatching(/--create/) });
-    expect((await run([directory.path, '--create'])).stderr).toMatch(/No other update server/);
+    expect((await run([directory.path, '--create'])).stderr).toMatch(
+      /No files of a known update server/,
+    );
     expect((await run([root, '--from', 'nuts'])).code).toBe(2);
     expect((await run([root, '--from', 'velopack', '--create'])).stderr).toMatch(/releases/);
   });

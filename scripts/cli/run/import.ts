@@ -90,7 +90,7 @@ async function runImport(
   }
 }
 
-/** In bytes. A bar for each smaller file would only flicker: there may be thousands. */
+/** In bytes. Only larger files get a progress bar: an import may have thousands of small ones. */
 const LARGE_BYTES = 32 * 1024 * 1024;
 
 function showLarge(progress: Progress, step: PublishProgress): void {

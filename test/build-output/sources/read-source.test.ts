@@ -143,7 +143,7 @@ describe('the folder of Squirrel.Windows', () => {
 
   it('refuses a RELEASES that is another text', async () => {
     const root = await writeSource({ RELEASES: 'Version 1.0: the first one.' });
-    await expect(read(root)).rejects.toThrow(/No other update server is recognized/);
+    await expect(read(root)).rejects.toThrow(/No files of a known update server/);
     await expect(read(root, { kind: 'squirrel' })).rejects.toThrow(/no line "SHA1 name size"/);
   });
 });
@@ -396,7 +396,9 @@ describe('recognizing a source', () => {
     const root = await writeSource({ ...squirrelFolder(), ...electronFolder() });
     await expect(read(root)).rejects.toThrow(/may be of .*squirrel.*--from/);
     expect((await read(root, { kind: 'squirrel' })).kind).toBe('squirrel');
-    await expect(read(await writeSource({ 'a.txt': 'x' }))).rejects.toThrow(/recognized there/);
+    await expect(read(await writeSource({ 'a.txt': 'x' }))).rejects.toThrow(
+      /No files of a known update server are there/,
+    );
     const torn = await writeSource({ 'releases.json': '[{"tag_name": "v1.0.0"' });
     await expect(read(torn)).rejects.toThrow(
       /releases\.json cannot be read: .*it is not JSON\. No/,
