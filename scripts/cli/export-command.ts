@@ -8,13 +8,13 @@ import {
 import { describeCommand } from './description.ts';
 import type { Runner } from './runner.ts';
 
-/** The command that makes the service replaceable by a plain bucket. */
+/** The command that writes what a static server needs to answer in place of the service. */
 export function addExportCommand(program: Command, run: Runner): void {
   const command = describeCommand(program.command('export'), {
     summary: 'write all feeds and files for a static server',
-    does: 'Writes every document of every feed, and every file that clients may get, into a directory or a bucket. A static server or a CDN then answers the same addresses while this service is switched off. The command lists what a static file cannot do: rollouts below 100%, channels that need a token, minimum versions of the system, and updaters that need a server. Run it again after each change: it writes only what differs, and removes what no longer exists.',
+    does: 'Writes the documents of every feed, and the files that every client may get, into a directory or a bucket. A static server or a CDN then answers the same addresses while this service is switched off. The command lists what it leaves out, because a static server cannot decide it: rollouts below 100%, channels that need a token, minimum versions of the system, and updaters that send POST. Run it again after each change: it writes only what differs, and removes what no longer belongs to the export.',
     effect:
-      'none on the store and on the service. It creates, replaces and removes files of the target, which must be empty or made by an earlier export.',
+      'none on the store and on the service. The command creates, replaces and removes files in the target, which must be empty or made by an earlier export.',
     examples: [
       'export ./public',
       'export s3://updates-static/releases --public-url https://updates.example.com',
@@ -26,7 +26,7 @@ export function addExportCommand(program: Command, run: Runner): void {
   );
   const also = new RepeatableOption(
     '--also <address>',
-    'a further address that clients ask for, whole or below that of the service',
+    'one more address that clients ask for, such as feeds/desktop/stable/zsync/App-x86_64.AppImage.zsync',
     (text) => text,
   );
   addApplicationOption(command, 'only this application (default: all)')

@@ -24,30 +24,27 @@ export function printExport(terminal: Terminal, report: ExportReport): void {
     `Written: ${counted(documents, 'document')}, ${counted(files, 'file address', 'file addresses')} (${formatBytes(bytes)}). Unchanged: ${unchanged}.`,
   );
   if (removed.length > 0) {
-    print(terminal, `Removed, because the service no longer answers them: ${removed.length}.`);
+    print(terminal, `Removed, because they no longer belong to the export: ${removed.length}.`);
     for (const line of firstLines(removed)) print(terminal, printableText(`  ${line}`));
   }
   if (leftOut.length > 0) {
     print(terminal);
-    print(terminal, 'Left out, because a static server cannot do it:');
+    print(terminal, 'Left out of the export:');
     const lines = leftOut.map((each) => printableText(`  ${lineOf(each)}`));
     for (const line of firstLines(lines)) print(terminal, line);
   }
   print(terminal);
   print(terminal, `Serve ${location} at ${publicUrl}/. The server must:`);
   for (const rule of SERVER_RULES) print(terminal, `  - ${rule}`);
-  print(
-    terminal,
-    'docs/operations/export.md has settings for some servers, and what clients notice.',
-  );
+  print(terminal, 'docs/operations/export.md has an example for nginx, and what clients notice.');
 }
 
 /** What a static server is told; the page in the documentation has the reasons. */
 export const SERVER_RULES: readonly string[] = [
   'answer paths as they are, without adding or removing .html, and ignore queries',
-  'answer a missing file with 404, and never with a page for all addresses or the list of a folder',
+  'answer a missing file with 404, and never with a page for all addresses or with the list of a folder',
   'let caches keep documents for at most a minute, and files for ever',
-  'answer ranges of files; with single ranges only, set useMultipleRangeRequest to false in electron-updater, or its downloads are full ones',
+  'answer requests for ranges of files; when it answers one range at a time only, set useMultipleRangeRequest to false in electron-updater, which otherwise downloads whole files',
   'not compress files or change them in any other way',
 ];
 

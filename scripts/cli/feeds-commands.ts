@@ -22,6 +22,9 @@ export function addFeedsCommand(program: Command, run: Runner): void {
   addJsonOption(
     addApplicationOption(feeds)
       .option('--channel <name>', 'only this channel (default: all channels)', parseChannelName)
-      .option('--updater <name>', 'only this updater, with the lines to paste: electron, tauri, …'),
+      .option(
+        '--updater <name>',
+        'only this updater, such as electron or squirrel-windows, with the lines to paste',
+      ),
   ).action(run(async () => (await import('./run/feeds.ts')).feeds));
 }

@@ -11,9 +11,9 @@ import type { Runner } from './runner.ts';
 export function addImportCommand(program: Command, run: Runner): void {
   const command = describeCommand(program.command('import'), {
     summary: 'take over the releases of another update server',
-    does: "Publishes every release that another update server left on disk, in its order, with its dates, names and notes: the folder of an electron-builder, Squirrel.Windows or Velopack server, a Sparkle appcast with its files, the JSON of GitHub's releases with their assets, or that of an electron-release-server. Drafts of the source are left out. A release with a missing file, or with another size or hash than the source states, is refused, and the others go on. Run the same command again to continue: what is imported already is not read again.",
+    does: "Publishes every release that another update server left on disk, the oldest first, with its date, name and notes. The source is the folder of an electron-builder, Squirrel.Windows or Velopack server, a Sparkle appcast with its files, or the JSON of GitHub's releases or of an electron-release-server with their assets. The command leaves out drafts of the source. It refuses a release with a missing file, or with another size or hash than the source states, and imports the others. Run the same command again to continue: it skips what it has imported.",
     effect:
-      'clients of the channels are offered the imported releases, as if they had been published in that order. The exit code is 1 when something was refused.',
+      'clients of the channels are offered the imported releases that are newer. The exit code is 1 when the command refused something.',
     examples: [
       'import ./old-server --create',
       'import ./downloads/releases.json --from github --create --dry-run',
@@ -21,11 +21,14 @@ export function addImportCommand(program: Command, run: Runner): void {
     ],
   });
   addApplicationOption(command)
-    .argument('<path>', 'the directory of the other server, or the index in it')
+    .argument(
+      '<path>',
+      'the directory of the other server, or the index in it, such as appcast.xml',
+    )
     .addOption(
       new Option(
         '--from <kind>',
-        'the kind of the other server (default: it is recognized)',
+        'the kind of the other server (default: recognized by its files)',
       ).choices(SOURCE_KINDS),
     )
     .option(
@@ -36,7 +39,7 @@ export function addImportCommand(program: Command, run: Runner): void {
     )
     .option(
       '--prerelease-channel <name>',
-      'the same for pre-releases (default: the word of the version, such as beta)',
+      'the channel for pre-releases whose source states none (default: the word in the version, such as beta)',
       parseChannelName,
     )
     .option('--create', 'create the application and the channels that are new', false)

@@ -9,7 +9,7 @@ import { print, type Terminal } from './terminal.ts';
 
 /** The output of `slipway import`. */
 
-/** Whether something of the source was not imported that should have been. */
+/** Whether the import refused a release or a file, so that the operator has to correct something. */
 export function hasRefused({ refused }: ImportSource, { releases }: ImportResult): boolean {
   return (
     refused.length > 0 ||
@@ -62,10 +62,17 @@ export function printImported(terminal: Terminal, source: ImportSource, result: 
   if (result.isNewStore && imported.length > 0) {
     print(terminal, `Created the store in ${context.place.text}.`);
   }
-  if (result.created.length > 0) print(terminal, `Created: ${result.created.join(', ')}.`);
+  if (result.created.length > 0)
+    print(
+      terminal,
+      `Created the ${result.created.length === 1 ? 'channel' : 'channels'} ${result.created.join(', ')}.`,
+    );
   printList(terminal, 'Releases:', imported.map(planned));
   if (present.length > 0) {
-    print(terminal, `${counted(present.length, 'release')} were there already.`);
+    print(
+      terminal,
+      `${counted(present.length, 'release')} ${present.length === 1 ? 'was' : 'were'} there already.`,
+    );
   }
   const isLeftOut = ({ outcome }: ImportedRelease) => outcome === 'left_out';
   printIssues(terminal, 'Left out:', [...source.leftOut, ...releases.filter(isLeftOut)]);
@@ -106,7 +113,7 @@ function printList(terminal: Terminal, title: string, lines: readonly string[]):
 }
 
 function planned({ version, channel, releasedAt, files }: ImportedRelease): string {
-  return `${version} to ${channel}, of ${releasedAt.slice(0, 10)}, ${counted(files, 'file')}`;
+  return `${version} to ${channel}, released ${releasedAt.slice(0, 10)}, ${counted(files, 'file')}`;
 }
 
 /** `900 on stable, 98 on beta`. */

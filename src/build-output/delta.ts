@@ -16,8 +16,8 @@ import { beside, type SourceFile } from './source-file.ts';
 
 /**
  * Deltas of Squirrel and Velopack: `App-1.1.0-delta.nupkg` turns the full package of an older version into
- * `App-1.1.0-full.nupkg`. A delta does not state that version. Both tools make it from the newest older full package
- * that their own feed lists, so that feed tells it.
+ * `App-1.1.0-full.nupkg`. A delta does not state that version. Both tools make a delta from the newest older full package
+ * that their own feed lists, so the version is read from that feed.
  */
 
 const SUFFIX = /-delta\.nupkg$/i;
@@ -180,7 +180,7 @@ function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    // Whoever checks the packages against the feed reports that it cannot be read.
+    // The check of the packages against the feed reports a feed that cannot be read.
     return undefined;
   }
 }

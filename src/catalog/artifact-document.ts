@@ -45,15 +45,17 @@ const appcastText = z.string().max(512).optional();
 const sparkleFactsSchema = z
   .object({
     installation_type: appcastText.describe('`application`, `package` or `interactive-package`.'),
-    installer_arguments: appcastText.describe('WinSparkle passes it to the installer.'),
+    installer_arguments: appcastText.describe(
+      'The arguments that WinSparkle passes to the installer.',
+    ),
     maximum_system_version: appcastText.describe('The newest macOS that it runs on.'),
     minimum_autoupdate_version: appcastText.describe(
-      'Older bundle versions do not install it without asking the user.',
+      'Installations with an older bundle version ask the user before they install it.',
     ),
     ignore_skipped_upgrades_below_version: appcastText.describe(
-      'A user who skipped an older bundle version is asked again.',
+      'A user who skipped an update with an older bundle version is asked again.',
     ),
-    hardware_requirements: appcastText.describe('`arm64`.'),
+    hardware_requirements: appcastText.describe('What the Mac needs: `arm64`.'),
     critical_update: appcastText.describe(
       'The bundle version below which it is critical; empty: it is for every version.',
     ),
@@ -73,13 +75,13 @@ const updaterFactsShape = {
     .string()
     .regex(/^[0-9a-f]{40}$/)
     .optional()
-    .describe('SHA-1, in lower-case hex: of the packages of Squirrel and Velopack.'),
+    .describe('SHA-1, in lower-case hex; of packages of Squirrel and Velopack, and of AppImages.'),
   bundle_version: z
     .string()
     .min(1)
     .max(128)
     .optional()
-    .describe('The version that Sparkle compares; absent: that of the release.'),
+    .describe('The bundle version, which Sparkle compares; absent: the version of the release.'),
   sparkle: sparkleFactsSchema,
 };
 
@@ -96,7 +98,9 @@ const companionSchema = z
       .min(1)
       .max(128)
       .optional()
-      .describe('Of a delta: the version, or Sparkle bundle version, that it is applied to.'),
+      .describe(
+        'Of a delta: the version that it is applied to; of a Sparkle delta, the bundle version.',
+      ),
     signatures: signaturesSchema.optional().describe('As of an artifact; absent: none.'),
     filename: filenameSchema,
     size: sizeSchema,

@@ -44,7 +44,7 @@ export const legacySettings = {
   ),
   LEGACY_APPS: optional(
     applications,
-    'The application that an address of another server means: by `owner/repo` for update.electronjs.org, by the flavor for electron-release-server, or by a name in front of the platform. Without a match, an address of Hazel or Nuts means `DEFAULT_APP`',
+    'The application that an address of another server means: by `owner/repo` for update.electronjs.org, by the flavor for electron-release-server, or by a name in front of the platform. An address of Hazel or Nuts without any of these means `DEFAULT_APP`',
     { otherwise: 'none', example: 'acme/desktop=desktop' },
   ),
 };

@@ -29,7 +29,7 @@ export interface UpdaterFacts {
   readonly sparkle?: SparkleFacts;
 }
 
-/** What the publisher's appcast tells clients about a file, and they decide by. Text as in the appcast. */
+/** What clients decide by, as the publisher's appcast states it about a file. */
 export interface SparkleFacts {
   /** `application`, `package` or `interactive-package`. */
   readonly installationType?: string;

@@ -10,7 +10,7 @@ const PRIVATE_KEY_BYTES: readonly number[] = [64, 96];
 export interface SparklePublicKey {
   /** Ed25519: 32 bytes. */
   readonly bytes: Uint8Array;
-  /** The key as in SUPublicEDKey. It has no shorter name. */
+  /** The key as in SUPublicEDKey. Messages name the key by it, because a Sparkle key has no id. */
   readonly text: string;
 }
 

@@ -107,7 +107,7 @@ async function putFile(
     else await linkOrCopy(fileAt(place.root, twin), temporary);
     const file = fileAt(place.root, name);
     await makeDirectory(place, name);
-    // A file of an export that is killed here belongs to it all the same.
+    // Before the rename: the next export may then remove the file, also when this one is killed here.
     if (!place.index.files.has(name)) await place.index.add(name, UNKNOWN);
     await rename(temporary, file);
   } finally {
@@ -130,7 +130,8 @@ async function writeBytes(temporary: string, name: string, source: UploadSource)
       await writeAll(file, bytes);
     }
     check.verify();
-    // A document is small, and compared by the next export; a large file must not be lost behind its line in the index.
+    // The next export trusts the index and the size of the file. After a power failure, both could be right for a large
+    // file without all of its bytes.
     if (source.size > BUFFER_BYTES) await file.sync();
   } finally {
     await file.close();

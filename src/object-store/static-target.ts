@@ -52,5 +52,5 @@ export interface StaticFacts {
   readonly cacheControl: string;
 }
 
-/** Names what an export writes for itself. No address of the service begins with it. */
+/** The name of the files that an export keeps for itself. No address of the service begins with it. */
 export const STATIC_MARK = '.slipway-export';

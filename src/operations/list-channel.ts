@@ -109,8 +109,9 @@ const NO_OWN: OwnOffer = { offer: undefined, isRestricted: false };
 
 /**
  * The offer of the version that a client has. A client that trusts only signed documents takes a generated "no update"
- * for an attack, and other clients need a document that lists a release. Also a yanked offer: a client that has the version does not install it again. A client that
- * moved from beta to stable may have a version that only beta lists.
+ * for an attack, and other clients need a document that lists a release. A yanked offer counts too, because a client that
+ * has the version does not install it again. A client that moved from beta to stable may have a version that only beta
+ * lists.
  */
 function seeOwn(
   deps: ServiceDeps,

@@ -42,7 +42,7 @@ export async function findPresence(
       offers.some((each) => each.version === version),
     );
     if (!isRetired && (isOffered || !wasListed(channels, removed, version))) return undefined;
-    return { kind: 'withdrawn', reason: `it was listed on ${channel} here, and it was retired` };
+    return { kind: 'withdrawn', reason: `it was retired from ${channel} here` };
   }
   const { release } = await readManifest(deps, application, version, offer.manifest);
   return hasAll(release, build) ? { kind: 'present' } : undefined;

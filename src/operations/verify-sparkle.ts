@@ -163,6 +163,6 @@ function refusal(
 ): AppError {
   return new AppError(
     'invalid_artifact',
-    `${path}: its edSignature is not of ${what}, or not of the key ${key?.text} of ${application}: it was changed after it was signed, or signed with another key. Clients with that key refuse it. Sign it with sign_update. If the application has a new key, first run slipway apps set --sparkle-pubkey KEY.`,
+    `${path}: the key ${key?.text} of ${application} does not verify its edSignature of ${what}: the bytes were changed after they were signed, or signed with another key. Clients with that key refuse it. Sign it again with sign_update. If the application has a new key, first run slipway apps set --sparkle-pubkey KEY.`,
   );
 }

@@ -14,7 +14,7 @@ autoUpdater.checkForUpdates();`;
     addresses: [{ clients: 'Windows', url: address, machines: { platform: 'windows' } }],
     texts: [{ into: 'the main process, in an MSIX package', text }],
     notes: [
-      'When you publish packages with a minimum system version, add &os_version= with os.release() to the address: without it, a client gets no package that has a minimum.',
+      'When you publish packages with a minimum system version, add &os_version= with os.release() to the address. Without it, a client gets no such package.',
     ],
   };
 }

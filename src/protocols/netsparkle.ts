@@ -64,7 +64,7 @@ export const netsparkle: FeedProtocol = {
     document === APPCAST ? renderAppcast({ items: [], rendersMarkdown: true, fileUrl }) : undefined,
 };
 
-/** Which kind of package a Linux client was installed from is not known, and only an archive suits all of them. */
+/** The client does not state which kind of package it was installed from. On Linux, an archive suits every client. */
 const USUAL: Readonly<Record<Platform, readonly Format[]>> = {
   ...NETSPARKLE_FORMATS,
   linux: ['tar.gz'],

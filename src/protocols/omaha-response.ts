@@ -88,7 +88,7 @@ function checkTree(check: CheckAnswer): Tree {
   if (check.status !== 'ok') return tree({ status: check.status });
   const { version, url, format, size, sha256 } = check.update;
   const nameAt = url.lastIndexOf('/') + 1;
-  // As it is in the address, so that a client that joins the two gets the address. It saves the file under this name.
+  // Percent-encoded as in the address, because clients append it to `codebase`. They save the file under this name.
   const name = url.slice(nameAt);
   const run = { run: name, ...(format === 'nsis' ? { arguments: SILENT } : {}) };
   return tree({ status: 'ok' }, [
@@ -116,7 +116,7 @@ function checkTree(check: CheckAnswer): Tree {
   ]);
 }
 
-/** Omaha runs installers in the background, and nobody could answer their questions. */
+/** Omaha runs installers in the background, where no user can answer their questions. */
 const SILENT = '/S';
 
 function xmlOf(name: string, { values, children }: Tree): string {

@@ -16,7 +16,7 @@ export function describeOmahaSetUp({ url, isRestricted }: ChannelFeed): SetUp {
       },
     ],
     notes: [
-      'Answers are not signed with CUP, and packages are not CRX files. Build the updater for an address with https, without CUP, and for plain installers.',
+      'Answers are not signed with CUP, and packages are not CRX files. Build an updater that uses https, needs no CUP and runs plain installers.',
       'When an updater sends several applications in one request, add ?appid= with the identifier of this one.',
       ...(isRestricted
         ? [

@@ -117,7 +117,7 @@ function clientFields(request: ProtocolRequest, { userId, system }: OmahaRequest
 /**
  * Null for an application that is not installed yet, which has the version 0.
  *
- * @throws AppError `invalid_version`: with a version that nobody can compare, the client would install every offer again
+ * @throws AppError `invalid_version`: a client whose version cannot be compared would install every offer again
  */
 function parseAppVersion(text: string): Version | null {
   if (/^\s*[0.]*\s*$/.test(text)) return null;

@@ -88,7 +88,7 @@ export function offeredPackage(
   throw new AppError(
     'no_release',
     artifact.sha1 === undefined
-      ? `Release ${version} has no SHA-1 of its package, which this updater compares: it was published before the service stored SHA-1. Publish the same files of ${version} again.`
+      ? `Release ${version} has no SHA-1 of its package, which this updater compares: an older version of publish stored it. Publish the same files of ${version} again.`
       : `This updater would read another version than ${version} from the name ${artifact.filename}. Publish the package under the name that its build tool gave it.`,
   );
 }
@@ -134,7 +134,7 @@ export function deltasTo(
     if (delta === undefined) return from === null ? deltas : [];
     deltas.push(delta);
     to = delta.base;
-    // The releases behind the base: so the chain ends.
+    // Only releases that are older than the base: so the loop ends.
     rest = rest.slice(rest.indexOf(to.release) + 1);
   }
   return deltas;

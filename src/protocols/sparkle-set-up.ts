@@ -8,7 +8,7 @@ const YOUR_KEY = 'YOUR_PUBLIC_KEY';
 const FIND_KEY =
   'Replace YOUR_PUBLIC_KEY with the public key that generate_keys printed. After "slipway apps set --sparkle-pubkey KEY", this command prints it.';
 const QUERY =
-  'Add current_version, arch, os_version and installation_id to the query of the address, as far as the application knows them. Without installation_id, a client gets a release when its rollout has reached 100 %. Without current_version, it is offered no release with a requires range.';
+  'Add current_version, arch, os_version and installation_id to the query of the address, as far as the application knows them. Without installation_id, a client gets a release when its rollout has reached 100%. Without current_version, it gets no release with --requires.';
 
 /** Sparkle reads Info.plist; its delegate can replace the address. */
 export function describeSparkleSetUp({ url, isRestricted, publicKeys }: ChannelFeed): SetUp {
@@ -65,7 +65,7 @@ export function describeWinSparkleSetUp({ url, isRestricted, publicKeys }: Chann
     ],
     notes: [
       ...(key === undefined ? [FIND_KEY] : []),
-      'An arm64 build sets the address with ?arch=arm64. Without it, a release that has builds for arm64 only is not offered.',
+      'Add ?arch=arm64 to the address in an arm64 build. Without it, the client gets no release that has arm64 builds only.',
       QUERY,
       ...restricted(isRestricted),
     ],
@@ -108,7 +108,7 @@ export function describeNetSparkleSetUp({ url, isRestricted, publicKeys }: Chann
     notes: [
       ...(key === undefined ? [FIND_KEY] : []),
       'With SecurityMode.Strict, NetSparkle also requires a signature of the appcast. Then publish the appcast.xml and the appcast.xml.signature that netsparkle-generate-appcast wrote, with every release.',
-      'NetSparkle does not compare versions of the system. A build with a minimum version is offered only to clients that state platform and os_version in the query.',
+      'NetSparkle does not compare versions of the system. Only clients that state platform and os_version in the query get a build with a minimum version.',
       QUERY,
       ...restricted(isRestricted),
     ],
@@ -118,7 +118,7 @@ export function describeNetSparkleSetUp({ url, isRestricted, publicKeys }: Chann
 function restricted(isRestricted: boolean): readonly string[] {
   return isRestricted
     ? [
-        'The channel needs an access token of an account. The client has to send it with the check and with the download: NetSparkle needs an own IAppCastDataDownloader and IUpdateDownloader for it.',
+        'The channel needs an access token of an account. The client has to send it with the check and with the download: NetSparkle needs an IAppCastDataDownloader and an IUpdateDownloader of your own for it.',
       ]
     : [];
 }

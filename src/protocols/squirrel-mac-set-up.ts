@@ -24,7 +24,7 @@ autoUpdater.checkForUpdates();`;
     ],
     texts: [{ into: 'the main process, on macOS', text }],
     notes: [
-      'The client installs the zip, not the disk image: let the build make both.',
+      'The client installs the zip, and visitors download the disk image: let the build make both.',
       ...(isRestricted
         ? [
             'The channel needs an access token of an account. Call setFeedURL again when the token is renewed.',

@@ -20,8 +20,8 @@ import type { FeedListing, ProtocolResponse, ReleasesWithoutOffer } from './prot
  * requests.
  *
  * What a client makes of it (Squirrel 1.9.1 and 2.0.1, `UpdateInfo.Create`): it takes the newest version that has a full
- * package. When the deltas that are newer than its own version have fewer bytes, it downloads all of these, without a
- * look at what they are applied to.
+ * package. When the deltas that are newer than its own version have fewer bytes, it downloads all of these, and does
+ * not compare what they are applied to.
  */
 
 /** How a document names its files: by the bare name, below the address of the feed, or by the absolute address. */

@@ -27,7 +27,7 @@ export function describeSquirrelSetUp({ url, isRestricted }: ChannelFeed): SetUp
     ],
     notes: [
       `Squirrel states the architecture of the system, not of the application. With builds of several architectures on the channel, give each build its own address: ${url}/x64, ${url}/ia32, ${url}/arm64.`,
-      'A release that was published before the service stored SHA-1 cannot be listed. Publish the same files again.',
+      'The feed cannot list a release that an older version of publish stored without SHA-1. Publish the same files again.',
       ...(isRestricted
         ? [
             'The channel needs an access token of an account, which Squirrel cannot send. Give its clients a channel that is open to every client.',

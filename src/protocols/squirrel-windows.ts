@@ -93,7 +93,7 @@ export function parseReleases(
   return {
     document: documentOf({ addresses, from: version?.text ?? null }),
     ...(version === null || version.meant.length < 2 ? {} : { versions: version.meant }),
-    // The text of another version than a release can have is the client's own.
+    // A text that is not the version of a release may be any text that a client sends.
     isPersonal: version !== null && version.text !== squirrelTextOf(versionText(version.parsed)),
     query: {
       application: request.application,

@@ -22,8 +22,8 @@ export function describeVelopackSetUp({ url, isRestricted }: ChannelFeed): SetUp
       { into: 'a JavaScript application', text: `const manager = new UpdateManager('${url}');` },
     ],
     notes: [
-      'The client adds the channel that vpk packed it with: win, osx, linux, or that of --channel. Begin the name of such a channel with the platform, and with the architecture when there are several: win-x64, osx-arm64-beta. The JavaScript and Rust libraries state their platform in no other way.',
-      'A release that was published before the service stored SHA-1 cannot be listed. Publish the same files again.',
+      'The client adds the name of its Velopack channel to the address: win, osx, linux, or that of vpk pack --channel. Begin such a name with the platform, and with the architecture when you build several: win-x64, osx-arm64-beta. The JavaScript and Rust libraries state their platform in no other way.',
+      'The feed cannot list a release that an older version of publish stored without SHA-1. Publish the same files again.',
       ...(isRestricted
         ? [
             'The channel needs an access token of an account. The C# library sends it with an HttpClientFileDownloader of your own; the others cannot.',

@@ -1,7 +1,6 @@
 import type { ChannelFeed, SetUp } from './set-up.ts';
 
-/** The words of AppImage's own tools for architectures, in names of files. */
-/** The architectures of AppImages, with the words in their names. */
+/** The architectures of AppImages, with the words that AppImage's own tools write into names of files. */
 export const ZSYNC_ARCHES = [
   ['x64', 'x86_64'],
   ['arm64', 'aarch64'],
@@ -25,7 +24,7 @@ export function describeZsyncSetUp({ url, isRestricted }: ChannelFeed): SetUp {
       },
     ],
     notes: [
-      'Replace App by a name of your choice, and keep the architecture in it. The address is a part of every AppImage, so never change it.',
+      'Replace App with a name of your choice, and keep the architecture in it. Every AppImage contains the address, so never change it.',
       ...(isRestricted
         ? [
             'The channel needs an access token of an account, which AppImageUpdate and zsync do not send: they cannot update from it.',

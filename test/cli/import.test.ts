@@ -44,7 +44,7 @@ describe('slipway import', () => {
     const planned = await run([await good(), '--create', '--dry-run']);
     expect(planned.code).toBe(0);
     expect(planned.stdout).toContain('Dry run: nothing is written');
-    expect(planned.stdout).toContain('  1.0.0 to stable, of 2020-01-01, 1 file\n');
+    expect(planned.stdout).toContain('  1.0.0 to stable, released 2020-01-01, 1 file\n');
     expect(planned.stdout).toContain('Difference:');
     expect(await readdir(directory.path)).toEqual([]);
   });
@@ -86,7 +86,9 @@ describe('slipway import', () => {
   it('needs --create, and refuses what is no source', async () => {
     const root = await good();
     expect(await run([root])).toMatchObject({ code: 3, stderr: expect.stringMatching(/--create/) });
-    expect((await run([directory.path, '--create'])).stderr).toMatch(/No other update server/);
+    expect((await run([directory.path, '--create'])).stderr).toMatch(
+      /No files of a known update server/,
+    );
     expect((await run([root, '--from', 'nuts'])).code).toBe(2);
     expect((await run([root, '--from', 'velopack', '--create'])).stderr).toMatch(/releases/);
   });

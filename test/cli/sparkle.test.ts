@@ -72,10 +72,10 @@ describe('Sparkle', () => {
     const refused = await run(...(await macos('3.0.0', other)));
     expect([refused.code, refused.stdout]).toEqual([3, '']);
     expect(refused.stderr).toMatch(
-      /App-3\.0\.0-universal\.zip: its edSignature is not of the file/,
+      /App-3\.0\.0-universal\.zip: .* does not verify its edSignature of the file/,
     );
     const removed = await lines('apps', 'set', '--sparkle-pubkey', 'none');
-    expect(removed.at(-1)).toMatch(/not verified on publish/);
+    expect(removed.at(-1)).toMatch(/publish does not verify/);
   });
 
   it('refuses a text that is no key', async () => {

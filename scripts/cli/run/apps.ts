@@ -139,9 +139,9 @@ function changedRows({ settingsBefore, settings }: ChangedSettings) {
 
 function sparkleConsequences({ settings: { sparklePubkey } }: ChangedSettings): readonly string[] {
   return sparklePubkey === null
-    ? ['The signatures of Sparkle, WinSparkle and NetSparkle are not verified on publish.']
+    ? ['From now on, publish does not verify the signatures of Sparkle, WinSparkle and NetSparkle.']
     : [
-        `From now on, publish verifies the signatures of Sparkle, WinSparkle and NetSparkle with the key ${sparklePubkey.text}. To verify those of releases that are out, run slipway verify --deep.`,
+        `From now on, publish verifies the signatures of Sparkle, WinSparkle and NetSparkle with the key ${sparklePubkey.text}. To verify those of published releases, run slipway verify --deep.`,
       ];
 }
 

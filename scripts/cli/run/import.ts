@@ -81,7 +81,7 @@ async function runImport(
   } catch (error) {
     progress.stop();
     if (finished > 0 && !options.json) {
-      const done = `${finished} of ${counted(releases.length, 'release')} were done before the failure.`;
+      const done = `${finished} of ${counted(releases.length, 'release')} ${finished === 1 ? 'was' : 'were'} done before the failure.`;
       print(terminal, `${done} Run the same command again: it continues.`);
     }
     throw error;
@@ -90,7 +90,7 @@ async function runImport(
   }
 }
 
-/** In bytes. A bar for each smaller file would only flicker: there may be thousands. */
+/** In bytes. Only larger files get a progress bar: an import may have thousands of small ones. */
 const LARGE_BYTES = 32 * 1024 * 1024;
 
 function showLarge(progress: Progress, step: PublishProgress): void {

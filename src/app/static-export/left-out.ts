@@ -21,7 +21,7 @@ export function findLeftOut(
         channel,
         reason: 'restricted_channel',
         detail:
-          'It needs an access token, and a static server checks none. Its files are left out.',
+          'It needs an access token, which a static server does not check. Its files are left out too.',
       }),
     ),
     ...unverified.map(
@@ -41,7 +41,7 @@ export function findLeftOut(
         (protocol): LeftOut => ({
           ...all,
           ...{ reason: 'needs_server', dialect: protocol.name },
-          detail: `${protocol.title} needs a server for its questions.`,
+          detail: `${protocol.title} sends its requests by POST, which a static server does not answer.`,
         }),
       ),
     ...channels.flatMap((channel) => [
@@ -59,12 +59,12 @@ function heldBack(application: string, { view }: OpenChannel, now: number): read
       versions: [versionText(version)],
     };
     if (status === 'paused') {
-      const detail = 'It is paused: no client gets it.';
+      const detail = 'It is paused, so no client gets it.';
       return [{ ...facts, reason: 'paused', detail }];
     }
     const share = rollout === null ? '100%' : shareText(shareAt(rollout.ramp, now));
     if (share === '100%') return [];
-    const detail = `It is rolled out to ${share}, and a static file is for all clients. They get it with the first export after 100%.`;
+    const detail = `It is rolled out to ${share}, and a static file is for all clients. Export again when the rollout is at 100%.`;
     return [{ ...facts, reason: 'rollout', detail }];
   });
 }
@@ -75,7 +75,7 @@ function onlyFromVersions(application: string, channel: OpenChannel): readonly L
     .map(({ release }) => release.version);
   if (versions.length === 0) return [];
   const detail =
-    'They require certain versions. Clients whose address does not contain their version get the newest release that requires none.';
+    'A release with --requires is only for some versions. Clients whose address does not contain their version get the newest release without --requires.';
   return [
     {
       ...{ reason: 'requires', application, channel: channel.view.name, dialect: null },
@@ -96,7 +96,7 @@ function ofDialect(
     .map(({ release }) => release.version);
   if (versions.length === 0) return [];
   const detail =
-    'They state a minimum version of the system, which only the service compares for these clients. They get the newest release without one.';
+    'For these clients, only the service compares a minimum version of the system. They get the newest release that states none.';
   return [{ ...facts, reason: 'minimum_system', versions, detail }];
 }
 

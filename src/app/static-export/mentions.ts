@@ -6,8 +6,8 @@ import type { PlannedDocument } from './plan.ts';
 export type Mention = 'no' | 'below_version' | 'beside_document';
 
 /**
- * Searches the documents for the names of files. What it finds in addition, such as the name in a release note, costs
- * only a file more.
+ * Searches the documents for the names of files. It may also find a name in a release note: then the export has
+ * one file more.
  */
 export function createMentions(
   documents: readonly Pick<PlannedDocument, 'body'>[],

@@ -62,7 +62,7 @@ async function refuseOwnDirectory(
   const [target, data] = [await realPathOf(directory), await realPathOf(dataDirectory)];
   if (!isWithin(target, data) && !isWithin(data, target)) return;
   throw refuse(
-    `${location} and DATA_DIR (${dataDirectory}) are one in the other. A static server would serve the store and its secrets. Name another directory.`,
+    `${location} contains DATA_DIR (${dataDirectory}), or is inside it. A static server would serve the store and its secrets. Name another directory.`,
   );
 }
 

@@ -13,7 +13,7 @@ import { createSharedClock } from '../shared-clock.ts';
 
 export interface QuestionDeps {
   readonly config: Config;
-  /** Only read. */
+  /** The service in this process only reads it. */
   readonly store: ObjectStore;
   readonly clock: Clock;
   readonly randomness: Randomness;
@@ -51,7 +51,7 @@ export async function openQuestions(deps: QuestionDeps, publicUrl: string): Prom
     const config = onlyFeeds({ ...deps.config, publicUrl, dataDirectory });
     // Loaded here: the command line itself needs no server.
     const { buildApp } = await import('../../app.ts');
-    // One moment for all answers: a rollout that ends meanwhile must not be in a part of them.
+    // All answers are of one moment: otherwise a rollout that ends meanwhile would be complete in some of them only.
     const now = deps.clock.now();
     const clock: Clock = { sleep: deps.clock.sleep, now: () => now };
     const app = await buildApp({ ...deps, clock, config, logger: SILENT });

@@ -53,7 +53,7 @@ export function findUnanswered(
       missing.set(address, {
         ...{ reason: 'unanswered_address', application, channel, dialect: null },
         versions: [version],
-        detail: `${path} names ${address}, which the service does not answer with a file.`,
+        detail: `${path} names ${address}, and the export has no such file.`,
       });
     }
   }
@@ -64,7 +64,7 @@ function addressesIn(text: string, publicUrl: string): readonly string[] {
   const found: string[] = [];
   const start = `${publicUrl}/`;
   for (let at = text.indexOf(start); at >= 0; at = text.indexOf(start, at + 1)) {
-    // Addresses are percent-encoded: what ends them in JSON, YAML, XML and lines of text is none of their characters.
+    // Addresses are percent-encoded, so they contain none of the characters that end them in JSON, YAML, XML and text.
     const rest = text.slice(at, at + ADDRESS_LENGTH_MAX);
     found.push(/^[^\s"'<>`\\]+/.exec(rest)?.[0].replaceAll('&amp;', '&') ?? '');
   }

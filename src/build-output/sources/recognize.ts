@@ -58,14 +58,14 @@ export async function recognizeSource(
   if (rivals.length === 0) return { ...first, directory };
   const names = [...new Set(candidates.map(({ kind }) => kind))];
   if (names.length > 1) {
-    throw misuse(path, `it may be of ${names.join(' or ')}. Say which one with --from`);
+    throw misuse(path, `it may be of ${names.join(' or ')}. State the kind with --from`);
   }
   const indexes = candidates.map(({ index }) => index).join(', ');
   throw misuse(path, `it has several indexes of ${first.kind}: ${indexes}. Name one of them`);
 }
 
 const NOTHING =
-  'No other update server is recognized there. Name its directory with latest.yml, RELEASES, releases.{channel}.json, appcast.xml, or the JSON of its releases. --from says which kind it is';
+  'No files of a known update server are there. Name the directory with latest.yml, RELEASES, releases.{channel}.json, appcast.xml, or the JSON of the releases. --from states the kind of the server';
 
 interface Candidate {
   readonly kind: SourceKind;

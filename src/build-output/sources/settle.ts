@@ -85,7 +85,9 @@ type Checked =
 async function checkFile(file: StatedFile): Promise<Checked> {
   const { name, path, size: stated } = file;
   if (path === undefined) {
-    return { problem: `${name} is missing. Put it beside the index, and import again` };
+    return {
+      problem: `${name} is missing. Copy it from the other server to the place that docs/publishing/import.md names, and import again`,
+    };
   }
   const { size, mtimeMs } = await lstat(path);
   if (stated === undefined || stated === size) return { ...file, path, time: mtimeMs };

@@ -113,7 +113,7 @@ function answerDownload(
   if (platform === undefined) {
     throw new AppError(
       'unknown_platform',
-      'The User-Agent does not tell the platform. Add it to the address: windows, darwin or linux.',
+      'The User-Agent does not name a platform that has downloads. Add one to the address: windows, darwin or linux.',
     );
   }
   const method = request.method === 'HEAD' ? 'HEAD' : 'GET';

@@ -39,7 +39,7 @@ const UNANSWERED_MAX = 32;
 /** What a stream and its socket hold for a client that does not read. A file's stream shares its buffer with the socket. */
 const STREAM_BYTES = 2 * HIGH_WATER_MARK_BYTES;
 
-/** A shared buffer costs nothing: it is a document of many answers. */
+/** In bytes. A shared buffer counts as 0, because it is one document in many answers. */
 function bytesOf(answer: unknown, isShared: boolean): number {
   if (typeof answer === 'string') {
     return answer.length < UNCOUNTED_BYTES ? 0 : answer.length * COPIES;

@@ -9,7 +9,7 @@ import { parseLegacyMachine } from './legacy-address.ts';
 
 /** The dialects as other update servers speak them: with absolute addresses, and JSON for every platform. */
 
-/** What clients install that ask for JSON: Squirrel.Mac the zip, and on other systems what the application makes of it. */
+/** The formats for clients that ask for JSON: Squirrel.Mac installs a zip; on other systems, the application decides. */
 const JSON_FORMATS: Readonly<Record<Platform, readonly Format[]>> = {
   macos: ['zip'],
   windows: ['nsis', 'squirrel-setup', 'velopack-setup', 'msi', 'nsis-web'],

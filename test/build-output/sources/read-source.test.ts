@@ -143,7 +143,7 @@ describe('the folder of Squirrel.Windows', () => {
 
   it('refuses a RELEASES that is another text', async () => {
     const root = await writeSource({ RELEASES: 'Version 1.0: the first one.' });
-    await expect(read(root)).rejects.toThrow(/No other update server is recognized/);
+    await expect(read(root)).rejects.toThrow(/No files of a known update server/);
     await expect(read(root, { kind: 'squirrel' })).rejects.toThrow(/no line "SHA1 name size"/);
   });
 });
@@ -232,7 +232,7 @@ describe('the releases of GitHub', () => {
     expect(reasons(source.refused)).toEqual([
       'releases.json: it has no tag_name',
       expect.stringMatching(/^v1\.2: "1\.2" is not a semantic version/),
-      'v1.5.0: App-1.5.0.dmg is missing. Put it beside the index, and import again',
+      'v1.5.0: App-1.5.0.dmg is missing. Copy it from the other server to the place that docs/publishing/import.md names, and import again',
       expect.stringMatching(/^v1\.7\.0: .*passwd is missing/),
     ]);
   });
@@ -396,7 +396,9 @@ describe('recognizing a source', () => {
     const root = await writeSource({ ...squirrelFolder(), ...electronFolder() });
     await expect(read(root)).rejects.toThrow(/may be of .*squirrel.*--from/);
     expect((await read(root, { kind: 'squirrel' })).kind).toBe('squirrel');
-    await expect(read(await writeSource({ 'a.txt': 'x' }))).rejects.toThrow(/recognized there/);
+    await expect(read(await writeSource({ 'a.txt': 'x' }))).rejects.toThrow(
+      /No files of a known update server are there/,
+    );
     const torn = await writeSource({ 'releases.json': '[{"tag_name": "v1.0.0"' });
     await expect(read(torn)).rejects.toThrow(
       /releases\.json cannot be read: .*it is not JSON\. No/,
