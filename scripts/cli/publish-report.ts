@@ -1,7 +1,7 @@
 import type { BuildOutput } from '../../src/build-output/build-output.ts';
 import type { Config } from '../../src/config.ts';
 import { counted } from '../../src/counted.ts';
-import { isDifferential } from '../../src/domain/companion.ts';
+import { deltaBases, isDifferential, ZSYNC } from '../../src/domain/companion.ts';
 import { findNativeBuild, isNativeOn, nativeArches } from '../../src/domain/compatible-arches.ts';
 import type { Artifact, Release } from '../../src/domain/release.ts';
 import { type Target, targetName } from '../../src/domain/target.ts';
@@ -53,6 +53,7 @@ export function reportJson(result: Compared, build: BuildOutput): object {
       filename: artifact.filename,
       size: artifact.size,
       differential: isDifferential(artifact),
+      deltas: deltaBases(artifact),
       sha256: artifact.sha256,
       sha512: artifact.sha512,
       uploaded,
@@ -137,6 +138,16 @@ function headline(result: Printed): string {
   return `Nothing to do: ${application} ${version} is ${result.status} on ${channel} in ${place}${files} (catalog revision ${result.revision}).`;
 }
 
+/** How clients can download less than the whole file. */
+function differencesOf(artifact: Artifact): readonly string[] {
+  const bases = deltaBases(artifact);
+  return [
+    ...(isDifferential(artifact) ? ['differential'] : []),
+    ...(bases.length === 0 ? [] : [`delta from ${bases.join(' and ')}`]),
+    ...(artifact.companions.some(({ kind }) => kind === ZSYNC) ? ['zsync'] : []),
+  ];
+}
+
 /** The files of this command; when a draft was opened, all files that clients now get. */
 function fileRows({ artifacts, release, changed }: Printed): readonly (readonly string[])[] {
   const row = (artifact: Artifact, state: string) => [
@@ -145,7 +156,7 @@ function fileRows({ artifacts, release, changed }: Printed): readonly (readonly 
     artifact.format,
     artifact.filename,
     formatBytes(artifact.size),
-    isDifferential(artifact) ? `${state}, differential` : state,
+    [state, ...differencesOf(artifact)].join(', '),
   ];
   if (artifacts.length === 0 && changed)
     return release.artifacts.map((each) => row(each, 'offered'));

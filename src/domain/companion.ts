@@ -90,6 +90,15 @@ export interface Companion extends UpdaterFacts {
   readonly object: string;
 }
 
+/** The versions from which clients can take a delta to a file: see {@link Companion.base}. */
+export function deltaBases({
+  companions,
+}: {
+  readonly companions: readonly Companion[];
+}): readonly string[] {
+  return companions.flatMap(({ kind, base }) => (kind === DELTA && base !== undefined ? base : []));
+}
+
 /** Whether clients can download a file differentially: it, or what belongs to it, has a block map. */
 export function isDifferential({
   blockMapSize,

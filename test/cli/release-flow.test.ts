@@ -99,6 +99,7 @@ describe('the command line, from publish to retire', () => {
           filename: 'App-1.1.0-x86_64.AppImage',
           size: 3,
           differential: false,
+          deltas: [],
           sha256,
           sha512: expect.stringMatching(/^[0-9a-f]{128}$/),
           uploaded: true,
