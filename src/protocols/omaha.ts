@@ -44,6 +44,12 @@ export const omaha: PollProtocol = {
   name: 'omaha',
   title: 'Omaha 3 (Google Update and updaters derived from it)',
   takesPost: true,
+  postExample: {
+    path: 'v1/update',
+    // As text/xml, the documentation page would wrap the body into an element.
+    contentTypes: ['text/plain', 'text/xml', 'application/json'],
+    body: '<request protocol="3.0"><os platform="win" arch="x64" version="10.0"/><app appid="desktop" version="1.0.0"><updatecheck/></app></request>',
+  },
   varyHeaders: [],
   formatsFor: (platform) => FORMATS_BY_PLATFORM[platform],
   takesAnyInstaller: true,

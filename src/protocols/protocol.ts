@@ -64,6 +64,13 @@ interface Dialect {
   readonly keepsRedirects?: boolean;
   /** Whether clients may send their question by POST. Every dialect answers GET and HEAD. */
   readonly takesPost: boolean;
+  /** A request by POST, for the OpenAPI document. */
+  readonly postExample?: {
+    readonly path: string;
+    /** The documentation page sends the first. */
+    readonly contentTypes: readonly string[];
+    readonly body: string;
+  };
   /**
    * Request headers that the answer depends on, in lower case: a dialect sees no other. They become `Vary`. The route
    * itself reads the installation's id.

@@ -109,7 +109,8 @@ function registerPost(app: App, feeds: Feeds, protocol: Protocol): void {
       readText(payload, BODY_BYTES_MAX, done),
     );
     // Null for a POST without a body.
-    const body = z.string().nullable();
+    const { postExample: example } = protocol;
+    const body = z.string().nullable().meta({ example: example?.body });
     const response = {
       200: z.string().describe("The dialect's document."),
       204: z.null().describe('No update, in dialects that use this status.'),
@@ -128,7 +129,11 @@ function registerPost(app: App, feeds: Feeds, protocol: Protocol): void {
     const schema = {
       summary: protocol.title,
       tags: ['feeds'],
-      params: paramsSchema,
+      params: paramsSchema.extend({
+        app: word.meta({ example: feeds.deps.defaultApplication }),
+        '*': paramsSchema.shape['*'].meta({ example: example?.path }),
+      }),
+      ...(example === undefined ? {} : { consumes: [...example.contentTypes] }),
       body,
       response,
     };
