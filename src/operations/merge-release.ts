@@ -65,11 +65,10 @@ export function mergeRelease(
     const offeredArtifact = fixed.get(name);
     const existing = offeredArtifact ?? artifacts.get(name);
     if (existing !== undefined && isSameFile(existing, artifact)) {
-      const merged = addTo(existing, artifact);
-      // A file that was not offered yet may be signed again, for example with another key.
-      const isSignedAgain = offeredArtifact === undefined && artifact.signatures.length > 0;
-      const signatures = joinSignatures(artifact.signatures, merged.signatures);
-      artifacts.set(name, isSignedAgain ? { ...merged, signatures } : merged);
+      // Clients may have what was offered. Of a draft, the newest build counts: it may be signed with another key.
+      const isOffered = offeredArtifact !== undefined;
+      const [first, second] = isOffered ? [existing, artifact] : [artifact, existing];
+      artifacts.set(name, join(first, second, artifact));
     } else if (offeredArtifact !== undefined) {
       throw differs(mine.version, offeredArtifact, artifact);
     } else {
@@ -108,18 +107,22 @@ export function isSameRelease(a: Release, b: Release): boolean {
   return isDeepStrictEqual(a, b);
 }
 
-/** Adds signatures or companions that were missing to an artifact with the same bytes, and where its bytes are now. */
-function addTo(existing: Artifact, artifact: Artifact): Artifact {
-  const { signatures, companions, minimumOsVersion } = existing;
+/**
+ * Joins two descriptions of an artifact with the same bytes. What `first` states counts; signatures, companions and
+ * facts that it lacks are added.
+ *
+ * @param uploaded the one of them that names where the bytes are now
+ */
+function join(first: Artifact, second: Artifact, uploaded: Artifact): Artifact {
   return {
-    ...existing,
-    ...factsOf(existing, artifact),
-    object: artifact.object || existing.object,
-    minimumOsVersion: minimumOsVersion ?? artifact.minimumOsVersion,
-    signatures: joinSignatures(signatures, artifact.signatures),
+    ...first,
+    ...factsOf(first, second),
+    object: uploaded.object || first.object || second.object,
+    minimumOsVersion: first.minimumOsVersion ?? second.minimumOsVersion,
+    signatures: joinSignatures(first.signatures, second.signatures),
     companions: [
-      ...companions.map((old) => relocate(old, artifact)),
-      ...artifact.companions.filter((added) => isAddable(added, companions)),
+      ...first.companions.map((each) => joinCompanion(each, second, uploaded)),
+      ...second.companions.filter((added) => isAddable(added, first.companions)),
     ],
   };
 }
@@ -145,18 +148,19 @@ function isAddable(added: Companion, existing: readonly Companion[]): boolean {
   );
 }
 
-/** Where the bytes are now: an upload gets a new key when the named object is missing or corrupt. */
-function relocate(old: Companion, artifact: Artifact): Companion {
-  const same = artifact.companions.find(
-    ({ filename, sha256 }) => filename === old.filename && sha256 === old.sha256,
-  );
-  const signatures = old.signatures ?? same?.signatures;
+/** Like {@link join}. An upload gets a new key when the named object is missing or corrupt. */
+function joinCompanion(first: Companion, other: Artifact, uploaded: Artifact): Companion {
+  const isSame = ({ filename, sha256 }: Companion): boolean =>
+    filename === first.filename && sha256 === first.sha256;
+  const second = other.companions.find(isSame);
+  const signatures = joinSignatures(first.signatures ?? [], second?.signatures ?? []);
+  const object = uploaded.companions.find(isSame)?.object || first.object || second?.object;
   return {
-    ...old,
+    ...first,
     // A feed that was published later may state what was not known.
-    ...factsOf(old, same ?? {}),
-    ...(signatures === undefined ? {} : { signatures }),
-    object: same?.object || old.object,
+    ...factsOf(first, second ?? {}),
+    ...(signatures.length === 0 ? {} : { signatures }),
+    object: object ?? '',
   };
 }
 

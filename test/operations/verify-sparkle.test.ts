@@ -175,6 +175,39 @@ describe('without a key', () => {
         await expect(open()).resolves.toMatchObject({ changed: true });
     },
   );
+
+  it('a draft whose file and delta are signed again is offered with the new signatures', async () => {
+    await publishSigned({ value: THEIRS.sign(CONTENT), delta: THEIRS.sign('delta'), ...draft });
+    await setKey(OURS);
+    const [value, delta] = [OURS.sign(CONTENT), OURS.sign('delta')];
+    const { release } = await publishSigned({ value, delta, ...draft });
+    expect(release.artifacts[0]?.companions[0]?.signatures).toEqual(signed(delta));
+    await expect(open()).resolves.toMatchObject({ changed: true });
+  });
+
+  it('a draft is given the delta and the facts of the newest build', async () => {
+    const facts = (bundleVersion: string) => ({ facts: { bundleVersion } });
+    await publishSigned({ value: OURS.sign(CONTENT), delta: OURS.sign('delta'), ...draft });
+    const file = `${directory.path}/App3-1.delta`;
+    await writeFile(file, 'other');
+    const companion = { kind: 'delta' as const, base: '1', path: file, size: 5, stated: [] };
+    const artifact = async (bundleVersion: string, filename: string) =>
+      makeArtifact(directory.path, {
+        ...{ platform: 'macos', arch: 'universal', format: 'dmg', filename: 'App-1.0.0.dmg' },
+        ...{ content: CONTENT, companions: [{ ...companion, filename }], ...facts(bundleVersion) },
+      });
+    await publish(parts, {
+      version: '1.0.0',
+      artifacts: [await artifact('41', 'App2-1.delta')],
+      ...draft,
+    });
+    const artifacts = [await artifact('42', 'App3-1.delta')];
+    const { release } = await publish(parts, { version: '1.0.0', artifacts, ...draft });
+    expect(release.artifacts[0]).toMatchObject({
+      bundleVersion: '42',
+      companions: [{ filename: 'App3-1.delta' }],
+    });
+  });
 });
 
 it('adds a signature to a file that was published with one of another scheme', async () => {
