@@ -115,6 +115,22 @@ describe('an appcast beside its files', () => {
     );
   });
 
+  it('does not take a number of builds for a version', async () => {
+    const old = 'App-universal.dmg';
+    await put({
+      [NAME]: DMG,
+      [old]: 'old',
+      'appcast.xml': feed(
+        item(enclosure(NAME, DMG), '2.0.0', '3') + item(enclosure(old, 'old'), '1.1.0', '2'),
+      ),
+    });
+    const { artifacts, skipped } = await read();
+    expect(artifacts).toMatchObject([{ filename: NAME, facts: { bundleVersion: '3' } }]);
+    expect(skipped.map(({ reason }) => reason)).toContain(
+      'the appcast lists it as version 1.1.0, not 2.0.0',
+    );
+  });
+
   it('takes the notes that it links from the file beside it', async () => {
     const link =
       '<sparkle:releaseNotesLink>https://x.example/App-2.0.0-universal.html</sparkle:releaseNotesLink>';
@@ -256,6 +272,26 @@ describe('a signed appcast', () => {
       phasedRolloutInterval: '3600',
       elsewhere: [{ address: 'https://cdn.example/App.dmg', name: 'App.dmg' }],
     });
+  });
+
+  it('may state whole addresses of its feed, which are those of its files', async () => {
+    const base = 'https://updates.example/slipway/feeds/desktop/stable/sparkle';
+    await put({ [NAME]: DMG, 'appcast.xml': signAppcast(own(`${base}/2.0.0/${NAME}`), KEY) });
+    expect((await read()).signed).toMatchObject([{ lists: [NAME], elsewhere: [] }]);
+    await put({ 'appcast.xml': signAppcast(own(`${base}/1.0.0/${NAME}`), KEY) });
+    await expect(read()).rejects.toThrow(/is not a file name/);
+  });
+
+  it('is refused when clients would install another version that it lists', async () => {
+    const others = (version: string, bundle: string, more = '') =>
+      own(NAME).replace('</channel>', `${item(more, version, bundle)}</channel>`);
+    await put({ [NAME]: DMG, 'appcast.xml': signAppcast(others('3.0.0', '500'), KEY) });
+    await expect(read()).rejects.toThrow(/also lists version 3\.0\.0/);
+    const beta = '<sparkle:channel>beta</sparkle:channel>';
+    for (const text of [others('1.0.0', '400'), others('3.0.0', '500', beta)]) {
+      await put({ 'appcast.xml': signAppcast(text, KEY) });
+      expect((await read()).signed).toHaveLength(1);
+    }
   });
 
   it('is refused when it was changed after it was signed, or is too large', async () => {
