@@ -76,20 +76,28 @@ export function carryAppcast(
 }
 
 /**
- * Refuses a document in which clients find a newer version: they would install that one, whatever its rollout and
- * status are here. Clients ignore items of channels that they were not built for.
+ * An item that clients install in place of those of the version; undefined for none. Clients ignore items of channels
+ * that they were not built for.
  */
-function refuseNewer(
-  path: string,
+export function findNewer(
   items: readonly AppcastItem[],
   own: readonly AppcastItem[],
-): void {
-  const newer = items.find(
+): AppcastItem | undefined {
+  return items.find(
     (item) =>
       item.channel === undefined &&
       !own.includes(item) &&
       own.every(({ version = '' }) => compareSparkleVersions(item.version ?? '', version) > 0),
   );
+}
+
+/** Clients would install the newer version, whatever its rollout and status are here. */
+function refuseNewer(
+  path: string,
+  items: readonly AppcastItem[],
+  own: readonly AppcastItem[],
+): void {
+  const newer = findNewer(items, own);
   if (newer === undefined) return;
   throw refusal(
     path,
