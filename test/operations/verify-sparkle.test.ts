@@ -137,13 +137,19 @@ describe('with a key', () => {
   });
 
   it('reads stored signatures again when the catalog is verified', async () => {
-    await publishSigned({ value: OURS.sign(CONTENT) });
+    await publishSigned({
+      value: OURS.sign(CONTENT),
+      appcast: signAppcast('<rss/>', OURS),
+      netSparkle: ['<a/>', OURS.sign('<a/>')],
+    });
     const verify = () =>
       verifyCatalog({ ...parts, onProgress: () => {} }, { application: 'desktop', deep: true });
-    expect((await verify()).applications[0]).toMatchObject({ problems: [], signaturesVerified: 1 });
+    expect((await verify()).applications[0]).toMatchObject({ problems: [], signaturesVerified: 3 });
     await setKey(THEIRS);
-    expect((await verify()).applications[0]?.problems).toEqual([
+    expect((await verify()).applications[0]?.problems.toSorted()).toEqual([
       expect.stringMatching(/edSignature that the key .* does not verify/),
+      expect.stringMatching(/^netsparkle-appcast\.xml of 1\.0\.0 has a signature that the key/),
+      expect.stringMatching(/^sparkle-appcast\.xml of 1\.0\.0 has a signature that the key/),
     ]);
   });
 });
