@@ -6,6 +6,7 @@ import {
 import type { NamedMachine } from '../domain/common-release.ts';
 import { machineName } from '../domain/compatible-arches.ts';
 import {
+  type Arch,
   type Format,
   PLATFORMS,
   type Platform,
@@ -14,6 +15,7 @@ import {
 } from '../domain/platform.ts';
 import type { Artifact, Release } from '../domain/release.ts';
 import { SPARKLE_ED25519 } from '../domain/signature.ts';
+import { anyMac } from './any-mac.ts';
 import { APPCAST, type AppcastItem, edSignatureOf, renderAppcast } from './appcast.ts';
 import { chooseFile } from './appcast-file.ts';
 import { appcastQuery, noAppcastSignature, parseAppcastPath } from './appcast-request.ts';
@@ -74,17 +76,16 @@ const USUAL: Readonly<Record<Platform, readonly Format[]>> = {
  * The machines that one document for every system is for. A client takes the first item for its system, whatever the
  * architecture, so of each system only the first of these that has a build is listed: an x64 build runs on every Mac.
  */
-const MACHINES: readonly NamedMachine[] = (
-  [
-    ['windows', 'x64'],
-    ['windows', 'ia32'],
-    ['macos', 'x64'],
-    ['macos', 'arm64'],
-    ['linux', 'x64'],
-  ] as const
-).map(([platform, arch]) => ({
-  ...{ name: machineName(platform, arch), platform, arch, formats: USUAL[platform] },
-}));
+const MACHINES: readonly NamedMachine[] = [
+  machineOn('windows', 'x64'),
+  machineOn('windows', 'ia32'),
+  ...anyMac(USUAL.macos),
+  machineOn('linux', 'x64'),
+];
+
+function machineOn(platform: Platform, arch: Arch): NamedMachine {
+  return { name: machineName(platform, arch), platform, arch, formats: USUAL[platform] };
+}
 
 function parseRequest(asked: ProtocolRequest): Question | undefined {
   const named = parseAppcastPath(asked);
@@ -99,7 +100,9 @@ function parseRequest(asked: ProtocolRequest): Question | undefined {
   }
   const platform = parsePlatform(word);
   const formats = format === '' ? USUAL[platform] : [parseFormat(format)];
-  return { document, query: { ...query, platform, formats } };
+  const isAnyMac = platform === 'macos' && query.arch === null;
+  const machines = isAnyMac ? { machines: anyMac(formats) } : {};
+  return { document, ...machines, query: { ...query, platform, formats } };
 }
 
 function renderListing(listing: FeedListing): ProtocolResponse {
