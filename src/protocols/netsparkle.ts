@@ -12,6 +12,7 @@ import {
   type Platform,
   parseFormat,
   parsePlatform,
+  platformOf,
 } from '../domain/platform.ts';
 import type { Artifact, Release } from '../domain/release.ts';
 import { SPARKLE_ED25519 } from '../domain/signature.ts';
@@ -56,8 +57,9 @@ export const netsparkle: FeedProtocol = {
   listStatic: listAppcastAddresses,
   describeSetUp: describeNetSparkleSetUp,
   renderListing,
-  renderSigned: (_machine, { documents }, document) => {
+  renderSigned: (machine, { documents }, document) => {
     const isFeed = document === APPCAST;
+    if (!listsFor(machine, documents.get(NETSPARKLE_APPCAST))) return undefined;
     const body = documents.get(isFeed ? NETSPARKLE_APPCAST : NETSPARKLE_APPCAST_SIGNATURE);
     const type = isFeed ? 'application/rss+xml; charset=utf-8' : 'text/plain; charset=utf-8';
     return body && { status: 200, headers: { 'content-type': type }, body };
@@ -85,6 +87,24 @@ const MACHINES: readonly NamedMachine[] = [
 
 function machineOn(platform: Platform, arch: Arch): NamedMachine {
   return { name: machineName(platform, arch), platform, arch, formats: USUAL[platform] };
+}
+
+/**
+ * Whether a signed document has items for a system. Each job of a build may sign one for its own system, and a release
+ * carries only one of them: clients on another system would never find an update in it. A document for every system is
+ * served as it is.
+ */
+function listsFor(
+  { platform, arch }: { readonly platform: Platform; readonly arch: Arch | null },
+  document: Uint8Array | undefined,
+): boolean {
+  if (platform === 'windows' && arch === null) return true;
+  const enclosures = new TextDecoder().decode(document).match(/<enclosure\b[^>]*>/g) ?? [];
+  return enclosures.some((enclosure) => {
+    const [, os] = /[\s:]os\s*=\s*["']\s*([^"']*)/.exec(enclosure) ?? [];
+    // The client reads an item without a system as one for Windows.
+    return (os === undefined ? 'windows' : platformOf(os.split('-', 1)[0] ?? '')) === platform;
+  });
 }
 
 function parseRequest(asked: ProtocolRequest): Question | undefined {
