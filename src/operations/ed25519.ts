@@ -37,6 +37,12 @@ export function createEdCheck(publicKey: Uint8Array, signature: Uint8Array): EdC
   };
 }
 
+/** Whether 32 bytes can be a public key: half of all others, such as private keys, are no point of the curve. */
+export function isEdPublicKey(bytes: Uint8Array): boolean {
+  const key = decodePoint(bytes);
+  return key !== undefined && !hasSmallOrder(key);
+}
+
 const PRIME = 2n ** 255n - 19n;
 const ORDER = 2n ** 252n + 27742317777372353535851937790883648493n;
 const D = modulo(-121665n * power(121666n, PRIME - 2n));

@@ -238,6 +238,8 @@ describe('the setting', () => {
     ['AAAA', /neither a public key of Sparkle/],
     [Buffer.alloc(96, 7).toString('base64'), /This is a private key/],
     [Buffer.alloc(64, 7).toString('base64'), /This is a private key/],
+    [Buffer.alloc(32, 0).toString('base64'), /are no public key of Ed25519/],
+    [Buffer.alloc(32, 2).toString('base64'), /are no public key of Ed25519/],
   ])('refuses %j without repeating it', async (text, message) => {
     const stated = { sparklePubkey: text };
     const request = { application: 'desktop', stated, reason: null };
