@@ -1,6 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { CarriedDocument } from '../domain/carried-document.ts';
-import { type Companion, factsOf } from '../domain/companion.ts';
 import { findNativeBuild } from '../domain/compatible-arches.ts';
 import {
   type Artifact,
@@ -11,6 +10,7 @@ import {
 } from '../domain/release.ts';
 import { type Target, targetName } from '../domain/target.ts';
 import { AppError } from '../errors.ts';
+import { joinArtifacts, refuseOtherSignature } from './merge-artifact.ts';
 import { mergeCarried } from './merge-carried.ts';
 
 /** How a build tool describes a release. What a publisher states comes first. */
@@ -67,8 +67,9 @@ export function mergeRelease(
     if (existing !== undefined && isSameFile(existing, artifact)) {
       // Clients may have what was offered. Of a draft, the newest build counts: it may be signed with another key.
       const isOffered = offeredArtifact !== undefined;
+      if (isOffered) refuseOtherSignature(mine.version, existing, artifact);
       const [first, second] = isOffered ? [existing, artifact] : [artifact, existing];
-      artifacts.set(name, join(first, second, artifact));
+      artifacts.set(name, joinArtifacts(first, second, artifact));
     } else if (offeredArtifact !== undefined) {
       throw differs(mine.version, offeredArtifact, artifact);
     } else {
@@ -105,63 +106,6 @@ export function contains(release: Release, other: Pick<Release, 'artifacts'>): b
 /** Whether two releases state the same, including where their bytes are. */
 export function isSameRelease(a: Release, b: Release): boolean {
   return isDeepStrictEqual(a, b);
-}
-
-/**
- * Joins two descriptions of an artifact with the same bytes. What `first` states counts; signatures, companions and
- * facts that it lacks are added.
- *
- * @param uploaded the one of them that names where the bytes are now
- */
-function join(first: Artifact, second: Artifact, uploaded: Artifact): Artifact {
-  return {
-    ...first,
-    ...factsOf(first, second),
-    object: uploaded.object || first.object || second.object,
-    minimumOsVersion: first.minimumOsVersion ?? second.minimumOsVersion,
-    signatures: joinSignatures(first.signatures, second.signatures),
-    companions: [
-      ...first.companions.map((each) => joinCompanion(each, second, uploaded)),
-      ...second.companions.filter((added) => isAddable(added, first.companions)),
-    ],
-  };
-}
-
-/** The signatures, and those of schemes that they lack: Tauri's and Sparkle's may come from two runs. */
-function joinSignatures(
-  first: Artifact['signatures'],
-  others: Artifact['signatures'],
-): Artifact['signatures'] {
-  const added = others.filter((other) => first.every(({ scheme }) => scheme !== other.scheme));
-  return [...first, ...added];
-}
-
-/**
- * Whether an artifact that is stored without a companion gets it. Another kind of file than it had, or a delta from
- * another version; a second block map of other bytes would contradict the first.
- */
-function isAddable(added: Companion, existing: readonly Companion[]): boolean {
-  return !existing.some(
-    ({ filename, kind, arch, base }) =>
-      filename === added.filename ||
-      (kind === added.kind && arch === added.arch && base === added.base),
-  );
-}
-
-/** Like {@link join}. An upload gets a new key when the named object is missing or corrupt. */
-function joinCompanion(first: Companion, other: Artifact, uploaded: Artifact): Companion {
-  const isSame = ({ filename, sha256 }: Companion): boolean =>
-    filename === first.filename && sha256 === first.sha256;
-  const second = other.companions.find(isSame);
-  const signatures = joinSignatures(first.signatures ?? [], second?.signatures ?? []);
-  const object = uploaded.companions.find(isSame)?.object || first.object || second?.object;
-  return {
-    ...first,
-    // A feed that was published later may state what was not known.
-    ...factsOf(first, second ?? {}),
-    ...(signatures.length === 0 ? {} : { signatures }),
-    object: object ?? '',
-  };
 }
 
 function mergeStatements(

@@ -232,6 +232,19 @@ it('adds a signature to a file that was published with one of another scheme', a
   expect(release.artifacts[0]?.signatures).toEqual([tauri, ...sparkle]);
 });
 
+it('refuses another signature of a file or a delta that a channel offered', async () => {
+  const [value, delta] = [OURS.sign(CONTENT), OURS.sign('delta')];
+  await publishSigned({ value, delta });
+  await expect(publishSigned({ value, delta })).resolves.toMatchObject({ changed: false });
+  const others = [
+    { value: THEIRS.sign(CONTENT), delta },
+    { value, delta: THEIRS.sign('delta') },
+  ];
+  for (const other of others) {
+    await expect(publishSigned(other)).rejects.toMatchObject({ code: 'release_differs' });
+  }
+});
+
 describe('the setting', () => {
   it.each([
     ['', /neither a public key of Sparkle/],
