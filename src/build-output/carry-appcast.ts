@@ -49,8 +49,10 @@ export function carryAppcast(
       }
       const filename = addressedName(path, entry, version);
       const draft = find(enclosure);
-      if (draft !== undefined) publishAs(path, filename, entry, draft.package.platform, draft);
-      else publishAs(path, filename, entry, 'macos', undefined);
+      // With a whole address, the file may come from another job.
+      if (draft !== undefined || entry.address === enclosure.url) {
+        publishAs(path, filename, entry, draft?.package.platform ?? 'macos', draft);
+      }
       lists.push(filename);
     }
   }

@@ -278,6 +278,13 @@ describe('a signed appcast', () => {
     const base = 'https://updates.example/slipway/feeds/desktop/stable/sparkle';
     await put({ [NAME]: DMG, 'appcast.xml': signAppcast(own(`${base}/2.0.0/${NAME}`), KEY) });
     expect((await read()).signed).toMatchObject([{ lists: [NAME], elsewhere: [] }]);
+    const windows = enclosure('Setup.exe', 'exe', ' sparkle:os="windows"').replace(
+      /https:[^"]*/,
+      `${base}/2.0.0/Setup.exe`,
+    );
+    const both = own(NAME).replace('</item>', `${windows}</item>`);
+    await put({ 'appcast.xml': signAppcast(both, KEY) });
+    expect((await read()).signed).toMatchObject([{ lists: [NAME, 'Setup.exe'] }]);
     await put({ 'appcast.xml': signAppcast(own(`${base}/1.0.0/${NAME}`), KEY) });
     await expect(read()).rejects.toThrow(/is not a file name/);
   });
