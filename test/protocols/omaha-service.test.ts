@@ -70,6 +70,25 @@ describe('POST v1/update', () => {
     await other.close();
   });
 
+  it('names the encoding of a body in UTF-16', async () => {
+    const utf16 = Buffer.from(body('1.0.0'), 'utf16le');
+    const marked = Buffer.concat([Buffer.from([0xff, 0xfe]), utf16]);
+    for (const payload of [
+      utf16,
+      marked,
+      Buffer.from(utf16).swap16(),
+      Buffer.from(marked).swap16(),
+    ]) {
+      const answer = await service.app.http.inject({ method: 'POST', url: ADDRESS, payload });
+      expect([answer.statusCode, answer.json().detail]).toEqual([
+        400,
+        'The body is in UTF-16. This address accepts UTF-8.',
+      ]);
+    }
+    const withMark = `\uFEFF${body('1.0.0')}`;
+    expect(statusIn((await post(withMark)).body)).toEqual(['ok', 'ok', '2.0.0']);
+  });
+
   it('says that there is no update', async () => {
     expect(statusIn((await post(body('2.0.0.0'))).body)).toEqual(['ok', 'noupdate', undefined]);
     const arm = await post(body('1.0', '<os platform="win" version="10.0" arch="mips"/>'));
