@@ -149,6 +149,7 @@ function describe(
     addEdSignature(path, file.name, draft.signatures, signature);
   }
   const bundleVersion = item.version === version ? undefined : item.version;
+  refuseTwoVersions(path, file.name, draft.facts.bundleVersion, bundleVersion);
   draft.facts = {
     ...draft.facts,
     ...(bundleVersion === undefined
@@ -158,6 +159,20 @@ function describe(
   };
   if (platform === 'linux' || item.minimumSystemVersion === undefined) return;
   draft.minimumOsVersion ??= minimumOf(path, item.minimumSystemVersion);
+}
+
+/** Clients compare the version with theirs: of two, one offers the update for ever, or never. */
+function refuseTwoVersions(
+  path: string,
+  name: string,
+  before: string | undefined,
+  now: string | undefined,
+): void {
+  if (before === undefined || now === undefined || before === now) return;
+  throw refusal(
+    path,
+    `it lists ${name} with the sparkle:version ${JSON.stringify(now.slice(0, 80))}, and another item with ${JSON.stringify(before.slice(0, 80))}. Keep the one with the CFBundleVersion of the file.`,
+  );
 }
 
 function checkLength(

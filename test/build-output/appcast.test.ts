@@ -191,6 +191,12 @@ describe('an appcast beside its files', () => {
     expect([artifacts.length, skipped.length]).toEqual([1, 3]);
   });
 
+  it('is refused when it lists a file with two bundle versions', async () => {
+    const twice = item(enclosure(NAME, DMG)) + item(enclosure(NAME, DMG), '2.0.0', '422');
+    await put({ [NAME]: DMG, 'appcast.xml': feed(twice) });
+    await expect(read()).rejects.toThrow(/"422", and another item with "421"/);
+  });
+
   it('states a Windows version for WinSparkle', async () => {
     const setup = 'App-Setup-2.0.0-x64.exe';
     const minimum = '<sparkle:minimumSystemVersion>10.0-19045</sparkle:minimumSystemVersion>';
@@ -304,6 +310,8 @@ describe('a signed appcast', () => {
   it('is refused when it was changed after it was signed, or is too large', async () => {
     const text = signAppcast(own(NAME), KEY);
     await put({ [NAME]: DMG, 'appcast.xml': text.replace('<title>App<', '<title>Changed<') });
+    await expect(read()).rejects.toThrow(/was changed after it was signed/);
+    await put({ 'appcast.xml': `${text}<!-- unsigned -->` });
     await expect(read()).rejects.toThrow(/was changed after it was signed/);
     await put({ 'appcast.xml': signAppcast(own(NAME) + ' '.repeat(300_000), KEY) });
     await expect(read()).rejects.toThrow(/a signed document may have 262144/);
