@@ -1,6 +1,5 @@
 import type { ChannelFeed, SetUp } from './set-up.ts';
 
-/** The words of AppImage's own tools for architectures, in names of files. */
 /** The architectures of AppImages, with the words in their names. */
 export const ZSYNC_ARCHES = [
   ['x64', 'x86_64'],
