@@ -1,5 +1,5 @@
 import { XMLParser, XMLValidator } from 'fast-xml-parser';
-import { AppError } from './errors.ts';
+import { AppError, isAppError } from './errors.ts';
 
 /** XML from outside, and text that is put into XML. Only this file imports the XML library. */
 
@@ -14,6 +14,8 @@ export interface XmlElement {
 
 /** A document nested deeper could exhaust the stack. */
 const DEPTH_MAX = 64;
+/** The library repeats text of the document in its messages. */
+const MESSAGE_LENGTH_MAX = 200;
 const ATTRIBUTES = ':@';
 const TEXT = '#text';
 const CDATA = '#cdata';
@@ -28,10 +30,41 @@ const parser = new XMLParser({
   ignoreDeclaration: true,
   ignorePiTags: true,
   trimValues: false,
-  // Also numeric character references, which are XML's own.
-  htmlEntities: true,
   maxNestedTags: DEPTH_MAX,
+  entityDecoder: {
+    decode: decodeReferences,
+    // The parser calls it wherever it reads a document type declaration, also for one without entities.
+    addInputEntities: () => {
+      throw new AppError(
+        'invalid_request',
+        'The XML has a document type declaration (<!DOCTYPE>), which is not accepted. Remove it.',
+      );
+    },
+    setExternalEntities: () => {},
+    setXmlVersion: () => {},
+    reset: () => {},
+  },
 });
+
+const REFERENCE = /&(?:(amp|lt|gt|quot|apos)|#(\d{1,7})|#x([0-9a-f]{1,6}));/gi;
+const NAMED: Readonly<Record<string, string>> = {
+  amp: '&',
+  lt: '<',
+  gt: '>',
+  quot: '"',
+  apos: "'",
+};
+
+/** Leaves out characters that XML cannot contain, and leaves unknown entities as they are written. */
+function decodeReferences(text: string): string {
+  if (!text.includes('&')) return text;
+  return text.replace(REFERENCE, (written, name?: string, decimal?: string, hex?: string) => {
+    if (name !== undefined) return NAMED[name] ?? written;
+    const code = decimal === undefined ? Number.parseInt(hex ?? '', 16) : Number(decimal);
+    const character = code > 0x10ffff ? '' : String.fromCodePoint(code);
+    return XML_CHARACTER.test(character) ? character : '';
+  });
+}
 
 /**
  * Parses a document.
@@ -43,23 +76,21 @@ const parser = new XMLParser({
  *   that is nested more than 64 deep
  */
 export function parseXml(text: string): XmlElement {
-  const markup = text.replace(/<!\[CDATA\[[\s\S]*?\]\]>|<!--[\s\S]*?-->/g, '');
-  if (/<!(?:DOCTYPE|ENTITY)/i.test(markup)) {
-    throw new AppError(
-      'invalid_request',
-      'The XML has a document type declaration (<!DOCTYPE>), which is not accepted. Remove it.',
-    );
-  }
   const checked = XMLValidator.validate(text);
   if (checked !== true) {
     const { msg, line } = checked.err;
-    throw new AppError('invalid_request', `The text is not well-formed XML: line ${line}: ${msg}`);
+    const why = msg.slice(0, MESSAGE_LENGTH_MAX);
+    throw new AppError('invalid_request', `The text is not well-formed XML: line ${line}: ${why}`);
   }
   let nodes: readonly unknown[];
   try {
     nodes = parser.parse(text);
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
+    if (isAppError(error)) throw error;
+    const why = (error instanceof Error ? error.message : String(error)).slice(
+      0,
+      MESSAGE_LENGTH_MAX,
+    );
     throw new AppError('invalid_request', `The XML cannot be read: ${why}`, { cause: error });
   }
   const [root, ...others] = elementsOf(nodes);

@@ -17,6 +17,12 @@ describe('parseXml', () => {
   it.each([
     ['a document type', '<!DOCTYPE a [<!ENTITY b SYSTEM "file:///etc/passwd">]><a>&b;</a>'],
     ['a growing entity', '<!DOCTYPE a [<!ENTITY b "bbb"><!ENTITY c "&b;&b;">]><a>&c;</a>'],
+    [
+      'a document type that attributes hide',
+      '<a b="<![CDATA["><!DOCTYPE a [<!ENTITY x "yyy">]><c d="]]>">&x;</c></a>',
+    ],
+    ['a document type behind a comment', '<a><!-- --><!DOCTYPE a><b/><!-- --></a>'],
+    ['a document type in lower case', '<!doctype a><a/>'],
     ['no end', '<a><b></a>'],
     ['no element', 'text'],
     ['nothing', ''],
@@ -24,6 +30,19 @@ describe('parseXml', () => {
     ['deep nesting', `${'<a>'.repeat(5000)}${'</a>'.repeat(5000)}`],
   ])('refuses %s', (_name, text) => {
     expect(() => parseXml(text)).toThrow(expect.objectContaining({ code: 'invalid_request' }));
+  });
+
+  it('reads the entities and characters of XML, and no others', () => {
+    const { text } = parseXml('<a>&lt;&#65;&#x42;&#x1F600;&#0;&#xD800;&nbsp;&toString;</a>');
+    expect(text).toBe('<AB\u{1f600}&nbsp;&toString;');
+  });
+
+  it.each(['<!--', '<![CDATA[', '<?', '<b ', '<b>'])('refuses a megabyte of %s in time', (part) => {
+    const startedAt = performance.now();
+    expect(() => parseXml(`<a>${part.repeat(1_000_000 / part.length)}</a>`)).toThrow(
+      expect.objectContaining({ message: expect.stringMatching(/^.{1,300}$/s) }),
+    );
+    expect(performance.now() - startedAt).toBeLessThan(5000);
   });
 });
 

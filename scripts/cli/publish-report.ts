@@ -11,6 +11,7 @@ import type { EarlierReleases } from '../../src/operations/read-earlier.ts';
 import { isServed, PROTOCOLS } from '../../src/protocols/registry.ts';
 import { appOption } from './arguments.ts';
 import { blockmapWarnings } from './blockmap-report.ts';
+import { bundleVersionWarnings } from './bundle-version-report.ts';
 import { droppedSentence } from './channel-report.ts';
 import { draftJson, nextForDraft, waitsFor } from './draft-report.ts';
 import { latestJsonWarnings } from './latest-json-report.ts';
@@ -218,6 +219,7 @@ function warningsOf(result: Compared, build: BuildOutput): readonly string[] {
   return [
     ...feedWarnings(result.release),
     ...signedWarnings(result, build, result.earlier),
+    ...bundleVersionWarnings(result.release, result.earlier),
     ...blockmapWarnings(result.release, result.earlier),
     ...latestJsonWarnings(result),
     ...result.earlier.problems.map((problem) => `Warning: ${problem}`),

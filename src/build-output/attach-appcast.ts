@@ -6,7 +6,7 @@ import { readAppcastNotes } from './appcast-notes.ts';
 import { type AppcastSource, platformOfAppcast } from './appcast-source.ts';
 import { isOfVersion, listedVersion } from './appcast-version.ts';
 import type { BuiltDocument, SkippedFile } from './build-output.ts';
-import { carryAppcast } from './carry-appcast.ts';
+import { carryAppcast, findNewer } from './carry-appcast.ts';
 import type { Draft } from './draft.ts';
 import { addEdSignature, parseEdSignature } from './ed-signature.ts';
 import { checkFilename } from './filename.ts';
@@ -38,7 +38,7 @@ export async function attachAppcast(
   drafts: readonly Draft[],
   version: string,
 ): Promise<AttachedAppcast> {
-  const { source, items, signatures } = appcast;
+  const { source, items } = appcast;
   const { path } = source;
   const near = drafts.filter((draft) => dirname(draft.package.file.path) === dirname(path));
   const own = items.filter((item) => isOfVersion(item, version));
@@ -46,6 +46,7 @@ export async function attachAppcast(
     refuseOtherVersion(path, items, near, version);
     return { ...UNUSED, skipped: { path, reason: `it has no item of version ${version}` } };
   }
+  const isCarried = mayCarry(appcast, own);
   const deltas: string[] = [];
   let used = 0;
   for (const item of own) {
@@ -55,7 +56,7 @@ export async function attachAppcast(
         refuseMissing(appcast, enclosure, near);
         continue;
       }
-      if (signatures.length === 0) refuseInformational(path, item);
+      if (!isCarried) refuseInformational(path, item);
       describe(path, item, enclosure, draft, version);
       if (enclosure === item.enclosures[0]) {
         deltas.push(...(await attachDeltas(source, item, draft)));
@@ -66,7 +67,7 @@ export async function attachAppcast(
   if (used === 0)
     return { ...UNUSED, skipped: { path, reason: 'it lists none of the published files' } };
   const releaseNotes = await readAppcastNotes(source, own);
-  if (signatures.length > 0) {
+  if (isCarried) {
     const find = (enclosure: AppcastEnclosure) => findDraft(enclosure, near);
     return { signed: carryAppcast(appcast, own, version, find), releaseNotes, deltas };
   }
@@ -76,6 +77,15 @@ export async function attachAppcast(
     releaseNotes,
     deltas,
   };
+}
+
+/** The releases of another server may share one appcast, which only the newest of them can carry. */
+function mayCarry(
+  { source, items, signatures }: AppcastSource,
+  own: readonly AppcastItem[],
+): boolean {
+  const isShared = source.imported !== undefined && findNewer(items, own) !== undefined;
+  return signatures.length > 0 && !isShared;
 }
 
 function findDraft(enclosure: AppcastEnclosure, drafts: readonly Draft[]): Draft | undefined {
@@ -139,6 +149,7 @@ function describe(
     addEdSignature(path, file.name, draft.signatures, signature);
   }
   const bundleVersion = item.version === version ? undefined : item.version;
+  refuseTwoVersions(path, file.name, draft.facts.bundleVersion, bundleVersion);
   draft.facts = {
     ...draft.facts,
     ...(bundleVersion === undefined
@@ -148,6 +159,20 @@ function describe(
   };
   if (platform === 'linux' || item.minimumSystemVersion === undefined) return;
   draft.minimumOsVersion ??= minimumOf(path, item.minimumSystemVersion);
+}
+
+/** Clients compare the version with theirs: of two, one offers the update for ever, or never. */
+function refuseTwoVersions(
+  path: string,
+  name: string,
+  before: string | undefined,
+  now: string | undefined,
+): void {
+  if (before === undefined || now === undefined || before === now) return;
+  throw refusal(
+    path,
+    `it lists ${name} with the sparkle:version ${JSON.stringify(now.slice(0, 80))}, and another item with ${JSON.stringify(before.slice(0, 80))}. Keep the one with the CFBundleVersion of the file.`,
+  );
 }
 
 function checkLength(

@@ -50,5 +50,5 @@ function whyUnused({ name }: SourceFile, version: string): string {
   if (other !== undefined) return `it is of version ${other}, not ${version}`;
   if (/\.delta$/i.test(name)) return `a delta that no appcast beside it lists for ${version}`;
   if (/\.signature$/i.test(name)) return 'the signature of an appcast that is not published';
-  return 'neither a known package nor a feed of a build tool';
+  return 'neither a feed of a build tool nor an appcast that can be read: RSS of at most 4 MiB, in UTF-8, without a document type';
 }

@@ -31,7 +31,9 @@ export function findEmbeddedSignature(
   const text = new TextDecoder('latin1').decode(document);
   const at = text.lastIndexOf(MARKER);
   if (at < 0) return undefined;
-  const block = /^\s*\n([\s\S]*?)-->\s*$/.exec(text.slice(at + MARKER.length))?.[1] ?? '';
+  // Nothing may follow the comment: no signature would cover it.
+  const [block = '', ...after] = text.slice(at + MARKER.length).split('-->');
+  if (!/^\s*\n/.test(block) || after.length !== 1 || after[0]?.trim() !== '') return 'malformed';
   const fields = new Map(
     block.split('\n').map((line) => {
       const colon = line.indexOf(':');

@@ -18,7 +18,7 @@ export interface SparklePublicKey {
  * Parses a public key.
  *
  * The message of an error never repeats the text, which may be a private key. A seed of 32 bytes looks like a public key:
- * no signature verifies with it.
+ * `withStatedSettings` refuses half of them, and no signature verifies with the others.
  *
  * @throws AppError `invalid_request`
  */

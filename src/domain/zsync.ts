@@ -39,6 +39,9 @@ const HEADER_BYTES_MAX = 16 * 1024;
 /** zsync describes the unpacked contents of a `.gz` with these. An AppImage is no such file. */
 const OF_PACKED_FILES = ['Z-URL', 'Z-Filename', 'Z-Map2', 'Recompress'];
 
+/** Of two such lines, the client takes the last. */
+const ONCE = ['Length', 'Blocksize', 'Hash-Lengths', 'SHA-1'];
+
 const NEWLINE = 10;
 
 /**
@@ -88,6 +91,8 @@ function describe(
   const fieldOf = (wanted: string) => fields.find(([name]) => name === wanted)?.[1] ?? '';
   const [length, blockSize] = [numberIn(fieldOf('Length')), numberIn(fieldOf('Blocksize'))];
   const sha1 = fieldOf('SHA-1').toLowerCase();
+  const twice = ONCE.find((wanted) => fields.filter(([name]) => name === wanted).length > 1);
+  if (twice !== undefined) return `it has the line "${twice}" twice`;
   if (fieldOf('zsync') === '' || length === undefined || length === 0) {
     return 'it has no line "zsync", or no line "Length"';
   }

@@ -2,6 +2,7 @@ import type { SettingsJson } from '../catalog/settings-document.ts';
 import { type MinisignPublicKey, parseMinisignKey } from '../domain/minisign.ts';
 import { parseSparkleKey, type SparklePublicKey } from '../domain/sparkle-key.ts';
 import { AppError, isAppError } from '../errors.ts';
+import { isEdPublicKey } from './ed25519.ts';
 
 /** The settings of an application, for operators. */
 export interface ApplicationSettings {
@@ -63,9 +64,19 @@ export function withStatedSettings(settings: SettingsJson, stated: StatedSetting
     changed =
       sparklePubkey === null
         ? others
-        : { ...others, sparkle_pubkey: parseSparkleKey(sparklePubkey).text };
+        : { ...others, sparkle_pubkey: parseUsableKey(sparklePubkey).text };
   }
   return changed;
+}
+
+/** Refuses bytes with which no signature is valid. The message does not repeat them: they may be a private key. */
+function parseUsableKey(text: string): SparklePublicKey {
+  const key = parseSparkleKey(text);
+  if (isEdPublicKey(key.bytes)) return key;
+  throw new AppError(
+    'invalid_request',
+    'These 32 bytes are no public key of Ed25519: nothing was stored. If they are the private key that "generate_keys -x" exports, it stays with its owner. Give the public key instead, which "generate_keys -p" prints.',
+  );
 }
 
 /** The settings by the names of the options that change them. A key of Tauri is named by its id. */

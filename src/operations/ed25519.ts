@@ -12,8 +12,16 @@ export interface EdCheck {
   isValid(): boolean;
 }
 
-/** @param publicKey 32 bytes. @param signature 64 bytes */
+/**
+ * Like Node's own check, it refuses a key of small order: every file has a signature that such a key verifies.
+ *
+ * @param publicKey 32 bytes; other lengths are never valid
+ * @param signature 64 bytes; other lengths are never valid
+ */
 export function createEdCheck(publicKey: Uint8Array, signature: Uint8Array): EdCheck {
+  if (publicKey.length !== 32 || signature.length !== 64) {
+    return { update: () => {}, isValid: () => false };
+  }
   const encodedR = signature.subarray(0, 32);
   const hash = createHash('sha512').update(encodedR).update(publicKey);
   return {
@@ -21,12 +29,18 @@ export function createEdCheck(publicKey: Uint8Array, signature: Uint8Array): EdC
     isValid: () => {
       const s = readNumber(signature.subarray(32));
       const key = decodePoint(publicKey);
-      if (key === undefined || s >= ORDER) return false;
+      if (key === undefined || s >= ORDER || hasSmallOrder(key)) return false;
       const k = readNumber(hash.digest()) % ORDER;
       const expected = add(multiply(BASE, s), multiply(negate(key), k));
       return Buffer.from(encodePoint(expected)).equals(encodedR);
     },
   };
+}
+
+/** Whether 32 bytes can be a public key: half of all others, such as private keys, are no point of the curve. */
+export function isEdPublicKey(bytes: Uint8Array): boolean {
+  const key = decodePoint(bytes);
+  return key !== undefined && !hasSmallOrder(key);
 }
 
 const PRIME = 2n ** 255n - 19n;
@@ -74,6 +88,12 @@ function multiply(point: Point, scalar: bigint): Point {
     addend = add(addend, addend);
   }
   return result;
+}
+
+/** Eight times a point of small order is the neutral point, for which x is 0 and y is 1. */
+function hasSmallOrder(point: Point): boolean {
+  const { X, Y, Z } = multiply(point, 8n);
+  return X === 0n && Y === Z;
 }
 
 function encodePoint({ X, Y, Z }: Point): Uint8Array {

@@ -1,6 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { CarriedDocument } from '../domain/carried-document.ts';
-import { type Companion, factsOf } from '../domain/companion.ts';
 import { findNativeBuild } from '../domain/compatible-arches.ts';
 import {
   type Artifact,
@@ -11,6 +10,7 @@ import {
 } from '../domain/release.ts';
 import { type Target, targetName } from '../domain/target.ts';
 import { AppError } from '../errors.ts';
+import { joinArtifacts, refuseOtherSignature } from './merge-artifact.ts';
 import { mergeCarried } from './merge-carried.ts';
 
 /** How a build tool describes a release. What a publisher states comes first. */
@@ -65,11 +65,11 @@ export function mergeRelease(
     const offeredArtifact = fixed.get(name);
     const existing = offeredArtifact ?? artifacts.get(name);
     if (existing !== undefined && isSameFile(existing, artifact)) {
-      const merged = addTo(existing, artifact);
-      // A file that was not offered yet may be signed again, for example with another key.
-      const isSignedAgain = offeredArtifact === undefined && artifact.signatures.length > 0;
-      const signatures = joinSignatures(artifact.signatures, merged.signatures);
-      artifacts.set(name, isSignedAgain ? { ...merged, signatures } : merged);
+      // Clients may have what was offered. Of a draft, the newest build counts: it may be signed with another key.
+      const isOffered = offeredArtifact !== undefined;
+      if (isOffered) refuseOtherSignature(mine.version, existing, artifact);
+      const [first, second] = isOffered ? [existing, artifact] : [artifact, existing];
+      artifacts.set(name, joinArtifacts(first, second, artifact));
     } else if (offeredArtifact !== undefined) {
       throw differs(mine.version, offeredArtifact, artifact);
     } else {
@@ -106,58 +106,6 @@ export function contains(release: Release, other: Pick<Release, 'artifacts'>): b
 /** Whether two releases state the same, including where their bytes are. */
 export function isSameRelease(a: Release, b: Release): boolean {
   return isDeepStrictEqual(a, b);
-}
-
-/** Adds signatures or companions that were missing to an artifact with the same bytes, and where its bytes are now. */
-function addTo(existing: Artifact, artifact: Artifact): Artifact {
-  const { signatures, companions, minimumOsVersion } = existing;
-  return {
-    ...existing,
-    ...factsOf(existing, artifact),
-    object: artifact.object || existing.object,
-    minimumOsVersion: minimumOsVersion ?? artifact.minimumOsVersion,
-    signatures: joinSignatures(signatures, artifact.signatures),
-    companions: [
-      ...companions.map((old) => relocate(old, artifact)),
-      ...artifact.companions.filter((added) => isAddable(added, companions)),
-    ],
-  };
-}
-
-/** The signatures, and those of schemes that they lack: Tauri's and Sparkle's may come from two runs. */
-function joinSignatures(
-  first: Artifact['signatures'],
-  others: Artifact['signatures'],
-): Artifact['signatures'] {
-  const added = others.filter((other) => first.every(({ scheme }) => scheme !== other.scheme));
-  return [...first, ...added];
-}
-
-/**
- * Whether an artifact that is stored without a companion gets it. Another kind of file than it had, or a delta from
- * another version; a second block map of other bytes would contradict the first.
- */
-function isAddable(added: Companion, existing: readonly Companion[]): boolean {
-  return !existing.some(
-    ({ filename, kind, arch, base }) =>
-      filename === added.filename ||
-      (kind === added.kind && arch === added.arch && base === added.base),
-  );
-}
-
-/** Where the bytes are now: an upload gets a new key when the named object is missing or corrupt. */
-function relocate(old: Companion, artifact: Artifact): Companion {
-  const same = artifact.companions.find(
-    ({ filename, sha256 }) => filename === old.filename && sha256 === old.sha256,
-  );
-  const signatures = old.signatures ?? same?.signatures;
-  return {
-    ...old,
-    // A feed that was published later may state what was not known.
-    ...factsOf(old, same ?? {}),
-    ...(signatures === undefined ? {} : { signatures }),
-    object: same?.object || old.object,
-  };
 }
 
 function mergeStatements(

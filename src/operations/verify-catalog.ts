@@ -14,14 +14,14 @@ import {
   type MinisignSignature,
   parseMinisignSignature,
 } from '../domain/minisign.ts';
-import type { Artifact } from '../domain/release.ts';
+import type { Artifact, Release } from '../domain/release.ts';
 import { MINISIGN } from '../domain/signature.ts';
 import { AppError, isAppError } from '../errors.ts';
 import { type ApplicationSettings, applicationSettingsOf } from './application-settings.ts';
 import { unknownApplication } from './unknown-release.ts';
 import { edSignaturesOf } from './verify-sparkle.ts';
 import { checkSignedFile } from './verify-stored-signatures.ts';
-import { checkSparkleFile } from './verify-stored-sparkle.ts';
+import { checkAppcasts, checkSparkleFile } from './verify-stored-sparkle.ts';
 
 /** Checks stored objects against the catalog. */
 
@@ -39,7 +39,7 @@ export interface VerifyResult {
   readonly manifestsChecked: number;
   readonly filesChecked: number;
   readonly bytesRead: number;
-  /** Tauri signatures that the application's key verified; only when every artifact's bytes were read. */
+  /** Signatures that the application's keys verified; only when every artifact's bytes were read. */
   readonly signaturesVerified: number;
   /** Sentences; empty when the application is sound. */
   readonly problems: readonly string[];
@@ -91,7 +91,13 @@ async function verifyApplication(
   }
   const offers = distinctManifests(newest);
   const files = new Map<string, StoredFile>();
+  const settings = await collect(problems, async () =>
+    applicationSettingsOf(newest?.signed.settings ?? {}),
+  );
+  const { tauriPubkey = null, sparklePubkey = null } = settings ?? {};
+  const depth = { deep, tauriPubkey, sparklePubkey };
   let manifestsChecked = 0;
+  let appcastsVerified = 0;
   for (const offer of offers) {
     const manifest = await collect(problems, () =>
       readManifest(deps, application, offer.version, offer.manifest),
@@ -109,12 +115,10 @@ async function verifyApplication(
         isAlwaysRead: true,
       });
     }
+    if (manifest !== undefined) {
+      appcastsVerified += await verifyAppcasts(deps, manifest.release, depth, problems);
+    }
   }
-  const settings = await collect(problems, async () =>
-    applicationSettingsOf(newest?.signed.settings ?? {}),
-  );
-  const { tauriPubkey = null, sparklePubkey = null } = settings ?? {};
-  const depth = { deep, tauriPubkey, sparklePubkey };
   const checked = await verifyFiles(deps, files, depth, problems);
   return {
     application,
@@ -122,7 +126,7 @@ async function verifyApplication(
     revisionsChecked: revisions.readCount,
     manifestsChecked,
     filesChecked: files.size,
-    ...checked,
+    ...{ ...checked, signaturesVerified: checked.signaturesVerified + appcastsVerified },
     problems,
   };
 }
@@ -153,6 +157,24 @@ function addFile(files: Map<string, StoredFile>, key: string, file: StoredFile):
   const all = [...(known?.signatures ?? []), ...(file.signatures ?? [])];
   const signatures = [...new Map(all.map((each) => [each.value, each])).values()];
   files.set(key, { ...known, ...file, signatures });
+}
+
+/** @returns how many signed appcasts the key verified */
+async function verifyAppcasts(
+  deps: VerifyDeps,
+  release: Release,
+  { deep, sparklePubkey }: Depth,
+  problems: string[],
+): Promise<number> {
+  if (!deep || sparklePubkey === null) return 0;
+  // A document with other bytes is named with the other files.
+  const checked = await collect([], () => checkAppcasts(deps, release, sparklePubkey));
+  for (const name of checked?.invalid ?? []) {
+    problems.push(
+      `${name} of ${release.version} has a signature that the key ${sparklePubkey.text} does not verify. Clients that require a signed appcast refuse it: publish a new version.`,
+    );
+  }
+  return checked?.valid.length ?? 0;
 }
 
 type Depth = Pick<VerifyRequest, 'deep'> & ApplicationSettings;

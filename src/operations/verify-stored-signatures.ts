@@ -14,7 +14,7 @@ import type { SparklePublicKey } from '../domain/sparkle-key.ts';
 import { AppError } from '../errors.ts';
 import { applicationSettingsOf } from './application-settings.ts';
 import { isValidSignature, LEGACY_BYTES_MAX, refuseUnverifiable } from './verify-signatures.ts';
-import { ensureSparkleSigned } from './verify-stored-sparkle.ts';
+import { ensureSparkleSigned, nameOf } from './verify-stored-sparkle.ts';
 
 /** Verifies signatures over files in the store. */
 
@@ -69,7 +69,9 @@ export function createSignatureCheck(
   deps: ReaderDeps,
   verified: readonly VerifiedSignature[],
 ): EnsureSigned {
-  const known = new Set(verified.map(nameOf));
+  const known = new Set(
+    verified.map(({ publicKey, sha256, value }) => nameOf(publicKey, sha256, value)),
+  );
   return async (release, settings) => {
     const { tauriPubkey, sparklePubkey } = applicationSettingsOf(settings);
     // Reads no file, so it comes first.
@@ -87,19 +89,14 @@ async function ensureTauriSigned(
 ): Promise<void> {
   for (const artifact of release.artifacts) {
     const { sha256, signatures } = artifact;
-    const unknown = signatures
+    const values = signatures
       .filter(({ scheme }) => scheme === MINISIGN)
-      .map(({ value }) => ({ sha256, value, publicKey }))
-      .filter((each) => !known.has(nameOf(each)));
-    if (unknown.length === 0) continue;
-    const values = unknown.map(({ value }) => value);
+      .map(({ value }) => value)
+      .filter((value) => !known.has(nameOf(publicKey, sha256, value)));
+    if (values.length === 0) continue;
     await ensureSignedFile(deps, release, artifact, values, publicKey);
-    for (const each of unknown) known.add(nameOf(each));
+    for (const value of values) known.add(nameOf(publicKey, sha256, value));
   }
-}
-
-function nameOf({ sha256, value, publicKey }: VerifiedSignature): string {
-  return `${publicKey.text} ${sha256} ${value}`;
 }
 
 async function ensureSignedFile(

@@ -55,18 +55,44 @@ export async function ensureSparkleSigned(
   }
   const unknown = carried.filter(({ sha256 }) => !known.has(nameOf(key, sha256, '')));
   if (unknown.length === 0) return;
-  const documents = new Map<string, Uint8Array>();
-  for (const document of carried) {
-    documents.set(document.name, await readCarried(deps.store, application, document));
-  }
+  const documents = await readDocuments(deps, application, carried);
   for (const { name, sha256 } of carried) {
     if (isValidAppcast(name, documents, key) === false) throw refusal(name, version, key);
     known.add(nameOf(key, sha256, ''));
   }
 }
 
-/** Names a verified signature. @param value empty for a document that holds its own */
-export function nameOf({ text }: SparklePublicKey, sha256: string, value: string): string {
+/**
+ * The names of the signed appcasts of a release.
+ *
+ * @returns `invalid`: those that clients with the key refuse
+ * @throws AppError `artifact_mismatch` for a document with other bytes; the store's
+ */
+export async function checkAppcasts(
+  deps: ReaderDeps,
+  { application, carried }: Pick<Release, 'application' | 'carried'>,
+  key: SparklePublicKey,
+): Promise<{ readonly valid: readonly string[]; readonly invalid: readonly string[] }> {
+  const documents = await readDocuments(deps, application, carried);
+  const namesOf = (wanted: boolean): readonly string[] =>
+    [...documents.keys()].filter((name) => isValidAppcast(name, documents, key) === wanted);
+  return { valid: namesOf(true), invalid: namesOf(false) };
+}
+
+async function readDocuments(
+  { store }: ReaderDeps,
+  application: string,
+  carried: Release['carried'],
+): Promise<ReadonlyMap<string, Uint8Array>> {
+  const documents = new Map<string, Uint8Array>();
+  for (const document of carried) {
+    documents.set(document.name, await readCarried(store, application, document));
+  }
+  return documents;
+}
+
+/** Names a signature that a key verified. @param value empty for a document that holds its own */
+export function nameOf({ text }: { readonly text: string }, sha256: string, value: string): string {
   return `${text} ${sha256} ${value}`;
 }
 

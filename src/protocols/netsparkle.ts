@@ -6,14 +6,17 @@ import {
 import type { NamedMachine } from '../domain/common-release.ts';
 import { machineName } from '../domain/compatible-arches.ts';
 import {
+  type Arch,
   type Format,
   PLATFORMS,
   type Platform,
   parseFormat,
   parsePlatform,
+  platformOf,
 } from '../domain/platform.ts';
 import type { Artifact, Release } from '../domain/release.ts';
 import { SPARKLE_ED25519 } from '../domain/signature.ts';
+import { anyMac } from './any-mac.ts';
 import { APPCAST, type AppcastItem, edSignatureOf, renderAppcast } from './appcast.ts';
 import { chooseFile } from './appcast-file.ts';
 import { appcastQuery, noAppcastSignature, parseAppcastPath } from './appcast-request.ts';
@@ -54,8 +57,9 @@ export const netsparkle: FeedProtocol = {
   listStatic: listAppcastAddresses,
   describeSetUp: describeNetSparkleSetUp,
   renderListing,
-  renderSigned: (_machine, { documents }, document) => {
+  renderSigned: (machine, { documents }, document) => {
     const isFeed = document === APPCAST;
+    if (!listsFor(machine, documents.get(NETSPARKLE_APPCAST))) return undefined;
     const body = documents.get(isFeed ? NETSPARKLE_APPCAST : NETSPARKLE_APPCAST_SIGNATURE);
     const type = isFeed ? 'application/rss+xml; charset=utf-8' : 'text/plain; charset=utf-8';
     return body && { status: 200, headers: { 'content-type': type }, body };
@@ -74,17 +78,34 @@ const USUAL: Readonly<Record<Platform, readonly Format[]>> = {
  * The machines that one document for every system is for. A client takes the first item for its system, whatever the
  * architecture, so of each system only the first of these that has a build is listed: an x64 build runs on every Mac.
  */
-const MACHINES: readonly NamedMachine[] = (
-  [
-    ['windows', 'x64'],
-    ['windows', 'ia32'],
-    ['macos', 'x64'],
-    ['macos', 'arm64'],
-    ['linux', 'x64'],
-  ] as const
-).map(([platform, arch]) => ({
-  ...{ name: machineName(platform, arch), platform, arch, formats: USUAL[platform] },
-}));
+const MACHINES: readonly NamedMachine[] = [
+  machineOn('windows', 'x64'),
+  machineOn('windows', 'ia32'),
+  ...anyMac(USUAL.macos),
+  machineOn('linux', 'x64'),
+];
+
+function machineOn(platform: Platform, arch: Arch): NamedMachine {
+  return { name: machineName(platform, arch), platform, arch, formats: USUAL[platform] };
+}
+
+/**
+ * Whether a signed document has items for a system. Each job of a build may sign one for its own system, and a release
+ * carries only one of them: clients on another system would never find an update in it. A document for every system is
+ * served as it is.
+ */
+function listsFor(
+  { platform, arch }: { readonly platform: Platform; readonly arch: Arch | null },
+  document: Uint8Array | undefined,
+): boolean {
+  if (platform === 'windows' && arch === null) return true;
+  const enclosures = new TextDecoder().decode(document).match(/<enclosure\b[^>]*>/g) ?? [];
+  return enclosures.some((enclosure) => {
+    const [, os] = /[\s:]os\s*=\s*["']\s*([^"']*)/.exec(enclosure) ?? [];
+    // The client reads an item without a system as one for Windows.
+    return (os === undefined ? 'windows' : platformOf(os.split('-', 1)[0] ?? '')) === platform;
+  });
+}
 
 function parseRequest(asked: ProtocolRequest): Question | undefined {
   const named = parseAppcastPath(asked);
@@ -99,7 +120,9 @@ function parseRequest(asked: ProtocolRequest): Question | undefined {
   }
   const platform = parsePlatform(word);
   const formats = format === '' ? USUAL[platform] : [parseFormat(format)];
-  return { document, query: { ...query, platform, formats } };
+  const isAnyMac = platform === 'macos' && query.arch === null;
+  const machines = isAnyMac ? { machines: anyMac(formats) } : {};
+  return { document, ...machines, query: { ...query, platform, formats } };
 }
 
 function renderListing(listing: FeedListing): ProtocolResponse {

@@ -56,6 +56,10 @@ interface Node {
  */
 export function parseOmahaRequest(body: string): OmahaRequest {
   const text = body.replace(/^\uFEFF/, '').trim();
+  // Read as UTF-8, UTF-16 begins with its mark or has a NUL beside each letter.
+  if (/^\uFFFD{2}|^.?\0/.test(text)) {
+    throw new AppError('invalid_request', 'The body is in UTF-16. This address accepts UTF-8.');
+  }
   const form = text.startsWith('{') ? 'json' : 'xml';
   const request = form === 'json' ? jsonRequest(text) : xmlRequest(text);
   const stated = request.value('protocol');

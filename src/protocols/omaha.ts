@@ -9,6 +9,7 @@ import {
 } from '../domain/platform.ts';
 import { parseLooseVersion, type Version } from '../domain/version.ts';
 import { AppError } from '../errors.ts';
+import { anyMac } from './any-mac.ts';
 import {
   type OmahaApp,
   type OmahaRequest,
@@ -86,15 +87,18 @@ function parseRequest(request: ProtocolRequest): Question | undefined {
   const app = parsed.apps[at];
   const { form, protocol, apps } = parsed;
   const asked: Asked = { form, protocol, apps, at, receivedAt };
+  const machine = parseMachine(parsed.system, app !== undefined, query);
+  const isAnyMac = app !== undefined && machine.platform === 'macos' && machine.arch === null;
   return {
     document: JSON.stringify(asked),
+    ...(isAnyMac ? { machines: anyMac(machine.formats) } : {}),
     isPersonal: true,
     isReport: app === undefined,
     query: {
       application: request.application,
       channel: request.channel,
       currentVersion: app === undefined ? null : parseAppVersion(app.version),
-      ...parseMachine(parsed.system, app !== undefined, query),
+      ...machine,
       osGate: omaha.osGate,
       ...clientFields(request, parsed, app),
       purpose: 'update',

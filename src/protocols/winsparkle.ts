@@ -1,6 +1,6 @@
-import { admittedArches } from '../domain/compatible-arches.ts';
+import { admittedArches, isNativeOn } from '../domain/compatible-arches.ts';
 import type { Arch, Format } from '../domain/platform.ts';
-import type { Release } from '../domain/release.ts';
+import type { Artifact, Release } from '../domain/release.ts';
 import { SPARKLE_ED25519 } from '../domain/signature.ts';
 import { APPCAST, type AppcastItem, notNewerThan, renderAppcast } from './appcast.ts';
 import { chooseFile } from './appcast-file.ts';
@@ -89,13 +89,20 @@ function itemsOf(
   { arch }: Pick<OlderReleases, 'arch'>,
 ): readonly AppcastItem[] {
   const builds = arch === null ? EVERY_BUILD : admittedArches('windows', arch);
-  return releases.flatMap((release) =>
-    builds.flatMap((build) => {
-      const os = OS[build];
+  return releases.flatMap((release) => {
+    // A client ignores items for another architecture than its own, also those that run on its machine by emulation.
+    const isOnlyEmulated =
+      arch !== null && !release.artifacts.some((file) => isBuildFor(file, arch));
+    return builds.flatMap((build) => {
+      const os = isOnlyEmulated ? 'windows' : OS[build];
       const artifacts = release.artifacts.filter((file) => file.arch === build);
       const wanted = { platform: 'windows', arch: build, formats: FORMATS } as const;
       const file = chooseFile({ artifacts }, wanted);
       return file === undefined || os === undefined ? [] : [{ release, file, os }];
-    }),
-  );
+    });
+  });
+}
+
+function isBuildFor(file: Artifact, arch: Arch): boolean {
+  return file.platform === 'windows' && FORMATS.includes(file.format) && isNativeOn(arch, file);
 }

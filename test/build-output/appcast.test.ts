@@ -115,6 +115,22 @@ describe('an appcast beside its files', () => {
     );
   });
 
+  it('does not take a number of builds for a version', async () => {
+    const old = 'App-universal.dmg';
+    await put({
+      [NAME]: DMG,
+      [old]: 'old',
+      'appcast.xml': feed(
+        item(enclosure(NAME, DMG), '2.0.0', '3') + item(enclosure(old, 'old'), '1.1.0', '2'),
+      ),
+    });
+    const { artifacts, skipped } = await read();
+    expect(artifacts).toMatchObject([{ filename: NAME, facts: { bundleVersion: '3' } }]);
+    expect(skipped.map(({ reason }) => reason)).toContain(
+      'the appcast lists it as version 1.1.0, not 2.0.0',
+    );
+  });
+
   it('takes the notes that it links from the file beside it', async () => {
     const link =
       '<sparkle:releaseNotesLink>https://x.example/App-2.0.0-universal.html</sparkle:releaseNotesLink>';
@@ -173,6 +189,12 @@ describe('an appcast beside its files', () => {
     await put({ [NAME]: DMG, 'a.xml': '<project/>', 'b.xml': '<!DOCTYPE x><rss/>', 'c.xml': '<' });
     const { artifacts, skipped } = await read();
     expect([artifacts.length, skipped.length]).toEqual([1, 3]);
+  });
+
+  it('is refused when it lists a file with two bundle versions', async () => {
+    const twice = item(enclosure(NAME, DMG)) + item(enclosure(NAME, DMG), '2.0.0', '422');
+    await put({ [NAME]: DMG, 'appcast.xml': feed(twice) });
+    await expect(read()).rejects.toThrow(/"422", and another item with "421"/);
   });
 
   it('states a Windows version for WinSparkle', async () => {
@@ -258,9 +280,38 @@ describe('a signed appcast', () => {
     });
   });
 
+  it('may state whole addresses of its feed, which are those of its files', async () => {
+    const base = 'https://updates.example/slipway/feeds/desktop/stable/sparkle';
+    await put({ [NAME]: DMG, 'appcast.xml': signAppcast(own(`${base}/2.0.0/${NAME}`), KEY) });
+    expect((await read()).signed).toMatchObject([{ lists: [NAME], elsewhere: [] }]);
+    const windows = enclosure('Setup.exe', 'exe', ' sparkle:os="windows"').replace(
+      /https:[^"]*/,
+      `${base}/2.0.0/Setup.exe`,
+    );
+    const both = own(NAME).replace('</item>', `${windows}</item>`);
+    await put({ 'appcast.xml': signAppcast(both, KEY) });
+    expect((await read()).signed).toMatchObject([{ lists: [NAME, 'Setup.exe'] }]);
+    await put({ 'appcast.xml': signAppcast(own(`${base}/1.0.0/${NAME}`), KEY) });
+    await expect(read()).rejects.toThrow(/is not a file name/);
+  });
+
+  it('is refused when clients would install another version that it lists', async () => {
+    const others = (version: string, bundle: string, more = '') =>
+      own(NAME).replace('</channel>', `${item(more, version, bundle)}</channel>`);
+    await put({ [NAME]: DMG, 'appcast.xml': signAppcast(others('3.0.0', '500'), KEY) });
+    await expect(read()).rejects.toThrow(/also lists version 3\.0\.0/);
+    const beta = '<sparkle:channel>beta</sparkle:channel>';
+    for (const text of [others('1.0.0', '400'), others('3.0.0', '500', beta)]) {
+      await put({ 'appcast.xml': signAppcast(text, KEY) });
+      expect((await read()).signed).toHaveLength(1);
+    }
+  });
+
   it('is refused when it was changed after it was signed, or is too large', async () => {
     const text = signAppcast(own(NAME), KEY);
     await put({ [NAME]: DMG, 'appcast.xml': text.replace('<title>App<', '<title>Changed<') });
+    await expect(read()).rejects.toThrow(/was changed after it was signed/);
+    await put({ 'appcast.xml': `${text}<!-- unsigned -->` });
     await expect(read()).rejects.toThrow(/was changed after it was signed/);
     await put({ 'appcast.xml': signAppcast(own(NAME) + ' '.repeat(300_000), KEY) });
     await expect(read()).rejects.toThrow(/a signed document may have 262144/);

@@ -78,6 +78,16 @@ describe('Sparkle', () => {
     expect(removed.at(-1)).toMatch(/publish does not verify/);
   });
 
+  it('warns of a release that clients do not take for an update', async () => {
+    const folder = path.join(directory.path, '4.0.0');
+    await mkdir(folder);
+    await writeFile(path.join(folder, 'App-4.0.0-universal.dmg'), '4.0.0');
+    expect((await lines('publish', '4.0.0', './4.0.0')).join('\n')).toMatch(
+      /Warning: for macos, 2\.0\.0 has the bundle version 200, and 4\.0\.0 has 4\.0\.0: /,
+    );
+    expect((await lines(...(await macos('5.0.0')))).join('\n')).not.toMatch(/bundle version/);
+  });
+
   it('refuses a text that is no key', async () => {
     const refused = await run('apps', 'set', '--sparkle-pubkey', 'no.pub');
     expect(refused.code).toBe(2);

@@ -37,6 +37,7 @@ describe('parseZsync', () => {
     ['a packed file', file({ 'Z-URL': 'x.gz' })],
     ['too few checksums', file({}, 17)],
     ['too many checksums', file({}, 19)],
+    ['two lines of one name', Buffer.concat([Buffer.from(`SHA-1: ${SHA1}\n`), file()])],
     ['bytes that are no text', Buffer.concat([Buffer.from([0xff]), file()])],
   ])('refuses %s', (_why, bytes) => expect(parseZsync(bytes)).toEqual(expect.any(String)));
 

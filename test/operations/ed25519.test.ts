@@ -54,6 +54,53 @@ describe('createEdCheck', () => {
     );
   });
 
+  // Points of the orders 1, 2, 4 and 8, some of them in a form that RFC 8032 refuses.
+  const SMALL = [
+    '0100000000000000000000000000000000000000000000000000000000000000',
+    'ecffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f',
+    '0000000000000000000000000000000000000000000000000000000000000000',
+    '0000000000000000000000000000000000000000000000000000000000000080',
+    'c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac03fa',
+    '26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05',
+    '0100000000000000000000000000000000000000000000000000000000000080',
+    'eeffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f',
+  ].map(hex);
+
+  it('agrees with Node that no file is signed with a key of small order', () => {
+    for (const key of SMALL) {
+      for (const point of SMALL) {
+        const signature = Buffer.concat([point, Buffer.alloc(32)]);
+        for (const file of ['a', 'b', 'c', 'd'].map((text) => Buffer.from(text))) {
+          const [text, value] = [key.toString('base64'), signature.toString('base64')];
+          expect(isAcceptedBySparkle(text, file, value)).toBe(false);
+          expect(isValid(key, [file], signature)).toBe(false);
+        }
+      }
+    }
+  });
+
+  it('refuses the number of a signature with the order of the group added to it', () => {
+    const key = makeSparkleKey();
+    const signature = Buffer.from(key.sign(Buffer.from('x')), 'base64');
+    const order = 2n ** 252n + 27742317777372353535851937790883648493n;
+    const s = BigInt(`0x${Buffer.from(signature.subarray(32)).reverse().toString('hex')}`);
+    const other = hex((s + order).toString(16).padStart(64, '0')).reverse();
+    const publicKey = Buffer.from(key.publicKey, 'base64');
+    const changed = Buffer.concat([signature.subarray(0, 32), other]);
+    expect(isValid(publicKey, [Buffer.from('x')], signature)).toBe(true);
+    expect(isValid(publicKey, [Buffer.from('x')], changed)).toBe(false);
+  });
+
+  it.each([0, 1, 63, 65, 96])('refuses a signature of %s bytes', (length) => {
+    const key = makeSparkleKey();
+    const signature = Buffer.concat([
+      Buffer.from(key.sign(Buffer.from('x')), 'base64'),
+      Buffer.alloc(32),
+    ]).subarray(0, length);
+    const publicKey = Buffer.from(key.publicKey, 'base64');
+    expect(isValid(publicKey, [Buffer.from('x')], signature)).toBe(false);
+  });
+
   it('takes no random bytes for a key or a signature', () => {
     for (let n = 0; n < 10; n++) {
       expect(isValid(randomBytes(32), [Buffer.from('x')], randomBytes(64))).toBe(false);

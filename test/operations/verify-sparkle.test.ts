@@ -141,13 +141,19 @@ describe('with a key', () => {
   });
 
   it('reads stored signatures again when the catalog is verified', async () => {
-    await publishSigned({ value: OURS.sign(CONTENT) });
+    await publishSigned({
+      value: OURS.sign(CONTENT),
+      appcast: signAppcast('<rss/>', OURS),
+      netSparkle: ['<a/>', OURS.sign('<a/>')],
+    });
     const verify = () =>
       verifyCatalog({ ...parts, onProgress: () => {} }, { application: 'desktop', deep: true });
-    expect((await verify()).applications[0]).toMatchObject({ problems: [], signaturesVerified: 1 });
+    expect((await verify()).applications[0]).toMatchObject({ problems: [], signaturesVerified: 3 });
     await setKey(THEIRS);
-    expect((await verify()).applications[0]?.problems).toEqual([
+    expect((await verify()).applications[0]?.problems.toSorted()).toEqual([
       expect.stringMatching(/edSignature that the key .* does not verify/),
+      expect.stringMatching(/^netsparkle-appcast\.xml of 1\.0\.0 has a signature that the key/),
+      expect.stringMatching(/^sparkle-appcast\.xml of 1\.0\.0 has a signature that the key/),
     ]);
   });
 });
@@ -179,6 +185,39 @@ describe('without a key', () => {
         await expect(open()).resolves.toMatchObject({ changed: true });
     },
   );
+
+  it('a draft whose file and delta are signed again is offered with the new signatures', async () => {
+    await publishSigned({ value: THEIRS.sign(CONTENT), delta: THEIRS.sign('delta'), ...draft });
+    await setKey(OURS);
+    const [value, delta] = [OURS.sign(CONTENT), OURS.sign('delta')];
+    const { release } = await publishSigned({ value, delta, ...draft });
+    expect(release.artifacts[0]?.companions[0]?.signatures).toEqual(signed(delta));
+    await expect(open()).resolves.toMatchObject({ changed: true });
+  });
+
+  it('a draft is given the delta and the facts of the newest build', async () => {
+    const facts = (bundleVersion: string) => ({ facts: { bundleVersion } });
+    await publishSigned({ value: OURS.sign(CONTENT), delta: OURS.sign('delta'), ...draft });
+    const file = `${directory.path}/App3-1.delta`;
+    await writeFile(file, 'other');
+    const companion = { kind: 'delta' as const, base: '1', path: file, size: 5, stated: [] };
+    const artifact = async (bundleVersion: string, filename: string) =>
+      makeArtifact(directory.path, {
+        ...{ platform: 'macos', arch: 'universal', format: 'dmg', filename: 'App-1.0.0.dmg' },
+        ...{ content: CONTENT, companions: [{ ...companion, filename }], ...facts(bundleVersion) },
+      });
+    await publish(parts, {
+      version: '1.0.0',
+      artifacts: [await artifact('41', 'App2-1.delta')],
+      ...draft,
+    });
+    const artifacts = [await artifact('42', 'App3-1.delta')];
+    const { release } = await publish(parts, { version: '1.0.0', artifacts, ...draft });
+    expect(release.artifacts[0]).toMatchObject({
+      bundleVersion: '42',
+      companions: [{ filename: 'App3-1.delta' }],
+    });
+  });
 });
 
 it('adds a signature to a file that was published with one of another scheme', async () => {
@@ -197,12 +236,27 @@ it('adds a signature to a file that was published with one of another scheme', a
   expect(release.artifacts[0]?.signatures).toEqual([tauri, ...sparkle]);
 });
 
+it('refuses another signature of a file or a delta that a channel offered', async () => {
+  const [value, delta] = [OURS.sign(CONTENT), OURS.sign('delta')];
+  await publishSigned({ value, delta });
+  await expect(publishSigned({ value, delta })).resolves.toMatchObject({ changed: false });
+  const others = [
+    { value: THEIRS.sign(CONTENT), delta },
+    { value, delta: THEIRS.sign('delta') },
+  ];
+  for (const other of others) {
+    await expect(publishSigned(other)).rejects.toMatchObject({ code: 'release_differs' });
+  }
+});
+
 describe('the setting', () => {
   it.each([
     ['', /neither a public key of Sparkle/],
     ['AAAA', /neither a public key of Sparkle/],
     [Buffer.alloc(96, 7).toString('base64'), /This is a private key/],
     [Buffer.alloc(64, 7).toString('base64'), /This is a private key/],
+    [Buffer.alloc(32, 0).toString('base64'), /are no public key of Ed25519/],
+    [Buffer.alloc(32, 2).toString('base64'), /are no public key of Ed25519/],
   ])('refuses %j without repeating it', async (text, message) => {
     const stated = { sparklePubkey: text };
     const request = { application: 'desktop', stated, reason: null };

@@ -365,3 +365,31 @@ describe('renderAppcast', () => {
     );
   });
 });
+
+describe('machines that are not of the architecture of a build', () => {
+  it('get no arm64 build on an Intel Mac that does not state its architecture', async () => {
+    await release('1.0.0', ['macos x64 zip', 'macos arm64 dmg', 'macos arm64 zip']);
+    for (const query of ['', '?platform=macos']) {
+      const [item] = await itemsAt(`netsparkle/appcast.xml${query}`);
+      expect(item?.enclosures[0]?.url).toContain('App-1.0.0-macos-x64.zip');
+    }
+    await release('2.0.0', ['macos arm64 zip']);
+    const items = await itemsAt('netsparkle/appcast.xml?platform=macos');
+    expect(items.map(({ version }) => version)).toEqual(['1.0.0']);
+  });
+
+  it('find an x64 build with WinSparkle on arm64 when the release has no other', async () => {
+    await release('1.0.0', ['windows x64 nsis']);
+    expect(shown(await itemsAt('winsparkle/appcast.xml?arch=arm64'))).toEqual(['1.0.0 windows']);
+    await release('2.0.0', ['windows x64 nsis', 'windows arm64 nsis']);
+    expect(shown(await itemsAt('winsparkle/appcast.xml?arch=arm64'))).toEqual([
+      '2.0.0 windows-arm64',
+      '2.0.0 windows-x64',
+      '1.0.0 windows',
+    ]);
+    expect(shown(await itemsAt('winsparkle/appcast.xml?arch=x64'))).toEqual([
+      '2.0.0 windows-x64',
+      '1.0.0 windows-x64',
+    ]);
+  });
+});

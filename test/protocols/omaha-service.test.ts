@@ -53,6 +53,42 @@ describe('POST v1/update', () => {
     expect(statusIn(mac.body)).toEqual(['ok', 'ok', '2.0.0']);
   });
 
+  it('gives a Mac that does not state its architecture no arm64 build that others could run', async () => {
+    const other = await createTestService({ env: { PUBLIC_URL: 'https://updates.example' } });
+    const ask = async (more = '') => {
+      const os = `<os platform="mac" version="14.1"${more}/>`;
+      const payload = body('0.5.0', os);
+      const answer = await other.app.http.inject({ method: 'POST', url: ADDRESS, payload });
+      return /manifest version="[^"]*" run="([^"]*)"/.exec(answer.body)?.[1];
+    };
+    await release(other, '1.0.0', ['macos arm64 dmg', 'macos x64 zip']);
+    expect(await ask()).toBe('App-1.0.0-macos-x64.zip');
+    expect(await ask(' arch="arm64"')).toBe('App-1.0.0-macos-arm64.dmg');
+    await release(other, '2.0.0', ['macos arm64 dmg']);
+    expect(await ask()).toBe('App-1.0.0-macos-x64.zip');
+    expect(await ask(' arch="arm64"')).toBe('App-2.0.0-macos-arm64.dmg');
+    await other.close();
+  });
+
+  it('names the encoding of a body in UTF-16', async () => {
+    const utf16 = Buffer.from(body('1.0.0'), 'utf16le');
+    const marked = Buffer.concat([Buffer.from([0xff, 0xfe]), utf16]);
+    for (const payload of [
+      utf16,
+      marked,
+      Buffer.from(utf16).swap16(),
+      Buffer.from(marked).swap16(),
+    ]) {
+      const answer = await service.app.http.inject({ method: 'POST', url: ADDRESS, payload });
+      expect([answer.statusCode, answer.json().detail]).toEqual([
+        400,
+        'The body is in UTF-16. This address accepts UTF-8.',
+      ]);
+    }
+    const withMark = `\uFEFF${body('1.0.0')}`;
+    expect(statusIn((await post(withMark)).body)).toEqual(['ok', 'ok', '2.0.0']);
+  });
+
   it('says that there is no update', async () => {
     expect(statusIn((await post(body('2.0.0.0'))).body)).toEqual(['ok', 'noupdate', undefined]);
     const arm = await post(body('1.0', '<os platform="win" version="10.0" arch="mips"/>'));

@@ -120,6 +120,19 @@ describe("NetSparkle's signed appcast", () => {
     }
   });
 
+  it('does not hide the files of a system that it has no items for', async () => {
+    const windows = await release('1.0.0', WINDOWS, 'netsparkle');
+    await release('1.0.0', MAC, 'no');
+    expect((await ask('netsparkle/appcast.xml?platform=windows&arch=arm64')).body).toBe(windows);
+    expect((await ask('netsparkle/appcast.xml')).body).toBe(windows);
+    for (const query of ['?platform=macos&arch=arm64', '?platform=macos']) {
+      const { body } = await ask(`netsparkle/appcast.xml${query}`);
+      expect(body).toMatch(/App-1\.0\.0-universal\.dmg/);
+      const { statusCode } = await ask(`netsparkle/appcast.xml${query}.signature`);
+      expect(statusCode).toBe(404);
+    }
+  });
+
   it("may be in one release with Sparkle's", async () => {
     const windows = await release('1.0.0', WINDOWS, 'netsparkle');
     const mac = await release('1.0.0', MAC, 'sparkle');

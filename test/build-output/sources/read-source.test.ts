@@ -7,6 +7,7 @@ import { readImportSource } from '../../../src/build-output/sources/read-source.
 import { readSourceRelease } from '../../../src/build-output/sources/read-source-release.ts';
 import type { ImportSource } from '../../../src/build-output/sources/source.ts';
 import { identityName } from '../../../src/domain/release.ts';
+import { makeSparkleKey, signAppcast } from '../../support/sparkle-key.ts';
 import {
   addFiles,
   appcastFolder,
@@ -348,6 +349,19 @@ describe('an appcast', () => {
       '1.1.0 | macos-universal-dmg | App-1.1.0.dmg',
       '1.2.0 | macos-universal-dmg | App-1.2.0.dmg',
     ]);
+  });
+
+  it('is carried by the newest release of a channel alone when it is signed', async () => {
+    const contents = appcastFolder();
+    const text = signAppcast(String(contents['appcast.xml']), makeSparkleKey());
+    const { releases } = await read(await writeSource({ ...contents, 'appcast.xml': text }));
+    const carrying = await Promise.all(releases.map((each) => readSourceRelease(each, undefined)));
+    expect(carrying.map(({ signed }) => signed.map(({ name }) => name))).toEqual([
+      [],
+      ['sparkle-appcast.xml'],
+      ['sparkle-appcast.xml'],
+    ]);
+    for (const { artifacts } of carrying) expect(artifacts[0]?.signatures).toHaveLength(1);
   });
 
   it('reads 2.0 as 2.0.0, and refuses an item without a version', async () => {

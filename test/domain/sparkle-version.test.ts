@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { compareSparkleVersions } from '../../src/protocols/sparkle-version.ts';
+import { compareSparkleVersions } from '../../src/domain/sparkle-version.ts';
 
 /** Sparkle's order of versions: its own tests of SUStandardVersionComparator have these pairs. */
 

@@ -1,0 +1,14 @@
+import type { NamedMachine } from '../domain/common-release.ts';
+import { machineName } from '../domain/compatible-arches.ts';
+import type { Format } from '../domain/platform.ts';
+
+/**
+ * The machines of a client on macOS that does not state its architecture. It gets a release that suits both, and the
+ * build of the first: an x64 build runs on every Mac, and an arm64 build on no Intel Mac. A channel without any x64
+ * build has no client on an Intel Mac.
+ */
+export function anyMac(formats: readonly Format[]): readonly NamedMachine[] {
+  return (['x64', 'arm64'] as const).map((arch) => ({
+    ...{ name: machineName('macos', arch), platform: 'macos', arch, formats },
+  }));
+}
