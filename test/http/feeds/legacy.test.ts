@@ -17,7 +17,7 @@ beforeAll(async () => {
     env: {
       PUBLIC_URL: BASE,
       LEGACY_ADDRESSES: 'hazel, nuts electronjs',
-      LEGACY_APPS: 'acme/notes=notes,acme/desktop=desktop,pro=notes',
+      LEGACY_APPS: 'acme/notes=notes,Acme/Desktop=desktop,Pro=notes,darwin=notes',
     },
   });
   const machines = [
@@ -64,6 +64,7 @@ describe('update addresses', () => {
     ['/update/appimage/1.0.0', 'desktop/stable/squirrel-mac/1.1.0/App-1.1.0-linux-x64.appimage'],
     ['/update/darwin/latest', 400],
     ['/update/amiga/1.0.0', 400],
+    ['/update/darwin_constructor/1.0.0', 400],
     // Nuts and electron-release-server
     ['/update/osx_64/1.0.0', macX64],
     ['/update/osx_arm64/1.0.0', macArm],
@@ -85,6 +86,8 @@ describe('update addresses', () => {
     ['/update/darwin/1.0.0/nightly', 404],
     // update.electronjs.org
     ['/acme/desktop/darwin/1.0.0', macX64],
+    ['/Acme/Desktop/darwin/1.0.0', macX64],
+    ['/ACME/Notes/darwin/1.0.0', notes],
     ['/acme/desktop/darwin-arm64/1.0.0', macArm],
     ['/acme/desktop/darwin-universal/1.0.0', 204],
     ['/acme/notes/darwin-x64/1.0.0', notes],
@@ -105,6 +108,7 @@ describe('update addresses', () => {
     '/update/flavor/default/windows_64/1.0.0/stable/RELEASES',
     '/acme/desktop/win32-x64/1.0.0/RELEASES',
     '/acme/desktop/win32/squirrel/1.0.0/RELEASES',
+    '/acme/desktop/win32-x64/1.0.0/releases?id=app&localversion=1.0.0&arch=amd64',
   ])('%s lists absolute addresses for Squirrel.Windows', async (url) => {
     const { statusCode, headers, body } = await ask(url);
     expect(statusCode).toBe(200);
@@ -174,6 +178,26 @@ describe('the service’s own addresses', () => {
     for (const url of ['/api/acme/darwin/1.0.0', '/docs/acme/darwin/1.0.0', '/update/']) {
       expect((await ask(url)).statusCode, url).toBeGreaterThanOrEqual(400);
     }
+  });
+
+  it('answer other methods as without LEGACY_ADDRESSES', async () => {
+    const plain = await createTestService();
+    for (const [method, url, expected] of [
+      ['GET', '/api/v1/desktop/check-update', 405],
+      ['GET', '/api/v1/auth/login', 405],
+      ['PUT', '/api/v1/desktop/check-update', 405],
+      ['POST', '/api/v1/desktop/nothing', 404],
+      ['POST', '/monitoring/a/b', 404],
+      ['GET', '/api/v1/desktop/nothing', 404],
+    ] as const) {
+      const [own, other] = await Promise.all(
+        [service, plain].map(({ app }) => app.http.inject({ method, url })),
+      );
+      const shown = [method, url, own?.statusCode, own?.headers.allow];
+      expect(shown).toEqual([method, url, expected, other?.headers.allow]);
+      expect(other?.statusCode).toBe(expected);
+    }
+    await plain.close();
   });
 
   it('are the only ones without LEGACY_ADDRESSES', async () => {
