@@ -83,6 +83,8 @@ describe('releases.{channel}.json', () => {
     expect(two.full.name).toBe('App-1.1.0-full.nupkg');
     const chain = [two.full, deltaOf(two)].map((file) => assetOf(file));
     expect(await assets(from('1.0.0%2B4'))).toEqual(chain);
+    // The Rust library does not escape the plus sign.
+    expect(await assets(from('1.0.0+4'))).toEqual(chain);
     expect(await assets()).toEqual([...chain, assetOf(one.full)]);
     for (const { FileName } of await assets()) {
       expect((await get(service, `${FEED}/${FileName}`)).status).toBe(302);
