@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { registerApplication } from '../../../src/catalog/change.ts';
 import { LEGACY_SERVER_NAMES } from '../../../src/config/legacy.ts';
+import { changeChannel } from '../../../src/operations/change-channel.ts';
 import { LEGACY_SERVERS } from '../../../src/protocols/legacy/servers.ts';
 import { makeArtifact, publish } from '../../support/release.ts';
 import { createTestService, type TestService } from '../../support/service.ts';
@@ -219,9 +221,31 @@ it.each(['windows', 'darwin', 'channel', 'flavor', 'api', 'feeds', 'download'])(
   'a new application cannot be called %s',
   async (application) => {
     const artifacts = [await makeArtifact(service.directory)];
+    const refused = { code: 'invalid_name' };
     await expect(
       publish(service, { application, version: '1.0.0', artifacts }),
-    ).rejects.toMatchObject({ code: 'invalid_name' });
+    ).rejects.toMatchObject(refused);
+    const action = { kind: 'create', create: true, settings: {} } as const;
+    const deps = { ...service, actor: 'test', ensureConforming: async () => {} };
+    const request = { application, channel: 'beta', action, reason: null };
+    await expect(changeChannel(deps, request)).rejects.toMatchObject(refused);
+  },
+);
+
+it.each(['windows', 'update', 'api'])(
+  'an application that has the name %s already works as before',
+  async (application) => {
+    const older = await createTestService({ env: { LEGACY_ADDRESSES: 'hazel,nuts,electronjs' } });
+    await registerApplication({ ...older, actor: 'test' }, application);
+    await release(older, '1.0.0', ['macos x64 zip'], { application });
+    await release(older, '1.1.0', ['macos x64 zip'], { application });
+    const ask = (url: string) => older.app.http.inject(url);
+    const feed = await ask(`/feeds/${application}/stable/squirrel-mac/darwin/x64/1.0.0`);
+    expect([feed.statusCode, feed.body]).toEqual([200, expect.stringContaining('1.1.0')]);
+    const legacy = await ask(`/update/flavor/${application}/darwin/1.0.0`);
+    expect([legacy.statusCode, legacy.body]).toEqual([200, expect.stringContaining('1.1.0')]);
+    expect((await ask(`/download/flavor/${application}/mac?update=true`)).statusCode).toBe(302);
+    await older.close();
   },
 );
 
