@@ -1,4 +1,5 @@
 import { parseApplicationName } from '../domain/channel.ts';
+import { OWN_PATHS } from '../domain/reserved-name.ts';
 import { names } from './kinds.ts';
 import { defineKind, optional, refuseValue, type ValuesOf } from './setting.ts';
 
@@ -29,7 +30,12 @@ const applications = defineKind(
     for (const pair of names.schema.parse(value)) {
       const [address = '', application = '', ...rest] = pair.split('=');
       if (!/^[^/\s]+(\/[^/\s]+)?$/.test(address) || rest.length > 0) return undefined;
-      if (found.has(address)) throw refuseValue(`names ${address} twice`);
+      const isKnown = [...found.keys()].some((key) => key.toLowerCase() === address.toLowerCase());
+      if (isKnown) throw refuseValue(`names ${address} twice`);
+      const [owner = '', repository] = address.split('/');
+      if (repository !== undefined && OWN_PATHS.includes(owner)) {
+        throw refuseValue(`names ${address}, but /${owner} is an address of the service itself`);
+      }
       found.set(address, parseApplicationName(application));
     }
     return found;

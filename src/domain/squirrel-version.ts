@@ -10,6 +10,8 @@ const AT_END = /\d+(?:\.\d+){0,3}(?:-[A-Za-z][0-9A-Za-z-]*)?$/;
 const WHOLE = new RegExp(`^(?:${AT_END.source})`);
 const SUFFIX = /(?:-full|-delta)?\.nupkg$/;
 const TEXT_LENGTH_MAX = 128;
+/** No file system has longer names. Bounds the search in a line of a `RELEASES` from outside, which takes quadratic time. */
+const NAME_LENGTH_MAX = 255;
 
 /** The version as electron-winstaller writes it: without the dots of the pre-release, and without build metadata. */
 export function squirrelTextOf(version: string): string {
@@ -21,7 +23,7 @@ export function squirrelTextOf(version: string): string {
 
 /** The version that Squirrel reads in the name of a package; undefined when it reads none. */
 export function squirrelVersionIn(filename: string): string | undefined {
-  return AT_END.exec(filename.replace(SUFFIX, ''))?.[0];
+  return AT_END.exec(filename.replace(SUFFIX, '').slice(-NAME_LENGTH_MAX))?.[0];
 }
 
 /** Whether Squirrel can read a text as a version. */

@@ -48,10 +48,14 @@ export function parseClientVersion(text: string, pointer = '/current_version'): 
 
 /**
  * The version in a text that an installed application sends and that no publisher can correct any more. Dotted numbers
- * in another form (`1.0.0.4`, `1.2`) count as their first three; undefined for any other text.
+ * in another form (`1.0.0.4`, `1.2`) count as their first three; undefined for any other text. A plus sign in a query
+ * arrives as a space: Velopack sends `1.0.0+5` so.
  */
 export function parseLooseVersion(text: string): Version | undefined {
-  const bare = text.trim().replace(/^v(?=\d)/, '');
+  const bare = text
+    .trim()
+    .replace(/^v(?=\d)/, '')
+    .replace(' ', '+');
   const strict = tryParseVersion(bare);
   if (strict !== undefined || !/^\d+(\.\d+)*$/.test(bare)) return strict;
   const numbers = bare.split('.').slice(0, 3).map(Number);

@@ -14,6 +14,7 @@ import {
   parseApplicationName,
   parseChannelName,
 } from '../domain/channel.ts';
+import { refuseReservedName } from '../domain/reserved-name.ts';
 import { AppError } from '../errors.ts';
 import {
   type ChannelEdit,
@@ -136,7 +137,7 @@ function summaryOf(
 
 /**
  * @returns whether the list of applications has the application
- * @throws AppError `needs_create`, `unknown_application`
+ * @throws AppError `needs_create`, `unknown_application`, `invalid_name`
  */
 async function refuseUnlisted(
   deps: WriterDeps,
@@ -146,6 +147,7 @@ async function refuseUnlisted(
   if (applications.includes(application)) return true;
   if (action.kind !== 'create') throw await unknownApplication(deps, application);
   if (!action.create) throw needsCreate(application, applications);
+  refuseReservedName(application);
   return false;
 }
 

@@ -1,8 +1,8 @@
 import type { ReadyApplication } from '../catalog/catalog.ts';
 import { BLOCKMAP, type Companion } from '../domain/companion.ts';
-import type { Offer } from '../domain/offer.ts';
+import { indexUpTo, type Offer } from '../domain/offer.ts';
 import type { Artifact, Release } from '../domain/release.ts';
-import { versionText } from '../domain/version.ts';
+import { compareVersions, tryParseVersion, versionText } from '../domain/version.ts';
 import { versionsInName } from '../domain/version-in-name.ts';
 import { AppError } from '../errors.ts';
 import { offerByVersion, unknownVersion, withdrawn } from './find-download.ts';
@@ -105,7 +105,7 @@ async function searchChannels(
   let without: 'unlisted' | 'withdrawn' | 'nameless' = 'unlisted';
   for (const version of versions) {
     for (const seen of channels) {
-      const offer = seen.channel.offerOf(version);
+      const offer = seen.channel.offerOf(version) ?? withBuildMetadata(seen, version);
       if (offer === undefined) {
         if (seen.channel.isRetired(version)) without = 'withdrawn';
         continue;
@@ -118,6 +118,14 @@ async function searchChannels(
     }
   }
   return without;
+}
+
+/** The release `1.2.0+3` for 1.2.0: the tools of Squirrel and Velopack leave the metadata out of the names of packages. */
+function withBuildMetadata({ channel }: SeenChannel, text: string): Offer | undefined {
+  const version = tryParseVersion(text);
+  if (version === undefined) return undefined;
+  const offer = channel.offers[indexUpTo(channel.offers, version)];
+  return offer !== undefined && compareVersions(offer.version, version) === 0 ? offer : undefined;
 }
 
 function fileIn(

@@ -56,7 +56,6 @@ export function appcastQuery(
     currentVersion: versionOf(query.current_version),
     arch: archOf(query.arch),
     ...commonFields(request),
-    osVersion: query.os_version || null,
     purpose: 'update',
     signatureScheme: null,
   };

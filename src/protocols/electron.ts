@@ -72,7 +72,7 @@ function parseRequest(request: ProtocolRequest): Question | undefined {
       arch: archFrom(platform, suffix, query.arch),
       formats: electron.formatsFor(platform),
       // A client that does not state its system compares the stated minimum itself.
-      osGate: query.os_version === undefined ? electron.osGate : 'server',
+      osGate: query.os_version ? 'server' : electron.osGate,
       ...commonFields(request),
       purpose: 'update',
       signatureScheme: electron.signatureScheme,

@@ -247,7 +247,7 @@ export function commonFields(
   return {
     // `stagingId` is what Velopack's HTTP source sends.
     installationId: query.installation_id || query.stagingId || null,
-    osVersion: query.os_version ?? null,
+    osVersion: query.os_version || null,
     isManual: false,
     allowDowngrade: false,
   };

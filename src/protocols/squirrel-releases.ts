@@ -60,6 +60,12 @@ export function renderReleases(kind: ReleasesFormat, listing: FeedListing): Prot
   const { from } = parseDocument(document);
   const rules = rulesFor(kind, listing);
   const offered = offeredPackage(listing, rules);
+  // To Squirrel, beta10 is older than beta9: it would download it, start beta9 again, and so on at every check.
+  if (from !== null && !rules.isNewer(release.version, from)) {
+    const own = olderReleases.find(({ version }) => rules.isSame(version, from));
+    const id = offered.artifact.filename.replace(/-\d.*/, '');
+    return text([ownLine(kind, { ...listing, own }, from, id)]);
+  }
   // On a 64-bit system, the application may be a 32-bit one: a delta for the other one is useless to it.
   const isCertain = listing.arch !== null || !isAmbiguous([release, ...olderReleases], rules);
   const deltas = kind.hasDeltas && isCertain ? deltasTo(offered, olderReleases, rules, from) : [];
@@ -87,16 +93,23 @@ export function renderOwnRelease(
   input: ReleasesWithoutOffer,
 ): ProtocolResponse | undefined {
   const { from } = parseDocument(input.document);
-  if (from === null) return undefined;
+  return from === null ? undefined : text([ownLine(kind, input, from, application)]);
+}
+
+/** @param id of the package, when the service does not know it */
+function ownLine(
+  kind: ReleasesFormat,
+  input: Pick<ReleasesWithoutOffer, keyof Input | 'own'>,
+  from: string,
+  id: string,
+): string {
   const own = input.own && ownPackage(input.own, rulesFor(kind, input));
   const isKnown =
     own !== undefined &&
     compareSquirrelVersions(squirrelVersionIn(own.artifact.filename) ?? '', from) === 0;
-  return text([
-    isKnown
-      ? lineFor(input)(own.release, own.artifact)
-      : `${UNKNOWN_SHA1} ${application.replace(/[^\w]/g, '_')}-${from}-full.nupkg 1`,
-  ]);
+  return isKnown
+    ? lineFor(input)(own.release, own.artifact)
+    : `${UNKNOWN_SHA1} ${id.replace(/[^\w]/g, '_')}-${from}-full.nupkg 1`;
 }
 
 const UNKNOWN_SHA1 = '0'.repeat(40);

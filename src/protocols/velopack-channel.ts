@@ -9,6 +9,19 @@ export interface ChannelWords {
   readonly arch: Arch | undefined;
 }
 
+const SYSTEMS: Readonly<Record<Platform, string>> = {
+  windows: 'win',
+  macos: 'osx',
+  linux: 'linux',
+};
+const ARCHES = ['x64', 'arm64', 'x86'];
+
+/** Velopack's usual channels of a platform: `win`, `win-x64`, … */
+export function usualChannels(platform: Platform): readonly string[] {
+  const system = SYSTEMS[platform];
+  return [system, ...ARCHES.map((arch) => `${system}-${arch}`)];
+}
+
 /** What the words of a channel tell about its machines: the first word that names a platform, and an architecture. */
 export function parseVelopackChannel(text: string): ChannelWords {
   const name = text.toLowerCase();

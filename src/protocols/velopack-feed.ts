@@ -122,9 +122,10 @@ function rulesFor({
   };
 }
 
-/** The client downloads a bare name, whose release is found by the version in it. */
+/** The client downloads a bare name, whose release is found by the version in it. vpk leaves build metadata out. */
 function isNamedFor(filename: string, version: string): boolean {
-  return BARE_NAME.test(filename) && versionsInName(filename).includes(version);
+  const [bare = ''] = version.split('+', 1);
+  return BARE_NAME.test(filename) && versionsInName(filename).includes(bare);
 }
 
 /** The Rust library reads a name as a relative address, and the C# library does not. */

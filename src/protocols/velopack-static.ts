@@ -1,9 +1,5 @@
 import type { StaticAddress, StaticChannel } from './static-address.ts';
-import { channelInName } from './velopack-channel.ts';
-
-/** Velopack's words for platforms, and for architectures. */
-const SYSTEMS = { windows: 'win', macos: 'osx', linux: 'linux' } as const;
-const ARCHES = ['x64', 'arm64', 'x86'] as const;
+import { channelInName, usualChannels } from './velopack-channel.ts';
 
 /**
  * The documents of Velopack's own channels, and of those that vpk wrote into the names of packages. A channel whose
@@ -15,10 +11,7 @@ export function listVelopackAddresses({
 }: Pick<StaticChannel, 'builds' | 'files'>): readonly StaticAddress[] {
   const usual = builds
     .filter(({ format }) => format === 'velopack')
-    .flatMap(({ platform }) => {
-      const system = SYSTEMS[platform];
-      return [system, ...ARCHES.map((arch) => `${system}-${arch}`)];
-    });
+    .flatMap(({ platform }) => usualChannels(platform));
   const packed = files
     .filter(({ format }) => format === 'velopack')
     .flatMap(({ filename, version }) => channelInName(filename, version) ?? []);

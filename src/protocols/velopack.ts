@@ -20,7 +20,7 @@ import {
   SQUIRREL_BARE,
 } from './squirrel-releases.ts';
 import { lowerCaseNames, parseLocalVersion } from './squirrel-windows.ts';
-import { parseRuntimeId, parseVelopackChannel } from './velopack-channel.ts';
+import { parseRuntimeId, parseVelopackChannel, usualChannels } from './velopack-channel.ts';
 import { assetsDocument, renderAssets, renderNoAssets } from './velopack-feed.ts';
 import { describeVelopackSetUp } from './velopack-set-up.ts';
 import { listVelopackAddresses } from './velopack-static.ts';
@@ -159,18 +159,13 @@ function archOfMachine(platform: Platform, arch: Arch | undefined): Arch | null 
   return platform === 'windows' && arch === 'x64' ? null : arch;
 }
 
-const SYSTEMS = ['win', 'osx', 'linux'];
-const ARCHES = ['x64', 'arm64', 'x86'];
+const USUAL = PLATFORMS.flatMap(usualChannels);
 
 /** Whether a channel is one of a limited number of names, so that its documents may be kept for other clients. */
 function isUsual(name: string, own: string): boolean {
-  const machines = SYSTEMS.flatMap((system) => [
-    system,
-    ...ARCHES.map((arch) => `${system}-${arch}`),
-  ]);
   const words = own.toLowerCase();
   return (
     name === words ||
-    machines.some((each) => [each, `${each}-${words}`, `${words}-${each}`].includes(name))
+    USUAL.some((each) => [each, `${each}-${words}`, `${words}-${each}`].includes(name))
   );
 }

@@ -59,6 +59,14 @@ describe('versions as Squirrel.Windows writes them', () => {
     expect(squirrelVersionIn(name)).toBe(version);
   });
 
+  it('reads a name of several megabytes in no time', () => {
+    const before = performance.now();
+    for (const part of ['1', '1-a']) {
+      expect(squirrelVersionIn(`${part.repeat(1_000_000)}.`)).toBeUndefined();
+    }
+    expect(performance.now() - before).toBeLessThan(2_000);
+  });
+
   it('reads back what electron-winstaller writes, and finds the version in the name', () => {
     const word = fc.constantFrom('alpha', 'beta', 'rc', 'canary', 'Pre');
     const numbers = fc.tuple(fc.nat(999), fc.nat(999), fc.nat(999)).map((each) => each.join('.'));

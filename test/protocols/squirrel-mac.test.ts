@@ -63,6 +63,9 @@ describe('squirrel-mac', () => {
     const { statusCode, headers } = await ask('squirrel-mac/darwin/arm64/1.0.0', agent(darwin));
     expect(statusCode).toBe(status);
     expect(headers.vary).toBe('user-agent');
+    // A parameter that an application left empty states nothing.
+    const empty = 'squirrel-mac/darwin/arm64/1.0.0?os_version=';
+    expect((await ask(empty, agent(darwin))).statusCode).toBe(status);
   });
 
   it.each([

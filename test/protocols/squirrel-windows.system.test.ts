@@ -106,6 +106,17 @@ describe.runIf(hasMono)('Squirrel.Windows', () => {
     }
   });
 
+  it('has no update when the offered version is older in the order of Squirrel', async () => {
+    const [alpha, two, ten] = await buildAndPublish([
+      '1.0.0-alpha',
+      '1.0.0-beta.2',
+      '1.0.0-beta.10',
+    ]);
+    expectFiles(await squirrel.ask('update', feed, alpha.full), [deltaOf(ten)]);
+    expectNoUpdate(await squirrel.ask('update', feed, two.full));
+    expectNoUpdate(await squirrel.ask('update', feed, ten.full));
+  });
+
   it('reads absolute addresses, for an application of one architecture', async () => {
     await buildAndPublish(['1.0.0', '1.1.0']);
     const directory = path.join(service.directory, 'arm64');

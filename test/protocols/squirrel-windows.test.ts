@@ -110,11 +110,16 @@ describe('RELEASES', () => {
 
   it('lists a delta for the version that Squirrel made it from, in its own order of pre-releases', async () => {
     // Squirrel takes beta10 for older than beta2, so it makes the delta of 1.0.0 from beta2, and none of beta10.
-    const [, ten, three] = await buildAndPublish(['1.0.0-beta.2', '1.0.0-beta.10', '1.0.0']);
+    const [two, ten, three] = await buildAndPublish(['1.0.0-beta.2', '1.0.0-beta.10', '1.0.0']);
     expect(await releases(from('1.0.0-beta2'))).toEqual([deltaOf(three), three.full].map(lineOf));
     expect(await releases(from('1.0.0-beta10'))).toEqual([lineOf(three.full)]);
     await setStatus(service, 'pause', '1.0.0');
-    expect(await releases(from('1.0.0-beta2'))).toEqual([lineOf(ten.full)]);
+    expect(await releases(from('1.0.0-alpha1'))).toEqual([lineOf(ten.full)]);
+    // Squirrel would download beta10, start beta2 again, and download beta10 at the next check.
+    expect(await releases(from('1.0.0-beta2'))).toEqual([lineOf(two.full)]);
+    expect(await releases(from('1.0.0-beta3'))).toEqual([
+      `${'0'.repeat(40)} App-1.0.0-beta3-full.nupkg 1`,
+    ]);
   });
 
   it('lists a delta that was published after its package', async () => {

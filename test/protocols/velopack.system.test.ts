@@ -79,6 +79,16 @@ describe('Velopack', () => {
     expect(await ask('2.0.0')).toBeNull();
   });
 
+  it('understands versions with build metadata', async () => {
+    const builds = await buildAndPublish(['1.0.0+1', '1.1.0+2'], {
+      channel: 'linux',
+      rid: 'linux-x64',
+    });
+    await expectUpdate('1.0.0+1', (builds[1] as PackageBuild).full);
+    expect(await ask('1.1.0+2')).toBeNull();
+    expect(await ask('1.1.0+3')).toBeNull();
+  });
+
   it('has no update, and no error, when a release is paused, yanked or unknown', async () => {
     const [one] = await buildAndPublish(['1.0.0', '1.1.0'], { channel: 'linux', rid: 'linux-x64' });
     await setStatus(service, 'pause', '1.1.0');

@@ -78,6 +78,21 @@ describe('releases.{channel}.json', () => {
     }
   });
 
+  it('lists and serves releases with build metadata, which vpk leaves out of the names', async () => {
+    const [one, two] = await buildAndPublish(['1.0.0+4', '1.1.0+5']);
+    expect(two.full.name).toBe('App-1.1.0-full.nupkg');
+    const chain = [two.full, deltaOf(two)].map((file) => assetOf(file));
+    expect(await assets(from('1.0.0%2B4'))).toEqual(chain);
+    // The Rust library does not escape the plus sign.
+    expect(await assets(from('1.0.0+4'))).toEqual(chain);
+    expect(await assets()).toEqual([...chain, assetOf(one.full)]);
+    for (const { FileName } of await assets()) {
+      expect((await get(service, `${FEED}/${FileName}`)).status).toBe(302);
+    }
+    await setStatus(service, 'yank', '1.1.0+5');
+    expect((await get(service, `${FEED}/${two.full.name}`)).status).toBe(404);
+  });
+
   it('lists the own release or nothing as "no update"', async () => {
     const [one, two] = await buildAndPublish(['1.0.0', '1.1.0']);
     expect(await assets(from('1.1.0'))).toEqual([assetOf(two.full)]);

@@ -79,8 +79,10 @@ function makePackage(
   { id = 'App', arch = 'x64', channel = 'win', rid }: PackageOptions,
 ): BuiltPackage {
   const text = tool === 'squirrel' ? squirrelTextOf(version) : version;
+  // Neither tool writes build metadata into a name.
+  const [named = ''] = text.split('+', 1);
   const suffix = tool === 'squirrel' || channel === 'win' ? '' : `-${channel}`;
-  const name = `${id}-${text}${suffix}-${isDelta ? 'delta' : 'full'}.nupkg`;
+  const name = `${id}-${named}${suffix}-${isDelta ? 'delta' : 'full'}.nupkg`;
   const own =
     tool === 'velopack'
       ? `<mainExe>App.exe</mainExe><rid>${rid ?? channel}</rid><channel>${channel}</channel>`

@@ -37,8 +37,8 @@ export function registerLegacy(
 ): void {
   const answer = (root: string | undefined) => (request: FastifyRequest, reply: FastifyReply) => {
     const { owner, repo, '*': rest } = params.parse(request.params);
-    // The service's own addresses go first, also those that do not exist.
-    if (owner !== undefined && OWN_PATHS.includes(owner)) throw nothingHere();
+    // The service's own addresses go first, also those that do not exist or accept only POST.
+    if (owner !== undefined && OWN_PATHS.includes(owner)) return reply.callNotFound();
     const names = root === undefined ? [owner, repo] : [root];
     const path = [...names, ...(rest ?? '').split('/')].filter((name) => name !== undefined);
     const address = {

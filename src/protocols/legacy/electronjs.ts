@@ -1,6 +1,11 @@
 import { DEFAULT_CHANNEL } from '../../domain/channel.ts';
 import { platformOf } from '../../domain/platform.ts';
-import { type LegacyRequest, type LegacyServer, parseLegacyMachine } from './legacy-address.ts';
+import {
+  type LegacyRequest,
+  type LegacyServer,
+  mappedApplication,
+  parseLegacyMachine,
+} from './legacy-address.ts';
 import { legacyJson, legacyMsix, unknownMachine } from './legacy-dialects.ts';
 import { askLegacyReleases } from './legacy-releases.ts';
 
@@ -14,7 +19,7 @@ export const electronjs: LegacyServer = {
   roots: [],
   parse: ({ path, query }, facts): LegacyRequest | undefined => {
     const [owner, repository, word = '', ...rest] = path;
-    const application = facts.applications.get(`${owner}/${repository}`);
+    const application = mappedApplication(facts, `${owner}/${repository}`);
     if (application === undefined) return undefined;
     const machine = parseLegacyMachine(word);
     if (machine === undefined) throw unknownMachine(word);

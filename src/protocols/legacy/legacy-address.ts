@@ -76,7 +76,10 @@ const FORMAT_WORDS: Readonly<Record<string, readonly [Platform, readonly Format[
   snap: ['linux', ['snap']],
   ubuntu: ['linux', ['deb']],
 };
-const BITS: Readonly<Record<string, Arch>> = { '32': 'ia32', '64': 'x64' };
+const BITS: ReadonlyMap<string, Arch> = new Map([
+  ['32', 'ia32'],
+  ['64', 'x64'],
+]);
 
 /**
  * The machine that a word means: `darwin`, `osx_64`, `win32-x64`, `linux_deb_64`, `exe_arm64`, `dmg`. Undefined for any
@@ -94,7 +97,7 @@ export function parseLegacyMachine(word: string): LegacyMachine | undefined {
       ? { platform: known?.[0] ?? 'linux', arch: null, formats: known?.[1] ?? null }
       : { platform, arch: first === 'win64' ? 'x64' : null, formats: null };
   for (const each of rest) {
-    const arch = BITS[each] ?? archOf(each);
+    const arch = BITS.get(each) ?? archOf(each);
     const format = Object.hasOwn(FORMAT_WORDS, each) ? FORMAT_WORDS[each] : undefined;
     if (arch !== undefined) machine.arch = arch;
     else if (format?.[0] === machine.platform) machine.formats = format[1];
@@ -104,16 +107,30 @@ export function parseLegacyMachine(word: string): LegacyMachine | undefined {
   return machine;
 }
 
+/**
+ * The application that LEGACY_APPS has for an address; undefined for none. The names of GitHub have no case, and
+ * Squirrel.Windows asks again in lower case after a failure.
+ */
+export function mappedApplication(
+  { applications }: Pick<LegacyFacts, 'applications'>,
+  address: string,
+): string | undefined {
+  const wanted = address.toLowerCase();
+  return [...applications].find(([each]) => each.toLowerCase() === wanted)?.[1];
+}
+
 /** Words that stand in front of a platform and name no application. */
 const WORDS: ReadonlySet<string> = new Set(['channel', 'version', 'latest']);
 
-/** Whether a word in front of a platform or a channel is the name of an application. */
-function isApplication(word: string, next: string): boolean {
+/** The application that a word in front of a platform or a channel names; undefined when it names none. */
+function applicationNamed(word: string, next: string, facts: LegacyFacts): string | undefined {
   const isWord =
     WORDS.has(word) ||
     parseLegacyMachine(word) !== undefined ||
     parseLooseVersion(word) !== undefined;
-  return !isWord && (next === 'channel' || parseLegacyMachine(next) !== undefined);
+  if (isWord) return undefined;
+  const isName = next === 'channel' || parseLegacyMachine(next) !== undefined;
+  return mappedApplication(facts, word) ?? (isName ? word : undefined);
 }
 
 /** The application and the channel in front of the rest of an address. */
@@ -132,11 +149,12 @@ export function parsePrefix(path: readonly string[], facts: LegacyFacts): Prefix
   let channel = DEFAULT_CHANNEL;
   let rest = path;
   const [first = '', second = ''] = rest;
+  const named = applicationNamed(first, second, facts);
   if (first === 'flavor') {
-    if (second !== 'default') application = facts.applications.get(second) ?? second;
+    if (second !== 'default') application = mappedApplication(facts, second) ?? second;
     rest = rest.slice(2);
-  } else if (facts.applications.has(first) || isApplication(first, second)) {
-    application = facts.applications.get(first) ?? first;
+  } else if (named !== undefined) {
+    application = named;
     rest = rest.slice(1);
   }
   if (rest[0] === 'channel') {

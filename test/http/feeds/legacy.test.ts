@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { registerApplication } from '../../../src/catalog/change.ts';
 import { LEGACY_SERVER_NAMES } from '../../../src/config/legacy.ts';
+import { changeChannel } from '../../../src/operations/change-channel.ts';
 import { LEGACY_SERVERS } from '../../../src/protocols/legacy/servers.ts';
 import { makeArtifact, publish } from '../../support/release.ts';
 import { createTestService, type TestService } from '../../support/service.ts';
@@ -17,7 +19,7 @@ beforeAll(async () => {
     env: {
       PUBLIC_URL: BASE,
       LEGACY_ADDRESSES: 'hazel, nuts electronjs',
-      LEGACY_APPS: 'acme/notes=notes,acme/desktop=desktop,pro=notes',
+      LEGACY_APPS: 'acme/notes=notes,Acme/Desktop=desktop,Pro=notes,darwin=notes',
     },
   });
   const machines = [
@@ -64,6 +66,7 @@ describe('update addresses', () => {
     ['/update/appimage/1.0.0', 'desktop/stable/squirrel-mac/1.1.0/App-1.1.0-linux-x64.appimage'],
     ['/update/darwin/latest', 400],
     ['/update/amiga/1.0.0', 400],
+    ['/update/darwin_constructor/1.0.0', 400],
     // Nuts and electron-release-server
     ['/update/osx_64/1.0.0', macX64],
     ['/update/osx_arm64/1.0.0', macArm],
@@ -85,6 +88,8 @@ describe('update addresses', () => {
     ['/update/darwin/1.0.0/nightly', 404],
     // update.electronjs.org
     ['/acme/desktop/darwin/1.0.0', macX64],
+    ['/Acme/Desktop/darwin/1.0.0', macX64],
+    ['/ACME/Notes/darwin/1.0.0', notes],
     ['/acme/desktop/darwin-arm64/1.0.0', macArm],
     ['/acme/desktop/darwin-universal/1.0.0', 204],
     ['/acme/notes/darwin-x64/1.0.0', notes],
@@ -105,6 +110,7 @@ describe('update addresses', () => {
     '/update/flavor/default/windows_64/1.0.0/stable/RELEASES',
     '/acme/desktop/win32-x64/1.0.0/RELEASES',
     '/acme/desktop/win32/squirrel/1.0.0/RELEASES',
+    '/acme/desktop/win32-x64/1.0.0/releases?id=app&localversion=1.0.0&arch=amd64',
   ])('%s lists absolute addresses for Squirrel.Windows', async (url) => {
     const { statusCode, headers, body } = await ask(url);
     expect(statusCode).toBe(200);
@@ -176,6 +182,26 @@ describe('the service’s own addresses', () => {
     }
   });
 
+  it('answer other methods as without LEGACY_ADDRESSES', async () => {
+    const plain = await createTestService();
+    for (const [method, url, expected] of [
+      ['GET', '/api/v1/desktop/check-update', 405],
+      ['GET', '/api/v1/auth/login', 405],
+      ['PUT', '/api/v1/desktop/check-update', 405],
+      ['POST', '/api/v1/desktop/nothing', 404],
+      ['POST', '/monitoring/a/b', 404],
+      ['GET', '/api/v1/desktop/nothing', 404],
+    ] as const) {
+      const [own, other] = await Promise.all(
+        [service, plain].map(({ app }) => app.http.inject({ method, url })),
+      );
+      const shown = [method, url, own?.statusCode, own?.headers.allow];
+      expect(shown).toEqual([method, url, expected, other?.headers.allow]);
+      expect(other?.statusCode).toBe(expected);
+    }
+    await plain.close();
+  });
+
   it('are the only ones without LEGACY_ADDRESSES', async () => {
     const plain = await createTestService();
     for (const url of ['/update/darwin/1.0.0', '/download/darwin', '/acme/desktop/darwin/1.0.0']) {
@@ -195,9 +221,31 @@ it.each(['windows', 'darwin', 'channel', 'flavor', 'api', 'feeds', 'download'])(
   'a new application cannot be called %s',
   async (application) => {
     const artifacts = [await makeArtifact(service.directory)];
+    const refused = { code: 'invalid_name' };
     await expect(
       publish(service, { application, version: '1.0.0', artifacts }),
-    ).rejects.toMatchObject({ code: 'invalid_name' });
+    ).rejects.toMatchObject(refused);
+    const action = { kind: 'create', create: true, settings: {} } as const;
+    const deps = { ...service, actor: 'test', ensureConforming: async () => {} };
+    const request = { application, channel: 'beta', action, reason: null };
+    await expect(changeChannel(deps, request)).rejects.toMatchObject(refused);
+  },
+);
+
+it.each(['windows', 'update', 'api'])(
+  'an application that has the name %s already works as before',
+  async (application) => {
+    const older = await createTestService({ env: { LEGACY_ADDRESSES: 'hazel,nuts,electronjs' } });
+    await registerApplication({ ...older, actor: 'test' }, application);
+    await release(older, '1.0.0', ['macos x64 zip'], { application });
+    await release(older, '1.1.0', ['macos x64 zip'], { application });
+    const ask = (url: string) => older.app.http.inject(url);
+    const feed = await ask(`/feeds/${application}/stable/squirrel-mac/darwin/x64/1.0.0`);
+    expect([feed.statusCode, feed.body]).toEqual([200, expect.stringContaining('1.1.0')]);
+    const legacy = await ask(`/update/flavor/${application}/darwin/1.0.0`);
+    expect([legacy.statusCode, legacy.body]).toEqual([200, expect.stringContaining('1.1.0')]);
+    expect((await ask(`/download/flavor/${application}/mac?update=true`)).statusCode).toBe(302);
+    await older.close();
   },
 );
 
