@@ -14,10 +14,10 @@ import { findLeftOut } from './left-out.ts';
 import { createMentions } from './mentions.ts';
 import { type OpenChannel, openFeeds } from './open-feeds.ts';
 import type { ExportPlan, LeftOut, PlannedDocument, PlannedFile } from './plan.ts';
-import { planFiles } from './plan-files.ts';
+import { planFiles, planNamed } from './plan-files.ts';
 import type { Questions } from './questions.ts';
 import { findStatedAddresses } from './stated-addresses.ts';
-import { findUnanswered } from './unanswered.ts';
+import { findMissing, findUnanswered } from './unanswered.ts';
 
 interface PlanRequest {
   readonly applications: readonly string[];
@@ -121,10 +121,16 @@ async function planApplication(
     ...{ application, defaultApplication, servers, applications },
     channels: channels.map(({ facts }) => facts),
   });
-  const also = await askStated(questions, [...stated, ...legacy], publicUrl);
+  const further = [...stated.map((path) => ({ path })), ...legacy];
+  const also = await askStated(questions, further, publicUrl, bodies);
   files.push(...also.files);
+  const own = [...asked.values()].flatMap(({ documents }) => documents);
+  const documents = [...own, ...also.documents];
+  const paths = new Set([...documents, ...files].map(({ path }) => path));
+  const missing = findMissing(documents, paths, publicUrl);
+  files.push(...(await planNamed(service, application, channels, missing)));
   return {
-    documents: [...[...asked.values()].flatMap(({ documents }) => documents), ...also.documents],
+    documents,
     files,
     leftOut: findLeftOut(feeds, service.clock.now()),
   };
