@@ -101,7 +101,8 @@ async function lastResort(
     );
     return diskImageEvidence(file, current)?.arch;
   }
-  if (format !== 'squirrel-setup') return undefined;
+  // Squirrel's tool may write an MSI beside its setup program.
+  if (format !== 'squirrel-setup' && format !== 'msi') return undefined;
   const packages = file.siblings.filter(
     (name) => /-full\.nupkg$/i.test(name) && otherVersionIn(name, version) === undefined,
   );

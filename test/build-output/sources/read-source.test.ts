@@ -148,6 +148,27 @@ describe('the folder of Squirrel.Windows', () => {
   });
 });
 
+describe('a release of Squirrel.Windows', () => {
+  it('keeps the share that its line states', async () => {
+    const packages = {
+      'App-1.0.0-full.nupkg': nupkg('1.0.0'),
+      'App-1.1.0-full.nupkg': nupkg('1.1.0'),
+    };
+    const lines = `${releasesOf(packages)} # 25%\r\n# 10%\r\n`;
+    const { releases, refused } = await read(await writeSource({ ...packages, RELEASES: lines }));
+    expect(refused).toEqual([]);
+    const staged = await Promise.all(
+      releases.map(async (release) => (await readSourceRelease(release, undefined)).staged),
+    );
+    expect(staged.map((each) => each?.percentage)).toEqual([undefined, 25]);
+  });
+
+  it('has the architecture of its package for the MSI beside it', async () => {
+    const source = await read(await writeSource({ ...squirrelFolder(), 'AppSetup.msi': 'an MSI' }));
+    expect(await builds(source)).toContain('1.2.0-beta.1 | windows-x64-msi | AppSetup.msi');
+  });
+});
+
 describe('the folder of Velopack', () => {
   it('joins the channels of one version, and keeps the ones that name no machine', async () => {
     const source = await read(await writeSource(velopackFolder()));
