@@ -47,16 +47,16 @@ export async function askAlso(
  */
 export async function askStated(
   questions: Questions,
-  addresses: readonly { readonly path: string; readonly askedAs?: string }[],
+  paths: readonly string[],
   publicUrl: string,
   bodies: SharedBodies,
 ): Promise<Asked> {
   const all: Asked[] = [];
-  for (const { path, askedAs = path } of addresses) {
-    const { documents, files } = await askFor(questions, askedAs, publicUrl);
+  for (const path of paths) {
+    const { documents, files } = await askFor(questions, path, publicUrl);
     all.push({
-      documents: documents.map((each) => ({ ...each, path, body: bodies.share(each.body) })),
-      files: files.map((each) => ({ ...each, path })),
+      documents: documents.map((each) => ({ ...each, body: bodies.share(each.body) })),
+      files,
     });
   }
   return joinAsked(all);

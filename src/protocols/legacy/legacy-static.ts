@@ -11,14 +11,14 @@ interface LegacyChannels extends LegacyFacts {
   /** The names of the servers whose addresses the service answers. */
   readonly servers: readonly string[];
   readonly application: string;
-  readonly channels: readonly Pick<StaticChannel, 'name' | 'versions' | 'files'>[];
+  readonly channels: readonly Pick<StaticChannel, 'name' | 'versions'>[];
 }
 
-interface LegacyStaticAddress {
+export interface LegacyStaticAddress {
   /** Without the first slash, decoded. */
   readonly path: string;
-  /** The address that is asked in its place; absent: itself. */
-  readonly askedAs?: string;
+  /** Set for `RELEASES`: the version of the client, and what all versions of the same clients have in common. */
+  readonly releases?: { readonly version: string; readonly group: string };
 }
 
 /** The words that `process.platform` and `process.arch` make, and those of the documentation of the servers. */
@@ -154,33 +154,22 @@ interface Words {
 /**
  * The addresses that contain the version of the client.
  *
- * A client of a paused or withdrawn release is told "no update" by the line of its own package, which the export does
- * not have. The document of the newest release that all clients may get says the same.
- *
  * @param restOf what stands behind the platform
  */
 function checksAt(
   front: string,
-  { versions, files }: LegacyChannel,
+  { versions }: LegacyChannel,
   { windows, others }: Words,
   restOf = (version: string): string => version,
 ): readonly LegacyStaticAddress[] {
-  const newest = files[0]?.version;
-  const newer = newest === undefined ? versions : versions.slice(0, versions.indexOf(newest));
   const checks = versions.flatMap((version) =>
     [...windows, ...others].map((word) => ({ path: `${front}${word}/${restOf(version)}` })),
   );
-  const releasesOf = (word: string, version: string) =>
-    `${front}${word}/${restOf(version)}/RELEASES`;
-  const releases = versions.flatMap((version): readonly LegacyStaticAddress[] => {
-    if (!newer.includes(version)) {
-      return windows.map((word) => ({ path: releasesOf(word, version) }));
-    }
-    if (newest === undefined) return [];
-    return windows.map((word) => ({
-      path: releasesOf(word, version),
-      askedAs: releasesOf(word, newest),
-    }));
-  });
+  const releases = windows.flatMap((word) =>
+    versions.map((version) => ({
+      path: `${front}${word}/${restOf(version)}/RELEASES`,
+      releases: { version, group: `${front}${word}/${restOf('*')}` },
+    })),
+  );
   return [...checks, ...releases];
 }
