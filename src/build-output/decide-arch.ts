@@ -65,9 +65,12 @@ function checkAgreement(file: SourceFile, evidence: readonly Evidence[]): void {
       arch !== first.arch && !(arch === 'universal' && source === 'the program in it'),
   );
   if (other === undefined) return;
+  // An import reads the files of many releases, and describes none of them on the command line.
+  const advice =
+    file.imported === undefined ? `Add "${file.path},arch=…".` : 'Replace or rename the file.';
   throw refusal(
     file.path,
-    `its arch is unclear: ${first.source} says ${first.arch}, ${other.source} says ${other.arch}. Add "${file.path},arch=…".`,
+    `its arch is unclear: ${first.source} says ${first.arch}, ${other.source} says ${other.arch}. ${advice}`,
   );
 }
 
