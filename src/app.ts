@@ -51,6 +51,8 @@ export interface AppDeps {
   readonly passwordCost?: PasswordCost;
   /** Default: what this process can afford. */
   readonly limits?: ConnectionLimits;
+  /** False for a service that only this process asks. Default true: too much load is answered with 503. */
+  readonly shedsLoad?: boolean;
   /** When this process is one of several workers. */
   readonly relay?: Pick<WorkerLink, 'leads' | 'send' | 'inTurn'> | undefined;
 }
@@ -201,7 +203,7 @@ type AreaDeps = Pick<
 
 /** The HTTP server with every route; it does not listen yet. */
 async function openServer(
-  { config, clock, logger, accessLog, limits }: AppDeps,
+  { config, clock, logger, accessLog, limits, shedsLoad }: AppDeps,
   publicUrl: () => string,
   areas: AreaDeps,
 ): Promise<Pick<BuiltApp, 'http' | 'metrics' | 'drain'>> {
@@ -221,6 +223,7 @@ async function openServer(
       trustProxy: config.trustProxy,
       draining: draining.signal,
       connections,
+      shedsLoad,
       basePath: new URL(publicUrl()).pathname.replace(/\/+$/, ''),
     },
     {

@@ -4,7 +4,7 @@ import { compareVersions, parseVersion } from '../../src/domain/version.ts';
 import type { ImportedRelease, ImportResult } from '../../src/operations/import-releases.ts';
 import type { PlacedRelease } from '../../src/operations/place-releases.ts';
 import type { Context } from './context.ts';
-import { firstLines, printWhenLive } from './output.ts';
+import { firstLines, printableText, printWhenLive } from './output.ts';
 import { print, type Terminal } from './terminal.ts';
 
 /** The output of `slipway import`. */
@@ -109,7 +109,8 @@ function printIssues(terminal: Terminal, title: string, issues: readonly Issue[]
 function printList(terminal: Terminal, title: string, lines: readonly string[]): void {
   if (lines.length === 0) return;
   print(terminal, title);
-  for (const line of firstLines(lines)) print(terminal, `  ${line}`);
+  // Tags and names come from another server: they may contain control sequences for terminals.
+  for (const line of firstLines(lines)) print(terminal, printableText(`  ${line}`));
 }
 
 function planned({ version, channel, releasedAt, files }: ImportedRelease): string {

@@ -65,9 +65,12 @@ function checkAgreement(file: SourceFile, evidence: readonly Evidence[]): void {
       arch !== first.arch && !(arch === 'universal' && source === 'the program in it'),
   );
   if (other === undefined) return;
+  // An import reads the files of many releases, and describes none of them on the command line.
+  const advice =
+    file.imported === undefined ? `Add "${file.path},arch=…".` : 'Replace or rename the file.';
   throw refusal(
     file.path,
-    `its arch is unclear: ${first.source} says ${first.arch}, ${other.source} says ${other.arch}. Add "${file.path},arch=…".`,
+    `its arch is unclear: ${first.source} says ${first.arch}, ${other.source} says ${other.arch}. ${advice}`,
   );
 }
 
@@ -101,7 +104,8 @@ async function lastResort(
     );
     return diskImageEvidence(file, current)?.arch;
   }
-  if (format !== 'squirrel-setup') return undefined;
+  // Squirrel's tool may write an MSI beside its setup program.
+  if (format !== 'squirrel-setup' && format !== 'msi') return undefined;
   const packages = file.siblings.filter(
     (name) => /-full\.nupkg$/i.test(name) && otherVersionIn(name, version) === undefined,
   );

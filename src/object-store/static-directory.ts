@@ -105,11 +105,10 @@ async function putFile(
   try {
     if (twin === undefined) await writeBytes(temporary, name, source);
     else await linkOrCopy(fileAt(place.root, twin), temporary);
-    const file = fileAt(place.root, name);
     await makeDirectory(place, name);
     // Before the rename: the next export may then remove the file, also when this one is killed here.
     if (!place.index.files.has(name)) await place.index.add(name, UNKNOWN);
-    await rename(temporary, file);
+    await renameInto(place, temporary, name);
   } finally {
     // A rename onto another name of the same file does nothing, and leaves both.
     await rm(temporary, { force: true });
@@ -171,12 +170,28 @@ async function makeDirectory({ root, index }: Place, name: string): Promise<void
   }
 }
 
-async function removeOwn({ root, index }: Place, name: string): Promise<boolean> {
+/** An earlier export may have written a directory that is a file now. */
+async function renameInto(place: Place, temporary: string, name: string): Promise<void> {
+  const file = fileAt(place.root, name);
+  try {
+    await rename(temporary, file);
+  } catch (error) {
+    if (!['EISDIR', 'ENOTEMPTY', 'EEXIST'].includes(systemCode(error) ?? '')) throw error;
+    const below = [...place.index.files.keys()].filter((each) => each.startsWith(`${name}/`));
+    // The folder above stays: other files are written into it at the same time.
+    for (const each of below) await removeOwn(place, each, path.posix.dirname(name));
+    // With files that no export has written, the directory stays, and this fails.
+    await rename(temporary, file);
+  }
+}
+
+/** @param kept the folder above which nothing is removed; `.`: that of the export */
+async function removeOwn({ root, index }: Place, name: string, kept = '.'): Promise<boolean> {
   if (!index.files.has(name)) return false;
   await rm(fileAt(root, name), { force: true });
   await index.remove(name);
   // Ends at a directory with other files.
-  for (let above = path.posix.dirname(name); above !== '.'; above = path.posix.dirname(above)) {
+  for (let above = path.posix.dirname(name); above !== kept; above = path.posix.dirname(above)) {
     const isEmpty = await rmdir(path.join(root, ...above.split('/'))).then(
       () => true,
       () => false,

@@ -83,6 +83,15 @@ describe('slipway import', () => {
     expect(text.stdout).toMatch(/v1\.0\.0: .*App\.txt is not imported: not a known package/);
   });
 
+  it('prints no control sequences of a tag', async () => {
+    const root = await writeSource(
+      githubFolder([{ tag: 'v1\u001b[2J', files: ['App-1.0.0.exe'] }]),
+    );
+    const { stdout } = await run([root, '--create']);
+    expect(stdout).toMatch('v1 [2J: ');
+    expect(stdout).not.toMatch('\u001b');
+  });
+
   it('needs --create, and refuses what is no source', async () => {
     const root = await good();
     expect(await run([root])).toMatchObject({ code: 3, stderr: expect.stringMatching(/--create/) });

@@ -51,6 +51,28 @@ describe('a directory', () => {
     await target.close();
   });
 
+  it('makes a file of what was a folder, unless somebody else has a file in it', async () => {
+    const { root, open, read, write } = await createPlace();
+    const target = open();
+    await target.open(false);
+    for (const name of ['update/win32/1.0.0', 'other']) {
+      await target.put(`${name}/index.html`, sourceOf(Buffer.from('document')), FACTS);
+      await target.put(`${name}/a/RELEASES`, sourceOf(Buffer.from('lines')), FACTS);
+    }
+    await target.put('update/win32/1.0.0', sourceOf(Buffer.from('newer')), FACTS);
+    expect((await read('update/win32/1.0.0'))?.toString()).toBe('newer');
+    await write('other/own', Buffer.from('own'));
+    await expect(target.put('other', sourceOf(Buffer.from('newer')), FACTS)).rejects.toThrow(
+      /Could not write .*other/,
+    );
+    expect((await read('other/own'))?.toString()).toBe('own');
+    await target.close();
+    expect((await open().open(true)).filter((name) => name !== 'other')).toEqual([
+      'update/win32/1.0.0',
+    ]);
+    expect(await readdir(path.join(root, 'update/win32'))).toEqual(['1.0.0']);
+  });
+
   it('writes many files at once, and survives a part of a line in its index', async () => {
     const { root, open } = await createPlace();
     const target = open();

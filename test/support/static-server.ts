@@ -1,12 +1,12 @@
 import { createReadStream } from 'node:fs';
-import { stat } from 'node:fs/promises';
+import { readFile, stat } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 
 /**
  * A plain static server of a directory, as there are many: it knows nothing of updates, states no content types, and
- * answers a single range. Several ranges get the whole file, as from S3.
+ * answers a single range. Several ranges get the whole file, as from S3, or with `several` their parts, as from nginx.
  */
 export interface StaticServer {
   readonly url: string;
@@ -15,7 +15,10 @@ export interface StaticServer {
   close(): Promise<void>;
 }
 
-export async function startStaticServer(root: string): Promise<StaticServer> {
+export async function startStaticServer(
+  root: string,
+  { several = false }: { readonly several?: boolean } = {},
+): Promise<StaticServer> {
   const requests: string[] = [];
   const server = createServer(async (request, response) => {
     const { method = '', headers } = request;
@@ -32,6 +35,12 @@ export async function startStaticServer(root: string): Promise<StaticServer> {
     const size = (await stat(served).catch(() => undefined))?.size;
     if (size === undefined || (method !== 'GET' && method !== 'HEAD')) {
       response.writeHead(size === undefined ? 404 : 405).end();
+      return;
+    }
+    if (several && method === 'GET' && headers.range?.includes(',') === true) {
+      const body = partsOf(await readFile(served), headers.range);
+      const type = `multipart/byteranges; boundary=${BOUNDARY}`;
+      response.writeHead(206, { 'content-type': type, 'content-length': body.length }).end(body);
       return;
     }
     const [, first, last] = /^bytes=(\d*)-(\d*)$/.exec(headers.range ?? '') ?? [];
@@ -54,4 +63,16 @@ export async function startStaticServer(root: string): Promise<StaticServer> {
       await closed;
     },
   };
+}
+
+const BOUNDARY = 'static-server';
+
+/** With a line break before the first boundary: zsync needs it. */
+function partsOf(file: Buffer, ranges: string): Buffer {
+  const parts = [...ranges.matchAll(/(\d+)-(\d+)/g)].flatMap(([, first, last]) => {
+    const [start, end] = [Number(first), Math.min(Number(last), file.length - 1)];
+    const head = `\r\n--${BOUNDARY}\r\ncontent-range: bytes ${start}-${end}/${file.length}\r\n\r\n`;
+    return [Buffer.from(head), file.subarray(start, end + 1)];
+  });
+  return Buffer.concat([...parts, Buffer.from(`\r\n--${BOUNDARY}--\r\n`)]);
 }

@@ -1,5 +1,6 @@
 import { AppError } from '../../errors.ts';
 import type { ServiceDeps } from '../../operations/open-channel.ts';
+import type { SharedBodies } from './ask-documents.ts';
 import type { PlannedDocument, PlannedFile } from './plan.ts';
 import { findStored } from './plan-files.ts';
 import type { Questions } from './questions.ts';
@@ -16,7 +17,7 @@ interface AlsoRequest {
 }
 
 interface Asked {
-  readonly documents: readonly PlannedDocument[];
+  readonly documents: readonly (PlannedDocument & { readonly body: Buffer })[];
   readonly files: readonly PlannedFile[];
 }
 
@@ -40,14 +41,24 @@ export async function askAlso(
   return joinAsked(all);
 }
 
-/** Like {@link askAlso}, for paths that files state: those that the service does not answer are left out. */
+/**
+ * Like {@link askAlso}, for paths that are not named by the operator: those that the service does not answer are left
+ * out.
+ */
 export async function askStated(
   questions: Questions,
   paths: readonly string[],
   publicUrl: string,
+  bodies: SharedBodies,
 ): Promise<Asked> {
   const all: Asked[] = [];
-  for (const path of paths) all.push(await askFor(questions, path, publicUrl));
+  for (const path of paths) {
+    const { documents, files } = await askFor(questions, path, publicUrl);
+    all.push({
+      documents: documents.map((each) => ({ ...each, body: bodies.share(each.body) })),
+      files,
+    });
+  }
   return joinAsked(all);
 }
 

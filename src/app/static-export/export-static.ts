@@ -1,5 +1,6 @@
 import { AppError } from '../../errors.ts';
 import type { StaticTarget } from '../../object-store/static-target.ts';
+import { applicationAtLegacyAddress } from '../../protocols/legacy/legacy-static.ts';
 import { makePlan } from './make-plan.ts';
 import type { ExportPlan } from './plan.ts';
 import { openQuestions, type QuestionDeps } from './questions.ts';
@@ -60,8 +61,7 @@ export async function exportStatic(
     const before = await target.open(isDryRun);
     try {
       // Another application's part of an earlier export stays.
-      const scope = application === undefined ? '' : `feeds/${application}/`;
-      const own = before.filter((path) => path.startsWith(scope));
+      const own = application === undefined ? before : before.filter(isOf(application, deps));
       const written = await writePlan({ ...deps, isDryRun }, plan, own);
       const addresses = { documents: plan.documents.length, files: plan.files.length };
       return { ...written, applications, leftOut: plan.leftOut, addresses };
@@ -71,4 +71,13 @@ export async function exportStatic(
   } finally {
     await questions.close();
   }
+}
+
+/** Whether an earlier export has written an address for an application. */
+function isOf(application: string, { config }: Pick<ExportDeps, 'config'>) {
+  const { defaultApplication, legacy } = config;
+  const facts = { defaultApplication, applications: legacy.applications };
+  return (path: string): boolean =>
+    path.startsWith(`feeds/${application}/`) ||
+    applicationAtLegacyAddress(path, facts) === application;
 }

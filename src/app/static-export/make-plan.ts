@@ -11,13 +11,14 @@ import {
   type FeedDocuments,
 } from './ask-documents.ts';
 import { findLeftOut } from './left-out.ts';
+import { settleReleases } from './legacy-releases.ts';
 import { createMentions } from './mentions.ts';
 import { type OpenChannel, openFeeds } from './open-feeds.ts';
 import type { ExportPlan, LeftOut, PlannedDocument, PlannedFile } from './plan.ts';
-import { planFiles } from './plan-files.ts';
+import { planFiles, planNamed } from './plan-files.ts';
 import type { Questions } from './questions.ts';
 import { findStatedAddresses } from './stated-addresses.ts';
-import { findUnanswered } from './unanswered.ts';
+import { findMissing, findUnanswered } from './unanswered.ts';
 
 interface PlanRequest {
   readonly applications: readonly string[];
@@ -49,9 +50,13 @@ export async function makePlan(questions: Questions, request: PlanRequest): Prom
   const asked = await askAlso(questions, request);
   documents.push(...asked.documents);
   files.push(...asked.files);
-  const paths = new Set([...documents, ...files].map(({ path }) => path));
+  const paths = pathsOf([...documents, ...files]);
   leftOut.push(...findUnanswered(documents, paths, request.publicUrl));
   return { documents: uniqueByPath(documents), files: uniqueByPath(files), leftOut };
+}
+
+function pathsOf(all: readonly { readonly path: string }[]): ReadonlySet<string> {
+  return new Set(all.map(({ path }) => path));
 }
 
 function uniqueByPath<T extends { readonly path: string }>(all: readonly T[]): readonly T[] {
@@ -121,10 +126,16 @@ async function planApplication(
     ...{ application, defaultApplication, servers, applications },
     channels: channels.map(({ facts }) => facts),
   });
-  const also = await askStated(questions, [...stated, ...legacy], publicUrl);
+  const further = [...stated, ...legacy.map(({ path }) => path)];
+  const also = await askStated(questions, further, publicUrl, bodies);
   files.push(...also.files);
+  const own = [...asked.values()].flatMap(({ documents }) => documents);
+  const asking = [...own, ...also.documents];
+  const missing = findMissing(asking, pathsOf([...asking, ...files]), publicUrl);
+  files.push(...(await planNamed(service, application, channels, missing)));
+  const filePaths = pathsOf(files);
   return {
-    documents: [...[...asked.values()].flatMap(({ documents }) => documents), ...also.documents],
+    documents: [...own, ...settleReleases(also.documents, legacy, filePaths, publicUrl)],
     files,
     leftOut: findLeftOut(feeds, service.clock.now()),
   };

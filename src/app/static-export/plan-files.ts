@@ -6,8 +6,9 @@ import type { ServiceDeps } from '../../operations/open-channel.ts';
 import { serves } from '../../protocols/registry.ts';
 import { type Feed, feedSegments } from './ask-documents.ts';
 import type { Mention } from './mentions.ts';
-import type { OpenRelease } from './open-feeds.ts';
+import type { OpenChannel, OpenRelease } from './open-feeds.ts';
 import type { PlannedFile, StoredFile } from './plan.ts';
+import type { NamedFile } from './unanswered.ts';
 
 interface FileContext {
   readonly service: ServiceDeps;
@@ -56,6 +57,30 @@ export async function planFiles(context: FileContext, feed: Feed): Promise<reado
     }
   }
   return [...planned.values()];
+}
+
+/**
+ * The files that documents name below the feed of a dialect that does not list them: the addresses of older servers give
+ * an installer for Windows at the feed of Squirrel.Mac. Only those of releases that every client may get.
+ *
+ * @param missing what documents name, and the export does not have
+ */
+export async function planNamed(
+  service: ServiceDeps,
+  application: string,
+  channels: readonly OpenChannel[],
+  missing: readonly NamedFile[],
+): Promise<readonly PlannedFile[]> {
+  const planned: PlannedFile[] = [];
+  for (const named of missing) {
+    const { path, version } = named;
+    const offered = channels.flatMap((channel) => channel.offered);
+    if (named.application !== application) continue;
+    if (!offered.some(({ release }) => release.version === version)) continue;
+    const file = await findStored(service, named);
+    if (file !== undefined) planned.push({ path, application, file, isReplaced: false });
+  }
+  return planned;
 }
 
 /** Whether clients may ask for a file that no document names. */

@@ -54,7 +54,7 @@ export async function openQuestions(deps: QuestionDeps, publicUrl: string): Prom
     // All answers are of one moment: otherwise a rollout that ends meanwhile would be complete in some of them only.
     const now = deps.clock.now();
     const clock: Clock = { sleep: deps.clock.sleep, now: () => now };
-    const app = await buildApp({ ...deps, clock, config, logger: SILENT });
+    const app = await buildApp({ ...deps, clock, config, logger: SILENT, shedsLoad: false });
     await app.catalog.refresh();
     await app.http.ready();
     const basePath = new URL(publicUrl).pathname.replace(/\/+$/, '');

@@ -31,6 +31,37 @@ export function pathBelow(address: string, publicUrl: string): string | undefine
   }
 }
 
+/** A file that a document names, and that the export does not have. */
+export interface NamedFile extends FileAddress {
+  /** As the document has it. */
+  readonly address: string;
+  /** Decoded, below the address of the service. */
+  readonly path: string;
+  /** The path of the document. */
+  readonly document: string;
+}
+
+/** The files of this service that documents name by whole addresses, without those at `paths`. */
+export function findMissing(
+  documents: readonly PlannedDocument[],
+  paths: ReadonlySet<string>,
+  publicUrl: string,
+): readonly NamedFile[] {
+  const seen = new Set<Uint8Array>();
+  const missing = new Map<string, NamedFile>();
+  for (const { path: document, body } of documents) {
+    if (seen.has(body)) continue;
+    seen.add(body);
+    for (const address of addressesIn(Buffer.from(body).toString(), publicUrl)) {
+      const file = fileAtAddress(address, publicUrl);
+      const path = pathBelow(address, publicUrl) ?? '';
+      if (file === undefined || missing.has(address) || paths.has(path)) continue;
+      missing.set(address, { ...file, address, path, document });
+    }
+  }
+  return [...missing.values()];
+}
+
 /**
  * The addresses of files in documents that the export does not have. A document that its publisher signed may name the
  * files of a release that was withdrawn since: the service does not send them either.
@@ -40,31 +71,21 @@ export function findUnanswered(
   paths: ReadonlySet<string>,
   publicUrl: string,
 ): readonly LeftOut[] {
-  const seen = new Set<Uint8Array>();
-  const missing = new Map<string, LeftOut>();
-  for (const { path, body } of documents) {
-    if (seen.has(body)) continue;
-    seen.add(body);
-    for (const address of addressesIn(Buffer.from(body).toString(), publicUrl)) {
-      const file = fileAtAddress(address, publicUrl);
-      if (file === undefined || missing.has(address)) continue;
-      if (paths.has(pathBelow(address, publicUrl) ?? '')) continue;
-      const { application, channel, version } = file;
-      missing.set(address, {
-        ...{ reason: 'unanswered_address', application, channel, dialect: null },
-        versions: [version],
-        detail: `${path} names ${address}, and the export has no such file.`,
-      });
-    }
-  }
-  return [...missing.values()];
+  return findMissing(documents, paths, publicUrl).map((file): LeftOut => {
+    const { application, channel, version, document, address } = file;
+    return {
+      ...{ reason: 'unanswered_address', application, channel, dialect: null },
+      versions: [version],
+      detail: `${document} names ${address}, which the service does not answer with a file.`,
+    };
+  });
 }
 
 function addressesIn(text: string, publicUrl: string): readonly string[] {
   const found: string[] = [];
   const start = `${publicUrl}/`;
   for (let at = text.indexOf(start); at >= 0; at = text.indexOf(start, at + 1)) {
-    // Addresses are percent-encoded, so they contain none of the characters that end them in JSON, YAML, XML and text.
+    // Addresses are percent-encoded: what ends them in JSON, YAML, XML and lines of text is none of their characters.
     const rest = text.slice(at, at + ADDRESS_LENGTH_MAX);
     found.push(/^[^\s"'<>`\\]+/.exec(rest)?.[0].replaceAll('&amp;', '&') ?? '');
   }

@@ -64,11 +64,18 @@ function splitValues(text: string): readonly string[] {
   return rest === '' && values.length > 0 ? values : [...values, rest];
 }
 
-/** The items of the pages of an index: arrays, arrays of arrays, or objects with `items`. */
-export function itemsOf(values: readonly unknown[]): readonly unknown[] {
+/** Pages within an array, and items within a page. */
+const PAGES_DEPTH_MAX = 4;
+
+/**
+ * The items of the pages of an index: arrays, arrays of arrays, or objects with `items`. What lies deeper is an item:
+ * a file could nest arrays until the stack of this process ends.
+ */
+export function itemsOf(values: readonly unknown[], depth = PAGES_DEPTH_MAX): readonly unknown[] {
+  if (depth === 0) return values;
   return values.flatMap((value) => {
-    if (Array.isArray(value)) return itemsOf(value);
-    if (isRecord(value) && Array.isArray(value.items)) return itemsOf(value.items);
+    if (Array.isArray(value)) return itemsOf(value, depth - 1);
+    if (isRecord(value) && Array.isArray(value.items)) return itemsOf(value.items, depth - 1);
     return [value];
   });
 }

@@ -64,6 +64,7 @@ async function readFiles(
   const stated = new Map(files.map((file) => [file.path, file]));
   return {
     ...build,
+    staged: release.staged ?? build.staged,
     artifacts: build.artifacts.map((artifact) => withStated(artifact, stated)),
     signed: release.carriesIndex
       ? build.signed

@@ -26,6 +26,7 @@ export interface StatedRelease {
   readonly beside?: readonly string[];
   /** Default true: see `SourceRelease`. */
   readonly carriesIndex?: boolean;
+  readonly staged?: SourceRelease['staged'];
 }
 
 export type Settled =
@@ -44,7 +45,7 @@ const NAME_CHARACTERS_MAX = 200;
  * rest at another time. By-products that no client reads do not count.
  */
 export async function settle(stated: StatedRelease): Promise<Settled> {
-  const { label, channel, beside = [], carriesIndex = true } = stated;
+  const { label, channel, beside = [], carriesIndex = true, staged } = stated;
   const version = versionOf(stated.version);
   if ('reason' in version) return { refused: { label, reason: version.reason } };
   const wanted = stated.files.filter(({ name }) => fileByProduct(name) === undefined);
@@ -58,7 +59,7 @@ export async function settle(stated: StatedRelease): Promise<Settled> {
   const earliest = Math.min(...sound.map(({ time }) => time));
   return {
     release: {
-      ...{ label, channel, beside, carriesIndex },
+      ...{ label, channel, beside, carriesIndex, staged },
       version: versionText(version.parsed),
       isPrerelease: stated.isPrerelease === true || isPrerelease(version.parsed),
       releasedAt: timeOf(stated.date) ?? new Date(Math.max(0, earliest)).toISOString(),

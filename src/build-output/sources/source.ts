@@ -1,5 +1,6 @@
 import type { Arch, Platform } from '../../domain/platform.ts';
 import type { DigestAlgorithm } from '../../domain/release.ts';
+import type { StagedShare } from '../build-output.ts';
 
 /** The history of another update server, as `slipway import` reads it. */
 
@@ -53,6 +54,8 @@ export interface SourceRelease {
    * of the newest one, so no older release may carry it.
    */
   readonly carriesIndex: boolean;
+  /** The share of the installations that the index states; absent: it states none. */
+  readonly staged?: StagedShare | undefined;
 }
 
 /** A release or a file that is not imported. */

@@ -1,5 +1,6 @@
 import pLimit from 'p-limit';
 import { compareVersions, parseVersion, tryParseVersion } from '../../domain/version.ts';
+import type { StagedShare } from '../build-output.ts';
 import { fileByProduct } from '../by-product.ts';
 import { misuse } from '../refusal.ts';
 import { collectSettled } from './collect.ts';
@@ -37,6 +38,7 @@ export async function readSquirrelFolder(request: SourceRequest): Promise<Source
   const stated = parseLines(text, index, refused);
   const listed = new Set(stated.map(({ name }) => name));
   const unlisted = [...files.keys()].filter((name) => isUnlisted(name, listed));
+  const shares = sharesIn(text);
   const groups = new Map<string, StatedFile[]>();
   const add = (version: string, file: StatedFile) =>
     groups.set(version, [...(groups.get(version) ?? []), { ...file, path: files.get(file.name) }]);
@@ -59,6 +61,7 @@ export async function readSquirrelFolder(request: SourceRequest): Promise<Source
         ...{ label: version, version, channel: null, date: null, name: null },
         notes: await limit(() => readPackageNotes(own)),
         files: own,
+        staged: stagedShare(own, shares, index),
         beside: ['RELEASES'],
       }),
     ),
@@ -81,6 +84,30 @@ function parseLines(text: string, index: string, refused: SourceIssue[]): readon
     files.set(name, { name, path: undefined, size: Number(size), digests, statedIn: index });
   }
   return [...files.values()];
+}
+
+/** The share in the comment of a line, from 0 to 100, by the name of the package. */
+function sharesIn(text: string): ReadonlyMap<string, number> {
+  const shares = new Map<string, number>();
+  for (const line of text.split(/\r?\n/)) {
+    const [, , address = ''] = LINE.exec(bare(line)) ?? [];
+    const percentage = /#\s*(\d{1,3})\s*%\s*$/.exec(line)?.[1];
+    const name = nameInAddress(address);
+    if (name !== undefined && percentage !== undefined && Number(percentage) <= 100) {
+      shares.set(name, Number(percentage));
+    }
+  }
+  return shares;
+}
+
+/** The smallest one that a package of the release has. */
+function stagedShare(
+  files: readonly StatedFile[],
+  shares: ReadonlyMap<string, number>,
+  statedIn: string,
+): StagedShare | undefined {
+  const stated = files.flatMap(({ name }) => shares.get(name) ?? []);
+  return stated.length === 0 ? undefined : { percentage: Math.min(...stated), statedIn };
 }
 
 /** Without a comment: Squirrel writes the share of a staged release behind `#`. */

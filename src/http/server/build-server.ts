@@ -26,7 +26,7 @@ import {
 import { registerCors } from './cors.ts';
 import { trustForwardedFor } from './forwarded-for.ts';
 import { acceptJson } from './json-body.ts';
-import { createLoad } from './load.ts';
+import { createLoad, UNLIMITED } from './load.ts';
 import { acceptPrepared } from './prepared-answer.ts';
 import { SECURITY_HEADERS } from './security-headers.ts';
 import { type ServerSettings, serverOptions } from './server-options.ts';
@@ -55,7 +55,7 @@ export async function buildServer(settings: ServerSettings, deps: HttpDeps): Pro
   const { accounts, catalog, defaultApplication, explain, publicUrl, usage } = deps;
   const { basePath = '' } = settings;
   const app = await buildBase(settings, deps.metrics);
-  const load = createLoad();
+  const load = settings.shedsLoad === false ? UNLIMITED : createLoad();
   app.addHook('onClose', async () => load.stop());
   const hasApplication = (name: string): boolean =>
     Object.hasOwn(catalog.health().applications, name);

@@ -44,6 +44,9 @@ export function createLoad(): Load {
   };
 }
 
+/** For a process that asks itself, and waits for each answer. */
+export const UNLIMITED: Load = { isTooMuch: () => false, stop: () => {} };
+
 /** Refuses the requests of a scope with 503 `overloaded` while there is too much load. */
 export function shedLoad(scope: App, load: Pick<Load, 'isTooMuch'>): void {
   scope.addHook('onRequest', (_request, _reply, done) => {

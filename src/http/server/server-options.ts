@@ -48,6 +48,8 @@ export interface ServerSettings {
   readonly basePath?: string;
   /** Undefined for a server that does not listen. */
   readonly connections?: Connections;
+  /** False: it answers every request, however long that takes. Default true. */
+  readonly shedsLoad?: boolean | undefined;
 }
 
 export function serverOptions(settings: ServerSettings): FastifyHttpOptions<Server> {

@@ -1,6 +1,9 @@
 import { DEFAULT_CHANNEL } from '../../domain/channel.ts';
+import { OWN_PATHS } from '../../domain/reserved-name.ts';
+import { isAppError } from '../../errors.ts';
 import type { StaticChannel } from '../static-address.ts';
 import type { LegacyFacts } from './legacy-address.ts';
+import { LEGACY_SERVERS } from './servers.ts';
 
 /** The addresses of other update servers, one by one, for `slipway export`: see `static-address.ts`. */
 
@@ -11,33 +14,75 @@ interface LegacyChannels extends LegacyFacts {
   readonly channels: readonly Pick<StaticChannel, 'name' | 'versions'>[];
 }
 
+export interface LegacyStaticAddress {
+  /** Without the first slash, decoded. */
+  readonly path: string;
+  /** Set for `RELEASES`: the version of the client, and what all versions of the same clients have in common. */
+  readonly releases?: { readonly version: string; readonly group: string };
+}
+
 /** The words that `process.platform` and `process.arch` make, and those of the documentation of the servers. */
 const WINDOWS = ['win32', 'win32_x64', 'win32_ia32', 'win32_arm64', 'windows_64', 'windows_32'];
+const LINUX = [
+  ...['linux', 'linux_x64', 'linux_arm64', 'linux_64', 'linux_deb_64', 'linux_rpm_64'],
+  ...['appimage', 'deb', 'rpm'],
+];
 const OTHERS = [
   ...['darwin', 'darwin_x64', 'darwin_arm64', 'mac', 'mac_arm64', 'osx', 'osx_64', 'osx_arm64'],
-  ...['linux', 'linux_64', 'linux_deb_64', 'linux_rpm_64', 'appimage', 'deb', 'rpm', 'exe'],
+  ...LINUX,
+  'exe',
 ];
-const ELECTRONJS_WINDOWS = ['win32', 'win32-x64', 'win32-ia32', 'win32-arm64'];
-const ELECTRONJS_OTHERS = ['darwin', 'darwin-x64', 'darwin-arm64', 'darwin-universal'];
-const UPDATE_INFO = ['latest.yml', 'latest-mac.yml'];
+const WORDS: Words = { windows: WINDOWS, others: OTHERS };
+const ELECTRONJS_WORDS: Words = {
+  windows: ['win32', 'win32-x64', 'win32-ia32', 'win32-arm64'],
+  others: ['darwin', 'darwin-x64', 'darwin-arm64', 'darwin-universal'],
+};
+/** What electron-updater adds to the name of a channel. */
+const EVERYWHERE = ['', '-mac'];
+const ON_LINUX = ['-linux', '-linux-arm64'];
 
 /**
- * The addresses of updates, at the root of the service and without the first slash. A bucket cannot answer the
- * addresses of downloads, because the visitor's browser decides.
+ * The addresses of updates, at the root of the service. A bucket cannot answer the addresses of downloads, because the
+ * visitor's browser decides.
  */
-export function listLegacyAddresses(asked: LegacyChannels): readonly string[] {
+export function listLegacyAddresses(asked: LegacyChannels): readonly LegacyStaticAddress[] {
   const { servers, applications, application, channels } = asked;
   const keys = [...applications].flatMap(([key, name]) => (name === application ? [key] : []));
-  const stable = channels.find(({ name }) => name === DEFAULT_CHANNEL);
+  const stable = channels.filter(({ name }) => name === DEFAULT_CHANNEL);
   const isAtRoot = servers.includes('hazel') || servers.includes('nuts');
+  const prefixes = prefixesOf(asked, keys);
+  const repositories = keys.filter((key) => key.includes('/'));
   return [
-    ...(isAtRoot ? prefixesOf(asked, keys).flatMap((prefix) => updatesAt(prefix, channels)) : []),
+    ...(isAtRoot ? prefixes.flatMap((prefix) => updatesAt(prefix, channels)) : []),
+    ...(servers.includes('nuts')
+      ? prefixes.filter(isOfNuts).flatMap((prefix) => namedChannelsAt(prefix, channels))
+      : []),
     ...(servers.includes('electronjs')
-      ? keys
-          .filter((key) => key.includes('/'))
-          .flatMap((key) => electronjsAt(key, stable?.versions ?? []))
+      ? repositories.flatMap((key) => stable.flatMap((channel) => electronjsAt(key, channel)))
       : []),
   ];
+}
+
+/**
+ * The application that an earlier export has written an address for; undefined for an address of this service's own, and
+ * for one that no older server has.
+ *
+ * @param path as the export has written it
+ */
+export function applicationAtLegacyAddress(path: string, facts: LegacyFacts): string | undefined {
+  const address = { path: path.replace(/\/index\.html$/, '').split('/'), query: {} };
+  const [root = ''] = address.path;
+  if (OWN_PATHS.includes(root)) return undefined;
+  for (const server of LEGACY_SERVERS) {
+    if (server.roots.length > 0 && !server.roots.includes(root)) continue;
+    try {
+      const asked = server.parse(address, facts);
+      if (asked !== undefined) return (asked.kind === 'update' ? asked.request : asked).application;
+    } catch (error) {
+      if (!isAppError(error)) throw error;
+    }
+  }
+  return undefined;
 }
 
 /** What stands between `update` and the platform. */
@@ -51,32 +96,80 @@ function prefixesOf(
   return [...own, ...names.map((name) => `${name}/`), ...flavors];
 }
 
-function updatesAt(prefix: string, channels: LegacyChannels['channels']): readonly string[] {
-  return channels.flatMap(({ name, versions }) => {
-    const isDefault = name === DEFAULT_CHANNEL;
-    const front = `update/${prefix}${isDefault ? '' : `channel/${name}/`}`;
-    const info = [...WINDOWS, ...OTHERS].flatMap((word) =>
-      UPDATE_INFO.map((file) => `${front}${word}/${file}`),
-    );
-    return [...info, ...versions.flatMap((version) => checksAt(front, version, WINDOWS, OTHERS))];
+/** A name alone in front of the platform is an address of this service only. */
+function isOfNuts(prefix: string): boolean {
+  return prefix === '' || prefix.startsWith('flavor/');
+}
+
+type LegacyChannel = LegacyChannels['channels'][number];
+
+function updatesAt(
+  prefix: string,
+  channels: readonly LegacyChannel[],
+): readonly LegacyStaticAddress[] {
+  return channels.flatMap((channel) => {
+    const isDefault = channel.name === DEFAULT_CHANNEL;
+    const front = `update/${prefix}${isDefault ? '' : `channel/${channel.name}/`}`;
+    return [...infoAt(front, '', 'latest'), ...checksAt(front, channel, WORDS)];
   });
 }
 
-function electronjsAt(key: string, versions: readonly string[]): readonly string[] {
-  return versions.flatMap((version) => [
-    ...checksAt(`${key}/`, version, ELECTRONJS_WINDOWS, ELECTRONJS_OTHERS),
-    ...ELECTRONJS_WINDOWS.map((word) => `${key}/${word}/msix/${version}`),
+/** The forms of electron-release-server with the channel after the version, or before `latest.yml`. */
+function namedChannelsAt(
+  prefix: string,
+  channels: readonly LegacyChannel[],
+): readonly LegacyStaticAddress[] {
+  const front = `update/${prefix}`;
+  return channels.flatMap((channel) => [
+    ...infoAt(front, `${channel.name}/`, 'latest'),
+    ...infoAt(front, '', channel.name),
+    ...checksAt(front, channel, WORDS, (version) => `${version}/${channel.name}`),
   ]);
 }
 
+function infoAt(front: string, below: string, name: string): readonly LegacyStaticAddress[] {
+  return [...WINDOWS, ...OTHERS].flatMap((word) =>
+    [...EVERYWHERE, ...(LINUX.includes(word) ? ON_LINUX : [])].map((suffix) => ({
+      path: `${front}${word}/${below}${name}${suffix}.yml`,
+    })),
+  );
+}
+
+function electronjsAt(key: string, channel: LegacyChannel): readonly LegacyStaticAddress[] {
+  const front = `${key}/`;
+  return [
+    ...checksAt(front, channel, ELECTRONJS_WORDS),
+    ...checksAt(front, channel, ELECTRONJS_WORDS, (version) => `squirrel/${version}`),
+    ...channel.versions.flatMap((version) =>
+      ELECTRONJS_WORDS.windows.map((word) => ({ path: `${front}${word}/msix/${version}` })),
+    ),
+  ];
+}
+
+interface Words {
+  readonly windows: readonly string[];
+  readonly others: readonly string[];
+}
+
+/**
+ * The addresses that contain the version of the client.
+ *
+ * @param restOf what stands behind the platform
+ */
 function checksAt(
   front: string,
-  version: string,
-  windows: readonly string[],
-  others: readonly string[],
-): readonly string[] {
-  return [
-    ...[...windows, ...others].map((word) => `${front}${word}/${version}`),
-    ...windows.map((word) => `${front}${word}/${version}/RELEASES`),
-  ];
+  { versions }: LegacyChannel,
+  { windows, others }: Words,
+  restOf = (version: string): string => version,
+): readonly LegacyStaticAddress[] {
+  const checks = versions.flatMap((version) =>
+    [...windows, ...others].map((word) => ({ path: `${front}${word}/${restOf(version)}` })),
+  );
+  const releases = windows.flatMap((word) =>
+    versions.map((version) => ({
+      path: `${front}${word}/${restOf(version)}/RELEASES`,
+      releases: { version, group: `${front}${word}/${restOf('*')}` },
+    })),
+  );
+  return [...checks, ...releases];
 }

@@ -149,6 +149,27 @@ describe('the folder of Squirrel.Windows', () => {
   });
 });
 
+describe('a release of Squirrel.Windows', () => {
+  it('keeps the share that its line states', async () => {
+    const packages = {
+      'App-1.0.0-full.nupkg': nupkg('1.0.0'),
+      'App-1.1.0-full.nupkg': nupkg('1.1.0'),
+    };
+    const lines = `${releasesOf(packages)} # 25%\r\n# 10%\r\n`;
+    const { releases, refused } = await read(await writeSource({ ...packages, RELEASES: lines }));
+    expect(refused).toEqual([]);
+    const staged = await Promise.all(
+      releases.map(async (release) => (await readSourceRelease(release, undefined)).staged),
+    );
+    expect(staged.map((each) => each?.percentage)).toEqual([undefined, 25]);
+  });
+
+  it('has the architecture of its package for the MSI beside it', async () => {
+    const source = await read(await writeSource({ ...squirrelFolder(), 'AppSetup.msi': 'an MSI' }));
+    expect(await builds(source)).toContain('1.2.0-beta.1 | windows-x64-msi | AppSetup.msi');
+  });
+});
+
 describe('the folder of Velopack', () => {
   it('joins the channels of one version, and keeps the ones that name no machine', async () => {
     const source = await read(await writeSource(velopackFolder()));
@@ -419,6 +440,14 @@ describe('recognizing a source', () => {
     );
     await expect(read('/nowhere/at/all')).rejects.toThrow(/no such file or directory/);
   });
+});
+
+it('says that an index of nested arrays is none', async () => {
+  const depth = 100_000;
+  const root = await writeSource({ 'releases.json': '['.repeat(depth) + ']'.repeat(depth) });
+  await expect(read(root)).rejects.toThrow(/No other update server is recognized/);
+  const { releases, refused } = await read(root, { kind: 'github' });
+  expect([releases.length, refused.length]).toEqual([0, 1]);
 });
 
 it('splits JSON values wherever they end', () => {

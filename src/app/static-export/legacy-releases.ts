@@ -1,0 +1,75 @@
+import { compareVersions, parseVersion } from '../../domain/version.ts';
+import type { LegacyStaticAddress } from '../../protocols/legacy/legacy-static.ts';
+import type { PlannedDocument } from './plan.ts';
+import { fileAtAddress, pathBelow } from './unanswered.ts';
+
+/** `RELEASES` at the addresses of older servers, which contain the version of the client. */
+
+/**
+ * Squirrel.Windows takes an empty `RELEASES` as a failure, so the service says "no update" with a line of the client's
+ * own package. The export does not have that package when the release is paused, withdrawn or of another channel. The
+ * document of a client with the newest package says the same: Squirrel.Windows installs nothing older. Without one,
+ * there is no document.
+ *
+ * @param files the paths of the files that the export has
+ */
+export function settleReleases(
+  documents: readonly PlannedDocument[],
+  addresses: readonly LegacyStaticAddress[],
+  files: ReadonlySet<string>,
+  publicUrl: string,
+): readonly PlannedDocument[] {
+  const stated = new Map(addresses.map(({ path, releases }) => [path, releases]));
+  const packagesIn = rememberPackages(files, publicUrl);
+  /** Of each group: the document with the newest package. */
+  const newest = new Map<string, Complete>();
+  for (const document of documents) {
+    const group = stated.get(document.path)?.group;
+    const version = group === undefined ? undefined : packagesIn(document.body);
+    if (group === undefined || version === undefined) continue;
+    const known = newest.get(group);
+    const isNewer = known === undefined || isAtMost(known.version, version);
+    if (isNewer) newest.set(group, { version, document });
+  }
+  return documents.flatMap((document): readonly PlannedDocument[] => {
+    const own = stated.get(document.path);
+    if (own === undefined || packagesIn(document.body) !== undefined) return [document];
+    const other = newest.get(own.group);
+    if (other === undefined || !isAtMost(other.version, own.version)) return [];
+    return [{ ...other.document, path: document.path }];
+  });
+}
+
+interface Complete {
+  readonly document: PlannedDocument;
+  /** The newest version of its packages. */
+  readonly version: string;
+}
+
+function isAtMost(a: string, b: string): boolean {
+  return compareVersions(parseVersion(a), parseVersion(b)) <= 0;
+}
+
+/** The newest version of the packages that a document names; undefined when the export lacks one of them. */
+function rememberPackages(files: ReadonlySet<string>, publicUrl: string) {
+  const known = new Map<Uint8Array, string | undefined>();
+  return (body: Uint8Array): string | undefined => {
+    if (!known.has(body)) known.set(body, newestPackage(body, files, publicUrl));
+    return known.get(body);
+  };
+}
+
+function newestPackage(
+  body: Uint8Array,
+  files: ReadonlySet<string>,
+  publicUrl: string,
+): string | undefined {
+  const versions: string[] = [];
+  for (const line of Buffer.from(body).toString().split('\n')) {
+    const address = line.split(' ')[1] ?? '';
+    const file = fileAtAddress(address, publicUrl);
+    if (file === undefined || !files.has(pathBelow(address, publicUrl) ?? '')) return undefined;
+    versions.push(file.version);
+  }
+  return versions.sort((a, b) => compareVersions(parseVersion(a), parseVersion(b))).at(-1);
+}
