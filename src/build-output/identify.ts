@@ -95,7 +95,7 @@ async function findOut(
 ): Promise<Findings> {
   const { statement } = file;
   const named = inferFromName(file.name);
-  const clues = await cluesOf(file, version);
+  const clues = { ...(await cluesOf(file, version)), ...cluesOfAppcast(listedFor) };
   const isNupkg = /\.nupkg$/i.test(file.name);
   const nupkg = isNupkg ? await readNupkg(file.path) : undefined;
   const packaged = isNupkg && (nupkg?.isVelopack ? 'velopack' : 'squirrel');
@@ -119,6 +119,11 @@ async function findOut(
     clues,
     nupkg,
   };
+}
+
+/** Sparkle offers a file of its appcast to every Mac. */
+function cluesOfAppcast(listedFor: Platform | undefined): Clues {
+  return listedFor === 'macos' ? { usualArch: 'universal' } : {};
 }
 
 /** Undefined for a self-extracting program: its header tells nothing about the program inside. */

@@ -280,6 +280,11 @@ describe('a signed appcast', () => {
     });
   });
 
+  it('makes a file for macOS universal when nothing states its architecture', async () => {
+    await put({ 'App-2.0.0.dmg': DMG, 'appcast.xml': signAppcast(own('App-2.0.0.dmg'), KEY) });
+    expect((await read()).artifacts).toMatchObject([{ platform: 'macos', arch: 'universal' }]);
+  });
+
   it('may state whole addresses of its feed, which are those of its files', async () => {
     const base = 'https://updates.example/slipway/feeds/desktop/stable/sparkle';
     await put({ [NAME]: DMG, 'appcast.xml': signAppcast(own(`${base}/2.0.0/${NAME}`), KEY) });

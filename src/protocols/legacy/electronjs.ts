@@ -1,5 +1,6 @@
 import { DEFAULT_CHANNEL } from '../../domain/channel.ts';
 import { platformOf } from '../../domain/platform.ts';
+import { AppError } from '../../errors.ts';
 import {
   type LegacyRequest,
   type LegacyServer,
@@ -20,7 +21,12 @@ export const electronjs: LegacyServer = {
   parse: ({ path, query }, facts): LegacyRequest | undefined => {
     const [owner, repository, word = '', ...rest] = path;
     const application = mappedApplication(facts, `${owner}/${repository}`);
-    if (application === undefined) return undefined;
+    if (application === undefined) {
+      if (parseLegacyMachine(word) === undefined) return undefined;
+      const name = `${owner}/${repository}`.slice(0, 80);
+      const detail = `No application has the address ${JSON.stringify(name)}. Set LEGACY_APPS=${name}=APP for the service.`;
+      throw new AppError('unknown_application', detail);
+    }
     const machine = parseLegacyMachine(word);
     if (machine === undefined) throw unknownMachine(word);
     const arch = machine.arch ?? 'x64';

@@ -445,7 +445,7 @@ describe('recognizing a source', () => {
 it('says that an index of nested arrays is none', async () => {
   const depth = 100_000;
   const root = await writeSource({ 'releases.json': '['.repeat(depth) + ']'.repeat(depth) });
-  await expect(read(root)).rejects.toThrow(/No other update server is recognized/);
+  await expect(read(root)).rejects.toThrow(/No files of a known update server are there/);
   const { releases, refused } = await read(root, { kind: 'github' });
   expect([releases.length, refused.length]).toEqual([0, 1]);
 });
