@@ -2,19 +2,14 @@ import { admittedArches, isNativeOn } from '../domain/compatible-arches.ts';
 import type { Arch, Format } from '../domain/platform.ts';
 import type { Artifact, Release } from '../domain/release.ts';
 import { SPARKLE_ED25519 } from '../domain/signature.ts';
-import { APPCAST, type AppcastItem, notNewerThan, renderAppcast } from './appcast.ts';
+import type { AppcastItem } from './appcast.ts';
 import { chooseFile } from './appcast-file.ts';
-import { appcastQuery, noAppcastSignature, parseAppcastPath } from './appcast-request.ts';
 import { listAppcastAddresses } from './appcast-static.ts';
-import type {
-  FeedListing,
-  FeedProtocol,
-  OlderReleases,
-  ProtocolRequest,
-  ProtocolResponse,
-  Question,
-} from './protocol.ts';
+import { listedAppcast } from './listed-appcast.ts';
+import type { FeedProtocol, OlderReleases } from './protocol.ts';
 import { describeWinSparkleSetUp } from './sparkle-set-up.ts';
+
+const FORMATS: readonly Format[] = ['nsis', 'msi'];
 
 /**
  * WinSparkle.
@@ -31,49 +26,15 @@ export const winsparkle: FeedProtocol = {
   title: 'WinSparkle (Windows)',
   takesPost: false,
   varyHeaders: [],
-  olderReleasesMax: 5,
   formatsFor: (platform) => (platform === 'windows' ? FORMATS : []),
   signatureScheme: null,
   expectedSignature: SPARKLE_ED25519,
   osGate: 'client',
   mayOmit: () => ['version', 'arch'],
-  parseRequest,
   listStatic: listAppcastAddresses,
   describeSetUp: describeWinSparkleSetUp,
-  renderListing,
-  listsOwnRelease: true,
-  renderNoUpdate: ({ document }, _reason, input) => {
-    if (document !== APPCAST) return undefined;
-    const items = input.own === undefined ? [] : itemsOf([input.own], input);
-    return renderAppcast({ items, rendersMarkdown: false, fileUrl: input.fileUrl });
-  },
+  ...listedAppcast({ platform: 'windows', formats: FORMATS, rendersMarkdown: false, itemsOf }),
 };
-
-const FORMATS: readonly Format[] = ['nsis', 'msi'];
-
-function parseRequest(asked: ProtocolRequest): Question | undefined {
-  const named = parseAppcastPath(asked);
-  if (named === undefined) return undefined;
-  const { document, request } = named;
-  const query = appcastQuery(request);
-  return {
-    document,
-    query: {
-      ...query,
-      platform: 'windows',
-      formats: FORMATS,
-      osGate: query.osVersion === null ? winsparkle.osGate : 'server',
-    },
-  };
-}
-
-function renderListing(listing: FeedListing): ProtocolResponse {
-  if (listing.document !== APPCAST) throw noAppcastSignature();
-  const offered = itemsOf([listing.release], listing);
-  const older = notNewerThan(offered, itemsOf(listing.olderReleases, listing));
-  const { fileUrl } = listing;
-  return renderAppcast({ items: [...offered, ...older], rendersMarkdown: false, fileUrl });
-}
 
 /** WinSparkle's words for the architecture of a client's own build. Any client takes `windows`. */
 const OS: Readonly<Partial<Record<Arch, string>>> = {
