@@ -58,8 +58,7 @@ const NAME = /^(.+\.AppImage)(\.zsync)?$/i;
 /** In characters. A published name has at most 200 bytes. */
 const NAME_LENGTH_MAX = 200;
 /** A line break would add lines to the header, and the client refuses a name with a path. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: a client may send them
-const NO_NAME = /[\u0000-\u001f\u007f-\u009f\u2028\u2029/\\]|^\./;
+const NO_NAME = /[\p{Cc}\u2028\u2029/\\]|^\./u;
 
 function parseRequest(request: ProtocolRequest): Question | undefined {
   const [file = '', ...rest] = request.path;

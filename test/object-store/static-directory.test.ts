@@ -51,7 +51,7 @@ describe('a directory', () => {
     await target.close();
   });
 
-  it('makes a file of what was a folder, unless somebody else has a file in it', async () => {
+  it('makes a file of what was a folder, unless a file of another program is in it', async () => {
     const { root, open, read, write } = await createPlace();
     const target = open();
     await target.open(false);

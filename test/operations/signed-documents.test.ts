@@ -92,7 +92,7 @@ it('are stored byte for byte, and named by the manifest', async () => {
   ]);
 });
 
-it('of two platforms are both kept, whoever commits first', async () => {
+it('of two platforms are both kept, in either order of commits', async () => {
   await Promise.all([release('latest.yml'), release('latest-mac.yml')]);
   expect((await shown()).map(({ name }) => name)).toEqual(['latest-mac.yml', 'latest.yml']);
   const { changed } = await release('latest.yml');

@@ -119,7 +119,7 @@ describe('POST v1/update', () => {
     expect((await post(body('1.0.0'), `${ADDRESS}/more`)).status).toBe(404);
   });
 
-  it('offers a paused release to nobody, and an outage is no answer', async () => {
+  it('offers a paused release to no client, and answers an outage with 503', async () => {
     await setStatus(service, 'pause', '2.0.0');
     expect(statusIn((await post(body('1.0.0'))).body)).toEqual(['ok', 'noupdate', undefined]);
     await setStatus(service, 'resume', '2.0.0');

@@ -59,7 +59,7 @@ it('sees what other writers added, and loses no change', async () => {
   expect(pages.map(({ before }) => before)).toEqual(pages.map((_, index) => index));
 });
 
-it('asks the store only for the next number when nobody else writes', async () => {
+it('asks the store only for the next number when there is no other writer', async () => {
   const clock = createFixedClock();
   const store = createFaultyStore(createMemoryStore({ clock }));
   const deps = { store, clock, randomness: createSeededRandomness(1) };

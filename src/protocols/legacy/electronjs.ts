@@ -1,13 +1,14 @@
 import { DEFAULT_CHANNEL } from '../../domain/channel.ts';
 import { platformOf } from '../../domain/platform.ts';
 import { AppError } from '../../errors.ts';
+import { msix } from '../msix.ts';
 import {
   type LegacyRequest,
   type LegacyServer,
   mappedApplication,
   parseLegacyMachine,
 } from './legacy-address.ts';
-import { legacyJson, legacyMsix, unknownMachine } from './legacy-dialects.ts';
+import { legacyJson, unknownMachine } from './legacy-dialects.ts';
 import { askLegacyReleases } from './legacy-releases.ts';
 
 /**
@@ -36,7 +37,7 @@ export const electronjs: LegacyServer = {
     if (version === undefined || more.length > 0) return undefined;
     if (isMsix) {
       const request = { ...asked, path: [version], query: { ...query, arch } };
-      return { kind: 'update', protocol: legacyMsix, request };
+      return { kind: 'update', protocol: msix, request };
     }
     if (document !== undefined && platformOf(word.split('-')[0] ?? '') === 'windows') {
       return askLegacyReleases({ ...asked, arch, version, document, query });

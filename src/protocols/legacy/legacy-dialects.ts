@@ -2,7 +2,6 @@ import type { Format, Platform } from '../../domain/platform.ts';
 import { AppError } from '../../errors.ts';
 import { electron } from '../electron.ts';
 import { ELECTRON_ABSOLUTE } from '../electron-feed.ts';
-import { msix } from '../msix.ts';
 import type { PollProtocol, Protocol } from '../protocol.ts';
 import { askSquirrelUpdate, squirrelMac } from '../squirrel-mac.ts';
 import { parseLegacyMachine } from './legacy-address.ts';
@@ -39,9 +38,6 @@ export const legacyElectron: Protocol = {
     return question && { ...question, document: ELECTRON_ABSOLUTE };
   },
 };
-
-/** update.electronjs.org's `{version}` after the word `msix`. */
-export const legacyMsix: Protocol = msix;
 
 /** The error for a word that names no machine. */
 export function unknownMachine(word: string): AppError {
