@@ -1,6 +1,6 @@
 import type { ImportSource } from '../../src/build-output/sources/source.ts';
 import { counted } from '../../src/counted.ts';
-import { compareVersions, parseVersion } from '../../src/domain/version.ts';
+import { newestTextFirst } from '../../src/domain/version.ts';
 import type { ImportedRelease, ImportResult } from '../../src/operations/import-releases.ts';
 import type { PlacedRelease } from '../../src/operations/place-releases.ts';
 import type { Context } from './context.ts';
@@ -146,5 +146,5 @@ export function importQuestion(before: Channels, added: readonly PlacedRelease[]
 }
 
 function newestOf(versions: readonly string[]): string | undefined {
-  return [...versions].sort((a, b) => compareVersions(parseVersion(a), parseVersion(b))).at(-1);
+  return [...versions].sort((a, b) => newestTextFirst(b, a)).at(-1);
 }

@@ -68,12 +68,18 @@ export function serves(
   );
 }
 
+type ServedArtifact = Pick<Artifact, 'platform' | 'format' | 'signatures'>;
+
+/** {@link serves} for an artifact of a release. */
+export function servesArtifact(
+  protocol: ServingProtocol,
+  { platform, format, signatures }: ServedArtifact,
+): boolean {
+  const signatureSchemes = signatures.map(({ scheme }) => scheme);
+  return serves(protocol, { platform, format, signatureSchemes });
+}
+
 /** Whether the clients of at least one dialect take an artifact. */
-export function isServed({
-  platform,
-  format,
-  signatures,
-}: Pick<Artifact, 'platform' | 'format' | 'signatures'>): boolean {
-  const file = { platform, format, signatureSchemes: signatures.map(({ scheme }) => scheme) };
-  return PROTOCOLS.some((protocol) => serves(protocol, file));
+export function isServed(artifact: ServedArtifact): boolean {
+  return PROTOCOLS.some((protocol) => servesArtifact(protocol, artifact));
 }

@@ -1,20 +1,11 @@
 import { AppError } from '../../errors.ts';
-import type { StaticTarget } from '../../object-store/static-target.ts';
 import { applicationAtLegacyAddress } from '../../protocols/legacy/legacy-static.ts';
 import { makePlan } from './make-plan.ts';
 import type { ExportPlan } from './plan.ts';
 import { openQuestions, type QuestionDeps } from './questions.ts';
-import { type Written, writePlan } from './write.ts';
+import { type WriteDeps, type Written, writePlan } from './write.ts';
 
-interface ExportDeps extends QuestionDeps {
-  readonly target: StaticTarget;
-  readonly onProgress: (
-    label: string,
-    done: number,
-    total: number,
-    unit?: 'bytes' | 'count',
-  ) => void;
-}
+interface ExportDeps extends QuestionDeps, Pick<WriteDeps, 'target' | 'onProgress'> {}
 
 interface ExportRequest {
   /** Where clients will find the export. Without a slash at its end. */

@@ -2,7 +2,7 @@ import { shareAt } from '../../domain/rollout.ts';
 import { shareText } from '../../domain/rollout-text.ts';
 import { versionText } from '../../domain/version.ts';
 import type { Protocol } from '../../protocols/protocol.ts';
-import { PROTOCOLS, serves } from '../../protocols/registry.ts';
+import { PROTOCOLS, servesArtifact } from '../../protocols/registry.ts';
 import type { OpenChannel, OpenFeeds, OpenRelease } from './open-feeds.ts';
 import type { LeftOut } from './plan.ts';
 
@@ -101,8 +101,5 @@ function ofDialect(
 }
 
 function artifactsFor(protocol: Protocol, { release }: OpenRelease) {
-  return release.artifacts.filter((artifact) => {
-    const signatureSchemes = artifact.signatures.map(({ scheme }) => scheme);
-    return serves(protocol, { ...artifact, signatureSchemes });
-  });
+  return release.artifacts.filter((artifact) => servesArtifact(protocol, artifact));
 }

@@ -1,7 +1,7 @@
-import { compareVersions, parseVersion } from '../../domain/version.ts';
+import { newestTextFirst } from '../../domain/version.ts';
 import type { LegacyStaticAddress } from '../../protocols/legacy/legacy-static.ts';
 import type { PlannedDocument } from './plan.ts';
-import { fileAtAddress, pathBelow } from './unanswered.ts';
+import { fileAtAddress } from './unanswered.ts';
 
 /** `RELEASES` at the addresses of older servers, which contain the version of the client. */
 
@@ -47,29 +47,29 @@ interface Complete {
 }
 
 function isAtMost(a: string, b: string): boolean {
-  return compareVersions(parseVersion(a), parseVersion(b)) <= 0;
+  return newestTextFirst(a, b) >= 0;
 }
 
 /** The newest version of the packages that a document names; undefined when the export lacks one of them. */
 function rememberPackages(files: ReadonlySet<string>, publicUrl: string) {
-  const known = new Map<Uint8Array, string | undefined>();
-  return (body: Uint8Array): string | undefined => {
+  const known = new Map<Buffer, string | undefined>();
+  return (body: Buffer): string | undefined => {
     if (!known.has(body)) known.set(body, newestPackage(body, files, publicUrl));
     return known.get(body);
   };
 }
 
 function newestPackage(
-  body: Uint8Array,
+  body: Buffer,
   files: ReadonlySet<string>,
   publicUrl: string,
 ): string | undefined {
   const versions: string[] = [];
-  for (const line of Buffer.from(body).toString().split('\n')) {
+  for (const line of body.toString().split('\n')) {
     const address = line.split(' ')[1] ?? '';
     const file = fileAtAddress(address, publicUrl);
-    if (file === undefined || !files.has(pathBelow(address, publicUrl) ?? '')) return undefined;
+    if (file === undefined || !files.has(file.path)) return undefined;
     versions.push(file.version);
   }
-  return versions.sort((a, b) => compareVersions(parseVersion(a), parseVersion(b))).at(-1);
+  return versions.sort((a, b) => newestTextFirst(b, a)).at(-1);
 }

@@ -13,7 +13,7 @@ export function createMentions(
   documents: readonly Pick<PlannedDocument, 'body'>[],
 ): (version: string, filename: string) => Mention {
   const texts = [...new Set(documents.map(({ body }) => body))].map((body) =>
-    Buffer.from(body).toString('utf8'),
+    body.toString('utf8'),
   );
   return (version, filename) => {
     const before = `${encodeURIComponent(version)}/`;

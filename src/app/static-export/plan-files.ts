@@ -3,7 +3,7 @@ import type { Artifact } from '../../domain/release.ts';
 import { isAppError } from '../../errors.ts';
 import { findFile } from '../../operations/find-file.ts';
 import type { ServiceDeps } from '../../operations/open-channel.ts';
-import { serves } from '../../protocols/registry.ts';
+import { servesArtifact } from '../../protocols/registry.ts';
 import { type Feed, feedSegments } from './ask-documents.ts';
 import type { Mention } from './mentions.ts';
 import type { OpenChannel, OpenRelease } from './open-feeds.ts';
@@ -47,7 +47,7 @@ export async function planFiles(context: FileContext, feed: Feed): Promise<reado
       }
     }
   }
-  for (const { release } of [...channel.installed, ...context.everyRelease]) {
+  for (const { release } of context.everyRelease) {
     for (const artifact of release.artifacts) {
       for (const file of artifact.companions) {
         if (file.kind !== BLOCKMAP || !isServed(feed, artifact, file)) continue;
@@ -72,11 +72,12 @@ export async function planNamed(
   missing: readonly NamedFile[],
 ): Promise<readonly PlannedFile[]> {
   const planned: PlannedFile[] = [];
+  const versions = new Set(
+    channels.flatMap(({ offered }) => offered.map(({ release }) => release.version)),
+  );
   for (const named of missing) {
     const { path, version } = named;
-    const offered = channels.flatMap((channel) => channel.offered);
-    if (named.application !== application) continue;
-    if (!offered.some(({ release }) => release.version === version)) continue;
+    if (named.application !== application || !versions.has(version)) continue;
     const file = await findStored(service, named);
     if (file !== undefined) planned.push({ path, application, file, isReplaced: false });
   }
@@ -87,8 +88,7 @@ export async function planNamed(
 function isServed({ protocol }: Feed, artifact: Artifact, file: Artifact | Companion): boolean {
   const kind = kindOf(file);
   if (kind !== undefined && kind !== BLOCKMAP && kind !== WEB_PACKAGE) return false;
-  const signatureSchemes = artifact.signatures.map(({ scheme }) => scheme);
-  return serves(protocol, { ...artifact, signatureSchemes });
+  return servesArtifact(protocol, artifact);
 }
 
 function kindOf(file: Artifact | Companion): Companion['kind'] | undefined {

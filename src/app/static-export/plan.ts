@@ -11,7 +11,7 @@ export interface ExportPlan {
 export interface PlannedDocument {
   /** Below the address of the service, decoded: `feeds/desktop/stable/electron/latest.yml`. */
   readonly path: string;
-  readonly body: Uint8Array;
+  readonly body: Buffer;
   readonly contentType: string;
 }
 

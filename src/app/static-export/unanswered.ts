@@ -7,16 +7,19 @@ interface FileAddress {
   readonly channel: string;
   readonly version: string;
   readonly filename: string;
+  /** Decoded, below the address of the service. */
+  readonly path: string;
 }
 
 /** What the stable address of a file states; undefined for any other address. */
 export function fileAtAddress(address: string, publicUrl: string): FileAddress | undefined {
-  const path = pathBelow(address, publicUrl)?.split('/') ?? [];
-  const [feeds, application, channel, dialect, version, filename, ...rest] = path;
+  const path = pathBelow(address, publicUrl);
+  if (path === undefined) return undefined;
+  const [feeds, application, channel, dialect, version, filename, ...rest] = path.split('/');
   if (feeds !== 'feeds' || dialect === undefined || rest.length > 0) return undefined;
   if (application === undefined || channel === undefined) return undefined;
   if (version === undefined || filename === undefined) return undefined;
-  return { application, channel, version, filename };
+  return { application, channel, version, filename, path };
 }
 
 /** The decoded path of an address below that of the service; undefined for one that is not below it. */
@@ -35,8 +38,6 @@ export function pathBelow(address: string, publicUrl: string): string | undefine
 export interface NamedFile extends FileAddress {
   /** As the document has it. */
   readonly address: string;
-  /** Decoded, below the address of the service. */
-  readonly path: string;
   /** The path of the document. */
   readonly document: string;
 }
@@ -47,16 +48,15 @@ export function findMissing(
   paths: ReadonlySet<string>,
   publicUrl: string,
 ): readonly NamedFile[] {
-  const seen = new Set<Uint8Array>();
+  const seen = new Set<Buffer>();
   const missing = new Map<string, NamedFile>();
   for (const { path: document, body } of documents) {
     if (seen.has(body)) continue;
     seen.add(body);
-    for (const address of addressesIn(Buffer.from(body).toString(), publicUrl)) {
+    for (const address of addressesIn(body.toString(), publicUrl)) {
       const file = fileAtAddress(address, publicUrl);
-      const path = pathBelow(address, publicUrl) ?? '';
-      if (file === undefined || missing.has(address) || paths.has(path)) continue;
-      missing.set(address, { ...file, address, path, document });
+      if (file === undefined || missing.has(address) || paths.has(file.path)) continue;
+      missing.set(address, { ...file, address, document });
     }
   }
   return [...missing.values()];

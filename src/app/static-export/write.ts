@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import pLimit from 'p-limit';
+import { createBytesSource } from '../../object-store/file-source.ts';
 import type { ObjectStore, UploadSource } from '../../object-store/object-store.ts';
 import type { StaticFacts, StaticTarget } from '../../object-store/static-target.ts';
 import { openFile } from '../../operations/open-file.ts';
@@ -24,7 +25,7 @@ export interface Written {
   readonly removed: readonly string[];
 }
 
-interface WriteDeps {
+export interface WriteDeps {
   readonly store: Pick<ObjectStore, 'open'>;
   readonly target: StaticTarget;
   /** Writes nothing, and reports what it would write. */
@@ -150,7 +151,7 @@ async function writeDocuments(
   let [written, unchanged] = [0, 0];
   await inTurn(DOCUMENTS_AT_ONCE, documents, async ({ path, body, contentType }) => {
     const facts: StaticFacts = { contentType, cacheControl: DOCUMENT_CACHE };
-    const source = sourceOfBytes(body);
+    const source = createBytesSource(body, createHash('sha256').update(body).digest('hex'));
     if (await target.has(path, source)) unchanged += 1;
     else {
       if (!isDryRun) await target.put(path, source, facts);
@@ -201,20 +202,5 @@ function sourceOf(
         close: () => reader.close(),
       };
     },
-  };
-}
-
-function sourceOfBytes(bytes: Uint8Array): UploadSource {
-  return {
-    size: bytes.length,
-    sha256: createHash('sha256').update(bytes).digest('hex'),
-    open: async () => ({
-      read: async (target, position) => {
-        const part = bytes.subarray(position, position + target.length);
-        target.set(part);
-        return part.length;
-      },
-      close: async () => {},
-    }),
   };
 }
