@@ -3,7 +3,7 @@ import type { UpdateQuery } from '../domain/update-query.ts';
 import { parseLooseVersion } from '../domain/version.ts';
 import { AppError } from '../errors.ts';
 import { APPCAST, APPCAST_SIGNATURE } from './appcast.ts';
-import { commonFields, type ProtocolRequest } from './protocol.ts';
+import { commonQuery, type Protocol, type ProtocolRequest } from './protocol.ts';
 
 /** Parses requests for an appcast. */
 
@@ -36,28 +36,13 @@ export function parseAppcastPath(request: ProtocolRequest): AppcastRequest | und
 /** What clients of all three dialects may state in the query. An installed application cannot be corrected. */
 export function appcastQuery(
   request: ProtocolRequest,
-): Pick<
-  UpdateQuery,
-  | 'application'
-  | 'channel'
-  | 'currentVersion'
-  | 'arch'
-  | 'purpose'
-  | 'signatureScheme'
-  | 'installationId'
-  | 'osVersion'
-  | 'isManual'
-  | 'allowDowngrade'
-> {
-  const { application, channel, query } = request;
+  dialect: Pick<Protocol, 'osGate' | 'signatureScheme'>,
+): Omit<UpdateQuery, 'platform' | 'formats'> {
+  const { query } = request;
   return {
-    application,
-    channel,
+    ...commonQuery(request, dialect),
     currentVersion: versionOf(query.current_version),
     arch: archOf(query.arch),
-    ...commonFields(request),
-    purpose: 'update',
-    signatureScheme: null,
   };
 }
 

@@ -11,12 +11,7 @@ import {
 } from './electron-feed.ts';
 import { describeElectronSetUp } from './electron-set-up.ts';
 import { listElectronAddresses } from './electron-static.ts';
-import {
-  commonFields,
-  type FeedProtocol,
-  type ProtocolRequest,
-  type Question,
-} from './protocol.ts';
+import { commonQuery, type FeedProtocol, type ProtocolRequest, type Question } from './protocol.ts';
 
 /**
  * electron-updater, provider `generic`.
@@ -65,17 +60,12 @@ function parseRequest(request: ProtocolRequest): Question | undefined {
   return {
     document: channel === request.channel ? ELECTRON_RELATIVE : ELECTRON_ABSOLUTE,
     query: {
-      application: request.application,
+      ...commonQuery(request, electron),
       channel,
       currentVersion: current === undefined ? null : (parseLooseVersion(current) ?? null),
       platform,
       arch: archFrom(platform, suffix, query.arch),
       formats: electron.formatsFor(platform),
-      // A client that does not state its system compares the stated minimum itself.
-      osGate: query.os_version ? 'server' : electron.osGate,
-      ...commonFields(request),
-      purpose: 'update',
-      signatureScheme: electron.signatureScheme,
     },
   };
 }

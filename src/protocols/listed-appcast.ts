@@ -22,6 +22,8 @@ interface ListedAppcast {
   ) => readonly AppcastItem[];
 }
 
+const DIALECT = { osGate: 'client', signatureScheme: null } as const;
+
 /** The part of a dialect that parses requests for such a document, and renders it. */
 export function listedAppcast({
   platform,
@@ -30,18 +32,23 @@ export function listedAppcast({
   itemsOf,
 }: ListedAppcast): Pick<
   FeedProtocol,
-  'olderReleasesMax' | 'listsOwnRelease' | 'parseRequest' | 'renderListing' | 'renderNoUpdate'
+  | keyof typeof DIALECT
+  | 'olderReleasesMax'
+  | 'listsOwnRelease'
+  | 'parseRequest'
+  | 'renderListing'
+  | 'renderNoUpdate'
 > {
   return {
+    ...DIALECT,
     // As many as `generate_appcast` makes deltas from.
     olderReleasesMax: 5,
     listsOwnRelease: true,
     parseRequest: (asked) => {
       const named = parseAppcastPath(asked);
       if (named === undefined) return undefined;
-      const query = appcastQuery(named.request);
-      const osGate = query.osVersion === null ? 'client' : 'server';
-      return { document: named.document, query: { ...query, platform, formats, osGate } };
+      const query = appcastQuery(named.request, DIALECT);
+      return { document: named.document, query: { ...query, platform, formats } };
     },
     renderListing: (listing) => {
       if (listing.document !== APPCAST) throw noAppcastSignature();

@@ -3,7 +3,7 @@ import { parseArch } from '../domain/platform.ts';
 import { parseLooseVersion } from '../domain/version.ts';
 import { describeMsixSetUp } from './msix-set-up.ts';
 import {
-  commonFields,
+  commonQuery,
   NO_CONTENT,
   type PollProtocol,
   type ProtocolRequest,
@@ -48,16 +48,11 @@ function parseRequest(request: ProtocolRequest): Question | undefined {
   return {
     document: '',
     query: {
-      application: request.application,
-      channel: request.channel,
+      ...commonQuery(request, msix),
       currentVersion,
       platform: 'windows',
       arch: arch === undefined || arch === '' ? null : parseArch(arch),
       formats: FORMATS,
-      osGate: 'server',
-      ...commonFields(request),
-      purpose: 'update',
-      signatureScheme: null,
     },
   };
 }

@@ -112,7 +112,7 @@ function parseRequest(asked: ProtocolRequest): Question | undefined {
   if (named === undefined) return undefined;
   const { document, request } = named;
   const { platform: word = '', format = '' } = request.query;
-  const query = { ...appcastQuery(request), osGate: netsparkle.osGate };
+  const query = appcastQuery(request, netsparkle);
   if (word === '') {
     // The versions of one system mean nothing on another.
     const unstated = { platform: 'windows', arch: null, formats: null, osVersion: null } as const;

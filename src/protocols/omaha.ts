@@ -19,7 +19,7 @@ import {
 import { type CheckAnswer, renderOmaha } from './omaha-response.ts';
 import { describeOmahaSetUp } from './omaha-set-up.ts';
 import {
-  commonFields,
+  commonQuery,
   type PollOffer,
   type PollProtocol,
   type ProtocolRequest,
@@ -95,14 +95,10 @@ function parseRequest(request: ProtocolRequest): Question | undefined {
     isPersonal: true,
     isReport: app === undefined,
     query: {
-      application: request.application,
-      channel: request.channel,
+      ...commonQuery(request, omaha),
       currentVersion: app === undefined ? null : parseAppVersion(app.version),
       ...machine,
-      osGate: omaha.osGate,
       ...clientFields(request, parsed, app),
-      purpose: 'update',
-      signatureScheme: omaha.signatureScheme,
     },
   };
 }
@@ -115,7 +111,7 @@ function findAsked(apps: readonly OmahaApp[], wanted: string | undefined): numbe
 }
 
 function clientFields(request: ProtocolRequest, { userId, system }: OmahaRequest, app?: OmahaApp) {
-  const common = commonFields(request);
+  const common = commonQuery(request, omaha);
   return {
     installationId: common.installationId ?? (userId || null),
     osVersion: common.osVersion ?? osVersionOf(system),

@@ -239,16 +239,25 @@ export function filePath(version: string, filename: string): string {
   return `${encodeURIComponent(version)}/${encodeURIComponent(filename)}`;
 }
 
-/** The facts that clients of every dialect may state in the query. */
-export function commonFields(
-  request: ProtocolRequest,
-): Pick<UpdateQuery, 'installationId' | 'osVersion' | 'isManual' | 'allowDowngrade'> {
-  const { query } = request;
+/**
+ * What is alike in the questions of all dialects: the facts that every client may state, and those of the dialect. The
+ * server compares the version of the system of a client that states it, also where clients compare it themselves.
+ */
+export function commonQuery(
+  { application, channel, query }: ProtocolRequest,
+  { osGate, signatureScheme }: Pick<Dialect, 'osGate' | 'signatureScheme'>,
+): Omit<UpdateQuery, 'currentVersion' | 'platform' | 'arch' | 'formats'> {
+  const osVersion = query.os_version || null;
   return {
+    application,
+    channel,
+    osVersion,
+    osGate: osVersion === null ? osGate : 'server',
     // `stagingId` is what Velopack's HTTP source sends.
     installationId: query.installation_id || query.stagingId || null,
-    osVersion: query.os_version || null,
     isManual: false,
     allowDowngrade: false,
+    purpose: 'update',
+    signatureScheme,
   };
 }

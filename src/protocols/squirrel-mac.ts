@@ -11,7 +11,7 @@ import type { UpdateQuery } from '../domain/update-query.ts';
 import { parseLooseVersion, versionText } from '../domain/version.ts';
 import { AppError } from '../errors.ts';
 import {
-  commonFields,
+  commonQuery,
   NO_CONTENT,
   type PollOffer,
   type PollProtocol,
@@ -126,16 +126,13 @@ function queryOf(
   arch: Arch | null,
   formats: readonly Format[],
 ): Omit<UpdateQuery, 'currentVersion'> {
-  const common = commonFields(request);
+  const common = commonQuery(request, squirrelMac);
   const darwin = /\bDarwin\/(\d+(?:\.\d+)*)/.exec(request.headers['user-agent'] ?? '')?.[1];
   const system = platform === 'macos' && darwin !== undefined ? macosVersionOfDarwin(darwin) : null;
   return {
-    application: request.application,
-    channel: request.channel,
-    ...{ platform, arch, formats },
     ...common,
+    ...{ platform, arch, formats },
     osVersion: common.osVersion ?? system ?? null,
-    ...{ osGate: 'server', purpose: 'update', signatureScheme: null },
   };
 }
 

@@ -7,12 +7,7 @@ import {
 } from '../domain/squirrel-version.ts';
 import type { UpdateQuery } from '../domain/update-query.ts';
 import { parseClientVersion, type Version, versionText } from '../domain/version.ts';
-import {
-  commonFields,
-  type FeedProtocol,
-  type ProtocolRequest,
-  type Question,
-} from './protocol.ts';
+import { commonQuery, type FeedProtocol, type ProtocolRequest, type Question } from './protocol.ts';
 import {
   documentOf,
   renderOwnRelease,
@@ -96,16 +91,11 @@ export function parseReleases(
     // A text that is not the version of a release may be any text that a client sends.
     isPersonal: version !== null && version.text !== squirrelTextOf(versionText(version.parsed)),
     query: {
-      application: request.application,
-      channel: request.channel,
+      ...commonQuery({ ...request, query: { ...query, ...request.query } }, squirrelWindows),
       currentVersion: version?.parsed ?? null,
       platform: 'windows',
       arch: arch ?? archOfSystem(query.arch ?? ''),
       formats: squirrelWindows.formatsFor('windows'),
-      osGate: squirrelWindows.osGate,
-      ...commonFields({ ...request, query: { ...query, ...request.query } }),
-      purpose: 'update',
-      signatureScheme: squirrelWindows.signatureScheme,
     },
   };
 }

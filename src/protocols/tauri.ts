@@ -6,7 +6,7 @@ import type { UpdateQuery } from '../domain/update-query.ts';
 import { parseClientVersion } from '../domain/version.ts';
 import { AppError } from '../errors.ts';
 import {
-  commonFields,
+  commonQuery,
   NO_CONTENT,
   type PollOffer,
   type PollProtocol,
@@ -84,7 +84,8 @@ function parseRequest(request: ProtocolRequest): Question | undefined {
   return {
     document: '',
     query: {
-      ...commonQuery(request, parseClientVersion(current)),
+      ...commonQuery(request, tauri),
+      currentVersion: parseClientVersion(current),
       platform: own.platform,
       ...(isWithoutBuilds
         ? { arch: null, formats: [] }
@@ -99,24 +100,10 @@ function parseLatest(request: ProtocolRequest): Question {
     document: LATEST,
     machines: MACHINES,
     query: {
-      ...commonQuery(request, current === '' ? null : parseClientVersion(current)),
+      ...commonQuery(request, tauri),
+      currentVersion: current === '' ? null : parseClientVersion(current),
       ...{ platform: 'windows', arch: null, formats: null },
     },
-  };
-}
-
-function commonQuery(
-  request: ProtocolRequest,
-  currentVersion: UpdateQuery['currentVersion'],
-): Omit<UpdateQuery, 'platform' | 'arch' | 'formats'> {
-  return {
-    application: request.application,
-    channel: request.channel,
-    currentVersion,
-    osGate: tauri.osGate,
-    ...commonFields(request),
-    purpose: 'update',
-    signatureScheme: tauri.signatureScheme,
   };
 }
 

@@ -7,12 +7,7 @@ import {
   type Version,
   versionText,
 } from '../domain/version.ts';
-import {
-  commonFields,
-  type FeedProtocol,
-  type ProtocolRequest,
-  type Question,
-} from './protocol.ts';
+import { commonQuery, type FeedProtocol, type ProtocolRequest, type Question } from './protocol.ts';
 import {
   documentOf,
   renderOwnRelease,
@@ -96,7 +91,7 @@ function parseAssets(request: ProtocolRequest, channelName: string): Question {
     document: assetsDocument({ channel: channel.name, from }),
     isPersonal: !isUsual(channel.name, request.channel),
   };
-  const common = { ...commonQuery(request, query), currentVersion: version };
+  const common = { ...queryWithFormats(request, query), currentVersion: version };
   if (platform === undefined) {
     const arch = channel.arch ?? null;
     const formats = velopack.formatsFor('windows');
@@ -123,24 +118,19 @@ function parseMigration(request: ProtocolRequest, channelName: string): Question
     document: `${MIGRATION_DOCUMENT}${document}`,
     isPersonal: version !== null && text !== squirrelTextOf(versionText(version.parsed)),
     query: {
-      ...commonQuery(request, query),
+      ...queryWithFormats(request, query),
       ...{ currentVersion: version?.parsed ?? null, platform, arch },
     },
   };
 }
 
-function commonQuery(
+function queryWithFormats(
   request: ProtocolRequest,
   query: Record<string, string>,
 ): Omit<UpdateQuery, 'currentVersion' | 'platform' | 'arch'> {
   return {
-    application: request.application,
-    channel: request.channel,
+    ...commonQuery({ ...request, query: { ...query, ...request.query } }, velopack),
     formats: velopack.formatsFor('windows'),
-    osGate: velopack.osGate,
-    ...commonFields({ ...request, query: { ...query, ...request.query } }),
-    purpose: 'update',
-    signatureScheme: velopack.signatureScheme,
   };
 }
 

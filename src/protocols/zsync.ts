@@ -4,7 +4,7 @@ import { versionsInName } from '../domain/version-in-name.ts';
 import { fitsInLine, parseZsync, zsyncHeader } from '../domain/zsync.ts';
 import { AppError } from '../errors.ts';
 import {
-  commonFields,
+  commonQuery,
   filePath,
   type PollOffer,
   type PollProtocol,
@@ -71,16 +71,11 @@ function parseRequest(request: ProtocolRequest): Question | undefined {
   return {
     ...(suffix === undefined ? { document: APPIMAGE } : { document: name, isFreeText: true }),
     query: {
-      application: request.application,
-      channel: request.channel,
+      ...commonQuery(request, zsync),
       currentVersion: null,
       platform: 'linux',
       arch: arch === undefined || arch === '' ? archInName(name) : parseArch(arch),
       formats: zsync.formatsFor('linux'),
-      osGate: zsync.osGate,
-      ...commonFields(request),
-      purpose: 'update',
-      signatureScheme: zsync.signatureScheme,
     },
   };
 }
