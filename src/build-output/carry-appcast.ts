@@ -13,7 +13,7 @@ import type { BuiltDocument } from './build-output.ts';
 import type { Draft } from './draft.ts';
 import type { FeedEntry } from './feed.ts';
 import { refusal } from './refusal.ts';
-import { addressedName, isElsewhere, publishAs } from './signed-feed.ts';
+import { addressedName, publishAs } from './signed-feed.ts';
 
 /** Signed appcasts as a release carries them. */
 
@@ -43,11 +43,11 @@ export function carryAppcast(
   for (const item of own) {
     for (const enclosure of item.enclosures) {
       const entry = entryOf(enclosure);
-      if (isElsewhere(entry)) {
+      const filename = addressedName(path, entry, version);
+      if (filename === undefined) {
         elsewhere.push({ address: enclosure.url, name: entry.name });
         continue;
       }
-      const filename = addressedName(path, entry, version);
       const draft = find(enclosure);
       // With a whole address, the file may come from another job.
       if (draft !== undefined || entry.address === enclosure.url) {

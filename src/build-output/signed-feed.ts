@@ -44,12 +44,11 @@ export function carrySigned(
   const elsewhere: { address: string; name: string }[] = [];
   const lists: string[] = [];
   for (const entry of feed.entries) {
-    if (!URL.canParse(entry.address, FEED)) throw notAFileName(path, entry, version);
-    if (isElsewhere(entry)) {
+    const filename = addressedName(path, entry, version);
+    if (filename === undefined) {
       elsewhere.push({ address: entry.address, name: entry.name });
       continue;
     }
-    const filename = addressedName(path, entry, version);
     publishAs(path, filename, entry, audience.platform, find(entry));
     lists.push(filename);
   }
@@ -73,8 +72,15 @@ export function isElsewhere({ address }: Pick<FeedEntry, 'address'>): boolean {
 
 const FEED = 'http://feed.invalid/feed/';
 
-/** The file that the client asks for below the address of the feed. It resolves the address like a link. */
-export function addressedName(path: string, entry: FeedEntry, version: string): string {
+/**
+ * The file that the client asks for below the address of the feed; undefined for a file on another server. The client
+ * resolves the address like a link.
+ *
+ * @throws AppError `invalid_artifact` for an address at which clients would not find the file
+ */
+export function addressedName(path: string, entry: FeedEntry, version: string): string | undefined {
+  if (!URL.canParse(entry.address, FEED)) throw notAFileName(path, entry, version);
+  if (isElsewhere(entry)) return undefined;
   const { href, pathname, search, hash } = new URL(entry.address, FEED);
   const segments = pathname.split('/').slice(2).map(decode);
   const name = segments.at(-1);

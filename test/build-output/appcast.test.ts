@@ -300,6 +300,13 @@ describe('a signed appcast', () => {
     await expect(read()).rejects.toThrow(/is not a file name/);
   });
 
+  it('is refused with an address that no client can resolve', async () => {
+    for (const address of [`https://[/${NAME}`, `\\\\[/${NAME}`]) {
+      await put({ [NAME]: DMG, 'appcast.xml': signAppcast(own(address), KEY) });
+      await expect(read()).rejects.toThrow(/is not a file name/);
+    }
+  });
+
   it('is refused when clients would install another version that it lists', async () => {
     const others = (version: string, bundle: string, more = '') =>
       own(NAME).replace('</channel>', `${item(more, version, bundle)}</channel>`);
