@@ -17,7 +17,6 @@ export interface AppcastEnclosure {
   readonly url: string;
   /** Bytes; undefined also for a text that is no number. */
   readonly length: number | undefined;
-  readonly type: string | undefined;
   /** Base64 of an Ed25519 signature over the bytes of the file. */
   readonly edSignature: string | undefined;
   /** `macos`, `windows`, `windows-x64`, `linux`, … */
@@ -41,8 +40,6 @@ export interface AppcastItem {
   readonly pubDate: string | undefined;
   /** Of several languages, the one without a language, else the first. */
   readonly description: string | undefined;
-  /** `plain-text`, `markdown` or `html`; undefined means html. */
-  readonly descriptionFormat: string | undefined;
   readonly link: string | undefined;
   readonly releaseNotesLink: string | undefined;
   readonly channel: string | undefined;
@@ -140,7 +137,6 @@ function itemOf(item: XmlElement): AppcastItem {
     shortVersion: version('sparkle:shortVersionString'),
     pubDate: text('pubDate'),
     description: stated(description?.text),
-    descriptionFormat: stated(description?.attributes['sparkle:format'])?.toLowerCase(),
     link: text('link'),
     releaseNotesLink: text('sparkle:releaseNotesLink'),
     channel: text('sparkle:channel'),
@@ -180,7 +176,6 @@ function enclosuresOf(parent: XmlElement, name: string): readonly AppcastEnclosu
       {
         url,
         length: /^\d{1,15}$/.test(length) && Number(length) > 0 ? Number(length) : undefined,
-        type: stated(attributes.type),
         // NetSparkle writes `signature` unless it is told otherwise.
         edSignature: stated(attributes['sparkle:edSignature'] ?? attributes['sparkle:signature']),
         os: stated(attributes['sparkle:os']),

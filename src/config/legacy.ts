@@ -6,7 +6,7 @@ import { defineKind, optional, refuseValue, type ValuesOf } from './setting.ts';
 /** The addresses of other update servers that the service answers. */
 
 export const LEGACY_SERVER_NAMES = ['hazel', 'nuts', 'electronjs'] as const;
-export type LegacyServerName = (typeof LEGACY_SERVER_NAMES)[number];
+type LegacyServerName = (typeof LEGACY_SERVER_NAMES)[number];
 
 export interface LegacyConfig {
   readonly servers: readonly LegacyServerName[];

@@ -23,8 +23,7 @@ export type LogLevel = (typeof LOG_LEVELS)[number];
 const LOGGED_REQUESTS = ['all', 'errors', 'off'] as const;
 export type LoggedRequests = (typeof LOGGED_REQUESTS)[number];
 
-/** A path in PUBLIC_URL must not begin as the service's own paths do. */
-
+/** Its path must not begin as the service's own paths do. */
 const publicUrl = defineKind(httpUrl.accepts, (value) => {
   const address = parseHttpUrl(value);
   if (address === undefined) return undefined;

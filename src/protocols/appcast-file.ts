@@ -27,7 +27,7 @@ export function chooseFile(
   const { platform, arch, formats } = wanted;
   const arches = arch === null ? UNSTATED : admittedArches(platform, arch);
   const isLastResort = (file: Artifact): boolean =>
-    arch === null ? file.arch === 'arm64' || file.arch === 'armv7' : !isNativeOn(arch, file);
+    arch === null ? file.arch === 'arm64' : !isNativeOn(arch, file);
   const [best] = artifacts
     .filter(
       (file) =>

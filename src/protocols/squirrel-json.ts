@@ -46,7 +46,7 @@ export function describeSquirrelUpdate(
 }
 
 /** `2026-11-21T10:00:00+00:00`: Squirrel.Mac reads a date without milliseconds and with the offset in numbers alone. */
-export function squirrelDate(iso: string): string {
+function squirrelDate(iso: string): string {
   return `${new Date(iso).toISOString().slice(0, 19)}+00:00`;
 }
 

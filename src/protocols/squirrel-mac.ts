@@ -108,7 +108,7 @@ export function askSquirrelUpdate(
 }
 
 /** The error for a version of an installed application that cannot be compared with others. */
-export function invalidVersion(text: string): AppError {
+function invalidVersion(text: string): AppError {
   const detail = `${JSON.stringify(text.slice(0, 80))} is not a version that can be compared; send it like 1.4.0.`;
   return new AppError('invalid_version', detail, { issues: [{ pointer: '/version', detail }] });
 }

@@ -30,7 +30,7 @@ export interface StoredFile extends StaticContent {
   readonly object: string;
 }
 
-export type LeftOutReason =
+type LeftOutReason =
   | 'restricted_channel'
   | 'rollout'
   | 'paused'

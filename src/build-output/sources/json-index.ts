@@ -3,7 +3,7 @@ import { readIndex } from './files.ts';
 /** An index in JSON. */
 
 /** In bytes. The notes of thousands of releases fit. */
-export const JSON_BYTES_MAX = 64 * 1024 * 1024;
+const JSON_BYTES_MAX = 64 * 1024 * 1024;
 
 export type JsonRecord = Readonly<Record<string, unknown>>;
 

@@ -108,7 +108,7 @@ function whyTooLong({ name, notes }: StatedRelease): string | undefined {
 }
 
 /** ISO 8601 in UTC; undefined for a text that is no time. */
-export function timeOf(date: string | null): string | undefined {
+function timeOf(date: string | null): string | undefined {
   const time = date === null || date.trim() === '' ? Number.NaN : Date.parse(date);
   // Stored times have years of four digits.
   const isUsable = time >= 0 && time < Date.UTC(10_000, 0);

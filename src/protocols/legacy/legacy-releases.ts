@@ -39,7 +39,7 @@ const legacySquirrel: Protocol = {
   parseRequest: (request) => {
     const [first, second] = request.path;
     if ((second ?? first) !== RELEASES) return undefined;
-    const arch = ARCHES.find((each) => second !== undefined && each === first);
+    const arch = ARCHES.find((each) => each === first);
     return parseReleases(request, SQUIRREL_ABSOLUTE, arch);
   },
 };
