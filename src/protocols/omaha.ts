@@ -60,7 +60,7 @@ export const omaha: PollProtocol = {
   parseRequest,
   describeSetUp: describeOmahaSetUp,
   renderOffer,
-  renderNoUpdate: ({ document }) => render(document, { status: 'noupdate' }),
+  renderNoUpdate: ({ document }) => render(JSON.parse(document), { status: 'noupdate' }),
   renderNotFound,
 };
 
@@ -80,13 +80,11 @@ interface Asked extends Pick<OmahaRequest, 'form' | 'protocol' | 'apps'> {
 }
 
 function parseRequest(request: ProtocolRequest): Question | undefined {
-  const { path, body, query, receivedAt = 0 } = request;
+  const { path, body, query } = request;
   if (path.join('/') !== 'v1/update' || body === undefined) return undefined;
   const parsed = parseOmahaRequest(body);
-  const at = findAsked(parsed.apps, query.appid);
-  const app = parsed.apps[at];
-  const { form, protocol, apps } = parsed;
-  const asked: Asked = { form, protocol, apps, at, receivedAt };
+  const asked = askedOf(parsed, request);
+  const app = parsed.apps[asked.at];
   const machine = parseMachine(parsed.system, app !== undefined, query);
   const isAnyMac = app !== undefined && machine.platform === 'macos' && machine.arch === null;
   return {
@@ -101,6 +99,13 @@ function parseRequest(request: ProtocolRequest): Question | undefined {
       ...clientFields(request, parsed, app),
     },
   };
+}
+
+function askedOf(
+  { form, protocol, apps }: OmahaRequest,
+  { query, receivedAt = 0 }: ProtocolRequest,
+): Asked {
+  return { form, protocol, apps, at: findAsked(apps, query.appid), receivedAt };
 }
 
 /** Omaha's identifiers are case-insensitive. */
@@ -177,14 +182,14 @@ function osVersionOf({ version, servicePack }: OmahaSystem): string | null {
 
 function renderOffer({ document, release, artifact, fileUrl }: PollOffer): ProtocolResponse {
   const { version } = release;
-  const { apps, at }: Asked = JSON.parse(document);
-  const check = apps[at]?.check;
+  const asked: Asked = JSON.parse(document);
+  const check = asked.apps[asked.at]?.check;
   if (check === undefined || check.isDisabled || !hasPrefix(version, check.versionPrefix)) {
-    return render(document, { status: 'noupdate' });
+    return render(asked, { status: 'noupdate' });
   }
   const { format, size, sha256, filename } = artifact;
   const update = { version, url: fileUrl(version, filename), format, size, sha256 };
-  return render(document, { status: 'ok', update });
+  return render(asked, { status: 'ok', update });
 }
 
 /** Whether the numbers of a version begin with those of a prefix. With `$` at its end, the prefix is the whole version. */
@@ -200,21 +205,13 @@ function hasPrefix(version: string, prefix: string): boolean {
   );
 }
 
-function render(document: string, answer: CheckAnswer): ProtocolResponse {
-  const asked: Asked = JSON.parse(document);
-  return renderAsked(asked, (index) => (index === asked.at ? answer : undefined));
-}
-
-/** @param answerTo undefined: the application at this place is unknown */
-function renderAsked(
-  asked: Asked,
-  answerTo: (index: number) => CheckAnswer | undefined,
-): ProtocolResponse {
+/** @param known the answer to the application that was asked for; undefined: there is no such application */
+function render(asked: Asked, known: CheckAnswer | undefined): ProtocolResponse {
   const apps = asked.apps.map(({ id, check, hasPing, eventCount }, index) => {
-    const answer = check === undefined ? undefined : answerTo(index);
+    const answer = check !== undefined && index === asked.at ? known : undefined;
     const isUnknown = check !== undefined && answer === undefined;
-    const known = isUnknown ? ('error-unknownApplication' as const) : ('ok' as const);
-    const status = id === '' ? ('error-invalidAppId' as const) : known;
+    const found = isUnknown ? ('error-unknownApplication' as const) : ('ok' as const);
+    const status = id === '' ? ('error-invalidAppId' as const) : found;
     return { id, status, hasPing, eventCount, check: answer };
   });
   return renderOmaha(asked, apps, asked.receivedAt);
@@ -226,10 +223,7 @@ function renderNotFound(
 ): ProtocolResponse | undefined {
   const isSystem = code === 'unsupported_platform';
   if (!isSystem && code !== 'unknown_application' && code !== 'unknown_channel') return undefined;
-  const { body, receivedAt = 0, query } = request;
-  if (body === undefined) return undefined;
-  const { form, protocol, apps } = parseOmahaRequest(body);
-  const asked: Asked = { form, protocol, apps, at: findAsked(apps, query.appid), receivedAt };
-  const answer: CheckAnswer | undefined = isSystem ? { status: 'error-osnotsupported' } : undefined;
-  return renderAsked(asked, (index) => (index === asked.at ? answer : undefined));
+  if (request.body === undefined) return undefined;
+  const asked = askedOf(parseOmahaRequest(request.body), request);
+  return render(asked, isSystem ? { status: 'error-osnotsupported' } : undefined);
 }
