@@ -35,30 +35,28 @@ export function registerLegacy(
   servers: readonly LegacyServer[],
   facts: LegacyFacts,
 ): void {
-  const answer = (root: string | undefined) => (request: FastifyRequest, reply: FastifyReply) => {
-    const { owner, repo, '*': rest } = params.parse(request.params);
-    // The service's own addresses go first, also those that do not exist or accept only POST.
-    if (owner !== undefined && OWN_PATHS.includes(owner)) return reply.callNotFound();
-    const names = root === undefined ? [owner, repo] : [root];
-    const path = [...names, ...(rest ?? '').split('/')].filter((name) => name !== undefined);
-    const address = {
-      path: path.filter((name, index) => name !== '' || index < path.length - 1),
-      query: stringsOf(request.query),
-    };
+  const register = (url: string, root: string | undefined): void => {
     const asking = servers.filter(({ roots }) =>
       root === undefined ? roots.length === 0 : roots.includes(root),
     );
-    return answerLegacy(feeds, parseAddress(asking, address, facts), request, reply);
+    app.get(url, { schema: { params, hide: true } }, (request, reply) => {
+      const { owner, repo, '*': rest } = request.params;
+      // The service's own addresses go first, also those that do not exist or accept only POST.
+      if (owner !== undefined && OWN_PATHS.includes(owner)) return reply.callNotFound();
+      const names = root === undefined ? [owner, repo] : [root];
+      const path = [...names, ...(rest ?? '').split('/')].filter((name) => name !== undefined);
+      const address = {
+        path: path.filter((name, index) => name !== '' || index < path.length - 1),
+        query: stringsOf(request.query),
+      };
+      return answerLegacy(feeds, parseAddress(asking, address, facts), request, reply);
+    });
   };
-  const hide = { hide: true };
-  const roots = new Set(servers.flatMap(({ roots }) => roots));
-  for (const root of roots) {
-    app.get(`/${root}`, { schema: { params, ...hide } }, answer(root));
-    app.get(`/${root}/*`, { schema: { params, ...hide } }, answer(root));
+  for (const root of new Set(servers.flatMap(({ roots }) => roots))) {
+    register(`/${root}`, root);
+    register(`/${root}/*`, root);
   }
-  if (servers.some((server) => server.roots.length === 0)) {
-    app.get('/:owner/:repo/*', { schema: { params, ...hide } }, answer(undefined));
-  }
+  if (servers.some((server) => server.roots.length === 0)) register('/:owner/:repo/*', undefined);
 }
 
 /** The servers' addresses overlap: an address that one of them refuses may be another one's. */
