@@ -18,6 +18,7 @@ import { type LegacyConfig, legacyOf, legacySettings } from './config/legacy.ts'
 import { metricsSettings } from './config/metrics.ts';
 import { type GivenSettings, isProduction } from './config/rules.ts';
 import {
+  type LogFormat,
   type LoggedRequests,
   type LogLevel,
   missingServiceSettings,
@@ -52,6 +53,7 @@ export interface Config {
   readonly urlSigningSecret: Secret | undefined;
   readonly defaultApplication: string;
   readonly logLevel: LogLevel;
+  readonly logFormat: LogFormat;
   readonly loggedRequests: LoggedRequests;
   readonly metricsHost: string;
   /** Undefined: port 9464, or no metrics when that port is taken. */
@@ -146,6 +148,7 @@ function configOf(env: ValuesOf<typeof SETTINGS>, inProduction: boolean): Config
     urlSigningSecret: env.URL_SIGNING_SECRET,
     defaultApplication: env.DEFAULT_APP,
     logLevel: env.LOG_LEVEL,
+    logFormat: env.LOG_FORMAT,
     loggedRequests: env.ACCESS_LOG,
     metricsHost: env.METRICS_HOST,
     metricsPort: env.METRICS_PORT,

@@ -8,6 +8,7 @@ import { isAppError } from './errors.ts';
 import { openMetricsServer } from './http/operations/metrics-server.ts';
 import type { AccessLogSettings } from './http/server/access-log.ts';
 import { explainListenError } from './http/server/listen-error.ts';
+import { openLogOutput } from './log-output.ts';
 import { countProcessors, readEnvironment, systemClock, systemRandomness } from './system.ts';
 import type { Facts } from './workers/message.ts';
 import { reservePort } from './workers/reserve-port.ts';
@@ -23,18 +24,14 @@ interface Running {
   kill?(): void;
 }
 
-/** The file descriptor of standard output. */
-const OUTPUT = 1;
 const STOP_MAX_MS = 10_000;
-/** Log lines that cannot be written are kept in memory up to this size; further lines are dropped. */
-const UNWRITTEN_LOG_BYTES_MAX = 1024 * 1024;
 const ACCESS_LOG_WRITTEN_MS = 1_000;
 /** POSIX keeps writes of up to 4,096 bytes apart when several workers write to one pipe, and any write to a file. */
 const ACCESS_LOG_BATCH_BYTES = { pipe: 4_096, file: 16_384 };
 const parts = { clock: systemClock, randomness: systemRandomness };
 
 const config = readConfig();
-const output = openOutput();
+const output = await openLogOutput(config.logFormat, process.stdout);
 const logger = pino({ level: config.logLevel }, output);
 
 let running: Running | undefined;
@@ -48,15 +45,6 @@ try {
   await fail(error);
 }
 
-/** Opens standard output for the lines of a log. */
-function openOutput() {
-  // Synchronous: a flush at the end would never finish when the reader of the pipe has stopped reading.
-  const stream = pino.destination({ fd: OUTPUT, sync: true, maxLength: UNWRITTEN_LOG_BYTES_MAX });
-  // A full disk must not stop the service: log lines are lost instead.
-  stream.on('error', () => {});
-  return stream;
-}
-
 /**
  * Collects the lines of the access log, because one system call for each would cost as much as parsing its request.
  *
@@ -65,7 +53,11 @@ function openOutput() {
 function openAccessLog(): AccessLogSettings | undefined {
   const { loggedRequests: requests } = config;
   if (requests === 'off' || !logger.isLevelEnabled('info')) return undefined;
-  const batchBytes = ACCESS_LOG_BATCH_BYTES[fstatSync(OUTPUT).isFile() ? 'file' : 'pipe'];
+  const facts = { pid: process.pid, hostname: hostname() };
+  // A person reads along.
+  if (output.isText) return { requests, write: output.write, clock: systemClock, facts };
+  const batchBytes =
+    ACCESS_LOG_BATCH_BYTES[fstatSync(process.stdout.fd).isFile() ? 'file' : 'pipe'];
   let lines = '';
   const flush = (): void => {
     if (lines !== '') output.write(lines);
@@ -77,7 +69,7 @@ function openAccessLog(): AccessLogSettings | undefined {
   };
   setInterval(flush, ACCESS_LOG_WRITTEN_MS).unref();
   process.on('exit', flush);
-  return { requests, write, clock: systemClock, facts: { pid: process.pid, hostname: hostname() } };
+  return { requests, write, clock: systemClock, facts };
 }
 
 function readConfig(): Config {
@@ -94,7 +86,25 @@ async function start(): Promise<Running> {
   const started = workers > 1 ? await startPrimary(workers) : await startService(undefined);
   const { address, ...facts } = started.facts;
   logger.info({ ...facts, workers }, `slipway is listening on ${address}`);
+  if (output.isText) console.log(describeAddresses(started.facts));
   return started;
+}
+
+/** What to open next, below the log of the start on a terminal. */
+function describeAddresses({ public_url: url, applications }: Facts): string {
+  const addresses = {
+    '/docs': 'every address, to try in a browser',
+    '/api/v1/desktop/latest-version': 'the newest release',
+    '/api/v1/system/status': 'the status of the service',
+  };
+  const width = Math.max(...Object.keys(addresses).map((path) => path.length));
+  const lines = Object.entries(addresses).map(
+    ([path, what]) => `  ${url}${path.padEnd(width)}   ${what}`,
+  );
+  if (applications === 0) {
+    lines.push('', '  No release is published yet: slipway publish VERSION FILES --create');
+  }
+  return ['', ...lines, '', '  Stop the service with Ctrl-C.', ''].join('\n');
 }
 
 /** Imported here: the primary process does not need the memory for it. */

@@ -58,6 +58,7 @@ export async function startService(deps: ServiceDeps): Promise<Service> {
     address,
     store: app.store.location,
     public_url: config.publicUrl ?? address,
+    applications: Object.keys(app.catalog.health().applications).length,
     accounts: config.accounts.provider.kind,
     contact_form: config.captcha.kind === 'missing' ? 'off' : 'on',
     contact_mail: config.contact.mail === undefined ? 'off' : 'on',

@@ -13,6 +13,7 @@ import { addInspectCommands } from './inspect-commands.ts';
 import { addMaintainCommands } from './maintain-commands.ts';
 import { addPublishCommands } from './publish-commands.ts';
 import type { Runner } from './runner.ts';
+import { addServeCommands } from './serve-commands.ts';
 import { addSimulateCommand } from './simulate-commands.ts';
 import { addStatsCommand } from './stats-commands.ts';
 import type { Terminal } from './terminal.ts';
@@ -32,6 +33,7 @@ export function createProgram(terminal: Terminal, run: Runner): Command {
   addAppCommands(program, run);
   addChannelCommands(program, run);
   addMaintainCommands(program, run);
+  addServeCommands(program, run);
   addAccountCommands(program, run);
   addContactCommands(program, run);
   inherit(program, program);

@@ -20,6 +20,9 @@ import { defineKind, optional, refuseValue, withDefault } from './setting.ts';
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
+const LOG_FORMATS = ['auto', 'json', 'text'] as const;
+export type LogFormat = (typeof LOG_FORMATS)[number];
+
 const LOGGED_REQUESTS = ['all', 'errors', 'off'] as const;
 export type LoggedRequests = (typeof LOGGED_REQUESTS)[number];
 
@@ -61,6 +64,11 @@ export const serviceSettings = {
     'The addresses of your proxies, whose `X-Forwarded-For` the service believes, with or without ports. `true` believes every sender',
   ),
   LOG_LEVEL: withDefault(oneOf(LOG_LEVELS), 'info', 'The least serious messages that are logged'),
+  LOG_FORMAT: withDefault(
+    oneOf(LOG_FORMATS),
+    'auto',
+    '`text` is for people, `json` for programs. `auto` writes text on a terminal and JSON elsewhere',
+  ),
   ACCESS_LOG: withDefault(
     oneOf(LOGGED_REQUESTS),
     'all',

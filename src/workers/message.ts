@@ -22,6 +22,10 @@ export interface Readiness {
 /** What the log says about the service. */
 export interface Facts {
   readonly address: string;
+  /** The address that clients use. */
+  readonly public_url: string;
+  /** How many applications were known at the start. */
+  readonly applications: number;
 }
 
 export type ToPrimary =

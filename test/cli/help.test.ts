@@ -55,8 +55,8 @@ const WITHOUT_DRY_RUN = new Set([
   ],
   ...['accounts list', 'accounts show'],
   ...['contact list', 'contact show', 'accounts invitations'],
-  // Groups of commands; what prints a value; what tests whether writing works.
-  ...['accounts', 'contact', 'keys', 'doctor'],
+  // Groups of commands; what prints a value; what tests whether writing works; what runs the service.
+  ...['accounts', 'contact', 'keys', 'doctor', 'serve', 'demo'],
 ]);
 
 describe('the help', () => {
@@ -107,6 +107,7 @@ describe('the help', () => {
       'Show what is published:',
       'Manage applications and channels:',
       'Look after the store:',
+      'Run the service:',
       'Accounts and messages:',
       'Commands:',
       'Examples:',

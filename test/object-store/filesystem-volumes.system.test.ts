@@ -32,9 +32,11 @@ describeVolume('a volume like those of Windows', VOLUMES.folding, root, (directo
   it('can be shared by processes', () => expectOneWinnerEach(join(directory, 'shared')));
 
   it('can store the releases of the demo', async () => {
-    const script = join(import.meta.dirname, '../../scripts/demo.ts');
+    const script = join(import.meta.dirname, '../../scripts/slipway.ts');
     const env = { PATH: process.env.PATH, PORT: '0', DATA_DIR: join(directory, 'demo') };
-    const { stdout } = await promisify(execFile)(process.execPath, [script, '--once'], { env });
+    const { stdout } = await promisify(execFile)(process.execPath, [script, 'demo', '--once'], {
+      env,
+    });
     expect(stdout).toContain('→ the hash matches');
   });
 });

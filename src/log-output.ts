@@ -1,0 +1,68 @@
+import { pino } from 'pino';
+import type { LogFormat } from './config/service.ts';
+
+/** Where the lines of a log go: standard output, as JSON for programs or as text for a person. */
+export interface LogOutput {
+  /** @param lines JSON, each with its line feed */
+  write(lines: string): void;
+  /** Whether a person reads the lines. */
+  readonly isText: boolean;
+}
+
+/** The part of a standard stream that the decision needs. */
+interface OutputStream {
+  readonly fd: number;
+  readonly isTTY?: boolean;
+  hasColors?(): boolean;
+}
+
+/** Log lines that cannot be written are kept in memory up to this size; further lines are dropped. */
+const UNWRITTEN_BYTES_MAX = 1024 * 1024;
+
+export async function openLogOutput(format: LogFormat, stdout: OutputStream): Promise<LogOutput> {
+  // Synchronous: a flush at the end would never finish when the reader of the pipe has stopped reading.
+  const stream = pino.destination({ fd: stdout.fd, sync: true, maxLength: UNWRITTEN_BYTES_MAX });
+  // A full disk must not stop the service: log lines are lost instead.
+  stream.on('error', () => {});
+  const isText = format === 'text' || (format === 'auto' && stdout.isTTY === true);
+  if (!isText) return { isText, write: (lines) => void stream.write(lines) };
+  const render = await createLineRenderer(stdout.hasColors?.() === true);
+  return {
+    isText,
+    write: (lines) => {
+      for (const line of lines.split('\n')) if (line !== '') stream.write(render(line));
+    },
+  };
+}
+
+/** Renders a line of JSON as text. Imported here: a service that writes JSON does not need it. */
+export async function createLineRenderer(colorize: boolean): Promise<(line: string) => string> {
+  const { prettyFactory } = await import('pino-pretty');
+  const options = {
+    colorize,
+    singleLine: true,
+    translateTime: 'SYS:HH:MM:ss',
+    // A terminal shows one process on one machine.
+    ignore: 'pid,hostname',
+  };
+  const general = prettyFactory(options);
+  const request = prettyFactory({
+    ...options,
+    ignore: `${options.ignore},request_id,method,url,remote_address,status,duration_ms`,
+    messageFormat: '{method} {url} {status}, {duration_ms} ms, {remote_address}',
+  });
+  return (line) => {
+    const facts = withoutControls(JSON.parse(line)) as { readonly msg?: unknown };
+    return (facts.msg === 'request' ? request : general)(facts);
+  };
+}
+
+/** Clients choose addresses and names: a terminal must not obey control characters in them. */
+function withoutControls(value: unknown): unknown {
+  if (typeof value === 'string') return value.replace(/(?![\n\t])\p{Cc}/gu, ' ');
+  if (Array.isArray(value)) return value.map(withoutControls);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, each]) => [key, withoutControls(each)]),
+  );
+}
