@@ -9,7 +9,7 @@ import { createMonitoringPart } from './app/monitoring.ts';
 import type { BackgroundTask, Part, PartDeps } from './app/part.ts';
 import { createSharedClock } from './app/shared-clock.ts';
 import { openStatus } from './app/status.ts';
-import { openPrivateStore, openSigner, openStore } from './app/stores.ts';
+import { openPrivateStore, openSigner, openStore, publicAddressOf } from './app/stores.ts';
 import { createUsagePart } from './app/usage.ts';
 import { type Catalog, createCatalog } from './catalog/catalog.ts';
 import type { Clock, Randomness } from './clock.ts';
@@ -124,11 +124,14 @@ export async function buildApp(deps: AppDeps): Promise<BuiltApp> {
     catalog,
     clock,
     status,
-    links: createDownloadLinks({ store, clock }),
+    links: createDownloadLinks({ store, clock, publicAddress: publicAddressOf(config, signer) }),
     store,
     bytes,
     explain: createExplainer({ store, catalog, clock, tiers: config.accounts.tiers }),
-    files: signer === undefined ? undefined : { store, bytes, clock, verifyLink: signer.verify },
+    files:
+      signer === undefined
+        ? undefined
+        : { store, bytes, clock, verifyLink: signer.verify, verifyPublicLink: signer.verifyPublic },
   });
   const { identity, usage } = parts;
   const tasks = [status, housekeeping, ...parts.all.flatMap(({ background = [] }) => background)];

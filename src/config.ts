@@ -51,6 +51,8 @@ export interface Config {
   /** Absolute. */
   readonly dataDirectory: string;
   readonly urlSigningSecret: Secret | undefined;
+  /** Without a trailing slash; undefined: every file gets a presigned URL. */
+  readonly publicFilesUrl: string | undefined;
   readonly defaultApplication: string;
   readonly logLevel: LogLevel;
   readonly logFormat: LogFormat;
@@ -146,6 +148,7 @@ function configOf(env: ValuesOf<typeof SETTINGS>, inProduction: boolean): Config
     s3Access: Object.freeze(s3AccessOf(env)),
     dataDirectory: path.resolve(env.DATA_DIR),
     urlSigningSecret: env.URL_SIGNING_SECRET,
+    publicFilesUrl: env.PUBLIC_FILES_URL,
     defaultApplication: env.DEFAULT_APP,
     logLevel: env.LOG_LEVEL,
     logFormat: env.LOG_FORMAT,

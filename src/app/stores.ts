@@ -8,7 +8,7 @@ import { createDryRunStore } from '../object-store/dry-run-store.ts';
 import { openFilesystemStore } from '../object-store/filesystem.ts';
 import type { ObjectStore, PresignedUrl, PresignRequest } from '../object-store/object-store.ts';
 import type { S3StoreOptions } from '../object-store/s3.ts';
-import { createUrlSigner, type UrlSigner } from '../object-store/signed-url.ts';
+import { createUrlSigner, encodeKey, type UrlSigner } from '../object-store/signed-url.ts';
 import type { AppendDeps } from '../sequence/append.ts';
 import { createNewestKnown } from '../sequence/newest-known.ts';
 import { createSharedClock } from './shared-clock.ts';
@@ -68,6 +68,20 @@ export async function openPrivateStore(
 /** Where a directory store keeps its objects. */
 export function objectsDirectory(config: Config): string {
   return path.join(config.dataDirectory, 'objects');
+}
+
+/**
+ * Where public files are found below `PUBLIC_FILES_URL`: in a bucket under their keys, else under paths of this service.
+ *
+ * @param signer of a directory store
+ */
+export function publicAddressOf(
+  { publicFilesUrl: base }: Config,
+  signer: UrlSigner | undefined,
+): ((key: string) => string) | undefined {
+  if (base === undefined) return undefined;
+  const path = signer?.signPublic ?? encodeKey;
+  return (key) => `${base}/${path(key)}`;
 }
 
 /** Loads the AWS SDK only where it is used: loading it takes longer than the rest of a command. */

@@ -76,6 +76,11 @@ export const storeSettings = {
     'The address in download links, when clients need another address of the store than the service',
     { otherwise: '`S3_ENDPOINT`', example: 'https://downloads.example.com' },
   ),
+  PUBLIC_FILES_URL: optional(
+    httpUrl,
+    'The address of a CDN for files that every client may have. Downloads of these are then redirected to addresses that do not expire, which the CDN can keep. On S3 the CDN reads the bucket (below `S3_PREFIX`), on a directory store it reads this service. See [a CDN](cdn.md)',
+    { otherwise: 'every download gets a presigned link', example: 'https://cdn.example.com' },
+  ),
   S3_REGION: optional(text, 'The region of the bucket', {
     otherwise: '`AWS_REGION`, else `us-east-1`',
     example: 'eu-central-1',

@@ -21,7 +21,10 @@ export interface DownloadLinks {
   link(request: LinkRequest): PresignedUrl | Promise<PresignedUrl>;
 }
 
-type LinkRequest = Pick<PresignRequest, 'method' | 'key' | 'filename'>;
+interface LinkRequest extends Pick<PresignRequest, 'method' | 'key' | 'filename'> {
+  /** Whether every client may have the file. Its link may then be an address that caches keep. */
+  readonly isPublic: boolean;
+}
 
 interface CachedLink {
   readonly link: PresignedUrl;
@@ -36,16 +39,26 @@ interface CachedLink {
 export function createDownloadLinks(deps: {
   readonly store: Pick<ObjectStore, 'presign'>;
   readonly clock: Clock;
+  /** The address of a public file, which does not expire; undefined: public files get presigned URLs as well. */
+  readonly publicAddress?: ((key: string) => string) | undefined;
 }): DownloadLinks {
   let windowStart = Number.NaN;
   let cached = new Map<string, CachedLink>();
   let signing = new Map<string, Promise<PresignedUrl>>();
 
+  async function make(request: LinkRequest): Promise<PresignedUrl> {
+    const lifetime = linkLifetime(windowStart);
+    const { isPublic, ...presigned } = request;
+    return isPublic && deps.publicAddress !== undefined
+      ? { url: deps.publicAddress(request.key), expiresAt: lifetime.expiresAt }
+      : deps.store.presign({ ...presigned, ...lifetime });
+  }
+
   async function sign(id: string, request: LinkRequest): Promise<PresignedUrl> {
     // The next window replaces these maps, perhaps before the store answers.
     const [links, pending] = [cached, signing];
     try {
-      const link = await deps.store.presign({ ...request, ...linkLifetime(windowStart) });
+      const link = await make(request);
       const now = deps.clock.now();
       const resignAt = Math.max(
         link.expiresAt.getTime() - LINK_REMAINING_MIN_MS,
@@ -69,7 +82,7 @@ export function createDownloadLinks(deps: {
         signing = new Map();
       }
       // Keys and methods contain no newline, so two different requests never have the same id.
-      const id = `${request.method}\n${request.key}\n${request.filename}`;
+      const id = `${request.method}\n${request.isPublic}\n${request.key}\n${request.filename}`;
       const known = cached.get(id);
       if (known !== undefined && now < known.resignAt && now < known.link.expiresAt.getTime()) {
         return known.link;

@@ -9,6 +9,14 @@ export interface UrlSigner {
   sign(request: PresignRequest): PresignedUrl;
   /** @throws AppError `invalid_link` when the link was altered, is for another method or has expired */
   verify(request: SignedUrlRequest): { readonly filename: string; readonly expiresAt: Date };
+  /**
+   * The path of a link that does not expire, for files that every client may have: caches keep them under it.
+   *
+   * @returns `files/public/{base64url}/{key}`
+   */
+  signPublic(key: string): string;
+  /** @param key decoded from the path @throws AppError `invalid_link` */
+  verifyPublic(request: { readonly signature: string; readonly key: string }): void;
 }
 
 interface SignedUrlRequest {
@@ -32,12 +40,17 @@ export function createUrlSigner(deps: {
       .update(JSON.stringify(['slipway-file-link-1', method, key, expires, filename]))
       .digest();
 
+  const signPublic = (key: string): Buffer =>
+    createHmac('sha256', deps.secret)
+      .update(JSON.stringify(['slipway-public-file-1', key]))
+      .digest();
+
   return {
     sign({ method, key, filename, expiresAt }) {
       parseKey(key);
       const expires = Math.floor(expiresAt.getTime() / 1000);
       const signature = sign(method, key, expires, filename).toString('base64url');
-      const path = key.split('/').map(encodeURIComponent).join('/');
+      const path = encodeKey(key);
       const query = new URLSearchParams({ expires: String(expires), filename, signature });
       const base = deps.baseUrl().replace(/\/$/, '');
       return { url: `${base}/files/${path}?${query}`, expiresAt: new Date(expires * 1000) };
@@ -55,17 +68,33 @@ export function createUrlSigner(deps: {
       }
       const expires = Number(expiresText);
       const expected = sign(method, key, expires, filename);
-      const given = Buffer.from(signature, 'base64url');
-      if (given.length !== expected.length || !timingSafeEqual(given, expected)) {
-        throw invalidLink();
-      }
+      if (!isEqual(signature, expected)) throw invalidLink();
       const expiresAt = new Date(expires * 1000);
       if (now >= expiresAt) {
         throw new AppError('invalid_link', 'This download link has expired. Request a new one.');
       }
       return { filename, expiresAt };
     },
+
+    signPublic(key) {
+      parseKey(key);
+      return `files/public/${signPublic(key).toString('base64url')}/${encodeKey(key)}`;
+    },
+
+    verifyPublic({ signature, key }) {
+      if (!isEqual(signature, signPublic(key))) throw invalidLink();
+    },
   };
+}
+
+/** The key as a path of a URL. */
+export function encodeKey(key: string): string {
+  return key.split('/').map(encodeURIComponent).join('/');
+}
+
+function isEqual(signature: string, expected: Buffer): boolean {
+  const given = Buffer.from(signature, 'base64url');
+  return given.length === expected.length && timingSafeEqual(given, expected);
 }
 
 function invalidLink(): AppError {

@@ -50,7 +50,7 @@ function withLink(
 ): UpdateCheck | Promise<UpdateCheck> {
   const { offered } = found;
   if (offered === undefined) return answerOf(deps, query, found, undefined);
-  const link = issueLink(deps.links, query.application, offered.artifact, 'GET');
+  const link = issueLink(deps.links, query.application, offered.artifact, 'GET', found);
   return whenKnown(link, (signed) => answerOf(deps, query, found, linked(offered, signed)));
 }
 

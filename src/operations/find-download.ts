@@ -9,7 +9,7 @@ import { AppError } from '../errors.ts';
 import type { PresignedUrl } from '../object-store/object-store.ts';
 import { whenKnown } from '../when-known.ts';
 import { issueLink, type LinkDeps, type LinkMethod } from './issue-link.ts';
-import { openChannel, type ServiceDeps } from './open-channel.ts';
+import { openChannel, type SeenChannel, type ServiceDeps } from './open-channel.ts';
 
 /** The result of a download button: one file, and a link to it. */
 export interface FoundDownload {
@@ -37,14 +37,14 @@ export function findDownload(
 ): FoundDownload | Promise<FoundDownload> {
   const { version } = request;
   const application = deps.catalog.application(query.application);
-  const { channel } = openChannel(deps, application, query.channel, tier);
+  const seen = openChannel(deps, application, query.channel, tier);
   const offer =
     version === null
-      ? newestOffer(deps, channel, query)
+      ? newestOffer(deps, seen.channel, query)
       : offerByVersion(deps, application, { channel: query.channel, version, tier });
   return whenKnown(offer, (known) =>
     whenKnown(application.release(known), (release) => {
-      if (release !== undefined) return linkFile(deps, query, request, channel, known, release);
+      if (release !== undefined) return linkFile(deps, query, request, seen, known, release);
       // The stored release does not match its digest. Without a version, the next newest release replaces it; for a
       // version, nothing does.
       if (version === null) return findDownload(deps, query, request, tier);
@@ -57,7 +57,7 @@ function linkFile(
   { links }: LinkDeps,
   query: UpdateQuery,
   { version, method }: Parameters<typeof findDownload>[2],
-  channel: ChannelView,
+  seen: SeenChannel,
   offer: Offer,
   release: Release,
 ): FoundDownload | Promise<FoundDownload> {
@@ -65,8 +65,8 @@ function linkFile(
   if ('refused' in choice) throw refusal(choice.refused, query, version);
   const artifact = findArtifact(release, choice.artifact);
   if (artifact === undefined) throw refusal('unsupported_platform', query, version);
-  return whenKnown(issueLink(links, query.application, artifact, method), (link) => ({
-    channel: channel.name,
+  return whenKnown(issueLink(links, query.application, artifact, method, seen), (link) => ({
+    channel: seen.channel.name,
     release,
     artifact,
     link,

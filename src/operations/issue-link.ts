@@ -1,7 +1,7 @@
 import { artifactKey } from '../catalog/keys.ts';
 import type { DownloadLinks } from '../object-store/download-links.ts';
 import type { PresignedUrl } from '../object-store/object-store.ts';
-import type { ServiceDeps } from './open-channel.ts';
+import type { SeenChannel, ServiceDeps } from './open-channel.ts';
 
 /** The dependencies of operations that hand out links. */
 export interface LinkDeps extends ServiceDeps {
@@ -12,8 +12,10 @@ export interface LinkDeps extends ServiceDeps {
 export type LinkMethod = 'GET' | 'HEAD';
 
 /**
- * A presigned URL of a file that a verified manifest names. No other object gets a link.
+ * A presigned URL of a file that a verified manifest names. No other object gets a link. A file of a channel that is
+ * open to everyone may get an address that does not expire: see `PUBLIC_FILES_URL`.
  *
+ * @param seen the channel through which the client found the file
  * @throws AppError `store_unavailable` when the store's credentials cannot be read; as a rejection
  */
 export function issueLink(
@@ -21,10 +23,12 @@ export function issueLink(
   application: string,
   file: { readonly object: string; readonly filename: string },
   method: LinkMethod,
+  seen: Pick<SeenChannel, 'isRestricted'>,
 ): PresignedUrl | Promise<PresignedUrl> {
   return links.link({
     method,
     key: artifactKey(application, file.object),
     filename: file.filename,
+    isPublic: !seen.isRestricted,
   });
 }

@@ -4,7 +4,7 @@ import type { PresignRequest } from '../../src/object-store/object-store.ts';
 
 const MINUTE = 60_000;
 const START = Math.floor(1_800_000_000_000 / (20 * MINUTE)) * 20 * MINUTE;
-const file = { method: 'GET', key: 'a/b', filename: 'b' } as const;
+const file = { method: 'GET', key: 'a/b', filename: 'b', isPublic: false } as const;
 
 function setUp(end?: (now: number) => number) {
   let now = START + 3 * MINUTE;
@@ -96,4 +96,20 @@ it('answers a cached link without signing', async () => {
     expect(await links.link(file)).toBe(link);
   }
   expect(signed).toHaveLength(1);
+});
+
+it('gives public files their lasting address, and presigns the others', async () => {
+  const { at, clock, presign, signed } = setUp();
+  const publicAddress = (key: string) => `https://cdn/${key}`;
+  const links = createDownloadLinks({ clock, store: { presign }, publicAddress });
+  const open = { ...file, isPublic: true };
+  const { url, expiresAt } = await links.link(open);
+  expect(url).toBe('https://cdn/a/b');
+  expect(expiresAt).toEqual(new Date(START + 30 * MINUTE));
+  expect(signed).toHaveLength(0);
+  expect((await links.link(file)).url).toBe('signed:1');
+  at(25);
+  expect((await links.link(open)).url).toBe(url);
+  const without = createDownloadLinks({ clock, store: { presign } });
+  expect((await without.link(open)).url).toBe('signed:2');
 });

@@ -44,3 +44,22 @@ it('accepts no other method, key, name, end, secret or shape', () => {
   const other = createUrlSigner({ secret: 'y'.repeat(32), baseUrl: () => 'https://host' });
   expect(() => other.verify({ ...link, query })).toThrow('not valid');
 });
+
+it('signs the address of a public file, for this key only and not for another use', () => {
+  const path = signer.signPublic(request.key);
+  expect(path).toMatch(/^files\/public\/[\w-]{43}\/a\/b%20%25%2B%C3%BC$/);
+  expect(signer.signPublic(request.key)).toBe(path);
+  const signature = path.split('/')[2] ?? '';
+  expect(() => signer.verifyPublic({ signature, key: request.key })).not.toThrow();
+  const { query } = parse(signer.sign({ ...request, expiresAt: later(60) }).url);
+  for (const given of [
+    { signature, key: 'a/c' },
+    { signature: signature.slice(1), key: request.key },
+    { signature: '', key: request.key },
+    { signature: String(query.signature), key: request.key },
+  ]) {
+    expect(() => signer.verifyPublic(given)).toThrow('not valid');
+  }
+  const borrowed = { method: 'GET', key: request.key, query: { ...query, signature }, now };
+  expect(() => signer.verify(borrowed)).toThrow('not valid');
+});

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Clock } from '../../clock.ts';
 import { AppError } from '../../errors.ts';
-import type { ObjectStore } from '../../object-store/object-store.ts';
+import type { ObjectReader, ObjectStore } from '../../object-store/object-store.ts';
 import type { ByteAnswers } from '../bytes/byte-answers.ts';
 import type { App } from '../deps.ts';
 
@@ -17,30 +17,56 @@ export interface FileRouteDeps {
     readonly query: Readonly<Record<string, unknown>>;
     readonly now: Date;
   }) => { readonly filename: string };
+  /** @throws AppError `invalid_link` */
+  readonly verifyPublicLink: (request: {
+    readonly signature: string;
+    readonly key: string;
+  }) => void;
 }
 
-const schema = {
-  // Clients get these links from other answers, and never make one themselves.
-  hide: true,
-  params: z.object({ '*': z.string() }),
-  querystring: z.record(z.string(), z.unknown()),
-};
+const EXPIRING = 'private, max-age=0, must-revalidate';
+/** The key has the hash of the bytes in it, so the bytes never change. */
+const LASTING = 'public, max-age=31536000, immutable';
+
+/** Clients get these links from other answers, and never make one themselves. */
+const hide = true;
+/** With HEAD: the HEAD route that Fastify derives from GET would say Content-Length: 0. */
+const method = ['GET', 'HEAD'];
 
 export function registerFiles(app: App, deps: FileRouteDeps): void {
   app.route({
-    // With HEAD: the HEAD route that Fastify derives from GET would say Content-Length: 0.
-    method: ['GET', 'HEAD'],
+    method,
     url: '/files/*',
-    schema,
+    schema: {
+      hide,
+      params: z.object({ '*': z.string() }),
+      querystring: z.record(z.string(), z.unknown()),
+    },
     handler: async (request, reply) => {
       const { method, query } = request;
       const key = request.params['*'];
       const now = new Date(deps.clock.now());
       const { filename } = deps.verifyLink({ method, key, query, now });
-      const reader = await deps.store.open(key);
-      if (reader === undefined) throw new AppError('unknown_file', 'This file was deleted.');
-      const facts = { filename, cacheControl: 'private, max-age=0, must-revalidate' };
+      const facts = { filename, cacheControl: EXPIRING };
+      return deps.bytes.send(await openOrRefuse(deps, key), facts, request, reply);
+    },
+  });
+  app.route({
+    method,
+    url: '/files/public/:signature/*',
+    schema: { hide, params: z.object({ signature: z.string(), '*': z.string() }) },
+    handler: async (request, reply) => {
+      const { signature, '*': key } = request.params;
+      deps.verifyPublicLink({ signature, key });
+      const reader = await openOrRefuse(deps, key);
+      const facts = { filename: key.slice(key.lastIndexOf('/') + 1), cacheControl: LASTING };
       return deps.bytes.send(reader, facts, request, reply);
     },
   });
+}
+
+async function openOrRefuse({ store }: FileRouteDeps, key: string): Promise<ObjectReader> {
+  const reader = await store.open(key);
+  if (reader === undefined) throw new AppError('unknown_file', 'This file was deleted.');
+  return reader;
 }

@@ -51,7 +51,7 @@ export function answerFile(
     const answer = decideAnswer(request, found, keepsRedirects);
     if (answer === 'redirect') {
       const method = request.method === 'HEAD' ? 'HEAD' : 'GET';
-      const link = await issueLink(deps.links, application, found.file, method);
+      const link = await issueLink(deps.links, application, found.file, method, found);
       countDownload(deps, application, found, request);
       reply.sendPrepared(302, headersFor(request), '', { location: link.url });
     } else if (answer === 'unsatisfiable') throw noSuchRange(reply, found.file.size);
