@@ -1,6 +1,6 @@
 import path from 'node:path';
 import type { FastifyBaseLogger } from 'fastify';
-import type { Registry } from 'prom-client';
+import { Registry } from 'prom-client';
 import { openAccountsPart } from './app/accounts.ts';
 import { createCaptchaPart } from './app/captcha.ts';
 import { createContactPart } from './app/contact.ts';
@@ -18,6 +18,7 @@ import { createTierOf } from './http/accounts/authenticate.ts';
 import { createByteAnswers } from './http/bytes/byte-answers.ts';
 import type { App } from './http/deps.ts';
 import { createMetrics } from './http/operations/metrics.ts';
+import { measureStoreRequests } from './http/operations/store-metrics.ts';
 import type { AccessLogSettings } from './http/server/access-log.ts';
 import { buildServer, type HttpDeps } from './http/server/build-server.ts';
 import { connectionLimits } from './http/server/connection-limits.ts';
@@ -31,7 +32,7 @@ import { createDownloadLinks } from './object-store/download-links.ts';
 import type { ObjectStore } from './object-store/object-store.ts';
 import { createExplainer } from './operations/explain-live.ts';
 import type { Status } from './status/status.ts';
-import { countProcessors, readProcessLimits } from './system.ts';
+import { countProcessors, readProcessLimits, readVersion } from './system.ts';
 import type { Usage } from './usage/usage.ts';
 import type { Report } from './workers/message.ts';
 import type { WorkerLink } from './workers/worker-link.ts';
@@ -88,8 +89,15 @@ export async function buildApp(deps: AppDeps): Promise<BuiltApp> {
   const publicUrl = (): string => config.publicUrl ?? listeningUrl;
   const signer =
     config.store.kind === 'filesystem' ? await openSigner(config, publicUrl) : undefined;
-  const store = deps.store ?? (await openStore(deps, signer?.sign));
-  const privateStore = await openPrivateStore(deps, store);
+  const metrics = new Registry();
+  const storeDeps = {
+    config,
+    clock: deps.clock,
+    randomness,
+    startRequest: measureStoreRequests(metrics),
+  };
+  const store = deps.store ?? (await openStore(storeDeps, signer?.sign));
+  const privateStore = await openPrivateStore(storeDeps, store);
   const clock = createSharedClock(deps.clock, store);
   const reading = { config, store, clock, randomness, log };
   const catalog = createCatalog({
@@ -119,7 +127,7 @@ export async function buildApp(deps: AppDeps): Promise<BuiltApp> {
     tasks: Object.assign({}, ...parts.all.map(({ housekeeping }) => housekeeping)),
   });
   const bytes = createByteAnswers();
-  const server = await openServer(deps, publicUrl, {
+  const server = await openServer(deps, publicUrl, metrics, {
     ...parts.routes,
     catalog,
     clock,
@@ -137,6 +145,7 @@ export async function buildApp(deps: AppDeps): Promise<BuiltApp> {
   const tasks = [status, housekeeping, ...parts.all.flatMap(({ background = [] }) => background)];
   return {
     ...server,
+    metrics,
     catalog,
     store,
     privateStore,
@@ -208,15 +217,17 @@ type AreaDeps = Pick<
 async function openServer(
   { config, clock, logger, accessLog, limits, shedsLoad }: AppDeps,
   publicUrl: () => string,
+  metrics: Registry,
   areas: AreaDeps,
-): Promise<Pick<BuiltApp, 'http' | 'metrics' | 'drain'>> {
+): Promise<Pick<BuiltApp, 'http' | 'drain'>> {
   const connections = createConnections({
     limits: limits ?? connectionLimits(readProcessLimits()),
     bodyBytesMax: BODY_BYTES_MAX,
     clock,
     log: logger,
   });
-  const metrics = createMetrics({ ...areas, connections });
+  const build = { version: readVersion(), node: process.version };
+  createMetrics({ ...areas, registry: metrics, build, connections });
   const draining = new AbortController();
   const http = await buildServer(
     {
@@ -240,7 +251,7 @@ async function openServer(
       publicUrl,
     },
   );
-  return { http, metrics, drain: () => draining.abort() };
+  return { http, drain: () => draining.abort() };
 }
 
 function createBackground(

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { accessSync, constants, statSync } from 'node:fs';
+import { accessSync, constants, existsSync, readFileSync, statSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
+import path from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { getHeapStatistics } from 'node:v8';
 import type { Clock, Randomness } from './clock.ts';
@@ -40,6 +41,13 @@ export function readProcessLimits(): ProcessLimits {
 /** How many processors this process may use. */
 export function countProcessors(): number {
   return availableParallelism();
+}
+
+/** The version in package.json: one folder above the source, two above the compiled file. */
+export function readVersion(): string {
+  const files = ['..', '../..'].map((up) => path.join(import.meta.dirname, up, 'package.json'));
+  const file = files.find(existsSync);
+  return file === undefined ? 'unknown' : JSON.parse(readFileSync(file, 'utf8')).version;
 }
 
 /** The environment, completed from a `.env` file in the working directory when there is one. */

@@ -1,8 +1,9 @@
 import { type Command, CommanderError } from 'commander';
 import { AppError, isAppError } from '../../src/errors.ts';
+import { readVersion } from '../../src/system.ts';
 import { EXIT, exitCodeOf } from './exit-code.ts';
 import { printableText } from './output.ts';
-import { createProgram, readVersion } from './program.ts';
+import { createProgram } from './program.ts';
 import type { Handler, Runner } from './runner.ts';
 import { sessionOf } from './session.ts';
 import { namesCommand, type Session, type Terminal, type Trial } from './terminal.ts';

@@ -1,6 +1,5 @@
-import { existsSync, readFileSync } from 'node:fs';
-import path from 'node:path';
 import { Command, Help } from 'commander';
+import { readVersion } from '../../src/system.ts';
 import { addAccountCommands } from './account-commands.ts';
 import { addAppCommands } from './app-commands.ts';
 import { RepeatableOption } from './arguments.ts';
@@ -106,13 +105,4 @@ function refuseRepeated(command: Command): void {
       isGiven = true;
     });
   }
-}
-
-/** The version in package.json: two folders above the source, three above the compiled file. */
-export function readVersion(): string {
-  const files = ['../..', '../../..'].map((up) =>
-    path.join(import.meta.dirname, up, 'package.json'),
-  );
-  const file = files.find(existsSync);
-  return file === undefined ? 'unknown' : JSON.parse(readFileSync(file, 'utf8')).version;
 }

@@ -6,6 +6,7 @@ import { ensureConforming } from '../object-store/conformance-probe.ts';
 import { type ConformingStore, createConformingStore } from '../object-store/conforming-store.ts';
 import { createDryRunStore } from '../object-store/dry-run-store.ts';
 import { openFilesystemStore } from '../object-store/filesystem.ts';
+import { createMeasuredStore, type StartRequest } from '../object-store/measured-store.ts';
 import type { ObjectStore, PresignedUrl, PresignRequest } from '../object-store/object-store.ts';
 import type { S3StoreOptions } from '../object-store/s3.ts';
 import { createUrlSigner, encodeKey, type UrlSigner } from '../object-store/signed-url.ts';
@@ -21,6 +22,8 @@ interface StoreDeps {
   readonly randomness: Randomness;
   /** See `FilesystemStoreDeps`. */
   readonly checksWhenOpened?: boolean;
+  /** Measures the requests to every store that is opened. */
+  readonly startRequest?: StartRequest;
 }
 
 /** Signs the links of a directory store. */
@@ -42,12 +45,19 @@ export async function openStore(
   signUrl: (request: PresignRequest) => PresignedUrl = cannotSign,
 ): Promise<ObjectStore> {
   const { config, clock, randomness } = deps;
-  if (config.store.kind === 's3') return openS3Store({ ...config.store, clock, randomness });
-  return openFilesystemStore({
+  if (config.store.kind === 's3') {
+    return measured(deps, await openS3Store({ ...config.store, clock, randomness }));
+  }
+  const store = await openFilesystemStore({
     directory: objectsDirectory(config),
     signUrl,
     ...(deps.checksWhenOpened === undefined ? {} : { checksWhenOpened: deps.checksWhenOpened }),
   });
+  return measured(deps, store);
+}
+
+function measured({ startRequest: start }: StoreDeps, store: ObjectStore): ObjectStore {
+  return start === undefined ? store : createMeasuredStore({ store, start });
 }
 
 /**
@@ -61,7 +71,9 @@ export async function openPrivateStore(
   const { config, clock, randomness } = deps;
   const { privateBucket: bucket } = config;
   const isShared = bucket === undefined || config.store.kind !== 's3';
-  const own = isShared ? store : await openS3Store({ ...config.store, bucket, clock, randomness });
+  const own = isShared
+    ? store
+    : measured(deps, await openS3Store({ ...config.store, bucket, clock, randomness }));
   return createConformingStore({ store: own, clock, randomness });
 }
 

@@ -18,6 +18,8 @@ const ANSWER_MAX_MS = 2_000;
 /** @param deps.ask asks every worker; returns how many it asked */
 export function createMeasurements(deps: {
   readonly clock: Clock;
+  /** How many workers there are when none has ended. */
+  readonly count: number;
   readonly ask: (request: number) => number;
 }): Measurements {
   const rounds = new Map<number, (measurement: Measurement) => void>();
@@ -43,7 +45,7 @@ export function createMeasurements(deps: {
     metrics: async () => {
       const answers = await collect();
       const registry = AggregatorRegistry.aggregate(answers.map(({ metrics }) => [...metrics]));
-      countWorkers(registry, answers.length);
+      countWorkers(registry, answers.length, deps.count);
       return registry.metrics();
     },
     readiness: async () => {
@@ -55,11 +57,20 @@ export function createMeasurements(deps: {
   };
 }
 
-function countWorkers(registry: Registry<RegistryContentType>, count: number): void {
-  const gauge = new Gauge({
+function countWorkers(
+  registry: Registry<RegistryContentType>,
+  answered: number,
+  expected: number,
+): void {
+  const registers = [registry];
+  new Gauge({
     name: 'slipway_workers',
     help: 'The workers that answered this request for metrics, which contains no others.',
-    registers: [registry],
-  });
-  gauge.set(count);
+    registers,
+  }).set(answered);
+  new Gauge({
+    name: 'slipway_workers_expected',
+    help: 'The workers that the service has when none has ended.',
+    registers,
+  }).set(expected);
 }

@@ -95,7 +95,7 @@ function createPool(deps: PrimaryDeps): Pool {
     phase: 'starting',
     reports: new Map(),
     ends: new Set(),
-    measurements: createMeasurements({ clock: deps.clock, ask }),
+    measurements: createMeasurements({ ...deps, ask }),
     turns: createTurns(deps.turnsMax, ({ worker, request }) =>
       tell(cluster.workers?.[worker], { kind: 'turn_granted', request }),
     ),

@@ -16,6 +16,7 @@ async function measurementOf(revision: number, open: number): Promise<Measuremen
 async function measure(answers: readonly (Measurement | undefined)[]): Promise<Measurements> {
   const measurements = createMeasurements({
     clock: createFixedClock(),
+    count: 2,
     ask: (request) => {
       queueMicrotask(() => {
         for (const measurement of answers) {
@@ -41,7 +42,9 @@ describe('the metrics of all workers', () => {
 
   it('leave out a worker that does not answer in time', async () => {
     const all = await measure([await measurementOf(7, 3), undefined]);
-    expect(await all.metrics()).toMatch(/^slipway_workers 1$/m);
+    const text = await all.metrics();
+    expect(text).toMatch(/^slipway_workers 1$/m);
+    expect(text).toMatch(/^slipway_workers_expected 2$/m);
     expect(await all.readiness()).toEqual({ status: 'ready', workers: 1 });
   });
 

@@ -1,9 +1,10 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { Counter, Gauge, Histogram, Registry } from 'prom-client';
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import type { Catalog } from '../../catalog/catalog.ts';
 import type { Clock } from '../../clock.ts';
 import type { Usage } from '../../usage/usage.ts';
 import type { Connections } from '../server/connections.ts';
+import { measureCatalog } from './catalog-metrics.ts';
 import { measureUsage } from './usage-metrics.ts';
 
 /**
@@ -12,51 +13,26 @@ import { measureUsage } from './usage-metrics.ts';
  */
 
 export function createMetrics(deps: {
+  /** The store's metrics are in it already: the store is opened first. */
+  readonly registry: Registry;
+  readonly build: { readonly version: string; readonly node: string };
   readonly catalog: Catalog;
+  /** With the store's time. */
   readonly clock: Clock;
   readonly connections: Pick<Connections, 'counts'>;
   readonly usage: Pick<Usage, 'series'>;
-}): Registry {
-  const registry = new Registry();
+}): void {
+  const { registry, build } = deps;
   new Gauge({
-    name: 'slipway_catalog_revision',
-    help: 'The catalog revision that answers are based on.',
-    aggregator: 'min',
-    labelNames: ['app'],
-    registers: [registry],
-    collect() {
-      for (const [app, { revision }] of Object.entries(deps.catalog.health().applications)) {
-        this.set({ app }, revision);
-      }
-    },
-  });
-  new Gauge({
-    name: 'slipway_catalog_age_seconds',
-    help: 'Time since the store last confirmed the catalog.',
+    name: 'slipway_build_info',
+    help: 'The versions of Slipway and Node; always 1.',
     aggregator: 'max',
-    labelNames: ['app'],
+    labelNames: ['version', 'node'],
     registers: [registry],
-    collect() {
-      for (const [app, health] of Object.entries(deps.catalog.health().applications)) {
-        this.set({ app }, (deps.clock.now() - (health.confirmedAt ?? 0)) / 1000);
-      }
-    },
-  });
-  new Gauge({
-    name: 'slipway_catalog_problems',
-    help: 'Unusable stored documents and failures of the store. The log names them.',
-    aggregator: 'max',
-    labelNames: ['app'],
-    registers: [registry],
-    collect() {
-      for (const [app, { problems }] of Object.entries(deps.catalog.health().applications)) {
-        this.set({ app }, problems.length);
-      }
-    },
-  });
+  }).set({ ...build }, 1);
+  measureCatalog(registry, deps);
   measureConnections(registry, deps.connections);
   measureUsage(registry, deps.usage);
-  return registry;
 }
 
 function measureConnections(registry: Registry, connections: Pick<Connections, 'counts'>): void {

@@ -1,0 +1,89 @@
+import { Gauge, type Registry } from 'prom-client';
+import type { Catalog } from '../../catalog/catalog.ts';
+import type { Clock } from '../../clock.ts';
+import { ALL_CLIENTS } from '../../domain/rollout.ts';
+import { createRolloutLister } from '../../operations/list-rollouts.ts';
+
+/** The state of the catalog in memory, for Prometheus. Several workers state that of the one that is furthest behind. */
+
+interface CatalogMetricsDeps {
+  readonly catalog: Pick<Catalog, 'health' | 'application'>;
+  /** With the store's time. */
+  readonly clock: Pick<Clock, 'now'>;
+}
+
+export function measureCatalog(registry: Registry, deps: CatalogMetricsDeps): void {
+  const { catalog, clock } = deps;
+  const registers = [registry];
+  const healths = () => Object.entries(catalog.health().applications);
+  new Gauge({
+    name: 'slipway_ready',
+    help: 'Whether a catalog can answer clients, 1 or 0, as /readyz says.',
+    aggregator: 'min',
+    registers,
+    collect() {
+      this.set(catalog.health().ready ? 1 : 0);
+    },
+  });
+  new Gauge({
+    name: 'slipway_catalog_revision',
+    help: 'The catalog revision that answers are based on.',
+    aggregator: 'min',
+    labelNames: ['app'],
+    registers,
+    collect() {
+      for (const [app, { revision }] of healths()) this.set({ app }, revision);
+    },
+  });
+  new Gauge({
+    name: 'slipway_catalog_age_seconds',
+    help: 'Time since the store last confirmed the catalog.',
+    aggregator: 'max',
+    labelNames: ['app'],
+    registers,
+    collect() {
+      for (const [app, { confirmedAt }] of healths()) {
+        this.set({ app }, (clock.now() - (confirmedAt ?? 0)) / 1000);
+      }
+    },
+  });
+  new Gauge({
+    name: 'slipway_catalog_from_saved_state',
+    help: 'Whether clients are answered from the state that an earlier process saved on disk, 1 or 0.',
+    aggregator: 'max',
+    labelNames: ['app'],
+    registers,
+    collect() {
+      for (const [app, { source }] of healths()) this.set({ app }, source === 'saved' ? 1 : 0);
+    },
+  });
+  new Gauge({
+    name: 'slipway_catalog_problems',
+    help: 'Unusable stored documents and failures of the store; without app: those of the list of applications. The log names them.',
+    aggregator: 'max',
+    labelNames: ['app'],
+    registers,
+    collect() {
+      this.set({}, catalog.health().problems.length);
+      for (const [app, { problems }] of healths()) this.set({ app }, problems.length);
+    },
+  });
+  measureRollouts(registry, deps);
+}
+
+function measureRollouts(registry: Registry, deps: CatalogMetricsDeps): void {
+  const list = createRolloutLister(deps);
+  new Gauge({
+    name: 'slipway_rollout_percent',
+    help: 'The share that the rollout of an offer has reached: of active offers below 100 %, and of paused ones.',
+    aggregator: 'max',
+    labelNames: ['app', 'channel', 'version', 'status'],
+    registers: [registry],
+    collect() {
+      this.reset();
+      for (const { application: app, channel, version, status, share } of list()) {
+        this.set({ app, channel, version, status }, (share / ALL_CLIENTS) * 100);
+      }
+    },
+  });
+}
