@@ -249,6 +249,7 @@ async function openServer(
       tiers: config.accounts.tiers,
       tierOf: createTierOf(areas.accounts),
       publicUrl,
+      version: build.version,
     },
   );
   return { http, drain: () => draining.abort() };

@@ -24,12 +24,12 @@ export function addMaintainCommands(program: Command, run: Runner): void {
     ),
   ).action(run(async () => (await import('./run/verify.ts')).verify));
   const doctor = describeCommand(program.command('doctor'), {
-    summary: 'test whether this store and these settings work',
-    does: 'Tests what publishing and serving need: access, conditional writes, clocks, presigned URLs, privacy and erasure.',
+    summary: 'test whether the store, the settings and the service work',
+    does: 'Tests what publishing and serving need of the store: access, rights, conditional writes, clocks, presigned URLs, the CDN, privacy, erasure and space. With --url it also asks the running service at its public address, and tests the proxies in front of it: TLS, client addresses, tokens, headers, ranges, caching, versions, and whether it serves this store. Each finding comes with what to do about it. The exit code is 1 when a check failed.',
     effect:
       'the command writes probe objects and removes them, and stores whether conditional writes work. No release changes.',
-    examples: ['doctor'],
-  });
+    examples: ['doctor', 'doctor --url https://updates.example.com', 'doctor --json'],
+  }).option('--url <url>', 'also check the running service at the address that clients use');
   addJsonOption(doctor).action(run(async () => (await import('./run/doctor.ts')).doctor));
   addExportCommand(program, run);
   const gc = describeCommand(program.command('gc'), {

@@ -6,75 +6,78 @@ import { counted } from '../counted.ts';
 import { AppError, isAppError } from '../errors.ts';
 import type { ObjectStore } from '../object-store/object-store.ts';
 import type { AppendDeps } from '../sequence/append.ts';
+import { type Ask, answered } from './ask.ts';
+import { checkPublicFiles } from './diagnose-public-files.ts';
+import {
+  type KeyRoot,
+  type RightsDeps,
+  rightToCleanUp,
+  rightToPublish,
+  rightToServe,
+} from './diagnose-rights.ts';
+import { type Check, type Finding, failed, ok, runChecks, skipped, warning } from './finding.ts';
+import { withProbe } from './with-probe.ts';
 
-/** A prefix below which a part of the service keeps documents. */
-export interface KeyRoot {
-  /** With its slash: `accounts/`. */
-  readonly prefix: string;
-  /** The name of the objects below it, in the plural: `accounts`. */
-  readonly name: string;
+/** Free space, in bytes. */
+export interface Space {
+  readonly free: number;
+  readonly total: number;
 }
 
-export interface DiagnoseDeps extends AppendDeps {
+export interface DiagnoseDeps extends AppendDeps, RightsDeps {
+  /** Of Slipway and Node, for the first line. */
+  readonly versions: string;
   /** Probes the store's conditional writes anew; answers in a sentence. @throws AppError when the store fails */
   readonly probe: () => Promise<string>;
-  /**
-   * Fetches a URL as a client would; undefined when only the service serves files.
-   *
-   * @returns the HTTP status; 0 without a response
-   */
-  readonly fetchStatus: ((url: string) => Promise<number>) | undefined;
+  readonly ask: Ask;
+  /** Whether clients fetch files from the store itself; otherwise the service sends them. */
+  readonly isBucket: boolean;
   /** Whether other users of this machine can read a directory store; undefined for a bucket. */
   readonly isOpenToUsers: (() => Promise<boolean>) | undefined;
+  /** Of the volume of a directory store; undefined for a bucket. */
+  readonly readSpace: (() => Promise<Space>) | undefined;
   /** Where accounts, sessions and messages are: `store`, unless S3_PRIVATE_BUCKET is set. */
   readonly privateStore: ObjectStore;
-  /** The prefixes that must not be public. Each is checked: a bucket policy may open one prefix and not another. */
-  readonly privateRoots: readonly KeyRoot[];
+  /** The address of a public file: see PUBLIC_FILES_URL; undefined when it is not set. */
+  readonly publicAddress: ((key: string) => string) | undefined;
 }
 
-interface Finding {
-  readonly outcome: 'ok' | 'warning' | 'failed';
-  readonly detail: string;
-}
-
-interface Check extends Finding {
-  readonly name: string;
-}
-
-const ok = (detail: string): Finding => ({ outcome: 'ok', detail });
-const warning = (detail: string): Finding => ({ outcome: 'warning', detail });
-const failed = (detail: string): Finding => ({ outcome: 'failed', detail });
+/** Below this, the next release may not fit. */
+const FREE_BYTES_WARNING = 2e9;
+/** Below this, even counts and sessions may soon not be stored. */
+const FREE_BYTES_MIN = 100e6;
 
 /** Tests everything that publishing and serving need from the store. Stops when the store cannot be reached. */
 export async function diagnose(deps: DiagnoseDeps): Promise<readonly Check[]> {
-  const checks: Check[] = [];
-  for (const [name, run] of Object.entries(CHECKS)) {
-    const finding = await run(deps).catch((error: unknown) => {
-      if (!isAppError(error)) throw error;
-      return failed(error.message);
-    });
-    checks.push({ name, ...finding });
-    if (run === checkReachable && finding.outcome === 'failed') break;
-  }
-  return checks;
+  return runChecks(
+    {
+      versions: async () => ok(deps.versions),
+      'object store': () => checkReachable(deps),
+      'conditional writes': async () => ok(await deps.probe()),
+      clocks: () => checkClocks(deps),
+      'right to publish': () => rightToPublish(deps),
+      'right to serve': () => rightToServe(deps),
+      'right to clean up': () => rightToCleanUp(deps),
+      'presigned download': () => checkPresigned(deps),
+      'public files': () => checkPublicFiles(deps),
+      catalogs: () => checkCatalogs(deps),
+      'private data': () => checkPrivate(deps),
+      erasure: () => checkErasure(deps),
+      space: () => checkSpace(deps),
+    },
+    { stopsAfter: 'object store' },
+  );
 }
-
-const CHECKS: Readonly<Record<string, (deps: DiagnoseDeps) => Promise<Finding>>> = {
-  'object store': checkReachable,
-  'conditional writes': async ({ probe }) => ok(await probe()),
-  clocks: checkClocks,
-  'presigned download': checkPresigned,
-  catalogs: checkCatalogs,
-  'private data': checkPrivate,
-  erasure: checkErasure,
-};
 
 /** Also checks for s3:ListBucket: without it S3 answers 403 for a missing object. */
 async function checkReachable({ store, randomness }: DiagnoseDeps): Promise<Finding> {
   const missing = await store.get(clockKey(randomness.id()));
   return missing === undefined
     ? ok(`${store.location} answers, and answers 404 for a missing object.`)
-    : failed(`${store.location} returned an object for a random key.`);
+    : failed(
+        `${store.location} returned an object for a random key.`,
+        'Something else answers in place of the store, such as a proxy: correct S3_ENDPOINT.',
+      );
 }
 
 /** Signatures of presigned URLs and the ages of uploads depend on it. */
@@ -85,21 +88,20 @@ async function checkClocks(deps: DiagnoseDeps): Promise<Finding> {
     return ok(`The clocks of this machine and the store agree within ${seconds + 1} s.`);
   }
   return failed(
-    `The clock of this machine is ${seconds} s ${differenceMs > 0 ? 'behind' : 'ahead of'} the store's. Set it: signatures and expiry times depend on it.`,
+    `The clock of this machine is ${seconds} s ${differenceMs > 0 ? 'behind' : 'ahead of'} the store's.`,
+    'Set it: signatures and expiry times depend on it.',
   );
 }
 
 async function checkPresigned(deps: DiagnoseDeps): Promise<Finding> {
-  const { fetchStatus } = deps;
-  if (fetchStatus === undefined) {
-    return ok('The service itself serves downloads from a directory store.');
-  }
+  if (!deps.isBucket) return ok('The service itself serves downloads from a directory store.');
   return withProbe(deps, deps.store, clockKey(deps.randomness.id()), async (url) => {
-    const status = await fetchStatus(url);
+    const reply = await deps.ask(url);
     const host = new URL(url).origin;
-    if (status === 200) return ok(`A presigned URL at ${host} works.`);
+    if (reply.status === 200) return ok(`A presigned URL at ${host} works.`);
     return failed(
-      `A presigned URL at ${host} ${answered(status)}. Check that S3_PUBLIC_ENDPOINT is the address that clients reach, and that the proxy keeps the Host header.`,
+      `A presigned URL at ${host} ${answered(reply)}.`,
+      'Check that S3_PUBLIC_ENDPOINT is the address that clients reach, that S3_REGION is the region of the bucket, and that a proxy in front of the store keeps the Host header.',
     );
   });
 }
@@ -128,60 +130,48 @@ async function checkPrivate(deps: DiagnoseDeps): Promise<Finding> {
   if (isOpenToUsers !== undefined) {
     if (!(await isOpenToUsers())) return ok(`Only its owner can read ${where}.`);
     return warning(
-      `Other users of this machine can read ${where}, where accounts and messages are. Run "chmod 700" on it.`,
+      `Other users of this machine can read ${where}, where accounts and messages are.`,
+      'Run "chmod 700" on it.',
     );
   }
-  const answers = await Promise.all(
-    privateRoots.map(async (root) => ({ ...root, status: await fetchUnsigned(deps, root) })),
-  );
-  const open = answers.filter(({ status }) => status >= 200 && status < 400);
+  const asked = privateRoots.map(async (root) => ({ ...root, ...(await askUnsigned(deps, root)) }));
+  const replies = await Promise.all(asked).catch((error: unknown) => {
+    if (isAppError(error) && error.code === 'store_denied') return undefined;
+    throw error;
+  });
+  if (replies === undefined) {
+    return skipped(
+      'These credentials cannot store what would be read: run this command with those of the service.',
+    );
+  }
+  const open = replies.filter(({ status }) => status >= 200 && status < 400);
   if (open.length > 0) {
     const names = open.map(({ name }) => name).join(', ');
     const statuses = open.map(({ prefix, status }) => `${prefix} (${status})`).join(', ');
     return failed(
-      `${where} is public: requests without a signature can read ${names}: ${statuses}. Remove public access, or set S3_PRIVATE_BUCKET to a private bucket.`,
+      `${where} is public: requests without a signature can read ${names}: ${statuses}.`,
+      'Remove public access, or set S3_PRIVATE_BUCKET to a private bucket.',
     );
   }
-  const unclear = answers.filter(({ status }) => status !== 401 && status !== 403);
+  const unclear = replies.filter(({ status }) => status !== 401 && status !== 403);
   if (unclear.length > 0) {
-    const statuses = [...new Set(unclear.map(({ status }) => answered(status)))].join(' or ');
+    const statuses = [...new Set(unclear.map(answered))].join(' or ');
     return warning(
       `It is unknown whether ${where} is private: a request without a signature ${statuses}, not 401 or 403.`,
+      'Ask the store from a machine that has no access to it: it must refuse.',
     );
   }
   return ok(`${where} refuses requests without a signature.`);
 }
 
-/** @returns the HTTP status of an unsigned GET of an object below the root; 0 without a response */
-function fetchUnsigned(deps: DiagnoseDeps, { prefix }: KeyRoot): Promise<number> {
-  const { privateStore, randomness, fetchStatus = async () => 0 } = deps;
+/** Sends an unsigned GET for an object below the root. */
+function askUnsigned(deps: DiagnoseDeps, { prefix }: KeyRoot) {
+  const { ask, privateStore, randomness } = deps;
   return withProbe(deps, privateStore, `${prefix}probe-${randomness.id()}`, (url) => {
     const unsigned = new URL(url);
     unsigned.search = '';
-    return fetchStatus(unsigned.href);
+    return ask(unsigned.href);
   });
-}
-
-/** Stores an object for as long as `use` needs its presigned URL. */
-async function withProbe<T>(
-  { clock }: DiagnoseDeps,
-  store: ObjectStore,
-  key: string,
-  use: (url: string) => Promise<T>,
-): Promise<T> {
-  await store.create(key, new Uint8Array([0]));
-  try {
-    const signedAt = new Date(clock.now());
-    const expiresAt = new Date(signedAt.getTime() + 60_000);
-    const request = { method: 'GET', key, filename: 'probe', signedAt, expiresAt } as const;
-    return await use((await store.presign(request)).url);
-  } finally {
-    await store.delete(key);
-  }
-}
-
-function answered(status: number): string {
-  return status === 0 ? 'got no response' : `got ${status}`;
 }
 
 async function checkErasure({ privateStore }: DiagnoseDeps): Promise<Finding> {
@@ -191,10 +181,24 @@ async function checkErasure({ privateStore }: DiagnoseDeps): Promise<Finding> {
   }
   if (keepsVersions === undefined) {
     return warning(
-      'The store does not tell whether it keeps old versions of deleted objects. Allow s3:GetBucketVersioning, and run this command again.',
+      'The store does not tell whether it keeps old versions of deleted objects.',
+      'Allow s3:GetBucketVersioning, and run this command again.',
     );
   }
   return warning(
-    `${privateStore.location} keeps versions: erased accounts and messages stay readable as old versions. Use a bucket without versioning, or a lifecycle rule that expires old versions.`,
+    `${privateStore.location} keeps versions: erased accounts and messages stay readable as old versions.`,
+    'Use a bucket without versioning, or a lifecycle rule that expires old versions.',
   );
 }
+
+async function checkSpace({ readSpace }: DiagnoseDeps): Promise<Finding> {
+  if (readSpace === undefined) return skipped('A bucket does not tell how much room it has.');
+  const { free, total } = await readSpace();
+  const sentence = `${inGigabytes(free)} of ${inGigabytes(total)} are free.`;
+  const remedy =
+    'Free space: "slipway gc" removes files that no release needs, and "slipway channels set stable --keep 10" keeps only the newest releases.';
+  if (free < FREE_BYTES_MIN) return failed(sentence, remedy);
+  return free < FREE_BYTES_WARNING ? warning(sentence, remedy) : ok(sentence);
+}
+
+const inGigabytes = (bytes: number): string => `${(bytes / 1e9).toFixed(1)} GB`;

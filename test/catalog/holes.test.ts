@@ -75,7 +75,11 @@ describe.each([[[2]], [[3]], [[2, 3]], [[1]], [[1, 2, 3]]])('without revisions %
       ...world.parts,
       privateStore: world.memory,
       probe: async () => '',
-      fetchStatus: undefined,
+      versions: '',
+      isBucket: false,
+      ask: () => Promise.reject(new Error('no network')),
+      readSpace: undefined,
+      publicAddress: undefined,
       privateRoots: [],
       isOpenToUsers: async () => false,
     });

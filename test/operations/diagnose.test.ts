@@ -1,16 +1,21 @@
 import { describe, expect, it } from 'vitest';
 import { PRIVATE_ROOTS } from '../../src/app/key-roots.ts';
+import { AppError } from '../../src/errors.ts';
 import { createMemoryStore } from '../../src/object-store/memory.ts';
 import type { ObjectStore } from '../../src/object-store/object-store.ts';
-import { type DiagnoseDeps, diagnose } from '../../src/operations/diagnose.ts';
+import type { Question, Reply } from '../../src/operations/ask.ts';
+import { type DiagnoseDeps, diagnose, type Space } from '../../src/operations/diagnose.ts';
 import { createFixedClock, createSeededRandomness } from '../support/clock.ts';
+import { makeArtifact, makeTemporaryDirectory, publish } from '../support/release.ts';
 
 /** What `doctor` reports of private data. Tests of the command use real stores. */
 function setUp(
   options: {
     readonly anonymous?: number;
     readonly keepsVersions?: boolean | undefined;
-    readonly failsHead?: boolean;
+    readonly space?: Space;
+    readonly publicAddress?: (key: string) => string;
+    readonly statusOf?: (url: string, question: Question | undefined) => number | undefined;
   } = {},
 ) {
   const clock = createFixedClock();
@@ -28,14 +33,24 @@ function setUp(
     clock,
     randomness: createSeededRandomness(3),
     probe: async () => 'fine',
+    versions: 'Slipway 0',
+    isBucket: true,
     isOpenToUsers: undefined,
+    readSpace: options.space === undefined ? undefined : async () => options.space as Space,
+    publicAddress: options.publicAddress,
     privateRoots: PRIVATE_ROOTS,
-    fetchStatus: async (url) => {
+    ask: async (url, question) => {
       asked.push(url);
-      return url.includes('sig=') ? 200 : (options.anonymous ?? 403);
+      const status = options.statusOf?.(url, question);
+      return replyOf(status ?? (url.includes('sig=') ? 200 : (options.anonymous ?? 403)));
     },
   };
   return { deps, asked, memory };
+}
+
+function replyOf(status: number): Reply {
+  const failure = status === 0 ? 'refused' : undefined;
+  return { status, failure, headers: { get: () => null }, text: '' };
 }
 
 const named = async (deps: DiagnoseDeps, name: string) =>
@@ -64,16 +79,15 @@ describe('diagnose: private data', () => {
     const { deps } = setUp({ anonymous });
     const check = await named(deps, 'private data');
     expect(check).toMatchObject({ outcome: 'failed' });
-    expect(check?.detail).toMatch(
-      /is public: requests without a signature can read accounts.*S3_PRIVATE_BUCKET/,
-    );
+    expect(check?.detail).toMatch(/is public: requests without a signature can read accounts/);
+    expect(check?.remedy).toContain('S3_PRIVATE_BUCKET');
   });
 
   it('fails when one prefix alone is open', async () => {
     const { deps } = setUp();
     const partly = {
       ...deps,
-      fetchStatus: async (url: string) => (/sig=|contact/.test(url) ? 200 : 403),
+      ask: async (url: string) => replyOf(/sig=|contact/.test(url) ? 200 : 403),
     };
     const check = await named(partly, 'private data');
     expect(check).toMatchObject({ outcome: 'failed' });
@@ -101,5 +115,110 @@ describe('diagnose: private data', () => {
   ])('versions kept: %s is %s', async (keepsVersions, outcome) => {
     const { deps } = setUp({ keepsVersions });
     expect(await named(deps, 'erasure')).toMatchObject({ outcome });
+  });
+});
+
+describe('diagnose: rights, tried with a release in the store', () => {
+  const published = async (options: Parameters<typeof setUp>[0] = {}) => {
+    const scene = setUp(options);
+    const directory = await makeTemporaryDirectory();
+    const artifacts = [await makeArtifact(directory.path)];
+    await publish({ ...scene.deps, store: scene.memory }, { version: '1.0.0', artifacts });
+    await directory.remove();
+    return scene;
+  };
+  const keysOf = async (store: ObjectStore) => {
+    const keys = [];
+    for await (const { key, etag } of store.list('')) keys.push(`${key} ${etag}`);
+    return keys;
+  };
+  /** The store refuses to write below these prefixes. */
+  const refusing = (store: ObjectStore, verb: 'create' | 'delete', ...prefixes: string[]) => ({
+    ...store,
+    [verb]: async (key: string, ...rest: [Uint8Array]) => {
+      if (!prefixes.some((prefix) => key.startsWith(prefix))) return store[verb](key, ...rest);
+      throw new AppError('store_denied', `The store refused ${key}.`);
+    },
+  });
+
+  it('all are there: says so, and leaves every object as it was', async () => {
+    const { deps, memory } = await published();
+    const before = await keysOf(memory);
+    for (const name of ['right to publish', 'right to serve', 'right to clean up']) {
+      expect(await named(deps, name), name).toMatchObject({ outcome: 'ok', remedy: null });
+    }
+    expect(await keysOf(memory)).toEqual(before);
+  });
+
+  it.each(['applications/', 'changes/', 'apps/desktop/catalog/', 'apps/desktop/releases/'])(
+    'no right to write %s: cannot publish, and the rest is checked',
+    async (prefix) => {
+      const { deps } = await published();
+      const store = refusing(deps.store, 'create', prefix);
+      const checks = await diagnose({ ...deps, store });
+      const find = (wanted: string) => checks.find(({ name }) => name === wanted);
+      expect(find('right to publish')).toMatchObject({
+        outcome: 'warning',
+        detail: expect.stringContaining(`The store refused ${prefix}`),
+        remedy: expect.stringContaining('docs/operations/s3-policies.md'),
+      });
+      expect(find('right to serve')).toMatchObject({ outcome: 'ok' });
+    },
+  );
+
+  it('no right to write accounts: cannot serve, and privacy is not judged', async () => {
+    const { deps } = await published();
+    const privateStore = refusing(deps.store, 'create', 'accounts/');
+    expect(await named({ ...deps, privateStore }, 'right to serve')).toMatchObject({
+      outcome: 'warning',
+      detail: expect.stringContaining('The store refused accounts/probe-'),
+    });
+    expect(await named({ ...deps, privateStore }, 'private data')).toMatchObject({
+      outcome: 'skipped',
+    });
+  });
+
+  it('no right to delete files: cannot clean up, which most do not need', async () => {
+    const { deps } = await published();
+    const store = refusing(deps.store, 'delete', 'apps/');
+    expect(await named({ ...deps, store }, 'right to clean up')).toMatchObject({
+      outcome: 'skipped',
+      detail: expect.stringContaining('slipway gc'),
+    });
+  });
+
+  it('without a release, nothing is written to find out', async () => {
+    expect(await named(setUp().deps, 'right to publish')).toMatchObject({ outcome: 'skipped' });
+  });
+
+  describe('the CDN', () => {
+    const publicAddress = (key: string) => `https://cdn.test/${key}`;
+    it.each<[string, number, number, string]>([
+      ['gives parts of files, and nothing else', 206, 403, 'ok'],
+      ['gives whole files only', 200, 404, 'warning'],
+      ['refuses files', 403, 403, 'failed'],
+      ['does not answer', 0, 0, 'failed'],
+      ['gives catalogs as well', 206, 200, 'failed'],
+    ])('%s', async (_what, ofFile, ofCatalog, outcome) => {
+      const statusOf = (url: string) => {
+        if (!url.startsWith('https://cdn.test/')) return undefined;
+        return url.includes('/artifacts/') ? ofFile : ofCatalog;
+      };
+      const { deps } = await published({ publicAddress, statusOf });
+      const check = await named(deps, 'public files');
+      expect(check).toMatchObject({ outcome });
+      expect(check?.remedy === null).toBe(outcome === 'ok');
+    });
+  });
+});
+
+describe('diagnose: space', () => {
+  it.each([
+    [50e6, 'failed'],
+    [1.5e9, 'warning'],
+    [80e9, 'ok'],
+  ])('%d free bytes are %s', async (free, outcome) => {
+    const { deps } = setUp({ space: { free, total: 100e9 } });
+    expect(await named(deps, 'space')).toMatchObject({ outcome });
   });
 });

@@ -1,37 +1,95 @@
-import { stat } from 'node:fs/promises';
+import { stat, statfs } from 'node:fs/promises';
+import { arch, platform } from 'node:os';
+import path from 'node:path';
 import { PRIVATE_ROOTS } from '../../../src/app/key-roots.ts';
-import { objectsDirectory } from '../../../src/app/stores.ts';
-import { diagnose } from '../../../src/operations/diagnose.ts';
-import { openContext } from '../context.ts';
+import { objectsDirectory, openSigner, publicAddressOf } from '../../../src/app/stores.ts';
+import { parseHttpUrl } from '../../../src/config/kinds.ts';
+import { AppError, systemCode } from '../../../src/errors.ts';
+import { diagnose, type Space } from '../../../src/operations/diagnose.ts';
+import { diagnoseAddress } from '../../../src/operations/diagnose-address.ts';
+import { readVersion, systemClock } from '../../../src/system.ts';
+import { ask } from '../ask.ts';
+import { type Context, openContext } from '../context.ts';
+import { printChecks, printSummary } from '../doctor-report.ts';
 import { EXIT } from '../exit-code.ts';
-import { alignColumns, printJson } from '../output.ts';
-import { print, type Terminal } from '../terminal.ts';
+import { printJson } from '../output.ts';
+import type { Terminal } from '../terminal.ts';
 
-const FETCH_TIMEOUT_MS = 10_000;
+interface DoctorOptions {
+  readonly url?: string;
+  readonly json: boolean;
+}
 
-export async function doctor(terminal: Terminal, options: { json: boolean }): Promise<number> {
+export async function doctor(terminal: Terminal, options: DoctorOptions): Promise<number> {
+  const url = options.url === undefined ? undefined : parseAddress(options.url);
   const context = await openContext(terminal, { mayBeNew: true });
-  const isBucket = context.config.store.kind === 's3';
-  const checks = await diagnose({
+  // From a machine without a store, an operator checks the service alone.
+  const knowsStore = url === undefined || (await context.hasStore());
+  const store = knowsStore ? await diagnose(await depsOf(context)) : undefined;
+  const service =
+    url === undefined
+      ? undefined
+      : await diagnoseAddress({
+          ask,
+          clock: systemClock,
+          url,
+          version: readVersion(),
+          catalogs: knowsStore ? context : undefined,
+          application: context.config.defaultApplication,
+        });
+  const checks = [...(store ?? []), ...(service ?? [])];
+  if (options.json) printJson(terminal, { checks });
+  else {
+    if (store !== undefined) printChecks(terminal, `The store ${context.place.text}:`, store);
+    if (service !== undefined) printChecks(terminal, `The service ${url}:`, service);
+    printSummary(terminal, checks);
+  }
+  return checks.some(({ outcome }) => outcome === 'failed') ? EXIT.failed : EXIT.done;
+}
+
+/** @throws AppError `invalid_configuration` */
+function parseAddress(text: string): string {
+  const url = parseHttpUrl(text);
+  if (url !== undefined) return url;
+  throw new AppError(
+    'invalid_configuration',
+    `--url must be the http:// or https:// address of the service, and is ${JSON.stringify(text)}.`,
+  );
+}
+
+async function depsOf(context: Context) {
+  const { config } = context;
+  const isBucket = config.store.kind === 's3';
+  const directory = objectsDirectory(config);
+  const signer =
+    isBucket || config.publicFilesUrl === undefined
+      ? undefined
+      : await openSigner(config, () => String(config.publicUrl));
+  return {
     ...context,
+    versions: `Slipway ${readVersion()}, Node ${process.versions.node}, ${platform()} ${arch()}.`,
     probe: async () => {
       await context.ensureConforming({ fresh: true });
       return 'Of 32 writers at the same moment exactly one creates a key.';
     },
     privateRoots: PRIVATE_ROOTS,
-    fetchStatus: isBucket ? fetchStatus : undefined,
-    isOpenToUsers: isBucket ? undefined : () => isOpenToUsers(objectsDirectory(context.config)),
-  });
-  if (options.json) printJson(terminal, { checks });
-  else {
-    print(terminal, `The store is ${context.place.text}.`);
-    for (const line of alignColumns(
-      checks.map(({ outcome, name, detail }) => [outcome, name, detail]),
-    )) {
-      print(terminal, line);
-    }
+    ask,
+    isBucket,
+    publicAddress: publicAddressOf(config, signer),
+    isOpenToUsers: isBucket ? undefined : () => isOpenToUsers(directory),
+    readSpace: isBucket ? undefined : () => readSpace(directory),
+  };
+}
+
+/** Of the volume that has the directory, or will have it. */
+async function readSpace(directory: string): Promise<Space> {
+  try {
+    const { bavail, blocks, bsize } = await statfs(directory);
+    return { free: bavail * bsize, total: blocks * bsize };
+  } catch (error) {
+    if (systemCode(error) !== 'ENOENT') throw error;
+    return readSpace(path.dirname(directory));
   }
-  return checks.some(({ outcome }) => outcome === 'failed') ? EXIT.failed : EXIT.done;
 }
 
 /** On Windows Node reports all permission bits as set: access lists count there, which this cannot read. */
@@ -40,15 +98,4 @@ async function isOpenToUsers(directory: string): Promise<boolean> {
   const found = await stat(directory).catch(() => undefined);
   // The store creates a missing directory for its owner alone.
   return found !== undefined && (found.mode & 0o077) !== 0;
-}
-
-async function fetchStatus(url: string): Promise<number> {
-  try {
-    const response = await fetch(url, { signal: AbortSignal.timeout(FETCH_TIMEOUT_MS) });
-    await response.arrayBuffer();
-    return response.status;
-  } catch {
-    // No answer at all: the check says what that means.
-    return 0;
-  }
 }

@@ -48,6 +48,8 @@ export interface HttpDeps extends RouteDeps {
     'usage' | 'explain' | 'defaultApplication' | 'hasApplication'
   >;
   readonly explain: Explainer;
+  /** Of Slipway. */
+  readonly version: string;
 }
 
 /** The whole server; it does not listen yet. Every area is a plugin, listed in its own `routes.ts`. */

@@ -55,6 +55,7 @@ describe('the public OpenAPI document', () => {
       'post /api/v1/auth/logout',
       'post /api/v1/auth/resend-verification',
       'post /api/v1/auth/request-reset',
+      'get /api/v1/system/request',
       'get /monitoring/health',
       'get /monitoring/overview',
     ]);

@@ -1,0 +1,27 @@
+import type { Check } from '../../src/operations/finding.ts';
+import { alignColumns } from './output.ts';
+import { print, type Terminal } from './terminal.ts';
+
+const REMEDY = '→ ';
+
+/** Prints a group of checks, with the remedy below each finding. */
+export function printChecks(terminal: Terminal, title: string, checks: readonly Check[]): void {
+  print(terminal);
+  print(terminal, title);
+  const rows = checks.flatMap(({ outcome, name, detail, remedy }) => [
+    [`  ${outcome}`, name, detail],
+    ...(remedy === null ? [] : [[' ', ' ', `${REMEDY}${remedy}`]]),
+  ]);
+  for (const line of alignColumns(rows)) print(terminal, line);
+}
+
+/** The end: whether something is wrong. */
+export function printSummary(terminal: Terminal, checks: readonly Check[]): void {
+  const count = (wanted: Check['outcome']) =>
+    checks.filter(({ outcome }) => outcome === wanted).length;
+  const [failures, warnings] = [count('failed'), count('warning')];
+  print(terminal);
+  if (failures === 0 && warnings === 0) print(terminal, 'Everything works.');
+  else if (failures === 0) print(terminal, `Everything needed works; ${warnings} to look at.`);
+  else print(terminal, `${failures} failed, ${warnings} to look at.`);
+}

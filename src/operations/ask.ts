@@ -1,0 +1,23 @@
+/** An HTTP request of a check, as a client would send it. */
+export interface Question {
+  readonly method?: 'GET' | 'POST' | 'HEAD';
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string;
+}
+
+export interface Reply {
+  /** 0: no answer arrived. */
+  readonly status: number;
+  /** Why no answer arrived, such as `certificate has expired`. */
+  readonly failure: string | undefined;
+  readonly headers: { get(name: string): string | null };
+  /** Text of at most a megabyte. */
+  readonly text: string;
+}
+
+/** Asks over HTTP. A redirect is an answer. Never rejects. */
+export type Ask = (url: string, question?: Question) => Promise<Reply>;
+
+export function answered({ status, failure }: Pick<Reply, 'status' | 'failure'>): string {
+  return status === 0 ? `got no answer (${failure ?? 'no reason given'})` : `got ${status}`;
+}

@@ -1,0 +1,48 @@
+import { applicationsKey, artifactKey } from '../catalog/keys.ts';
+import type { ReaderDeps } from '../catalog/read.ts';
+import { type Ask, answered } from './ask.ts';
+import { type Finding, failed, ok, skipped, warning } from './finding.ts';
+import { sampleRelease } from './sample-release.ts';
+
+interface PublicFilesDeps extends ReaderDeps {
+  readonly ask: Ask;
+  readonly isBucket: boolean;
+  readonly publicAddress: ((key: string) => string) | undefined;
+}
+
+const GUIDE = 'docs/operations/cdn.md has the steps';
+
+/** Fetches a file from the CDN, and checks that the CDN gives nothing else of the bucket. */
+export async function checkPublicFiles(deps: PublicFilesDeps): Promise<Finding> {
+  const { ask, publicAddress } = deps;
+  if (publicAddress === undefined) {
+    return skipped('PUBLIC_FILES_URL is not set: every download gets a presigned link.');
+  }
+  const release = await sampleRelease(deps);
+  const [artifact] = release?.artifacts ?? [];
+  if (release === undefined || artifact === undefined) {
+    return skipped('There is no release yet whose file could be fetched.');
+  }
+  if (deps.isBucket) {
+    const catalog = await ask(publicAddress(applicationsKey(1)));
+    if (catalog.status >= 200 && catalog.status < 300) {
+      return failed(
+        `${new URL(publicAddress('')).origin} also gives catalogs to everyone, not only files.`,
+        `Give the CDN the right to read apps/*/artifacts/* alone: ${GUIDE}.`,
+      );
+    }
+  }
+  const url = publicAddress(artifactKey(release.application, artifact.object));
+  const part = await ask(url, { headers: { range: 'bytes=0-0' } });
+  if (part.status === 206) return ok(`${url} works, also for parts of the file.`);
+  if (part.status === 200) {
+    return warning(
+      `${url} works, but answers a range with the whole file.`,
+      'Let the CDN answer Range: otherwise interrupted downloads begin again.',
+    );
+  }
+  return failed(
+    `${url} ${answered(part)}. Clients cannot download this file.`,
+    `Correct PUBLIC_FILES_URL, or the origin and the rights of the CDN: ${GUIDE}.`,
+  );
+}

@@ -1,0 +1,108 @@
+import {
+  applicationsKey,
+  artifactKey,
+  artifactObject,
+  hintKey,
+  manifestKey,
+  revisionKey,
+} from '../catalog/keys.ts';
+import { isAppError } from '../errors.ts';
+import type { ObjectStore } from '../object-store/object-store.ts';
+import type { AppendDeps } from '../sequence/append.ts';
+import { type Finding, ok, skipped, warning } from './finding.ts';
+import { sampleRelease } from './sample-release.ts';
+
+/** Which programs can work with these credentials. Tries each right, and leaves nothing behind. */
+
+/** A prefix below which a part of the service keeps documents. */
+export interface KeyRoot {
+  /** With its slash: `accounts/`. */
+  readonly prefix: string;
+  /** The name of the objects below it, in the plural: `accounts`. */
+  readonly name: string;
+}
+
+export interface RightsDeps extends AppendDeps {
+  readonly privateStore: ObjectStore;
+  /** Where the service writes. None of it may be public: a bucket policy may open one prefix and not another. */
+  readonly privateRoots: readonly KeyRoot[];
+}
+
+const POLICIES = 'docs/operations/s3-policies.md has the policy';
+
+/**
+ * Writes objects again that are there: with the right to write, the store answers that they exist, and without it,
+ * that it refuses. The bytes are the same, so that even a store that ignores the condition loses nothing.
+ */
+export async function rightToPublish(deps: RightsDeps): Promise<Finding> {
+  const { store } = deps;
+  const release = await sampleRelease(deps);
+  if (release === undefined) {
+    return skipped('The first publish shows it: there is no release yet.');
+  }
+  const { application, version } = release;
+  const keys = [
+    ...[applicationsKey(1), hintKey(1), revisionKey(application, 1)],
+    manifestKey(application, version, 1),
+  ];
+  const refusals = await refusalsOf(keys, async (key) => {
+    const found = await store.get(key);
+    if (found !== undefined) await store.create(key, found.body);
+  });
+  if (refusals.length === 0) return ok('These credentials can publish.');
+  return warning(
+    `These credentials cannot publish. ${refusals.join(' ')}`,
+    `This is right for the service. A publisher needs more rights: ${POLICIES}.`,
+  );
+}
+
+/** Creates an object where the service stores each kind of document, and deletes it. */
+export async function rightToServe(deps: RightsDeps): Promise<Finding> {
+  const { privateStore, privateRoots, randomness } = deps;
+  const roots = privateRoots.map(({ prefix }) => prefix);
+  const refusals = await refusalsOf(roots, async (root) => {
+    const key = `${root}probe-${randomness.id()}`;
+    await privateStore.create(key, new Uint8Array([0]));
+    await privateStore.delete(key);
+  });
+  if (refusals.length === 0) {
+    return ok('The service can store accounts, sessions, messages and counts.');
+  }
+  return warning(
+    `With these credentials, the service answers updates, but cannot store everything. ${refusals.join(' ')}`,
+    `This is right for a publisher. The service needs more rights: ${POLICIES}.`,
+  );
+}
+
+/** Deletes an object that does not exist, and lists interrupted uploads. */
+export async function rightToCleanUp(deps: RightsDeps): Promise<Finding> {
+  const { store, randomness } = deps;
+  const missing = artifactKey('probe', artifactObject('0'.repeat(64), randomness.id()));
+  const refusals = await refusalsOf([missing], async (key) => {
+    await store.delete(key);
+    await store.removeAbandonedUploads(new Date(0));
+  });
+  if (refusals.length === 0) return ok('These credentials can run "slipway gc".');
+  return skipped(
+    `These credentials cannot run "slipway gc", which needs more rights than publishing. ${refusals.join(' ')}`,
+  );
+}
+
+/** What the store refuses, as sentences. @throws AppError of other failures */
+async function refusalsOf(
+  places: readonly string[],
+  attempt: (place: string) => Promise<void>,
+): Promise<readonly string[]> {
+  const refusals = await Promise.all(
+    places.map(async (place) => {
+      try {
+        await attempt(place);
+        return undefined;
+      } catch (error) {
+        if (!isAppError(error) || error.code !== 'store_denied') throw error;
+        return error.message;
+      }
+    }),
+  );
+  return [...new Set(refusals.filter((refusal) => refusal !== undefined))];
+}

@@ -1,0 +1,22 @@
+import type { Clock } from '../clock.ts';
+import type { ObjectStore } from '../object-store/object-store.ts';
+
+const PROBE_LINK_MS = 60_000;
+
+/** Stores an object for as long as `use` needs its presigned URL. @throws AppError the store's, and those of `use` */
+export async function withProbe<T>(
+  { clock }: { readonly clock: Pick<Clock, 'now'> },
+  store: ObjectStore,
+  key: string,
+  use: (url: string) => Promise<T>,
+): Promise<T> {
+  await store.create(key, new Uint8Array([0]));
+  try {
+    const signedAt = new Date(clock.now());
+    const expiresAt = new Date(signedAt.getTime() + PROBE_LINK_MS);
+    const request = { method: 'GET', key, filename: 'probe', signedAt, expiresAt } as const;
+    return await use((await store.presign(request)).url);
+  } finally {
+    await store.delete(key);
+  }
+}
