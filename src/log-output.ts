@@ -52,9 +52,24 @@ export async function createLineRenderer(colorize: boolean): Promise<(line: stri
     messageFormat: '{method} {url} {status}, {duration_ms} ms, {remote_address}',
   });
   return (line) => {
-    const facts = withoutControls(JSON.parse(line)) as { readonly msg?: unknown };
-    return (facts.msg === 'request' ? request : general)(facts);
+    const facts = withoutControls(JSON.parse(line)) as Facts;
+    return (facts.msg === 'request' ? request : general)(briefly(facts));
   };
+}
+
+interface Facts {
+  readonly msg?: unknown;
+  readonly err?: { readonly type?: unknown; readonly stack?: unknown };
+}
+
+/** The message of an AppError: pino adds the messages of its causes to `message`. */
+const MESSAGE_IN_STACK = /^AppError: ([\s\S]*?)(?=\n {4}at |\ncaused by: |$)/;
+
+/** The message of an AppError says what to do: a person needs its stack as little as on the command line. */
+function briefly(facts: Facts): object {
+  const { err, ...rest } = facts;
+  const [, reason] = MESSAGE_IN_STACK.exec(String(err?.stack)) ?? [];
+  return err?.type === 'AppError' && reason !== undefined ? { ...rest, reason } : facts;
 }
 
 /** Clients choose addresses and names: a terminal must not obey control characters in them. */

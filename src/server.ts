@@ -91,7 +91,7 @@ async function start(): Promise<Running> {
 }
 
 /** What to open next, below the log of the start on a terminal. */
-function describeAddresses({ public_url: url, applications }: Facts): string {
+function describeAddresses({ public_url: url, applications, problem }: Facts): string {
   const addresses = {
     '/docs': 'every address, to try in a browser',
     '/api/v1/desktop/latest-version': 'the newest release',
@@ -101,7 +101,10 @@ function describeAddresses({ public_url: url, applications }: Facts): string {
   const lines = Object.entries(addresses).map(
     ([path, what]) => `  ${url}${path.padEnd(width)}   ${what}`,
   );
-  if (applications === 0) {
+  if (problem !== undefined) {
+    lines.push('', `  Updates cannot be answered yet. ${problem}`);
+    lines.push('  The log above says why, and "slipway doctor" says what to do.');
+  } else if (applications === 0) {
     lines.push('', '  No release is published yet: slipway publish VERSION FILES --create');
   }
   return ['', ...lines, '', '  Stop the service with Ctrl-C.', ''].join('\n');

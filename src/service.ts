@@ -54,11 +54,14 @@ export async function startService(deps: ServiceDeps): Promise<Service> {
   const { port: found } = app.http.server.address() as AddressInfo;
   const address = `http://${host.includes(':') ? `[${host}]` : host}:${found}`;
   app.learnAddress(address);
+  const { ready, problems, applications } = app.catalog.health();
   const facts = {
     address,
+    // The first lines of a log must say why the service cannot answer, and what to do.
+    ...(ready ? {} : { problem: problems[0] ?? 'The catalog is not loaded yet.' }),
     store: app.store.location,
     public_url: config.publicUrl ?? address,
-    applications: Object.keys(app.catalog.health().applications).length,
+    applications: Object.keys(applications).length,
     accounts: config.accounts.provider.kind,
     contact_form: config.captcha.kind === 'missing' ? 'off' : 'on',
     contact_mail: config.contact.mail === undefined ? 'off' : 'on',

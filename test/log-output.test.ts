@@ -1,6 +1,8 @@
 import { open, readFile } from 'node:fs/promises';
 import path from 'node:path';
+import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
+import { AppError } from '../src/errors.ts';
 import { createLineRenderer, openLogOutput } from '../src/log-output.ts';
 import { makeTemporaryDirectory } from './support/release.ts';
 
@@ -58,6 +60,17 @@ describe('the output of the log', () => {
     const text = render(JSON.stringify(facts));
     expect(text).toContain('ERROR: failed {"key":"apps/desktop"}');
     expect(text).toContain('at x');
+  });
+
+  it('shows what an expected error says, without its stack', async () => {
+    const render = await createLineRenderer(false);
+    const lines: string[] = [];
+    const logger = pino({}, { write: (line: string) => void lines.push(line) });
+    const cause = new Error('UnknownError');
+    const err = new AppError('invalid_configuration', 'Set S3_BUCKET.', { cause });
+    logger.warn({ err }, 'failed');
+    const text = render(lines.join(''));
+    expect(text).toMatch(/WARN: failed \{"reason":"Set S3_BUCKET\."\}\n$/);
   });
 
   it('never passes control characters of clients on to the terminal', async () => {

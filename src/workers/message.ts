@@ -24,6 +24,8 @@ export interface Facts {
   readonly address: string;
   /** The address that clients use. */
   readonly public_url: string;
+  /** Why the service cannot answer updates yet; missing when it can. */
+  readonly problem?: string;
   /** How many applications were known at the start. */
   readonly applications: number;
 }
