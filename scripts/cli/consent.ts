@@ -61,7 +61,7 @@ export async function requireConsent(
 }
 
 /** Whether an operator can answer: a script must never wait for an answer. */
-function isInteractive({ stdin, stderr, session }: Terminal): boolean {
+export function isInteractive({ stdin, stderr, session }: Terminal): boolean {
   return stdin.isTTY === true && stderr.isTTY === true && session?.printsJson !== true;
 }
 

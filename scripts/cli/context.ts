@@ -67,7 +67,7 @@ function settingsOf(env: Environment, trial: Trial | undefined): Config {
 }
 
 /** Printed before the output of a dry run, so that its sentences are not taken for changes. */
-function sayDryRun(terminal: Terminal, writesTo: string): void {
+export function sayDryRun(terminal: Terminal, writesTo: string): void {
   const { session } = terminal;
   if (session?.isDryRun !== true || session.printsJson) return;
   print(

@@ -12,6 +12,9 @@ import {
 } from '../../src/protocols/registry.ts';
 import type { ChannelFeed, SetUp, SetUpAddress } from '../../src/protocols/set-up.ts';
 
+/** Stands for PUBLIC_URL when it is not set. The name cannot exist (RFC 2606), so that a copied line fails at once. */
+export const PLACEHOLDER = 'https://public-url.invalid';
+
 /** The addresses of one channel, for `slipway feeds`. */
 export interface ChannelAddresses {
   readonly channel: FeedChannel;
@@ -62,7 +65,7 @@ export function describeChannel(
   const { application, publicUrl, publicKeys } = facts;
   const { name, isRestricted, files } = channel;
   const every = PROTOCOLS.map((protocol) => {
-    const url = `${publicUrl}/feeds/${application}/${name}/${protocol.name}`;
+    const url = feedUrl(facts, name, protocol);
     const served = files.filter((file) => serves(protocol, file));
     const setUp = protocol.describeSetUp({ application, url, isRestricted, publicKeys });
     const addresses = setUp.addresses
@@ -83,6 +86,15 @@ export function describeChannel(
       .filter((file) => !every.some((feed) => feed.serves.includes(file)))
       .map((file) => ({ file, matters: mattersTo(file) })),
   };
+}
+
+/** The address of a dialect's documents for a channel, without a slash at its end. */
+export function feedUrl(
+  { publicUrl, application }: Pick<AddressFacts, 'publicUrl' | 'application'>,
+  channel: string,
+  protocol: Pick<Protocol, 'name'>,
+): string {
+  return `${publicUrl}/feeds/${application}/${channel}/${protocol.name}`;
 }
 
 function isAskedAt({ machines }: SetUpAddress, { platform, arch }: OfferedFile): boolean {

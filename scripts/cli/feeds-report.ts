@@ -148,7 +148,8 @@ function feedLines(
   ];
 }
 
-function textLines(texts: DialectFeed['texts'], notes: readonly string[]): string[] {
+/** The lines to paste, and what they cannot say. */
+export function textLines(texts: DialectFeed['texts'], notes: readonly string[]): string[] {
   return [
     ...texts.flatMap(({ into, text }) => [`    Into ${into}:`, ...indented(6, text.split('\n'))]),
     ...notes.map((note) => `    ${note}`),

@@ -8,6 +8,7 @@ import { addContactCommands } from './contact-commands.ts';
 import { addExplainCommands } from './explain-commands.ts';
 import { addFeedsCommand } from './feeds-commands.ts';
 import { addImportCommand } from './import-command.ts';
+import { addInitCommand } from './init-command.ts';
 import { addInspectCommands } from './inspect-commands.ts';
 import { addMaintainCommands } from './maintain-commands.ts';
 import { addPublishCommands } from './publish-commands.ts';
@@ -21,6 +22,7 @@ import { addWithdrawCommands } from './withdraw-commands.ts';
 /** Creates all commands with their options and help. The code of a command is loaded when it runs. */
 export function createProgram(terminal: Terminal, run: Runner): Command {
   const program = createRoot(terminal);
+  addInitCommand(program, run);
   addPublishCommands(program, run);
   addImportCommand(program, run);
   addWithdrawCommands(program, run);

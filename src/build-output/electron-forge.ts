@@ -22,6 +22,12 @@ const MAKERS: Readonly<Record<string, Platform | undefined>> = {
   pkg: 'macos',
 };
 
+/** The platform of a maker, by the end of its package's name: `squirrel`, `deb`. Undefined for one of several platforms. */
+export function platformOfMaker(maker: string): Platform | undefined {
+  const folder = maker === 'squirrel' ? 'squirrel.windows' : maker;
+  return Object.hasOwn(MAKERS, folder) ? MAKERS[folder] : undefined;
+}
+
 export function cluesOfElectronForge(file: SourceFile): Clues | undefined {
   const folders = file.folders.map((folder) => folder.toLowerCase());
   const at = folders.findLastIndex((folder) => Object.hasOwn(MAKERS, folder));

@@ -6,14 +6,11 @@ import {
 import { listFeeds } from '../../../src/operations/list-feeds.ts';
 import { readCatalog } from '../../../src/operations/list-releases.ts';
 import { openContext } from '../context.ts';
-import { describeChannel } from '../describe-feeds.ts';
+import { describeChannel, PLACEHOLDER } from '../describe-feeds.ts';
 import { feedsJson, printFeeds } from '../feeds-report.ts';
 import { printJson } from '../output.ts';
 import { protocolNamed } from '../protocol-named.ts';
 import type { Terminal } from '../terminal.ts';
-
-/** Stands for PUBLIC_URL when it is not set. The name cannot exist (RFC 2606), so that a copied line fails at once. */
-const PLACEHOLDER = 'https://public-url.invalid';
 
 interface FeedsOptions {
   readonly app?: string;

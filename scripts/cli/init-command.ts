@@ -1,0 +1,40 @@
+import { type Command, Option } from 'commander';
+import { DEFAULT_CHANNEL, parseChannelName } from '../../src/domain/channel.ts';
+import { addApplicationOption, addDryRunOption, addJsonOption } from './arguments.ts';
+import { describeCommand } from './description.ts';
+import type { Runner } from './runner.ts';
+
+/** The command that writes the first settings and the CI file of a project. */
+export function addInitCommand(program: Command, run: Runner): void {
+  program.commandsGroup('Publish releases:');
+  const init = describeCommand(program.command('init'), {
+    summary: 'write the settings and the CI file that a project needs to publish',
+    does: 'Looks at the files of a project, and writes what it needs to publish with Slipway: a .env file with the settings, a line in .gitignore, and a CI file that builds and publishes each tag. It recognizes electron-builder, Electron Forge, Tauri, Velopack, Sparkle and .NET, and runs no code of the project. It also prints the lines for the updater in the application. On a terminal it asks for what the files do not say; with --yes, or without a terminal, it takes the defaults. It needs no store and no network.',
+    effect:
+      'new files in the project, and none on the store. A file that exists is left alone; only .gitignore gets lines.',
+    examples: [
+      'init',
+      'init apps/desktop --bucket releases --region eu-central-1 --url https://updates.example.com --ci github',
+      'init --yes --dry-run',
+      'init --print',
+    ],
+  }).argument('[directory]', 'the directory of the project, or of a package in a monorepo', '.');
+  addApplicationOption(init, 'the application (default: the name that the project states)')
+    .option('--channel <name>', 'the channel to publish to', parseChannelName, DEFAULT_CHANNEL)
+    .option('--bucket <name>', 'the bucket of the releases (default: a directory of the project)')
+    .option('--region <name>', 'the region of the bucket (default: us-east-1)')
+    .option('--endpoint <url>', 'the address of a store other than AWS')
+    .option('--prefix <path>', 'a path in a bucket that you share')
+    .option('--url <url>', 'the public address of the service (default: not yet known)')
+    .addOption(
+      new Option(
+        '--ci <service>',
+        'the CI service to write a file for (default: that of the repository)',
+      ).choices(['github', 'gitlab', 'none']),
+    )
+    .option('--yes', 'ask nothing, and take the defaults', false)
+    .option('--print', 'print the files instead of writing them', false);
+  addJsonOption(addDryRunOption(init)).action(
+    run(async () => (await import('./run/init.ts')).init),
+  );
+}

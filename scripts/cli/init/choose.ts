@@ -1,0 +1,161 @@
+import path from 'node:path';
+import { parseEnv } from 'node:util';
+import type { Project } from '../../../src/build-output/project/project.ts';
+import { namesIn, readText } from '../../../src/build-output/project/project-files.ts';
+import { loadConfig, SETTING_GROUPS } from '../../../src/config.ts';
+import { parseApplicationName } from '../../../src/domain/channel.ts';
+import { refuseReservedName } from '../../../src/domain/reserved-name.ts';
+import { AppError, isAppError } from '../../../src/errors.ts';
+import {
+  type Choices,
+  CI_CHOICES,
+  type CiChoice,
+  type StoreChoice,
+  settingsOf,
+} from './choices.ts';
+import type { Question, Questions } from './questions.ts';
+
+/** Decides what is written: options first, then answers, then an existing `.env`, then what the project's files say. */
+
+export interface InitOptions {
+  readonly app?: string;
+  readonly bucket?: string;
+  readonly region?: string;
+  readonly endpoint?: string;
+  readonly prefix?: string;
+  readonly url?: string;
+  readonly channel: string;
+  readonly ci?: CiChoice;
+}
+
+/**
+ * @param questions undefined: nothing is asked
+ * @throws AppError `invalid_configuration` and `invalid_name` for values that the settings refuse, `invalid_request`
+ *   for options that do not fit together
+ */
+export async function choose(
+  project: Project,
+  options: InitOptions,
+  questions: Questions | undefined,
+): Promise<Choices> {
+  const existing = await readExisting(project.directory);
+  const ask = async (given: string | undefined, question: Question) =>
+    given ?? (questions === undefined ? question.usual : await questions.ask(question));
+  const application = await ask(options.app, {
+    text: 'Name of the application',
+    usual: existing.DEFAULT_APP ?? project.application.text,
+    refuse: refusedApplication,
+  });
+  const store = await chooseStore(project, options, existing, ask);
+  const publicUrl = await ask(options.url, {
+    text: 'Public address of the service, such as https://updates.example.com (Enter: not yet known)',
+    usual: existing.PUBLIC_URL,
+    refuse: (url) => refusedSettings({ PUBLIC_URL: url }),
+  });
+  const ci = await ask(options.ci, {
+    text: 'CI service: github, gitlab or none',
+    usual: project.ci.kind ?? 'none',
+    refuse: (answer) =>
+      CI_CHOICES.some((choice) => choice === answer)
+        ? undefined
+        : `${JSON.stringify(answer)} is none of ${CI_CHOICES.join(', ')}.`,
+  });
+  const choices: Choices = {
+    application: application ?? project.application.text,
+    channel: options.channel,
+    store,
+    publicUrl,
+    ci: CI_CHOICES.find((choice) => choice === ci) ?? 'none',
+  };
+  refuseReservedName(parseApplicationName(choices.application));
+  loadConfig(settingsOf(choices), 'command');
+  return choices;
+}
+
+type Ask = (given: string | undefined, question: Question) => Promise<string | undefined>;
+type Existing = Readonly<Record<string, string | undefined>>;
+
+async function chooseStore(
+  project: Project,
+  { bucket: stated, region, endpoint, prefix }: InitOptions,
+  existing: Existing,
+  ask: Ask,
+): Promise<StoreChoice> {
+  const isBucket = existing.OBJECT_STORE === 's3';
+  const directory = existing.DATA_DIR ?? (await freeDirectory(project.directory));
+  const bucket = await ask(stated, {
+    text: `Bucket for the releases (Enter: ${isBucket ? 'that of .env' : `the directory ${directory}`})`,
+    usual: isBucket ? existing.S3_BUCKET : undefined,
+    refuse: (name) => refusedSettings({ OBJECT_STORE: 's3', S3_BUCKET: name }),
+  });
+  if (bucket === undefined) {
+    refuseBucketOptions({ region, endpoint, prefix });
+    return { kind: 'directory', directory };
+  }
+  return {
+    kind: 'bucket',
+    bucket,
+    region: await ask(region, {
+      text: 'Region of the bucket',
+      usual: existing.S3_REGION ?? existing.AWS_REGION ?? 'us-east-1',
+      refuse: (name) => refusedSettings({ S3_REGION: name }),
+    }),
+    endpoint: await ask(endpoint, {
+      text: 'Address of the store (Enter: AWS)',
+      usual: existing.S3_ENDPOINT,
+      refuse: (url) => refusedSettings({ S3_ENDPOINT: url }),
+    }),
+    prefix: prefix ?? existing.S3_PREFIX,
+  };
+}
+
+function refuseBucketOptions(options: Readonly<Record<string, string | undefined>>): void {
+  const [name] = Object.keys(options).filter((key) => options[key] !== undefined);
+  if (name === undefined) return;
+  throw new AppError('invalid_request', `--${name} is for a bucket. Add --bucket NAME.`);
+}
+
+/** Why the settings refuse values, in one line; undefined when they do not. */
+function refusedSettings(settings: Readonly<Record<string, string>>): string | undefined {
+  try {
+    loadConfig(settings, 'command');
+    return undefined;
+  } catch (error) {
+    if (!isAppError(error, 'invalid_configuration')) throw error;
+    const issue = error.issues.find(({ pointer }) => pointer.slice(1) in settings);
+    return issue === undefined ? undefined : `It ${issue.detail}.`;
+  }
+}
+
+function refusedApplication(name: string): string | undefined {
+  try {
+    refuseReservedName(parseApplicationName(name));
+    return undefined;
+  } catch (error) {
+    if (!isAppError(error, 'invalid_name')) throw error;
+    return error.message;
+  }
+}
+
+/** The settings of Slipway in an existing `.env`. Its other variables are not read. */
+export async function readExisting(directory: string): Promise<Existing> {
+  const text = await readText(directory, '.env');
+  if (text === undefined) return {};
+  const names = SETTING_GROUPS.flatMap(({ settings }) => settings.map(({ name }) => name));
+  const values = parseEnv(text);
+  return Object.fromEntries(
+    names.flatMap((name) => {
+      const value = values[name]?.trim();
+      return value ? [[name, value] as const] : [];
+    }),
+  );
+}
+
+const USUAL_DIRECTORY = './data';
+const OTHER_DIRECTORY = './slipway-data';
+
+/** The default of the settings, unless the project uses that directory for something else. */
+async function freeDirectory(project: string): Promise<string> {
+  const names = await namesIn(path.join(project, USUAL_DIRECTORY));
+  return names.length === 0 || names.includes('objects') ? USUAL_DIRECTORY : OTHER_DIRECTORY;
+}

@@ -1,0 +1,51 @@
+import { SETTING_GROUPS } from '../../../src/config.ts';
+import { AppError } from '../../../src/errors.ts';
+import { type Choices, settingsOf } from './choices.ts';
+
+/** The `.env` file: the settings that matter at first, each with what it does. */
+
+/** In the order of the file. Those without a value are there as comments, with an example. */
+const SHOWN = {
+  directory: ['OBJECT_STORE', 'DATA_DIR', 'PUBLIC_URL', 'DEFAULT_APP'],
+  bucket: [
+    ...['OBJECT_STORE', 'S3_BUCKET', 'S3_REGION', 'S3_ENDPOINT', 'S3_PREFIX'],
+    ...['PUBLIC_URL', 'DEFAULT_APP'],
+  ],
+} as const;
+
+const CREDENTIALS = `
+# The credentials of the bucket do not belong into this file, which other tools of the project may read. Put
+# AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY into the environment, or use a profile or a role of AWS.
+`;
+
+/** @throws AppError `invalid_configuration` for a value that such a file cannot contain */
+export function renderEnvFile(choices: Choices): string {
+  const values = settingsOf(choices);
+  const entries = SHOWN[choices.store.kind].map((name) => entryOf(name, values[name]));
+  return `# The settings of Slipway, written by "slipway init". A variable of the environment takes precedence.
+# docs/operations/settings.md of Slipway has all of them.
+
+${entries.join('\n')}${choices.store.kind === 'bucket' ? CREDENTIALS : ''}`;
+}
+
+function entryOf(name: string, value: string | undefined): string {
+  const facts = SETTING_GROUPS.flatMap(({ settings }) => settings).find((one) => one.name === name);
+  if (facts === undefined) throw new Error(`There is no setting ${name}.`);
+  const line =
+    value === undefined ? `# ${name}=${facts.example}` : `${name}=${quoted(name, value)}`;
+  return `# ${firstSentence(facts.about)}.\n${line}\n`;
+}
+
+/** Without the marks of Markdown. */
+function firstSentence(about: string): string {
+  const [first = ''] = about.split(/[.;] /);
+  return first.replace(/\[([^\]]*)\]\([^)]*\)/g, '$1').replaceAll('`', '');
+}
+
+/** Node takes text in single quotes as it is: backslashes of Windows stay, and `#` begins no comment. */
+function quoted(name: string, value: string): string {
+  if (/^[\w./:@%+,~-]*$/.test(value)) return value;
+  if (!/['\p{Cc}]/u.test(value)) return `'${value}'`;
+  const why = `The value ${JSON.stringify(value)} of ${name} has a quote or a control character, which a .env file cannot contain. Choose another one.`;
+  throw new AppError('invalid_configuration', why);
+}

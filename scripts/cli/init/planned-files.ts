@@ -1,0 +1,78 @@
+import { lstat } from 'node:fs/promises';
+import path from 'node:path';
+import { GITLAB_FILE } from '../../../src/build-output/project/ci.ts';
+import type { Project } from '../../../src/build-output/project/project.ts';
+import { systemCode } from '../../../src/errors.ts';
+import type { Choices } from './choices.ts';
+import { renderEnvFile } from './env-file.ts';
+import { renderGithubWorkflow } from './github-workflow.ts';
+import { renderGitlabPipeline } from './gitlab-pipeline.ts';
+
+/** The files of a project that `slipway init` writes. */
+
+export interface PlannedFile {
+  /** Absolute. */
+  readonly path: string;
+  readonly text: string;
+  /** For the report: what it is. */
+  readonly what: string;
+  /** Whether there is something at the path already, which is left alone. */
+  readonly exists: boolean;
+  /** What the publisher has to do so that it takes effect; undefined: nothing. */
+  readonly nextStep: string | undefined;
+}
+
+const WORKFLOW = '.github/workflows/release.yml';
+const INCLUDED = 'slipway-release.gitlab-ci.yml';
+
+export async function planFiles(
+  project: Project,
+  choices: Choices,
+): Promise<readonly PlannedFile[]> {
+  const ci = await planCiFile(project, choices);
+  const files = [
+    {
+      path: path.join(project.directory, '.env'),
+      text: renderEnvFile(choices),
+      what: 'the settings',
+      nextStep: undefined,
+    },
+    ...(ci === undefined ? [] : [ci]),
+  ];
+  return Promise.all(files.map(async (file) => ({ ...file, exists: await exists(file.path) })));
+}
+
+async function planCiFile(
+  project: Project,
+  choices: Choices,
+): Promise<Omit<PlannedFile, 'exists'> | undefined> {
+  if (choices.ci === 'none') return undefined;
+  if (choices.ci === 'github') {
+    return {
+      path: path.join(project.root, WORKFLOW),
+      text: renderGithubWorkflow(project, choices),
+      what: 'the workflow of GitHub Actions',
+      nextStep: undefined,
+    };
+  }
+  const isIncluded = await exists(path.join(project.root, GITLAB_FILE));
+  return {
+    path: path.join(project.root, isIncluded ? INCLUDED : GITLAB_FILE),
+    text: renderGitlabPipeline(project, choices, isIncluded),
+    what: 'the jobs of GitLab CI',
+    nextStep: isIncluded
+      ? `Add it to ${GITLAB_FILE}:\n  include:\n    - local: ${INCLUDED}`
+      : undefined,
+  };
+}
+
+/** A link that leads nowhere counts: it is not replaced either. */
+async function exists(file: string): Promise<boolean> {
+  try {
+    await lstat(file);
+    return true;
+  } catch (error) {
+    if (systemCode(error) === 'ENOENT' || systemCode(error) === 'ENOTDIR') return false;
+    throw error;
+  }
+}

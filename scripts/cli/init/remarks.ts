@@ -1,0 +1,87 @@
+import path from 'node:path';
+import type { Project } from '../../../src/build-output/project/project.ts';
+import { planJobs } from './build-jobs.ts';
+import type { Choices } from './choices.ts';
+import { ciSettings } from './ci-settings.ts';
+import { TOOL_NAMES } from './tool-names.ts';
+
+/** Sentences on what `slipway init` cannot do for the publisher. */
+
+/** @param packages of a monorepo that have a build tool, when the project itself has none */
+export function remarksOn(
+  project: Project,
+  choices: Choices,
+  packages: readonly string[],
+): readonly string[] {
+  const { tool, others } = project;
+  return [
+    ...(tool === undefined ? [unknownTool(packages)] : tool.remarks),
+    ...(tool === undefined || others.length === 0
+      ? []
+      : [
+          `The project also has files of ${others.map(({ kind, shownBy }) => `${TOOL_NAMES[kind]} (${shownBy})`).join(' and ')}. The files are for ${TOOL_NAMES[tool.kind]}.`,
+        ]),
+    ...packedFiles(project, choices),
+    ...ciRemarks(project, choices),
+  ];
+}
+
+function unknownTool(packages: readonly string[]): string {
+  if (packages.length > 0) {
+    return `The directory itself has no files of a build tool that Slipway knows; ${packages.join(' and ')} ${packages.length > 1 ? 'have' : 'has'}. Run the command with that directory.`;
+  }
+  return 'The project has no files of a build tool that Slipway knows. "slipway publish" also takes single files: FILE,os=…,arch=…,format=….';
+}
+
+/** Credentials in a `.env` would otherwise reach every user of the application. */
+function packedFiles({ tool }: Project, { store }: Choices): readonly string[] {
+  const folder =
+    store.kind === 'directory' && !path.isAbsolute(store.directory)
+      ? path.posix.normalize(store.directory)
+      : undefined;
+  const isInside = folder !== undefined && !folder.startsWith('..');
+  if (tool?.kind === 'electron-builder') {
+    const data = isInside ? ` and "!${folder}"` : '';
+    return [
+      `electron-builder packs every file of the project that "files" in its configuration does not leave out, also .env${isInside ? ` and ${folder}` : ''}. Add "!.env"${data} to the end of "files".`,
+    ];
+  }
+  if (tool?.kind === 'electron-forge') {
+    const data = isInside ? ` and ${folder}` : '';
+    return [
+      `Electron Forge packs every file of the project that a plugin or "ignore" of the packagerConfig does not leave out. Make sure that it leaves out .env${data}.`,
+    ];
+  }
+  return [];
+}
+
+function ciRemarks(project: Project, choices: Choices): readonly string[] {
+  const { ci } = project;
+  if (choices.ci === 'none') {
+    return ci.kind === undefined
+      ? ['The repository shows no CI service. Add --ci github or --ci gitlab for a CI file.']
+      : [];
+  }
+  const { secrets } = ciSettings(choices);
+  const all = [...secrets, ...planJobs(project).secrets];
+  const place =
+    choices.ci === 'github'
+      ? 'secrets of the repository on GitHub'
+      : 'variables in the CI/CD settings of the project on GitLab';
+  return [
+    ...(ci.publishing.length === 0
+      ? []
+      : [
+          `${ci.publishing.join(' and ')} ${ci.publishing.length > 1 ? 'name' : 'names'} Slipway already. Keep one file that publishes.`,
+        ]),
+    `Create the ${place} that the CI file names: ${all.join(', ')}.`,
+    ...(choices.ci === 'github'
+      ? ['Replace OWNER in the workflow by the account that has the action of Slipway.']
+      : ['Set the variable SLIPWAY_PUBLISHER to the address of slipway.mjs.']),
+    ...(choices.store.kind === 'directory'
+      ? [
+          'A CI job cannot reach a directory of this machine. Replace YOUR_BUCKET in the CI file by the bucket that your service uses.',
+        ]
+      : []),
+  ];
+}

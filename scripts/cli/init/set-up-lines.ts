@@ -1,0 +1,36 @@
+import type { Project } from '../../../src/build-output/project/project.ts';
+import { MINISIGN, type SignatureScheme, SPARKLE_ED25519 } from '../../../src/domain/signature.ts';
+import { feedUrl, PLACEHOLDER } from '../describe-feeds.ts';
+import { textLines } from '../feeds-report.ts';
+import { protocolNamed } from '../protocol-named.ts';
+import type { Choices } from './choices.ts';
+
+/** What the developer puts into the application itself, as `slipway feeds --updater` prints it. */
+export function setUpLines({ tool }: Project, choices: Choices): readonly string[] {
+  const { application, channel, publicUrl = PLACEHOLDER } = choices;
+  const facts = { application, publicUrl };
+  const lines = (tool?.updaters ?? []).flatMap((name) => {
+    const protocol = protocolNamed(name);
+    const { texts, notes } = protocol.describeSetUp({
+      application,
+      url: feedUrl(facts, channel, protocol),
+      isRestricted: false,
+      publicKeys: publicKeysOf(name, tool?.publicKey),
+    });
+    return ['', `Lines for ${protocol.title}:`, ...textLines(texts, notes)];
+  });
+  if (lines.length === 0 || choices.publicUrl !== undefined) return lines;
+  return [
+    ...lines,
+    '',
+    `The address of the service is not known yet, so these lines name ${PLACEHOLDER}. After setting PUBLIC_URL, "slipway feeds --updater ${tool?.updaters[0]}" prints them again.`,
+  ];
+}
+
+function publicKeysOf(
+  updater: string,
+  key: string | undefined,
+): Partial<Record<SignatureScheme, string>> {
+  if (key === undefined) return {};
+  return updater === 'tauri' ? { [MINISIGN]: key } : { [SPARKLE_ED25519]: key };
+}

@@ -1,0 +1,56 @@
+import {
+  findPackagesWithTool,
+  readProject,
+} from '../../../src/build-output/project/read-project.ts';
+import { isInteractive } from '../consent.ts';
+import { sayDryRun } from '../context.ts';
+import { choose, type InitOptions, readExisting } from '../init/choose.ts';
+import { planIgnored } from '../init/git-ignore.ts';
+import { planFiles } from '../init/planned-files.ts';
+import { openQuestions } from '../init/questions.ts';
+import { remarksOn } from '../init/remarks.ts';
+import { type InitResult, initJson, printFiles, printFound, printInit } from '../init/report.ts';
+import { addIgnored, createFile } from '../init/write-files.ts';
+import { printJson } from '../output.ts';
+import type { Terminal } from '../terminal.ts';
+
+interface CommandOptions extends InitOptions {
+  readonly yes: boolean;
+  readonly print: boolean;
+  readonly dryRun: boolean;
+  readonly json: boolean;
+}
+
+export async function init(
+  terminal: Terminal,
+  directory: string,
+  options: CommandOptions,
+): Promise<void> {
+  const project = await readProject(directory);
+  const isReport = !options.print && !options.json;
+  if (isReport) sayDryRun(terminal, project.directory);
+  if (isReport) printFound(terminal, project);
+  const questions = options.yes || !isInteractive(terminal) ? undefined : openQuestions(terminal);
+  const choices = await choose(project, options, questions).finally(() => questions?.close());
+  const packages = project.tool === undefined ? await findPackagesWithTool(project.directory) : [];
+  const result: InitResult = {
+    project,
+    choices,
+    files: await planFiles(project, choices),
+    ignored: await planIgnored(project, choices),
+    existing: await readExisting(project.directory),
+    remarks: remarksOn(project, choices, packages),
+  };
+  // The commands that are printed find the application in the settings, or name it.
+  if (terminal.session !== undefined) terminal.session.defaultApplication = choices.application;
+  if (options.print) return printFiles(terminal, result);
+  if (!options.dryRun) await write(result);
+  if (options.json) printJson(terminal, initJson(result));
+  else printInit(terminal, result);
+}
+
+/** Git ignores the settings before they are there. */
+async function write({ files, ignored }: InitResult): Promise<void> {
+  if (ignored.added !== '') await addIgnored(ignored);
+  for (const file of files) if (!file.exists) await createFile(file);
+}

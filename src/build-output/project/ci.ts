@@ -1,0 +1,55 @@
+import type { FoundCi } from './project.ts';
+import { findFiles, namesIn, readConfiguration, readText } from './project-files.ts';
+
+/** Finds which CI service the repository uses, and whether a CI file of it publishes with Slipway already. */
+
+export const GITLAB_FILE = '.gitlab-ci.yml';
+const WORKFLOWS = '.github/workflows';
+
+/** @param root the directory of the repository */
+export async function findCi(root: string): Promise<FoundCi> {
+  const names = await namesIn(root);
+  const remote = remoteKind(await readText(root, '.git/config'));
+  const byName = names.includes('.github')
+    ? ({ kind: 'github', shownBy: '.github' } as const)
+    : names.includes(GITLAB_FILE)
+      ? ({ kind: 'gitlab', shownBy: GITLAB_FILE } as const)
+      : { kind: undefined, shownBy: '' };
+  const found =
+    remote === undefined ? byName : { kind: remote, shownBy: 'the remote in .git/config' };
+  return { ...found, publishing: await publishingFiles(root), lastStage: await lastStage(root) };
+}
+
+/** By the host in the address of a remote: `git@github.com:…`, `https://gitlab.example.com/…`. */
+function remoteKind(config: string | undefined): 'github' | 'gitlab' | undefined {
+  const remotes = [...(config ?? '').matchAll(/^\[remote "([^"]+)"\][^\n]*((?:\n(?!\[).*)*)/gm)];
+  const addressed = remotes.map(([, name = '', lines = '']) => ({
+    name,
+    host: /^\s*url\s*=\s*(?:\w+:\/\/)?(?:[^@/\s]+@)?([^/:\s]+)/m.exec(lines)?.[1] ?? '',
+  }));
+  const ordered = addressed.sort(
+    (a, b) => Number(b.name === 'origin') - Number(a.name === 'origin'),
+  );
+  for (const { host } of ordered) {
+    if (/(^|\.)github(\.|$)/i.test(host)) return 'github';
+    if (/(^|\.)gitlab(\.|$)/i.test(host)) return 'gitlab';
+  }
+  return undefined;
+}
+
+async function publishingFiles(root: string): Promise<readonly string[]> {
+  const workflows = await findFiles(`${root}/${WORKFLOWS}`, /\.ya?ml$/i, 1);
+  const here = await findFiles(root, /\.gitlab-ci\.yml$/i, 1);
+  const files = [...workflows.map((name) => `${WORKFLOWS}/${name}`), ...here];
+  const texts = await Promise.all(files.map((file) => readText(root, file)));
+  return files.filter((_file, at) => /\bslipway\b/i.test(texts[at] ?? ''));
+}
+
+/** A job of a file that GitLab includes must be in a stage that the pipeline has. */
+async function lastStage(root: string): Promise<string | undefined> {
+  // The file may have tags and errors that only matter to GitLab.
+  const pipeline = await readConfiguration(root, GITLAB_FILE).catch(() => undefined);
+  const stages = pipeline?.stages;
+  const last: unknown = Array.isArray(stages) ? stages.at(-1) : undefined;
+  return typeof last === 'string' && /^[\w .-]+$/.test(last) ? last : undefined;
+}

@@ -1,0 +1,125 @@
+import { posix } from 'node:path';
+import { PLATFORMS, type Platform, platformOf } from '../../domain/platform.ts';
+import type { Target } from '../../domain/target.ts';
+import { isAppError } from '../../errors.ts';
+import { childrenOf, childText, parseXml, type XmlElement } from '../../xml.ts';
+import { misuse } from '../refusal.ts';
+import { findPackCommand } from './pack-command.ts';
+import { type FoundTool, stated, statedAll } from './project.ts';
+import { findFiles, readText } from './project-files.ts';
+import { targetsOf } from './usual-target.ts';
+
+/** Reads project files of .NET. With Velopack, they are packed by `vpk`. */
+
+const PROJECT_FILE = /\.(cs|fs|vb)proj$/i;
+const FILES_MAX = 50;
+export const VELOPACK_OUTPUT = 'Releases';
+const PUBLISHED = 'publish';
+
+interface Application {
+  /** Relative to the project. */
+  readonly file: string;
+  readonly root: XmlElement;
+  readonly packages: ReadonlySet<string>;
+}
+
+/** @throws AppError `invalid_request` for a project file that is not well-formed */
+export async function readDotnet(directory: string): Promise<FoundTool | undefined> {
+  const applications = await findApplications(directory);
+  const withVelopack = applications.find(({ packages }) => packages.has('velopack'));
+  const application = withVelopack ?? applications[0];
+  if (application === undefined) return undefined;
+  const command = await findPackCommand(directory);
+  const isVelopack = withVelopack !== undefined || command !== undefined;
+  const { file, root } = application;
+  const program = property(root, 'AssemblyName') ?? posix.basename(file).replace(PROJECT_FILE, '');
+  const targets = targetsIn(root);
+  return {
+    kind: isVelopack ? 'velopack' : 'dotnet',
+    shownBy: withVelopack === undefined ? (command?.file ?? file) : file,
+    output: isVelopack ? (command?.output ?? VELOPACK_OUTPUT) : PUBLISHED,
+    platforms: PLATFORMS.filter((platform) =>
+      targets.some((target) => target.platform === platform),
+    ),
+    targets,
+    name: stated(property(root, 'Product'), `the Product of ${file}`),
+    otherNames: statedAll(program, `the name of the program of ${file}`),
+    version: stated(property(root, 'Version') ?? property(root, 'VersionPrefix'), file),
+    build: {
+      kind: 'dotnet',
+      projectFile: file,
+      program,
+      packId: isVelopack ? (command?.packId ?? program) : undefined,
+      sdk: /^net(\d+\.\d+)/.exec(frameworksOf(root))?.[1],
+    },
+    updaters: isVelopack ? ['velopack'] : hasNetSparkle(application) ? ['netsparkle'] : [],
+    remarks: [],
+  };
+}
+
+/** The projects that make a program, without those of tests. */
+async function findApplications(directory: string): Promise<readonly Application[]> {
+  const files = (await findFiles(directory, PROJECT_FILE)).slice(0, FILES_MAX);
+  const applications: Application[] = [];
+  for (const file of files) {
+    const root = await readProjectFile(directory, file);
+    const packages = new Set(
+      childrenOf(root, 'ItemGroup')
+        .flatMap((group) => childrenOf(group, 'PackageReference'))
+        .map(({ attributes }) => (attributes.Include ?? '').toLowerCase()),
+    );
+    const isProgram = /^(win)?exe$/i.test(property(root, 'OutputType') ?? '');
+    const isTest = packages.has('microsoft.net.test.sdk');
+    if ((isProgram || packages.has('velopack')) && !isTest) {
+      applications.push({ file, root, packages });
+    }
+  }
+  return applications;
+}
+
+async function readProjectFile(directory: string, file: string): Promise<XmlElement> {
+  try {
+    return parseXml((await readText(directory, file)) ?? '');
+  } catch (error) {
+    if (!isAppError(error, 'invalid_request')) throw error;
+    throw misuse(
+      posix.join(directory, file),
+      `${error.message} Correct it, and run the command again`,
+    );
+  }
+}
+
+/** A value that no other property or condition decides. */
+function property(root: XmlElement, name: string): string | undefined {
+  const values = childrenOf(root, 'PropertyGroup').flatMap((group) => childText(group, name) ?? []);
+  return values.find((value) => value !== '' && !value.includes('$('));
+}
+
+/** By the runtimes that the project names; without them, a Windows framework is for Windows, any other for all. */
+function targetsIn(root: XmlElement): readonly Target[] {
+  const stated = property(root, 'RuntimeIdentifiers') ?? property(root, 'RuntimeIdentifier') ?? '';
+  const targets = stated.split(';').flatMap((runtime) => targetOfRuntime(runtime.trim()));
+  if (targets.length > 0) return targets;
+  const isForWindows =
+    /-windows|^net4/i.test(frameworksOf(root)) ||
+    ['UseWPF', 'UseWindowsForms'].some((name) => /^true$/i.test(property(root, name) ?? ''));
+  const platforms: readonly Platform[] = isForWindows ? ['windows'] : PLATFORMS;
+  return platforms.flatMap((platform) => targetsOf(platform, []));
+}
+
+function frameworksOf(root: XmlElement): string {
+  return property(root, 'TargetFrameworks') ?? property(root, 'TargetFramework') ?? '';
+}
+
+/** `win-x64`, `osx-arm64`, `linux-musl-x64`. */
+function targetOfRuntime(runtime: string): readonly Target[] {
+  const parts = runtime.split('-');
+  // `win10-x64` is the older form.
+  const platform = platformOf((parts[0] ?? '').replace(/\d[\d.]*$/, ''));
+  const arch = parts.at(-1) ?? '';
+  return platform === undefined || parts.length < 2 ? [] : targetsOf(platform, [arch]);
+}
+
+function hasNetSparkle({ packages }: Application): boolean {
+  return [...packages].some((name) => name.startsWith('netsparkleupdater.'));
+}

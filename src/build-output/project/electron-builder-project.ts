@@ -1,0 +1,177 @@
+import { PLATFORMS, type Platform } from '../../domain/platform.ts';
+import { nameInIdentifier } from './application-name.ts';
+import { compileRuns, type Manifest } from './package-json.ts';
+import { type FoundTool, type PackageRun, stated, statedAll } from './project.ts';
+import {
+  isRecord,
+  type Loose,
+  namesIn,
+  readConfiguration,
+  readText,
+  recordOf,
+  textOf,
+  withoutComments,
+} from './project-files.ts';
+import { textInSource, wordsInSection } from './source-text.ts';
+import { targetsOf } from './usual-target.ts';
+
+/** Reads how a project uses electron-builder. A configuration in JavaScript or TypeScript is only searched as text. */
+
+const RUNS = /\belectron-builder\b/;
+/** In the order in which electron-builder looks for them; the last line is a widespread custom. */
+const FILES = [
+  ...['yml', 'yaml', 'json', 'json5', 'toml', 'js', 'cjs', 'ts'].map(
+    (extension) => `electron-builder.${extension}`,
+  ),
+  ...['js', 'cjs', 'mjs', 'ts', 'yml', 'json'].map(
+    (extension) => `electron-builder.config.${extension}`,
+  ),
+];
+const OUTPUT = 'dist';
+/** Sections of the configuration that are for one platform. */
+const SECTIONS: Readonly<Record<Platform, readonly string[]>> = {
+  windows: ['win', 'nsis', 'nsisWeb', 'squirrelWindows', 'portable', 'msi', 'appx'],
+  macos: ['mac', 'dmg', 'pkg'],
+  linux: ['linux', 'appImage', 'deb', 'rpm', 'snap', 'pacman', 'flatpak'],
+};
+const MAIN_SECTION = { windows: 'win', macos: 'mac', linux: 'linux' } as const;
+const FLAGS: Readonly<Record<Platform, RegExp>> = {
+  windows: /\s(--win(dows)?|-[ml]?w[ml]?l?)(?=\s|$)/,
+  macos: /\s(--mac(os)?|-[wl]?m[wl]?l?|-o)(?=\s|$)/,
+  linux: /\s(--linux|-[mw]{0,2}l[mw]{0,2})(?=\s|$)/,
+};
+/** Targets that are no packages for users outside a store. */
+const NO_PACKAGES = /^(dir|mas|mas-dev)$/;
+
+interface Facts {
+  readonly source: string;
+  readonly productName: string | undefined;
+  readonly appId: string | undefined;
+  readonly output: string | undefined;
+  /** The words for architectures in the section of each platform that the configuration names. */
+  readonly arches: ReadonlyMap<Platform, readonly string[]>;
+}
+
+export async function readElectronBuilder(
+  directory: string,
+  manifest: Manifest | undefined,
+): Promise<FoundTool | undefined> {
+  const scripts = [...(manifest?.scripts.values() ?? [])].filter((command) => RUNS.test(command));
+  const isAsked = manifest?.packages.has('electron-builder') === true || scripts.length > 0;
+  const stated = scripts.map(
+    (command) => /\s(?:--config|-c)[= ]["']?([^\s"']+)/.exec(command)?.[1],
+  );
+  const given = stated.find((file) => file !== undefined);
+  const facts = await readFacts(directory, manifest, isAsked, given);
+  if (facts === undefined || manifest === undefined) return undefined;
+  const platforms = platformsOf(facts, scripts);
+  return {
+    kind: 'electron-builder',
+    shownBy: facts.source,
+    output: outputOf(facts.output),
+    platforms,
+    targets: platforms.flatMap((platform) => targetsOf(platform, facts.arches.get(platform) ?? [])),
+    ...namesOf(facts),
+    version: undefined,
+    build: { kind: 'packages', runs: runsOf(manifest, given) },
+    updaters: ['electron'],
+    remarks: [],
+  };
+}
+
+async function readFacts(
+  directory: string,
+  manifest: Manifest | undefined,
+  isAsked: boolean,
+  given: string | undefined,
+): Promise<Facts | undefined> {
+  const own = manifest?.value.build;
+  // Other tools have a `build` in package.json too.
+  if (given === undefined && isRecord(own) && (isAsked || 'appId' in own || 'directories' in own)) {
+    return factsOfValue(own, '"build" in package.json');
+  }
+  const names = await namesIn(directory);
+  const file = given ?? FILES.find((name) => names.includes(name));
+  if (file === undefined) {
+    return isAsked ? factsOfValue({}, 'package.json') : undefined;
+  }
+  if (!/\.([cm]?js|ts)$/.test(file)) {
+    return factsOfValue((await readConfiguration(directory, file)) ?? {}, file);
+  }
+  return factsOfText((await readText(directory, file)) ?? '', file);
+}
+
+function factsOfValue(value: Loose, source: string): Facts {
+  const named = PLATFORMS.filter((platform) => SECTIONS[platform].some((name) => name in value));
+  return {
+    source,
+    productName: textOf(value.productName),
+    appId: textOf(value.appId),
+    output: textOf(recordOf(value.directories).output),
+    arches: new Map(named.map((platform) => [platform, archesOf(value[MAIN_SECTION[platform]])])),
+  };
+}
+
+/** `target` is a name, a target with its architectures, or a list of both. */
+function archesOf(section: unknown): readonly string[] {
+  const { target } = recordOf(section);
+  const targets = Array.isArray(target) ? target : [target];
+  return targets.flatMap((one) => {
+    const { target: name, arch } = recordOf(one);
+    if (typeof name === 'string' && NO_PACKAGES.test(name)) return [];
+    return (Array.isArray(arch) ? arch : [arch]).filter((word) => typeof word === 'string');
+  });
+}
+
+function factsOfText(source: string, file: string): Facts {
+  const text = withoutComments(source);
+  const named = PLATFORMS.filter((platform) =>
+    SECTIONS[platform].some((name) => new RegExp(`\\b${name}['"]?\\s*:`).test(text)),
+  );
+  return {
+    source: file,
+    productName: textInSource(text, 'productName'),
+    appId: textInSource(text, 'appId'),
+    output: /\bdirectories['"]?\s*:\s*\{[^}]*\boutput['"]?\s*:\s*['"`]([^'"`\n]+)/.exec(text)?.[1],
+    arches: new Map(
+      named.map((platform) => [platform, wordsInSection(text, MAIN_SECTION[platform])]),
+    ),
+  };
+}
+
+/** The platforms that the configuration names, else those that scripts name, else all. */
+function platformsOf({ arches }: Facts, scripts: readonly string[]): readonly Platform[] {
+  if (arches.size > 0) return [...arches.keys()];
+  const flagged = PLATFORMS.filter((platform) =>
+    scripts.some((command) => FLAGS[platform].test(command)),
+  );
+  return flagged.length > 0 ? flagged : PLATFORMS;
+}
+
+/** A path may have macros such as `${os}`: then the folder above them has the packages of all. */
+function outputOf(stated: string | undefined): string {
+  const path = (stated ?? OUTPUT).replaceAll('\\', '/').replace(/^\.\//, '');
+  const fixed = path.includes('${') ? path.replace(/\/?[^/]*\$\{.*$/, '') : path;
+  return fixed.replace(/\/+$/, '') || OUTPUT;
+}
+
+function namesOf({ productName, appId, source }: Facts): Pick<FoundTool, 'name' | 'otherNames'> {
+  return {
+    name: stated(productName, `the productName of ${source}`),
+    otherNames: statedAll(appId && nameInIdentifier(appId), `the appId of ${source}`),
+  };
+}
+
+/** `--publish never`: on a tag, electron-builder otherwise uploads to GitHub by itself. */
+function runsOf(manifest: Manifest, config: string | undefined): readonly PackageRun[] {
+  const never = ['--publish', 'never'];
+  const build = manifest.scripts.get('build');
+  if (build !== undefined && RUNS.test(build.split(/&&|;/).at(-1) ?? '')) {
+    return [{ kind: 'script', name: 'build', arguments: never }];
+  }
+  const options = config === undefined ? never : ['--config', config, ...never];
+  return [
+    ...compileRuns(manifest, RUNS),
+    { kind: 'program', name: 'electron-builder', arguments: options },
+  ];
+}

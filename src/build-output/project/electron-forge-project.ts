@@ -1,0 +1,148 @@
+import { PLATFORMS, type Platform, platformOf } from '../../domain/platform.ts';
+import { platformOfMaker } from '../electron-forge.ts';
+import { compileRuns, type Manifest } from './package-json.ts';
+import { type FoundTool, type PackageRun, stated } from './project.ts';
+import {
+  isRecord,
+  type Loose,
+  namesIn,
+  readConfiguration,
+  readText,
+  recordOf,
+  textOf,
+  withoutComments,
+} from './project-files.ts';
+import { textInSource } from './source-text.ts';
+import { targetsOf } from './usual-target.ts';
+
+/** Reads how a project uses Electron Forge. Its configuration is mostly a program, and is then searched as text. */
+
+const RUNS = /\belectron-forge\b/;
+const FILE = /^forge\.config\.([cm]?[jt]s|json)$/;
+const OUTPUT = 'out';
+
+interface Maker {
+  /** `squirrel`, `zip`, `deb`, … */
+  readonly name: string;
+  /** The platforms that the configuration states for it; empty: those of the maker. */
+  readonly platforms: readonly Platform[];
+}
+
+interface Facts {
+  readonly source: string;
+  readonly name: string | undefined;
+  /** The directory of all output. */
+  readonly output: string;
+  readonly makers: readonly Maker[];
+}
+
+export async function readElectronForge(
+  directory: string,
+  manifest: Manifest | undefined,
+): Promise<FoundTool | undefined> {
+  if (manifest === undefined) return undefined;
+  const facts = await readFacts(directory, manifest);
+  if (facts === undefined) return undefined;
+  const platforms = PLATFORMS.filter(
+    (platform) => facts.makers.length === 0 || facts.makers.some((maker) => makes(maker, platform)),
+  );
+  return {
+    kind: 'electron-forge',
+    shownBy: facts.source,
+    output: facts.output,
+    platforms,
+    targets: platforms.flatMap((platform) => targetsOf(platform, [])),
+    name: stated(facts.name, `the name of the packagerConfig of ${facts.source}`),
+    otherNames: [],
+    version: undefined,
+    build: { kind: 'packages', runs: runsOf(manifest) },
+    updaters: updatersOf(facts.makers, manifest),
+    remarks: [],
+  };
+}
+
+async function readFacts(directory: string, manifest: Manifest): Promise<Facts | undefined> {
+  const { forge } = recordOf(manifest.value.config);
+  if (isRecord(forge)) return factsOfValue(forge, '"config.forge" in package.json');
+  const file = textOf(forge) ?? (await namesIn(directory)).find((name) => FILE.test(name));
+  if (file?.endsWith('.json')) {
+    return factsOfValue((await readConfiguration(directory, file)) ?? {}, file);
+  }
+  const text = file === undefined ? undefined : await readText(directory, file);
+  if (file !== undefined && text !== undefined) return factsOfText(withoutComments(text), file);
+  const isAsked =
+    manifest.packages.has('@electron-forge/cli') ||
+    [...manifest.scripts.values()].some((command) => RUNS.test(command));
+  return isAsked ? factsOfValue({}, 'package.json') : undefined;
+}
+
+function factsOfValue(value: Loose, source: string): Facts {
+  const makers = Array.isArray(value.makers) ? value.makers : [];
+  return {
+    source,
+    name: textOf(recordOf(value.packagerConfig).name),
+    output: outputOf(textOf(value.outDir), 'buildIdentifier' in value),
+    makers: makers.flatMap((maker) => {
+      const { name, platforms } = recordOf(maker);
+      const kind = /maker-([\w-]+)$/.exec(String(name))?.[1];
+      const words = Array.isArray(platforms) ? platforms : [];
+      return kind === undefined
+        ? []
+        : [{ name: kind, platforms: words.flatMap((word) => platformOf(String(word)) ?? []) }];
+    }),
+  };
+}
+
+/** A maker is named by its package, once where it is imported and once where it is used. */
+function factsOfText(text: string, file: string): Facts {
+  const names = new Set([...text.matchAll(/maker-([\w-]+)['"`]/g)].map(([, name]) => `${name}`));
+  return {
+    source: file,
+    name: /\bpackagerConfig\b[^}]*?\bname\s*:\s*['"`]([^'"`\n]+)/.exec(text)?.[1],
+    output: outputOf(textInSource(text, 'outDir'), /\bbuildIdentifier\s*:/.test(text)),
+    makers: [...names].map((name) => ({ name, platforms: platformsInText(text, name) })),
+  };
+}
+
+/** The platforms in `new MakerZIP({}, ['darwin'])` or `{ name: '…/maker-zip', platforms: ['darwin'] }`. */
+function platformsInText(text: string, maker: string): readonly Platform[] {
+  const used = new RegExp(
+    `\\bnew Maker${maker}\\(([^\\]]*)\\]|maker-${maker}['"\`]\\s*,\\s*platforms\\s*:\\s*\\[([^\\]]*)\\]`,
+    'i',
+  ).exec(text);
+  const words = `${used?.[1] ?? ''}${used?.[2] ?? ''}`.matchAll(/['"](darwin|win32|linux)['"]/g);
+  return [...words].flatMap(([, word]) => platformOf(`${word}`) ?? []);
+}
+
+function makes({ name, platforms }: Maker, platform: Platform): boolean {
+  if (platforms.length > 0) return platforms.includes(platform);
+  const own = platformOfMaker(name);
+  return own === undefined || own === platform;
+}
+
+/** With an identifier, the folder `make` is below a folder that the identifier names. */
+function outputOf(outDir: string | undefined, hasIdentifier: boolean): string {
+  const path = (outDir ?? OUTPUT).replaceAll('\\', '/').replace(/^\.\/|\/+$/g, '');
+  return hasIdentifier ? path : `${path}/make`;
+}
+
+function runsOf(manifest: Manifest): readonly PackageRun[] {
+  const make = manifest.scripts.get('make');
+  if (make !== undefined) return [{ kind: 'script', name: 'make', arguments: [] }];
+  return [
+    ...compileRuns(manifest, RUNS),
+    { kind: 'program', name: 'electron-forge', arguments: ['make'] },
+  ];
+}
+
+/** Electron's own updater, unless the application has electron-updater. */
+function updatersOf(makers: readonly Maker[], { packages }: Manifest): readonly string[] {
+  if (packages.has('electron-updater')) return ['electron'];
+  const has = (name: string) => makers.some((maker) => maker.name === name);
+  const isForMac = makers.length === 0 || makers.some((maker) => makes(maker, 'macos'));
+  return [
+    ...(has('squirrel') || makers.length === 0 ? ['squirrel-windows'] : []),
+    ...(has('msix') || has('appx') ? ['msix'] : []),
+    ...(isForMac ? ['squirrel-mac'] : []),
+  ];
+}

@@ -1,0 +1,163 @@
+import { readdir, readFile, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { parseDocument } from 'yaml';
+import { hasCode, misuse } from '../refusal.ts';
+import { parseToml } from './toml.ts';
+
+/** Reads files of a project that may be broken, large, or no files at all. */
+
+/** A configuration larger than this is none. */
+const BYTES_MAX = 1024 * 1024;
+/** Directories with the files of others, or of earlier builds. */
+const SKIPPED =
+  /^(node_modules|bower_components|bin|obj|dist|out|target|build|vendor|Pods|DerivedData|\..+)$/;
+const ENTRIES_MAX = 5_000;
+
+/** A value of a configuration, of which nothing is known. */
+export type Loose = Readonly<Record<string, unknown>>;
+
+export function isRecord(value: unknown): value is Loose {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** The value as a record; an empty one for anything else. */
+export function recordOf(value: unknown): Loose {
+  return isRecord(value) ? value : {};
+}
+
+/** The text of a value; undefined for anything else, and for empty text. */
+export function textOf(value: unknown): string | undefined {
+  return typeof value === 'string' && value.trim() !== '' ? value.trim() : undefined;
+}
+
+/**
+ * Reads a text file without its byte order mark. Undefined when it does not exist or is not a regular file, because a
+ * pipe would be waited for.
+ *
+ * @throws AppError `invalid_request` for a file that is too large or cannot be read
+ */
+export async function readText(directory: string, name: string): Promise<string | undefined> {
+  const path = join(directory, name);
+  try {
+    const found = await stat(path);
+    if (!found.isFile()) return undefined;
+    if (found.size > BYTES_MAX) {
+      throw misuse(path, `it has ${found.size} bytes; a configuration may have ${BYTES_MAX}`);
+    }
+    return (await readFile(path, 'utf8')).replace(/^\uFEFF/, '');
+  } catch (error) {
+    if (hasCode(error, 'ENOENT', 'ENOTDIR', 'ELOOP')) return undefined;
+    if (hasCode(error, 'EACCES', 'EPERM')) throw misuse(path, 'it cannot be read', error);
+    throw error;
+  }
+}
+
+/**
+ * Reads a JSON, JSON5, YAML or TOML file, by its extension. Undefined when there is none.
+ *
+ * @throws AppError `invalid_request` for text that is not what its extension says, or not an object
+ */
+export async function readConfiguration(
+  directory: string,
+  name: string,
+): Promise<Loose | undefined> {
+  const text = await readText(directory, name);
+  if (text === undefined) return undefined;
+  const path = join(directory, name);
+  const value = /\.toml$/i.test(name)
+    ? parseToml(text)
+    : /\.ya?ml$/i.test(name)
+      ? parseYaml(text, path)
+      : parseJson(text, path, name !== 'package.json');
+  if (isRecord(value)) return value;
+  throw misuse(path, 'it is not an object. Correct it, and run the command again');
+}
+
+function parseYaml(text: string, path: string): unknown {
+  const document = parseDocument(text, { logLevel: 'silent' });
+  const [error] = document.errors;
+  if (error !== undefined) {
+    const at = error.linePos?.[0];
+    throw broken(path, 'YAML', at === undefined ? '' : ` (line ${at.line}, column ${at.col})`);
+  }
+  try {
+    return document.toJS();
+  } catch (error) {
+    // Too many aliases, which could expand without limit.
+    throw broken(path, 'YAML', '', error);
+  }
+}
+
+function parseJson(text: string, path: string, mayBeJson5: boolean): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    const loose = mayBeJson5 ? parseJson5(text) : undefined;
+    if (loose !== undefined) return loose;
+    // Only the position: the rest of the message repeats text of the file.
+    const at = /line (\d+) column (\d+)/.exec(String(error));
+    throw broken(path, 'JSON', at === null ? '' : ` (line ${at[1]}, column ${at[2]})`);
+  }
+}
+
+/** JSON5 without comments is a flow mapping of YAML. Undefined for anything else. */
+function parseJson5(text: string): unknown {
+  const flow = withoutComments(text).replace(
+    /("(?:\\[\s\S]|[^"\\])*"|'(?:\\[\s\S]|[^'\\])*')|:|\t/g,
+    (match, quoted?: string) => quoted ?? (match === ':' ? ': ' : ' '),
+  );
+  const document = parseDocument(flow, { logLevel: 'silent' });
+  return document.errors.length > 0 || !/^\s*\{/.test(flow) ? undefined : document.toJS();
+}
+
+/** Replaces the comments of JavaScript and JSON5 by a space, and leaves texts in quotes as they are. */
+export function withoutComments(text: string): string {
+  return text.replace(
+    /("(?:\\[\s\S]|[^"\\\n])*"|'(?:\\[\s\S]|[^'\\\n])*'|`(?:\\[\s\S]|[^`\\])*`)|\/\/[^\n]*|\/\*[\s\S]*?\*\//g,
+    (_match, quoted?: string) => quoted ?? ' ',
+  );
+}
+
+function broken(path: string, kind: string, where: string, cause?: unknown) {
+  return misuse(
+    path,
+    `it is not valid ${kind}${where}. Correct it, and run the command again`,
+    cause,
+  );
+}
+
+/** The names in a directory, sorted; none when it cannot be read. */
+export async function namesIn(directory: string): Promise<readonly string[]> {
+  return (await readdir(directory).catch(() => [])).sort();
+}
+
+/**
+ * Files below a directory whose name matches, relative to it and with `/`, the least deep first. Does not follow links,
+ * and leaves out directories of dependencies and of builds.
+ */
+export async function findFiles(
+  directory: string,
+  name: RegExp,
+  depthMax = 3,
+): Promise<readonly string[]> {
+  const found: string[] = [];
+  let level = [''];
+  let left = ENTRIES_MAX;
+  for (let depth = 0; depth < depthMax && level.length > 0 && left > 0; depth++) {
+    const next: string[] = [];
+    for (const prefix of level) {
+      const entries = await readdir(join(directory, prefix), { withFileTypes: true }).catch(
+        () => [],
+      );
+      left -= entries.length;
+      if (left < 0) break;
+      for (const entry of entries) {
+        if (entry.isFile() && name.test(entry.name)) found.push(`${prefix}${entry.name}`);
+        if (entry.isDirectory() && !SKIPPED.test(entry.name)) next.push(`${prefix}${entry.name}/`);
+      }
+    }
+    found.sort((a, b) => a.split('/').length - b.split('/').length || (a < b ? -1 : 1));
+    level = next.sort();
+  }
+  return found;
+}

@@ -1,0 +1,116 @@
+import type { Platform } from '../../domain/platform.ts';
+import type { Target } from '../../domain/target.ts';
+
+/** What the files of a project say about how it is built and released. No code of the project runs. */
+export interface Project {
+  /** Absolute. */
+  readonly directory: string;
+  /** The directory of the Git repository, absolute; `directory` when it is in none. */
+  readonly root: string;
+  /** The build tool; undefined: none is known. */
+  readonly tool: FoundTool | undefined;
+  /** Further build tools that the files show. */
+  readonly others: readonly FoundTool[];
+  /** A name that Slipway accepts for an application, and where it is from. */
+  readonly application: Stated;
+  readonly version: Stated | undefined;
+  /** Undefined for a project without a package.json. */
+  readonly packages: PackageManager | undefined;
+  readonly ci: FoundCi;
+}
+
+/** A value, and what states it: `the productName in electron-builder.yml`. */
+export interface Stated {
+  readonly text: string;
+  readonly source: string;
+}
+
+/** A value with its source; undefined for none. */
+export function stated(text: string | undefined, source: string): Stated | undefined {
+  return text === undefined || text === '' ? undefined : { text, source };
+}
+
+/** A list of one value; empty for none. */
+export function statedAll(text: string | undefined, source: string): readonly Stated[] {
+  const one = stated(text, source);
+  return one === undefined ? [] : [one];
+}
+
+export type ToolKind =
+  | 'tauri'
+  | 'velopack'
+  | 'electron-builder'
+  | 'electron-forge'
+  | 'sparkle'
+  | 'dotnet';
+
+export interface FoundTool {
+  readonly kind: ToolKind;
+  /** The file that shows it, relative to the project: `electron-builder.yml`. */
+  readonly shownBy: string;
+  /** The directory of its packages, relative to the project, with `/`. */
+  readonly output: string;
+  readonly platforms: readonly Platform[];
+  /** What a build makes on machines of these platforms; empty: that cannot be known. */
+  readonly targets: readonly Target[];
+  /** The name of the application for readers; undefined: the configuration states none. */
+  readonly name: Stated | undefined;
+  /** Other names, from identifiers and files, best first: they count after those in package.json. */
+  readonly otherNames: readonly Stated[];
+  readonly version: Stated | undefined;
+  readonly build: Build;
+  /** The updaters of the application, by the names of their dialects. */
+  readonly updaters: readonly string[];
+  /** The public key of the updater, when the configuration has it. */
+  readonly publicKey?: string;
+  /** Sentences on what the configuration lacks. */
+  readonly remarks: readonly string[];
+}
+
+/** How the tool is run. */
+export type Build =
+  /** Scripts of package.json, and programs of its packages, in this order. */
+  | { readonly kind: 'packages'; readonly runs: readonly PackageRun[] }
+  | {
+      readonly kind: 'tauri';
+      readonly major: 1 | 2;
+      /** Undefined: the tool is installed with Cargo. */
+      readonly run: PackageRun | undefined;
+    }
+  | {
+      readonly kind: 'dotnet';
+      /** Relative to the project. */
+      readonly projectFile: string;
+      /** The name of the program, without its extension. */
+      readonly program: string;
+      /** The id for `vpk pack`; undefined without Velopack. */
+      readonly packId: string | undefined;
+      /** The version of the SDK: `8.0`; undefined: the project states none. */
+      readonly sdk: string | undefined;
+    }
+  /** The build of an application with its own packager: `vpk pack` alone. */
+  | { readonly kind: 'vpk'; readonly runs: readonly PackageRun[]; readonly packId: string }
+  /** It cannot be known. */
+  | { readonly kind: 'own' };
+
+export interface PackageRun {
+  /** `script`: of package.json; `program`: that a package brings. */
+  readonly kind: 'script' | 'program';
+  readonly name: string;
+  readonly arguments: readonly string[];
+}
+
+export interface PackageManager {
+  readonly name: 'npm' | 'yarn' | 'pnpm' | 'bun';
+  readonly hasLockFile: boolean;
+}
+
+export interface FoundCi {
+  readonly kind: 'github' | 'gitlab' | undefined;
+  /** What shows it: `.gitlab-ci.yml`. Empty for none. */
+  readonly shownBy: string;
+  /** CI files that name Slipway, relative to the root of the repository. */
+  readonly publishing: readonly string[];
+  /** The last stage that an existing `.gitlab-ci.yml` states; undefined: it states none. */
+  readonly lastStage: string | undefined;
+}

@@ -1,0 +1,156 @@
+import { PLATFORMS, type Platform } from '../../domain/platform.ts';
+import { nameInIdentifier } from './application-name.ts';
+import type { Manifest } from './package-json.ts';
+import { type FoundTool, type PackageRun, type Stated, stated, statedAll } from './project.ts';
+import { type Loose, readConfiguration, readText, recordOf, textOf } from './project-files.ts';
+import { targetsOf } from './usual-target.ts';
+
+/** Reads how a project uses Tauri 1 or 2. */
+
+const FILES = ['tauri.conf.json', 'tauri.conf.json5', 'Tauri.toml'];
+/** The directory may be that of the whole project, or of its Rust part. */
+const FOLDERS = ['src-tauri/', ''];
+const BUNDLES: ReadonlyMap<string, Platform> = new Map(
+  Object.entries({
+    nsis: 'windows',
+    msi: 'windows',
+    app: 'macos',
+    dmg: 'macos',
+    appimage: 'linux',
+    deb: 'linux',
+    rpm: 'linux',
+  } as const),
+);
+
+interface Facts {
+  readonly major: 1 | 2;
+  readonly productName: string | undefined;
+  readonly version: string | undefined;
+  readonly identifier: string | undefined;
+  /** `all`, or the names of bundles. */
+  readonly targets: unknown;
+  readonly publicKey: string | undefined;
+  /** Whether a build signs what the updater downloads. */
+  readonly makesUpdates: boolean;
+}
+
+export async function readTauri(
+  directory: string,
+  manifest: Manifest | undefined,
+): Promise<FoundTool | undefined> {
+  const found = await findConfiguration(directory);
+  if (found === undefined) return undefined;
+  const { folder, file, value } = found;
+  const facts = factsOf(value);
+  const platforms = platformsOf(facts.targets);
+  return {
+    kind: 'tauri',
+    shownBy: file,
+    output: `${await targetFolder(directory, folder)}target/release/bundle`,
+    platforms,
+    targets: platforms.flatMap((platform) => targetsOf(platform, [])),
+    name: stated(facts.productName, `the productName of ${file}`),
+    otherNames: statedAll(
+      facts.identifier && nameInIdentifier(facts.identifier),
+      `the identifier of ${file}`,
+    ),
+    version: await versionOf(directory, folder, facts.version, file),
+    build: { kind: 'tauri', major: facts.major, run: runOf(manifest) },
+    updaters: ['tauri'],
+    ...(facts.publicKey === undefined ? {} : { publicKey: facts.publicKey }),
+    remarks: remarksOn(facts, file),
+  };
+}
+
+async function findConfiguration(directory: string) {
+  for (const folder of FOLDERS) {
+    for (const name of FILES) {
+      const file = `${folder}${name}`;
+      const value = await readConfiguration(directory, file);
+      if (value !== undefined) return { folder, file, value };
+    }
+  }
+  return undefined;
+}
+
+/** Tauri 1 has everything below `package` and `tauri`. */
+function factsOf(value: Loose): Facts {
+  const first = recordOf(value.tauri);
+  if ('tauri' in value || 'package' in value) {
+    const [about, bundle, updater] = [value.package, first.bundle, first.updater].map(recordOf);
+    return {
+      major: 1,
+      productName: textOf(about?.productName),
+      version: textOf(about?.version),
+      identifier: textOf(bundle?.identifier),
+      targets: bundle?.targets,
+      publicKey: textOf(updater?.pubkey),
+      makesUpdates: updater?.active === true,
+    };
+  }
+  const [bundle, updater] = [value.bundle, recordOf(value.plugins).updater].map(recordOf);
+  return {
+    major: 2,
+    productName: textOf(value.productName),
+    version: textOf(value.version),
+    identifier: textOf(value.identifier),
+    targets: bundle?.targets,
+    publicKey: textOf(updater?.pubkey),
+    makesUpdates: bundle?.createUpdaterArtifacts === true,
+  };
+}
+
+function platformsOf(targets: unknown): readonly Platform[] {
+  const words = (Array.isArray(targets) ? targets : [targets]).map((word) =>
+    String(word).toLowerCase(),
+  );
+  const named = new Set(words.flatMap((word) => BUNDLES.get(word) ?? []));
+  return named.size === 0 ? PLATFORMS : PLATFORMS.filter((platform) => named.has(platform));
+}
+
+/** The version in the configuration, which may be the path of a package.json; else that of the Rust package. */
+async function versionOf(
+  directory: string,
+  folder: string,
+  version: string | undefined,
+  file: string,
+): Promise<Stated | undefined> {
+  if (version?.endsWith('.json')) return undefined;
+  if (version !== undefined) return stated(version, file);
+  const cargo = await readConfiguration(directory, `${folder}Cargo.toml`);
+  return stated(textOf(recordOf(cargo?.package).version), `${folder}Cargo.toml`);
+}
+
+/** In a Cargo workspace, the output of all packages is in one place. */
+async function targetFolder(directory: string, folder: string): Promise<string> {
+  const above = folder === '' ? undefined : await readText(directory, 'Cargo.toml');
+  return above !== undefined && /^\[workspace\]/m.test(above) ? '' : folder;
+}
+
+function runOf(manifest: Manifest | undefined): PackageRun | undefined {
+  if (manifest?.scripts.has('tauri'))
+    return { kind: 'script', name: 'tauri', arguments: ['build'] };
+  return manifest?.packages.has('@tauri-apps/cli')
+    ? { kind: 'program', name: 'tauri', arguments: ['build'] }
+    : undefined;
+}
+
+function remarksOn({ major, makesUpdates, publicKey }: Facts, file: string): readonly string[] {
+  if (major === 1) {
+    return [
+      'This is a project of Tauri 1. Slipway publishes its installers, and skips the archives that only its updater reads. Move to Tauri 2 for updates.',
+    ];
+  }
+  return [
+    ...(makesUpdates
+      ? []
+      : [
+          `${file} does not have "createUpdaterArtifacts": true in "bundle". Without it, builds have no .sig files, and no updater gets them.`,
+        ]),
+    ...(publicKey === undefined
+      ? [
+          `${file} has no "pubkey" in "plugins.updater". "tauri signer generate" makes a key; keep the private one as a secret of your CI.`,
+        ]
+      : []),
+  ];
+}
