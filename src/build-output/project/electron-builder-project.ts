@@ -41,6 +41,7 @@ const FLAGS: Readonly<Record<Platform, RegExp>> = {
   linux: /\s(--linux|-[mw]{0,2}l[mw]{0,2})(?=\s|$)/,
 };
 /** Targets that are no packages for users outside a store. */
+const LEFT_OUT = /['"`]![^'"`\n]*\.env\b/;
 const NO_PACKAGES = /^(dir|mas|mas-dev)$/;
 
 interface Facts {
@@ -48,6 +49,8 @@ interface Facts {
   readonly productName: string | undefined;
   readonly appId: string | undefined;
   readonly output: string | undefined;
+  /** Whether `files` leaves out `.env`. */
+  readonly leavesOutSettings: boolean;
   /** The words for architectures in the section of each platform that the configuration names. */
   readonly arches: ReadonlyMap<Platform, readonly string[]>;
 }
@@ -75,6 +78,7 @@ export async function readElectronBuilder(
     version: undefined,
     build: { kind: 'packages', runs: runsOf(manifest, given) },
     updaters: ['electron'],
+    packsSettings: !facts.leavesOutSettings,
     remarks: [],
   };
 }
@@ -108,6 +112,7 @@ function factsOfValue(value: Loose, source: string): Facts {
     productName: textOf(value.productName),
     appId: textOf(value.appId),
     output: textOf(recordOf(value.directories).output),
+    leavesOutSettings: LEFT_OUT.test(JSON.stringify(value.files ?? [])),
     arches: new Map(named.map((platform) => [platform, archesOf(value[MAIN_SECTION[platform]])])),
   };
 }
@@ -126,13 +131,16 @@ function archesOf(section: unknown): readonly string[] {
 function factsOfText(source: string, file: string): Facts {
   const text = withoutComments(source);
   const named = PLATFORMS.filter((platform) =>
-    SECTIONS[platform].some((name) => new RegExp(`\\b${name}['"]?\\s*:`).test(text)),
+    SECTIONS[platform].some((name) => new RegExp(`\\b${name}['"]?\\s*[:=]\\s*\\{`).test(text)),
   );
   return {
     source: file,
     productName: textInSource(text, 'productName'),
     appId: textInSource(text, 'appId'),
-    output: /\bdirectories['"]?\s*:\s*\{[^}]*\boutput['"]?\s*:\s*['"`]([^'"`\n]+)/.exec(text)?.[1],
+    output: /\bdirectories['"]?\s*[:=]\s*\{[^}]*?\boutput['"]?\s*:\s*['"`]([^'"`\n]+)/.exec(
+      text,
+    )?.[1],
+    leavesOutSettings: LEFT_OUT.test(text),
     arches: new Map(
       named.map((platform) => [platform, wordsInSection(text, MAIN_SECTION[platform])]),
     ),

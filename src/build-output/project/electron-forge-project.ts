@@ -57,6 +57,7 @@ export async function readElectronForge(
     version: undefined,
     build: { kind: 'packages', runs: runsOf(manifest) },
     updaters: updatersOf(facts.makers, manifest),
+    packsSettings: true,
     remarks: [],
   };
 }
@@ -107,7 +108,7 @@ function factsOfText(text: string, file: string): Facts {
 /** The platforms in `new MakerZIP({}, ['darwin'])` or `{ name: '…/maker-zip', platforms: ['darwin'] }`. */
 function platformsInText(text: string, maker: string): readonly Platform[] {
   const used = new RegExp(
-    `\\bnew Maker${maker}\\(([^\\]]*)\\]|maker-${maker}['"\`]\\s*,\\s*platforms\\s*:\\s*\\[([^\\]]*)\\]`,
+    `\\bnew Maker${maker}\\(([^\\])]*)\\]|maker-${maker}['"\`]\\s*,\\s*platforms\\s*:\\s*\\[([^\\]]*)\\]`,
     'i',
   ).exec(text);
   const words = `${used?.[1] ?? ''}${used?.[2] ?? ''}`.matchAll(/['"](darwin|win32|linux)['"]/g);

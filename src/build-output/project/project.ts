@@ -63,6 +63,8 @@ export interface FoundTool {
   readonly updaters: readonly string[];
   /** The public key of the updater, when the configuration has it. */
   readonly publicKey?: string;
+  /** Whether the tool may pack a `.env` of the project into the application. Absent: it does not. */
+  readonly packsSettings?: boolean;
   /** Sentences on what the configuration lacks. */
   readonly remarks: readonly string[];
 }
