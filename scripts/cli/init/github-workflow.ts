@@ -9,7 +9,7 @@ import { indented, yamlText } from './yaml-text.ts';
 
 /** The workflow for GitHub Actions: each job builds for one platform, and publishes what it built. */
 
-/** Stands for the account that has the action. It cannot be the name of an account: it is reserved by this file. */
+/** The publisher replaces OWNER by the account on GitHub that has the action. */
 export const ACTION = 'OWNER/slipway@v1';
 
 const RUNNERS: Readonly<Record<Platform, string>> = {

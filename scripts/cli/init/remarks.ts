@@ -35,24 +35,19 @@ function unknownTool(packages: readonly string[]): string {
 
 /** Credentials in a `.env` would otherwise reach every user of the application. */
 function packedFiles({ tool }: Project, { store }: Choices): readonly string[] {
-  const folder =
-    store.kind === 'directory' && !path.isAbsolute(store.directory)
-      ? path.posix.normalize(store.directory)
-      : undefined;
-  const isInside = folder !== undefined && !folder.startsWith('..');
-  if (tool?.kind === 'electron-builder') {
-    const data = isInside ? ` and "!${folder}"` : '';
-    return [
-      `electron-builder packs every file of the project that "files" in its configuration does not leave out, also .env${isInside ? ` and ${folder}` : ''}. Add "!.env"${data} to the end of "files".`,
-    ];
-  }
-  if (tool?.kind === 'electron-forge') {
-    const data = isInside ? ` and ${folder}` : '';
-    return [
-      `Electron Forge packs every file of the project that a plugin or "ignore" of the packagerConfig does not leave out. Make sure that it leaves out .env${data}.`,
-    ];
-  }
-  return [];
+  if (tool?.packsSettings === undefined) return [];
+  const folder = store.kind === 'directory' ? path.posix.normalize(store.directory) : '..';
+  const isInside = !path.isAbsolute(folder) && !folder.startsWith('..');
+  const packed = [...(tool.packsSettings ? ['.env'] : []), ...(isInside ? [folder] : [])];
+  if (packed.length === 0) return [];
+  const names = packed.join(' and ');
+  return tool.kind === 'electron-builder'
+    ? [
+        `electron-builder packs every file that "files" in its configuration does not leave out, also ${names}. Add ${packed.map((name) => `"!${name}"`).join(' and ')} to the end of "files".`,
+      ]
+    : [
+        `Electron Forge packs every file that neither a plugin nor "ignore" of the packagerConfig leaves out. Make sure that they leave out ${names}.`,
+      ];
 }
 
 function ciRemarks(project: Project, choices: Choices): readonly string[] {

@@ -1,17 +1,9 @@
 import { PLATFORMS, type Platform } from '../../domain/platform.ts';
 import { nameInIdentifier } from './application-name.ts';
+import { isRecord, type Loose, recordOf, textOf } from './loose.ts';
 import { compileRuns, type Manifest } from './package-json.ts';
 import { type FoundTool, type PackageRun, stated, statedAll } from './project.ts';
-import {
-  isRecord,
-  type Loose,
-  namesIn,
-  readConfiguration,
-  readText,
-  recordOf,
-  textOf,
-  withoutComments,
-} from './project-files.ts';
+import { namesIn, readConfiguration, readText, withoutComments } from './project-files.ts';
 import { textInSource, wordsInSection } from './source-text.ts';
 import { targetsOf } from './usual-target.ts';
 

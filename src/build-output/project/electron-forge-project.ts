@@ -1,17 +1,9 @@
 import { PLATFORMS, type Platform, platformOf } from '../../domain/platform.ts';
 import { platformOfMaker } from '../electron-forge.ts';
+import { isRecord, type Loose, recordOf, textOf } from './loose.ts';
 import { compileRuns, type Manifest } from './package-json.ts';
 import { type FoundTool, type PackageRun, stated } from './project.ts';
-import {
-  isRecord,
-  type Loose,
-  namesIn,
-  readConfiguration,
-  readText,
-  recordOf,
-  textOf,
-  withoutComments,
-} from './project-files.ts';
+import { namesIn, readConfiguration, readText, withoutComments } from './project-files.ts';
 import { textInSource } from './source-text.ts';
 import { targetsOf } from './usual-target.ts';
 

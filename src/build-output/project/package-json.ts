@@ -1,5 +1,6 @@
+import { type Loose, recordOf, textOf } from './loose.ts';
 import type { PackageManager, PackageRun } from './project.ts';
-import { type Loose, namesIn, readConfiguration, recordOf, textOf } from './project-files.ts';
+import { namesIn, readConfiguration } from './project-files.ts';
 
 /** What package.json says. */
 export interface Manifest {

@@ -2,6 +2,7 @@ import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseDocument } from 'yaml';
 import { hasCode, misuse } from '../refusal.ts';
+import { isRecord, type Loose } from './loose.ts';
 import { parseToml } from './toml.ts';
 
 /** Reads files of a project that may be broken, large, or no files at all. */
@@ -12,23 +13,6 @@ const BYTES_MAX = 1024 * 1024;
 const SKIPPED =
   /^(node_modules|bower_components|bin|obj|dist|out|target|build|vendor|Pods|DerivedData|\..+)$/;
 const ENTRIES_MAX = 5_000;
-
-/** A value of a configuration, of which nothing is known. */
-export type Loose = Readonly<Record<string, unknown>>;
-
-export function isRecord(value: unknown): value is Loose {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-/** The value as a record; an empty one for anything else. */
-export function recordOf(value: unknown): Loose {
-  return isRecord(value) ? value : {};
-}
-
-/** The text of a value; undefined for anything else, and for empty text. */
-export function textOf(value: unknown): string | undefined {
-  return typeof value === 'string' && value.trim() !== '' ? value.trim() : undefined;
-}
 
 /**
  * Reads a text file without its byte order mark. Undefined when it does not exist or is not a regular file, because a

@@ -1,8 +1,9 @@
 import { PLATFORMS, type Platform } from '../../domain/platform.ts';
 import { nameInIdentifier } from './application-name.ts';
+import { type Loose, recordOf, textOf } from './loose.ts';
 import type { Manifest } from './package-json.ts';
 import { type FoundTool, type PackageRun, type Stated, stated, statedAll } from './project.ts';
-import { type Loose, readConfiguration, readText, recordOf, textOf } from './project-files.ts';
+import { readConfiguration, readText } from './project-files.ts';
 import { targetsOf } from './usual-target.ts';
 
 /** Reads how a project uses Tauri 1 or 2. */

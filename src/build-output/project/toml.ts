@@ -1,4 +1,4 @@
-import type { Loose } from './project-files.ts';
+import type { Loose } from './loose.ts';
 
 /**
  * The parts of TOML that configurations of build tools use: tables, texts, flags and lists of texts. Anything else is
