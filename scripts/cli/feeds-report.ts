@@ -2,7 +2,7 @@ import { PLATFORMS, type Platform } from '../../src/domain/platform.ts';
 import type { OfferedFile } from '../../src/operations/list-feeds.ts';
 import { neededSignature, servedFormats } from '../../src/protocols/registry.ts';
 import type { ChannelAddresses, DialectFeed } from './describe-feeds.ts';
-import { alignColumns } from './output.ts';
+import { alignColumns, indented } from './output.ts';
 import { print, type Terminal } from './terminal.ts';
 
 /** The output of `slipway feeds`. */
@@ -177,6 +177,3 @@ function byPlatform(formatsOf: (platform: Platform) => readonly string[]): strin
     .map(([platform, formats]) => `${platform} ${formats.join(', ')}`)
     .join('; ');
 }
-
-const indented = (spaces: number, lines: readonly string[]): string[] =>
-  lines.map((line) => `${' '.repeat(spaces)}${line}`);

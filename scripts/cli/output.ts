@@ -74,6 +74,11 @@ export function firstLines(lines: readonly string[], most = LINES_MAX): readonly
   return more <= 0 ? lines : [...lines.slice(0, most), `and ${more} more; --json has all of them`];
 }
 
+/** The same lines, further to the right. Empty lines stay empty. */
+export function indented(spaces: number, lines: readonly string[]): readonly string[] {
+  return lines.map((line) => (line === '' ? '' : `${' '.repeat(spaces)}${line}`));
+}
+
 /** Between two columns. */
 const GAP = '  ';
 const CUT_WIDTH_MIN = 8;

@@ -94,6 +94,28 @@ describe('init without a terminal', () => {
     expect(await names()).not.toContain('.env');
   });
 
+  it.skipIf(process.platform === 'win32')(
+    'takes no name that means something to a shell',
+    async () => {
+      const folder = 'apps/$(id)';
+      const { init, names } = await project({
+        ...gitRemote('git@github.com:acme/notes.git'),
+        [`${folder}/package.json`]: {
+          name: 'notes',
+          version: '1.0.0; rm -rf /',
+          build: { appId: 'x', directories: { output: '\u001b[31mred' } },
+        },
+      });
+      const refused = await init([folder]);
+      expect(refused.code).toBe(2);
+      expect(refused.stderr).toMatch(/"apps\/\$\(id\)" has characters .* add --ci none\./);
+      expect(await names()).toEqual(['.git', 'apps']);
+      const { stdout } = await init([folder, '--ci', 'none']);
+      expect(stdout).toContain('slipway publish VERSION dist --create');
+      expect(stdout).not.toContain('\u001b');
+    },
+  );
+
   it('has an answer for a folder without anything', async () => {
     const { init, read } = await project({});
     const { code, stdout } = await init([]);

@@ -46,6 +46,6 @@ function firstSentence(about: string): string {
 function quoted(name: string, value: string): string {
   if (/^[\w./:@%+,~-]*$/.test(value)) return value;
   if (!/['\p{Cc}]/u.test(value)) return `'${value}'`;
-  const why = `The value ${JSON.stringify(value)} of ${name} has a quote or a control character, which a .env file cannot contain. Choose another one.`;
+  const why = `The value ${JSON.stringify(value)} of ${name} has a quote or a control character, which a .env file cannot contain. Choose another value.`;
   throw new AppError('invalid_configuration', why);
 }

@@ -2,10 +2,11 @@ import { posix } from 'node:path';
 import type { Project } from '../../../src/build-output/project/project.ts';
 import type { Platform } from '../../../src/domain/platform.ts';
 import { targetName } from '../../../src/domain/target.ts';
+import { indented } from '../output.ts';
 import { type BuildJobs, buildCommands, planJobs } from './build-jobs.ts';
 import type { Choices } from './choices.ts';
 import { ciSettings, NO_BUILD, packageFolder } from './ci-settings.ts';
-import { indented, yamlText } from './yaml-text.ts';
+import { yamlText } from './yaml-text.ts';
 
 /** The workflow for GitHub Actions: each job builds for one platform, and publishes what it built. */
 
@@ -117,7 +118,7 @@ function publishLines(project: Project, choices: Choices, plan: BuildJobs): read
   const folder = packageFolder(project);
   const files = haveOneOutput(plan.jobs)
     ? yamlText(path)
-    : `${folder === '' ? '' : `${folder}/`}\${{ matrix.files }}`;
+    : `"${folder === '' ? '' : `${folder}/`}\${{ matrix.files }}"`;
   const { settings, secrets } = ciSettings(choices);
   return [
     '# Replace OWNER by the account that has Slipway.',

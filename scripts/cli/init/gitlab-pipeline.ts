@@ -1,9 +1,10 @@
 import { posix } from 'node:path';
 import type { Project } from '../../../src/build-output/project/project.ts';
+import { indented } from '../output.ts';
 import { type BuildJobs, buildCommands, type Job, type Needs, planJobs } from './build-jobs.ts';
 import type { Choices } from './choices.ts';
 import { ciSettings, NO_BUILD, packageFolder } from './ci-settings.ts';
-import { indented, yamlList, yamlText } from './yaml-text.ts';
+import { yamlList, yamlText } from './yaml-text.ts';
 
 /** The jobs for GitLab CI: each builds for one platform, and publishes with the publisher in one file. */
 

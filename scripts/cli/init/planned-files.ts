@@ -1,9 +1,11 @@
 import { lstat } from 'node:fs/promises';
 import path from 'node:path';
 import { GITLAB_FILE } from '../../../src/build-output/project/ci.ts';
+import { isPlainPath } from '../../../src/build-output/project/plain-tool.ts';
 import type { Project } from '../../../src/build-output/project/project.ts';
-import { systemCode } from '../../../src/errors.ts';
+import { AppError, systemCode } from '../../../src/errors.ts';
 import type { Choices } from './choices.ts';
+import { packageFolder } from './ci-settings.ts';
 import { renderEnvFile } from './env-file.ts';
 import { renderGithubWorkflow } from './github-workflow.ts';
 import { renderGitlabPipeline } from './gitlab-pipeline.ts';
@@ -47,6 +49,7 @@ async function planCiFile(
   choices: Choices,
 ): Promise<Omit<PlannedFile, 'exists'> | undefined> {
   if (choices.ci === 'none') return undefined;
+  refuseOddFolder(packageFolder(project));
   if (choices.ci === 'github') {
     return {
       path: path.join(project.root, WORKFLOW),
@@ -64,6 +67,13 @@ async function planCiFile(
       ? `Add it to ${GITLAB_FILE}:\n  include:\n    - local: ${INCLUDED}`
       : undefined,
   };
+}
+
+/** The commands of CI files change to the folder. */
+function refuseOddFolder(folder: string): void {
+  if (folder === '' || isPlainPath(folder)) return;
+  const why = `The path ${JSON.stringify(folder)} has characters that a command in a CI file cannot contain safely. Rename the folder, or add --ci none.`;
+  throw new AppError('invalid_request', why);
 }
 
 /** A link that leads nowhere counts: it is not replaced either. */

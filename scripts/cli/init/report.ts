@@ -2,7 +2,7 @@ import path from 'node:path';
 import type { Project } from '../../../src/build-output/project/project.ts';
 import { DEFAULT_CHANNEL } from '../../../src/domain/channel.ts';
 import { targetName } from '../../../src/domain/target.ts';
-import { alignColumns } from '../output.ts';
+import { alignColumns, printableText } from '../output.ts';
 import { shown } from '../place.ts';
 import { print, type Terminal } from '../terminal.ts';
 import { planJobs } from './build-jobs.ts';
@@ -63,7 +63,7 @@ export function printInit(terminal: Terminal, result: InitResult): void {
   for (const { nextStep } of files) if (nextStep !== undefined) print(terminal, `\n${nextStep}`);
   for (const line of setUpLines(project, choices)) print(terminal, line);
   if (remarks.length > 0) print(terminal, '\nTo do:');
-  for (const remark of remarks) print(terminal, `  - ${remark}`);
+  for (const remark of remarks) print(terminal, `  - ${printableText(remark)}`);
   print(terminal, '\nNext:');
   for (const line of alignColumns(nextCommands(result))) print(terminal, `  ${line}`);
 }
@@ -93,7 +93,9 @@ export function nextCommands(result: InitResult): readonly (readonly string[])[]
   const { project, choices, files, existing } = result;
   const [job] = planJobs(project).jobs;
   const output = job?.files ?? project.tool?.output ?? 'FILES';
-  const version = project.version?.text ?? 'VERSION';
+  const stated = project.version?.text ?? '';
+  // The line is there to be pasted into a shell.
+  const version = /^[\w.+-]+$/.test(stated) ? stated : 'VERSION';
   const isKept = files.some((file) => file.exists && path.basename(file.path) === '.env');
   const isDefault = !isKept || existing.DEFAULT_APP === choices.application;
   const options = [

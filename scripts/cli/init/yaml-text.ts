@@ -9,8 +9,3 @@ export function yamlText(value: string): string {
 export function yamlList(values: readonly string[]): string {
   return `[${values.map((value) => JSON.stringify(value)).join(', ')}]`;
 }
-
-/** The same lines, further to the right. Empty lines stay empty. */
-export function indented(spaces: number, lines: readonly string[]): readonly string[] {
-  return lines.map((line) => (line === '' ? '' : `${' '.repeat(spaces)}${line}`));
-}

@@ -1,6 +1,7 @@
 import { PLATFORMS, type Platform } from '../../domain/platform.ts';
+import { isRecord, type JsonRecord } from '../sources/json-index.ts';
 import { nameInIdentifier } from './application-name.ts';
-import { isRecord, type Loose, recordOf, textOf } from './loose.ts';
+import { recordOf, textOf } from './loose.ts';
 import { compileRuns, type Manifest } from './package-json.ts';
 import { type FoundTool, type PackageRun, stated, statedAll } from './project.ts';
 import { namesIn, readConfiguration, readText, withoutComments } from './project-files.ts';
@@ -97,7 +98,7 @@ async function readFacts(
   return factsOfText((await readText(directory, file)) ?? '', file);
 }
 
-function factsOfValue(value: Loose, source: string): Facts {
+function factsOfValue(value: JsonRecord, source: string): Facts {
   const named = PLATFORMS.filter((platform) => SECTIONS[platform].some((name) => name in value));
   return {
     source,

@@ -1,6 +1,7 @@
 import { PLATFORMS, type Platform, platformOf } from '../../domain/platform.ts';
 import { platformOfMaker } from '../electron-forge.ts';
-import { isRecord, type Loose, recordOf, textOf } from './loose.ts';
+import { isRecord, type JsonRecord } from '../sources/json-index.ts';
+import { recordOf, textOf } from './loose.ts';
 import { compileRuns, type Manifest } from './package-json.ts';
 import { type FoundTool, type PackageRun, stated } from './project.ts';
 import { namesIn, readConfiguration, readText, withoutComments } from './project-files.ts';
@@ -69,7 +70,7 @@ async function readFacts(directory: string, manifest: Manifest): Promise<Facts |
   return isAsked ? factsOfValue({}, 'package.json') : undefined;
 }
 
-function factsOfValue(value: Loose, source: string): Facts {
+function factsOfValue(value: JsonRecord, source: string): Facts {
   const makers = Array.isArray(value.makers) ? value.makers : [];
   return {
     source,

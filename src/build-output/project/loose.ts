@@ -1,14 +1,9 @@
-/** Values from outside, of which only the wanted parts are looked at. */
+import { isRecord, type JsonRecord } from '../sources/json-index.ts';
 
-/** A value of a configuration, of which nothing is known. */
-export type Loose = Readonly<Record<string, unknown>>;
-
-export function isRecord(value: unknown): value is Loose {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
+/** Values from configurations, of which only the wanted parts are looked at. */
 
 /** The value as a record; an empty one for anything else. */
-export function recordOf(value: unknown): Loose {
+export function recordOf(value: unknown): JsonRecord {
   return isRecord(value) ? value : {};
 }
 

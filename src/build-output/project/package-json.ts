@@ -1,4 +1,5 @@
-import { type Loose, recordOf, textOf } from './loose.ts';
+import type { JsonRecord } from '../sources/json-index.ts';
+import { recordOf, textOf } from './loose.ts';
 import type { PackageManager, PackageRun } from './project.ts';
 import { namesIn, readConfiguration } from './project-files.ts';
 
@@ -10,7 +11,7 @@ export interface Manifest {
   readonly scripts: ReadonlyMap<string, string>;
   /** The names of all packages that it asks for. */
   readonly packages: ReadonlySet<string>;
-  readonly value: Loose;
+  readonly value: JsonRecord;
 }
 
 /** @throws AppError `invalid_request` for a package.json that is not an object of JSON */

@@ -7,6 +7,11 @@ const PLAIN = /^(?!-)[\p{L}\p{N}\p{M} _./@+()-]+$/u;
 const OPTION = /^--?[a-z][a-z-]*$/;
 const OUTPUT = 'dist';
 
+/** Whether a path can be put into a CI file and between double quotes in its commands. */
+export function isPlainPath(path: string): boolean {
+  return PLAIN.test(path);
+}
+
 /** The tool as it is, or with another output or build, and a remark that says so. */
 export function withPlainNames(tool: FoundTool): FoundTool {
   const oddOutput = PLAIN.test(tool.output) ? [] : [tool.output];

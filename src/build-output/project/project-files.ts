@@ -2,7 +2,7 @@ import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseDocument } from 'yaml';
 import { hasCode, misuse } from '../refusal.ts';
-import { isRecord, type Loose } from './loose.ts';
+import { isRecord, type JsonRecord } from '../sources/json-index.ts';
 import { parseToml } from './toml.ts';
 
 /** Reads files of a project that may be broken, large, or no files at all. */
@@ -44,7 +44,7 @@ export async function readText(directory: string, name: string): Promise<string 
 export async function readConfiguration(
   directory: string,
   name: string,
-): Promise<Loose | undefined> {
+): Promise<JsonRecord | undefined> {
   const text = await readText(directory, name);
   if (text === undefined) return undefined;
   const path = join(directory, name);

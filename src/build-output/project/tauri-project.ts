@@ -1,6 +1,7 @@
 import { PLATFORMS, type Platform } from '../../domain/platform.ts';
+import type { JsonRecord } from '../sources/json-index.ts';
 import { nameInIdentifier } from './application-name.ts';
-import { type Loose, recordOf, textOf } from './loose.ts';
+import { recordOf, textOf } from './loose.ts';
 import type { Manifest } from './package-json.ts';
 import { type FoundTool, type PackageRun, type Stated, stated, statedAll } from './project.ts';
 import { readConfiguration, readText } from './project-files.ts';
@@ -75,7 +76,7 @@ async function findConfiguration(directory: string) {
 }
 
 /** Tauri 1 has everything below `package` and `tauri`. */
-function factsOf(value: Loose): Facts {
+function factsOf(value: JsonRecord): Facts {
   const first = recordOf(value.tauri);
   if ('tauri' in value || 'package' in value) {
     const [about, bundle, updater] = [value.package, first.bundle, first.updater].map(recordOf);

@@ -1,10 +1,10 @@
-import type { Loose } from './loose.ts';
+import type { JsonRecord } from '../sources/json-index.ts';
 
 /**
  * The parts of TOML that configurations of build tools use: tables, texts, flags and lists of texts. Anything else is
  * left out, because no value of it is needed.
  */
-export function parseToml(text: string): Loose {
+export function parseToml(text: string): JsonRecord {
   const root: Record<string, unknown> = Object.create(null);
   let table = root;
   for (const line of joinLists(text)) {

@@ -170,6 +170,13 @@ ${end}
     expect(targetsOf(tool)).toBe('windows-x64 windows-arm64 macos-arm64');
   });
 
+  it('with a path as Windows writes it', async () => {
+    const { output } = await toolOf({
+      'package.json': { ...MANIFEST, build: { directories: { output: '.\\build\\packed\\' } } },
+    });
+    expect(output).toBe('build/packed');
+  });
+
   it('with a configuration that a script names, and without any', async () => {
     const named = await toolOf({
       'package.json': { ...MANIFEST, scripts: { pack: 'electron-builder --config build/mac.yml' } },
