@@ -6,7 +6,7 @@ import type { ChannelFeed, SetUp } from './set-up.ts';
 
 const YOUR_KEY = 'YOUR_PUBLIC_KEY';
 const FIND_KEY =
-  'Replace YOUR_PUBLIC_KEY with the public key that generate_keys printed. After "slipway apps set --sparkle-pubkey KEY", this command prints it.';
+  'Replace YOUR_PUBLIC_KEY with the public key that generate_keys printed. After "slipway apps set --sparkle-pubkey KEY", "slipway feeds" prints it.';
 const QUERY =
   'Add current_version, arch, os_version and installation_id to the query of the address, as far as the application knows them. Without installation_id, a client gets a release when its rollout has reached 100%. Without current_version, it gets no release with --requires.';
 

@@ -26,7 +26,7 @@ export function describeTauriSetUp({ url, isRestricted, publicKeys }: ChannelFee
     notes: [
       ...(key === undefined
         ? [
-            'Replace YOUR_PUBLIC_KEY with the key that "tauri signer generate" printed. After "slipway apps set --tauri-pubkey KEY", this command prints it.',
+            'Replace YOUR_PUBLIC_KEY with the key that "tauri signer generate" printed. After "slipway apps set --tauri-pubkey KEY", "slipway feeds" prints it.',
           ]
         : []),
       ...(isRestricted

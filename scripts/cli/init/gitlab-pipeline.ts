@@ -29,7 +29,7 @@ export function renderGitlabPipeline(
 #
 # Set these variables in the CI/CD settings of the project:
 #   SLIPWAY_PUBLISHER: the address from which the jobs download slipway.mjs, the publisher in one file
-#   ${[...secrets, ...plan.secrets].join(', ')}: masked and protected
+#   ${[...secrets, ...plan.secrets].join(', ')}: masked; protected only if the tags are
 # Jobs on Windows and macOS need runners for them; the tags are those of GitLab's own.
 .slipway-release:
   stage: ${yamlText(stage)}
