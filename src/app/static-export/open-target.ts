@@ -1,10 +1,15 @@
-import { realpath } from 'node:fs/promises';
-import path from 'node:path';
 import type { Clock, Randomness } from '../../clock.ts';
 import type { Config } from '../../config.ts';
 import { AppError } from '../../errors.ts';
 import { createStaticDirectory } from '../../object-store/static-directory.ts';
 import type { StaticTarget } from '../../object-store/static-target.ts';
+import {
+  areNested,
+  arePrefixesNested,
+  type PlaceName,
+  parsePlaceName,
+  realPathOf,
+} from '../place-name.ts';
 
 /** Where an export is written. */
 
@@ -14,24 +19,11 @@ interface TargetDeps {
   readonly randomness: Randomness;
 }
 
-export type TargetName =
-  | { readonly kind: 'directory'; readonly directory: string }
-  /** `prefix`: without slashes at its ends; empty for none. */
-  | { readonly kind: 's3'; readonly bucket: string; readonly prefix: string };
+export type TargetName = PlaceName;
 
 /** Parses `DIR` or `s3://BUCKET[/PREFIX]`. @throws AppError `invalid_configuration` */
 export function parseTarget(text: string): TargetName {
-  if (!/^[a-z][a-z0-9+.-]+:\/\//i.test(text)) {
-    if (text.trim() === '') throw refuse('Name a directory, or s3://BUCKET/PREFIX.');
-    return { kind: 'directory', directory: path.resolve(text) };
-  }
-  const [, bucket, prefix = ''] =
-    /^s3:\/\/([a-z0-9][a-z0-9._-]{1,62})(?:\/(.*))?$/.exec(text) ?? [];
-  if (bucket === undefined) {
-    const shown = JSON.stringify(text.slice(0, 80));
-    throw refuse(`${shown} is not a target. Name a directory, or s3://BUCKET/PREFIX.`);
-  }
-  return { kind: 's3', bucket, prefix: prefix.replace(/^\/+|\/+$/g, '') };
+  return parsePlaceName(text, 'target');
 }
 
 /**
@@ -60,26 +52,10 @@ async function refuseOwnDirectory(
   location: string,
 ): Promise<void> {
   const [target, data] = [await realPathOf(directory), await realPathOf(dataDirectory)];
-  if (!isWithin(target, data) && !isWithin(data, target)) return;
+  if (!areNested(target, data)) return;
   throw refuse(
     `${location} contains DATA_DIR (${dataDirectory}), or is inside it. A static server would serve the store and its secrets. Name another directory.`,
   );
-}
-
-function isWithin(inner: string, outer: string): boolean {
-  const relative = path.relative(outer, inner);
-  return relative === '' || (relative.split(path.sep)[0] !== '..' && !path.isAbsolute(relative));
-}
-
-/** Also of a path that does not exist yet, through the symbolic links of its parents. */
-async function realPathOf(directory: string): Promise<string> {
-  try {
-    return await realpath(directory);
-  } catch {
-    const parent = path.dirname(directory);
-    if (parent === directory) return directory;
-    return path.join(await realPathOf(parent), path.basename(directory));
-  }
 }
 
 function refuseOwnBucket(
@@ -87,10 +63,8 @@ function refuseOwnBucket(
   { bucket, prefix }: Extract<TargetName, { kind: 's3' }>,
 ): void {
   if (store.kind !== 's3' || (bucket !== store.bucket && bucket !== privateBucket)) return;
-  const [target, own] = [prefix, store.prefix].map((each) => (each === '' ? '' : `${each}/`));
-  if (target === undefined || own === undefined) return;
-  if (!target.startsWith(own) && !own.startsWith(target)) return;
-  const place = own === '' ? bucket : `${bucket}/${own.slice(0, -1)}`;
+  if (!arePrefixesNested(prefix, store.prefix)) return;
+  const place = store.prefix === '' ? bucket : `${bucket}/${store.prefix}`;
   throw refuse(
     `s3://${bucket}/${prefix} overlaps with the store in ${place}: the export would mix with stored objects, and a public bucket would show them. Name another bucket, or a prefix beside S3_PREFIX.`,
   );
