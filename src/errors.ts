@@ -90,6 +90,7 @@ const KIND_BY_CODE = {
   clients_stranded: 'forbidden',
   document_too_large: 'conflict',
   store_nonconforming: 'forbidden',
+  store_differs: 'conflict',
   // The store.
   store_denied: 'forbidden',
   store_unavailable: 'unavailable',

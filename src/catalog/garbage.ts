@@ -1,6 +1,5 @@
 import { AppError, isAppError } from '../errors.ts';
 import type { ObjectInfo } from '../object-store/object-store.ts';
-import type { AppendDeps } from '../sequence/append.ts';
 import { readDocument } from '../sequence/sequence.ts';
 import {
   artifactKey,
@@ -9,7 +8,7 @@ import {
   parseManifestKey,
   releasesPrefix,
 } from './keys.ts';
-import { readRevision } from './read.ts';
+import { type ReaderDeps, readRevision } from './read.ts';
 import type { Manifest, Revision } from './sequences.ts';
 import { manifestSequence } from './sequences.ts';
 
@@ -44,7 +43,7 @@ interface GarbageLimits {
  *   that it names are then unknown, and none may be deleted
  */
 export async function findGarbage(
-  deps: AppendDeps,
+  deps: ReaderDeps,
   application: string,
   limits: GarbageLimits,
 ): Promise<readonly ObjectInfo[]> {
@@ -62,7 +61,7 @@ export async function findGarbage(
 }
 
 async function findNamed(
-  deps: AppendDeps,
+  deps: ReaderDeps,
   application: string,
   { storedBefore, keptOutBefore }: GarbageLimits,
 ): Promise<ReadonlySet<string>> {
@@ -144,7 +143,7 @@ function keptOutVersions(revision: Revision | undefined, before: Date): Readonly
 }
 
 async function namedByVersion(
-  deps: AppendDeps,
+  deps: ReaderDeps,
   application: string,
   version: string,
   atLeast: number,

@@ -2,13 +2,16 @@
 
 /** The prefix of the objects of all applications; the application's name follows. */
 export const APPLICATIONS_ROOT = 'apps/';
+/** The prefix of the lists of applications. */
+export const APPLICATION_LISTS_ROOT = 'applications/';
+export const HINTS_ROOT = 'changes/';
 
 export function applicationsKey(number: number): string {
-  return `applications/${number}.json`;
+  return `${APPLICATION_LISTS_ROOT}${number}.json`;
 }
 
 export function hintKey(number: number): string {
-  return `changes/${number}.json`;
+  return `${HINTS_ROOT}${number}.json`;
 }
 
 export function revisionKey(application: string, revision: number): string {
@@ -85,4 +88,37 @@ export function artifactKey(application: string, object: string): string {
 /** The key of an object that is created to read the store's clock, and deleted at once. */
 export function clockKey(id: string): string {
   return `probe/clock/${id}`;
+}
+
+/** What is stored under a key of this room. */
+type CatalogKey =
+  | { readonly kind: 'application list' | 'hint'; readonly number: number }
+  | { readonly kind: 'revision'; readonly application: string; readonly number: number }
+  | ({ readonly kind: 'manifest'; readonly number: number } & VersionName)
+  | ({ readonly kind: 'carried' } & VersionName)
+  | { readonly kind: 'artifact'; readonly application: string; readonly sha256: string };
+
+interface VersionName {
+  readonly application: string;
+  readonly version: string;
+}
+
+/** What is stored under a key, of any application; undefined for a key that this room does not write. */
+export function parseCatalogKey(key: string): CatalogKey | undefined {
+  const [, root, shared] = /^(applications|changes)\/([1-9]\d{0,14})\.json$/.exec(key) ?? [];
+  if (root !== undefined) {
+    return { kind: root === 'changes' ? 'hint' : 'application list', number: Number(shared) };
+  }
+  const [, application, rest = ''] = /^apps\/([^/]+)\/(.+)$/.exec(key) ?? [];
+  if (application === undefined) return undefined;
+  if (isRevisionKey(key)) {
+    return { kind: 'revision', application, number: Number(rest.slice(-15, -5)) };
+  }
+  const sha256 = /^artifacts\/([0-9a-f]{64})(?:\.[0-9a-f]{8})?\/[^/]+$/.exec(rest)?.[1];
+  if (sha256 !== undefined) return { kind: 'artifact', application, sha256 };
+  const manifest = parseManifestKey(application, key);
+  if (manifest !== undefined) return { kind: 'manifest', application, ...manifest };
+  const version = /^releases\/([^/]+)\//.exec(rest)?.[1];
+  const isCarried = version !== undefined && isCarriedKey(application, key);
+  return isCarried ? { kind: 'carried', application, version } : undefined;
 }

@@ -8,6 +8,7 @@ import {
   findNewestListed,
   type Position,
   readDocument,
+  readSoundDocument,
   refuseUnknownState,
   type Sequence,
 } from '../sequence/sequence.ts';
@@ -91,6 +92,22 @@ export async function readEveryManifest(
     if (reference === undefined) return releases;
     releases.push(reference.release);
   }
+}
+
+/** Reads the releases of the manifests with these numbers, and leaves out what is missing or corrupt. */
+export async function readSoundManifests(
+  deps: ReaderDeps,
+  application: string,
+  version: string,
+  numbers: readonly number[],
+): Promise<readonly Release[]> {
+  const sequence = manifestSequence(application, version);
+  const releases: Release[] = [];
+  for (const number of numbers) {
+    const reference = referenceTo(await readSoundDocument(deps.store, sequence, number));
+    if (reference !== undefined) releases.push(reference.release);
+  }
+  return releases;
 }
 
 /** Reads the newest readable manifest of a version; undefined when there is none. */
