@@ -24,6 +24,8 @@ interface StoreDeps {
   readonly checksWhenOpened?: boolean;
   /** Measures the requests to every store that is opened. */
   readonly startRequest?: StartRequest;
+  /** For a bucket; absent: those that the AWS SDK finds. */
+  readonly credentials?: S3StoreOptions['credentials'];
 }
 
 /** Signs the links of a directory store. */
@@ -44,9 +46,10 @@ export async function openStore(
   deps: StoreDeps,
   signUrl: (request: PresignRequest) => PresignedUrl = cannotSign,
 ): Promise<ObjectStore> {
-  const { config, clock, randomness } = deps;
+  const { config, clock, randomness, credentials } = deps;
   if (config.store.kind === 's3') {
-    return measured(deps, await openS3Store({ ...config.store, clock, randomness }));
+    const options = { ...config.store, clock, randomness, credentials };
+    return measured(deps, await openS3Store(options));
   }
   const store = await openFilesystemStore({
     directory: objectsDirectory(config),

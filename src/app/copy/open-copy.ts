@@ -1,0 +1,91 @@
+import type { Clock, Randomness } from '../../clock.ts';
+import type { Config } from '../../config.ts';
+import { AppError } from '../../errors.ts';
+import { createConformingStore } from '../../object-store/conforming-store.ts';
+import type { ObjectStore } from '../../object-store/object-store.ts';
+import type { CopyDeps } from '../../operations/copy-side.ts';
+import { createRetrying } from '../../sequence/create-settled.ts';
+import { areNested, arePrefixesNested, parsePlaceName, realPathOf } from '../place-name.ts';
+import { openStore } from '../stores.ts';
+import { factsOf, SOURCE_PASSES, TARGET_PASSES } from './key-facts.ts';
+import { readStoredDocument } from './read-document.ts';
+import { readSideSettings, type SideSettings } from './side-settings.ts';
+
+/** The two stores of a copy. */
+
+interface CopyNames {
+  readonly from: string;
+  readonly to: string;
+  /** A file with the settings of one side. */
+  readonly fromEnv: string | undefined;
+  readonly toEnv: string | undefined;
+}
+
+interface OpenDeps {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly clock: Clock;
+  readonly randomness: Randomness;
+}
+
+interface OpenedSide {
+  readonly config: Config;
+  readonly store: ObjectStore;
+}
+
+interface OpenedCopy extends Omit<CopyDeps, 'from' | 'to' | 'onProgress'> {
+  readonly from: OpenedSide;
+  /** Probed before the first write, as publishers do. */
+  readonly to: OpenedSide;
+}
+
+/**
+ * Opens both stores, without any request to them.
+ *
+ * @throws AppError `invalid_configuration`, also when one place is the other, or inside it
+ */
+export async function openCopy(deps: OpenDeps, names: CopyNames): Promise<OpenedCopy> {
+  const { env, clock, randomness } = deps;
+  const from = await readSideSettings(env, {
+    place: parsePlaceName(names.from, 'source'),
+    ...{ option: '--from-env', file: names.fromEnv },
+  });
+  const to = await readSideSettings(env, {
+    place: parsePlaceName(names.to, 'target'),
+    ...{ option: '--to-env', file: names.toEnv },
+  });
+  await refuseNested(from.config, to.config, names);
+  const open = (side: SideSettings) =>
+    openStore({ clock, randomness, ...side, checksWhenOpened: false });
+  const target = createConformingStore({ store: await open(to), clock, randomness });
+  return {
+    from: { config: from.config, store: await open(from) },
+    to: { config: to.config, store: target },
+    ...{ clock, factsOf, readDocument: readStoredDocument },
+    passes: { source: SOURCE_PASSES, target: TARGET_PASSES },
+    createDocument: (key, bytes) => createRetrying({ store: target, clock }, key, bytes),
+  };
+}
+
+async function refuseNested(from: Config, to: Config, names: CopyNames): Promise<void> {
+  if (!(await isNested(from, to))) return;
+  throw new AppError(
+    'invalid_configuration',
+    `${names.to} and ${names.from} are the same place, or one is inside the other: the copy would be mixed with what is copied. Name another bucket, or a prefix or directory beside it.`,
+  );
+}
+
+async function isNested(from: Config, to: Config): Promise<boolean> {
+  const [a, b] = [from.store, to.store];
+  if (a.kind === 'filesystem' && b.kind === 'filesystem') {
+    return areNested(await realPathOf(from.dataDirectory), await realPathOf(to.dataDirectory));
+  }
+  if (a.kind !== 's3' || b.kind !== 's3' || a.bucket !== b.bucket) return false;
+  return addressOf(a) === addressOf(b) && arePrefixesNested(a.prefix, b.prefix);
+}
+
+/** One region of AWS has no other bucket of the same name than another region. */
+function addressOf({ endpoint }: { readonly endpoint: string | undefined }): string {
+  if (endpoint === undefined) return 'aws';
+  const { protocol, host, pathname } = new URL(endpoint);
+  return `${protocol}//${host}${pathname.replace(/\/+$/, '')}`;
+}

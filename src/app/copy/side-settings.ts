@@ -1,0 +1,110 @@
+import { readFile } from 'node:fs/promises';
+import { parseEnv } from 'node:util';
+import { type Config, loadConfig } from '../../config.ts';
+import { AppError, isAppError, systemCode } from '../../errors.ts';
+import type { S3StoreOptions } from '../../object-store/s3.ts';
+import type { PlaceName } from '../place-name.ts';
+
+/** The settings with which one side of a copy is reached. */
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+export interface SideSettings {
+  /** As if the place were the store of the settings. */
+  readonly config: Config;
+  /** Absent: the AWS SDK finds them. */
+  readonly credentials: S3StoreOptions['credentials'];
+}
+
+/** Where a side is, and the file that has its settings: only they count for it then. */
+export interface SideName {
+  readonly place: PlaceName;
+  /** The option that names the file, for errors. */
+  readonly option: '--from-env' | '--to-env';
+  /** Undefined: the settings of the command. */
+  readonly file: string | undefined;
+}
+
+/** The settings that a file may have for a bucket. */
+const S3_SETTINGS = ['S3_ENDPOINT', 'S3_REGION', 'AWS_REGION', 'S3_FORCE_PATH_STYLE'];
+const KEY_SETTINGS = ['AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY', 'AWS_SESSION_TOKEN'];
+
+/** @throws AppError `invalid_configuration`, which never contains a secret */
+export async function readSideSettings(env: Environment, side: SideName): Promise<SideSettings> {
+  const { place, option, file } = side;
+  if (file === undefined) return { config: configOf(env, place), credentials: undefined };
+  if (place.kind === 'directory') {
+    throw refuse(`${option} has the settings of a bucket, and ${place.directory} is a directory.`);
+  }
+  const given = await readEnvFile(option, file);
+  const source = `${option} ${file}`;
+  refuseUseless(source, given);
+  try {
+    return { config: configOf(given, place), credentials: credentialsOf(source, given) };
+  } catch (error) {
+    if (!isAppError(error, 'invalid_configuration')) throw error;
+    const message = error.message.startsWith(source)
+      ? error.message
+      : `${source}: ${error.message}`;
+    throw new AppError(error.code, message, { cause: error, issues: error.issues });
+  }
+}
+
+function configOf(env: Environment, place: PlaceName): Config {
+  // The arguments name the stores.
+  const config = loadConfig({ ...env, OBJECT_STORE: undefined }, 'command');
+  if (place.kind === 'directory') {
+    return { ...config, store: { kind: 'filesystem' }, dataDirectory: place.directory };
+  }
+  const { bucket, prefix } = place;
+  const where = { bucket, prefix, publicEndpoint: undefined };
+  return { ...config, store: { kind: 's3', ...where, ...config.s3Access } };
+}
+
+async function readEnvFile(option: string, file: string): Promise<Environment> {
+  try {
+    return parseEnv(await readFile(file, 'utf8'));
+  } catch (error) {
+    const code = systemCode(error);
+    if (code === undefined) throw error;
+    const why = code === 'ENOENT' ? 'there is no such file' : `it cannot be read (${code})`;
+    throw refuse(`${option} ${file}: ${why}. Name a file with lines such as S3_REGION=eu-west-1.`);
+  }
+}
+
+/** A mistyped name would leave its side with a default, such as AWS for the endpoint. */
+function refuseUseless(source: string, given: Environment): void {
+  const known = [...S3_SETTINGS, ...KEY_SETTINGS];
+  if (!known.some((name) => given[name]?.trim())) {
+    throw refuse(`${source} has none of the settings of a bucket: ${known.join(', ')}.`);
+  }
+  const others = ['S3_BUCKET', 'S3_PREFIX', 'S3_PRIVATE_BUCKET', 'S3_PUBLIC_ENDPOINT'];
+  const wrong = Object.keys(given).find(
+    (name) => name.startsWith('S3_') && ![...known, ...others].includes(name),
+  );
+  if (wrong !== undefined) {
+    throw refuse(`${source} has ${wrong}, which is no setting. Settings: ${known.join(', ')}.`);
+  }
+}
+
+function credentialsOf(source: string, given: Environment): S3StoreOptions['credentials'] {
+  const [id, secret, token] = KEY_SETTINGS.map((name) => given[name]?.trim() || undefined);
+  if (id !== undefined && secret !== undefined) {
+    const key = { accessKeyId: id, secretAccessKey: secret };
+    return token === undefined ? key : { ...key, sessionToken: token };
+  }
+  if (id !== undefined || secret !== undefined) {
+    const missing = id === undefined ? 'AWS_ACCESS_KEY_ID' : 'AWS_SECRET_ACCESS_KEY';
+    throw refuse(`${source} has one half of an access key. Add ${missing} to it.`);
+  }
+  if (given.AWS_PROFILE?.trim()) {
+    throw refuse(
+      `${source} has AWS_PROFILE, which cannot count for one side only. Put ${KEY_SETTINGS[0]} and ${KEY_SETTINGS[1]} into it.`,
+    );
+  }
+  return undefined;
+}
+
+function refuse(sentence: string): AppError {
+  return new AppError('invalid_configuration', sentence);
+}

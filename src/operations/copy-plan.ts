@@ -1,0 +1,186 @@
+import type { ObjectInfo } from '../object-store/object-store.ts';
+
+/** Which objects a copy of a store writes, and in which order. Pure. */
+
+/**
+ * What an object is, in the order of copying: what names others comes after what it names, and the list of applications
+ * is the last. So a copy that stops at any moment never names what is not there.
+ *
+ * End markers come first: what has ended at the source must not be usable at the target for a moment. A session comes
+ * after the accounts, because it remembers the number of an account's document.
+ */
+export const COPY_KINDS = [
+  'end',
+  'artifact',
+  'carried',
+  'manifest',
+  'hint',
+  'account',
+  'open marker',
+  'private',
+  'session',
+  'revision',
+  'application list',
+] as const;
+export type CopyKind = (typeof COPY_KINDS)[number];
+
+/** Of these, a store never deletes one: a target with more of them is a later state, or another store. */
+const KEPT_KINDS: readonly CopyKind[] = ['manifest', 'hint', 'revision', 'application list'];
+/** Accounts, sessions, messages and counts: the source deletes them by retention, clean-up or erasure. */
+const PRIVATE_KINDS: readonly CopyKind[] = ['end', 'account', 'open marker', 'private', 'session'];
+
+/** What the room that stores under a key says about it. */
+export interface KeyFacts {
+  readonly kind: CopyKind;
+  /** Objects of one sequence are copied one after the other, by their numbers: a reader must not find a gap. */
+  readonly sequence: string;
+  readonly number: number;
+  /** Of a key below `apps/`. */
+  readonly application?: string;
+  /** Of a manifest and of a signed document. */
+  readonly version?: string;
+  /** Of an artifact, as its key states it, in hex. */
+  readonly sha256?: string;
+  /** What a sealed document must state about itself; undefined for an object that is no sealed document. */
+  readonly fields?: Readonly<Record<string, unknown>>;
+}
+
+export interface CopiedObject extends ObjectInfo, KeyFacts {}
+
+/** What a store holds. */
+export interface Listing {
+  readonly objects: ReadonlyMap<string, CopiedObject>;
+  /** Objects that no part of this program writes. They are not copied. */
+  readonly foreign: Foreign;
+}
+
+export interface Foreign {
+  readonly count: number;
+  /** One of their keys; undefined for none. */
+  readonly first: string | undefined;
+}
+
+/** The objects that both sides have under one key. */
+export interface Pair {
+  readonly source: CopiedObject;
+  readonly target: CopiedObject;
+}
+
+export interface CopyPlan {
+  /** Stages, one after the other. The lanes of a stage may be copied at once; each lane is in order. */
+  readonly stages: readonly (readonly Lane[])[];
+  readonly common: readonly Pair[];
+  /** What only the target has. */
+  readonly extra: readonly CopiedObject[];
+}
+
+/** Objects of one sequence, lowest number first. */
+export type Lane = readonly CopiedObject[];
+
+export function planCopy(source: Listing, target: Listing): CopyPlan {
+  const missing: CopiedObject[] = [];
+  const common: Pair[] = [];
+  for (const object of source.objects.values()) {
+    const there = target.objects.get(object.key);
+    if (there === undefined) missing.push(object);
+    else common.push({ source: object, target: there });
+  }
+  const extra = [...target.objects.values()].filter(({ key }) => !source.objects.has(key));
+  return { stages: stagesOf(missing), common, extra };
+}
+
+/** Puts objects into the order of copying. */
+export function stagesOf(objects: Iterable<CopiedObject>): CopyPlan['stages'] {
+  const stages = new Map<CopyKind, Map<string, CopiedObject[]>>(
+    COPY_KINDS.map((kind) => [kind, new Map()]),
+  );
+  for (const object of objects) {
+    const lanes = stages.get(object.kind) ?? new Map<string, CopiedObject[]>();
+    const lane = lanes.get(object.sequence);
+    if (lane === undefined) lanes.set(object.sequence, [object]);
+    else lane.push(object);
+  }
+  return [...stages.values()]
+    .map((lanes) => [...lanes.values()].map((lane) => lane.sort((a, b) => a.number - b.number)))
+    .filter((lanes) => lanes.length > 0);
+}
+
+export function isPrivate({ kind }: Pick<KeyFacts, 'kind'>): boolean {
+  return PRIVATE_KINDS.includes(kind);
+}
+
+/** Whether a store never deletes such an object. */
+export function isKept({ kind }: Pick<KeyFacts, 'kind'>): boolean {
+  return KEPT_KINDS.includes(kind);
+}
+
+/**
+ * The account, message, session owner or counter that a private object belongs to, as a prefix: `accounts/{id}/`. After
+ * an erasure, the same one may begin again with the same keys and other bytes.
+ */
+export function ownerOf({ key }: Pick<ObjectInfo, 'key'>): string {
+  return `${key.split('/').slice(0, 2).join('/')}/`;
+}
+
+/** The highest number of each sequence that a store never deletes from. */
+export function lastNumbers({ objects }: Listing): ReadonlyMap<string, number> {
+  const last = new Map<string, number>();
+  for (const object of objects.values()) {
+    if (!isKept(object)) continue;
+    last.set(object.sequence, Math.max(object.number, last.get(object.sequence) ?? 0));
+  }
+  return last;
+}
+
+/** An object of the target with a higher number than the source has: the target is a later state, or another store. */
+export function findLater(source: Listing, target: Listing): CopiedObject | undefined {
+  const last = lastNumbers(source);
+  for (const object of target.objects.values()) {
+    if (isKept(object) && object.number > (last.get(object.sequence) ?? 0)) return object;
+  }
+  return undefined;
+}
+
+/** An ETag that is the MD5 of the bytes, in most stores: equal tags of two stores mean equal bytes. */
+const MD5_TAG = /^"?[0-9a-f]{32}"?$/;
+
+/** Whether the ETags prove equal (true) or different (false) bytes; undefined when they cannot be compared. */
+export function compareTags({ source, target }: Pair): boolean | undefined {
+  if (!MD5_TAG.test(source.etag) || !MD5_TAG.test(target.etag)) return undefined;
+  return source.etag === target.etag;
+}
+
+/** More than the clocks of two stores may differ, in milliseconds. */
+const CLOCKS_DIFFER_MS = 5 * 60_000;
+
+/**
+ * Whether a pair must be read to know that its bytes are equal. Without comparable ETags, an object of the same size is
+ * the same: an artifact's key has its hash, a manifest is named by its digest, and the revisions are a chain of which the
+ * newest is read. A private object is not, when the source wrote it after the target's copy was made: its owner was
+ * erased, and began again.
+ *
+ * @param tags whether the ETags of the two stores can be compared
+ */
+export function isUnsure(pair: Pair, tags: boolean): boolean {
+  const { source, target } = pair;
+  if (source.size !== target.size) return true;
+  const equal = tags ? compareTags(pair) : undefined;
+  if (equal !== undefined) return !equal;
+  if (!isPrivate(source)) return false;
+  return source.lastModified.getTime() + CLOCKS_DIFFER_MS > target.lastModified.getTime();
+}
+
+/** Counts of objects, for reports. */
+export interface Tally {
+  readonly objects: number;
+  readonly bytes: number;
+}
+
+export function tallyOf(objects: Iterable<Pick<ObjectInfo, 'size'>>): Tally {
+  let [count, bytes] = [0, 0];
+  for (const { size } of objects) {
+    count += 1;
+    bytes += size;
+  }
+  return { objects: count, bytes };
+}

@@ -1,0 +1,115 @@
+import type { Clock } from '../clock.ts';
+import { AppError, isAppError } from '../errors.ts';
+import type { ObjectStore } from '../object-store/object-store.ts';
+import type { CopiedObject, CopyKind, Foreign, KeyFacts, Listing } from './copy-plan.ts';
+
+/** The two sides of a copy, and how they are read. */
+
+export interface CopySide {
+  readonly store: ObjectStore;
+  /** For sentences: `./data`, `s3://releases/team`. */
+  readonly name: string;
+}
+
+/** A document, or the sentence that says why it is corrupt, with the SHA-256 of its bytes. */
+export type DocumentRead =
+  | { readonly bytes: Uint8Array; readonly skipped: readonly SkippedDocument[] }
+  | { readonly corrupt: string; readonly sha256: string | null };
+
+/** A corrupt document that a later one of its sequence names, because an operator allowed to step over it. */
+interface SkippedDocument {
+  readonly number: number;
+  readonly sha256: string | null;
+}
+
+export interface CopyDeps {
+  readonly from: CopySide;
+  readonly to: CopySide;
+  readonly clock: Clock;
+  /** See `key-facts.ts` in `src/app/copy/`. */
+  readonly factsOf: (key: string) => KeyFacts | 'passing' | undefined;
+  readonly passes: { readonly source: readonly Pass[]; readonly target: readonly Pass[] };
+  /** @param sha256 the hash that the object must have; undefined when nothing states it */
+  readonly readDocument: (
+    store: ObjectStore,
+    object: CopiedObject,
+    sha256?: string,
+  ) => Promise<DocumentRead | undefined>;
+  /** Creates a document at the target; sends it again while the target does not answer. */
+  readonly createDocument: (key: string, bytes: Uint8Array) => Promise<'created' | 'exists'>;
+  readonly onProgress: (
+    label: string,
+    done: number,
+    total: number,
+    unit: 'bytes' | 'count',
+  ) => void;
+}
+
+/** A listing of these kinds of objects below a root. */
+interface Pass {
+  readonly root: string;
+  readonly kinds: readonly CopyKind[];
+}
+
+/** A finding about one object, as a sentence. */
+export interface CopyProblem {
+  readonly key: string;
+  readonly detail: string;
+}
+
+/** How many objects are read or written at once. */
+export const REQUESTS_MAX = 8;
+
+/** Lists a side, pass after pass. @throws AppError the store's */
+export async function listSide(
+  { factsOf }: Pick<CopyDeps, 'factsOf'>,
+  { store }: CopySide,
+  passes: readonly Pass[],
+): Promise<Listing> {
+  const objects = new Map<string, CopiedObject>();
+  let foreign: Foreign = { count: 0, first: undefined };
+  const kinds = new Map<CopyKind, number>();
+  const pass = async ({ root, kinds: wanted }: Pass): Promise<void> => {
+    for await (const info of store.list(root)) {
+      const facts = factsOf(info.key);
+      if (facts === 'passing') continue;
+      if (facts === undefined) {
+        const isNew = root === '';
+        if (isNew) foreign = { count: foreign.count + 1, first: foreign.first ?? info.key };
+      } else if (wanted.includes(facts.kind)) {
+        objects.set(info.key, { ...info, ...facts });
+        kinds.set(facts.kind, (kinds.get(facts.kind) ?? 0) + 1);
+      }
+    }
+  };
+  for (const each of passes) await pass(each);
+  // The first application may have been created between the listing of its list and that of its revisions.
+  const [first] = passes;
+  if (first !== undefined && kinds.has('revision') && !kinds.has('application list')) {
+    await pass(first);
+  }
+  return { objects, foreign };
+}
+
+const PAUSES_MS = [1_000, 4_000, 15_000] as const;
+
+/** Does a step again when a store did not answer, after longer and longer pauses. Each step may be repeated. */
+export async function patiently<T>({ clock }: Pick<CopyDeps, 'clock'>, step: () => Promise<T>) {
+  for (let tries = 0; ; tries++) {
+    try {
+      return await step();
+    } catch (error) {
+      const pauseMs = PAUSES_MS[tries];
+      if (!isAppError(error, 'store_unavailable') || pauseMs === undefined) throw error;
+      await clock.sleep(pauseMs);
+    }
+  }
+}
+
+/** The error for a target that holds something else. */
+export function storeDiffers(sentence: string): AppError {
+  return new AppError(
+    'store_differs',
+    `${sentence} No object is ever overwritten, so nothing was copied. Name an empty bucket or directory instead.`,
+  );
+}

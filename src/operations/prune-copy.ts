@@ -1,0 +1,100 @@
+import pLimit from 'p-limit';
+import { findGarbage, KEPT_OUT_AGE_MIN_MS } from '../catalog/garbage.ts';
+import { isAppError } from '../errors.ts';
+import { type CopiedObject, isKept, isPrivate, type Listing } from './copy-plan.ts';
+import { type CopyDeps, type CopyProblem, patiently, REQUESTS_MAX } from './copy-side.ts';
+
+/** Deletes from a copy what the source has deleted lawfully. */
+
+interface Pruned {
+  readonly deleted: readonly CopiedObject[];
+  /** What the source has lost: its catalog names it, and the target still has it. */
+  readonly problems: readonly CopyProblem[];
+}
+
+/**
+ * Deletes private objects, and files that no release needs. Never deletes a catalog, a manifest or a list of
+ * applications, and no file that the target's own catalog names: the source may have lost it by accident.
+ *
+ * @throws AppError the target's
+ */
+export async function pruneCopy(
+  deps: CopyDeps,
+  source: Listing,
+  extra: readonly CopiedObject[],
+): Promise<Pruned> {
+  const files = extra.filter((object) => !isPrivate(object) && !isKept(object));
+  const { unused, problems } = await findUnused(deps, files);
+  const deletable = [...(hasPrivate(source) ? extra.filter(isPrivate) : []), ...unused];
+  await deleteObjects(deps, deletable);
+  return { deleted: deletable, problems };
+}
+
+/** A source without any private data is more likely the wrong one than one whose last account was erased. */
+export function hasPrivate({ objects }: Listing): boolean {
+  for (const object of objects.values()) if (isPrivate(object)) return true;
+  return false;
+}
+
+/**
+ * The lowest number of an account first: without it, the account does not exist. End markers last: until then, what
+ * they end stays ended.
+ */
+export async function deleteObjects(
+  deps: CopyDeps,
+  objects: readonly CopiedObject[],
+): Promise<void> {
+  const isEnd = ({ kind }: CopiedObject): boolean => kind === 'end';
+  const inOrder = [...objects].sort((a, b) => a.number - b.number);
+  let done = 0;
+  for (const part of [inOrder.filter((each) => !isEnd(each)), inOrder.filter(isEnd)]) {
+    const limit = pLimit(REQUESTS_MAX);
+    await Promise.all(
+      part.map(({ key }) =>
+        limit(async () => {
+          await patiently(deps, () => deps.to.store.delete(key));
+          deps.onProgress('pruning', ++done, objects.length, 'count');
+        }),
+      ),
+    );
+  }
+}
+
+async function findUnused(
+  deps: CopyDeps,
+  files: readonly CopiedObject[],
+): Promise<{ readonly unused: readonly CopiedObject[]; readonly problems: CopyProblem[] }> {
+  const { from, to, clock } = deps;
+  const now = clock.now();
+  // No publisher relies on an upload in a copy, so a young one needs no protection. The target's clock may be ahead.
+  const newest = files.reduce((last, file) => Math.max(last, file.lastModified.getTime()), now);
+  const limits = {
+    storedBefore: new Date(newest + 1),
+    keptOutBefore: new Date(now - KEPT_OUT_AGE_MIN_MS),
+  };
+  const unused: CopiedObject[] = [];
+  const problems: CopyProblem[] = [];
+  const applications = new Set(files.map(({ application = '' }) => application));
+  for (const application of applications) {
+    const own = files.filter((file) => file.application === application);
+    const found = await findGarbage(to, application, limits).catch((error: unknown) => {
+      if (!isAppError(error) || error.kind !== 'corrupt') throw error;
+      problems.push({ key: application, detail: `Not pruned: ${error.message}` });
+      return undefined;
+    });
+    if (found === undefined) continue;
+    const garbage = new Set(found.map(({ key }) => key));
+    for (const file of own) {
+      if (garbage.has(file.key)) unused.push(file);
+      else problems.push(lost(file, from.name, to.name));
+    }
+  }
+  return { unused, problems };
+}
+
+function lost({ key }: CopiedObject, from: string, to: string): CopyProblem {
+  return {
+    key,
+    detail: `${key} is missing in ${from}, and a manifest names it. ${to} still has it: copy it back from there.`,
+  };
+}

@@ -1,0 +1,43 @@
+import { factsOf, SOURCE_PASSES, TARGET_PASSES } from '../../src/app/copy/key-facts.ts';
+import { readStoredDocument } from '../../src/app/copy/read-document.ts';
+import type { Clock } from '../../src/clock.ts';
+import type { ObjectStore } from '../../src/object-store/object-store.ts';
+import { type CopyResult, copyStore } from '../../src/operations/copy-store.ts';
+import { verifyCatalog } from '../../src/operations/verify-catalog.ts';
+import { createRetrying } from '../../src/sequence/create-settled.ts';
+
+/** Copies one open store into another, as the command does. */
+export function copyStores(
+  { from, to, clock }: { from: ObjectStore; to: ObjectStore; clock: Clock },
+  request: Partial<Parameters<typeof copyStore>[1]> = {},
+): Promise<CopyResult> {
+  return copyStore(
+    {
+      from: { store: from, name: 'the source' },
+      to: { store: to, name: 'the target' },
+      ...{ clock, factsOf, readDocument: readStoredDocument, onProgress: () => {} },
+      passes: { source: SOURCE_PASSES, target: TARGET_PASSES },
+      createDocument: (key, bytes) => createRetrying({ store: to, clock }, key, bytes),
+    },
+    { deep: false, prune: false, isDryRun: false, ...request },
+  );
+}
+
+/** What `verify --deep` finds, of all applications together. */
+export async function problemsIn(store: ObjectStore): Promise<readonly string[]> {
+  const { listProblems, applications } = await verifyCatalog(
+    { store, onProgress: () => {} },
+    { application: undefined, deep: true },
+  );
+  return [...listProblems, ...applications.flatMap(({ problems }) => problems)];
+}
+
+/** Every object with its bytes as text, except probes. */
+export async function contentOf(store: ObjectStore): Promise<Readonly<Record<string, string>>> {
+  const content: Record<string, string> = {};
+  for await (const { key } of store.list('')) {
+    if (key.startsWith('probe/')) continue;
+    content[key] = Buffer.from((await store.get(key))?.body ?? []).toString('latin1');
+  }
+  return content;
+}
