@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 import '../src/check-node.js';
+import type { Session } from './cli/terminal.ts';
 
 // Imported after the check, because a Node that is too old may be unable to load it.
 const { runCommandLine } = await import('./cli/command-line.ts');
@@ -13,15 +14,15 @@ for (const stream of [stdout, stderr]) {
   });
 }
 
-let changesSomething = false;
+let session: Session | undefined;
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   process.once(signal, () => {
     // Undoes what a progress bar does: it hides the cursor and turns line wrapping off.
     if (stderr.isTTY && process.env.TERM !== 'dumb') stderr.write('\u001b[?25h\u001b[?7h\n');
-    if (changesSomething) {
-      stderr.write(
-        'slipway: The command was interrupted, and the change may or may not have been made. Run the same command again to be sure.\n',
-      );
+    if (session?.isDryRun === false) {
+      const sentence =
+        'The command was interrupted, and the change may or may not have been made. Run the same command again to be sure.';
+      stderr.write(`slipway: ${session.interruption ?? sentence}\n`);
     }
     // Ends by the signal, so that a script that runs this command sees the interruption.
     process.kill(process.pid, signal);
@@ -33,7 +34,7 @@ process.exitCode = await runCommandLine(process.argv.slice(2), {
   stdin,
   stdout,
   stderr,
-  onStart: ({ isDryRun }) => {
-    changesSomething = isDryRun === false;
+  onStart: (started) => {
+    session = started;
   },
 });

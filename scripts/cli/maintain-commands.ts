@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { addApplicationOption, addDryRunOption, addJsonOption } from './arguments.ts';
+import { addCopyCommand } from './copy-command.ts';
 import { describeCommand } from './description.ts';
 import { addExportCommand } from './export-command.ts';
 import type { Runner } from './runner.ts';
@@ -31,6 +32,7 @@ export function addMaintainCommands(program: Command, run: Runner): void {
     examples: ['doctor', 'doctor --url https://updates.example.com', 'doctor --json'],
   }).option('--url <url>', 'also check the running service at the address that clients use');
   addJsonOption(doctor).action(run(async () => (await import('./run/doctor.ts')).doctor));
+  addCopyCommand(program, run);
   addExportCommand(program, run);
   const gc = describeCommand(program.command('gc'), {
     summary: 'remove files that no release needs',

@@ -29,6 +29,8 @@ export interface Session {
   hasConsented: boolean;
   /** The store that the command works on; undefined until it is known. Outputs and errors name it. */
   place: Place | undefined;
+  /** Printed when a signal interrupts the command; undefined: the sentence about a change. */
+  interruption?: string;
   /** Whether there is no store, and the command creates none. Errors say so. */
   lacksStore?: boolean;
   /** The command is a proposed change, and works there instead of on the store that the settings name. */

@@ -1,0 +1,37 @@
+import type { Command } from 'commander';
+import { addDryRunOption, addJsonOption } from './arguments.ts';
+import { describeCommand } from './description.ts';
+import type { Runner } from './runner.ts';
+
+const PLACE = 'a directory (a DATA_DIR), or s3://BUCKET[/PREFIX]';
+
+/** The command that copies a whole store. */
+export function addCopyCommand(program: Command, run: Runner): void {
+  const command = describeCommand(program.command('copy'), {
+    summary: 'copy a whole store: for a backup, a restore, or a move',
+    does: 'Copies everything that one store has into another one: releases, and accounts, messages and counts when they are in the same bucket. Publishers and services may go on meanwhile. The command checks every file and document against its hash; it names what is corrupt and does not copy it. Run it again to continue after an interruption, or to bring the copy up to date: it copies only what is missing. The target must be empty, or an earlier copy of the same store. Copy S3_PRIVATE_BUCKET with a second command. Secrets and saved state are not in the store.',
+    effect:
+      'none on the source, which is only read. The command creates objects in the target and never replaces one there. The exit code is 1 when something is corrupt.',
+    examples: [
+      'copy ./data s3://backup/slipway',
+      'copy s3://releases s3://backup/slipway --to-env backup.env --prune',
+      'copy s3://backup/slipway ./restored --from-env backup.env --dry-run',
+    ],
+  })
+    .argument('<from>', PLACE)
+    .argument('<to>', PLACE)
+    .option(
+      '--from-env <file>',
+      'a file like .env with the settings of the bucket that is copied: S3_ENDPOINT, S3_REGION, AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY (default: the settings of this command)',
+    )
+    .option('--to-env <file>', 'the same for the bucket that is written')
+    .option('--deep', 'also read and compare everything that both already have', false)
+    .option(
+      '--prune',
+      'after everything was copied, delete from the target what the source has erased or cleaned up',
+      false,
+    );
+  addJsonOption(addDryRunOption(command)).action(
+    run(async () => (await import('./run/copy.ts')).copy),
+  );
+}
