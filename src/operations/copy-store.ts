@@ -1,6 +1,7 @@
 import { checkSameStore } from './check-same-store.ts';
 import { compareObjects } from './compare-objects.ts';
-import { type Copied, copyObjects } from './copy-objects.ts';
+import type { Copied } from './copy-lane.ts';
+import { copyObjects } from './copy-objects.ts';
 import {
   type CopiedObject,
   type Foreign,

@@ -103,6 +103,16 @@ describe('a copy', () => {
     expect(target.counts.list).toBe(1);
   });
 
+  it('of a private bucket has no releases, and goes on as well', async () => {
+    const [own, to] = [memory(), memory()];
+    await account(own, 'ada@example.com');
+    await copyStores({ from: own, to, clock });
+    await account(own, 'eve@example.com');
+    const second = await copyStores({ from: own, to, clock });
+    expect([second.hasReleases, second.unchanged, second.written.length]).toEqual([false, 1, 1]);
+    expect(await contentOf(to)).toEqual(await contentOf(own));
+  });
+
   it('does not write in a dry run', async () => {
     const to = createFaultyStore(memory());
     const { missing, written } = await copyStores({ from: source, to, clock }, { isDryRun: true });

@@ -1,0 +1,142 @@
+import { createHash } from 'node:crypto';
+import { AppError } from '../errors.ts';
+import type { createCarriedHashes } from './carried-hashes.ts';
+import { type CopiedObject, isKept, type Lane } from './copy-plan.ts';
+import { type CopyDeps, type CopyProblem, patiently } from './copy-side.ts';
+
+/** Copies the documents of one sequence, and checks them. */
+
+export interface Copied {
+  readonly written: readonly CopiedObject[];
+  /** Deleted at the source since they were listed. */
+  readonly gone: readonly CopiedObject[];
+  /** Signed documents that no manifest names: their publish is not finished. */
+  readonly unnamed: readonly CopiedObject[];
+  readonly problems: readonly CopyProblem[];
+}
+
+/** The results so far; lanes add to it. */
+interface Progress {
+  readonly written: CopiedObject[];
+  readonly gone: CopiedObject[];
+  readonly unnamed: CopiedObject[];
+  readonly problems: CopyProblem[];
+  /** Adds bytes that the target took, or that need not be copied. */
+  add(bytes: number): void;
+  /** Whether a lane has failed: no other one begins another object. */
+  hasFailed: boolean;
+}
+
+export interface CopyContext {
+  readonly deps: CopyDeps;
+  readonly progress: Progress;
+  readonly carried: ReturnType<typeof createCarriedHashes>;
+}
+
+/** A corrupt document of a lane, until a later document of the lane tells whether it counts. */
+interface Held {
+  readonly object: CopiedObject;
+  readonly corrupt: string;
+  readonly sha256: string | null;
+}
+
+/** One document after the other; the next one is read while this one is written. */
+export async function copyLane(context: CopyContext, lane: Lane): Promise<void> {
+  const { deps, progress } = context;
+  const read = (object: CopiedObject | undefined) => {
+    const reading = object && patiently(deps, () => readOne(context, object));
+    // It is awaited later, or not at all after another failure.
+    reading?.catch(() => undefined);
+    return reading;
+  };
+  let held: Held[] = [];
+  let next = read(lane[0]);
+  for (const [index, object] of lane.entries()) {
+    const document = await next;
+    next = read(lane[index + 1]);
+    if (progress.hasFailed) return;
+    progress.add(object.size);
+    if (document === 'unnamed') progress.unnamed.push(object);
+    else if (document === undefined) noteGone(context, object);
+    else if ('corrupt' in document) held.push({ object, ...document });
+    else {
+      for (const each of held) await copyHeld(context, each, document.skipped);
+      held = [];
+      await write(context, object, document.bytes);
+    }
+  }
+  for (const each of held) progress.problems.push(corruptProblem(deps, each.object, each.corrupt));
+}
+
+async function readOne({ deps, carried }: CopyContext, object: CopiedObject) {
+  const { from, readDocument } = deps;
+  if (object.kind !== 'carried') return readDocument(from.store, object);
+  const sha256 = await carried.of(object);
+  return sha256 === undefined ? ('unnamed' as const) : readDocument(from.store, object, sha256);
+}
+
+function noteGone({ deps, progress }: CopyContext, object: CopiedObject): void {
+  if (!isKept(object)) {
+    progress.gone.push(object);
+    return;
+  }
+  throw new AppError(
+    'store_unavailable',
+    `${deps.from.name} listed ${object.key}, and does not have it now. Nothing deletes such an object: find out what did.`,
+  );
+}
+
+/**
+ * Copies a corrupt document as it is, when the next sound one names it by its hash: an operator allowed to step over it,
+ * and it counts as it is.
+ */
+async function copyHeld(
+  context: CopyContext,
+  { object, corrupt, sha256 }: Held,
+  skipped: readonly { readonly number: number; readonly sha256: string | null }[],
+): Promise<void> {
+  const { deps, progress } = context;
+  const isNamed = skipped.some(
+    (each) => sha256 !== null && each.number === object.number && each.sha256 === sha256,
+  );
+  const bytes = isNamed ? (await deps.from.store.get(object.key))?.body : undefined;
+  if (bytes !== undefined && createHash('sha256').update(bytes).digest('hex') === sha256) {
+    await write(context, object, bytes);
+  } else progress.problems.push(corruptProblem(deps, object, corrupt));
+}
+
+async function write(
+  { deps, progress }: CopyContext,
+  object: CopiedObject,
+  bytes: Uint8Array,
+): Promise<void> {
+  const { to, createDocument } = deps;
+  const { key } = object;
+  const outcome = await patiently(deps, () => createDocument(key, bytes));
+  if (outcome === 'exists') {
+    // An earlier attempt may have created it, or another copy that runs now.
+    const there = (await to.store.get(key))?.body;
+    if (there === undefined || Buffer.compare(there, bytes) !== 0) {
+      throw new AppError(
+        'store_differs',
+        `${key} was created in ${to.name} during the copy, with other bytes. Stop what else writes there.`,
+      );
+    }
+  }
+  progress.written.push(object);
+}
+
+export function corruptProblem(
+  { from, to }: CopyDeps,
+  object: CopiedObject,
+  why: string,
+): CopyProblem {
+  const { key } = object;
+  const state = isKept(object)
+    ? ` Without it, the state in ${to.name} may be an older one, which offers what was withdrawn since.`
+    : '';
+  return {
+    key,
+    detail: `${why} It is corrupt in ${from.name}, and was not copied.${state}`,
+  };
+}
