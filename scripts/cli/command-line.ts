@@ -1,6 +1,7 @@
 import { type Command, CommanderError } from 'commander';
 import { AppError, isAppError } from '../../src/errors.ts';
 import { readVersion } from '../../src/system.ts';
+import { leftOut } from './edition.ts';
 import { EXIT, exitCodeOf } from './exit-code.ts';
 import { printableText } from './output.ts';
 import { createProgram } from './program.ts';
@@ -27,6 +28,7 @@ export async function runCommandLine(argv: readonly string[], terminal: Terminal
       if (hint !== undefined) terminal.stdout.write(`${hint}\n`);
     };
   try {
+    refuseLeftOut(argv);
     const program = createProgram(terminal, run);
     refuseUnknownTopic(program, argv);
     await program.parseAsync(argv, { from: 'user' });
@@ -34,6 +36,16 @@ export async function runCommandLine(argv: readonly string[], terminal: Terminal
   } catch (error) {
     return reportFailure(terminal, error, argv, session);
   }
+}
+
+/** @throws AppError `invalid_request` for a command that only the complete package has, and for its help */
+function refuseLeftOut([first, topic]: readonly string[]): void {
+  const name = first === 'help' ? topic : first;
+  if (name === undefined || !leftOut.includes(name)) return;
+  throw new AppError(
+    'invalid_request',
+    `The command "${name}" is in the complete package and not in this file: run it in a checkout of Slipway, with "npm ci" and then "npm run slipway -- ${name} …", or install the package that "npm pack" makes there.`,
+  );
 }
 
 /** For `help ynak` Commander prints the whole help, without a word that the command does not exist. */

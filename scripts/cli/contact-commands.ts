@@ -10,6 +10,7 @@ const load = () => import('./run/contact.ts');
 const ID = '0123456789abcdef0123456789abcdef';
 
 export function addContactCommands(program: Command, run: Runner): void {
+  program.commandsGroup('Accounts and messages:');
   const contact = describeCommand(program.command('contact'), {
     summary: 'manage messages from the contact form',
     does: 'Lists, shows, redelivers and erases messages from the contact form.',

@@ -10,6 +10,7 @@ import type { Runner } from './runner.ts';
 
 /** The command that writes what a static server needs to answer in place of the service. */
 export function addExportCommand(program: Command, run: Runner): void {
+  program.commandsGroup('Look after the store:');
   const command = describeCommand(program.command('export'), {
     summary: 'write all feeds and files for a static server',
     does: 'Writes the documents of every feed, and the files that every client may get, into a directory or a bucket. A static server or a CDN then answers the same addresses while this service is switched off. The command lists what it leaves out, because a static server cannot decide it: rollouts below 100%, channels that need a token, minimum versions of the system, and updaters that send POST. Run it again after each change: it writes only what differs, and removes what no longer belongs to the export.',

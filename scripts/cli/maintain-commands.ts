@@ -2,7 +2,6 @@ import type { Command } from 'commander';
 import { addApplicationOption, addDryRunOption, addJsonOption } from './arguments.ts';
 import { addCopyCommand } from './copy-command.ts';
 import { describeCommand } from './description.ts';
-import { addExportCommand } from './export-command.ts';
 import type { Runner } from './runner.ts';
 
 /** Commands that check the store and clean it up. */
@@ -33,7 +32,6 @@ export function addMaintainCommands(program: Command, run: Runner): void {
   }).option('--url <url>', 'also check the running service at the address that clients use');
   addJsonOption(doctor).action(run(async () => (await import('./run/doctor.ts')).doctor));
   addCopyCommand(program, run);
-  addExportCommand(program, run);
   const gc = describeCommand(program.command('gc'), {
     summary: 'remove files that no release needs',
     does: 'Removes uploaded files that no manifest names and that are older than a week, the parts of interrupted uploads, and the files of releases that "--keep" dropped from every channel more than 90 days ago.',

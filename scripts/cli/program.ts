@@ -1,10 +1,10 @@
 import { Command, Help } from 'commander';
 import { readVersion } from '../../src/system.ts';
-import { addAccountCommands } from './account-commands.ts';
 import { addAppCommands } from './app-commands.ts';
 import { RepeatableOption } from './arguments.ts';
 import { addChannelCommands } from './channel-commands.ts';
 import { addContactCommands } from './contact-commands.ts';
+import { addServiceCommands } from './edition.ts';
 import { addExplainCommands } from './explain-commands.ts';
 import { addFeedsCommand } from './feeds-commands.ts';
 import { addImportCommand } from './import-command.ts';
@@ -13,7 +13,6 @@ import { addInspectCommands } from './inspect-commands.ts';
 import { addMaintainCommands } from './maintain-commands.ts';
 import { addPublishCommands } from './publish-commands.ts';
 import type { Runner } from './runner.ts';
-import { addServeCommands } from './serve-commands.ts';
 import { addSimulateCommand } from './simulate-commands.ts';
 import { addStatsCommand } from './stats-commands.ts';
 import type { Terminal } from './terminal.ts';
@@ -34,8 +33,7 @@ export function createProgram(terminal: Terminal, run: Runner): Command {
   addAppCommands(program, run);
   addChannelCommands(program, run);
   addMaintainCommands(program, run);
-  addServeCommands(program, run);
-  addAccountCommands(program, run);
+  addServiceCommands(program, run);
   addContactCommands(program, run);
   inherit(program, program);
   return program;
@@ -48,7 +46,7 @@ function createRoot({ stdout, stderr }: Terminal): Command {
       // The --version of a command is that of a client.
       .enablePositionalOptions()
       .description(
-        'Publishes desktop releases to an object store, and manages releases, accounts and messages.',
+        'Publishes desktop releases to an object store, and manages what is stored there.',
       )
       .addHelpText(
         'after',

@@ -1,0 +1,139 @@
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { Command } from 'commander';
+import { build, type Metafile, type Plugin, transform } from 'esbuild';
+import { readVersion } from '../../src/system.ts';
+import { addServiceCommands } from '../cli/edition.ts';
+import type { Runner } from '../cli/runner.ts';
+import { renderLicences } from './licences.ts';
+
+/** The command line of publishers as one file, which needs nothing but Node. */
+
+const ROOT = path.resolve(import.meta.dirname, '../..');
+
+export interface OneFile {
+  readonly text: string;
+  /** What is in it, as esbuild reports it. */
+  readonly metafile: Metafile;
+}
+
+/**
+ * Bundles the commands with the packages that they use. Equal sources give equal bytes.
+ *
+ * The code is in the file as texts, one for each part that esbuild splits off. Node compiles a part when it is needed:
+ * parsing all of them would take longer than most commands, and an older Node must be able to read the file far enough
+ * to print why it is refused.
+ */
+export async function buildOneFile(): Promise<OneFile> {
+  const { outputFiles, metafile } = await build({
+    absWorkingDir: ROOT,
+    entryPoints: ['scripts/start.ts'],
+    bundle: true,
+    splitting: true,
+    format: 'esm',
+    platform: 'node',
+    target: 'node22.18',
+    // The ES modules of a package, because esbuild leaves out what is not used of them.
+    mainFields: ['module', 'main'],
+    define: { SLIPWAY_VERSION: JSON.stringify(readVersion()) },
+    plugins: [publisherEdition, lessOfPackages],
+    minifySyntax: true,
+    minifyWhitespace: true,
+    legalComments: 'none',
+    outdir: path.join(ROOT, 'dist'),
+    write: false,
+    metafile: true,
+    logLevel: 'warning',
+  });
+  const parts: Record<string, string> = {};
+  for (const { path: file, text } of outputFiles) {
+    parts[`./${path.basename(file)}`] = await asCommonJs(text);
+  }
+  const check = await readFile(path.join(ROOT, 'src/check-node.js'), 'utf8');
+  const licences = await renderLicences(ROOT, bundledFiles(metafile));
+  return { text: renderFile(check, parts, licences), metafile };
+}
+
+/** The files of which something is left in the bundle. */
+function bundledFiles({ outputs }: Metafile): readonly string[] {
+  const inputs = Object.values(outputs).flatMap((output) => Object.entries(output.inputs));
+  return inputs.filter(([, { bytesInOutput }]) => bytesInOutput > 0).map(([file]) => file);
+}
+
+/** As CommonJS, which can be compiled from a text. Identifiers stay as they are, for stack traces. */
+async function asCommonJs(text: string): Promise<string> {
+  const { code } = await transform(text, {
+    format: 'cjs',
+    platform: 'node',
+    target: 'node22.18',
+    supported: { 'dynamic-import': false },
+    minifyWhitespace: true,
+    legalComments: 'none',
+  });
+  // As in an ES module.
+  return `"use strict";${code}`;
+}
+
+function renderFile(check: string, parts: Record<string, string>, licences: string): string {
+  return `#!/usr/bin/env node
+// Slipway ${readVersion()}, the publisher in one file. The licences of the packages in it are at the end.
+import { createRequire } from 'node:module';
+import { compileFunction } from 'node:vm';
+
+${check}
+const require = createRequire(import.meta.url);
+const loaded = {};
+function load(name) {
+  if (parts[name] === undefined) return require(name);
+  if (loaded[name] === undefined) {
+    const module = { exports: {} };
+    loaded[name] = module;
+    const options = { filename: import.meta.filename + name.slice(1) };
+    const run = compileFunction(parts[name], ['require', 'module', 'exports'], options);
+    run(load, module, module.exports);
+  }
+  return loaded[name].exports;
+}
+const parts = ${JSON.stringify(parts, null, 1)};
+load('./start.js');
+
+${licences}`;
+}
+
+/** Replaces `scripts/cli/edition.ts`, and so leaves out the commands that it adds. */
+const publisherEdition: Plugin = {
+  name: 'publisher-edition',
+  setup: ({ onLoad }) => {
+    onLoad({ filter: /[\\/]scripts[\\/]cli[\\/]edition\.ts$/ }, () => ({
+      loader: 'ts',
+      contents: `export const addServiceCommands = () => {};
+        export const leftOut = ${JSON.stringify(namesOf(addServiceCommands))};`,
+    }));
+  },
+};
+
+/** The names of the commands that a function adds to the program. */
+function namesOf(add: (program: Command, run: Runner) => void): readonly string[] {
+  const program = new Command();
+  add(program, () => async () => {});
+  return program.commands.map((command) => command.name());
+}
+
+/** Parts of packages that no command uses, and that esbuild cannot recognize as unused. */
+const lessOfPackages: Plugin = {
+  name: 'less-of-packages',
+  setup: ({ onLoad, onResolve }) => {
+    // zod carries the texts of its errors in fifty languages; only English is used.
+    onLoad({ filter: /[\\/]zod[\\/]v4[\\/]locales[\\/]index\.js$/ }, () => ({
+      contents: `export { default as en } from './en.js';`,
+    }));
+    // hash-wasm has twenty hash functions and is imported when it is needed, as a whole.
+    onResolve({ filter: /^hash-wasm$/ }, ({ path: name, namespace }) =>
+      namespace === 'only-md4' ? undefined : { path: name, namespace: 'only-md4' },
+    );
+    onLoad({ filter: /.*/, namespace: 'only-md4' }, () => ({
+      contents: `export { createMD4 } from 'hash-wasm';`,
+      resolveDir: ROOT,
+    }));
+  },
+};

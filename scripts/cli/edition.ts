@@ -1,0 +1,23 @@
+import type { Command } from 'commander';
+import { addAccountCommands } from './account-commands.ts';
+import { addExportCommand } from './export-command.ts';
+import type { Runner } from './runner.ts';
+import { addServeCommands } from './serve-commands.ts';
+
+/**
+ * What differs between the complete package and the publisher in one file. This is the complete package;
+ * `scripts/build/one-file.ts` puts another module in the place of this one.
+ */
+
+/**
+ * Adds the commands that need parts of the service: its HTTP server, or what hashes passwords. A command that is added
+ * here is left out of the publisher in one file, and named there with how to get it.
+ */
+export function addServiceCommands(program: Command, run: Runner): void {
+  addExportCommand(program, run);
+  addServeCommands(program, run);
+  addAccountCommands(program, run);
+}
+
+/** The names of the commands that this edition leaves out. */
+export const leftOut: readonly string[] = [];

@@ -1,0 +1,158 @@
+import { spawn } from 'node:child_process';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { isBuiltin } from 'node:module';
+import path from 'node:path';
+import { text } from 'node:stream/consumers';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { writeOneFile } from '../support/one-file.ts';
+import { makeTemporaryDirectory } from '../support/release.ts';
+import { describeS3, s3Environment, useBucket } from '../support/s3-server.ts';
+
+/** The publisher in one file, as a publisher runs it: without this repository and its packages. */
+
+let directory: Awaited<ReturnType<typeof makeTemporaryDirectory>>;
+let built: Awaited<ReturnType<typeof writeOneFile>>;
+beforeAll(async () => {
+  directory = await makeTemporaryDirectory();
+  built = await writeOneFile(directory.path);
+});
+afterAll(() => directory.remove());
+
+interface RunOptions {
+  readonly cwd?: string;
+  readonly env?: Readonly<Record<string, string>>;
+  readonly node?: readonly string[];
+}
+
+async function run(line: string, { cwd, env, node = [process.execPath] }: RunOptions = {}) {
+  const [program = '', ...flags] = node;
+  const child = spawn(program, [...flags, built.file, ...line.split(' ')], {
+    cwd: cwd ?? directory.path,
+    env: { PATH: process.env.PATH, NODE_PATH: '', ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const code = new Promise<number | null>((resolve) => child.once('close', resolve));
+  const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr)]);
+  return { code: await code, stdout, stderr };
+}
+
+describe('what is in the file', () => {
+  it('imports nothing but built-ins of Node', () => {
+    const imports = Object.values(built.metafile.outputs).flatMap((output) => output.imports);
+    const outside = imports.filter(({ external }) => external === true);
+    expect(outside.length).toBeGreaterThan(10);
+    expect(outside.filter((each) => !isBuiltin(each.path))).toEqual([]);
+    const fixed = built.text.split('\n').filter((line) => line.startsWith('import '));
+    expect(fixed).toEqual([
+      "import { createRequire } from 'node:module';",
+      "import { compileFunction } from 'node:vm';",
+    ]);
+  });
+
+  it('has the AWS SDK, and no part of the service', () => {
+    const inputs = Object.keys(built.metafile.inputs);
+    expect(inputs.some((file) => file.includes('/@aws-sdk/client-s3/'))).toBe(true);
+    const service =
+      /node_modules\/(fastify|@fastify\/|argon2|nodemailer|pino|@zxcvbn-ts)|^src\/(http|app\.ts|service|server|workers)/;
+    expect(inputs.filter((file) => service.test(file))).toEqual([]);
+  });
+
+  it('has the licence of every package in it', () => {
+    expect(built.text).toMatch(/^\/\/ @aws-sdk\/client-s3 [\d.]+ \(Apache-2\.0\)$/m);
+    expect(built.text).toMatch(/^\/\/ commander [\d.]+ \(MIT\):$/m);
+    expect(built.text).toContain('TJ Holowaychuk');
+  });
+
+  it('is the same for the same sources', async () => {
+    const again = await writeOneFile(directory.path);
+    expect(again.text === built.text).toBe(true);
+  });
+});
+
+describe('an older Node', () => {
+  const SENTENCE = /^slipway: Node \S+ is too old: Slipway needs Node 22\.18 or newer\..*\n$/;
+
+  it('is refused, whatever it supports of the rest', async () => {
+    const older = path.join(directory.path, 'older.mjs');
+    await writeFile(
+      older,
+      "Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '20.20.2' } });",
+    );
+    const finished = await run('--version', { node: [process.execPath, '--import', older] });
+    expect(finished).toMatchObject({
+      code: 1,
+      stdout: '',
+      stderr: expect.stringMatching(SENTENCE),
+    });
+  });
+
+  it('reads the file far enough, because the code in it is text', () => {
+    // What follows the check must be syntax that Node 12 parses.
+    const lines = built.text.split('\n').filter((line) => !/^( "\.\/|\/\/)/.test(line));
+    expect(lines.length).toBeLessThan(60);
+    expect(lines.join('\n')).not.toMatch(/\?\?|\?\.|\bawait\b|\bstatic\b/);
+  });
+});
+
+describe('commands of the complete package', () => {
+  it.each(['export ./public', 'help export', 'accounts --help', 'accounts list', 'keys'])(
+    'slipway %s says where it is',
+    async (line) => {
+      const name = line.replace('help ', '').split(' ')[0];
+      const finished = await run(line);
+      expect(finished).toMatchObject({ code: 2, stdout: '' });
+      expect(finished.stderr).toMatch(
+        new RegExp(`^slipway: The command "${name}" is in the complete package .*npm run slipway`),
+      );
+      expect(finished.stderr.trim().split('\n')).toHaveLength(1);
+    },
+  );
+
+  it('are not in the help, and the others are', async () => {
+    const { stdout } = await run('--help');
+    expect(stdout).not.toMatch(/^ {2}(accounts|export|keys) /m);
+    for (const name of ['publish', 'import', 'rollout', 'promote', 'yank', 'pause', 'explain']) {
+      expect(stdout).toMatch(new RegExp(`^  ${name} `, 'm'));
+    }
+    for (const name of ['simulate', 'stats', 'feeds', 'verify', 'gc', 'doctor', 'channels']) {
+      expect(stdout).toMatch(new RegExp(`^  ${name} `, 'm'));
+    }
+  });
+});
+
+it('prints its version', async () => {
+  expect(await run('--version')).toMatchObject({ code: 0, stdout: '0.1.0\n', stderr: '' });
+});
+
+/** From publishing to yanking, from a directory that has only the file to publish. */
+async function releases(name: string, env: Readonly<Record<string, string>> = {}) {
+  const cwd = path.join(directory.path, name);
+  await mkdir(cwd);
+  await writeFile(path.join(cwd, 'App'), `bytes of ${name}`);
+  const json = async (line: string) => {
+    const finished = await run(`${line} --json`, { cwd, env });
+    expect(finished.stderr).toBe('');
+    return JSON.parse(finished.stdout);
+  };
+  const publish = (version: string) =>
+    json(`publish ${version} App,os=linux,arch=x64,format=appimage,name=App-${version} --create`);
+  const explain = () => json('explain --version 1.0.0 --platform linux --arch x64');
+  expect(await publish('1.0.0')).toMatchObject({ changed: true, status: 'active' });
+  expect(await publish('1.1.0')).toMatchObject({ changed: true, status: 'active' });
+  expect((await json('releases')).releases).toHaveLength(2);
+  expect(JSON.stringify(await explain())).toContain('1.1.0');
+  expect(await json('yank 1.1.0')).toMatchObject({ changed: true });
+  expect(JSON.stringify(await json('show 1.1.0'))).toContain('"yanked"');
+  expect((await run('verify', { cwd, env })).code).toBe(0);
+  expect((await run('doctor', { cwd, env })).code).toBe(0);
+}
+
+describe('in a directory', () => {
+  it('publishes, lists, explains and yanks', () => releases('directory'));
+});
+
+describeS3('on S3', (server) => {
+  const bucket = useBucket(server);
+  it('publishes, lists, explains and yanks', () =>
+    releases('s3', s3Environment(server, bucket.name)));
+});
