@@ -1,0 +1,100 @@
+/** What the action says about a release: in the log, in the summary of the job, and as outputs. */
+
+interface Target {
+  readonly os: string;
+  readonly arch: string;
+}
+
+/** The part of `slipway publish --json` that is shown. */
+export interface Published {
+  readonly app: string;
+  readonly version: string;
+  readonly channel: string;
+  readonly status: string;
+  readonly draft: { readonly missing: readonly Target[] } | null;
+  readonly changed: boolean;
+  readonly warnings: readonly string[];
+  readonly artifacts: readonly (Target & {
+    readonly format: string;
+    readonly filename: string;
+    readonly size: number;
+    readonly uploaded: boolean;
+  })[];
+}
+
+/** @param json what the command printed */
+export function outputsOf(published: Published, json: string): Readonly<Record<string, string>> {
+  return {
+    version: published.version,
+    state: stateOf(published),
+    missing: missingOf(published).join(','),
+    channel: published.channel,
+    // On one line, as steps read outputs.
+    json: JSON.stringify(JSON.parse(json)),
+  };
+}
+
+function stateOf({ draft, status }: Published): string {
+  if (draft !== null) return 'draft';
+  return status === 'active' ? 'offered' : status;
+}
+
+function missingOf({ draft }: Published): readonly string[] {
+  return (draft?.missing ?? []).map(({ os, arch }) => `${os}-${arch}`);
+}
+
+/** The release in one sentence. */
+export function headlineOf(published: Published): string {
+  const { app, version, channel } = published;
+  const missing = missingOf(published);
+  if (stateOf(published) !== 'draft') {
+    return `${app} ${version} is ${stateOf(published)} on ${channel}.`;
+  }
+  if (missing.length === 0) {
+    return `${app} ${version} is a draft of ${channel}. Clients see it when a step publishes ${version} without files.`;
+  }
+  return `${app} ${version} is a draft of ${channel}. Clients see it when these targets are published: ${missing.join(', ')}.`;
+}
+
+/** Lines for the log. */
+export function logLines(published: Published): readonly string[] {
+  const files = published.artifacts.map(
+    (file) =>
+      `  ${file.os} ${file.arch} ${file.format} ${file.filename} ${file.size} B, ${stored(file)}`,
+  );
+  return [headlineOf(published), ...files];
+}
+
+/** Markdown for the summary of the job. */
+export function renderSummary(published: Published): string {
+  const rows = published.artifacts.map((file) =>
+    [file.os, file.arch, file.format, file.filename, String(file.size), stored(file)]
+      .map(asText)
+      .join(' | '),
+  );
+  const table = [
+    '| platform | architecture | format | file | bytes | |',
+    '| --- | --- | --- | --- | ---: | --- |',
+    ...rows.map((row) => `| ${row} |`),
+  ];
+  return [
+    `### ${asText(headlineOf(published))}`,
+    ...(rows.length === 0 ? [] : [table.join('\n')]),
+    ...published.warnings.map((warning) => `- ${asText(warning)}`),
+    '',
+  ].join('\n\n');
+}
+
+/** @param message why the command failed */
+export function renderFailure(message: string): string {
+  return `### Not published\n\n${asText(message)}\n\n`;
+}
+
+function stored({ uploaded }: { readonly uploaded: boolean }): string {
+  return uploaded ? 'uploaded' : 'already stored';
+}
+
+/** A text in which nothing is Markdown or HTML: names of files come from the build. */
+function asText(text: string): string {
+  return text.replace(/\s+/g, ' ').replace(/[\\`*_{}[\]<>()#|~!&]/g, '\\$&');
+}
