@@ -140,7 +140,7 @@ function parseTargets(text: string): readonly Target[] {
 }
 
 function onOrOff(flags: string, description: string): Option {
-  return new Option(flags, description).argParser((text) => {
+  return new Option(flags, description).choices(['on', 'off']).argParser((text) => {
     if (text === 'on' || text === 'off') return text === 'on';
     throw new InvalidArgumentError('It must be on or off.');
   });

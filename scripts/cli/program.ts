@@ -3,6 +3,7 @@ import { readVersion } from '../../src/system.ts';
 import { addAppCommands } from './app-commands.ts';
 import { RepeatableOption } from './arguments.ts';
 import { addChannelCommands } from './channel-commands.ts';
+import { addCompletionCommand } from './completion-command.ts';
 import { addContactCommands } from './contact-commands.ts';
 import { addServiceCommands } from './edition.ts';
 import { addExplainCommands } from './explain-commands.ts';
@@ -35,6 +36,7 @@ export function createProgram(terminal: Terminal, run: Runner): Command {
   addMaintainCommands(program, run);
   addServiceCommands(program, run);
   addContactCommands(program, run);
+  addCompletionCommand(program, run);
   inherit(program, program);
   return program;
 }

@@ -56,7 +56,7 @@ const WITHOUT_DRY_RUN = new Set([
   ...['accounts list', 'accounts show'],
   ...['contact list', 'contact show', 'accounts invitations'],
   // Groups of commands; what prints a value; what tests whether writing works; what runs the service.
-  ...['accounts', 'contact', 'keys', 'doctor', 'serve', 'demo'],
+  ...['accounts', 'contact', 'keys', 'doctor', 'completion', 'serve', 'demo'],
 ]);
 
 describe('the help', () => {
@@ -109,6 +109,7 @@ describe('the help', () => {
       'Look after the store:',
       'Run the service:',
       'Accounts and messages:',
+      'Use this command line:',
       'Commands:',
       'Examples:',
     ]);

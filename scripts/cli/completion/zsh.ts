@@ -1,0 +1,71 @@
+import { quoted, spaced, type TypedCommand, type TypedOption, type Values } from './grammar.ts';
+
+/** The completion for zsh: a function for each command, in the words of zsh's own `_arguments`. */
+export function renderZsh(grammar: readonly TypedCommand[]): string {
+  return `#compdef slipway
+# Completes slipway in zsh. Written by "slipway completion zsh".
+
+${grammar.map(renderFunction).join('\n\n')}
+
+if [[ $funcstack[1] == _slipway ]]; then
+  _slipway "$@"
+else
+  compdef _slipway slipway
+fi
+`;
+}
+
+const nameOf = (path: string): string =>
+  `_slipway${path === '' ? '' : `_${path}`}`.replaceAll(' ', '_');
+
+function renderFunction(command: TypedCommand): string {
+  const { path, subcommands, options } = command;
+  const specs = options.flatMap(renderOption);
+  if (subcommands.length === 0) {
+    const all = [...specs, ...command.arguments.map((one, at) => renderArgument(command, one, at))];
+    return `${nameOf(path)}() {\n  _arguments ${all.map(quoted).join(' \\\n    ')}\n}`;
+  }
+  const described = subcommands.map(({ name, summary }) => quoted(`${name}:${escaped(summary)}`));
+  const cases = subcommands.map(
+    ({ name }) => `        ${name}) ${nameOf(`${path} ${name}`.trim())} ;;`,
+  );
+  return `${nameOf(path)}() {
+  local curcontext=$curcontext context state state_descr line
+  local -A opt_args
+  local -a commands=(
+    ${described.join('\n    ')}
+  )
+  _arguments -C ${[...specs, '1: :->command', '*:: :->rest'].map(quoted).join(' \\\n    ')}
+  case $state in
+    command) _describe -t commands command commands ;;
+    rest)
+      case $line[1] in
+${cases.join('\n')}
+      esac
+      ;;
+  esac
+}`;
+}
+
+function renderOption({ flags, summary, isRepeatable, values }: TypedOption): readonly string[] {
+  return flags.map((flag) => {
+    // The flags of one option, once given, are not offered again.
+    const first = isRepeatable ? '*' : flags.length > 1 ? `(${spaced(flags)})` : '';
+    const value = values === undefined ? '' : `:value:${actionOf(values)}`;
+    return `${first}${flag}${values === undefined ? '' : '='}[${escaped(summary)}]${value}`;
+  });
+}
+
+function renderArgument({ isVariadic, ...command }: TypedCommand, values: Values, at: number) {
+  const isRest = isVariadic && at === command.arguments.length - 1;
+  return `${isRest ? '*' : at + 1}:value:${actionOf(values)}`;
+}
+
+function actionOf({ choices, isFile }: Values): string {
+  if (isFile) return '_files';
+  // Empty, and not a space: a mere message would keep zsh from completing an option in this place.
+  return `(${spaced(choices)})`;
+}
+
+/** Within a specification these separate its parts. */
+const escaped = (text: string): string => text.replace(/[\\:[\]]/g, '\\$&');
