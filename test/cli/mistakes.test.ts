@@ -13,7 +13,7 @@ const MISTAKES: readonly (readonly [string, number, RegExp])[] = [
   ['', 2, /^Usage: slipway/],
   ['publsh 1.0.0 dist', 2, /unknown command 'publsh'[\s\S]*Did you mean publish\?/],
   ['release', 2, /Did you mean releases\?/],
-  ['help ynak', 2, /unknown command 'ynak'\. Commands: publish, .*yank/],
+  ['help ynak', 2, /unknown command 'ynak'\. Commands: init, publish, .*yank/],
   ['accounts lst', 2, /unknown command 'lst'[\s\S]*Did you mean list\?/],
   ['yank', 2, /missing required argument 'version'/],
   ['yank 1.0.0 --chanel beta', 2, /Did you mean --channel\?/],
