@@ -1,0 +1,45 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { ACTION } from '../../scripts/cli/init/github-workflow.ts';
+import { ROOT } from '../cli/support.ts';
+import { readAction } from './job.ts';
+
+/** What the page about CI says of the action. */
+
+const page = readFileSync(path.join(ROOT, 'docs/publishing/ci.md'), 'utf8');
+
+interface Step {
+  readonly uses?: string;
+  readonly with?: Readonly<Record<string, unknown>>;
+}
+
+/** The steps of every workflow in the page. */
+const steps = [...page.matchAll(/```yaml\n([\s\S]*?)```/g)].flatMap(([, block]): Step[] => {
+  const document = parse(String(block));
+  const jobs = Object.values(document.jobs ?? document) as { readonly steps?: Step[] }[];
+  return jobs.flatMap((job) => job?.steps ?? []);
+});
+
+describe('the page about CI', () => {
+  it('uses the action with inputs that it has, under the name that "slipway init" writes', async () => {
+    const { inputs } = await readAction();
+    const uses = steps.filter((step) => step.uses?.includes('slipway'));
+    expect(uses.length).toBe(2);
+    for (const step of uses) {
+      expect(step.uses).toBe(ACTION);
+      const given = Object.keys(step.with ?? {});
+      expect(given.filter((name) => inputs[name] === undefined)).toEqual([]);
+      expect(given).toContain('version');
+    }
+  });
+
+  it('lists every input and output', async () => {
+    const { inputs, outputs } = await readAction();
+    const rows = [...page.matchAll(/^\| (`.*?) \|/gm)].flatMap(([, cell]) =>
+      [...String(cell).matchAll(/`([a-z-]+)`/g)].map(([, name]) => name),
+    );
+    expect(rows.sort()).toEqual([...Object.keys(inputs), ...Object.keys(outputs)].sort());
+  });
+});
