@@ -35,7 +35,10 @@ function publish(): number {
 
 function report(published: Published, json: string): void {
   print(logLines(published));
-  for (const warning of published.warnings) annotate('warning', warning);
+  for (const sentence of published.warnings) {
+    const [, kind, text] = /^(Warning|Note): (.*)$/s.exec(sentence) ?? ['', 'Warning', sentence];
+    annotate(kind === 'Note' ? 'notice' : 'warning', text);
+  }
   for (const [name, value] of Object.entries(outputsOf(published, json))) {
     // A value cannot end with a delimiter that it does not know.
     const delimiter = randomUUID();
@@ -66,7 +69,7 @@ function print(lines: readonly string[]): void {
 }
 
 /** In the log, and on the page of the workflow's run. */
-function annotate(kind: 'error' | 'warning', message: string): void {
+function annotate(kind: 'error' | 'warning' | 'notice', message: string): void {
   const escaped = message.replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A');
   console.log(`::${kind} title=Slipway::${escaped}`);
 }
