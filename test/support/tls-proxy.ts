@@ -1,12 +1,10 @@
-import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import http from 'node:http';
 import https from 'node:https';
 import type { AddressInfo } from 'node:net';
-import path from 'node:path';
 import { pipeline } from 'node:stream';
-import { promisify } from 'node:util';
+import { makeCertificate } from './certificate.ts';
 import { makeTemporaryDirectory } from './release.ts';
 
 /** A proxy that ends TLS and sends each request to the next of several service processes, as a load balancer does. */
@@ -24,7 +22,7 @@ export interface TlsProxy {
 
 /** Listens first, because the services need the proxy's address for their PUBLIC_URL. Needs openssl. */
 export async function startTlsProxy(): Promise<TlsProxy> {
-  const { key, certificate } = await makeCertificate();
+  const { key, certificate } = await makeOwnCertificate();
   let upstreams: readonly URL[] = [];
   const answered: number[] = [];
   let next = 0;
@@ -69,21 +67,14 @@ function forward(
   request.pipe(sent);
 }
 
-/** A certificate for 127.0.0.1, signed by itself. */
-async function makeCertificate(): Promise<{ readonly key: string; readonly certificate: string }> {
+async function makeOwnCertificate(): Promise<{
+  readonly key: string;
+  readonly certificate: string;
+}> {
   const directory = await makeTemporaryDirectory();
-  const [keyFile, file] = ['key.pem', 'certificate.pem'].map((name) =>
-    path.join(directory.path, name),
-  );
   try {
-    const options = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'];
-    const subject = ['-subj', '/CN=127.0.0.1', '-addext', 'subjectAltName=IP:127.0.0.1'];
-    const output = ['-days', '2', '-keyout', String(keyFile), '-out', String(file)];
-    await promisify(execFile)('openssl', ['req', '-x509', ...options, ...subject, ...output]);
-    return {
-      key: await readFile(String(keyFile), 'utf8'),
-      certificate: await readFile(String(file), 'utf8'),
-    };
+    const { keyFile, certificate } = await makeCertificate(directory.path, ['IP:127.0.0.1']);
+    return { key: await readFile(keyFile, 'utf8'), certificate };
   } finally {
     await directory.remove();
   }
