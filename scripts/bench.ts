@@ -7,6 +7,7 @@ import { benchPeers } from './bench/peers.ts';
 import { summarizeProfiles } from './bench/profile.ts';
 import { benchPublish } from './bench/publish.ts';
 import { benchRanges } from './bench/ranges.ts';
+import { benchRequests } from './bench/requests.ts';
 import { benchRoutes } from './bench/routes.ts';
 import { benchSignIn } from './bench/sign-in.ts';
 import { isMissed, renderTable } from './bench/table.ts';
@@ -23,11 +24,12 @@ const BENCHES: Readonly<Record<string, Bench>> = {
   workers: benchWorkers,
   publish: benchPublish,
   ranges: benchRanges,
+  requests: benchRequests,
 };
 
 const USAGE = `npm run bench -- [NAMES…] [OPTIONS]
 
-Names (all of them by default, which takes about 40 minutes): ${Object.keys(BENCHES).join(', ')}
+Names (all of them by default, which takes about 65 minutes): ${Object.keys(BENCHES).join(', ')}
 
   --rounds N     rounds of every comparison (5)
   --seconds N    the length of a measurement, which some benchmarks divide (20)

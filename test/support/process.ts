@@ -23,13 +23,18 @@ const children: ChildProcess[] = [];
 /**
  * Starts `src/server.ts` with these settings, without the settings of this process.
  *
- * @param limits the most open descriptors, and the most heap in megabytes
+ * @param limits the most open descriptors, the most heap in megabytes, and the program with its arguments that runs the
+ *   service, such as a sandbox
  */
 export function startServer(
   env: Readonly<Record<string, string>>,
-  limits: { readonly descriptors?: number; readonly heapMb?: number } = {},
+  limits: {
+    readonly descriptors?: number;
+    readonly heapMb?: number;
+    readonly within?: readonly string[];
+  } = {},
 ): Running {
-  const { descriptors, heapMb } = limits;
+  const { descriptors, heapMb, within = [] } = limits;
   const args = [
     // As in `npm start`.
     '--max-semi-space-size=16',
@@ -38,7 +43,7 @@ export function startServer(
   ];
   const [program, ...programArgs] =
     descriptors === undefined
-      ? [process.execPath, ...args]
+      ? [...within, process.execPath, ...args]
       : ['sh', '-c', `ulimit -n ${descriptors}; exec "$@"`, 'sh', process.execPath, ...args];
   const child = spawn(String(program), programArgs, {
     // A directory without a developer's .env.
