@@ -41,7 +41,7 @@ function problemOf(page: string, link: string): string | undefined {
 }
 
 /** `src/domain/version.ts`, `test/http/`, `scripts/cli/*.ts`: what the documents say about the code. */
-const PATH = /(?<![\w./-])(?:src|test|scripts|docs|manifests)\/[\w./*-]*/g;
+const PATH = /(?<![\w./-])(?:src|test|scripts|docs|manifests|deploy)\/[\w./*-]*/g;
 
 /** Whether a file or folder is there; of a pattern, the folder. */
 const isThere = (named: string) => {

@@ -3,8 +3,9 @@ import path from 'node:path';
 import { describe } from 'vitest';
 import { hasProgram } from '../support/programs.ts';
 import { describeS3 } from '../support/s3-server.ts';
-import { defineProxySuite, type ProxySetting, type StartedProxy } from './behind-a-proxy.ts';
+import { defineProxySuite } from './behind-a-proxy.ts';
 import { DEPLOY, readDelivered, replaceParts } from './delivered-file.ts';
+import type { ProxySetting, StartedProxy } from './proxied.ts';
 import { startProxyProcess } from './proxy-process.ts';
 
 /** Debian's nginx with `deploy/nginx`, in front of two processes on one bucket. */
