@@ -15,6 +15,7 @@ import {
   type Variant,
 } from './proxied.ts';
 import { defineClients } from './proxied-clients.ts';
+import { defineDoctor } from './proxied-doctor.ts';
 import { defineDocuments } from './proxied-documents.ts';
 import { defineOutages } from './proxied-outages.ts';
 import { createProxyClient, type ProxyClient } from './proxy-client.ts';
@@ -35,6 +36,7 @@ export function defineProxySuite(server: S3Server, kind: ProxyKind): void {
     const at = useProxied(server, bucket, kind, variant);
     defineDocuments(at);
     defineClients(at);
+    defineDoctor(at);
     defineOutages(at);
   });
 }
@@ -90,6 +92,9 @@ function useProxied(
     variant,
     processes,
     storeUrl: server.endpoint,
+    get catalogs() {
+      return { store: bucket.store() };
+    },
     start,
     ask,
     post: (address, body) => ask(address, { method: 'POST', body }),

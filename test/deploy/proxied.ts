@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import type { ReaderDeps } from '../../src/catalog/read.ts';
 import type { Certificate } from '../support/certificate.ts';
 import { seededBytes } from '../support/electron-build.ts';
 import type { Running } from '../support/process.ts';
@@ -45,6 +46,8 @@ export interface Proxied {
   readonly processes: Running[];
   /** The origin of the bucket. */
   readonly storeUrl: string;
+  /** The store that the processes serve. */
+  readonly catalogs: ReaderDeps;
   /** Starts a process on the port of the first or the second. */
   start(index: 0 | 1): Promise<Running>;
   /** Asks for a path of the service, below the path of PUBLIC_URL. */
