@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
 import { Writable } from 'node:stream';
 import type { Command } from 'commander';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -12,7 +14,9 @@ import { BUCKET, PROJECTS, project, removeProjects } from './init-support.ts';
 afterEach(removeProjects);
 
 /** The inputs of the project's action. */
-const INPUTS = ['version', 'files', 'expect', 'create', 'channel', 'app'];
+const INPUTS = Object.keys(
+  parse(readFileSync(path.join(import.meta.dirname, '../../action.yml'), 'utf8')).inputs,
+);
 
 interface Step {
   readonly uses?: string;
