@@ -5,7 +5,7 @@ const TIMEOUT_MS = 10_000;
 const BODY_BYTES_MAX = 1024 * 1024;
 const NO_HEADERS = { get: () => null };
 
-/** Asks over HTTP as a client outside would. A larger body than a megabyte counts as empty. */
+/** Sends a request as a client outside would. A body above a megabyte counts as empty. */
 export const ask: Ask = async (url, { method = 'GET', headers, body } = {}) => {
   try {
     const response = await fetch(url, {
@@ -27,7 +27,7 @@ function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   if (error.name === 'TimeoutError') return `no answer within ${TIMEOUT_MS / 1000} s`;
   const { cause } = error;
-  // Node tries every address of a name: the errors are then a list with an empty message.
+  // Node tries every address of a host name, and then throws a list of errors with an empty message.
   const causes = cause instanceof AggregateError ? cause.errors : [cause];
   const texts = causes.filter((each) => each instanceof Error).map(({ message }) => message);
   return [...new Set(texts)].join('; ') || error.message;

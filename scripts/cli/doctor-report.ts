@@ -15,13 +15,13 @@ export function printChecks(terminal: Terminal, title: string, checks: readonly 
   for (const line of alignColumns(rows)) print(terminal, line);
 }
 
-/** The end: whether something is wrong. */
+/** The last line: how many checks failed or warn. */
 export function printSummary(terminal: Terminal, checks: readonly Check[]): void {
   const count = (wanted: Check['outcome']) =>
     checks.filter(({ outcome }) => outcome === wanted).length;
   const [failures, warnings] = [count('failed'), count('warning')];
   print(terminal);
   if (failures === 0 && warnings === 0) print(terminal, 'Everything works.');
-  else if (failures === 0) print(terminal, `Everything needed works; ${warnings} to look at.`);
-  else print(terminal, `${failures} failed, ${warnings} to look at.`);
+  else if (failures === 0) print(terminal, `Nothing failed. Warnings: ${warnings}.`);
+  else print(terminal, `Failed: ${failures}. Warnings: ${warnings}.`);
 }

@@ -18,7 +18,9 @@ export interface AddressDeps {
   readonly application: string;
 }
 
-/** What `/api/v1/system/request` answers, as far as checks use it. */
+const SEEN_REQUEST_PATH = '/api/v1/system/request';
+
+/** What that address answers, as far as checks use it. */
 interface SeenRequest {
   readonly address: string;
   readonly has_forwarded_for: boolean;
@@ -38,7 +40,7 @@ const LONG_HEADER = `bytes=${Array.from({ length: 1000 }, (_, n) => `${n * 1e9}-
 const CLOCK_DIFFERENCE_MAX_MS = 30_000;
 const PAGE = 'docs/operations/behind-a-proxy.md';
 
-/** Asks the service at its public address, and checks what reached it. Stops when it does not answer. */
+/** Sends requests to the public address of the service, and checks what reaches it. Stops when it does not answer. */
 export async function diagnoseAddress(deps: AddressDeps): Promise<readonly Check[]> {
   return runChecks(
     {
@@ -61,12 +63,12 @@ export async function diagnoseAddress(deps: AddressDeps): Promise<readonly Check
   );
 }
 
-/** @returns what the service saw, or the reply of something else */
+/** @returns what the service saw; undefined when the reply is not the service's */
 async function see(
   { ask, url }: AddressDeps,
   headers: Readonly<Record<string, string>> = {},
 ): Promise<{ readonly seen: SeenRequest | undefined; readonly reply: Reply }> {
-  const reply = await ask(`${url}/api/v1/system/request`, { headers });
+  const reply = await ask(`${url}${SEEN_REQUEST_PATH}`, { headers });
   return { seen: reply.status === 200 ? parse<SeenRequest>(reply.text) : undefined, reply };
 }
 
@@ -80,8 +82,8 @@ function parse<T>(text: string): T | undefined {
 
 const noSuchAnswer = (reply: Reply): Finding =>
   failed(
-    `A question about the request itself ${answered(reply)}, without the answer of Slipway.`,
-    'Upgrade the service to the version of this command, and let the proxy pass /api/ on.',
+    `A request for ${SEEN_REQUEST_PATH} ${answered(reply)}, and not the answer of Slipway.`,
+    'Upgrade the service to the version of this command, and let the proxy pass /api/ on to it.',
   );
 
 async function checkAddress({ ask, url }: AddressDeps): Promise<Finding> {
@@ -97,18 +99,18 @@ async function checkAddress({ ask, url }: AddressDeps): Promise<Finding> {
   if (reply.status >= 300 && reply.status < 400) {
     return failed(
       `${url} redirects to ${reply.headers.get('location')}.`,
-      'Give --url, PUBLIC_URL and your applications the address that answers: not every updater follows redirects.',
+      'Use the address that it redirects to in --url, in PUBLIC_URL and in your applications: not every updater follows redirects.',
     );
   }
   if ([502, 503, 504].includes(reply.status)) {
     return failed(
       `The proxy at ${url} answers ${reply.status}.`,
-      'Start the service, and check the address of the service in the proxy: HOST and PORT.',
+      'Start the service, and check that the proxy sends requests to HOST and PORT of the service.',
     );
   }
   return failed(
     `${url}/livez ${answered(reply)}, and not the answer of Slipway.`,
-    `Let the proxy pass this address on to the service: ${PAGE}.`,
+    `Let the proxy pass this address on to the service. See ${PAGE}.`,
   );
 }
 
@@ -116,28 +118,29 @@ async function checkEncryption({ ask, url }: AddressDeps): Promise<Finding> {
   const { protocol, host, port, pathname } = new URL(url);
   if (protocol === 'http:') {
     return warning(
-      'The address is not encrypted: anyone in between can read access tokens, and change what updaters are told.',
-      `End TLS at a proxy, and give clients an https address: ${PAGE}.`,
+      `${url} is not encrypted: an attacker on the network can read access tokens and change what updaters download.`,
+      `Terminate TLS at a proxy, and give clients an https address. See ${PAGE}.`,
     );
   }
   if (port !== '') return ok('The certificate is valid.');
   const plain = await ask(`http://${host}${pathname}`);
   if (plain.status === 0 || (plain.headers.get('location') ?? '').startsWith('https://')) {
-    return ok('The certificate is valid, and plain HTTP leads to HTTPS or nowhere.');
+    return ok('The certificate is valid. Plain HTTP redirects to HTTPS, or does not answer.');
   }
   return warning(
-    `The certificate is valid, but http://${host} ${answered(plain)} as well.`,
-    'Redirect plain HTTP to HTTPS.',
+    `The certificate is valid, but a request for http://${host}${pathname} ${answered(plain)}, and no redirect to HTTPS.`,
+    'Let the proxy redirect plain HTTP to HTTPS.',
   );
 }
 
 async function checkPublicUrl(deps: AddressDeps): Promise<Finding> {
   const { seen, reply } = await see(deps);
   if (seen === undefined) return noSuchAnswer(reply);
-  if (seen.public_url === deps.url) return ok(`The service gives clients ${seen.public_url}.`);
+  if (seen.public_url === deps.url)
+    return ok(`The service gives clients the address ${seen.public_url}.`);
   return failed(
     `The service gives clients the address ${seen.public_url}.`,
-    `Set PUBLIC_URL of the service to ${deps.url}, or give --url the other address.`,
+    `Set PUBLIC_URL of the service to ${deps.url}, or use ${seen.public_url} in --url.`,
   );
 }
 
@@ -147,14 +150,14 @@ async function checkClientAddress(deps: AddressDeps): Promise<Finding> {
   const { address } = seen;
   if (address === FORGED_ADDRESS) {
     return failed(
-      'A client can choose its own address: the service believed one that this command made up.',
-      'Set TRUST_PROXY to the addresses of your proxies, and no more, and let the outermost proxy replace or complete X-Forwarded-For.',
+      `A client can choose its own address: the service took ${FORGED_ADDRESS} from the X-Forwarded-For header of this command.`,
+      'Set TRUST_PROXY to the addresses of your proxies only, and let the outermost proxy replace X-Forwarded-For.',
     );
   }
   if (seen.is_proxy_trusted) return ok(`The service sees this machine as ${address}.`);
   if (new URL(deps.url).protocol === 'https:') {
     return failed(
-      `Every client has the address ${address} for the service, and all clients share its limits: it is the address of the proxy.`,
+      `The service sees every client as ${address}, which is the address of the proxy: all clients share its rate limits.`,
       `Set TRUST_PROXY of the service to ${address}, or to the range of your proxies.`,
     );
   }
@@ -164,9 +167,9 @@ async function checkClientAddress(deps: AddressDeps): Promise<Finding> {
 async function checkTokens(deps: AddressDeps): Promise<Finding> {
   const { seen, reply } = await see(deps, { authorization: 'Bearer doctor' });
   if (seen === undefined) return noSuchAnswer(reply);
-  if (seen.has_authorization) return ok('Authorization reaches the service.');
+  if (seen.has_authorization) return ok('The Authorization header reaches the service.');
   return failed(
-    'The proxy drops Authorization: signed-in clients count as anonymous.',
+    'The proxy drops the Authorization header: the service treats clients with a token as anonymous.',
     'Let the proxy pass Authorization on.',
   );
 }
@@ -189,11 +192,11 @@ async function checkBodies({ ask, url }: AddressDeps): Promise<Finding> {
     body: JSON.stringify({ current_version: 'doctor' }),
   });
   if (parse<{ code?: string }>(reply.text)?.code === 'invalid_request') {
-    return ok('Bodies and problem documents pass.');
+    return ok('The proxy passes request bodies and problem documents on.');
   }
   return failed(
-    `An update check without a version ${answered(reply)}, and not the problem document of Slipway.`,
-    'Let the proxy pass POST on, and its answers of 400 and above unchanged.',
+    `An update check with an invalid version ${answered(reply)}, and not the problem document of Slipway.`,
+    'Let the proxy pass POST requests on, and answers of 400 and above unchanged.',
   );
 }
 
@@ -201,10 +204,10 @@ async function checkCaching(deps: AddressDeps): Promise<Finding> {
   const [first, second] = [await see(deps), await see(deps)];
   if (first.seen === undefined) return noSuchAnswer(first.reply);
   if (first.seen.request_id !== second.seen?.request_id)
-    return ok('No cache keeps answers that are private.');
+    return ok('No cache stores answers that say no-store.');
   return failed(
-    'Two requests got the same answer, although it must not be stored: a proxy or a CDN keeps answers for too long.',
-    'Let it follow Cache-Control.',
+    'Two requests got the same answer, although it says no-store: a proxy or a CDN stores it.',
+    'Let the proxy and the CDN follow Cache-Control.',
   );
 }
 
@@ -214,8 +217,8 @@ async function checkConditional({ ask, url }: AddressDeps): Promise<Finding> {
   const etag = first.headers.get('etag');
   if (first.status !== 200 || etag === null) {
     return warning(
-      `${address} ${answered(first)}, ${etag === null ? 'without' : 'with'} an ETag.`,
-      'Let the proxy keep ETag: with it, clients ask again without getting the same answer twice.',
+      `A request for ${address} ${answered(first)}, ${etag === null ? 'without' : 'with'} an ETag.`,
+      'Let the proxy keep the ETag header: with it, clients do not download the same answer twice.',
     );
   }
   const again = await ask(address, { headers: { 'if-none-match': etag } });
@@ -236,10 +239,10 @@ async function checkRanges({ ask, url, application }: AddressDeps): Promise<Find
   const link = first.headers.get('location');
   const part = link === null ? first : await ask(link, { headers });
   if (part.status === 206 && part.text.length === 1)
-    return ok('A part of a file can be downloaded.');
+    return ok('Clients can download a range of a file.');
   return failed(
-    `One byte of ${file} ${answered(part)}, with ${part.text.length} bytes.`,
-    'Let the proxy pass Range on, and do not let it collect whole answers.',
+    `A request for one byte of ${file} ${answered(part)}, with ${part.text.length} bytes.`,
+    'Let the proxy pass Range on, and do not let it buffer whole answers.',
   );
 }
 
@@ -247,8 +250,8 @@ async function checkMetrics({ ask, url }: AddressDeps): Promise<Finding> {
   const reply = await ask(`${url}/metrics`);
   if (!/^# (HELP|TYPE) /m.test(reply.text)) return ok('Clients cannot read the metrics.');
   return failed(
-    `${url}/metrics gives the metrics to everyone: they name objects of the store.`,
-    'Take the metrics port out of the proxy.',
+    `Every client can read the metrics at ${url}/metrics, and they name objects of the store.`,
+    'Do not let the proxy pass requests on to METRICS_PORT.',
   );
 }
 
@@ -257,10 +260,12 @@ async function checkClock(deps: AddressDeps): Promise<Finding> {
   if (seen === undefined) return noSuchAnswer(reply);
   const seconds = Math.round((Date.parse(seen.time) - deps.clock.now()) / 1000);
   if (Math.abs(seconds) * 1000 <= CLOCK_DIFFERENCE_MAX_MS) {
-    return ok(`It agrees with this machine within ${Math.abs(seconds) + 1} s.`);
+    return ok(
+      `The clocks of the service and of this machine agree within ${Math.abs(seconds) + 1} s.`,
+    );
   }
   return warning(
-    `It is ${Math.abs(seconds)} s ${seconds < 0 ? 'behind' : 'ahead of'} this machine's.`,
+    `The clock of the service is ${Math.abs(seconds)} s ${seconds < 0 ? 'behind' : 'ahead of'} the clock of this machine.`,
     'Set the clock that is wrong: links and tokens depend on it.',
   );
 }
@@ -268,10 +273,11 @@ async function checkClock(deps: AddressDeps): Promise<Finding> {
 async function checkVersion(deps: AddressDeps): Promise<Finding> {
   const { seen, reply } = await see(deps);
   if (seen === undefined) return noSuchAnswer(reply);
-  if (seen.version === deps.version) return ok(`It is ${seen.version}, as this command.`);
+  if (seen.version === deps.version)
+    return ok(`The service and this command are version ${seen.version}.`);
   return warning(
-    `The service is ${seen.version}, and this command is ${deps.version}.`,
-    'Upgrade services first, then publishers: docs/operations/upgrade.md.',
+    `The service is version ${seen.version}, and this command is version ${deps.version}.`,
+    'Upgrade services first, then publishers. See docs/operations/upgrade.md.',
   );
 }
 
@@ -284,7 +290,7 @@ async function checkStore({ ask, url, catalogs }: AddressDeps): Promise<Finding>
   const served = parse<Readiness>(reply.text)?.catalogs;
   if (served === undefined) {
     return failed(
-      `${url}/readyz ${answered(reply)}, without the readiness of Slipway.`,
+      `A request for ${url}/readyz ${answered(reply)}, and not the readiness of Slipway.`,
       'Let the proxy pass /readyz on, or ask the service directly.',
     );
   }
@@ -292,11 +298,12 @@ async function checkStore({ ask, url, catalogs }: AddressDeps): Promise<Finding>
   if (behind.length === 0)
     return ok('The service answers from the newest revisions of this store.');
   const list = behind.map(
-    ([name, newest]) => `${name}: ${served[name]?.revision ?? 'unknown'} instead of ${newest}`,
+    ([name, newest]) =>
+      `${name} at revision ${served[name]?.revision ?? 'unknown'} instead of ${newest}`,
   );
   return failed(
-    `The service is behind this store, or has another one: ${list.join(', ')}.`,
-    'A change is live within five seconds: run this command again. If it stays so, compare the settings of the store of the service with these.',
+    `The service answers from older revisions than those of this store, or uses another store: ${list.join(', ')}.`,
+    'The service reads a change within five seconds: run this command again. If the check still fails, compare the store settings of the service with those of this command.',
   );
 }
 

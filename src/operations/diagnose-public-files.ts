@@ -12,7 +12,7 @@ interface PublicFilesDeps extends ReaderDeps {
 
 const GUIDE = 'docs/operations/cdn.md has the steps';
 
-/** Fetches a file from the CDN, and checks that the CDN gives nothing else of the bucket. */
+/** Fetches a file from the CDN, and checks that the CDN gives clients nothing else of the bucket. */
 export async function checkPublicFiles(deps: PublicFilesDeps): Promise<Finding> {
   const { ask, publicAddress } = deps;
   if (publicAddress === undefined) {
@@ -21,20 +21,20 @@ export async function checkPublicFiles(deps: PublicFilesDeps): Promise<Finding> 
   const release = await sampleRelease(deps);
   const [artifact] = release?.artifacts ?? [];
   if (release === undefined || artifact === undefined) {
-    return skipped('There is no release yet whose file could be fetched.');
+    return skipped('This check fetches a file of a release, and there is no release yet.');
   }
   if (deps.isBucket) {
     const catalog = await ask(publicAddress(applicationsKey(1)));
     if (catalog.status >= 200 && catalog.status < 300) {
       return failed(
-        `${new URL(publicAddress('')).origin} also gives catalogs to everyone, not only files.`,
-        `Give the CDN the right to read apps/*/artifacts/* alone: ${GUIDE}.`,
+        `Every client can read the catalogs at ${new URL(publicAddress('')).origin}. It must give clients only files.`,
+        `Allow the CDN to read apps/*/artifacts/* and nothing else: ${GUIDE}.`,
       );
     }
   }
   const url = publicAddress(artifactKey(release.application, artifact.object));
   const part = await ask(url, { headers: { range: 'bytes=0-0' } });
-  if (part.status === 206) return ok(`${url} works, also for parts of the file.`);
+  if (part.status === 206) return ok(`${url} works, also for ranges.`);
   if (part.status === 200) {
     return warning(
       `${url} works, but answers a range with the whole file.`,

@@ -12,7 +12,7 @@ import type { AppendDeps } from '../sequence/append.ts';
 import { type Finding, ok, skipped, warning } from './finding.ts';
 import { sampleRelease } from './sample-release.ts';
 
-/** Which programs can work with these credentials. Tries each right, and leaves nothing behind. */
+/** Finds which programs can work with these credentials: tries each right, and deletes what it created. */
 
 /** A prefix below which a part of the service keeps documents. */
 export interface KeyRoot {
@@ -24,21 +24,21 @@ export interface KeyRoot {
 
 export interface RightsDeps extends AppendDeps {
   readonly privateStore: ObjectStore;
-  /** Where the service writes. None of it may be public: a bucket policy may open one prefix and not another. */
+  /** The prefixes below which the service writes. Each is checked, because a bucket policy may make a single one public. */
   readonly privateRoots: readonly KeyRoot[];
 }
 
 const POLICIES = 'docs/operations/s3-policies.md has the policy';
 
 /**
- * Writes objects again that are there: with the right to write, the store answers that they exist, and without it,
- * that it refuses. The bytes are the same, so that even a store that ignores the condition loses nothing.
+ * Writes existing objects again: a store that allows the write answers that they exist, and one that does not refuses
+ * it. The bytes are the same, so that a store that ignores the condition loses nothing.
  */
 export async function rightToPublish(deps: RightsDeps): Promise<Finding> {
   const { store } = deps;
   const release = await sampleRelease(deps);
   if (release === undefined) {
-    return skipped('The first publish shows it: there is no release yet.');
+    return skipped('This check writes an object of a release again, and there is no release yet.');
   }
   const { application, version } = release;
   const keys = [

@@ -76,7 +76,7 @@ async function checkReachable({ store, randomness }: DiagnoseDeps): Promise<Find
     ? ok(`${store.location} answers, and answers 404 for a missing object.`)
     : failed(
         `${store.location} returned an object for a random key.`,
-        'Something else answers in place of the store, such as a proxy: correct S3_ENDPOINT.',
+        'Another server answers instead of the store, such as a proxy. Correct S3_ENDPOINT.',
       );
 }
 
@@ -89,7 +89,7 @@ async function checkClocks(deps: DiagnoseDeps): Promise<Finding> {
   }
   return failed(
     `The clock of this machine is ${seconds} s ${differenceMs > 0 ? 'behind' : 'ahead of'} the store's.`,
-    'Set it: signatures and expiry times depend on it.',
+    'Set the clock: signatures and expiry times depend on it.',
   );
 }
 
@@ -141,7 +141,7 @@ async function checkPrivate(deps: DiagnoseDeps): Promise<Finding> {
   });
   if (replies === undefined) {
     return skipped(
-      'These credentials cannot store what would be read: run this command with those of the service.',
+      'These credentials cannot store the objects that this check then requests without a signature. Run this command with the credentials of the service.',
     );
   }
   const open = replies.filter(({ status }) => status >= 200 && status < 400);
@@ -158,7 +158,7 @@ async function checkPrivate(deps: DiagnoseDeps): Promise<Finding> {
     const statuses = [...new Set(unclear.map(answered))].join(' or ');
     return warning(
       `It is unknown whether ${where} is private: a request without a signature ${statuses}, not 401 or 403.`,
-      'Ask the store from a machine that has no access to it: it must refuse.',
+      'Send a request without a signature from another machine: the store must refuse it.',
     );
   }
   return ok(`${where} refuses requests without a signature.`);
@@ -181,7 +181,7 @@ async function checkErasure({ privateStore }: DiagnoseDeps): Promise<Finding> {
   }
   if (keepsVersions === undefined) {
     return warning(
-      'The store does not tell whether it keeps old versions of deleted objects.',
+      'The store does not report whether it keeps old versions of deleted objects.',
       'Allow s3:GetBucketVersioning, and run this command again.',
     );
   }
@@ -192,7 +192,7 @@ async function checkErasure({ privateStore }: DiagnoseDeps): Promise<Finding> {
 }
 
 async function checkSpace({ readSpace }: DiagnoseDeps): Promise<Finding> {
-  if (readSpace === undefined) return skipped('A bucket does not tell how much room it has.');
+  if (readSpace === undefined) return skipped('A bucket does not report its free space.');
   const { free, total } = await readSpace();
   const sentence = `${inGigabytes(free)} of ${inGigabytes(total)} are free.`;
   const remedy =

@@ -5,7 +5,7 @@ export interface Finding {
   readonly outcome: 'ok' | 'warning' | 'failed' | 'skipped';
   /** What is the case, as sentences. */
   readonly detail: string;
-  /** What the operator does about it; null when nothing is to be done, or when the detail says it. */
+  /** What the operator must do; null when there is nothing to do, or when the detail says it. */
   readonly remedy: string | null;
 }
 

@@ -23,7 +23,7 @@ interface DoctorOptions {
 export async function doctor(terminal: Terminal, options: DoctorOptions): Promise<number> {
   const url = options.url === undefined ? undefined : parseAddress(options.url);
   const context = await openContext(terminal, { mayBeNew: true });
-  // From a machine without a store, an operator checks the service alone.
+  // An operator may check the service from a machine that has no store.
   const knowsStore = url === undefined || (await context.hasStore());
   const store = knowsStore ? await diagnose(await depsOf(context)) : undefined;
   const service =
@@ -92,7 +92,7 @@ async function readSpace(directory: string): Promise<Space> {
   }
 }
 
-/** On Windows Node reports all permission bits as set: access lists count there, which this cannot read. */
+/** On Windows Node reports all permission bits as set. Access lists count there, and Node cannot read them. */
 async function isOpenToUsers(directory: string): Promise<boolean> {
   if (process.platform === 'win32') return false;
   const found = await stat(directory).catch(() => undefined);
