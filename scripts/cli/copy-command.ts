@@ -9,9 +9,9 @@ const PLACE = 'a directory (a DATA_DIR), or s3://BUCKET[/PREFIX]';
 export function addCopyCommand(program: Command, run: Runner): void {
   const command = describeCommand(program.command('copy'), {
     summary: 'copy a whole store: for a backup, a restore, or a move',
-    does: 'Copies everything that one store has into another one: releases, and accounts, messages and counts when they are in the same bucket. Publishers and services may go on meanwhile. The command checks every file and document against its hash; it names what is corrupt and does not copy it. Run it again to continue after an interruption, or to bring the copy up to date: it copies only what is missing. The target must be empty, or an earlier copy of the same store. Copy S3_PRIVATE_BUCKET with a second command. Secrets and saved state are not in the store.',
+    does: 'Copies everything that one store has into another one: releases, and accounts, messages and counts when they are in the same bucket. Publishers and services can run meanwhile. The command checks every file and document against its hash; it names each corrupt one and does not copy it. Run it again after an interruption, or to update the copy: it copies only what is missing. The target must be empty, or an earlier copy of the same store. Copy S3_PRIVATE_BUCKET with a second command. Secrets and saved state are not in the store.',
     effect:
-      'none on the source, which is only read. The command creates objects in the target and never replaces one there. The exit code is 1 when something is corrupt.',
+      'none on the source, which is only read. The command creates objects in the target and replaces none. The exit code is 1 when the copy is not complete.',
     examples: [
       'copy ./data s3://backup/slipway',
       'copy s3://releases s3://backup/slipway --to-env backup.env --prune',
@@ -22,13 +22,13 @@ export function addCopyCommand(program: Command, run: Runner): void {
     .argument('<to>', PLACE)
     .option(
       '--from-env <file>',
-      'a file like .env with the settings of the bucket that is copied: S3_ENDPOINT, S3_REGION, AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY (default: the settings of this command)',
+      'a file like .env with the settings of the source bucket: S3_ENDPOINT, S3_REGION, AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY (default: the settings of this command)',
     )
-    .option('--to-env <file>', 'the same for the bucket that is written')
-    .option('--deep', 'also read and compare everything that both already have', false)
+    .option('--to-env <file>', 'the same for the target bucket')
+    .option('--deep', 'also read and compare the objects that both have', false)
     .option(
       '--prune',
-      'after everything was copied, delete from the target what the source has erased or cleaned up',
+      'after the copy, delete from the target what the source has erased or cleaned up',
       false,
     );
   addJsonOption(addDryRunOption(command)).action(

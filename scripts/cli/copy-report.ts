@@ -11,7 +11,7 @@ interface CopyReport {
   readonly names: { readonly from: string; readonly to: string };
   readonly isDryRun: boolean;
   readonly prune: boolean;
-  /** With which a command uses the copy. */
+  /** The settings with which a command uses the copy. */
   readonly settings: string;
   /** The secrets of a source directory; undefined for none. */
   readonly secrets: string | undefined;
@@ -40,7 +40,7 @@ export function printCopy(terminal: Terminal, report: CopyReport): void {
   const what = isDryRun ? 'Would be copied' : 'Copied';
   print(
     terminal,
-    `${what} from ${names.from} to ${names.to}: ${counted(objects.length, 'object')} (${formatBytes(bytes)}). There already: ${result.unchanged}.`,
+    `${what} from ${names.from} to ${names.to}: ${counted(objects.length, 'object')} (${formatBytes(bytes)}). Already in ${names.to}: ${result.unchanged}.`,
   );
   for (const group of groupsOf(objects)) {
     if (group.objects === 0) continue;
@@ -66,7 +66,9 @@ function notesOf({ result, names, prune, isDryRun }: CopyReport): readonly strin
     notes.push(`Deleted in ${names.from} during the copy: ${counted(gone.length, 'object')}.`);
   }
   if (unnamed.length > 0) {
-    notes.push(`Left out, because their publish is not finished: ${unnamed.length}.`);
+    notes.push(
+      `Not copied, because their publish is not finished: ${counted(unnamed.length, 'object')}.`,
+    );
   }
   if (pruned.length > 0)
     notes.push(`Deleted from ${names.to}: ${counted(pruned.length, 'object')}.`);
@@ -74,10 +76,10 @@ function notesOf({ result, names, prune, isDryRun }: CopyReport): readonly strin
     const only = `Only in ${names.to}, because ${names.from} has erased or cleaned them up: ${counted(extra.length, 'object')}.`;
     notes.push(`${only}${adviceOn(result, prune, isDryRun)}`);
   }
-  if (isPruneHeld) notes.push('Nothing was pruned, because of the problems below.');
+  if (isPruneHeld) notes.push('--prune deleted nothing, because of the problems below.');
   if (foreign.count > 0) {
     notes.push(
-      `Not copied, because they belong to no store: ${counted(foreign.count, 'object')} in ${names.from}, such as ${foreign.first}.`,
+      `Not copied, because Slipway does not write such objects: ${counted(foreign.count, 'object')} in ${names.from}, such as ${foreign.first}.`,
     );
   }
   return notes;
@@ -88,13 +90,13 @@ function adviceOn({ extra, hasPrivate }: CopyResult, prune: boolean, isDryRun: b
   if (isDryRun) return ' --prune deletes them, except files that a manifest names.';
   // A source without private data is more likely the wrong one.
   return !hasPrivate && extra.some(isPrivate)
-    ? ' Private data is kept, because the source has none at all. If that is right, erase it in the copy with "slipway accounts erase" and "slipway contact erase".'
+    ? ' --prune keeps private data, because the source has none. If that is right, erase it in the copy with "slipway accounts erase" and "slipway contact erase".'
     : '';
 }
 
 function nextSteps(report: CopyReport): readonly string[] {
   const { result, names, settings, secrets, state } = report;
-  const incomplete = `The copy is not complete: repair what is named above in ${names.from}, and run the same command again.`;
+  const incomplete = `The copy is not complete. Solve the problems above, and run the same command again.`;
   return [
     ...(result.problems.length > 0 ? [incomplete] : ['The copy is complete.']),
     ...(result.hasReleases
@@ -103,7 +105,7 @@ function nextSteps(report: CopyReport): readonly string[] {
     ...(result.hasPrivate
       ? []
       : [
-          `${names.from} has no accounts, messages and counts. If S3_PRIVATE_BUCKET is set, copy that bucket to another place with a second command.`,
+          `${names.from} has no accounts, messages or counts. If S3_PRIVATE_BUCKET is set, copy that bucket to another place with a second command.`,
         ]),
     secrets === undefined
       ? 'Secrets are not in the store. Keep SESSION_SECRET, ACCESS_TOKEN_KEYS and URL_SIGNING_SECRET, or DATA_DIR/secrets of the service.'
@@ -111,7 +113,7 @@ function nextSteps(report: CopyReport): readonly string[] {
     ...(state === undefined
       ? []
       : [
-          `Delete ${state} before a service starts with this copy: it has saved catalogs, and a service never goes below them.`,
+          `Delete ${state} before a service starts with this copy: it has saved catalogs, and a service refuses revisions that are older than these.`,
         ]),
   ];
 }

@@ -8,7 +8,7 @@ import { isPresent } from '../object-store/presence.ts';
 
 /** Up to this size, one request reads an artifact into memory; a larger one is read in pieces of this size. */
 const PIECE_BYTES = 8 * 1024 * 1024;
-/** Up to this size, the time-out of a plain write is long enough on a slow line, and a HEAD before it is saved. */
+/** Up to this size, a plain write: its time-out is long enough on a slow line, and it needs no HEAD before it. */
 const SMALL_BYTES = 256 * 1024;
 
 /** A stored artifact. */
@@ -21,7 +21,7 @@ interface Stored {
 }
 
 /**
- * `gone`: the source has it no longer. `corrupt`: two reads gave other bytes than its key states, and nothing was
+ * `gone`: the source no longer has it. `corrupt`: two reads gave other bytes than its key states, and nothing was
  * stored. `exists`: the target had an object under the key.
  */
 type Outcome = 'created' | 'exists' | 'gone' | 'corrupt';
@@ -86,7 +86,7 @@ async function copyInPieces(
   }
 }
 
-/** Reads pieces, however few bytes the target takes at a time: each read of a bucket is a request. */
+/** Reads whole pieces even when the target takes fewer bytes at a time, because each read of a bucket is a request. */
 function createPieces(reader: ObjectReader, sha256: string): UploadSource {
   const { size } = reader.info;
   return {

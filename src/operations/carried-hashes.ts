@@ -9,7 +9,7 @@ interface CarriedHashes {
   of(object: CopiedObject): Promise<string | undefined>;
 }
 
-/** Reads the manifests of a version when the first of its signed documents is asked for. */
+/** Reads the manifests of a version when the hash of its first signed document is requested. */
 export function createCarriedHashes(
   { from }: Pick<CopyDeps, 'from'>,
   source: Listing,
@@ -33,7 +33,7 @@ export function createCarriedHashes(
       const name = `${application} ${version}`;
       const known = versions.get(name) ?? read(application, version);
       versions.set(name, known);
-      // The next document of the version asks again.
+      // The next document of the version reads them again.
       known.catch(() => versions.delete(name));
       return (await known).get(key);
     },

@@ -12,16 +12,16 @@ import { type CopyDeps, type CopyProblem, storeDiffers } from './copy-side.ts';
 
 /** Whether the target of a copy is empty, or an earlier copy of the source. */
 
-/** Of the objects that both sides have, this many are read when no revision tells that it is one store. */
+/** How many of the common objects are read when no revision proves that both sides are the same store. */
 const SAMPLES_MAX = 8;
 
 /**
- * Refuses a target that is another store, or a later state of the source: before anything is written.
+ * Refuses a target that is another store, or a later state of the source. Writes nothing.
  *
- * The newest revision that both have is compared: it has the digest of the one before it, so that all earlier ones are
- * equal as well.
+ * Compares the newest revision that both have. Each revision has the digest of the one before it, so all earlier ones
+ * are equal as well.
  *
- * @returns `tags`: whether the ETags of the two stores can be compared: those of equal bytes were equal
+ * @returns `tags`: whether the ETags of the two stores can be compared, because those of equal bytes are equal
  * @throws AppError `store_differs`; `invalid_configuration` for a source without a store; the stores'
  */
 export async function checkSameStore(
@@ -37,7 +37,7 @@ export async function checkSameStore(
   refuseOtherKind(deps, source, target);
   const later = findLater(source, target);
   const named = newestCommon(source, target);
-  // Both may have grown since they were one: then the sentence about what differs says more.
+  // First, because both may have changed since the copy: the error then names the revision that differs.
   const { isProven, ...found } = await compareNamed(deps, source, target, named);
   if (later !== undefined) throw laterState(deps, later);
   if (!isProven) await refuseUnrelated(deps, source, target);
@@ -55,7 +55,9 @@ function refuseEmpty({ from }: CopyDeps, { objects, foreign }: Listing): void {
 
 function refuseForeign({ to }: CopyDeps, { foreign }: Listing): void {
   if (foreign.count === 0) return;
-  throw storeDiffers(`${to.name} has objects that are no store's, such as ${foreign.first}.`);
+  throw storeDiffers(
+    `${to.name} has objects that Slipway does not write, such as ${foreign.first}.`,
+  );
 }
 
 /** A backup of the releases and one of the private bucket must not be mixed up. */
@@ -99,7 +101,7 @@ async function compareNamed(
   named: readonly (readonly Pair[])[],
 ): Promise<Named> {
   const heads = named.flatMap(([head]) => (head === undefined ? [] : [head]));
-  // One pair with equal bytes and different tags is enough: one of the stores encrypts, for example.
+  // One pair with equal bytes and different tags shows that tags cannot be compared: a store may encrypt, for example.
   const [sample] = heads;
   const shouldRead = sample !== undefined && compareTags(sample) === false;
   const unsure = heads.filter((pair) => compareTags(pair) !== true);
@@ -112,7 +114,7 @@ async function compareNamed(
   return { tags, isProven, problems: found.problems };
 }
 
-/** Says whether the two stores were one once. */
+/** The error for different catalogs. It says whether both began as one store. */
 async function otherStore(
   deps: CopyDeps,
   source: Listing,
@@ -128,21 +130,21 @@ async function otherStore(
     (await compareObjects(deps, source, [earliest], 'comparing catalogs')).conflicts.length > 0;
   if (isOther) {
     return storeDiffers(
-      `${to.name} is another store than ${from.name}: both have ${differing.key}, with other contents.`,
+      `${to.name} is a different store from ${from.name}: both have ${differing.key}, with different contents.`,
     );
   }
   return storeDiffers(
-    `${to.name} and ${from.name} were one store, and both were changed since then: both have ${differing.key}, with other contents.`,
+    `${to.name} and ${from.name} began as one store, and both were changed since then: both have ${differing.key}, with different contents.`,
   );
 }
 
 function laterState({ from, to }: CopyDeps, { key }: CopiedObject): AppError {
   return storeDiffers(
-    `${to.name} has ${key}, and ${from.name} does not: it is a later state of this store, or another store. An older state cannot be restored over a later one.`,
+    `${to.name} has ${key}, and ${from.name} does not: it is a later state of this store, or a different store. An older state cannot be restored over a later one.`,
   );
 }
 
-/** For a target without a revision: an interrupted copy, or private data. Something in it must be equal. */
+/** For a target without a revision: an interrupted copy, or private data. At least one object in it must be equal. */
 async function refuseUnrelated(deps: CopyDeps, source: Listing, target: Listing): Promise<void> {
   const common = [...target.objects.values()].flatMap((object) => {
     const here = source.objects.get(object.key);

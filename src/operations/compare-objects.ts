@@ -66,7 +66,7 @@ async function compareFiles(
   );
 }
 
-/** Again after a wrong hash: one wrong answer does not make a file corrupt. Undefined: it is gone. */
+/** Hashes again after a wrong hash, because one wrong answer does not prove corruption. Undefined: the file is gone. */
 async function hashTwice(
   store: ObjectStore,
   key: string,
@@ -93,7 +93,7 @@ async function compareDocuments(
   if (here !== undefined && there !== undefined && 'bytes' in here && 'bytes' in there) {
     return Buffer.compare(here.bytes, there.bytes) === 0 ? 'equal' : 'conflict';
   }
-  // A corrupt document that a later one names was copied as it is.
+  // A corrupt document that a later one names was copied unchanged.
   const hash = here !== undefined && 'corrupt' in here ? here.sha256 : null;
   const isSame = there !== undefined && 'corrupt' in there && there.sha256 === hash;
   if (hash !== null && isSame) return 'equal';

@@ -23,7 +23,7 @@ interface Progress {
   readonly problems: CopyProblem[];
   /** Adds bytes that the target took, or that need not be copied. */
   add(bytes: number): void;
-  /** Whether a lane has failed: no other one begins another object. */
+  /** Whether a lane has failed. The other lanes then begin no further object. */
   hasFailed: boolean;
 }
 
@@ -33,7 +33,7 @@ export interface CopyContext {
   readonly carried: ReturnType<typeof createCarriedHashes>;
 }
 
-/** A corrupt document of a lane, until a later document of the lane tells whether it counts. */
+/** A corrupt document of a lane. A later document of the lane decides whether it is copied. */
 interface Held {
   readonly object: CopiedObject;
   readonly corrupt: string;
@@ -45,7 +45,7 @@ export async function copyLane(context: CopyContext, lane: Lane): Promise<void> 
   const { deps, progress } = context;
   const read = (object: CopiedObject | undefined) => {
     const reading = object && patiently(deps, () => readOne(context, object));
-    // It is awaited later, or not at all after another failure.
+    // Avoids an unhandled rejection: it is awaited later, or not at all after another failure.
     reading?.catch(() => undefined);
     return reading;
   };
@@ -82,13 +82,13 @@ function noteGone({ deps, progress }: CopyContext, object: CopiedObject): void {
   }
   throw new AppError(
     'store_unavailable',
-    `${deps.from.name} listed ${object.key}, and does not have it now. Nothing deletes such an object: find out what did.`,
+    `${deps.from.name} listed ${object.key}, and does not have it now. Slipway never deletes such an object: find out which program did.`,
   );
 }
 
 /**
- * Copies a corrupt document as it is, when the next sound one names it by its hash: an operator allowed to step over it,
- * and it counts as it is.
+ * Copies a corrupt document unchanged when the next sound one names it by its hash: an operator allowed readers to skip
+ * it.
  */
 async function copyHeld(
   context: CopyContext,
@@ -119,7 +119,7 @@ async function write(
     if (there === undefined || Buffer.compare(there, bytes) !== 0) {
       throw new AppError(
         'store_differs',
-        `${key} was created in ${to.name} during the copy, with other bytes. Stop what else writes there.`,
+        `${key} was created in ${to.name} during the copy, with different bytes. Stop the program that writes there.`,
       );
     }
   }
@@ -133,7 +133,7 @@ export function corruptProblem(
 ): CopyProblem {
   const { key } = object;
   const state = isKept(object)
-    ? ` Without it, the state in ${to.name} may be an older one, which offers what was withdrawn since.`
+    ? ` Without it, ${to.name} may have an older state, which offers releases that were withdrawn since.`
     : '';
   return {
     key,

@@ -9,9 +9,9 @@ import { type CopyDeps, patiently, REQUESTS_MAX } from './copy-side.ts';
 /** Copies objects in the order of a plan. */
 
 /**
- * Copies stage after stage. A stage begins when the one before it is complete, so that nothing names what is not there.
+ * Copies stage after stage. A stage begins when the one before it is complete, so that no object names a missing one.
  *
- * @throws AppError `store_differs` when the target has got an object with other bytes meanwhile; `document_newer`; the
+ * @throws AppError `store_differs` when another program created an object with other bytes meanwhile; `document_newer`; the
  *   stores'. What was copied stays, and the next copy continues.
  */
 export async function copyObjects(
@@ -39,7 +39,7 @@ export async function copyObjects(
   return progress;
 }
 
-/** Waits for all lanes, also after a failure: nothing is written after this function has returned. */
+/** Waits for all lanes, also after a failure: no write happens after this function has returned. */
 async function copyStage(context: CopyContext, lanes: readonly Lane[]): Promise<void> {
   const limit = pLimit(REQUESTS_MAX);
   const { progress } = context;

@@ -3,11 +3,11 @@ import type { ObjectInfo } from '../object-store/object-store.ts';
 /** Which objects a copy of a store writes, and in which order. Pure. */
 
 /**
- * What an object is, in the order of copying: what names others comes after what it names, and the list of applications
- * is the last. So a copy that stops at any moment never names what is not there.
+ * The kinds of objects, in the order of copying: an object comes after those that it names, and the list of applications
+ * is the last. So no object of an interrupted copy names a missing one.
  *
- * End markers come first: what has ended at the source must not be usable at the target for a moment. A session comes
- * after the accounts, because it remembers the number of an account's document.
+ * End markers come first, so that an ended session or account never works at the target. Sessions come after accounts,
+ * because a session names the number of an account's document.
  */
 export const COPY_KINDS = [
   'end',
@@ -24,15 +24,15 @@ export const COPY_KINDS = [
 ] as const;
 export type CopyKind = (typeof COPY_KINDS)[number];
 
-/** Of these, a store never deletes one: a target with more of them is a later state, or another store. */
+/** A store never deletes these: a target with more of them is a later state, or another store. */
 const KEPT_KINDS: readonly CopyKind[] = ['manifest', 'hint', 'revision', 'application list'];
 /** Accounts, sessions, messages and counts: the source deletes them by retention, clean-up or erasure. */
 const PRIVATE_KINDS: readonly CopyKind[] = ['end', 'account', 'open marker', 'private', 'session'];
 
-/** What the room that stores under a key says about it. */
+/** What a key says about its object. */
 export interface KeyFacts {
   readonly kind: CopyKind;
-  /** Objects of one sequence are copied one after the other, by their numbers: a reader must not find a gap. */
+  /** Objects of one sequence are copied one after the other, by their numbers, so that a reader finds no gap. */
   readonly sequence: string;
   readonly number: number;
   /** Of a key below `apps/`. */
@@ -70,7 +70,7 @@ export interface CopyPlan {
   /** Stages, one after the other. The lanes of a stage may be copied at once; each lane is in order. */
   readonly stages: readonly (readonly Lane[])[];
   readonly common: readonly Pair[];
-  /** What only the target has. */
+  /** Objects that only the target has. */
   readonly extra: readonly CopiedObject[];
 }
 
@@ -116,7 +116,7 @@ export function isKept({ kind }: Pick<KeyFacts, 'kind'>): boolean {
 
 /**
  * The account, message, session owner or counter that a private object belongs to, as a prefix: `accounts/{id}/`. After
- * an erasure, the same one may begin again with the same keys and other bytes.
+ * an erasure, a new account may have the same keys with other bytes.
  */
 export function ownerOf({ key }: Pick<ObjectInfo, 'key'>): string {
   return `${key.split('/').slice(0, 2).join('/')}/`;
@@ -156,8 +156,8 @@ const CLOCKS_DIFFER_MS = 5 * 60_000;
 /**
  * Whether a pair must be read to know that its bytes are equal. Without comparable ETags, an object of the same size is
  * the same: an artifact's key has its hash, a manifest is named by its digest, and the revisions are a chain of which the
- * newest is read. A private object is not, when the source wrote it after the target's copy was made: its owner was
- * erased, and began again.
+ * newest is read. A private object that the source wrote after the copy may differ: its owner was erased and created
+ * again.
  *
  * @param tags whether the ETags of the two stores can be compared
  */

@@ -16,7 +16,7 @@ export type DocumentRead =
   | { readonly bytes: Uint8Array; readonly skipped: readonly SkippedDocument[] }
   | { readonly corrupt: string; readonly sha256: string | null };
 
-/** A corrupt document that a later one of its sequence names, because an operator allowed to step over it. */
+/** A corrupt document that a later one of its sequence names, because an operator allowed readers to skip it. */
 interface SkippedDocument {
   readonly number: number;
   readonly sha256: string | null;
@@ -93,7 +93,7 @@ export async function listSide(
 
 const PAUSES_MS = [1_000, 4_000, 15_000] as const;
 
-/** Does a step again when a store did not answer, after longer and longer pauses. Each step may be repeated. */
+/** Repeats a step when a store did not answer, after longer and longer pauses. Steps must be repeatable. */
 export async function patiently<T>({ clock }: Pick<CopyDeps, 'clock'>, step: () => Promise<T>) {
   for (let tries = 0; ; tries++) {
     try {
@@ -106,10 +106,10 @@ export async function patiently<T>({ clock }: Pick<CopyDeps, 'clock'>, step: () 
   }
 }
 
-/** The error for a target that holds something else. */
+/** The error for a target that is not empty and not an earlier copy. */
 export function storeDiffers(sentence: string): AppError {
   return new AppError(
     'store_differs',
-    `${sentence} No object is ever overwritten, so nothing was copied. Name an empty bucket or directory instead.`,
+    `${sentence} A copy overwrites no object, so nothing was copied. Name an empty bucket or directory instead.`,
   );
 }

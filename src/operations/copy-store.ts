@@ -20,17 +20,17 @@ import { deleteObjects, hasPrivate, pruneCopy } from './prune-copy.ts';
 interface CopyRequest {
   /** Also reads and compares everything that both sides have. */
   readonly deep: boolean;
-  /** Also deletes from the target what the source has deleted lawfully. */
+  /** Also deletes from the target what the source has erased or cleaned up. */
   readonly prune: boolean;
   readonly isDryRun: boolean;
 }
 
 export interface CopyResult extends Copied {
-  /** What is missing at the target, in the order of copying. In a dry run, nothing of it was copied. */
+  /** Objects that are missing at the target, in the order of copying. A dry run copies none of them. */
   readonly missing: readonly CopiedObject[];
   /** How many objects both sides had. */
   readonly unchanged: number;
-  /** What only the target has, and keeps. */
+  /** Objects that only the target has, and keeps. */
   readonly extra: readonly CopiedObject[];
   readonly pruned: readonly CopiedObject[];
   /** Whether nothing was pruned, because of the problems. */
@@ -46,8 +46,8 @@ export interface CopyResult extends Copied {
 /**
  * Copies a store into an empty one, or into an earlier copy of it.
  *
- * The source may be written to meanwhile. The numbers of the sequences that are listed first count, and everything that
- * they name is copied. When the copy stops at any moment, nothing at the target names what is not there.
+ * Other programs may write to the source meanwhile. The copy has the sequences as they were listed first, and every
+ * object that they name. If it is interrupted, no object at the target names a missing one.
  *
  * @throws AppError `store_differs` before anything is written; `document_newer`; the stores'
  */
@@ -92,7 +92,7 @@ function refuseConflicts({ from, to }: CopyDeps, conflicts: readonly CopiedObjec
   const first = conflicts.find((object) => !isPrivate(object));
   if (first === undefined) return;
   throw storeDiffers(
-    `${to.name} and ${from.name} both have ${first.key}, with other contents: ${to.name} is another store, or both were changed since they were one.`,
+    `${to.name} and ${from.name} both have ${first.key}, with different contents: ${to.name} is a different store, or both were changed since they were one.`,
   );
 }
 
@@ -114,7 +114,7 @@ function lostNumbers(
 function replacedProblem({ from, to }: CopyDeps, owner: string): CopyProblem {
   return {
     key: owner,
-    detail: `${owner} in ${to.name} is an earlier one, which was erased in ${from.name} and began again. Nothing below it was copied: add --prune, which replaces it.`,
+    detail: `${owner} was erased in ${from.name} and created again, and ${to.name} has the erased one. Nothing below it was copied. Add --prune to replace it.`,
   };
 }
 
@@ -125,7 +125,7 @@ interface Prunable {
   readonly isReplaced: (object: CopiedObject) => boolean;
 }
 
-/** Deletes first, so that the old and the new account are never mixed. */
+/** Deletes first, so that no account has documents of the old and of the new one. */
 async function prune(
   deps: CopyDeps,
   { source, target, extra, isReplaced }: Prunable,

@@ -4,11 +4,11 @@ import { isAppError } from '../errors.ts';
 import { type CopiedObject, isKept, isPrivate, type Listing } from './copy-plan.ts';
 import { type CopyDeps, type CopyProblem, patiently, REQUESTS_MAX } from './copy-side.ts';
 
-/** Deletes from a copy what the source has deleted lawfully. */
+/** Deletes from a copy what the source has erased or cleaned up. */
 
 interface Pruned {
   readonly deleted: readonly CopiedObject[];
-  /** What the source has lost: its catalog names it, and the target still has it. */
+  /** Files that the source has lost: a manifest names them, and the target still has them. */
   readonly problems: readonly CopyProblem[];
 }
 
@@ -30,7 +30,7 @@ export async function pruneCopy(
   return { deleted: deletable, problems };
 }
 
-/** A source without any private data is more likely the wrong one than one whose last account was erased. */
+/** Whether a store has private data. A source without any is more likely a wrong one than one whose last account was erased. */
 export function hasPrivate({ objects }: Listing): boolean {
   for (const object of objects.values()) if (isPrivate(object)) return true;
   return false;
@@ -66,7 +66,7 @@ async function findUnused(
 ): Promise<{ readonly unused: readonly CopiedObject[]; readonly problems: CopyProblem[] }> {
   const { from, to, clock } = deps;
   const now = clock.now();
-  // No publisher relies on an upload in a copy, so a young one needs no protection. The target's clock may be ahead.
+  // No publish uses the uploads of a copy, so new ones need no protection. The target's clock may be ahead.
   const newest = files.reduce((last, file) => Math.max(last, file.lastModified.getTime()), now);
   const limits = {
     storedBefore: new Date(newest + 1),

@@ -27,7 +27,7 @@ describe('copy', () => {
     expect(stdout).toMatch(
       /^Dry run: nothing is written to \.\/dry\.\nWould be copied from \.\/data/,
     );
-    expect(stdout).toMatch(/: 6 objects \(.*B\)\. There already: 0\.\n {2}files: 2 /);
+    expect(stdout).toMatch(/: 6 objects \(.*B\)\. Already in .*: 0\.\n {2}files: 2 /);
     expect(stdout).not.toContain('complete');
     expect(await readdir(directory.path)).not.toContain('dry');
   });
@@ -87,7 +87,7 @@ describe('copy', () => {
     expect(stdout).toMatch(
       /\n1 problem:\n {2}apps\/desktop\/artifacts\/.* does not match its hash\./,
     );
-    expect(stdout).toContain('The copy is not complete: repair what is named above in ./damaged');
+    expect(stdout).toContain('The copy is not complete. Solve the problems above');
     expect((await run('verify', { DATA_DIR: 'rest' })).stdout).toContain('is missing');
   });
 

@@ -301,7 +301,9 @@ describe('a target that is refused before anything is written', () => {
     await fill(other);
     expect(await refusal(other)).toMatchObject({
       code: 'store_differs',
-      message: expect.stringMatching(/^the target is another store than the source: both have /),
+      message: expect.stringMatching(
+        /^the target is a different store from the source: both have /,
+      ),
     });
   });
 
@@ -323,7 +325,7 @@ describe('a target that is refused before anything is written', () => {
     await release(source, '1.3.0');
     expect(await refusal(copy)).toMatchObject({
       code: 'store_differs',
-      message: expect.stringContaining('were one store, and both were changed since then'),
+      message: expect.stringContaining('began as one store, and both were changed since then'),
     });
   });
 
@@ -431,7 +433,7 @@ describe('what the source has erased', () => {
     const before = (await contentOf(to))[key];
     const told = await copyStores({ from: source, to, clock });
     expect(told.problems).toEqual([
-      { key: `accounts/${id}/`, detail: expect.stringContaining('add --prune') },
+      { key: `accounts/${id}/`, detail: expect.stringContaining('Add --prune') },
     ]);
     expect((await contentOf(to))[key]).toBe(before);
     const { problems } = await copyStores({ from: source, to, clock }, { prune: true });

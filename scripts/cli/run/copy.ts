@@ -66,7 +66,7 @@ function settingsOf({ store, dataDirectory }: Config): string {
   return `OBJECT_STORE=s3 S3_BUCKET=${store.bucket}${prefix}`;
 }
 
-/** What lies beside the objects of a directory store, and is not copied. */
+/** The directories beside the objects of a directory store, which are not copied. */
 function directoriesOf(from: Config, to: Config) {
   const find = ({ store, dataDirectory }: Config, name: string): string | undefined => {
     const directory = path.join(dataDirectory, name);

@@ -20,7 +20,7 @@ import { parseUsageKey } from '../../usage/keys.ts';
 import { PRIVATE_ROOTS } from '../key-roots.ts';
 import { HOUSEKEEPING_ROOT } from '../keys.ts';
 
-/** What every key of a store is, as the rooms that write them say. */
+/** Parses every key of a store, with the parsers of the rooms that write them. */
 
 /** One listing of the source. */
 export interface ListingPass {
@@ -37,8 +37,8 @@ const NAMING: readonly ListingPass[] = [
 const named = NAMING.flatMap(({ kinds }) => kinds);
 
 /**
- * The listings of a source that publishers and services write to meanwhile: what names others is listed before what it
- * names. The numbers that are listed first count; what they name was stored before them.
+ * The listings of a source, in their order. Publishers and services may write meanwhile, so an object is listed before
+ * those that it names: they were stored before it.
  */
 export const SOURCE_PASSES: readonly ListingPass[] = [
   ...NAMING,
@@ -46,7 +46,7 @@ export const SOURCE_PASSES: readonly ListingPass[] = [
 ];
 export const TARGET_PASSES: readonly ListingPass[] = [{ root: '', kinds: COPY_KINDS }];
 
-/** @returns `passing` for what is about one store only, or for minutes; undefined for a key that no room writes */
+/** @returns `passing` for a temporary object, or one about this store only; undefined for a key that no room writes */
 export function factsOf(key: string): KeyFacts | 'passing' | undefined {
   if (key.startsWith(PROBE_ROOT) || key.startsWith(HOUSEKEEPING_ROOT)) return 'passing';
   return catalogFacts(key) ?? privateFacts(key);

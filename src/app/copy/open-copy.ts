@@ -34,7 +34,7 @@ interface OpenedSide {
 
 interface OpenedCopy extends Omit<CopyDeps, 'from' | 'to' | 'onProgress'> {
   readonly from: OpenedSide;
-  /** Probed before the first write, as publishers do. */
+  /** Its conditional writes are probed before the first write. */
   readonly to: OpenedSide;
 }
 
@@ -70,7 +70,7 @@ async function refuseNested(from: Config, to: Config, names: CopyNames): Promise
   if (!(await isNested(from, to))) return;
   throw new AppError(
     'invalid_configuration',
-    `${names.to} and ${names.from} are the same place, or one is inside the other: the copy would be mixed with what is copied. Name another bucket, or a prefix or directory beside it.`,
+    `${names.to} and ${names.from} are the same place, or one is inside the other. Name another bucket, or a prefix or directory beside it.`,
   );
 }
 
@@ -83,7 +83,7 @@ async function isNested(from: Config, to: Config): Promise<boolean> {
   return addressOf(a) === addressOf(b) && arePrefixesNested(a.prefix, b.prefix);
 }
 
-/** One region of AWS has no other bucket of the same name than another region. */
+/** On AWS, a bucket name is unique in all regions, so the region does not count. */
 function addressOf({ endpoint }: { readonly endpoint: string | undefined }): string {
   if (endpoint === undefined) return 'aws';
   const { protocol, host, pathname } = new URL(endpoint);

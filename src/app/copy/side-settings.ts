@@ -16,7 +16,7 @@ export interface SideSettings {
   readonly credentials: S3StoreOptions['credentials'];
 }
 
-/** Where a side is, and the file that has its settings: only they count for it then. */
+/** Where a side is, and the file with its settings. With a file, no other settings count for this side. */
 export interface SideName {
   readonly place: PlaceName;
   /** The option that names the file, for errors. */
@@ -34,7 +34,9 @@ export async function readSideSettings(env: Environment, side: SideName): Promis
   const { place, option, file } = side;
   if (file === undefined) return { config: configOf(env, place), credentials: undefined };
   if (place.kind === 'directory') {
-    throw refuse(`${option} has the settings of a bucket, and ${place.directory} is a directory.`);
+    throw refuse(
+      `${option} is for a bucket, and ${place.directory} is a directory. Leave ${option} out.`,
+    );
   }
   const given = await readEnvFile(option, file);
   const source = `${option} ${file}`;
@@ -72,7 +74,7 @@ async function readEnvFile(option: string, file: string): Promise<Environment> {
   }
 }
 
-/** A mistyped name would leave its side with a default, such as AWS for the endpoint. */
+/** With a mistyped name, a default would apply, such as AWS for the endpoint. */
 function refuseUseless(source: string, given: Environment): void {
   const known = [...S3_SETTINGS, ...KEY_SETTINGS];
   if (!known.some((name) => given[name]?.trim())) {
@@ -83,7 +85,9 @@ function refuseUseless(source: string, given: Environment): void {
     (name) => name.startsWith('S3_') && ![...known, ...others].includes(name),
   );
   if (wrong !== undefined) {
-    throw refuse(`${source} has ${wrong}, which is no setting. Settings: ${known.join(', ')}.`);
+    throw refuse(
+      `${source} has ${wrong}, which is not a setting of a bucket. Settings: ${known.join(', ')}.`,
+    );
   }
 }
 

@@ -83,7 +83,7 @@ describe('the settings of one side', () => {
     });
     const place = { kind: 'directory', directory: '/backup' } as const;
     await expect(readSideSettings(OWN, { place, ...side })).rejects.toMatchObject({
-      message: '--from-env has the settings of a bucket, and /backup is a directory.',
+      message: '--from-env is for a bucket, and /backup is a directory. Leave --from-env out.',
     });
   });
 });
