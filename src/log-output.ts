@@ -20,7 +20,7 @@ interface OutputStream {
 const UNWRITTEN_BYTES_MAX = 1024 * 1024;
 
 export async function openLogOutput(format: LogFormat, stdout: OutputStream): Promise<LogOutput> {
-  // Synchronous: a flush at the end would never finish when the reader of the pipe has stopped reading.
+  // Synchronous, because a flush at the end would wait forever when the reader of the pipe has stopped reading.
   const stream = pino.destination({ fd: stdout.fd, sync: true, maxLength: UNWRITTEN_BYTES_MAX });
   // A full disk must not stop the service: log lines are lost instead.
   stream.on('error', () => {});
@@ -65,14 +65,14 @@ interface Facts {
 /** The message of an AppError: pino adds the messages of its causes to `message`. */
 const MESSAGE_IN_STACK = /^AppError: ([\s\S]*?)(?=\n {4}at |\ncaused by: |$)/;
 
-/** The message of an AppError says what to do: a person needs its stack as little as on the command line. */
+/** Leaves out the stack of an AppError, as the command line does: its message says what to do. */
 function briefly(facts: Facts): object {
   const { err, ...rest } = facts;
   const [, reason] = MESSAGE_IN_STACK.exec(String(err?.stack)) ?? [];
   return err?.type === 'AppError' && reason !== undefined ? { ...rest, reason } : facts;
 }
 
-/** Clients choose addresses and names: a terminal must not obey control characters in them. */
+/** Clients choose addresses and names: control characters in them must not reach the terminal. */
 function withoutControls(value: unknown): unknown {
   if (typeof value === 'string') return value.replace(/(?![\n\t])\p{Cc}/gu, ' ');
   if (Array.isArray(value)) return value.map(withoutControls);

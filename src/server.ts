@@ -54,7 +54,7 @@ function openAccessLog(): AccessLogSettings | undefined {
   const { loggedRequests: requests } = config;
   if (requests === 'off' || !logger.isLevelEnabled('info')) return undefined;
   const facts = { pid: process.pid, hostname: hostname() };
-  // A person reads along.
+  // An operator reads the terminal, so each line is written at once.
   if (output.isText) return { requests, write: output.write, clock: systemClock, facts };
   const batchBytes =
     ACCESS_LOG_BATCH_BYTES[fstatSync(process.stdout.fd).isFile() ? 'file' : 'pipe'];
@@ -90,10 +90,10 @@ async function start(): Promise<Running> {
   return started;
 }
 
-/** What to open next, below the log of the start on a terminal. */
+/** The addresses to open, printed on a terminal after the log of the start. */
 function describeAddresses({ public_url: url, applications, problem }: Facts): string {
   const addresses = {
-    '/docs': 'every address, to try in a browser',
+    '/docs': 'the API, to try in a browser',
     '/api/v1/desktop/latest-version': 'the newest release',
     '/api/v1/system/status': 'the status of the service',
   };
@@ -102,7 +102,7 @@ function describeAddresses({ public_url: url, applications, problem }: Facts): s
     ([path, what]) => `  ${url}${path.padEnd(width)}   ${what}`,
   );
   if (problem !== undefined) {
-    lines.push('', `  Updates cannot be answered yet. ${problem}`);
+    lines.push('', `  The service cannot answer updates yet. ${problem}`);
     lines.push('  The log above says why, and "slipway doctor" says what to do.');
   } else if (applications === 0) {
     lines.push('', '  No release is published yet: slipway publish VERSION FILES --create');

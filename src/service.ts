@@ -57,7 +57,7 @@ export async function startService(deps: ServiceDeps): Promise<Service> {
   const { ready, problems, applications } = app.catalog.health();
   const facts = {
     address,
-    // The first lines of a log must say why the service cannot answer, and what to do.
+    // The log of the start says why the service cannot answer, and what to do.
     ...(ready ? {} : { problem: problems[0] ?? 'The catalog is not loaded yet.' }),
     store: app.store.location,
     public_url: config.publicUrl ?? address,

@@ -4,8 +4,8 @@
 export type Inputs = Readonly<Record<string, string | undefined>>;
 
 /**
- * The arguments of `slipway`. An input can only become the value that it is meant for: options are written with `=`, and
- * what follows `--` is no option.
+ * The arguments of `slipway`. No input can become another option: options have their value after `=`, and no argument
+ * after `--` is an option.
  *
  * @throws Error with a sentence for the publisher
  */

@@ -11,7 +11,7 @@ if command -v cygpath >/dev/null; then
 fi
 publisher=$directory/dist/slipway.mjs
 
-# The Node of the job if it is new enough, else another one: the job keeps its own.
+# Prefers the Node of the job when it is new enough. Does not change the Node of the job.
 find_node() {
   local candidate
   for candidate in node \
@@ -36,7 +36,7 @@ install() {
   echo '::endgroup::'
 }
 
-# Generated files are not in the repository. Only the tag of a release carries the publisher; here it is built instead.
+# Generated files are not in the repository. A tag without the publisher makes this script build it.
 [ -f "$publisher" ] || [ -d "$directory/node_modules" ] || install
 if ! node=$(find_node); then
   install

@@ -40,7 +40,7 @@ function report(published: Published, json: string): void {
     annotate(kind === 'Note' ? 'notice' : 'warning', text);
   }
   for (const [name, value] of Object.entries(outputsOf(published, json))) {
-    // A value cannot end with a delimiter that it does not know.
+    // A random delimiter: no value can contain it and end itself.
     const delimiter = randomUUID();
     append('GITHUB_OUTPUT', `${name}<<${delimiter}\n${value}\n${delimiter}\n`);
   }
@@ -53,16 +53,16 @@ function fail(message: string, code: number): number {
   return code;
 }
 
-/** The message of `--json`; all that was printed, when the command line itself was wrong. */
+/** The message of `--json`; the whole output when it is not JSON, as for a wrong option. */
 function messageIn(stderr: string): string {
   try {
     return JSON.parse(stderr).error.message;
   } catch {
-    return stderr.trim() || 'The command was ended from outside.';
+    return stderr.trim() || 'The command ended without a message. A signal may have ended it.';
   }
 }
 
-/** Names of files come from the build: GitHub must not run them as commands of the workflow. */
+/** File names come from the build: GitHub must not run them as workflow commands. */
 function print(lines: readonly string[]): void {
   const token = randomUUID();
   console.log([`::stop-commands::${token}`, ...lines, `::${token}::`].join('\n'));

@@ -10,8 +10,8 @@ import { addServeCommands } from './serve-commands.ts';
  */
 
 /**
- * Adds the commands that need parts of the service: its HTTP server, or what hashes passwords. A command that is added
- * here is left out of the publisher in one file, and named there with how to get it.
+ * Adds the commands that need parts of the service: its HTTP server, or the hashing of passwords. The publisher in one
+ * file leaves out the commands that are added here, and says how to get them.
  */
 export function addServiceCommands(program: Command, run: Runner): void {
   addExportCommand(program, run);

@@ -9,9 +9,9 @@ export function addInitCommand(program: Command, run: Runner): void {
   program.commandsGroup('Publish releases:');
   const init = describeCommand(program.command('init'), {
     summary: 'write the settings and the CI file that a project needs to publish',
-    does: 'Looks at the files of a project, and writes what it needs to publish with Slipway: a .env file with the settings, a line in .gitignore, and a CI file that builds and publishes each tag. It recognizes electron-builder, Electron Forge, Tauri, Velopack, Sparkle and .NET, and runs no code of the project. It also prints the lines for the updater in the application. On a terminal it asks for what the files do not say; with --yes, or without a terminal, it takes the defaults. It needs no store and no network.',
+    does: 'Reads the files of a project, and writes the files that it needs to publish with Slipway: a .env file with the settings, lines in .gitignore, and a CI file that builds and publishes each tag. It recognizes electron-builder, Electron Forge, Tauri, Velopack, Sparkle and .NET, and runs no code of the project. It also prints the lines for the updater in the application. On a terminal it asks for what the files do not state; with --yes, or without a terminal, it takes the defaults. It needs no store and no network.',
     effect:
-      'new files in the project, and none on the store. A file that exists is left alone; only .gitignore gets lines.',
+      'creates files in the project, and writes nothing to the store. The command changes no existing file, except that it adds lines to .gitignore.',
     examples: [
       'init',
       'init apps/desktop --bucket releases --region eu-central-1 --url https://updates.example.com --ci github',

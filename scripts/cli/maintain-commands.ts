@@ -25,7 +25,7 @@ export function addMaintainCommands(program: Command, run: Runner): void {
   ).action(run(async () => (await import('./run/verify.ts')).verify));
   const doctor = describeCommand(program.command('doctor'), {
     summary: 'test whether the store, the settings and the service work',
-    does: 'Tests what publishing and serving need of the store: access, rights, conditional writes, clocks, presigned URLs, the CDN, privacy, erasure and space. With --url it also asks the running service at its public address, and tests the proxies in front of it: TLS, client addresses, tokens, headers, ranges, caching, versions, and whether it serves this store. Each finding comes with what to do about it. The exit code is 1 when a check failed.',
+    does: 'Tests what publishing and serving need of the store: access, rights, conditional writes, clocks, presigned URLs, the CDN, privacy, erasure and space. With --url it also asks the running service at its public address, and tests the proxies in front of it: TLS, client addresses, tokens, headers, ranges, caching, versions, and whether it serves this store. Each failed check says what to do. The exit code is 1 when a check failed.',
     effect:
       'the command writes probe objects and removes them, and stores whether conditional writes work. No release changes.',
     examples: ['doctor', 'doctor --url https://updates.example.com', 'doctor --json'],

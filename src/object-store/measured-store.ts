@@ -14,8 +14,8 @@ export type StoreOperation =
   | 'upload';
 
 /**
- * `ok`: the store answered, also that there is no such object or that it exists already. `unavailable`, `denied` and
- * `full`: failures of the store. `aborted`: the caller did not wait any longer. `other`: any other error, such as a
+ * `ok`: the store answered, even if the object is missing or exists already. `unavailable`, `denied` and
+ * `full`: failures of the store. `aborted`: the caller stopped waiting. `other`: any other error, such as a
  * document that is too large.
  */
 export type StoreOutcome = 'ok' | 'unavailable' | 'denied' | 'full' | 'aborted' | 'other';
@@ -24,8 +24,8 @@ export type StoreOutcome = 'ok' | 'unavailable' | 'denied' | 'full' | 'aborted' 
 export type StartRequest = (operation: StoreOperation) => (outcome: StoreOutcome) => void;
 
 /**
- * A store whose requests are measured. A stream counts until it is open, and a listing until its first object: the rest
- * takes as long as its reader takes. Presigning sends no request and is not measured.
+ * A store whose requests are measured. A stream is measured until it is open, and a listing until its first object: the
+ * reader decides how long the rest takes. Presigning sends no request and is not measured.
  */
 export function createMeasuredStore({
   store,

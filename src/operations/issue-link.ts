@@ -12,8 +12,8 @@ export interface LinkDeps extends ServiceDeps {
 export type LinkMethod = 'GET' | 'HEAD';
 
 /**
- * A presigned URL of a file that a verified manifest names. No other object gets a link. A file of a channel that is
- * open to everyone may get an address that does not expire: see `PUBLIC_FILES_URL`.
+ * A presigned URL of a file that a verified manifest names. No other object gets a link. A file of a channel
+ * without restrictions may get an address that does not expire: see `PUBLIC_FILES_URL`.
  *
  * @param seen the channel through which the client found the file
  * @throws AppError `store_unavailable` when the store's credentials cannot be read; as a rejection

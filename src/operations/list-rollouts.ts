@@ -22,7 +22,7 @@ const PER_CHANNEL_MAX = 10;
 const TOTAL_MAX = 1_000;
 
 /**
- * Lists the offers that not every client gets, for the operator: those of restricted channels as well. From memory.
+ * Lists the offers that not every client gets, also those of restricted channels. Reads memory only.
  *
  * @returns lists them by application; never throws, and leaves out an application whose catalog cannot be used
  */
@@ -31,7 +31,7 @@ export function createRolloutLister(deps: {
   /** With the store's time: rollouts advance by it. */
   readonly clock: Pick<Clock, 'now'>;
 }): () => readonly UnfinishedOffer[] {
-  // Looking through thousands of offers takes longer than rendering the other metrics.
+  // Cached: searching thousands of offers takes longer than rendering the other metrics.
   const bySnapshot = new WeakMap<Snapshot, ReadonlyMap<string, readonly Offer[]>>();
   const listOf = (application: string, now: number): readonly UnfinishedOffer[] => {
     const snapshot = deps.catalog.application(application).snapshot();

@@ -72,7 +72,7 @@ describe('init at a terminal', () => {
     expect(stderr).toContain('"Not a name" is not a usable application name');
     expect(stderr).toContain('It must be a bucket name.\nBucket for');
     expect(stderr).toContain('It must be an http:// or https:// address.\nAddress of the store');
-    expect(stderr).toContain('"jenkins" is none of github, gitlab, none.');
+    expect(stderr).toContain('"jenkins" is not a CI service. Choices: github, gitlab, none.');
     expect(parseEnv(await read('.env'))).toEqual({
       OBJECT_STORE: 's3',
       S3_BUCKET: 'releases',

@@ -6,7 +6,7 @@ import type {
 import type { Platform } from '../../../src/domain/platform.ts';
 import { type Target, targetName } from '../../../src/domain/target.ts';
 
-/** The jobs that build a project on a CI service. What differs between the services is in their own files. */
+/** The jobs that build a project on a CI service. The files of the CI services have what differs between them. */
 
 export interface BuildJobs {
   readonly jobs: readonly Job[];
@@ -22,7 +22,7 @@ export interface Job {
   readonly name: string;
   readonly platform: Platform;
   readonly targets: readonly Target[];
-  /** The words that are different in each job: `runtime` and `program`. */
+  /** The words that differ between jobs: `runtime` and `program`. */
   readonly words: Readonly<Record<string, string>>;
   /** What is published, relative to the project. */
   readonly files: string;
@@ -180,7 +180,7 @@ function runCommand(packages: PackageManager | undefined, run: PackageRun): stri
   return [manager, 'run', run.name, ...separator, ...given].join(' ');
 }
 
-/** One argument of a shell or of PowerShell. A name that only one of them would take as it is has been left out before. */
+/** One argument of a shell or of PowerShell. `plain-tool.ts` has left out names that they read differently. */
 function argument(text: string): string {
   return /^[\w./@:^-]+$/.test(text) ? text : `"${text}"`;
 }

@@ -58,7 +58,7 @@ export async function choose(
     refuse: (answer) =>
       CI_CHOICES.some((choice) => choice === answer)
         ? undefined
-        : `${JSON.stringify(answer)} is none of ${CI_CHOICES.join(', ')}.`,
+        : `${JSON.stringify(answer)} is not a CI service. Choices: ${CI_CHOICES.join(', ')}.`,
   });
   const choices: Choices = {
     application: application ?? project.application.text,
@@ -154,7 +154,7 @@ export async function readExisting(directory: string): Promise<Existing> {
 const USUAL_DIRECTORY = './data';
 const OTHER_DIRECTORY = './slipway-data';
 
-/** The default of the settings, unless the project uses that directory for something else. */
+/** The default of the settings, unless the project uses that directory for other files. */
 async function freeDirectory(project: string): Promise<string> {
   const names = await namesIn(path.join(project, USUAL_DIRECTORY));
   return names.length === 0 || names.includes('objects') ? USUAL_DIRECTORY : OTHER_DIRECTORY;

@@ -4,8 +4,8 @@ import { type Choices, storeSettingsOf } from './choices.ts';
 
 /** What the CI files of all services have in common. */
 
-/** The step of a build that only the publisher can write: it fails until it is replaced. */
-export const NO_BUILD = `echo "Replace this line by the commands that build the application." && exit 1`;
+/** The step of a build that only the publisher can write. It fails until the publisher replaces it. */
+export const NO_BUILD = `echo "Replace this line with the commands that build the application." && exit 1`;
 
 /** A job on another machine cannot reach a directory of this one. */
 const YOUR_BUCKET = 'YOUR_BUCKET';

@@ -2,9 +2,9 @@ import { SETTING_GROUPS } from '../../../src/config.ts';
 import { AppError } from '../../../src/errors.ts';
 import { type Choices, settingsOf } from './choices.ts';
 
-/** The `.env` file: the settings that matter at first, each with what it does. */
+/** The `.env` file: the first settings that a project needs, each with its description. */
 
-/** In the order of the file. Those without a value are there as comments, with an example. */
+/** In the order of the file. A setting without a value becomes a comment with an example. */
 const SHOWN = {
   directory: ['OBJECT_STORE', 'DATA_DIR', 'PUBLIC_URL', 'DEFAULT_APP'],
   bucket: [
@@ -14,8 +14,8 @@ const SHOWN = {
 } as const;
 
 const CREDENTIALS = `
-# The credentials of the bucket do not belong into this file, which other tools of the project may read. Put
-# AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY into the environment, or use a profile or a role of AWS.
+# Do not put the credentials of the bucket into this file: other tools of the project may read it. Set
+# AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY in the environment, or use a profile or a role of AWS.
 `;
 
 /** @throws AppError `invalid_configuration` for a value that such a file cannot contain */
@@ -42,7 +42,7 @@ function firstSentence(about: string): string {
   return first.replace(/\[([^\]]*)\]\([^)]*\)/g, '$1').replaceAll('`', '');
 }
 
-/** Node takes text in single quotes as it is: backslashes of Windows stay, and `#` begins no comment. */
+/** Node reads text in single quotes literally: backslashes of Windows stay, and `#` begins no comment. */
 function quoted(name: string, value: string): string {
   if (/^[\w./:@%+,~-]*$/.test(value)) return value;
   if (!/['\p{Cc}]/u.test(value)) return `'${value}'`;

@@ -3,7 +3,7 @@ import type { Project } from '../../../src/build-output/project/project.ts';
 import { readText } from '../../../src/build-output/project/project-files.ts';
 import type { Choices } from './choices.ts';
 
-/** What Git must not take into the repository: the settings, and the releases of a store in the project. */
+/** The names that Git must ignore: the settings, and the directory of a store in the project. */
 export interface IgnoredNames {
   /** The `.gitignore`, absolute. */
   readonly path: string;
@@ -19,7 +19,7 @@ export async function planIgnored(project: Project, { store }: Choices): Promise
   const { directory, root } = project;
   const own = await readText(directory, FILE);
   const above = directory === root ? undefined : await readText(root, FILE);
-  // The root's, in a monorepo where packages have none.
+  // In a monorepo whose packages have no .gitignore, that of the root.
   const [text = '', place] =
     own === undefined && above !== undefined ? [above, root] : [own, directory];
   const prefix = path.relative(place, directory).split(path.sep).join('/');
@@ -42,7 +42,7 @@ function folderInside(prefix: string, directory: string): readonly string[] {
   return isInside ? [`/${path.posix.join(prefix, ...parts)}/`] : [];
 }
 
-/** Understands the usual ways to write it. A line too many does no harm. */
+/** Knows the usual patterns. An unnecessary line does no harm. */
 function ignores(line: string, name: string): boolean {
   const [plain, wanted] = [line, name].map((text) =>
     text.replace(/^(\*\*)?\//, '').replace(/\/(\*\*?)?$/, ''),

@@ -10,7 +10,7 @@ import { yamlText } from './yaml-text.ts';
 
 /** The workflow for GitHub Actions: each job builds for one platform, and publishes what it built. */
 
-/** The publisher replaces OWNER by the account on GitHub that has the action. */
+/** The publisher replaces OWNER with the account on GitHub that has the action. */
 export const ACTION = 'OWNER/slipway@v1';
 
 const RUNNERS: Readonly<Record<Platform, string>> = {
@@ -18,7 +18,7 @@ const RUNNERS: Readonly<Record<Platform, string>> = {
   macos: 'macos-latest',
   linux: 'ubuntu-latest',
 };
-/** Programs that are built there also run on older systems. */
+/** Programs that are built on it also run on older systems. */
 const OLDER_LINUX = 'ubuntu-22.04';
 
 export function renderGithubWorkflow(project: Project, choices: Choices): string {
@@ -40,7 +40,7 @@ function jobLines(project: Project, choices: Choices, plan: BuildJobs): readonly
   const folder = packageFolder(project);
   return [
     'strategy:',
-    // Another platform may still be published: the release waits for all.
+    // The other jobs still publish: the release waits for all platforms.
     '  fail-fast: false',
     '  matrix:',
     '    include:',
@@ -121,7 +121,7 @@ function publishLines(project: Project, choices: Choices, plan: BuildJobs): read
     : `"${folder === '' ? '' : `${folder}/`}\${{ matrix.files }}"`;
   const { settings, secrets } = ciSettings(choices);
   return [
-    '# Replace OWNER by the account that has Slipway.',
+    '# Replace OWNER with the account that has the action of Slipway.',
     `- uses: ${ACTION}`,
     '  with:',
     `    version: \${{ github.ref_name }}`,
@@ -132,7 +132,7 @@ function publishLines(project: Project, choices: Choices, plan: BuildJobs): read
           '    # Clients see the release when each of these has a build.',
           `    expect: ${plan.expect}`,
         ]),
-    '    # Only the first release needs it.',
+    '    # Only the first release needs this.',
     '    create: true',
     `    app: ${yamlText(choices.application)}`,
     `    channel: ${yamlText(choices.channel)}`,

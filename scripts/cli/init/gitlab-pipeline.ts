@@ -29,8 +29,8 @@ export function renderGitlabPipeline(
 #
 # Set these variables in the CI/CD settings of the project:
 #   SLIPWAY_PUBLISHER: the address from which the jobs download slipway.mjs, the publisher in one file
-#   ${[...secrets, ...plan.secrets].join(', ')}: masked; protected only if the tags are
-# Jobs on Windows and macOS need runners for them; the tags are those of GitLab's own.
+#   ${[...secrets, ...plan.secrets].join(', ')}: masked, and protected only if the tags are protected
+# Jobs on Windows and macOS need runners for these systems. The tags below are those of GitLab's own runners.
 .slipway-release:
   stage: ${yamlText(stage)}
   rules:
@@ -95,7 +95,7 @@ const bash: Shell = {
   ],
 };
 
-/** `curl` alone is another command in PowerShell. */
+/** In PowerShell, `curl` without `.exe` is another command. */
 const powerShell: Shell = {
   tag: '$env:CI_COMMIT_TAG',
   version: "$($env:CI_COMMIT_TAG -replace '^v')",

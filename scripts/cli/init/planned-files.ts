@@ -18,9 +18,9 @@ export interface PlannedFile {
   readonly text: string;
   /** For the report: what it is. */
   readonly what: string;
-  /** Whether there is something at the path already, which is left alone. */
+  /** Whether the path exists. The command does not change it then. */
   readonly exists: boolean;
-  /** What the publisher has to do so that it takes effect; undefined: nothing. */
+  /** What the publisher must do so that the file takes effect; undefined: nothing. */
   readonly nextStep: string | undefined;
 }
 
@@ -76,7 +76,7 @@ function refuseOddFolder(folder: string): void {
   throw new AppError('invalid_request', why);
 }
 
-/** A link that leads nowhere counts: it is not replaced either. */
+/** A dangling link exists as well: the command does not replace it. */
 async function exists(file: string): Promise<boolean> {
   try {
     await lstat(file);

@@ -19,7 +19,7 @@ export interface Questions {
   close(): void;
 }
 
-/** One reader for all questions: a second one would lose the lines that the first has read ahead. */
+/** One reader for all questions, because a second one would miss the lines that the first has buffered. */
 export function openQuestions({ stdin, stderr }: Pick<Terminal, 'stdin' | 'stderr'>): Questions {
   const input = createInterface({ input: stdin });
   const lines = input[Symbol.asyncIterator]();

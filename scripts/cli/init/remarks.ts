@@ -19,7 +19,7 @@ export function remarksOn(
     ...(tool === undefined || others.length === 0
       ? []
       : [
-          `The project also has files of ${others.map(({ kind, shownBy }) => `${TOOL_NAMES[kind]} (${shownBy})`).join(' and ')}. The files are for ${TOOL_NAMES[tool.kind]}.`,
+          `The project also has files of ${others.map(({ kind, shownBy }) => `${TOOL_NAMES[kind]} (${shownBy})`).join(' and ')}. This command writes its files for ${TOOL_NAMES[tool.kind]}.`,
         ]),
     ...packedFiles(project, choices),
     ...ciRemarks(project, choices),
@@ -28,7 +28,7 @@ export function remarksOn(
 
 function unknownTool(packages: readonly string[]): string {
   if (packages.length > 0) {
-    return `The directory itself has no files of a build tool that Slipway knows; ${packages.join(' and ')} ${packages.length > 1 ? 'have' : 'has'}. Run the command with that directory.`;
+    return `The directory itself has no files of a build tool that Slipway knows; ${packages.join(' and ')} ${packages.length > 1 ? 'have' : 'has'}. Run "slipway init" with ${packages.length > 1 ? 'one of these directories' : 'that directory'}.`;
   }
   return 'The project has no files of a build tool that Slipway knows. "slipway publish" also takes single files: FILE,os=…,arch=…,format=….';
 }
@@ -43,10 +43,10 @@ function packedFiles({ tool }: Project, { store }: Choices): readonly string[] {
   const names = packed.join(' and ');
   return tool.kind === 'electron-builder'
     ? [
-        `electron-builder packs every file that "files" in its configuration does not leave out, also ${names}. Add ${packed.map((name) => `"!${name}"`).join(' and ')} to the end of "files".`,
+        `electron-builder packs every file that "files" in its configuration does not leave out, including ${names}. Add ${packed.map((name) => `"!${name}"`).join(' and ')} to the end of "files".`,
       ]
     : [
-        `Electron Forge packs every file that neither a plugin nor "ignore" of the packagerConfig leaves out. Make sure that they leave out ${names}.`,
+        `Electron Forge packs every file that neither a plugin nor "ignore" in the packagerConfig leaves out. Make sure that one of them leaves out ${names}.`,
       ];
 }
 
@@ -67,15 +67,15 @@ function ciRemarks(project: Project, choices: Choices): readonly string[] {
     ...(ci.publishing.length === 0
       ? []
       : [
-          `${ci.publishing.join(' and ')} ${ci.publishing.length > 1 ? 'name' : 'names'} Slipway already. Keep one file that publishes.`,
+          `${ci.publishing.join(' and ')} ${ci.publishing.length > 1 ? 'name' : 'names'} Slipway already. Keep only one file that publishes.`,
         ]),
     `Create the ${place} that the CI file names: ${all.join(', ')}.`,
     ...(choices.ci === 'github'
-      ? ['Replace OWNER in the workflow by the account that has the action of Slipway.']
+      ? ['Replace OWNER in the workflow with the account that has the action of Slipway.']
       : ['Set the variable SLIPWAY_PUBLISHER to the address of slipway.mjs.']),
     ...(choices.store.kind === 'directory'
       ? [
-          'A CI job cannot reach a directory of this machine. Replace YOUR_BUCKET in the CI file by the bucket that your service uses.',
+          'A CI job cannot reach a directory of this machine. Replace YOUR_BUCKET in the CI file with the bucket that your service uses.',
         ]
       : []),
   ];

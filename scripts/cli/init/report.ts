@@ -94,7 +94,7 @@ export function nextCommands(result: InitResult): readonly (readonly string[])[]
   const [job] = planJobs(project).jobs;
   const output = job?.files ?? project.tool?.output ?? 'FILES';
   const stated = project.version?.text ?? '';
-  // The line is there to be pasted into a shell.
+  // The publisher pastes the line into a shell.
   const version = /^[\w.+-]+$/.test(stated) ? stated : 'VERSION';
   const isKept = files.some((file) => file.exists && path.basename(file.path) === '.env');
   const isDefault = !isKept || existing.DEFAULT_APP === choices.application;
@@ -106,9 +106,11 @@ export function nextCommands(result: InitResult): readonly (readonly string[])[]
   const packages = project.tool === undefined ? 'FILES' : quoted(output);
   const here = path.relative(process.cwd(), project.directory);
   return [
-    ...(here === '' ? [] : [[`cd ${quoted(here)}`, 'The settings are read from there.']]),
+    ...(here === ''
+      ? []
+      : [[`cd ${quoted(here)}`, 'Slipway reads the settings from this directory.']]),
     ['slipway doctor', 'Tests the store.'],
-    [`slipway publish ${version} ${packages} ${options}`, 'Publishes what you have built.'],
+    [`slipway publish ${version} ${packages} ${options}`, 'Publishes your build.'],
     [START, 'Starts the service.'],
   ];
 }

@@ -23,7 +23,7 @@ export function setUpLines({ tool }: Project, choices: Choices): readonly string
   return [
     ...lines,
     '',
-    `The address of the service is not known yet, so these lines name ${PLACEHOLDER}. After setting PUBLIC_URL, "slipway feeds --updater ${tool?.updaters[0]}" prints them again.`,
+    `The address of the service is not known yet, so these lines have ${PLACEHOLDER}. After you set PUBLIC_URL, "slipway feeds --updater ${tool?.updaters[0]}" prints them again.`,
   ];
 }
 

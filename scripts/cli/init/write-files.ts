@@ -7,15 +7,15 @@ import type { PlannedFile } from './planned-files.ts';
 /** Creates files, and never replaces one. */
 
 /**
- * @throws AppError `status_forbids` when there is something at the path, also when another process has just made it;
- *   errors of the file system, and then leaves no half of the file
+ * @throws AppError `status_forbids` when the path exists, also when another process has just created it; errors of the
+ *   file system, after deleting the incomplete file
  */
 export async function createFile({ path: file, text }: Pick<PlannedFile, 'path' | 'text'>) {
   await refuseLinks(path.dirname(file));
   await mkdir(path.dirname(file), { recursive: true });
   const handle = await open(file, 'wx').catch((error: unknown) => {
     if (systemCode(error) !== 'EEXIST') throw error;
-    throw new AppError('status_forbids', `${file} exists. It was left alone.`, { cause: error });
+    throw new AppError('status_forbids', `${file} exists, and was left alone.`, { cause: error });
   });
   try {
     await handle.writeFile(text);
@@ -32,7 +32,7 @@ async function refuseLinks(directory: string): Promise<void> {
   const found = await lstat(directory).catch(() => undefined);
   if (found === undefined) return refuseLinks(path.dirname(directory));
   if (!found.isSymbolicLink()) return;
-  const why = `${directory} is a link, and no file is written through it. Name the directory that it leads to.`;
+  const why = `${directory} is a link, and no file is written through it. Replace the link with a directory, or run the command in the directory that it leads to.`;
   throw new AppError('status_forbids', why);
 }
 

@@ -88,7 +88,7 @@ async function publish(
     const data = shown(String(env.DATA_DIR));
     throw new AppError(
       'internal',
-      `The demo stops, because this publish failed. To begin again, delete ${data}.`,
+      `The demo stops, because "slipway publish" failed. To start again, delete ${data}.`,
     );
   }
 }
@@ -101,7 +101,7 @@ async function startService(env: Environment): Promise<{ app: BuiltApp; url: str
   const { host } = config;
   await app.http
     .listen({ host, port: config.port })
-    // Another service may use the default port.
+    // Another program may use the default port.
     .catch(() => app.http.listen({ host, port: 0 }));
   const { port } = app.http.server.address() as AddressInfo;
   const url = `http://${host}:${port}`;
@@ -157,11 +157,11 @@ async function run(file: string): Promise<string> {
 
 function printAddresses(terminal: Terminal, url: string): void {
   const body = JSON.stringify({ current_version: OLD, platform: OS, arch: process.arch });
-  step(terminal, 'The service is still running. Try these addresses; stop it with Ctrl-C');
+  step(terminal, 'The service still runs. Try these addresses; stop it with Ctrl-C');
   print(
     terminal,
     [
-      `  ${url}/docs   every address, to try in a browser`,
+      `  ${url}/docs   the API, to try in a browser`,
       `  curl ${url}/api/v1/desktop/latest-version`,
       `  curl -H 'content-type: application/json' -d '${body}' ${url}/api/v1/desktop/check-update`,
       `  curl -LOJ '${url}/api/v1/desktop/download/${OS}-${process.arch}'`,

@@ -41,7 +41,7 @@ export async function init(
     existing: await readExisting(project.directory),
     remarks: remarksOn(project, choices, packages),
   };
-  // The commands that are printed find the application in the settings, or name it.
+  // The printed commands get the application from the settings, or name it.
   if (terminal.session !== undefined) terminal.session.defaultApplication = choices.application;
   if (options.print) return printFiles(terminal, result);
   if (!options.dryRun) await write(result);
@@ -49,7 +49,7 @@ export async function init(
   else printInit(terminal, result);
 }
 
-/** Git ignores the settings before they are there. */
+/** First `.gitignore`, so that Git never sees the settings. */
 async function write({ files, ignored }: InitResult): Promise<void> {
   if (ignored.added !== '') await addIgnored(ignored);
   for (const file of files) if (!file.exists) await createFile(file);

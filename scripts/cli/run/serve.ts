@@ -7,11 +7,11 @@ import { fileURLToPath } from 'node:url';
 const SERVER = fileURLToPath(
   new URL(`../../../src/server${path.extname(import.meta.filename)}`, import.meta.url),
 );
-/** Keeps garbage from taking 80 MB more while many clients download. It counts only at the start of a process. */
+/** Saves 80 MB of garbage while many clients download. Node reads it only at its start. */
 const NODE_OPTIONS = ['--max-semi-space-size=16'];
 
 /**
- * Replaces this process by the service, so that signals and the exit code are the service's own.
+ * Replaces this process with the service, so that signals and the exit code are the service's own.
  *
  * @returns the exit code of the service, on systems where a process cannot be replaced
  */
@@ -23,7 +23,7 @@ export async function serve(): Promise<number> {
   return runChild(args);
 }
 
-/** On Windows, Ctrl-C reaches the service as well. This process waits for it, and passes other signals on. */
+/** On Windows, Ctrl-C also reaches the service. This process passes signals on and waits until the service ends. */
 async function runChild(args: readonly string[]): Promise<number> {
   const child = spawn(process.execPath, args, { stdio: 'inherit' });
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {

@@ -5,7 +5,7 @@ import type { Stated } from './project.ts';
 
 const LENGTH_MAX = 64;
 
-/** The first name from which a usable name of an application can be made; undefined: there is none. */
+/** An application name from the first name that allows one; undefined: none does. */
 export function applicationNameOf(names: readonly Stated[]): Stated | undefined {
   for (const { text, source } of names) {
     const name = plainName(text);

@@ -33,8 +33,9 @@ const FLAGS: Readonly<Record<Platform, RegExp>> = {
   macos: /\s(--mac(os)?|-[wl]?m[wl]?l?|-o)(?=\s|$)/,
   linux: /\s(--linux|-[mw]{0,2}l[mw]{0,2})(?=\s|$)/,
 };
-/** Targets that are no packages for users outside a store. */
+/** A pattern in `files` that leaves out `.env`. */
 const LEFT_OUT = /['"`]![^'"`\n]*\.env\b/;
+/** Targets that users install only from an app store, or that are no packages. */
 const NO_PACKAGES = /^(dir|mas|mas-dev)$/;
 
 interface Facts {

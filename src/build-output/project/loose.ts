@@ -1,6 +1,6 @@
 import { isRecord, type JsonRecord } from '../sources/json-index.ts';
 
-/** Values from configurations, of which only the wanted parts are looked at. */
+/** Reads single values of configurations, without checking the rest. */
 
 /** The value as a record; an empty one for anything else. */
 export function recordOf(value: unknown): JsonRecord {

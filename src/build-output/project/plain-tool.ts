@@ -12,7 +12,7 @@ export function isPlainPath(path: string): boolean {
   return PLAIN.test(path);
 }
 
-/** The tool as it is, or with another output or build, and a remark that says so. */
+/** The tool, with an output and a build that a CI file can contain, and a remark for each change. */
 export function withPlainNames(tool: FoundTool): FoundTool {
   const oddOutput = PLAIN.test(tool.output) ? [] : [tool.output];
   const odd = wordsOf(tool.build).filter((word) => !PLAIN.test(word) && !OPTION.test(word));
@@ -20,11 +20,11 @@ export function withPlainNames(tool: FoundTool): FoundTool {
   const remarks = [
     ...oddOutput.map(
       (path) =>
-        `The output ${JSON.stringify(path)} has characters that a CI file cannot contain safely. The files name ${OUTPUT} in its place: correct it.`,
+        `The output ${JSON.stringify(path)} has characters that a CI file cannot contain safely. The CI file has ${OUTPUT} instead. Correct it.`,
     ),
     ...odd.map(
       (word) =>
-        `${JSON.stringify(word)} has characters that a command in a CI file cannot contain safely, so the build step is left to you.`,
+        `${JSON.stringify(word)} has characters that a command in a CI file cannot contain safely, so the CI file has no build step. Write it yourself.`,
     ),
   ];
   return {

@@ -5,18 +5,18 @@ import { hasCode, misuse } from '../refusal.ts';
 import { isRecord, type JsonRecord } from '../sources/json-index.ts';
 import { parseToml } from './toml.ts';
 
-/** Reads files of a project that may be broken, large, or no files at all. */
+/** Reads files of a project. A path may be missing, or not a regular file, and a file may be malformed or large. */
 
-/** A configuration larger than this is none. */
+/** A larger file is not a configuration. */
 const BYTES_MAX = 1024 * 1024;
-/** Directories with the files of others, or of earlier builds. */
+/** Directories of dependencies and of earlier builds. */
 const SKIPPED =
   /^(node_modules|bower_components|bin|obj|dist|out|target|build|vendor|Pods|DerivedData|\..+)$/;
 const ENTRIES_MAX = 5_000;
 
 /**
- * Reads a text file without its byte order mark. Undefined when it does not exist or is not a regular file, because a
- * pipe would be waited for.
+ * Reads a text file without its byte order mark. Undefined when it does not exist or is not a regular file: reading a
+ * pipe could block.
  *
  * @throws AppError `invalid_request` for a file that is too large or cannot be read
  */

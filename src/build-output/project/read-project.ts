@@ -15,9 +15,9 @@ import { readSparkle } from './sparkle-project.ts';
 import { readTauri } from './tauri-project.ts';
 import { targetsOf } from './usual-target.ts';
 
-/** The name of an application that no file names: the default of the settings. */
+/** The name of an application when no file states one: the default of the settings. */
 const UNNAMED: Stated = { text: 'desktop', source: 'the default, because no file names it' };
-/** A repository has few directories above a package. */
+/** How many directories above a package are searched for the repository. */
 const DEPTH_MAX = 20;
 
 /**
@@ -49,15 +49,15 @@ export async function readProject(directory: string): Promise<Project> {
 }
 
 /**
- * The packages of a monorepo that have a known build tool, relative to its directory. For a directory that has none
- * itself.
+ * The packages of a monorepo that have a known build tool, relative to its directory. Used when the directory itself has
+ * none.
  */
 export async function findPackagesWithTool(directory: string): Promise<readonly string[]> {
   const found: string[] = [];
   for (const folder of ['packages', 'apps']) {
     for (const name of (await namesIn(join(directory, folder))).slice(0, 50)) {
       const path = join(directory, folder, name);
-      // A package with a broken file is found when it is named.
+      // The publisher sees the error of a malformed file when the command runs in that package.
       const tools = await readManifest(path)
         .then((manifest) => findTools(path, manifest))
         .catch(() => []);

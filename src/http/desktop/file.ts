@@ -25,10 +25,10 @@ export interface FileRouteDeps {
 }
 
 const EXPIRING = 'private, max-age=0, must-revalidate';
-/** The key has the hash of the bytes in it, so the bytes never change. */
+/** The key contains the hash of the bytes, so the bytes never change. */
 const LASTING = 'public, max-age=31536000, immutable';
 
-/** Clients get these links from other answers, and never make one themselves. */
+/** Not in the API documentation: clients get these links from other answers. */
 const hide = true;
 /** With HEAD: the HEAD route that Fastify derives from GET would say Content-Length: 0. */
 const method = ['GET', 'HEAD'];

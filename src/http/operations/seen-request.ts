@@ -3,8 +3,8 @@ import type { Clock } from '../../clock.ts';
 import type { App } from '../deps.ts';
 
 /**
- * What reaches the service of a request, so that an operator can check the proxies in front of it from outside:
- * `slipway doctor --url`. It tells a client nothing about other clients or the store.
+ * Answers with what reaches the service of a request. `slipway doctor --url` uses it to check the proxies in front of
+ * the service. The answer says nothing about other clients or the store.
  */
 
 export interface SeenRequestDeps {
@@ -42,7 +42,7 @@ export function registerSeenRequest(app: App, deps: SeenRequestDeps): void {
     reply.header('cache-control', 'no-store').send({
       address: request.ip,
       has_forwarded_for: headers['x-forwarded-for'] !== undefined,
-      // The list begins with the address of the connection, and goes on as long as proxies are trusted.
+      // Fastify lists the address of the connection first, and further ones as long as it trusts the proxies.
       is_proxy_trusted: (request.ips?.length ?? 0) > 1,
       has_authorization: headers.authorization !== undefined,
       header_bytes: raw.rawHeaders.reduce((sum, text) => sum + text.length, 0),
