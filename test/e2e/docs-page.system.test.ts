@@ -81,6 +81,7 @@ describe.skipIf(skipsBrowser)('the API documentation page', () => {
       '/api/v1/desktop/download/{platform}': '200',
       '/feeds/{app}/{channel}/{protocol}/{*}': '200',
       '/feeds/{app}/{channel}/omaha/{*}': '200',
+      '/api/v1/system/request': '200',
       '/api/v1/system/status': '200',
       '/api/v1/metrics/public/live': '200',
       '/monitoring/health': '200',
