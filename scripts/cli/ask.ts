@@ -1,4 +1,4 @@
-import type { Ask } from '../../src/operations/ask.ts';
+import type { Ask } from '../../src/operations/diagnose/ask.ts';
 import { readBody } from '../../src/response-body.ts';
 
 const TIMEOUT_MS = 10_000;

@@ -1,6 +1,6 @@
 import { counted } from '../../src/counted.ts';
-import { type CopiedObject, isPrivate, tallyOf } from '../../src/operations/copy-plan.ts';
-import type { CopyResult } from '../../src/operations/copy-store.ts';
+import { type CopiedObject, isPrivate, tallyOf } from '../../src/operations/copy/copy-plan.ts';
+import type { CopyResult } from '../../src/operations/copy/copy-store.ts';
 import { firstLines, formatBytes, printableText } from './output.ts';
 import { print, type Terminal } from './terminal.ts';
 

@@ -6,7 +6,7 @@ import {
   LOCKOUTS_ROOT,
   SESSIONS_ROOT,
 } from '../identity/keys.ts';
-import type { KeyRoot } from '../operations/diagnose-rights.ts';
+import type { KeyRoot } from '../operations/diagnose/rights.ts';
 import { USAGE_ROOT } from '../usage/keys.ts';
 
 /**

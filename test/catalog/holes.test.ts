@@ -6,7 +6,7 @@ import { applicationsKey, manifestKey, revisionKey } from '../../src/catalog/key
 import { readRevision } from '../../src/catalog/read.ts';
 import { openFilesystemStore } from '../../src/object-store/filesystem.ts';
 import { changeStatus } from '../../src/operations/change-status.ts';
-import { diagnose } from '../../src/operations/diagnose.ts';
+import { diagnose } from '../../src/operations/diagnose/diagnose.ts';
 import { verifyCatalog } from '../../src/operations/verify-catalog.ts';
 import { makeArtifact, makeTemporaryDirectory, publish } from '../support/release.ts';
 import { createWorld, offered, POLL_MS, problemsOf, type World } from './live-catalog.ts';

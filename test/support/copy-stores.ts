@@ -2,7 +2,7 @@ import { factsOf, SOURCE_PASSES, TARGET_PASSES } from '../../src/app/copy/key-fa
 import { readStoredDocument } from '../../src/app/copy/read-document.ts';
 import type { Clock } from '../../src/clock.ts';
 import type { ObjectStore } from '../../src/object-store/object-store.ts';
-import { type CopyResult, copyStore } from '../../src/operations/copy-store.ts';
+import { type CopyResult, copyStore } from '../../src/operations/copy/copy-store.ts';
 import { verifyCatalog } from '../../src/operations/verify-catalog.ts';
 import { createRetrying } from '../../src/sequence/create-settled.ts';
 

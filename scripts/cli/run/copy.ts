@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { openCopy } from '../../../src/app/copy/open-copy.ts';
 import type { Config } from '../../../src/config.ts';
-import { copyStore } from '../../../src/operations/copy-store.ts';
+import { copyStore } from '../../../src/operations/copy/copy-store.ts';
 import { systemClock, systemRandomness } from '../../../src/system.ts';
 import { copyJson, printCopy } from '../copy-report.ts';
 import { EXIT } from '../exit-code.ts';

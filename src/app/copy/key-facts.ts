@@ -14,7 +14,7 @@ import {
   SESSIONS_ROOT,
 } from '../../identity/keys.ts';
 import { PROBE_ROOT } from '../../object-store/keys.ts';
-import { COPY_KINDS, type CopyKind, type KeyFacts } from '../../operations/copy-plan.ts';
+import { COPY_KINDS, type CopyKind, type KeyFacts } from '../../operations/copy/copy-plan.ts';
 import { isMarker } from '../../sequence/end.ts';
 import { parseUsageKey } from '../../usage/keys.ts';
 import { PRIVATE_ROOTS } from '../key-roots.ts';

@@ -3,7 +3,7 @@ import type { Config } from '../../config.ts';
 import { AppError } from '../../errors.ts';
 import { createConformingStore } from '../../object-store/conforming-store.ts';
 import type { ObjectStore } from '../../object-store/object-store.ts';
-import type { CopyDeps } from '../../operations/copy-side.ts';
+import type { CopyDeps } from '../../operations/copy/copy-side.ts';
 import { createRetrying } from '../../sequence/create-settled.ts';
 import { areNested, arePrefixesNested, parsePlaceName, realPathOf } from '../place-name.ts';
 import { openStore } from '../stores.ts';

@@ -4,7 +4,7 @@ import { PRIVATE_ROOTS } from '../../../src/app/key-roots.ts';
 import { claimKey } from '../../../src/app/keys.ts';
 import * as identity from '../../../src/identity/keys.ts';
 import { verdictKey } from '../../../src/object-store/keys.ts';
-import { isPrivate } from '../../../src/operations/copy-plan.ts';
+import { isPrivate } from '../../../src/operations/copy/copy-plan.ts';
 import { snapshotKey, totalKey } from '../../../src/usage/keys.ts';
 
 const id = 'a'.repeat(32);

@@ -1,4 +1,4 @@
-import { AppError } from '../errors.ts';
+import { AppError } from '../../errors.ts';
 import { compareObjects } from './compare-objects.ts';
 import {
   type CopiedObject,

@@ -1,5 +1,5 @@
-import { applicationsKey, artifactKey } from '../catalog/keys.ts';
-import type { ReaderDeps } from '../catalog/read.ts';
+import { applicationsKey, artifactKey } from '../../catalog/keys.ts';
+import type { ReaderDeps } from '../../catalog/read.ts';
 import { type Ask, answered } from './ask.ts';
 import { type Finding, failed, ok, skipped, warning } from './finding.ts';
 import { sampleRelease } from './sample-release.ts';

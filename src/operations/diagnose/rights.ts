@@ -5,10 +5,10 @@ import {
   hintKey,
   manifestKey,
   revisionKey,
-} from '../catalog/keys.ts';
-import { isAppError } from '../errors.ts';
-import type { ObjectStore } from '../object-store/object-store.ts';
-import type { AppendDeps } from '../sequence/append.ts';
+} from '../../catalog/keys.ts';
+import { isAppError } from '../../errors.ts';
+import type { ObjectStore } from '../../object-store/object-store.ts';
+import type { AppendDeps } from '../../sequence/append.ts';
 import { type Finding, ok, skipped, warning } from './finding.ts';
 import { sampleRelease } from './sample-release.ts';
 

@@ -1,4 +1,4 @@
-import type { ObjectInfo } from '../object-store/object-store.ts';
+import type { ObjectInfo } from '../../object-store/object-store.ts';
 
 /** Which objects a copy of a store writes, and in which order. Pure. */
 

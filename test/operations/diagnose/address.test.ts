@@ -7,12 +7,12 @@ import {
 } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { ask } from '../../scripts/cli/ask.ts';
-import type { Ask } from '../../src/operations/ask.ts';
-import { type AddressDeps, diagnoseAddress } from '../../src/operations/diagnose-address.ts';
-import { readVersion, systemClock } from '../../src/system.ts';
-import { release } from '../http/support.ts';
-import { createTestService, type TestService } from '../support/service.ts';
+import { ask } from '../../../scripts/cli/ask.ts';
+import { diagnoseAddress } from '../../../src/operations/diagnose/address.ts';
+import type { AddressDeps, Ask } from '../../../src/operations/diagnose/ask.ts';
+import { readVersion, systemClock } from '../../../src/system.ts';
+import { release } from '../../http/support.ts';
+import { createTestService, type TestService } from '../../support/service.ts';
 
 /** `doctor --url`: a real service behind a proxy that does one thing wrong at a time. */
 

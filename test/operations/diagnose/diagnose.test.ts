@@ -1,12 +1,16 @@
 import { describe, expect, it } from 'vitest';
-import { PRIVATE_ROOTS } from '../../src/app/key-roots.ts';
-import { AppError } from '../../src/errors.ts';
-import { createMemoryStore } from '../../src/object-store/memory.ts';
-import type { ObjectStore } from '../../src/object-store/object-store.ts';
-import type { Question, Reply } from '../../src/operations/ask.ts';
-import { type DiagnoseDeps, diagnose, type Space } from '../../src/operations/diagnose.ts';
-import { createFixedClock, createSeededRandomness } from '../support/clock.ts';
-import { makeArtifact, makeTemporaryDirectory, publish } from '../support/release.ts';
+import { PRIVATE_ROOTS } from '../../../src/app/key-roots.ts';
+import { AppError } from '../../../src/errors.ts';
+import { createMemoryStore } from '../../../src/object-store/memory.ts';
+import type { ObjectStore } from '../../../src/object-store/object-store.ts';
+import type { Question, Reply } from '../../../src/operations/diagnose/ask.ts';
+import {
+  type DiagnoseDeps,
+  diagnose,
+  type Space,
+} from '../../../src/operations/diagnose/diagnose.ts';
+import { createFixedClock, createSeededRandomness } from '../../support/clock.ts';
+import { makeArtifact, makeTemporaryDirectory, publish } from '../../support/release.ts';
 
 /** What `doctor` reports of private data. Tests of the command use real stores. */
 function setUp(

@@ -1,21 +1,21 @@
-import { readStoreTime } from '../catalog/artifact-upload.ts';
-import { clockKey } from '../catalog/keys.ts';
-import { findMissingRevisions, readApplications, readRevision } from '../catalog/read.ts';
-import { CLOCK_DIFFERENCE_MAX_MS } from '../clock.ts';
-import { counted } from '../counted.ts';
-import { AppError, isAppError } from '../errors.ts';
-import type { ObjectStore } from '../object-store/object-store.ts';
-import type { AppendDeps } from '../sequence/append.ts';
+import { readStoreTime } from '../../catalog/artifact-upload.ts';
+import { clockKey } from '../../catalog/keys.ts';
+import { findMissingRevisions, readApplications, readRevision } from '../../catalog/read.ts';
+import { CLOCK_DIFFERENCE_MAX_MS } from '../../clock.ts';
+import { counted } from '../../counted.ts';
+import { AppError, isAppError } from '../../errors.ts';
+import type { ObjectStore } from '../../object-store/object-store.ts';
+import type { AppendDeps } from '../../sequence/append.ts';
 import { type Ask, answered } from './ask.ts';
-import { checkPublicFiles } from './diagnose-public-files.ts';
+import { type Check, type Finding, failed, ok, runChecks, skipped, warning } from './finding.ts';
+import { checkPublicFiles } from './public-files.ts';
 import {
   type KeyRoot,
   type RightsDeps,
   rightToCleanUp,
   rightToPublish,
   rightToServe,
-} from './diagnose-rights.ts';
-import { type Check, type Finding, failed, ok, runChecks, skipped, warning } from './finding.ts';
+} from './rights.ts';
 import { withProbe } from './with-probe.ts';
 
 /** Free space, in bytes. */

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { factsOf, SOURCE_PASSES, TARGET_PASSES } from '../../src/app/copy/key-facts.ts';
+import { factsOf, SOURCE_PASSES, TARGET_PASSES } from '../../../src/app/copy/key-facts.ts';
 import {
   applicationsKey,
   artifactKey,
@@ -9,17 +9,17 @@ import {
   hintKey,
   manifestKey,
   revisionKey,
-} from '../../src/catalog/keys.ts';
-import { openKey, transitionKey } from '../../src/contact/keys.ts';
-import { accountKey, sessionKey } from '../../src/identity/keys.ts';
-import type { ObjectStore } from '../../src/object-store/object-store.ts';
+} from '../../../src/catalog/keys.ts';
+import { openKey, transitionKey } from '../../../src/contact/keys.ts';
+import { accountKey, sessionKey } from '../../../src/identity/keys.ts';
+import type { ObjectStore } from '../../../src/object-store/object-store.ts';
 import {
   type CopiedObject,
   isUnsure,
   type Listing,
   planCopy,
-} from '../../src/operations/copy-plan.ts';
-import { listSide } from '../../src/operations/copy-side.ts';
+} from '../../../src/operations/copy/copy-plan.ts';
+import { listSide } from '../../../src/operations/copy/copy-side.ts';
 
 /** An object, and the keys of those that it names. */
 interface Stored {

@@ -1,3 +1,6 @@
+import type { ReaderDeps } from '../../catalog/read.ts';
+import type { Clock } from '../../clock.ts';
+
 /** An HTTP request of a check, as a client would send it. */
 export interface Question {
   readonly method?: 'GET' | 'POST' | 'HEAD';
@@ -20,4 +23,27 @@ export type Ask = (url: string, question?: Question) => Promise<Reply>;
 
 export function answered({ status, failure }: Pick<Reply, 'status' | 'failure'>): string {
   return status === 0 ? `got no answer (${failure ?? 'no reason given'})` : `got ${status}`;
+}
+
+/** What the checks of a running service need. */
+export interface AddressDeps {
+  readonly ask: Ask;
+  readonly clock: Pick<Clock, 'now'>;
+  /** The address that clients use, without a trailing slash. */
+  readonly url: string;
+  /** Of this command. */
+  readonly version: string;
+  /** The store that the service should serve; undefined when this command knows none. */
+  readonly catalogs: ReaderDeps | undefined;
+  /** Whose newest release is downloaded in part. */
+  readonly application: string;
+}
+
+/** @returns undefined for text that is not JSON */
+export function parse<T>(text: string): T | undefined {
+  try {
+    return JSON.parse(text) as T;
+  } catch {
+    return undefined;
+  }
 }

@@ -1,6 +1,6 @@
-import type { Clock } from '../clock.ts';
-import { AppError, isAppError } from '../errors.ts';
-import type { ObjectStore } from '../object-store/object-store.ts';
+import type { Clock } from '../../clock.ts';
+import { AppError, isAppError } from '../../errors.ts';
+import type { ObjectStore } from '../../object-store/object-store.ts';
 import type { CopiedObject, CopyKind, Foreign, KeyFacts, Listing } from './copy-plan.ts';
 
 /** The two sides of a copy, and how they are read. */

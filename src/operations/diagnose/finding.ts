@@ -1,4 +1,4 @@
-import { isAppError } from '../errors.ts';
+import { isAppError } from '../../errors.ts';
 
 /** What a check of `doctor` found. */
 export interface Finding {

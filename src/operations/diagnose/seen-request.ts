@@ -1,0 +1,129 @@
+import { type AddressDeps, answered, parse, type Reply } from './ask.ts';
+import { type Finding, failed, ok, warning } from './finding.ts';
+
+/** What reaches the service of the requests of clients: it says so itself. */
+
+const SEEN_REQUEST_PATH = '/api/v1/system/request';
+
+/** What that address answers, as far as checks use it. */
+interface SeenRequest {
+  readonly address: string;
+  readonly has_forwarded_for: boolean;
+  readonly is_proxy_trusted: boolean;
+  readonly has_authorization: boolean;
+  readonly header_bytes: number;
+  readonly public_url: string;
+  readonly version: string;
+  readonly time: string;
+  readonly request_id: string;
+}
+
+/** For documentation (RFC 5737): no client has it. */
+const FORGED_ADDRESS = '192.0.2.123';
+/** electron-updater asks for up to 1,000 ranges at once. */
+const LONG_HEADER = `bytes=${Array.from({ length: 1000 }, (_, n) => `${n * 1e9}-${n * 1e9 + 9}`).join(',')}`;
+const CLOCK_DIFFERENCE_MAX_MS = 30_000;
+
+/** @returns what the service saw; undefined when the reply is not the service's */
+async function see(
+  { ask, url }: AddressDeps,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<{ readonly seen: SeenRequest | undefined; readonly reply: Reply }> {
+  const reply = await ask(`${url}${SEEN_REQUEST_PATH}`, { headers });
+  return { seen: reply.status === 200 ? parse<SeenRequest>(reply.text) : undefined, reply };
+}
+
+const noSuchAnswer = (reply: Reply): Finding =>
+  failed(
+    `A request for ${SEEN_REQUEST_PATH} ${answered(reply)}, and not the answer of Slipway.`,
+    'Upgrade the service to the version of this command, and let the proxy pass /api/ on to it.',
+  );
+
+export async function checkPublicUrl(deps: AddressDeps): Promise<Finding> {
+  const { seen, reply } = await see(deps);
+  if (seen === undefined) return noSuchAnswer(reply);
+  if (seen.public_url === deps.url)
+    return ok(`The service gives clients the address ${seen.public_url}.`);
+  return failed(
+    `The service gives clients the address ${seen.public_url}.`,
+    `Set PUBLIC_URL of the service to ${deps.url}, or use ${seen.public_url} in --url.`,
+  );
+}
+
+export async function checkClientAddress(deps: AddressDeps): Promise<Finding> {
+  const { seen, reply } = await see(deps, { 'x-forwarded-for': FORGED_ADDRESS });
+  if (seen === undefined) return noSuchAnswer(reply);
+  const { address } = seen;
+  if (address === FORGED_ADDRESS) {
+    return failed(
+      `A client can choose its own address: the service took ${FORGED_ADDRESS} from the X-Forwarded-For header of this command.`,
+      'Set TRUST_PROXY to the addresses of your proxies only, and let the outermost proxy replace X-Forwarded-For.',
+    );
+  }
+  if (seen.is_proxy_trusted) return ok(`The service sees this machine as ${address}.`);
+  if (new URL(deps.url).protocol === 'https:') {
+    return failed(
+      `The service sees every client as ${address}, which is the address of the proxy: all clients share its rate limits.`,
+      `Set TRUST_PROXY of the service to ${address}, or to the range of your proxies.`,
+    );
+  }
+  return ok(`The service sees this machine as ${address}; it trusts no proxy.`);
+}
+
+export async function checkTokens(deps: AddressDeps): Promise<Finding> {
+  const { seen, reply } = await see(deps, { authorization: 'Bearer doctor' });
+  if (seen === undefined) return noSuchAnswer(reply);
+  if (seen.has_authorization) return ok('The Authorization header reaches the service.');
+  return failed(
+    'The proxy drops the Authorization header: the service treats clients with a token as anonymous.',
+    'Let the proxy pass Authorization on.',
+  );
+}
+
+export async function checkLongHeaders(deps: AddressDeps): Promise<Finding> {
+  const { seen, reply } = await see(deps, { range: LONG_HEADER });
+  if (seen !== undefined && seen.header_bytes > LONG_HEADER.length) {
+    return ok(`Headers of ${Math.ceil(LONG_HEADER.length / 1000)} kB reach the service.`);
+  }
+  return warning(
+    `A request with ${Math.ceil(LONG_HEADER.length / 1000)} kB of headers ${answered(reply)}: differential downloads of Electron applications become full ones.`,
+    'Allow headers of 32 KiB: in nginx "large_client_header_buffers 4 32k;", in HAProxy "tune.bufsize 49152".',
+  );
+}
+
+export async function checkCaching(deps: AddressDeps): Promise<Finding> {
+  const [first, second] = [await see(deps), await see(deps)];
+  if (first.seen === undefined) return noSuchAnswer(first.reply);
+  if (first.seen.request_id !== second.seen?.request_id)
+    return ok('No cache stores answers that say no-store.');
+  return failed(
+    'Two requests got the same answer, although it says no-store: a proxy or a CDN stores it.',
+    'Let the proxy and the CDN follow Cache-Control.',
+  );
+}
+
+export async function checkClock(deps: AddressDeps): Promise<Finding> {
+  const { seen, reply } = await see(deps);
+  if (seen === undefined) return noSuchAnswer(reply);
+  const seconds = Math.round((Date.parse(seen.time) - deps.clock.now()) / 1000);
+  if (Math.abs(seconds) * 1000 <= CLOCK_DIFFERENCE_MAX_MS) {
+    return ok(
+      `The clocks of the service and of this machine agree within ${Math.abs(seconds) + 1} s.`,
+    );
+  }
+  return warning(
+    `The clock of the service is ${Math.abs(seconds)} s ${seconds < 0 ? 'behind' : 'ahead of'} the clock of this machine.`,
+    'Set the clock that is wrong: links and tokens depend on it.',
+  );
+}
+
+export async function checkVersion(deps: AddressDeps): Promise<Finding> {
+  const { seen, reply } = await see(deps);
+  if (seen === undefined) return noSuchAnswer(reply);
+  if (seen.version === deps.version)
+    return ok(`The service and this command are version ${seen.version}.`);
+  return warning(
+    `The service is version ${seen.version}, and this command is version ${deps.version}.`,
+    'Upgrade services first, then publishers. See docs/operations/upgrade.md.',
+  );
+}
