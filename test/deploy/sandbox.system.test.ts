@@ -13,11 +13,13 @@ import { createTestService } from '../support/service.ts';
 const CONTENT = Buffer.alloc(1024 * 1024, 7);
 const MACHINE = { current_version: '1.0.0', platform: 'windows', arch: 'x64' };
 
-/** A read-only file system, an empty /tmp, and the directory at its own path. */
+const ROOT = path.resolve(import.meta.dirname, '../..');
+
+/** A read-only file system, an empty /tmp, and the directory at its own path. The checkout itself may be in /tmp. */
 const sandbox = (data: string, bind: '--bind' | '--ro-bind') => [
   ...['bwrap', '--unshare-user', '--uid', '1000', '--gid', '1000', '--die-with-parent'],
   ...['--ro-bind', '/', '/', '--dev', '/dev', '--proc', '/proc', '--tmpfs', '/tmp'],
-  ...[bind, data, data, '--chdir', '/tmp', '--'],
+  ...['--ro-bind', ROOT, ROOT, bind, data, data, '--chdir', '/tmp', '--'],
 ];
 
 const hasBubblewrap = await hasProgram('bwrap');
