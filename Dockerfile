@@ -1,5 +1,5 @@
-# `docker run slipway` serves; `docker run slipway publish …` runs any other command.
-# The digest is that of the index of all platforms; the tag before it says what it is.
+# `docker run slipway` starts the service; `docker run slipway publish …` runs another command.
+# The digest is that of the index of all platforms, and the tag before it is for readers.
 FROM node:24.18.0-bookworm-slim@sha256:6f7b03f7c2c8e2e784dcf9295400527b9b1270fd37b7e9a7285cf83b6951452d AS build
 WORKDIR /slipway
 COPY package.json package-lock.json .npmrc ./
@@ -28,6 +28,6 @@ USER node
 VOLUME /data
 EXPOSE 8080 9464
 HEALTHCHECK --interval=30s --timeout=3s --start-period=20s CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT}/livez`).then(r => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
-# `slipway serve` replaces its process by the service, which then is process 1 and gets SIGTERM.
+# `slipway serve` replaces its process with the service, which is then process 1 and gets SIGTERM.
 ENTRYPOINT ["slipway"]
 CMD ["serve"]
