@@ -78,7 +78,7 @@ export const storeSettings = {
   ),
   PUBLIC_FILES_URL: optional(
     httpUrl,
-    'The address of a CDN for files that every client may have. Downloads of these are then redirected to addresses that do not expire, which the CDN can keep. On S3 the CDN reads the bucket (below `S3_PREFIX`), on a directory store it reads this service. See [a CDN](cdn.md)',
+    'The address of a CDN for files that every client may have. The service then redirects downloads of these files to addresses that do not expire, so that the CDN can cache them. On S3 the CDN reads the bucket (below `S3_PREFIX`); with a directory store it reads the service. See [a CDN](cdn.md)',
     { otherwise: 'every download gets a presigned link', example: 'https://cdn.example.com' },
   ),
   S3_REGION: optional(text, 'The region of the bucket', {
