@@ -139,7 +139,13 @@ export async function buildApp(deps: AppDeps): Promise<BuiltApp> {
     files:
       signer === undefined
         ? undefined
-        : { store, bytes, clock, verifyLink: signer.verify, verifyPublicLink: signer.verifyPublic },
+        : {
+            store,
+            bytes,
+            clock,
+            verifyLink: signer.verify,
+            verifyPublicLink: config.publicFilesUrl === undefined ? undefined : signer.verifyPublic,
+          },
   });
   const { identity, usage } = parts;
   const tasks = [status, housekeeping, ...parts.all.flatMap(({ background = [] }) => background)];

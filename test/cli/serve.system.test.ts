@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -83,12 +84,25 @@ describe('slipway demo', () => {
     const demo = start(['demo']);
     const url = await demo.found(/listening on (http:\S+)/);
     await demo.found(/(Hello, I am version 1\.1\.0\.)/);
-    await demo.found(/(The service is still running)/);
+    await demo.found(/=== (The service [^\n]*Ctrl-C)/);
     const answer = await fetch(`${url}/api/v1/desktop/latest-version`);
     expect(await answer.json()).toMatchObject({ version: '1.1.0' });
     demo.child.kill('SIGINT');
     expect(await demo.exit).toBe('SIGINT');
     expect(demo.errors()).toBe('');
+  });
+
+  it('ends when it fails', async () => {
+    const first = start(['demo', '--once']);
+    expect(await first.exit).toBe(0);
+    const file = path.join(directory.path, 'newer');
+    await writeFile(file, 'newer');
+    const env = { DATA_DIR: 'data/demo' };
+    const newer = start(['publish', '9.0.0', `${file},os=linux,arch=x64,format=binary`], env);
+    expect(await newer.exit).toBe(0);
+    const demo = start(['demo', '--once']);
+    expect(await demo.exit).not.toBe(0);
+    expect(demo.errors()).toContain('delete');
   });
 
   it('runs again on the same directory', async () => {

@@ -50,9 +50,14 @@ export async function demo(terminal: Terminal, options: { once: boolean }): Prom
     step(terminal, 'The service starts on the same directory');
     const { app, url } = await startService(env);
     print(terminal, `listening on ${url}`);
-    await playClient(terminal, url, builds);
-    if (options.once) await Promise.all([app.http.close(), app.catalog.stop()]);
-    else printAddresses(terminal, url);
+    let goesOn = false;
+    try {
+      await playClient(terminal, url, builds);
+      goesOn = !options.once;
+    } finally {
+      if (!goesOn) await Promise.all([app.http.close(), app.catalog.stop()]);
+    }
+    if (goesOn) printAddresses(terminal, url);
   } finally {
     await rm(builds, { recursive: true, force: true });
   }
@@ -124,7 +129,7 @@ async function playClient(terminal: Terminal, url: string, builds: string): Prom
   if (answer.version !== NEW) {
     throw new AppError(
       'internal',
-      `The demo expected version ${NEW}, but the service answered ${JSON.stringify(answer)}.`,
+      `The demo expected version ${NEW}, but the service offers ${answer.version ?? 'no version'}: DATA_DIR has other releases. To begin again, delete it.`,
     );
   }
   const { download } = answer;

@@ -23,13 +23,15 @@ export async function serve(): Promise<number> {
   return runChild(args);
 }
 
-/** On Windows, Ctrl-C also reaches the service. This process passes signals on and waits until the service ends. */
+/**
+ * On Windows, Ctrl-C reaches the service as well: this process only waits. To send it there would end the service
+ * without completing its requests.
+ */
 async function runChild(args: readonly string[]): Promise<number> {
   const child = spawn(process.execPath, args, { stdio: 'inherit' });
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-    process.removeAllListeners(signal);
-    process.on(signal, () => child.kill(signal));
-  }
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.removeAllListeners(signal);
+  process.on('SIGINT', () => {});
+  process.on('SIGTERM', () => child.kill('SIGTERM'));
   return new Promise((resolve, reject) => {
     child.once('error', reject);
     child.once('exit', (code, signal) =>

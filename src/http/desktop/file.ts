@@ -17,11 +17,14 @@ export interface FileRouteDeps {
     readonly query: Readonly<Record<string, unknown>>;
     readonly now: Date;
   }) => { readonly filename: string };
-  /** @throws AppError `invalid_link` */
-  readonly verifyPublicLink: (request: {
-    readonly signature: string;
-    readonly key: string;
-  }) => void;
+  /**
+   * Undefined: there are no public addresses, and those of an earlier setting end.
+   *
+   * @throws AppError `invalid_link`
+   */
+  readonly verifyPublicLink:
+    | ((request: { readonly signature: string; readonly key: string }) => void)
+    | undefined;
 }
 
 const EXPIRING = 'private, max-age=0, must-revalidate';
@@ -51,13 +54,15 @@ export function registerFiles(app: App, deps: FileRouteDeps): void {
       return deps.bytes.send(await openOrRefuse(deps, key), facts, request, reply);
     },
   });
+  const { verifyPublicLink } = deps;
+  if (verifyPublicLink === undefined) return;
   app.route({
     method,
     url: '/files/public/:signature/*',
     schema: { hide, params: z.object({ signature: z.string(), '*': z.string() }) },
     handler: async (request, reply) => {
       const { signature, '*': key } = request.params;
-      deps.verifyPublicLink({ signature, key });
+      verifyPublicLink({ signature, key });
       const reader = await openOrRefuse(deps, key);
       const facts = { filename: key.slice(key.lastIndexOf('/') + 1), cacheControl: LASTING };
       return deps.bytes.send(reader, facts, request, reply);

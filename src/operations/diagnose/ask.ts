@@ -39,10 +39,11 @@ export interface AddressDeps {
   readonly application: string;
 }
 
-/** @returns undefined for text that is not JSON */
-export function parse<T>(text: string): T | undefined {
+/** @returns undefined for text that is not a JSON object */
+export function parse<T extends object>(text: string): T | undefined {
   try {
-    return JSON.parse(text) as T;
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null ? (value as T) : undefined;
   } catch {
     return undefined;
   }

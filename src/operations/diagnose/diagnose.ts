@@ -49,15 +49,25 @@ const FREE_BYTES_MIN = 100e6;
 
 /** Tests everything that publishing and serving need from the store. Stops when the store cannot be reached. */
 export async function diagnose(deps: DiagnoseDeps): Promise<readonly Check[]> {
+  let isConforming = false;
+  /** A store that ignores the condition would overwrite what a right is tried with. */
+  const ifConforming = async (check: (deps: DiagnoseDeps) => Promise<Finding>): Promise<Finding> =>
+    isConforming
+      ? check(deps)
+      : skipped('This check needs conditional writes, which did not pass their check.');
   return runChecks(
     {
       versions: async () => ok(deps.versions),
       'object store': () => checkReachable(deps),
-      'conditional writes': async () => ok(await deps.probe()),
+      'conditional writes': async () => {
+        const finding = await checkConditionalWrites(deps);
+        isConforming = finding.outcome === 'ok';
+        return finding;
+      },
       clocks: () => checkClocks(deps),
-      'right to publish': () => rightToPublish(deps),
+      'right to publish': () => ifConforming(rightToPublish),
       'right to serve': () => rightToServe(deps),
-      'right to clean up': () => rightToCleanUp(deps),
+      'right to clean up': () => ifConforming(rightToCleanUp),
       'presigned download': () => checkPresigned(deps),
       'public files': () => checkPublicFiles(deps),
       catalogs: () => checkCatalogs(deps),
@@ -78,6 +88,16 @@ async function checkReachable({ store, randomness }: DiagnoseDeps): Promise<Find
         `${store.location} returned an object for a random key.`,
         'Another server answers instead of the store, such as a proxy. Correct S3_ENDPOINT.',
       );
+}
+
+/** A service with a private bucket needs no right to write to the bucket of the releases. */
+async function checkConditionalWrites({ probe }: DiagnoseDeps): Promise<Finding> {
+  try {
+    return ok(await probe());
+  } catch (error) {
+    if (!isAppError(error) || error.code !== 'store_denied') throw error;
+    return skipped(`These credentials cannot write to the store. ${error.message}`);
+  }
 }
 
 /** Signatures of presigned URLs and the ages of uploads depend on it. */

@@ -1,4 +1,4 @@
-import { applicationsKey, artifactKey } from '../../catalog/keys.ts';
+import { applicationsKey, artifactKey, manifestKey, revisionKey } from '../../catalog/keys.ts';
 import type { ReaderDeps } from '../../catalog/read.ts';
 import { type Ask, answered } from './ask.ts';
 import { type Finding, failed, ok, skipped, warning } from './finding.ts';
@@ -24,10 +24,18 @@ export async function checkPublicFiles(deps: PublicFilesDeps): Promise<Finding> 
     return skipped('This check fetches a file of a release, and there is no release yet.');
   }
   if (deps.isBucket) {
-    const catalog = await ask(publicAddress(applicationsKey(1)));
-    if (catalog.status >= 200 && catalog.status < 300) {
+    const { application, version } = release;
+    // Each has a prefix of its own: a policy may open one and not another.
+    const documents = [
+      ...[applicationsKey(1), revisionKey(application, 1), manifestKey(application, version, 1)],
+    ];
+    const replies = await Promise.all(
+      documents.map(async (key) => ({ key, ...(await ask(publicAddress(key))) })),
+    );
+    const open = replies.filter(({ status }) => status >= 200 && status < 300);
+    if (open.length > 0) {
       return failed(
-        `Every client can read the catalogs at ${new URL(publicAddress('')).origin}. It must give clients only files.`,
+        `Every client can read ${open.map(({ key }) => publicAddress(key)).join(' and ')}. The CDN must give clients only files.`,
         `Allow the CDN to read apps/*/artifacts/* and nothing else: ${GUIDE}.`,
       );
     }

@@ -51,9 +51,12 @@ export async function checkPublicUrl(deps: AddressDeps): Promise<Finding> {
 }
 
 export async function checkClientAddress(deps: AddressDeps): Promise<Finding> {
+  const plain = await see(deps);
   const { seen, reply } = await see(deps, { 'x-forwarded-for': FORGED_ADDRESS });
-  if (seen === undefined) return noSuchAnswer(reply);
+  if (seen === undefined || plain.seen === undefined) return noSuchAnswer(reply);
   const { address } = seen;
+  // The header of a request that was sent without it is from a proxy.
+  const isProxied = plain.seen.has_forwarded_for || new URL(deps.url).protocol === 'https:';
   if (address === FORGED_ADDRESS) {
     return failed(
       `A client can choose its own address: the service took ${FORGED_ADDRESS} from the X-Forwarded-For header of this command.`,
@@ -61,7 +64,7 @@ export async function checkClientAddress(deps: AddressDeps): Promise<Finding> {
     );
   }
   if (seen.is_proxy_trusted) return ok(`The service sees this machine as ${address}.`);
-  if (new URL(deps.url).protocol === 'https:') {
+  if (isProxied) {
     return failed(
       `The service sees every client as ${address}, which is the address of the proxy: all clients share its rate limits.`,
       `Set TRUST_PROXY of the service to ${address}, or to the range of your proxies.`,

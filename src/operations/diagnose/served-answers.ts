@@ -66,19 +66,30 @@ export async function checkMetrics({ ask, url }: AddressDeps): Promise<Finding> 
 /** Whether the service answers from the store that this command knows. */
 export async function checkStore({ ask, url, catalogs }: AddressDeps): Promise<Finding> {
   if (catalogs === undefined) return skipped('This command knows no store to compare with.');
-  const revisions = await newestRevisions(catalogs);
   const reply = await ask(`${url}/readyz`);
-  type Readiness = { catalogs?: Readonly<Record<string, { revision?: number } | undefined>> };
-  const served = parse<Readiness>(reply.text)?.catalogs;
+  type Readiness = {
+    catalogs?: Readonly<Record<string, { revision?: number } | undefined>> | null;
+  };
+  const served = parse<Readiness>(reply.text)?.catalogs ?? undefined;
   if (served === undefined) {
     return failed(
       `A request for ${url}/readyz ${answered(reply)}, and not the readiness of Slipway.`,
       'Let the proxy pass /readyz on, or ask the service directly.',
     );
   }
+  // Read after the answer: what the service has read, this store has as well.
+  const revisions = await newestRevisions(catalogs);
+  const ahead = revisions.filter(([name, newest]) => (served[name]?.revision ?? 0) > newest);
+  if (ahead.length > 0) {
+    return failed(
+      `The service uses another store: ${ahead.map(([name, newest]) => `${name} at revision ${served[name]?.revision}, and here at ${newest}`).join(', ')}.`,
+      'Compare the store settings of the service with those of this command.',
+    );
+  }
   const behind = revisions.filter(([name, newest]) => (served[name]?.revision ?? 0) < newest);
-  if (behind.length === 0)
-    return ok('The service answers from the newest revisions of this store.');
+  if (behind.length === 0) {
+    return ok('The service answers from revisions with the newest numbers of this store.');
+  }
   const list = behind.map(
     ([name, newest]) =>
       `${name} at revision ${served[name]?.revision ?? 'unknown'} instead of ${newest}`,

@@ -10,6 +10,8 @@ export async function withProbe<T>(
   key: string,
   use: (url: string) => Promise<T>,
 ): Promise<T> {
+  // Without the right to delete, the object would stay.
+  await store.delete(key);
   await store.create(key, new Uint8Array([0]));
   try {
     const signedAt = new Date(clock.now());

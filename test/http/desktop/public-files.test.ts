@@ -108,6 +108,20 @@ describe('public files of a directory store', () => {
     expect(path).not.toMatch(/expires/);
   });
 
+  it('have one spelling: a cache must not be given a file twice', async () => {
+    for (const more of ['!!!', '...', '=', '%20']) {
+      const other = path.replace(/(\/public\/[\w-]+)/, `$1${more}`);
+      expect((await get(service, other)).body.code, other).toBe('invalid_link');
+    }
+  });
+
+  it('end with the setting', async () => {
+    const env = { DATA_DIR: service.config.dataDirectory };
+    const without = await createTestService({ env });
+    expect((await get(without, path)).body.code).toBe('invalid_link');
+    await without.close();
+  });
+
   it('are no way to other objects', async () => {
     const other = await get(service, `${DOWNLOAD}/linux-x64`);
     const [, , , signature = ''] = path.split('/');

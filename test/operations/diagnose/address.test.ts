@@ -19,8 +19,8 @@ import { createTestService, type TestService } from '../../support/service.ts';
 const URL_OF_CLIENTS = 'https://updates.test/path';
 const ALL_OK = [
   ...['address', 'encryption', 'public address', 'client address', 'access tokens'],
-  ...['long headers', 'request bodies', 'no caching', 'conditional requests', 'parts of files'],
-  ...['metrics are inside', 'clock of the service', 'version of the service', 'same store'],
+  ...['long headers', 'request bodies', 'caching', 'conditional requests', 'ranges'],
+  ...['private metrics', 'clock of the service', 'version of the service', 'same store'],
 ];
 
 /** What the proxy does with a request. */
@@ -134,7 +134,7 @@ describe('diagnoseAddress', () => {
     [
       'drops ranges',
       { change: (headers) => void delete headers.range },
-      ['long headers: warning', 'parts of files: failed'],
+      ['long headers: warning', 'ranges: failed'],
     ],
     [
       'drops ETag',
@@ -157,7 +157,7 @@ describe('diagnoseAddress', () => {
         answer: (path) =>
           path.endsWith('/metrics') ? { status: 200, body: '# HELP x y\nx 1\n' } : undefined,
       },
-      ['metrics are inside: failed'],
+      ['private metrics: failed'],
     ],
     [
       'keeps /readyz for itself',
@@ -180,7 +180,7 @@ describe('diagnoseAddress', () => {
           : undefined,
     };
     kept = (await throughTls(`${URL_OF_CLIENTS}/api/v1/system/request`)).text;
-    expect((await findings()).wrong).toContain('no caching: failed');
+    expect((await findings()).wrong).toContain('caching: failed');
   });
 
   it.each([
@@ -226,9 +226,35 @@ describe('diagnoseAddress', () => {
     for (const version of ['1.0.0', '1.1.0', '1.2.0'])
       await release(other, version, ['linux x64 appimage']);
     expect((await findings({ catalogs: other })).wrong).toEqual(['same store: failed']);
+    const younger = await createTestService();
+    await release(younger, '1.0.0', ['linux x64 appimage']);
+    expect((await findings({ catalogs: younger })).wrong).toEqual(['same store: failed']);
+    await younger.close();
     await other.close();
     expect((await findings({ catalogs: undefined })).wrong).toEqual(['same store: skipped']);
   });
+
+  it('a proxy without TLS that TRUST_PROXY does not name is found as well', async () => {
+    fault = { change: (headers) => void Object.assign(headers, { 'x-forwarded-for': 'unknown' }) };
+    const plain: Ask = (url, question) =>
+      ask(url.replace('http://updates.test', proxied), question);
+    const { wrong } = await findings({ url: 'http://updates.test/path', ask: plain });
+    expect(wrong).toContain('client address: failed');
+  });
+
+  it.each(['null', '[]', '"text"', '{"catalogs":null}'])(
+    'a proxy that answers %s to everything is no bug of this command',
+    async (body) => {
+      fault = {
+        answer: (path) =>
+          path.endsWith('/livez')
+            ? undefined
+            : { status: 200, body, headers: { 'content-type': 'application/json' } },
+      };
+      const { wrong } = await findings();
+      expect(wrong).toContain('same store: failed');
+    },
+  );
 
   it('plain HTTP is a warning', async () => {
     const plain: Ask = (url, question) =>

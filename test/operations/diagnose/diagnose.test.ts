@@ -191,6 +191,66 @@ describe('diagnose: rights, tried with a release in the store', () => {
     });
   });
 
+  it.each(['catalog', 'releases'])('the CDN gives the documents below %s: failed', async (kind) => {
+    const publicAddress = (key: string) => `https://cdn.test/${key}`;
+    const statusOf = (url: string) => {
+      if (!url.startsWith('https://cdn.test/')) return undefined;
+      return url.includes(`/${kind}/`) ? 200 : url.includes('/artifacts/') ? 206 : 403;
+    };
+    const { deps } = await published({ publicAddress, statusOf });
+    expect(await named(deps, 'public files')).toMatchObject({ outcome: 'failed' });
+  });
+
+  it('a store that ignores conditions: nothing is written again to find out', async () => {
+    const { deps } = await published();
+    const written: string[] = [];
+    const create: ObjectStore['create'] = async (key, ...rest) => {
+      written.push(key);
+      return deps.store.create(key, ...rest);
+    };
+    const probe = () => Promise.reject(new AppError('store_nonconforming', 'It ignores them.'));
+    const checks = await diagnose({ ...deps, store: { ...deps.store, create }, probe });
+    const outcomes = Object.fromEntries(checks.map(({ name, outcome }) => [name, outcome]));
+    expect(outcomes).toMatchObject({
+      'conditional writes': 'failed',
+      'right to publish': 'skipped',
+      'right to clean up': 'skipped',
+    });
+    expect(written.filter((key) => !key.startsWith('probe/'))).toEqual([]);
+  });
+
+  it('credentials that cannot write to the releases: the rest is checked', async () => {
+    const { deps } = await published();
+    const probe = () => Promise.reject(new AppError('store_denied', 'Refused.'));
+    const checks = await diagnose({ ...deps, probe });
+    expect(checks.filter(({ outcome }) => outcome === 'failed')).toEqual([]);
+  });
+
+  it('a store that keeps versions: nothing is deleted to find out', async () => {
+    const { deps } = await published({ keepsVersions: true });
+    expect(await named(deps, 'right to clean up')).toMatchObject({ outcome: 'skipped' });
+  });
+
+  it('a right to create without the right to delete leaves nothing behind', async () => {
+    const { deps, memory } = await published();
+    const before = await keysOf(memory);
+    const privateStore = refusing(deps.store, 'delete', 'accounts/', 'usage/');
+    expect(await named({ ...deps, privateStore }, 'right to serve')).toMatchObject({
+      outcome: 'warning',
+    });
+    const left = (await keysOf(memory)).filter((line) => !before.includes(line));
+    expect(left.filter((line) => /^(accounts|usage)/.test(line))).toEqual([]);
+  });
+
+  it('the right to write files is tried with a small file', async () => {
+    const { deps } = await published();
+    const store = refusing(deps.store, 'create', 'apps/desktop/artifacts/');
+    expect(await named({ ...deps, store }, 'right to publish')).toMatchObject({
+      outcome: 'warning',
+      detail: expect.stringContaining('/artifacts/'),
+    });
+  });
+
   it('without a release, nothing is written to find out', async () => {
     expect(await named(setUp().deps, 'right to publish')).toMatchObject({ outcome: 'skipped' });
   });
