@@ -1,5 +1,6 @@
 import { pino } from 'pino';
 import type { LogFormat } from './config/service.ts';
+import { printableText } from './printable.ts';
 
 /** Where the lines of a log go: standard output, as JSON for programs or as text for a person. */
 export interface LogOutput {
@@ -74,7 +75,7 @@ function briefly(facts: Facts): object {
 
 /** Clients choose addresses and names: control characters in them must not reach the terminal. */
 function withoutControls(value: unknown): unknown {
-  if (typeof value === 'string') return value.replace(/(?![\n\t])\p{Cc}/gu, ' ');
+  if (typeof value === 'string') return printableText(value);
   if (Array.isArray(value)) return value.map(withoutControls);
   if (typeof value !== 'object' || value === null) return value;
   return Object.fromEntries(

@@ -69,6 +69,7 @@ const LEAVES = [
   'counted',
   'polling',
   'when-known',
+  'printable',
 ];
 
 interface Rule {
@@ -189,7 +190,8 @@ const RULES: Readonly<Record<string, Rule>> = {
     may: ['clock'],
     because: 'it holds nothing but the real clock, chance and environment',
   },
-  'log-output': { may: [], mayName: ['config'], because: 'it is one stream' },
+  printable: { may: [], because: 'it is a text' },
+  'log-output': { may: ['printable'], mayName: ['config'], because: 'it is one stream' },
   server: {
     may: [
       'app',

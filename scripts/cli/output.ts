@@ -1,6 +1,9 @@
 import type { Config } from '../../src/config.ts';
 import { counted } from '../../src/counted.ts';
+import { printableText } from '../../src/printable.ts';
 import { print, type Terminal } from './terminal.ts';
+
+export { printableText };
 
 /** The output of commands. */
 
@@ -86,11 +89,6 @@ const CUT_WIDTH_MIN = 8;
 /** Stored texts may contain control sequences for terminals. */
 function printable(text: string): string {
   return printableText(text).replace(/[\n\t]/g, ' ');
-}
-
-/** Replaces control characters, except line breaks and tabs. */
-export function printableText(text: string): string {
-  return text.replace(/(?![\n\t])\p{Cc}/gu, ' ');
 }
 
 const UNITS = ['B', 'kB', 'MB', 'GB', 'TB'] as const;
