@@ -256,6 +256,7 @@ async function openServer(
       tierOf: createTierOf(areas.accounts),
       publicUrl,
       version: build.version,
+      machineClock: clock,
     },
   );
   return { http, drain: () => draining.abort() };

@@ -1,6 +1,6 @@
 import type { FieldIssue } from '../errors.ts';
 import { bucketName, flag, httpUrl, oneOf, signingSecret, text } from './kinds.ts';
-import { type GivenSettings, requireSettings } from './rules.ts';
+import { type GivenSettings, issueOf, requireSettings } from './rules.ts';
 import { defineKind, optional, type ValuesOf, withDefault } from './setting.ts';
 
 /** Where releases and everything else are stored. */
@@ -97,6 +97,15 @@ export const storeSettings = {
 
 /** The command line needs these as well. */
 export function missingStoreSettings(given: GivenSettings): FieldIssue[] {
+  if (given.OBJECT_STORE === undefined && given.S3_BUCKET !== undefined) {
+    // Otherwise the directory would be used, which may be empty, without a word.
+    return [
+      issueOf(
+        'OBJECT_STORE',
+        'must be set when S3_BUCKET is set: s3, or filesystem to use DATA_DIR',
+      ),
+    ];
+  }
   if (given.OBJECT_STORE !== 's3') return [];
   return requireSettings(given, ['S3_BUCKET'], 'when OBJECT_STORE is s3');
 }

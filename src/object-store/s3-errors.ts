@@ -21,6 +21,8 @@ interface Refusal {
   readonly status: number | undefined;
   readonly message: string;
   readonly isHtml: boolean;
+  /** Whether the answer is the 404 of another server: a store answers with XML. */
+  readonly isNoStore: boolean;
 }
 
 const CODES: Readonly<Record<string, ErrorCode>> = {
@@ -77,13 +79,13 @@ export function isRefusal(error: unknown, name: string): boolean {
   return describe(error).name === name;
 }
 
-function refusalCode(error: unknown, { name, status, isHtml }: Refusal): ErrorCode {
+function refusalCode(error: unknown, { name, status, isNoStore }: Refusal): ErrorCode {
   // The SDK has taken the store's time from this answer, and signs the next attempt with it.
   if (isRecord(error) && isRecord(error.$metadata) && error.$metadata.clockSkewCorrected === true) {
     return 'store_unavailable';
   }
   const code = CODES[name] ?? (status === undefined ? undefined : CODES_BY_STATUS[status]);
-  return code ?? (isHtml && status === 404 ? 'invalid_configuration' : 'store_unavailable');
+  return code ?? (isNoStore ? 'invalid_configuration' : 'store_unavailable');
 }
 
 function sentence(code: ErrorCode, refusal: Refusal, call: S3Call, place: S3Place): string {
@@ -119,8 +121,15 @@ function denial(name: string, call: S3Call): string {
   return `the credentials are wrong, or need ${call.permission}.`;
 }
 
-function configurationSentence({ name }: Refusal, place: S3Place, answer: string): string {
+function configurationSentence(
+  { name, isNoStore, status }: Refusal,
+  place: S3Place,
+  answer: string,
+): string {
   const { bucket, address, region } = place;
+  if (isNoStore && name !== 'NotFound') {
+    return `What answers at ${address} is no S3 store: it answered ${status} without XML. Correct S3_ENDPOINT.`;
+  }
   switch (name) {
     case 'CredentialsProviderError':
       return `No credentials for ${address} were found: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE, or give the machine a role (${answer}).`;
@@ -144,7 +153,8 @@ function answered({ name, status, message }: Refusal): string {
 
 function describe(error: unknown): Refusal {
   if (!isRecord(error)) {
-    return { name: '', status: undefined, message: String(error), isHtml: false };
+    const none = { isHtml: false, isNoStore: false };
+    return { name: '', status: undefined, message: String(error), ...none };
   }
   const metadata = isRecord(error.$metadata) ? error.$metadata : {};
   const response = isRecord(error.$response) ? error.$response : {};
@@ -152,11 +162,15 @@ function describe(error: unknown): Refusal {
   // For an answer that is not XML, the SDK's error has no status in its metadata.
   const status = metadata.httpStatusCode ?? response.statusCode;
   const message = typeof error.message === 'string' ? error.message : '';
+  const isHtml = String(headers['content-type'] ?? '').includes('html');
+  // What the SDK says when an answer is not XML is about the SDK.
+  const isUnread = /deserialization error/i.test(message);
   return {
     name: typeof error.name === 'string' ? error.name : '',
     status: typeof status === 'number' ? status : undefined,
     message: message === '' && typeof error.code === 'string' ? error.code : message,
-    isHtml: String(headers['content-type'] ?? '').includes('html'),
+    isHtml,
+    isNoStore: status === 404 && (isHtml || isUnread),
   };
 }
 

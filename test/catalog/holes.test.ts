@@ -76,6 +76,7 @@ describe.each([[[2]], [[3]], [[2, 3]], [[1]], [[1, 2, 3]]])('without revisions %
       privateStore: world.memory,
       probe: async () => '',
       versions: '',
+      misspelled: [],
       isBucket: false,
       ask: () => Promise.reject(new Error('no network')),
       readSpace: undefined,

@@ -1,5 +1,4 @@
 import { mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
-import path from 'node:path';
 import { parseEnv } from 'node:util';
 import { afterEach, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
@@ -174,16 +173,6 @@ describe('init and files that exist', () => {
     const jobs = parse(await read('slipway-release.gitlab-ci.yml'));
     expect(jobs['.slipway-release'].stage).toBe('ship');
     expect(stdout).toContain('include:\n    - local: slipway-release.gitlab-ci.yml');
-  });
-
-  it.skipIf(process.platform === 'win32')('no file is written through a link', async () => {
-    const outside = await project({ 'README.md': '' });
-    const { init, path: here } = await project();
-    await symlink(outside.path, path.join(here, '.github'));
-    const { code, stderr } = await init(BUCKET);
-    expect(code).toBe(3);
-    expect(stderr).toMatch(/\.github is a link, and no file is written through it/);
-    expect(await outside.names()).toEqual(['README.md']);
   });
 
   it.skipIf(process.platform === 'win32')('a link that leads nowhere is left alone', async () => {

@@ -35,6 +35,6 @@ export function defineDoctor(at: Proxied): void {
       ...{ catalogs: at.catalogs, application: 'desktop' },
     });
     expect(checks.filter(({ outcome }) => outcome !== 'ok')).toEqual([]);
-    expect(checks).toHaveLength(14);
+    expect(checks).toHaveLength(17);
   });
 }

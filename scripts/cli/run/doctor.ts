@@ -4,16 +4,21 @@ import path from 'node:path';
 import { PRIVATE_ROOTS } from '../../../src/app/key-roots.ts';
 import { objectsDirectory, openSigner, publicAddressOf } from '../../../src/app/stores.ts';
 import { parseHttpUrl } from '../../../src/config/kinds.ts';
+import { SETTING_GROUPS } from '../../../src/config.ts';
 import { AppError, systemCode } from '../../../src/errors.ts';
 import { diagnoseAddress } from '../../../src/operations/diagnose/address.ts';
 import { diagnose, type Space } from '../../../src/operations/diagnose/diagnose.ts';
+import { didYouMean } from '../../../src/operations/name-hint.ts';
 import { readVersion, systemClock } from '../../../src/system.ts';
 import { ask } from '../ask.ts';
 import { type Context, openContext } from '../context.ts';
 import { printChecks, printSummary } from '../doctor-report.ts';
 import { EXIT } from '../exit-code.ts';
 import { printJson } from '../output.ts';
-import type { Terminal } from '../terminal.ts';
+import type { Environment, Terminal } from '../terminal.ts';
+
+/** Shorter names are close to each other by chance. */
+const NAME_LENGTH_MIN = 7;
 
 interface DoctorOptions {
   readonly url?: string;
@@ -25,7 +30,9 @@ export async function doctor(terminal: Terminal, options: DoctorOptions): Promis
   const context = await openContext(terminal, { mayBeNew: true });
   // An operator may check the service from a machine that has no store.
   const knowsStore = url === undefined || (await context.hasStore());
-  const store = knowsStore ? await diagnose(await depsOf(context)) : undefined;
+  const store = knowsStore
+    ? await diagnose(await depsOf(context, terminal.environment()))
+    : undefined;
   const service =
     url === undefined
       ? undefined
@@ -47,6 +54,17 @@ export async function doctor(terminal: Terminal, options: DoctorOptions): Promis
   return checks.some(({ outcome }) => outcome === 'failed') ? EXIT.failed : EXIT.done;
 }
 
+/** Names in the environment that are almost those of settings: `S3_BUKET is not a setting. Did you mean S3_BUCKET?` */
+function misspelledIn(environment: Environment): readonly string[] {
+  const names = SETTING_GROUPS.flatMap(({ settings }) => settings.map(({ name }) => name));
+  return Object.keys(environment)
+    .filter((name) => !names.includes(name) && name.length >= NAME_LENGTH_MIN)
+    .flatMap((name) => {
+      const hint = didYouMean(name, names).trim();
+      return hint === '' ? [] : [`${name} is not a setting. ${hint}`];
+    });
+}
+
 /** @throws AppError `invalid_configuration` */
 function parseAddress(text: string): string {
   const url = parseHttpUrl(text);
@@ -57,7 +75,7 @@ function parseAddress(text: string): string {
   );
 }
 
-async function depsOf(context: Context) {
+async function depsOf(context: Context, environment: Environment) {
   const { config } = context;
   const isBucket = config.store.kind === 's3';
   const directory = objectsDirectory(config);
@@ -67,6 +85,9 @@ async function depsOf(context: Context) {
       : await openSigner(config, () => String(config.publicUrl));
   return {
     ...context,
+    // That of the context follows the store's, which would hide a difference.
+    clock: systemClock,
+    misspelled: misspelledIn(environment),
     versions: `Slipway ${readVersion()}, Node ${process.versions.node}, ${platform()} ${arch()}.`,
     probe: async () => {
       await context.ensureConforming({ fresh: true });

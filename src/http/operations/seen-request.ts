@@ -8,7 +8,8 @@ import type { App } from '../deps.ts';
  */
 
 export interface SeenRequestDeps {
-  readonly clock: Pick<Clock, 'now'>;
+  /** Of the machine: the service's own clock may follow the store's. */
+  readonly machineClock: Pick<Clock, 'now'>;
   /** Absolute, without a trailing slash. */
   readonly publicUrl: () => string;
   /** Of Slipway. */
@@ -48,7 +49,7 @@ export function registerSeenRequest(app: App, deps: SeenRequestDeps): void {
       header_bytes: raw.rawHeaders.reduce((sum, text) => sum + text.length, 0),
       public_url: deps.publicUrl(),
       version: deps.version,
-      time: new Date(deps.clock.now()).toISOString(),
+      time: new Date(deps.machineClock.now()).toISOString(),
       request_id: request.id,
     });
   });

@@ -1,6 +1,7 @@
 import fastify, { type FastifyInstance } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import type { Registry } from 'prom-client';
+import type { Clock } from '../../clock.ts';
 import type { MonitoringUpstream } from '../../monitoring/upstream.ts';
 import type { Explainer } from '../../operations/explain-live.ts';
 import type { Status } from '../../status/status.ts';
@@ -50,6 +51,7 @@ export interface HttpDeps extends RouteDeps {
   readonly explain: Explainer;
   /** Of Slipway. */
   readonly version: string;
+  readonly machineClock: Pick<Clock, 'now'>;
 }
 
 /** The whole server; it does not listen yet. Every area is a plugin, listed in its own `routes.ts`. */

@@ -5,6 +5,7 @@ import {
   checkClientAddress,
   checkClock,
   checkLongHeaders,
+  checkProcesses,
   checkPublicUrl,
   checkTokens,
   checkVersion,
@@ -12,8 +13,10 @@ import {
 import {
   checkBodies,
   checkConditional,
+  checkDefaultApplication,
   checkMetrics,
   checkRanges,
+  checkStatus,
   checkStore,
 } from './served-answers.ts';
 
@@ -28,17 +31,20 @@ export async function diagnoseAddress(deps: AddressDeps): Promise<readonly Check
       address: () => checkAddress(deps),
       encryption: () => checkEncryption(deps),
       'public address': () => checkPublicUrl(deps),
+      caching: () => checkCaching(deps),
+      'equal processes': () => checkProcesses(deps),
       'client address': () => checkClientAddress(deps),
       'access tokens': () => checkTokens(deps),
       'long headers': () => checkLongHeaders(deps),
       'request bodies': () => checkBodies(deps),
-      caching: () => checkCaching(deps),
       'conditional requests': () => checkConditional(deps),
       ranges: () => checkRanges(deps),
       'private metrics': () => checkMetrics(deps),
       'clock of the service': () => checkClock(deps),
       'version of the service': () => checkVersion(deps),
+      'default application': () => checkDefaultApplication(deps),
       'same store': () => checkStore(deps),
+      'status of the service': () => checkStatus(deps),
     },
     { stopsAfter: 'address' },
   );
@@ -48,12 +54,7 @@ async function checkAddress({ ask, url }: AddressDeps): Promise<Finding> {
   const reply = await ask(`${url}/livez`);
   const isSlipway = parse<{ status?: string }>(reply.text)?.status === 'ok';
   if (reply.status === 200 && isSlipway) return ok(`${url} answers.`);
-  if (reply.status === 0) {
-    return failed(
-      `${url} ${answered(reply)}.`,
-      'Check the name in the DNS, the port in the firewall, and the certificate of the proxy.',
-    );
-  }
+  if (reply.status === 0) return failed(`${url} ${answered(reply)}.`, remedyOf(reply.failure));
   if (reply.status >= 300 && reply.status < 400) {
     return failed(
       `${url} redirects to ${reply.headers.get('location')}.`,
@@ -70,6 +71,18 @@ async function checkAddress({ ask, url }: AddressDeps): Promise<Finding> {
     `${url}/livez ${answered(reply)}, and not the answer of Slipway.`,
     `Let the proxy pass this address on to the service. See ${PAGE}.`,
   );
+}
+
+/** @param failure the reason as Node's TLS and DNS state it */
+function remedyOf(failure = ''): string {
+  if (/certificate has expired|not yet valid/i.test(failure)) return 'Renew the certificate.';
+  if (/self.signed|unable to (get|verify)|unknown ca/i.test(failure)) {
+    return 'Install the whole chain of the certificate at the proxy. For a certificate authority of your own, set NODE_EXTRA_CA_CERTS to the file of its certificate, and run this command again.';
+  }
+  if (/altname|does not match/i.test(failure)) {
+    return 'Get a certificate for this host name.';
+  }
+  return 'Check the name in the DNS, the port in the firewall, and that the proxy runs.';
 }
 
 async function checkEncryption({ ask, url }: AddressDeps): Promise<Finding> {

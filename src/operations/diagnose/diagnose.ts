@@ -25,6 +25,8 @@ export interface Space {
 }
 
 export interface DiagnoseDeps extends AppendDeps, RightsDeps {
+  /** Names in the environment that look like misspelled settings, as sentences. */
+  readonly misspelled: readonly string[];
   /** Of Slipway and Node, for the first line. */
   readonly versions: string;
   /** Probes the store's conditional writes anew; answers in a sentence. @throws AppError when the store fails */
@@ -58,6 +60,7 @@ export async function diagnose(deps: DiagnoseDeps): Promise<readonly Check[]> {
   return runChecks(
     {
       versions: async () => ok(deps.versions),
+      settings: async () => checkSettings(deps),
       'object store': () => checkReachable(deps),
       'conditional writes': async () => {
         const finding = await checkConditionalWrites(deps);
@@ -77,6 +80,11 @@ export async function diagnose(deps: DiagnoseDeps): Promise<readonly Check[]> {
     },
     { stopsAfter: 'object store' },
   );
+}
+
+function checkSettings({ misspelled }: DiagnoseDeps): Finding {
+  if (misspelled.length === 0) return ok('No variable looks like a misspelled setting.');
+  return warning(misspelled.join(' '), 'Correct the name, or remove the variable.');
 }
 
 /** Also checks for s3:ListBucket: without it S3 answers 403 for a missing object. */

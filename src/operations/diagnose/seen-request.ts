@@ -22,7 +22,11 @@ interface SeenRequest {
 const FORGED_ADDRESS = '192.0.2.123';
 /** electron-updater asks for up to 1,000 ranges at once. */
 const LONG_HEADER = `bytes=${Array.from({ length: 1000 }, (_, n) => `${n * 1e9}-${n * 1e9 + 9}`).join(',')}`;
+const SEVERAL = 12;
+const COMPARED = ['public_url', 'version', 'is_proxy_trusted', 'has_forwarded_for'] as const;
 const CLOCK_DIFFERENCE_MAX_MS = 30_000;
+
+const NO_REPLY = { status: 0, failure: undefined };
 
 /** @returns what the service saw; undefined when the reply is not the service's */
 async function see(
@@ -33,7 +37,7 @@ async function see(
   return { seen: reply.status === 200 ? parse<SeenRequest>(reply.text) : undefined, reply };
 }
 
-const noSuchAnswer = (reply: Reply): Finding =>
+const noSuchAnswer = (reply: Pick<Reply, 'status' | 'failure'> = NO_REPLY): Finding =>
   failed(
     `A request for ${SEEN_REQUEST_PATH} ${answered(reply)}, and not the answer of Slipway.`,
     'Upgrade the service to the version of this command, and let the proxy pass /api/ on to it.',
@@ -88,6 +92,12 @@ export async function checkLongHeaders(deps: AddressDeps): Promise<Finding> {
   if (seen !== undefined && seen.header_bytes > LONG_HEADER.length) {
     return ok(`Headers of ${Math.ceil(LONG_HEADER.length / 1000)} kB reach the service.`);
   }
+  if (seen !== undefined) {
+    return failed(
+      'The proxy drops the Range header: differential downloads of Electron applications become full ones, and interrupted downloads begin again.',
+      'Let the proxy pass Range and If-Range on.',
+    );
+  }
   return warning(
     `A request with ${Math.ceil(LONG_HEADER.length / 1000)} kB of headers ${answered(reply)}: differential downloads of Electron applications become full ones.`,
     'Allow headers of 32 KiB: in nginx "large_client_header_buffers 4 32k;", in HAProxy "tune.bufsize 49152".',
@@ -102,6 +112,22 @@ export async function checkCaching(deps: AddressDeps): Promise<Finding> {
   return failed(
     'Two requests got the same answer, although it says no-store: a proxy or a CDN stores it.',
     'Let the proxy and the CDN follow Cache-Control.',
+  );
+}
+
+/** Sends several requests at the same time, so that a balancer gives them to different processes. */
+export async function checkProcesses(deps: AddressDeps): Promise<Finding> {
+  const answers = await Promise.all(Array.from({ length: SEVERAL }, () => see(deps)));
+  const [first] = answers;
+  const missing = answers.find(({ seen }) => seen === undefined);
+  if (first === undefined || missing !== undefined) return noSuchAnswer((missing ?? first)?.reply);
+  const differing = COMPARED.filter(
+    (name) => new Set(answers.map(({ seen }) => seen?.[name])).size > 1,
+  );
+  if (differing.length === 0) return ok(`${SEVERAL} requests at the same time got equal answers.`);
+  return failed(
+    `The processes behind this address differ: ${differing.join(', ')}.`,
+    'Give all processes the same version and the same settings: PUBLIC_URL and TRUST_PROXY. The other findings may be those of one process.',
   );
 }
 

@@ -47,10 +47,19 @@ export async function checkRanges({ ask, url, application }: AddressDeps): Promi
   const link = first.headers.get('location');
   const part = link === null ? first : await ask(link, { headers });
   if (part.status === 206 && part.text.length === 1)
-    return ok('Clients can download a range of a file.');
+    return ok(`One byte of ${file} can be downloaded.`);
+  const host = new URL(link ?? file).origin;
+  if (part.status === 200) {
+    return failed(
+      `${host} answers a range with the whole file.`,
+      'Let what answers there pass Range on, and not collect whole answers.',
+    );
+  }
   return failed(
-    `A request for one byte of ${file} ${answered(part)}, with ${part.text.length} bytes.`,
-    'Let the proxy pass Range on, and do not let it buffer whole answers.',
+    `A download of ${file} ends at ${host}, which ${answered(part)}.`,
+    link === null
+      ? 'The log of the service says why. With a proxy, let it pass Range on.'
+      : 'Check S3_PUBLIC_ENDPOINT, PUBLIC_FILES_URL, S3_REGION and the keys of the service: links are made from these.',
   );
 }
 
@@ -61,6 +70,39 @@ export async function checkMetrics({ ask, url }: AddressDeps): Promise<Finding> 
     `Every client can read the metrics at ${url}/metrics, and they name objects of the store.`,
     'Do not let the proxy pass requests on to METRICS_PORT.',
   );
+}
+
+/** Clients that name no application get DEFAULT_APP of the service. */
+export async function checkDefaultApplication({ ask, url }: AddressDeps): Promise<Finding> {
+  const reply = await ask(`${url}/api/v1/desktop/latest-version`);
+  const { code } = parse<{ code?: string }>(reply.text) ?? {};
+  if (code !== 'unknown_application') return ok('Clients that name no application get an answer.');
+  return warning(
+    'Clients that name no application get 404: DEFAULT_APP of the service names an application that is not published.',
+    'Set DEFAULT_APP of the service, or let every client name its application.',
+  );
+}
+
+/** What the service says of itself. */
+export async function checkStatus({ ask, url }: AddressDeps): Promise<Finding> {
+  const reply = await ask(`${url}/api/v1/system/status`);
+  type Status = {
+    status?: { indicator?: string };
+    components?: { name: string; status: string; description: string }[];
+  };
+  const { status, components = [] } = parse<Status>(reply.text) ?? {};
+  if (status?.indicator === undefined) {
+    return failed(
+      `A request for the status ${answered(reply)}, and not the status of Slipway.`,
+      'Let the proxy pass /api/ on to the service.',
+    );
+  }
+  if (status.indicator === 'none') return ok('The service says that all its components work.');
+  const worse = components.filter((component) => component.status !== 'operational');
+  const detail = worse.map(({ name, description }) => `${name}: ${description}`).join(' ');
+  const remedy =
+    'The log of the service says why. /readyz at METRICS_PORT of the service has every problem.';
+  return status.indicator === 'minor' ? warning(detail, remedy) : failed(detail, remedy);
 }
 
 /** Whether the service answers from the store that this command knows. */

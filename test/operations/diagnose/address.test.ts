@@ -18,9 +18,10 @@ import { createTestService, type TestService } from '../../support/service.ts';
 
 const URL_OF_CLIENTS = 'https://updates.test/path';
 const ALL_OK = [
-  ...['address', 'encryption', 'public address', 'client address', 'access tokens'],
-  ...['long headers', 'request bodies', 'caching', 'conditional requests', 'ranges'],
-  ...['private metrics', 'clock of the service', 'version of the service', 'same store'],
+  ...['address', 'encryption', 'public address', 'caching', 'equal processes', 'client address'],
+  ...['access tokens', 'long headers', 'request bodies', 'conditional requests', 'ranges'],
+  ...['private metrics', 'clock of the service', 'version of the service', 'default application'],
+  ...['same store', 'status of the service'],
 ];
 
 /** What the proxy does with a request. */
@@ -134,7 +135,7 @@ describe('diagnoseAddress', () => {
     [
       'drops ranges',
       { change: (headers) => void delete headers.range },
-      ['long headers: warning', 'ranges: failed'],
+      ['long headers: failed', 'ranges: failed'],
     ],
     [
       'drops ETag',
@@ -169,6 +170,77 @@ describe('diagnoseAddress', () => {
     const { checks, wrong } = await findings();
     expect(wrong).toEqual(expected);
     for (const { outcome, remedy } of checks) expect(remedy === null).toBe(outcome === 'ok');
+  });
+
+  it('processes with other settings are found, although each request reaches one of them', async () => {
+    let count = 0;
+    fault = {
+      answer: (path) => {
+        count += path.endsWith('/system/request') ? 1 : 0;
+        if (!path.endsWith('/system/request') || count % 3 !== 0) return undefined;
+        const seen = { address: '198.51.100.7', public_url: 'http://127.0.0.1:8080' };
+        return { status: 200, body: JSON.stringify({ ...seen, request_id: `r${count}` }) };
+      },
+    };
+    expect((await findings()).wrong).toContain('equal processes: failed');
+  });
+
+  it('what the service says of itself is passed on', async () => {
+    const components = [
+      { name: 'Object store', status: 'major_outage', description: 'Refuses this service.' },
+      { name: 'Mail', status: 'operational', description: '' },
+    ];
+    for (const [indicator, outcome] of [
+      ['minor', 'warning'],
+      ['major', 'failed'],
+      ['critical', 'failed'],
+    ]) {
+      const body = JSON.stringify({ status: { indicator }, components });
+      fault = {
+        answer: (path) => (path.endsWith('/system/status') ? { status: 200, body } : undefined),
+      };
+      const { checks, wrong } = await findings();
+      expect(wrong).toEqual([`status of the service: ${outcome}`]);
+      expect(checks.at(-1)?.detail).toBe('Object store: Refuses this service.');
+    }
+  });
+
+  it('a default application that is not published is found', async () => {
+    const body = JSON.stringify({ code: 'unknown_application' });
+    fault = {
+      answer: (path) => (path.endsWith('/latest-version') ? { status: 404, body } : undefined),
+    };
+    expect((await findings()).wrong).toContain('default application: warning');
+  });
+
+  it.each([
+    ['certificate has expired', /Renew/],
+    ['self-signed certificate in certificate chain', /NODE_EXTRA_CA_CERTS/],
+    ["Hostname/IP does not match certificate's altnames", /host name/],
+    ['getaddrinfo ENOTFOUND updates.test', /DNS/],
+  ])('%s: says what to do about it', async (failure, remedy) => {
+    const none: Ask = async () => ({ status: 0, failure, headers: { get: () => null }, text: '' });
+    const { checks } = await findings({ ask: none });
+    expect(checks[0]?.remedy).toMatch(remedy);
+  });
+
+  it.each([
+    [404, /S3_PUBLIC_ENDPOINT/],
+    [200, /Range/],
+  ])('a link whose host answers %i names that host, not the proxy', async (status, remedy) => {
+    const elsewhere: Ask = async (url, question) => {
+      if (!url.startsWith('https://files.test')) {
+        const reply = await throughTls(url, question);
+        const location = 'https://files.test/app';
+        const headers = { get: (name: string) => (name === 'location' ? location : null) };
+        return reply.status === 302 ? { ...reply, headers } : reply;
+      }
+      return { status, failure: undefined, headers: { get: () => null }, text: 'whole' };
+    };
+    const { checks } = await findings({ ask: elsewhere });
+    const check = checks.find(({ name }) => name === 'ranges');
+    expect(check).toMatchObject({ outcome: 'failed', remedy: expect.stringMatching(remedy) });
+    expect(check?.detail).toContain('https://files.test');
   });
 
   it('a cache that keeps private answers is found', async () => {

@@ -38,6 +38,7 @@ function setUp(
     randomness: createSeededRandomness(3),
     probe: async () => 'fine',
     versions: 'Slipway 0',
+    misspelled: [],
     isBucket: true,
     isOpenToUsers: undefined,
     readSpace: options.space === undefined ? undefined : async () => options.space as Space,
@@ -272,6 +273,17 @@ describe('diagnose: rights, tried with a release in the store', () => {
       const check = await named(deps, 'public files');
       expect(check).toMatchObject({ outcome });
       expect(check?.remedy === null).toBe(outcome === 'ok');
+    });
+  });
+});
+
+describe('diagnose: settings', () => {
+  it('names variables that look like misspelled settings', async () => {
+    const { deps } = setUp();
+    const misspelled = ['S3_BUKET is not a setting. Did you mean S3_BUCKET?'];
+    expect(await named({ ...deps, misspelled }, 'settings')).toMatchObject({
+      outcome: 'warning',
+      detail: misspelled[0],
     });
   });
 });
