@@ -163,6 +163,10 @@ describe('configuration', () => {
 
   it('requires a bucket for s3, and nothing else', () => {
     expect(pointersOf({ OBJECT_STORE: 's3' })).toEqual(['/S3_BUCKET']);
+    // Without this, an empty directory would be served in place of the bucket.
+    expect(pointersOf({ S3_BUCKET: 'releases' })).toEqual(['/OBJECT_STORE']);
+    const directory = loadConfig({ OBJECT_STORE: 'filesystem', S3_BUCKET: 'releases' });
+    expect(directory.store).toEqual({ kind: 'filesystem' });
     expect(loadConfig({ OBJECT_STORE: 's3', S3_BUCKET: 'releases' }).store).toEqual({
       kind: 's3',
       bucket: 'releases',

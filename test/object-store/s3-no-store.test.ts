@@ -1,0 +1,38 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterEach, expect, it } from 'vitest';
+import { createS3Store } from '../../src/object-store/s3.ts';
+import { systemClock, systemRandomness } from '../../src/system.ts';
+
+/** S3_ENDPOINT names a server that is no store. */
+
+let stop = (): void => undefined;
+afterEach(() => stop());
+
+it.each([
+  ['application/json', '{"error":"not found"}'],
+  ['text/plain', 'no such page'],
+  ['text/html', '<html><body>no such page</body></html>'],
+])('a 404 with %s names the setting', async (type, body) => {
+  const server = createServer((_request, response) => {
+    response.writeHead(404, { 'content-type': type }).end(body);
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  stop = () => server.close();
+  const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const store = await createS3Store({
+    ...{ bucket: 'releases', prefix: '', publicEndpoint: undefined, endpoint },
+    ...{ region: 'us-east-1', forcePathStyle: true },
+    credentials: { accessKeyId: 'a', secretAccessKey: 'b' },
+    clock: systemClock,
+    randomness: systemRandomness,
+  });
+  await expect(store.get('applications/1.json')).rejects.toMatchObject({
+    code: 'invalid_configuration',
+    message: expect.stringMatching(/S3_ENDPOINT/),
+  });
+  await expect(store.get('applications/1.json')).rejects.not.toMatchObject({
+    message: expect.stringMatching(/[Dd]eserialization|hidden field/),
+  });
+});
