@@ -85,7 +85,8 @@ async function start(): Promise<Running> {
   const workers = config.workers === 'auto' ? countProcessors() : config.workers;
   const started = workers > 1 ? await startPrimary(workers) : await startService(undefined);
   const { address, ...facts } = started.facts;
-  logger.info({ ...facts, workers }, `slipway is listening on ${address}`);
+  const level = facts.problem === undefined ? 'info' : 'warn';
+  logger[level]({ ...facts, workers }, `slipway is listening on ${address}`);
   if (output.isText) console.log(describeAddresses(started.facts));
   return started;
 }
