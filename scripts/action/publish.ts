@@ -3,7 +3,14 @@ import { randomUUID } from 'node:crypto';
 import { appendFileSync } from 'node:fs';
 import path from 'node:path';
 import { publishArguments } from './inputs.ts';
-import { logLines, outputsOf, type Published, renderFailure, renderSummary } from './report.ts';
+import {
+  logLines,
+  messageIn,
+  outputsOf,
+  type Published,
+  renderFailure,
+  renderSummary,
+} from './report.ts';
 
 /**
  * The step of action.yml: publishes, and tells the workflow what was published. It imports only built-ins, because a tag
@@ -51,15 +58,6 @@ function fail(message: string, code: number): number {
   annotate('error', `${message} (exit code ${code})`);
   append('GITHUB_STEP_SUMMARY', renderFailure(message));
   return code;
-}
-
-/** The message of `--json`; the whole output when it is not JSON, as for a wrong option. */
-function messageIn(stderr: string): string {
-  try {
-    return JSON.parse(stderr).error.message;
-  } catch {
-    return stderr.trim() || 'The command ended without a message. A signal may have ended it.';
-  }
 }
 
 /** File names come from the build: GitHub must not run them as workflow commands. */

@@ -85,6 +85,19 @@ export function renderSummary(published: Published): string {
   ].join('\n\n');
 }
 
+/**
+ * Why the command failed: the message of `--json`, which is its last line, because Node and the AWS SDK print warnings
+ * before it. The whole output when that line is not JSON, as for a wrong option.
+ */
+export function messageIn(stderr: string): string {
+  const printed = stderr.trim();
+  try {
+    return JSON.parse(printed.split('\n').at(-1) ?? '').error.message;
+  } catch {
+    return printed || 'The command ended without a message. A signal may have ended it.';
+  }
+}
+
 /** @param message why the command failed */
 export function renderFailure(message: string): string {
   return `### Not published\n\n${asText(message)}\n\n`;
