@@ -15,7 +15,7 @@ export function parseToml(text: string): JsonRecord {
     }
     // An entry of a list of tables: its keys must not count for the table before.
     if (line.startsWith('[[')) table = Object.create(null);
-    const entry = /^([\w."' -]+?)\s*=\s*(.+)$/.exec(line);
+    const entry = /^([\w."'\s-]+)=\s*(.+)$/.exec(line);
     const keys = keysOf(entry?.[1] ?? '');
     const last = keys.pop();
     const value = readValue(entry?.[2] ?? '');
@@ -62,12 +62,17 @@ function readValue(written: string): unknown {
 /** The lines without comments; a list on several lines becomes one. */
 function joinLists(text: string): readonly string[] {
   const lines: string[] = [];
-  let open = '';
+  // The lines of a list that is still open. Only the newest is searched: a list can have any number of them.
+  let open: string[] = [];
   for (const raw of text.split(/\r?\n/)) {
-    const line =
-      `${open}${raw.replace(/^((?:"(?:\\.|[^"\\])*"|'[^']*'|[^"'#])*)#.*$/, '$1')}`.trim();
-    open = /=\s*\[[^\]]*$/.test(line) ? `${line} ` : '';
-    if (open === '' && line !== '') lines.push(line);
+    const line = raw.replace(/^((?:"(?:\\.|[^"\\])*"|'[^']*'|[^"'#])*)#.*$/, '$1').trim();
+    if (line === '') continue;
+    const end = line.lastIndexOf(']');
+    const isOpen = /=\s*\[/.test(line.slice(end + 1)) || (open.length > 0 && end === -1);
+    open.push(line);
+    if (isOpen) continue;
+    lines.push(open.join(' '));
+    open = [];
   }
   return lines;
 }
