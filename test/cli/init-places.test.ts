@@ -107,7 +107,7 @@ describe('.gitignore of a monorepo', () => {
 it('init says that a container has a store of its own', async () => {
   const { init } = await project();
   expect((await init(['--yes'])).stdout).toMatch(
-    /Docker Compose, its store is a volume and not \.\/data\./,
+    /Docker Compose, the store of the service is a volume and not \.\/data\./,
   );
   const bucket = await project();
   expect((await bucket.init(BUCKET)).stdout).not.toContain('Docker Compose');

@@ -23,6 +23,7 @@ export function remarksOn(
         ]),
     ...packedFiles(project, choices),
     ...ciRemarks(project, choices),
+    ...containerRemarks(choices),
   ];
 }
 
@@ -78,5 +79,13 @@ function ciRemarks(project: Project, choices: Choices): readonly string[] {
           'A CI job cannot reach a directory of this machine. Replace YOUR_BUCKET in the CI file with the bucket that your service uses.',
         ]
       : []),
+  ];
+}
+
+/** docker-compose.yml sets DATA_DIR to a volume. */
+function containerRemarks({ store }: Choices): readonly string[] {
+  if (store.kind !== 'directory') return [];
+  return [
+    `With Docker Compose, the store of the service is a volume and not ${store.directory}. Publish with "docker compose run --rm cli publish" then: "slipway publish" on this machine writes to ${store.directory}, which the container does not read.`,
   ];
 }

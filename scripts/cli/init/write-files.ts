@@ -6,12 +6,40 @@ import type { PlannedFile } from './planned-files.ts';
 
 /** Creates files, and never replaces one. */
 
+/** What a run changes. */
+export interface Changes {
+  /** The directory of the repository: nothing outside it is written. */
+  readonly root: string;
+  readonly files: readonly PlannedFile[];
+  readonly ignored: IgnoredNames;
+}
+
 /**
- * @throws AppError `status_forbids` when the path exists, also when another process has just created it; errors of the
- *   file system, after deleting the incomplete file
+ * Checks every place that a run writes to, so that a refused run has changed nothing.
+ *
+ * @throws AppError `status_forbids` for a link or a file in place of a directory, and for a `.gitignore` that is not a
+ *   regular file
  */
-export async function createFile({ path: file, text }: Pick<PlannedFile, 'path' | 'text'>) {
-  await refuseLinks(path.dirname(file));
+export async function checkPlaces({ root, files, ignored }: Changes): Promise<void> {
+  const written = files.filter(({ exists }) => !exists).map((file) => file.path);
+  if (ignored.added !== '') {
+    await refuseOddIgnoreFile(ignored.path);
+    written.push(ignored.path);
+  }
+  for (const file of written) await refuseOddDirectories(root, path.dirname(file));
+}
+
+/** First `.gitignore`, so that Git never sees the settings. Call `checkPlaces` before. */
+export async function writeChanges({ files, ignored }: Changes): Promise<void> {
+  if (ignored.added !== '') await appendFile(ignored.path, ignored.added);
+  for (const file of files) if (!file.exists) await createFile(file);
+}
+
+/**
+ * @throws AppError `status_forbids` when another process has just created the path; errors of the file system, after
+ *   deleting the incomplete file
+ */
+async function createFile({ path: file, text }: PlannedFile): Promise<void> {
   await mkdir(path.dirname(file), { recursive: true });
   const handle = await open(file, 'wx').catch((error: unknown) => {
     if (systemCode(error) !== 'EEXIST') throw error;
@@ -27,25 +55,24 @@ export async function createFile({ path: file, text }: Pick<PlannedFile, 'path' 
   }
 }
 
-/** A folder such as `.github` that is a link could lead out of the project. */
-async function refuseLinks(directory: string): Promise<void> {
-  const found = await lstat(directory).catch(() => undefined);
-  if (found === undefined) return refuseLinks(path.dirname(directory));
-  if (!found.isSymbolicLink()) return;
-  const why = `${directory} is a link, and no file is written through it. Replace the link with a directory, or run the command in the directory that it leads to.`;
-  throw new AppError('status_forbids', why);
-}
-
-/**
- * Adds lines to the end of a file, or creates it with them.
- *
- * @throws AppError `status_forbids` for anything but a regular file
- */
-export async function addIgnored({ path: file, added }: IgnoredNames): Promise<void> {
-  const found = await lstat(file).catch(() => undefined);
-  if (found !== undefined && !found.isFile()) {
-    const why = `${file} is not a regular file, so nothing was added to it. Make Git ignore .env in another way.`;
+/** A link anywhere between the root and the file, such as `.github`, could lead out of the project. */
+async function refuseOddDirectories(root: string, directory: string): Promise<void> {
+  let at = root;
+  for (const name of ['', ...path.relative(root, directory).split(path.sep)]) {
+    at = path.join(at, name);
+    const found = await lstat(at).catch(() => undefined);
+    if (found === undefined) return;
+    if (found.isDirectory()) continue;
+    const why = found.isSymbolicLink()
+      ? `${at} is a link, and no file is written through it. Replace the link with a directory, or run the command in the directory that it leads to.`
+      : `${at} is not a directory, and the command writes files into a directory of that name. Rename it.`;
     throw new AppError('status_forbids', why);
   }
-  await appendFile(file, added);
+}
+
+async function refuseOddIgnoreFile(file: string): Promise<void> {
+  const found = await lstat(file).catch(() => undefined);
+  if (found === undefined || found.isFile()) return;
+  const why = `${file} is not a regular file, so nothing was added to it. Make Git ignore .env in another way.`;
+  throw new AppError('status_forbids', why);
 }

@@ -10,7 +10,7 @@ import { planFiles } from '../init/planned-files.ts';
 import { openQuestions } from '../init/questions.ts';
 import { remarksOn } from '../init/remarks.ts';
 import { type InitResult, initJson, printFiles, printFound, printInit } from '../init/report.ts';
-import { addIgnored, createFile } from '../init/write-files.ts';
+import { checkPlaces, writeChanges } from '../init/write-files.ts';
 import { printJson } from '../output.ts';
 import type { Terminal } from '../terminal.ts';
 
@@ -44,13 +44,9 @@ export async function init(
   // The printed commands get the application from the settings, or name it.
   if (terminal.session !== undefined) terminal.session.defaultApplication = choices.application;
   if (options.print) return printFiles(terminal, result);
-  if (!options.dryRun) await write(result);
+  const changes = { ...result, root: project.root };
+  await checkPlaces(changes);
+  if (!options.dryRun) await writeChanges(changes);
   if (options.json) printJson(terminal, initJson(result));
   else printInit(terminal, result);
-}
-
-/** First `.gitignore`, so that Git never sees the settings. */
-async function write({ files, ignored }: InitResult): Promise<void> {
-  if (ignored.added !== '') await addIgnored(ignored);
-  for (const file of files) if (!file.exists) await createFile(file);
 }
