@@ -1,9 +1,6 @@
+import { type PlaceName, parsePlaceName } from '../../../src/app/place-name.ts';
 import { exportStatic } from '../../../src/app/static-export/export-static.ts';
-import {
-  openTarget,
-  parseTarget,
-  type TargetName,
-} from '../../../src/app/static-export/open-target.ts';
+import { openTarget } from '../../../src/app/static-export/open-target.ts';
 import { AppError } from '../../../src/errors.ts';
 import { openContext } from '../context.ts';
 import { exportJson, printExport } from '../export-report.ts';
@@ -27,7 +24,7 @@ export async function exportFeeds(
   options: ExportOptions,
 ): Promise<void> {
   const terminal = withPublicUrl(given, options.publicUrl);
-  const name = parseTarget(targetText);
+  const name = parsePlaceName(targetText, 'target');
   const location = locationOf(name);
   // The service in this process must not write into the store, not even a count.
   const context = await openContext(terminal, { onlyReads: true, writesTo: location });
@@ -58,7 +55,7 @@ function withPublicUrl(terminal: Terminal, url: string | undefined): Terminal {
   return { ...terminal, environment: () => ({ ...terminal.environment(), PUBLIC_URL: url }) };
 }
 
-function locationOf(target: TargetName): string {
+function locationOf(target: PlaceName): string {
   if (target.kind === 'directory') return shown(target.directory);
   return `s3://${target.bucket}${target.prefix === '' ? '' : `/${target.prefix}`}`;
 }

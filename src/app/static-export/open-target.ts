@@ -3,13 +3,7 @@ import type { Config } from '../../config.ts';
 import { AppError } from '../../errors.ts';
 import { createStaticDirectory } from '../../object-store/static-directory.ts';
 import type { StaticTarget } from '../../object-store/static-target.ts';
-import {
-  areNested,
-  arePrefixesNested,
-  type PlaceName,
-  parsePlaceName,
-  realPathOf,
-} from '../place-name.ts';
+import { areNested, arePrefixesNested, type PlaceName, realPathOf } from '../place-name.ts';
 
 /** Where an export is written. */
 
@@ -17,13 +11,6 @@ interface TargetDeps {
   readonly config: Pick<Config, 'store' | 's3Access' | 'privateBucket' | 'dataDirectory'>;
   readonly clock: Clock;
   readonly randomness: Randomness;
-}
-
-export type TargetName = PlaceName;
-
-/** Parses `DIR` or `s3://BUCKET[/PREFIX]`. @throws AppError `invalid_configuration` */
-export function parseTarget(text: string): TargetName {
-  return parsePlaceName(text, 'target');
 }
 
 /**
@@ -34,7 +21,7 @@ export function parseTarget(text: string): TargetName {
  */
 export async function openTarget(
   { config, clock, randomness }: TargetDeps,
-  target: TargetName,
+  target: PlaceName,
   location: string,
 ): Promise<StaticTarget> {
   if (target.kind === 'directory') {
@@ -60,7 +47,7 @@ async function refuseOwnDirectory(
 
 function refuseOwnBucket(
   { store, privateBucket }: TargetDeps['config'],
-  { bucket, prefix }: Extract<TargetName, { kind: 's3' }>,
+  { bucket, prefix }: Extract<PlaceName, { kind: 's3' }>,
 ): void {
   if (store.kind !== 's3' || (bucket !== store.bucket && bucket !== privateBucket)) return;
   if (!arePrefixesNested(prefix, store.prefix)) return;

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { openTarget, parseTarget } from '../../../src/app/static-export/open-target.ts';
+import { parsePlaceName } from '../../../src/app/place-name.ts';
+import { openTarget } from '../../../src/app/static-export/open-target.ts';
 import { loadConfig } from '../../../src/config.ts';
 import { systemClock, systemRandomness } from '../../../src/system.ts';
 
@@ -8,7 +9,7 @@ import { systemClock, systemRandomness } from '../../../src/system.ts';
 const open = (text: string, env: Record<string, string>) => {
   const config = loadConfig(env, 'command');
   const deps = { config, clock: systemClock, randomness: systemRandomness };
-  return openTarget(deps, parseTarget(text), text);
+  return openTarget(deps, parsePlaceName(text, 'target'), text);
 };
 
 const STORE = { OBJECT_STORE: 's3', S3_BUCKET: 'releases', S3_PRIVATE_BUCKET: 'private' };
@@ -40,7 +41,7 @@ describe('a bucket', () => {
   it.each(['s3://', 's3:///x', 's3://A_B!', 'http://x/y', 'gs://bucket', ' '])(
     '%j is refused',
     (text) => {
-      expect(() => parseTarget(text)).toThrow(/directory, or s3:\/\//);
+      expect(() => parsePlaceName(text, 'target')).toThrow(/directory, or s3:\/\//);
     },
   );
 });
