@@ -26,6 +26,8 @@ interface StoreDeps {
   readonly startRequest?: StartRequest;
   /** For a bucket; absent: those that the AWS SDK finds. */
   readonly credentials?: S3StoreOptions['credentials'];
+  /** See `S3StoreOptions`. */
+  readonly ignoresConfiguredEndpoint?: boolean;
 }
 
 /** Signs the links of a directory store. */
@@ -46,9 +48,9 @@ export async function openStore(
   deps: StoreDeps,
   signUrl: (request: PresignRequest) => PresignedUrl = cannotSign,
 ): Promise<ObjectStore> {
-  const { config, clock, randomness, credentials } = deps;
+  const { config, clock, randomness, credentials, ignoresConfiguredEndpoint = false } = deps;
   if (config.store.kind === 's3') {
-    const options = { ...config.store, clock, randomness, credentials };
+    const options = { ...config.store, clock, randomness, credentials, ignoresConfiguredEndpoint };
     return measured(deps, await openS3Store(options));
   }
   const store = await openFilesystemStore({

@@ -11,6 +11,11 @@ export interface S3StoreOptions {
   readonly prefix?: string | undefined;
   /** Undefined for AWS itself. */
   readonly endpoint?: string | undefined;
+  /**
+   * Whether AWS itself is meant without `endpoint`. Otherwise, the SDK takes an endpoint from `AWS_ENDPOINT_URL` or from
+   * its profile.
+   */
+  readonly ignoresConfiguredEndpoint?: boolean;
   /** The address for presigned URLs, when clients reach the store at another address than this process. */
   readonly publicEndpoint?: string | undefined;
   readonly region: string;
@@ -222,6 +227,7 @@ export function createS3Client(
     region: options.region,
     forcePathStyle: options.forcePathStyle,
     ...(endpoint === undefined ? {} : { endpoint }),
+    ignoreConfiguredEndpointUrls: options.ignoresConfiguredEndpoint === true,
     ...(credentials === undefined ? {} : { credentials }),
     // `retrying` retries instead: the SDK would repeat conditional writes, and not retry a broken body.
     maxAttempts: 1,

@@ -53,7 +53,7 @@ export async function openCopy(deps: OpenDeps, names: CopyNames): Promise<Opened
     place: parsePlaceName(names.to, 'target'),
     ...{ option: '--to-env', file: names.toEnv },
   });
-  await refuseNested(from.config, to.config, names);
+  await refuseNested(env, { from, to }, names);
   const open = (side: SideSettings) =>
     openStore({ clock, randomness, ...side, checksWhenOpened: false });
   const target = createConformingStore({ store: await open(to), clock, randomness });
@@ -66,26 +66,34 @@ export async function openCopy(deps: OpenDeps, names: CopyNames): Promise<Opened
   };
 }
 
-async function refuseNested(from: Config, to: Config, names: CopyNames): Promise<void> {
-  if (!(await isNested(from, to))) return;
+type Sides = Record<'from' | 'to', SideSettings>;
+
+async function refuseNested(env: OpenDeps['env'], sides: Sides, names: CopyNames): Promise<void> {
+  if (!(await isNested(env, sides))) return;
   throw new AppError(
     'invalid_configuration',
     `${names.to} and ${names.from} are the same place, or one is inside the other. Name another bucket, or a prefix or directory beside it.`,
   );
 }
 
-async function isNested(from: Config, to: Config): Promise<boolean> {
-  const [a, b] = [from.store, to.store];
+async function isNested(env: OpenDeps['env'], { from, to }: Sides): Promise<boolean> {
+  const [a, b] = [from.config.store, to.config.store];
   if (a.kind === 'filesystem' && b.kind === 'filesystem') {
-    return areNested(await realPathOf(from.dataDirectory), await realPathOf(to.dataDirectory));
+    const { dataDirectory } = from.config;
+    return areNested(await realPathOf(dataDirectory), await realPathOf(to.config.dataDirectory));
   }
   if (a.kind !== 's3' || b.kind !== 's3' || a.bucket !== b.bucket) return false;
-  return addressOf(a) === addressOf(b) && arePrefixesNested(a.prefix, b.prefix);
+  return addressOf(env, from) === addressOf(env, to) && arePrefixesNested(a.prefix, b.prefix);
 }
 
 /** On AWS, a bucket name is unique in all regions, so the region does not count. */
-function addressOf({ endpoint }: { readonly endpoint: string | undefined }): string {
-  if (endpoint === undefined) return 'aws';
+function addressOf(env: OpenDeps['env'], side: SideSettings): string {
+  const { config, ignoresConfiguredEndpoint } = side;
+  // The AWS SDK reads these variables.
+  const configured = env.AWS_ENDPOINT_URL_S3?.trim() || env.AWS_ENDPOINT_URL?.trim();
+  const ofSdk = ignoresConfiguredEndpoint ? undefined : configured;
+  const endpoint = config.s3Access.endpoint ?? ofSdk;
+  if (endpoint === undefined || !URL.canParse(endpoint)) return 'aws';
   const { protocol, host, pathname } = new URL(endpoint);
   return `${protocol}//${host}${pathname.replace(/\/+$/, '')}`;
 }

@@ -14,10 +14,12 @@ export interface SideSettings {
   readonly config: Config;
   /** Absent: the AWS SDK finds them. */
   readonly credentials: S3StoreOptions['credentials'];
+  /** For a file: without `S3_ENDPOINT` in it, AWS is meant. */
+  readonly ignoresConfiguredEndpoint: boolean;
 }
 
 /** Where a side is, and the file with its settings. With a file, no other settings count for this side. */
-export interface SideName {
+interface SideName {
   readonly place: PlaceName;
   /** The option that names the file, for errors. */
   readonly option: '--from-env' | '--to-env';
@@ -32,7 +34,10 @@ const KEY_SETTINGS = ['AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY', 'AWS_SESSION
 /** @throws AppError `invalid_configuration`, which never contains a secret */
 export async function readSideSettings(env: Environment, side: SideName): Promise<SideSettings> {
   const { place, option, file } = side;
-  if (file === undefined) return { config: configOf(env, place), credentials: undefined };
+  if (file === undefined) {
+    const config = configOf(env, place);
+    return { config, credentials: undefined, ignoresConfiguredEndpoint: false };
+  }
   if (place.kind === 'directory') {
     throw refuse(
       `${option} is for a bucket, and ${place.directory} is a directory. Leave ${option} out.`,
@@ -42,7 +47,11 @@ export async function readSideSettings(env: Environment, side: SideName): Promis
   const source = `${option} ${file}`;
   refuseUseless(source, given);
   try {
-    return { config: configOf(given, place), credentials: credentialsOf(source, given) };
+    return {
+      config: configOf(given, place),
+      credentials: credentialsOf(source, given),
+      ignoresConfiguredEndpoint: true,
+    };
   } catch (error) {
     if (!isAppError(error, 'invalid_configuration')) throw error;
     const message = error.message.startsWith(source)
@@ -54,7 +63,7 @@ export async function readSideSettings(env: Environment, side: SideName): Promis
 
 function configOf(env: Environment, place: PlaceName): Config {
   // The arguments name the stores.
-  const config = loadConfig({ ...env, OBJECT_STORE: undefined }, 'command');
+  const config = loadConfig({ ...env, OBJECT_STORE: 'filesystem' }, 'command');
   if (place.kind === 'directory') {
     return { ...config, store: { kind: 'filesystem' }, dataDirectory: place.directory };
   }
@@ -104,6 +113,11 @@ function credentialsOf(source: string, given: Environment): S3StoreOptions['cred
   if (given.AWS_PROFILE?.trim()) {
     throw refuse(
       `${source} has AWS_PROFILE, which cannot count for one side only. Put ${KEY_SETTINGS[0]} and ${KEY_SETTINGS[1]} into it.`,
+    );
+  }
+  if (given.S3_ENDPOINT?.trim()) {
+    throw refuse(
+      `${source} has S3_ENDPOINT and no access key, so that server would receive requests with the keys of another one. Put ${KEY_SETTINGS[0]} and ${KEY_SETTINGS[1]} into it.`,
     );
   }
   return undefined;

@@ -1,6 +1,9 @@
+import dns from 'node:dns';
 import { mkdir, symlink, writeFile } from 'node:fs/promises';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import path from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { openCopy } from '../../../src/app/copy/open-copy.ts';
 import { readSideSettings } from '../../../src/app/copy/side-settings.ts';
 import { createFixedClock, createSeededRandomness } from '../../support/clock.ts';
@@ -64,6 +67,11 @@ describe('the settings of one side', () => {
       /one half of an access key\. Add AWS_ACCESS_KEY_ID/,
     ],
     [
+      'an endpoint without a key',
+      'S3_ENDPOINT=https://a.example.com\n',
+      /has S3_ENDPOINT and no access key.*Put AWS_ACCESS_KEY_ID and/,
+    ],
+    [
       'a profile',
       'AWS_PROFILE=backup\nS3_REGION=x\n',
       /AWS_PROFILE, which cannot count for one side/,
@@ -89,8 +97,8 @@ describe('the settings of one side', () => {
 });
 
 describe('two places', () => {
-  const open = (from: string, to: string, toEnv?: string) => {
-    const deps = { env: OWN, clock: createFixedClock(), randomness: createSeededRandomness(1) };
+  const open = (from: string, to: string, toEnv?: string, env: Record<string, string> = OWN) => {
+    const deps = { env, clock: createFixedClock(), randomness: createSeededRandomness(1) };
     return openCopy(deps, { from, to, fromEnv: undefined, toEnv });
   };
   const refused = {
@@ -117,7 +125,10 @@ describe('two places', () => {
 
   it('are opened side by side, and in the same bucket of another endpoint', async () => {
     const file = path.join(directory.path, 'other.env');
-    await writeFile(file, 'S3_ENDPOINT=https://other.example.com\n');
+    await writeFile(
+      file,
+      'S3_ENDPOINT=https://other.example.com\nAWS_ACCESS_KEY_ID=a\nAWS_SECRET_ACCESS_KEY=b\n',
+    );
     const opened = [
       await open('s3://releases/a', 's3://releases/ab'),
       await open('s3://releases', 's3://releases', file),
@@ -128,5 +139,55 @@ describe('two places', () => {
       's3:https://other.example.com/releases',
       `directory:${path.resolve('one-more/objects')}`,
     ]);
+  });
+
+  describe('with AWS_ENDPOINT_URL in the environment', () => {
+    let other: Server;
+    let received = 0;
+    beforeAll(async () => {
+      other = createServer((_request, response) => {
+        received += 1;
+        response.writeHead(403).end();
+      });
+      await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
+    });
+    afterAll(() => other.close());
+    afterEach(() => {
+      vi.unstubAllEnvs();
+      vi.restoreAllMocks();
+    });
+
+    it('a file without S3_ENDPOINT means AWS: the other server receives nothing', async () => {
+      const { port } = other.address() as AddressInfo;
+      for (const name of ['AWS_ENDPOINT_URL', 'AWS_ENDPOINT_URL_S3']) {
+        vi.stubEnv(name, `http://127.0.0.1:${port}`);
+      }
+      const asked: string[] = [];
+      // No request leaves this machine: no name has an address.
+      vi.spyOn(dns, 'lookup').mockImplementation(((host: string, ...rest: unknown[]) => {
+        asked.push(host);
+        const done = rest.at(-1) as (error: Error) => void;
+        done(Object.assign(new Error('no such host'), { code: 'ENOTFOUND' }));
+      }) as never);
+      const file = path.join(directory.path, 'aws.env');
+      await writeFile(file, 'AWS_ACCESS_KEY_ID=a\nAWS_SECRET_ACCESS_KEY=b\n');
+      const { to } = await open('./one', 's3://releases', file);
+      await expect(to.store.list('')[Symbol.asyncIterator]().next()).rejects.toMatchObject({
+        code: 'store_unavailable',
+      });
+      expect(received).toBe(0);
+      expect(new Set(asked)).toEqual(new Set(['releases.s3.us-east-1.amazonaws.com']));
+    });
+
+    it('buckets of one name are the same only at one server', async () => {
+      const env = { S3_BUCKET: 'releases', AWS_ENDPOINT_URL: 'https://own.example.com' };
+      const file = path.join(directory.path, 'keys.env');
+      const keys = 'AWS_ACCESS_KEY_ID=a\nAWS_SECRET_ACCESS_KEY=b\n';
+      await writeFile(file, keys);
+      await open('s3://releases', 's3://releases', file, env);
+      await writeFile(file, `${keys}S3_ENDPOINT=https://own.example.com\n`);
+      const same = open('s3://releases', 's3://releases', file, env);
+      await expect(same).rejects.toMatchObject(refused);
+    });
   });
 });
