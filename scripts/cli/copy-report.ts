@@ -59,8 +59,9 @@ export function printCopy(terminal: Terminal, report: CopyReport): void {
   for (const line of nextSteps(report)) print(terminal, line);
 }
 
-function notesOf({ result, names, prune, isDryRun }: CopyReport): readonly string[] {
-  const { gone, unnamed, extra, pruned, foreign, isPruneHeld } = result;
+function notesOf(report: CopyReport): readonly string[] {
+  const { result, names, isDryRun } = report;
+  const { gone, unnamed, pruned, foreign, isPruneHeld, maybeErased } = result;
   const notes: string[] = [];
   if (gone.length > 0) {
     notes.push(`Deleted in ${names.from} during the copy: ${counted(gone.length, 'object')}.`);
@@ -72,9 +73,19 @@ function notesOf({ result, names, prune, isDryRun }: CopyReport): readonly strin
   }
   if (pruned.length > 0)
     notes.push(`Deleted from ${names.to}: ${counted(pruned.length, 'object')}.`);
+  const lost = new Set(result.problems.map(({ key }) => key));
+  const extra = result.extra.filter(({ key }) => !lost.has(key));
   if (extra.length > 0) {
-    const only = `Only in ${names.to}, because ${names.from} has erased or cleaned them up: ${counted(extra.length, 'object')}.`;
-    notes.push(`${only}${adviceOn(result, prune, isDryRun)}`);
+    // With a problem, or before the catalog is copied, some of them may be lost, and not erased.
+    const isErased = result.problems.length === 0 && !isDryRun && keptPrivate(result) === undefined;
+    const why = isErased ? `, because ${names.from} has erased or cleaned them up` : '';
+    const only = `Only in ${names.to}${why}: ${counted(extra.length, 'object')}.`;
+    notes.push(`${only}${adviceOn(report)}`);
+  }
+  if (maybeErased.length > 0) {
+    const what = `Accounts, sessions, messages and other private data ${isDryRun ? 'that would be written' : 'written'} to ${names.to}, which may have erased them: ${counted(maybeErased.length, 'object')}.`;
+    const list = '--json has their keys in maybe_erased_in_target.';
+    notes.push(`${what} If ${names.to} is in use and not a backup, erase them again. ${list}`);
   }
   if (isPruneHeld) notes.push('--prune deleted nothing, because of the problems below.');
   if (foreign.count > 0) {
@@ -85,18 +96,22 @@ function notesOf({ result, names, prune, isDryRun }: CopyReport): readonly strin
   return notes;
 }
 
-function adviceOn({ extra, hasPrivate }: CopyResult, prune: boolean, isDryRun: boolean): string {
-  if (!prune) return ' Add --prune to delete them.';
+function adviceOn({ result, names, prune, isDryRun }: CopyReport): string {
+  if (!prune) return ` Add --prune to delete what ${names.from} has erased or cleaned up.`;
   if (isDryRun) return ' --prune deletes them, except files that a manifest names.';
-  // A source without private data is more likely the wrong one.
+  return keptPrivate(result) ?? '';
+}
+
+/** A source without private data is more likely the wrong one. */
+function keptPrivate({ extra, hasPrivate }: CopyResult): string | undefined {
   return !hasPrivate && extra.some(isPrivate)
     ? ' --prune keeps private data, because the source has none. If that is right, erase it in the copy with "slipway accounts erase" and "slipway contact erase".'
-    : '';
+    : undefined;
 }
 
 function nextSteps(report: CopyReport): readonly string[] {
   const { result, names, settings, secrets, state } = report;
-  const incomplete = `The copy is not complete. Solve the problems above, and run the same command again.`;
+  const incomplete = `The copy is not complete. Solve the problems above, and run the same command again. docs/operations/backup.md#restore-one-object says how to restore an object.`;
   return [
     ...(result.problems.length > 0 ? [incomplete] : ['The copy is complete.']),
     ...(result.hasReleases
@@ -140,6 +155,7 @@ export function copyJson({ result, names, isDryRun }: CopyReport): object {
     unfinished: keysOf(result.unnamed),
     only_in_target: keysOf(result.extra),
     pruned: keysOf(result.pruned),
+    maybe_erased_in_target: keysOf(result.maybeErased),
     foreign: result.foreign.count,
   };
 }

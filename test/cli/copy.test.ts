@@ -113,13 +113,44 @@ describe('copy', () => {
     expect([code, stdout]).toEqual([
       0,
       expect.stringMatching(
-        /Only in \.\/pruned, because .*: 1 object\. Add --prune to delete them/,
+        /Only in \.\/pruned, because .*: 1 object\. Add --prune to delete what \.\/data has erased/,
       ),
     ]);
     const pruned = json(await run('copy data pruned --prune --json'));
     expect(pruned.pruned).toEqual(['sessions/a/b/1.json']);
     expect(await readdir(inside('pruned', 'objects', ...session))).toEqual(['end.json']);
     await rm(inside('data', 'objects', 'sessions'), { recursive: true });
+  });
+
+  it('says what the source has lost, and not that it was erased', async () => {
+    await run('copy data kept');
+    await run('copy data losing');
+    const artifacts = inside('losing', 'objects', 'apps', 'desktop', 'artifacts');
+    const [hash = ''] = await readdir(artifacts);
+    await rm(path.join(artifacts, hash), { recursive: true });
+    const { code, stdout } = await run('copy losing kept');
+    expect(code).toBe(1);
+    expect(stdout).not.toMatch(/Only in|erased|is complete/);
+    expect(stdout).toContain('./kept still has it: copy it back from there.');
+    expect(stdout).toMatch(/not complete\..* docs\/operations\/backup\.md#restore-one-object says/);
+  });
+
+  it('counts private objects that the target may have erased', async () => {
+    await run('copy data used');
+    const write = async (name: string, session: string) => {
+      const folder = inside(name, 'objects', 'sessions', 'a', session);
+      await mkdir(folder, { recursive: true });
+      await writeFile(path.join(folder, 'marks'), 'x');
+    };
+    await run('copy data old');
+    await write('used', 'b');
+    await write('old', 'b');
+    await write('old', 'c');
+    const { code, stdout } = await run('copy old used');
+    expect(code).toBe(0);
+    expect(stdout).toContain('written to ./used, which may have erased them: 1 object.');
+    await rm(inside('used'), { recursive: true });
+    await rm(inside('old'), { recursive: true });
   });
 
   it('says that the target cannot be written', async () => {

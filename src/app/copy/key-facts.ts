@@ -14,19 +14,14 @@ import {
   SESSIONS_ROOT,
 } from '../../identity/keys.ts';
 import { PROBE_ROOT } from '../../object-store/keys.ts';
-import { COPY_KINDS, type CopyKind, type KeyFacts } from '../../operations/copy/copy-plan.ts';
+import { COPY_KINDS, type KeyFacts } from '../../operations/copy/copy-plan.ts';
+import type { ListingPass } from '../../operations/copy/copy-side.ts';
 import { isMarker } from '../../sequence/end.ts';
 import { parseUsageKey } from '../../usage/keys.ts';
 import { PRIVATE_ROOTS } from '../key-roots.ts';
 import { HOUSEKEEPING_ROOT } from '../keys.ts';
 
 /** Parses every key of a store, with the parsers of the rooms that write them. */
-
-/** One listing of the source. */
-export interface ListingPass {
-  readonly root: string;
-  readonly kinds: readonly CopyKind[];
-}
 
 const NAMING: readonly ListingPass[] = [
   { root: APPLICATION_LISTS_ROOT, kinds: ['application list'] },

@@ -2,45 +2,42 @@ import { AppError } from '../../errors.ts';
 import { compareObjects } from './compare-objects.ts';
 import {
   type CopiedObject,
-  compareTags,
+  type CopyKind,
   findLater,
   isPrivate,
   type Listing,
   type Pair,
 } from './copy-plan.ts';
 import { type CopyDeps, type CopyProblem, storeDiffers } from './copy-side.ts';
+import { compareTags, mayBeReplaced, type Proof } from './unsure-pairs.ts';
 
 /** Whether the target of a copy is empty, or an earlier copy of the source. */
-
-/** How many of the common objects are read when no revision proves that both sides are the same store. */
-const SAMPLES_MAX = 8;
 
 /**
  * Refuses a target that is another store, or a later state of the source. Writes nothing.
  *
  * Compares the newest revision that both have. Each revision has the digest of the one before it, so all earlier ones
- * are equal as well.
+ * are equal as well. Without an equal revision, the caller compares every document that both have.
  *
- * @returns `tags`: whether the ETags of the two stores can be compared, because those of equal bytes are equal
  * @throws AppError `store_differs`; `invalid_configuration` for a source without a store; the stores'
  */
 export async function checkSameStore(
   deps: CopyDeps,
   source: Listing,
   target: Listing,
-): Promise<Pick<Named, 'tags' | 'problems'>> {
+): Promise<Named> {
   refuseEmpty(deps, source);
   if (target.objects.size === 0) {
     refuseForeign(deps, target);
-    return { tags: true, problems: [] };
+    return { tags: true, provenAt: new Map(), problems: [] };
   }
   refuseOtherKind(deps, source, target);
   const later = findLater(source, target);
   const named = newestCommon(source, target);
   // First, because both may have changed since the copy: the error then names the revision that differs.
-  const { isProven, ...found } = await compareNamed(deps, source, target, named);
+  const found = await compareNamed(deps, source, target, named);
   if (later !== undefined) throw laterState(deps, later);
-  if (!isProven) await refuseUnrelated(deps, source, target);
+  if (found.provenAt.size === 0) refuseUnrelated(deps, source, target);
   return found;
 }
 
@@ -87,10 +84,7 @@ function newestCommon(source: Listing, target: Listing): readonly (readonly Pair
   return [...pairs.values()].map((all) => all.sort((a, b) => b.source.number - a.source.number));
 }
 
-interface Named {
-  readonly tags: boolean;
-  /** Whether a document that both have is the same. */
-  readonly isProven: boolean;
+interface Named extends Proof {
   readonly problems: readonly CopyProblem[];
 }
 
@@ -109,9 +103,13 @@ async function compareNamed(
   const [differing] = found.conflicts;
   if (differing !== undefined) throw await otherStore(deps, source, target, differing);
   const corrupt = new Set(found.problems.map(({ key }) => key));
-  const isProven = heads.some((pair) => !corrupt.has(pair.source.key));
+  const provenAt = new Map<string, number>();
+  for (const { source: head, target: there } of heads) {
+    if (head.application === undefined || corrupt.has(head.key)) continue;
+    provenAt.set(head.application, there.lastModified.getTime());
+  }
   const tags = !(shouldRead && !corrupt.has(sample.source.key));
-  return { tags, isProven, problems: found.problems };
+  return { tags, provenAt, problems: found.problems };
 }
 
 /** The error for different catalogs. It says whether both began as one store. */
@@ -144,16 +142,36 @@ function laterState({ from, to }: CopyDeps, { key }: CopiedObject): AppError {
   );
 }
 
-/** For a target without a revision: an interrupted copy, or private data. At least one object in it must be equal. */
-async function refuseUnrelated(deps: CopyDeps, source: Listing, target: Listing): Promise<void> {
-  const common = [...target.objects.values()].flatMap((object) => {
-    const here = source.objects.get(object.key);
-    return here === undefined ? [] : [{ source: here, target: object }];
-  });
-  // An artifact's key has the hash of its bytes.
-  if (common.some(({ source: { kind } }) => kind === 'artifact')) return;
-  const samples = common.slice(0, SAMPLES_MAX);
-  const found = await compareObjects(deps, source, samples, 'comparing');
-  if (found.conflicts.length + found.problems.length < samples.length) return;
-  throw storeDiffers(`${deps.to.name} has nothing in common with ${deps.from.name}.`);
+/** An interrupted copy has something in common with its source. */
+function refuseUnrelated({ from, to }: CopyDeps, source: Listing, target: Listing): void {
+  for (const key of target.objects.keys()) if (source.objects.has(key)) return;
+  throw storeDiffers(`${to.name} has nothing in common with ${from.name}.`);
+}
+
+/** Two stores have these objects in common, with bytes that say nothing about the store. */
+const COMMON_KINDS: readonly CopyKind[] = ['artifact', 'end', 'open marker'];
+
+/**
+ * Refuses the private data of another store, when no revision proves that both sides are the same store. The same
+ * e-mail address has the same key in every store.
+ *
+ * @param conflicts keys of the pairs that differ
+ * @throws AppError `store_differs`
+ */
+export function refuseOtherPrivate(
+  { from, to }: CopyDeps,
+  { provenAt }: Proof,
+  common: readonly Pair[],
+  conflicts: ReadonlySet<string>,
+): void {
+  if (provenAt.size > 0 || conflicts.size === 0) return;
+  const differing = common.filter(({ source }) => conflicts.has(source.key));
+  const other = differing.find((pair) => !mayBeReplaced(pair));
+  const telling = common.filter(({ source }) => !COMMON_KINDS.includes(source.kind));
+  const isAllOther = telling.every(({ source }) => conflicts.has(source.key));
+  const first = other ?? (isAllOther ? differing[0] : undefined);
+  if (first === undefined) return;
+  throw storeDiffers(
+    `${to.name} is a different store from ${from.name}: both have ${first.source.key}, with different contents.`,
+  );
 }

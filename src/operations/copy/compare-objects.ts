@@ -11,6 +11,7 @@ import {
   patiently,
   REQUESTS_MAX,
 } from './copy-side.ts';
+import { isProven, type Proof } from './unsure-pairs.ts';
 
 /** Reads objects that both sides of a copy have, and compares them. */
 
@@ -23,12 +24,17 @@ interface Compared {
 
 type Verdict = 'equal' | 'conflict' | { readonly corrupt: string };
 
-/** @param label for the progress @throws AppError the stores'; `document_newer` */
+/**
+ * @param label for the progress
+ * @param proof signed documents that it does not prove are compared with each other, and not with their hash
+ * @throws AppError the stores'; `document_newer`
+ */
 export async function compareObjects(
   deps: CopyDeps,
   source: Listing,
   pairs: readonly Pair[],
   label: string,
+  proof?: Proof,
 ): Promise<Compared> {
   const limit = pLimit(REQUESTS_MAX);
   const carried = createCarriedHashes(deps, source);
@@ -41,7 +47,8 @@ export async function compareObjects(
         const { key, kind } = pair.source;
         const verdict = await patiently(deps, async () => {
           if (kind === 'artifact') return compareFiles(deps, pair);
-          const sha256 = kind === 'carried' ? await carried.of(pair.source) : undefined;
+          const isHashed = kind === 'carried' && (proof === undefined || isProven(pair, proof));
+          const sha256 = isHashed ? await carried.of(pair.source) : undefined;
           return compareDocuments(deps, pair, sha256);
         });
         if (verdict === 'conflict') conflicts.push(pair.target);

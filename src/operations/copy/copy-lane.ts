@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { AppError } from '../../errors.ts';
 import type { createCarriedHashes } from './carried-hashes.ts';
 import { type CopiedObject, isKept, type Lane } from './copy-plan.ts';
-import { type CopyDeps, type CopyProblem, patiently } from './copy-side.ts';
+import { type CopyDeps, type CopyProblem, corruptProblem, patiently } from './copy-side.ts';
 
 /** Copies the documents of one sequence, and checks them. */
 
@@ -124,19 +124,4 @@ async function write(
     }
   }
   progress.written.push(object);
-}
-
-export function corruptProblem(
-  { from, to }: CopyDeps,
-  object: CopiedObject,
-  why: string,
-): CopyProblem {
-  const { key } = object;
-  const state = isKept(object)
-    ? ` Without it, ${to.name} may have an older state, which offers releases that were withdrawn since.`
-    : '';
-  return {
-    key,
-    detail: `${why} It is corrupt in ${from.name}, and was not copied.${state}`,
-  };
 }

@@ -2,9 +2,9 @@ import pLimit from 'p-limit';
 import { copyArtifact } from '../../catalog/copy-artifact.ts';
 import { AppError, isAppError } from '../../errors.ts';
 import { createCarriedHashes } from './carried-hashes.ts';
-import { type Copied, type CopyContext, copyLane, corruptProblem } from './copy-lane.ts';
+import { type Copied, type CopyContext, copyLane } from './copy-lane.ts';
 import { type CopyPlan, type Lane, type Listing, tallyOf } from './copy-plan.ts';
-import { type CopyDeps, patiently, REQUESTS_MAX } from './copy-side.ts';
+import { type CopyDeps, corruptProblem, patiently, REQUESTS_MAX } from './copy-side.ts';
 
 /** Copies objects in the order of a plan. */
 

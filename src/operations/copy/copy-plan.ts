@@ -141,35 +141,6 @@ export function findLater(source: Listing, target: Listing): CopiedObject | unde
   return undefined;
 }
 
-/** An ETag that is the MD5 of the bytes, in most stores: equal tags of two stores mean equal bytes. */
-const MD5_TAG = /^"?[0-9a-f]{32}"?$/;
-
-/** Whether the ETags prove equal (true) or different (false) bytes; undefined when they cannot be compared. */
-export function compareTags({ source, target }: Pair): boolean | undefined {
-  if (!MD5_TAG.test(source.etag) || !MD5_TAG.test(target.etag)) return undefined;
-  return source.etag === target.etag;
-}
-
-/** More than the clocks of two stores may differ, in milliseconds. */
-const CLOCKS_DIFFER_MS = 5 * 60_000;
-
-/**
- * Whether a pair must be read to know that its bytes are equal. Without comparable ETags, an object of the same size is
- * the same: an artifact's key has its hash, a manifest is named by its digest, and the revisions are a chain of which the
- * newest is read. A private object that the source wrote after the copy may differ: its owner was erased and created
- * again.
- *
- * @param tags whether the ETags of the two stores can be compared
- */
-export function isUnsure(pair: Pair, tags: boolean): boolean {
-  const { source, target } = pair;
-  if (source.size !== target.size) return true;
-  const equal = tags ? compareTags(pair) : undefined;
-  if (equal !== undefined) return !equal;
-  if (!isPrivate(source)) return false;
-  return source.lastModified.getTime() + CLOCKS_DIFFER_MS > target.lastModified.getTime();
-}
-
 /** Counts of objects, for reports. */
 export interface Tally {
   readonly objects: number;

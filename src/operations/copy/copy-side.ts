@@ -1,7 +1,14 @@
 import type { Clock } from '../../clock.ts';
 import { AppError, isAppError } from '../../errors.ts';
 import type { ObjectStore } from '../../object-store/object-store.ts';
-import type { CopiedObject, CopyKind, Foreign, KeyFacts, Listing } from './copy-plan.ts';
+import {
+  type CopiedObject,
+  type CopyKind,
+  type Foreign,
+  isKept,
+  type KeyFacts,
+  type Listing,
+} from './copy-plan.ts';
 
 /** The two sides of a copy, and how they are read. */
 
@@ -28,7 +35,10 @@ export interface CopyDeps {
   readonly clock: Clock;
   /** See `key-facts.ts` in `src/app/copy/`. */
   readonly factsOf: (key: string) => KeyFacts | 'passing' | undefined;
-  readonly passes: { readonly source: readonly Pass[]; readonly target: readonly Pass[] };
+  readonly passes: {
+    readonly source: readonly ListingPass[];
+    readonly target: readonly ListingPass[];
+  };
   /** @param sha256 the hash that the object must have; undefined when nothing states it */
   readonly readDocument: (
     store: ObjectStore,
@@ -46,7 +56,7 @@ export interface CopyDeps {
 }
 
 /** A listing of these kinds of objects below a root. */
-interface Pass {
+export interface ListingPass {
   readonly root: string;
   readonly kinds: readonly CopyKind[];
 }
@@ -64,12 +74,12 @@ export const REQUESTS_MAX = 8;
 export async function listSide(
   { factsOf }: Pick<CopyDeps, 'factsOf'>,
   { store }: CopySide,
-  passes: readonly Pass[],
+  passes: readonly ListingPass[],
 ): Promise<Listing> {
   const objects = new Map<string, CopiedObject>();
   let foreign: Foreign = { count: 0, first: undefined };
   const kinds = new Map<CopyKind, number>();
-  const pass = async ({ root, kinds: wanted }: Pass): Promise<void> => {
+  const pass = async ({ root, kinds: wanted }: ListingPass): Promise<void> => {
     for await (const info of store.list(root)) {
       const facts = factsOf(info.key);
       if (facts === 'passing') continue;
@@ -104,6 +114,22 @@ export async function patiently<T>({ clock }: Pick<CopyDeps, 'clock'>, step: () 
       await clock.sleep(pauseMs);
     }
   }
+}
+
+/** For an object that is corrupt at the source. @param why a sentence */
+export function corruptProblem(
+  { from, to }: Pick<CopyDeps, 'from' | 'to'>,
+  object: CopiedObject,
+  why: string,
+): CopyProblem {
+  const { key } = object;
+  const state = isKept(object)
+    ? ` Without it, ${to.name} may have an older state, which offers releases that were withdrawn since.`
+    : '';
+  return {
+    key,
+    detail: `${why} It is corrupt in ${from.name}, and was not copied.${state}`,
+  };
 }
 
 /** The error for a target that is not empty and not an earlier copy. */

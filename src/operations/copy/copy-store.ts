@@ -1,4 +1,4 @@
-import { checkSameStore } from './check-same-store.ts';
+import { checkSameStore, refuseOtherPrivate } from './check-same-store.ts';
 import { compareObjects } from './compare-objects.ts';
 import type { Copied } from './copy-lane.ts';
 import { copyObjects } from './copy-objects.ts';
@@ -7,7 +7,6 @@ import {
   type Foreign,
   isKept,
   isPrivate,
-  isUnsure,
   type Listing,
   lastNumbers,
   ownerOf,
@@ -15,7 +14,10 @@ import {
   stagesOf,
 } from './copy-plan.ts';
 import { type CopyDeps, type CopyProblem, listSide, storeDiffers } from './copy-side.ts';
-import { deleteObjects, hasPrivate, pruneCopy } from './prune-copy.ts';
+import { addLate, findGaps } from './find-gaps.ts';
+import { findLost } from './find-lost.ts';
+import { deleteObjects, findUnused, hasPrivate, pruneCopy } from './prune-copy.ts';
+import { isUnsure } from './unsure-pairs.ts';
 
 interface CopyRequest {
   /** Also reads and compares everything that both sides have. */
@@ -33,6 +35,11 @@ export interface CopyResult extends Copied {
   /** Objects that only the target has, and keeps. */
   readonly extra: readonly CopiedObject[];
   readonly pruned: readonly CopiedObject[];
+  /**
+   * Private objects that were written to a target with private data, which had nothing of their sequence: the target may
+   * have erased them. In a dry run: that would be written.
+   */
+  readonly maybeErased: readonly CopiedObject[];
   /** Whether nothing was pruned, because of the problems. */
   readonly isPruneHeld: boolean;
   /** Whether the source has accounts, sessions, messages or counts. */
@@ -54,14 +61,17 @@ export interface CopyResult extends Copied {
 export async function copyStore(deps: CopyDeps, request: CopyRequest): Promise<CopyResult> {
   // The target first: an earlier copy of the source then never has more than the source.
   const target = await listSide(deps, deps.to, deps.passes.target);
-  const source = await listSide(deps, deps.from, deps.passes.source);
-  const { tags, problems: named } = await checkSameStore(deps, source, target);
+  const source = await addLate(deps, await listSide(deps, deps.from, deps.passes.source));
+  const { problems: named, ...proof } = await checkSameStore(deps, source, target);
   const { common, extra, stages } = planCopy(source, target);
-  const pairs = request.deep ? common : common.filter((pair) => isUnsure(pair, tags));
-  const compared = await compareObjects(deps, source, pairs, 'comparing');
+  const pairs = request.deep ? common : common.filter((pair) => isUnsure(pair, proof));
+  const compared = await compareObjects(deps, source, pairs, 'comparing', proof);
   refuseConflicts(deps, compared.conflicts);
+  refuseOtherPrivate(deps, proof, common, new Set(compared.conflicts.map(({ key }) => key)));
   const problems = new Map([...named, ...compared.problems].map((each) => [each.key, each]));
-  for (const each of lostNumbers(deps, source, extra)) problems.set(each.key, each);
+  const gaps = findGaps(deps, source, extra);
+  for (const each of [...gaps, ...lostNumbers(deps, source, extra)]) problems.set(each.key, each);
+  const lost = await findLost(deps, source, target);
 
   const replaced = new Set(compared.conflicts.map(ownerOf));
   const isReplaced = (object: CopiedObject) => isPrivate(object) && replaced.has(ownerOf(object));
@@ -74,18 +84,37 @@ export async function copyStore(deps: CopyDeps, request: CopyRequest): Promise<C
   const nothing = { written: [], gone: [], unnamed: [], pruned: [], isPruneHeld: false };
   const heldBack = [...replaced].map((owner) => replacedProblem(deps, owner));
   if (request.isDryRun) {
-    const found = [...problems.values(), ...(request.prune ? [] : heldBack)];
-    return { ...facts, ...nothing, extra, problems: found };
+    const found = [...problems.values(), ...(request.prune ? [] : heldBack), ...lost];
+    const maybeErased = maybeErasedIn(target, facts.missing);
+    return { ...facts, ...nothing, maybeErased, extra, problems: distinct(found) };
   }
   const copied = await copyObjects(deps, source, first);
+  const maybeErased = maybeErasedIn(target, copied.written);
   const sofar = [...problems.values(), ...copied.problems];
   if (!request.prune || sofar.length > 0) {
-    const isPruneHeld = request.prune;
-    const found = [...sofar, ...heldBack];
-    return { ...facts, ...copied, problems: found, extra, pruned: [], isPruneHeld };
+    // Without its newest catalog, the target does not say which files are still needed.
+    const unused = sofar.length > 0 ? undefined : await findUnused(deps, extra);
+    const found = distinct([...sofar, ...heldBack, ...lost, ...(unused?.problems ?? [])]);
+    const rest = { extra, pruned: [], isPruneHeld: request.prune };
+    return { ...facts, ...copied, ...rest, maybeErased, problems: found };
   }
-  const pruned = await prune(deps, { source, target, extra, isReplaced });
-  return { ...facts, isPruneHeld: false, ...merge(copied, pruned) };
+  const pruned = merge(copied, await prune(deps, { source, target, extra, isReplaced }));
+  const found = distinct([...lost, ...pruned.problems]);
+  return { ...facts, isPruneHeld: false, ...pruned, maybeErased, problems: found };
+}
+
+/** One problem for each object: the first one. */
+function distinct(problems: readonly CopyProblem[]): readonly CopyProblem[] {
+  return [...new Map(problems.toReversed().map((each) => [each.key, each])).values()].toReversed();
+}
+
+/** An end marker brings nothing back. A further document of a sequence continues what the target has. */
+function maybeErasedIn(target: Listing, written: readonly CopiedObject[]): readonly CopiedObject[] {
+  if (!hasPrivate(target)) return [];
+  const known = new Set([...target.objects.values()].map(({ sequence }) => sequence));
+  return written.filter(
+    (object) => isPrivate(object) && object.kind !== 'end' && !known.has(object.sequence),
+  );
 }
 
 function refuseConflicts({ from, to }: CopyDeps, conflicts: readonly CopiedObject[]): void {

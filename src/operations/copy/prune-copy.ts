@@ -3,6 +3,7 @@ import { findGarbage, KEPT_OUT_AGE_MIN_MS } from '../../catalog/garbage.ts';
 import { isAppError } from '../../errors.ts';
 import { type CopiedObject, isKept, isPrivate, type Listing } from './copy-plan.ts';
 import { type CopyDeps, type CopyProblem, patiently, REQUESTS_MAX } from './copy-side.ts';
+import { lostProblem } from './find-lost.ts';
 
 /** Deletes from a copy what the source has erased or cleaned up. */
 
@@ -23,8 +24,7 @@ export async function pruneCopy(
   source: Listing,
   extra: readonly CopiedObject[],
 ): Promise<Pruned> {
-  const files = extra.filter((object) => !isPrivate(object) && !isKept(object));
-  const { unused, problems } = await findUnused(deps, files);
+  const { unused, problems } = await findUnused(deps, extra);
   const deletable = [...(hasPrivate(source) ? extra.filter(isPrivate) : []), ...unused];
   await deleteObjects(deps, deletable);
   return { deleted: deletable, problems };
@@ -60,11 +60,18 @@ export async function deleteObjects(
   }
 }
 
-async function findUnused(
+/**
+ * Separates the files that no release needs from those that the source has lost. The target must have the catalog of the
+ * source.
+ *
+ * @throws AppError the target's
+ */
+export async function findUnused(
   deps: CopyDeps,
-  files: readonly CopiedObject[],
+  extra: readonly CopiedObject[],
 ): Promise<{ readonly unused: readonly CopiedObject[]; readonly problems: CopyProblem[] }> {
-  const { from, to, clock } = deps;
+  const { to, clock } = deps;
+  const files = extra.filter((object) => !isPrivate(object) && !isKept(object));
   const now = clock.now();
   // No publish uses the uploads of a copy, so new ones need no protection. The target's clock may be ahead.
   const newest = files.reduce((last, file) => Math.max(last, file.lastModified.getTime()), now);
@@ -79,22 +86,18 @@ async function findUnused(
     const own = files.filter((file) => file.application === application);
     const found = await findGarbage(to, application, limits).catch((error: unknown) => {
       if (!isAppError(error) || error.kind !== 'corrupt') throw error;
-      problems.push({ key: application, detail: `Not pruned: ${error.message}` });
+      problems.push({
+        key: application,
+        detail: `The files of ${application} were not checked: ${error.message}`,
+      });
       return undefined;
     });
     if (found === undefined) continue;
     const garbage = new Set(found.map(({ key }) => key));
     for (const file of own) {
       if (garbage.has(file.key)) unused.push(file);
-      else problems.push(lost(file, from.name, to.name));
+      else problems.push(lostProblem(deps, file.key, 'a manifest names it', true));
     }
   }
   return { unused, problems };
-}
-
-function lost({ key }: CopiedObject, from: string, to: string): CopyProblem {
-  return {
-    key,
-    detail: `${key} is missing in ${from}, and a manifest names it. ${to} still has it: copy it back from there.`,
-  };
 }

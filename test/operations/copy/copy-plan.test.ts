@@ -15,7 +15,6 @@ import { accountKey, sessionKey } from '../../../src/identity/keys.ts';
 import type { ObjectStore } from '../../../src/object-store/object-store.ts';
 import {
   type CopiedObject,
-  isUnsure,
   type Listing,
   planCopy,
 } from '../../../src/operations/copy/copy-plan.ts';
@@ -226,57 +225,5 @@ describe('the listings of a source that is written to', () => {
       const { objects, foreign } = await listSide({ factsOf }, { store, name: 'source' }, passes);
       expect([objects.size, foreign]).toEqual([0, { count: 2, first: 'README.txt' }]);
     }
-  });
-});
-
-describe('whether a pair must be read', () => {
-  const md5 = (digit: string) => `"${digit.repeat(32)}"`;
-  const at = (minutes: number) => new Date(minutes * 60_000);
-  const pair = (
-    key: string,
-    source: Partial<CopiedObject>,
-    target: Partial<CopiedObject> = {},
-  ) => ({
-    source: { ...describeObject(key), ...source },
-    target: { ...describeObject(key), ...target },
-  });
-  const account = accountKey('a', 1);
-  const artifact = artifactKey('desktop', artifactObject('a'.repeat(64), 'App.exe'));
-  it.each([
-    ['another size', pair(artifact, { size: 2 }), true, true],
-    [
-      'equal tags',
-      pair(account, { etag: md5('a'), lastModified: at(99) }, { etag: md5('a') }),
-      true,
-      false,
-    ],
-    ['different tags', pair(artifact, { etag: md5('a') }, { etag: md5('b') }), true, true],
-    [
-      'different tags that cannot be compared',
-      pair(artifact, { etag: md5('a') }, { etag: md5('b') }),
-      false,
-      false,
-    ],
-    ['a file in a directory', pair(artifact, { etag: '"1-2-3"' }, { etag: md5('b') }), true, false],
-    [
-      'a file in parts',
-      pair(artifact, { etag: `"${'a'.repeat(32)}-2"` }, { etag: md5('b') }),
-      true,
-      false,
-    ],
-    [
-      'an account that is older than its copy',
-      pair(account, { lastModified: at(0) }, { lastModified: at(60) }),
-      true,
-      false,
-    ],
-    [
-      'an account that is newer than its copy',
-      pair(account, { lastModified: at(60) }, { lastModified: at(0) }),
-      true,
-      true,
-    ],
-  ])('%s', (_name, given, tags, expected) => {
-    expect(isUnsure(given, tags)).toBe(expected);
   });
 });

@@ -92,14 +92,14 @@ describe('a copy', () => {
     expect(await contentOf(to)).toEqual(await contentOf(source));
   });
 
-  it('reads nothing of what is there, except the newest revision of each application', async () => {
+  it('reads nothing of what is there, except the newest revisions and what they offer', async () => {
     const to = memory();
     await copyStores({ from: source, to, clock });
     const [from, target] = [createFaultyStore(source), createFaultyStore(to)];
     const { written } = await copyStores({ from, to: target, clock });
     expect(written).toEqual([]);
-    // Equal ETags of the memory store prove the rest.
-    expect([from.counts.get, from.counts.read, target.counts.get]).toEqual([0, 0, 0]);
+    // Two revisions and three manifests. Equal ETags of the memory store prove the rest.
+    expect([from.counts.get, from.counts.read, target.counts.get]).toEqual([5, 0, 0]);
     expect(target.counts.list).toBe(1);
   });
 
@@ -286,6 +286,85 @@ describe('what is corrupt in the source', () => {
   });
 });
 
+describe('what the source has lost', () => {
+  const without = async (prefix: string) => {
+    const keys = await listKeys(source, prefix);
+    expect(keys).not.toEqual([]);
+    for (const key of keys) await source.delete(key);
+    return keys;
+  };
+  const first = async (prefix: string) => (await listKeys(source, prefix))[0] ?? '';
+  const signed = `${APP}releases/1.1.0/carried/`;
+
+  it.each([
+    ['the file of an offer', () => first('apps/editor/artifacts/'), 'the manifest of editor 2.0.0'],
+    ['a signed document', () => first(signed), 'the manifest of desktop 1.1.0'],
+    ['the manifest of an offer', () => first('apps/editor/releases/'), 'the catalog of editor'],
+    ['a revision', async () => `${APP}catalog/0000000001.json`, 'Slipway never deletes'],
+    ['a hint', async () => 'changes/2.json', 'Slipway never deletes'],
+    ['a list of applications', async () => 'applications/1.json', 'Slipway never deletes'],
+  ])('is named at every run, and in a dry run: %s', async (_what, keyOf, why) => {
+    const [key] = await without(await keyOf());
+    const to = memory();
+    const expected = [
+      { key, detail: expect.stringMatching(new RegExp(`missing in the source.*${why}`)) },
+    ];
+    const dry = await copyStores({ from: source, to, clock }, { isDryRun: true });
+    expect(dry.problems).toEqual(expected);
+    const { problems } = await copyStores({ from: source, to, clock });
+    expect(problems).toEqual(expected);
+    expect(problems[0]?.detail).toMatch(/Restore it from another backup\.$/);
+    expect((await copyStores({ from: source, to, clock })).problems).toEqual(expected);
+  });
+
+  it('is named once for many numbers', async () => {
+    await source.create('changes/999999999999999.json', Buffer.from('x'));
+    const { problems } = await copyStores(
+      { from: source, to: memory(), clock },
+      { isDryRun: true },
+    );
+    expect(problems).toEqual([
+      { key: 'changes/4.json', detail: expect.stringMatching(/and the 999999999999994 after it/) },
+    ]);
+  });
+
+  it('all lists of applications', async () => {
+    await without('applications/');
+    const { problems } = await copyStores({ from: source, to: memory(), clock });
+    expect(problems).toEqual([
+      { key: 'applications/1.json', detail: expect.stringContaining('no list of applications') },
+    ]);
+  });
+
+  it('is found among what only the target has, also without prune', async () => {
+    const to = memory();
+    await copyStores({ from: source, to, clock });
+    // No channel offers the release any more, and its files stay.
+    const retire = { application: 'editor', version: '2.0.0', channel: undefined, reason: null };
+    await changeStatus(parts(source), 'retire', retire);
+    const [file] = await without('apps/editor/artifacts/');
+    const { problems, extra } = await copyStores({ from: source, to, clock });
+    expect(problems).toEqual([
+      { key: file, detail: expect.stringContaining('the target still has it: copy it back') },
+    ]);
+    expect(extra.map(({ key }) => key)).toEqual([file]);
+  });
+
+  it('is not what a publisher stores while the listing runs', async () => {
+    const late: ObjectStore = {
+      ...source,
+      async *list(prefix, ...rest) {
+        for await (const info of source.list(prefix, ...rest)) {
+          if (info.key !== 'changes/2.json') yield info;
+        }
+      },
+    };
+    const to = memory();
+    expect((await copyStores({ from: late, to, clock })).problems).toEqual([]);
+    expect(await contentOf(to)).toEqual(await contentOf(source));
+  });
+});
+
 describe('a target that is refused before anything is written', () => {
   const refusal = async (to: ObjectStore, from = source) => {
     const target = createFaultyStore(to);
@@ -350,6 +429,80 @@ describe('a target that is refused before anything is written', () => {
     expect(await refusal(strangers, own)).toMatchObject({
       message: expect.stringContaining('has nothing in common with the source'),
     });
+  });
+
+  /** As in a directory: the tags tell nothing. */
+  const untagged = (store: ObjectStore): ObjectStore => ({
+    ...store,
+    async *list(...call) {
+      for await (const info of store.list(...call)) yield { ...info, etag: '"1-2"' };
+    },
+  });
+  /** Copies to a new target, and ends before the first object below the prefix. */
+  const interrupted = async (from: ObjectStore, prefix: string, to = memory()) => {
+    const target = createFaultyStore(to);
+    target.setPlan(({ key, method }) =>
+      method === 'create' && key.startsWith(prefix)
+        ? { when: 'before', code: 'store_denied' }
+        : undefined,
+    );
+    await expect(copyStores({ from, to: target, clock })).rejects.toMatchObject({
+      code: 'store_denied',
+    });
+    return to;
+  };
+  const differs = {
+    code: 'store_differs',
+    message: expect.stringContaining('with different contents'),
+  };
+
+  it('an interrupted copy of another store with the same files', async () => {
+    const [staging, production] = [memory(), memory()];
+    for (const store of [staging, production]) await release(store, '1.0.0');
+    for (const prefix of [`${APP}catalog/`, 'changes/']) {
+      const killed = await interrupted(untagged(staging), prefix);
+      expect(await refusal(untagged(killed), untagged(production))).toMatchObject(differs);
+      await copyStores({ from: untagged(staging), to: untagged(killed), clock });
+      expect(await contentOf(killed)).toEqual(await contentOf(staging));
+    }
+  });
+
+  it('an interrupted copy of another store with the same signed document', async () => {
+    const [staging, production] = [memory(), memory()];
+    for (const store of [staging, production]) await releaseSigned(store, '1.0.0');
+    const killed = await interrupted(untagged(staging), `${APP}releases/1.0.0/manifest/`);
+    const [key = ''] = await listKeys(production, `${APP}releases/1.0.0/carried/`);
+    await production.delete(key);
+    await production.create(key, Buffer.from('version: 1.0.1'));
+    expect(await refusal(untagged(killed), untagged(production))).toMatchObject(differs);
+  });
+
+  it('an interrupted copy of a store that began as the same one', async () => {
+    const target = memory();
+    await copyStores({ from: source, to: target, clock });
+    const other = memory();
+    for (const [key, text] of Object.entries(await contentOf(source))) {
+      await other.create(key, Buffer.from(text, 'latin1'));
+    }
+    clock.advance(60_000);
+    for (const store of [source, other]) await release(store, '1.2.0');
+    const prefix = `${APP}catalog/`;
+    await interrupted(untagged(source), prefix, target);
+    expect(await refusal(untagged(target), untagged(other))).toMatchObject(differs);
+  });
+
+  it('the private data of another store, with the same addresses', async () => {
+    const [staging, production] = [memory(), memory()];
+    for (const store of [staging, production]) await account(store, 'eve@example.com');
+    clock.advance(3_600_000);
+    const to = memory();
+    await copyStores({ from: staging, to, clock });
+    expect(await refusal(untagged(to), untagged(production))).toMatchObject(differs);
+    // As if the account had been created again: no other account proves that it is the same store.
+    clock.advance(3_600_000);
+    const later = memory();
+    await account(later, 'eve@example.com');
+    expect(await refusal(untagged(to), untagged(later))).toMatchObject(differs);
   });
 
   it('a target that does not honor conditional writes', async () => {
@@ -439,6 +592,20 @@ describe('what the source has erased', () => {
     const { problems } = await copyStores({ from: source, to, clock }, { prune: true });
     expect(problems).toEqual([]);
     expect(await contentOf(to)).toEqual(await contentOf(source));
+  });
+
+  it('is named when an older copy brings it back', async () => {
+    const backup = memory();
+    const first = await copyStores({ from: source, to: backup, clock });
+    await erase(source);
+    await account(source, 'carol@example.com');
+    const dry = await copyStores({ from: backup, to: source, clock }, { isDryRun: true });
+    const restored = await copyStores({ from: backup, to: source, clock });
+    for (const { maybeErased, problems } of [dry, restored]) {
+      expect(maybeErased.map(({ key }) => key)).toEqual([`accounts/${id}/1.json`]);
+      expect(problems).toEqual([]);
+    }
+    expect(first.maybeErased).toEqual([]);
   });
 
   it('stays when something is corrupt, or when the source has no private data at all', async () => {
