@@ -61,7 +61,7 @@ export async function copy(
 
 /** The settings with which a command or a service uses the copy. */
 function settingsOf({ store, dataDirectory }: Config): string {
-  if (store.kind === 'filesystem') return `DATA_DIR=${dataDirectory}`;
+  if (store.kind === 'filesystem') return `OBJECT_STORE=filesystem DATA_DIR=${dataDirectory}`;
   const prefix = store.prefix === '' ? '' : ` S3_PREFIX=${store.prefix}`;
   return `OBJECT_STORE=s3 S3_BUCKET=${store.bucket}${prefix}`;
 }
