@@ -37,7 +37,9 @@ describe('copy', () => {
     expect([code, stderr]).toEqual([0, '']);
     expect(stdout).toMatch(/^Copied from \.\/data to \.\/backup: 6 objects/);
     expect(stdout).toContain('The copy is complete.');
-    expect(stdout).toContain(`OBJECT_STORE=filesystem DATA_DIR=${inside('backup')}: slipway verify --deep`);
+    expect(stdout).toContain(
+      `OBJECT_STORE=filesystem DATA_DIR=${inside('backup')}: slipway verify --deep`,
+    );
     const idOf = async (name: string) =>
       JSON.parse(await readFile(inside(name, 'objects', 'store!.json'), 'utf8')).id;
     expect(await idOf('backup')).not.toBe(await idOf('data'));
