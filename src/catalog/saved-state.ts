@@ -55,17 +55,27 @@ export function createSavedState(deps: {
   const applicationsFile = path.join(root, 'applications.json');
   let warned = false;
 
+  /** Warns once: a full or read-only disk must not fill the log as well. */
+  const warn = (error: unknown, message: string): undefined => {
+    if (!warned) deps.log.warn({ err: error, directory: root }, message);
+    warned = true;
+  };
   const attempt = async <T>(work: () => Promise<T>): Promise<T | undefined> => {
     try {
       return await work();
     } catch (error) {
       if (systemCode(error) === 'ENOENT') return undefined;
-      // Once: a full or read-only disk must not fill the log as well.
-      if (!warned) deps.log.warn({ err: error, directory: root }, 'cannot use the saved catalog');
-      warned = true;
-      return undefined;
+      return warn(error, 'cannot use the saved catalog');
     }
   };
+  /** ENOENT counts here: on a read-only volume, creating a directory fails with it. */
+  const attemptToSave = (work: () => Promise<true>): Promise<true | undefined> =>
+    work().catch((error: unknown) =>
+      warn(
+        error,
+        'the catalog cannot be saved, so this service would not answer updates after a start while the store is down: set DATA_DIR to a directory that this process may write',
+      ),
+    );
 
   return {
     load: async (application) =>
@@ -82,7 +92,7 @@ export function createSavedState(deps: {
         return undefined;
       }),
     save: async (application, catalog) => {
-      const done = await attempt(async () => {
+      const done = await attemptToSave(async () => {
         const directory = path.join(root, application);
         const revision = catalog.revision.signed.revision;
         await writeWhole(path.join(directory, `${revision}.catalog`), renderCatalog(catalog));
@@ -96,7 +106,10 @@ export function createSavedState(deps: {
     },
     loadApplications: () => attempt(() => readChecked(applicationsFile, applicationsSchema)),
     saveApplications: async (applications) => {
-      await attempt(() => writeChecked(applicationsFile, applications));
+      await attemptToSave(async () => {
+        await writeChecked(applicationsFile, applications);
+        return true;
+      });
     },
   };
 }

@@ -77,6 +77,7 @@ describe.each([[[2]], [[3]], [[2, 3]], [[1]], [[1, 2, 3]]])('without revisions %
       probe: async () => '',
       versions: '',
       misspelled: [],
+      findSaveProblem: async () => undefined,
       isBucket: false,
       ask: () => Promise.reject(new Error('no network')),
       readSpace: undefined,

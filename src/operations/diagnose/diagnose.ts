@@ -36,6 +36,8 @@ export interface DiagnoseDeps extends AppendDeps, RightsDeps {
   readonly isBucket: boolean;
   /** Whether other users of this machine can read a directory store; undefined for a bucket. */
   readonly isOpenToUsers: (() => Promise<boolean>) | undefined;
+  /** Why the service could not save its catalogs in DATA_DIR; undefined when it can. */
+  readonly findSaveProblem: () => Promise<string | undefined>;
   /** Of the volume of a directory store; undefined for a bucket. */
   readonly readSpace: (() => Promise<Space>) | undefined;
   /** Where accounts, sessions and messages are: `store`, unless S3_PRIVATE_BUCKET is set. */
@@ -77,6 +79,7 @@ export async function diagnose(deps: DiagnoseDeps): Promise<readonly Check[]> {
       'private data': () => checkPrivate(deps),
       erasure: () => checkErasure(deps),
       space: () => checkSpace(deps),
+      'saved catalogs': () => checkSavedCatalogs(deps),
     },
     { stopsAfter: 'object store' },
   );
@@ -216,6 +219,16 @@ async function checkErasure({ privateStore }: DiagnoseDeps): Promise<Finding> {
   return warning(
     `${privateStore.location} keeps versions: erased accounts and messages stay readable as old versions.`,
     'Use a bucket without versioning, or a lifecycle rule that expires old versions.',
+  );
+}
+
+/** A service starts from the saved catalogs while the store is down. */
+async function checkSavedCatalogs({ findSaveProblem }: DiagnoseDeps): Promise<Finding> {
+  const problem = await findSaveProblem();
+  if (problem === undefined) return ok('A service here can save its catalogs in DATA_DIR.');
+  return warning(
+    `A service here cannot save its catalogs, and could not start while the store is down: ${problem}.`,
+    'Set DATA_DIR to a directory that the service may write.',
   );
 }
 

@@ -39,6 +39,7 @@ function setUp(
     probe: async () => 'fine',
     versions: 'Slipway 0',
     misspelled: [],
+    findSaveProblem: async () => undefined,
     isBucket: true,
     isOpenToUsers: undefined,
     readSpace: options.space === undefined ? undefined : async () => options.space as Space,
@@ -273,6 +274,18 @@ describe('diagnose: rights, tried with a release in the store', () => {
       const check = await named(deps, 'public files');
       expect(check).toMatchObject({ outcome });
       expect(check?.remedy === null).toBe(outcome === 'ok');
+    });
+  });
+});
+
+describe('diagnose: saved catalogs', () => {
+  it('warns when a service could not save them', async () => {
+    const { deps } = setUp();
+    const findSaveProblem = async () => '/data is on a read-only volume';
+    expect(await named({ ...deps, findSaveProblem }, 'saved catalogs')).toMatchObject({
+      outcome: 'warning',
+      detail: expect.stringContaining('/data is on a read-only volume'),
+      remedy: expect.stringContaining('DATA_DIR'),
     });
   });
 });
