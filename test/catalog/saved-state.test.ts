@@ -23,11 +23,8 @@ it('saves and loads without a word, also before the directory exists', async () 
 });
 
 it('a directory that cannot be created is named once, with what to do', async () => {
-  // Below a file, and below /proc, where the system says ENOENT as on a read-only volume.
-  for (const directory of [path.join(import.meta.filename, 'state'), '/proc/slipway/state']) {
-    const { state, warnings } = setUp(directory);
-    await state.saveApplications(APPLICATIONS);
-    await state.saveApplications(APPLICATIONS);
-    expect(warnings).toEqual([expect.stringMatching(/cannot be saved.*set DATA_DIR/)]);
-  }
+  const { state, warnings } = setUp(path.join(import.meta.filename, 'state'));
+  await state.saveApplications(APPLICATIONS);
+  await state.saveApplications(APPLICATIONS);
+  expect(warnings).toEqual([expect.stringMatching(/cannot be saved.*set DATA_DIR/)]);
 });

@@ -3,9 +3,11 @@ import { mkdir, readdir } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { systemClock, systemRandomness } from '../../src/system.ts';
 import { killAll, startServer } from '../support/process.ts';
 import { hasProgram } from '../support/programs.ts';
 import { makeArtifact, makeTemporaryDirectory, publish } from '../support/release.ts';
+import { describeS3, s3Environment, useBucket } from '../support/s3-server.ts';
 import { createTestService } from '../support/service.ts';
 
 /** The service as a container and the systemd unit run it: another user, and only DATA_DIR and /tmp can be written. */
@@ -92,5 +94,26 @@ describe.skipIf(!hasBubblewrap)('the service on a read-only file system', () => 
     expect(service.errors()).toBe(
       `slipway: Could not create the directory ${empty}/secrets: ${empty} is on a read-only volume. Set DATA_DIR to a directory that this process may write.\n`,
     );
+  });
+});
+
+describeS3('the service on a bucket, with a DATA_DIR that cannot be created', (server) => {
+  const bucket = useBucket(server);
+  afterEach(killAll);
+
+  it.skipIf(!hasBubblewrap)('answers, and says why it cannot save its catalogs', async () => {
+    const directory = await makeTemporaryDirectory();
+    const artifact = await makeArtifact(directory.path);
+    const parts = { store: bucket.store(), clock: systemClock, randomness: systemRandomness };
+    await publish(parts, { version: '2.0.0', artifacts: [artifact] });
+    const env = { ...s3Environment(server, bucket.name), DATA_DIR: '/no-such-directory/data' };
+    const within = sandbox(directory.path, '--ro-bind');
+    const service = startServer({ ...env, IDENTITY_PROVIDER: 'off' }, { within });
+    const latest = await fetch(`${await service.url()}/api/v1/desktop/latest-version`);
+    expect(await latest.json()).toMatchObject({ version: '2.0.0' });
+    await expect
+      .poll(() => service.output())
+      .toMatch(/the catalog cannot be saved.*set DATA_DIR to a directory/);
+    await directory.remove();
   });
 });
