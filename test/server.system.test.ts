@@ -118,9 +118,10 @@ describe('the service as a process', () => {
 
   it('SIGTERM: a slow download has nearly the whole grace period', async () => {
     const service = start({ DATA_DIR: data, URL_SIGNING_SECRET: SECRET });
-    const { download } = (await (await ask(await service.url())).json()) as {
-      download: { url: string };
-    };
+    const url = await service.url();
+    // On a busy machine the service may listen before it has read the catalog.
+    await expect.poll(async () => (await fetch(`${url}/readyz`)).status).toBe(200);
+    const { download } = (await (await ask(url)).json()) as { download: { url: string } };
     const [file] = (await once(get(download.url), 'response')) as [IncomingMessage];
     file.pause();
     service.process.kill('SIGTERM');
