@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Clock } from '../../clock.ts';
+import { SEEN_REQUEST_PATH, type SeenRequest } from '../../operations/diagnose/seen-request.ts';
 import type { App } from '../deps.ts';
 
 /**
@@ -16,9 +17,7 @@ export interface SeenRequestDeps {
   readonly version: string;
 }
 
-export const SEEN_REQUEST_PATH = '/api/v1/system/request';
-
-export const seenRequestSchema = z.strictObject({
+const seenRequestSchema: z.ZodType<SeenRequest> = z.strictObject({
   address: z.string().describe('The client, as rate limits count it: see TRUST_PROXY.'),
   has_forwarded_for: z.boolean().describe('Whether X-Forwarded-For arrived.'),
   is_proxy_trusted: z.boolean().describe('Whether the address was taken from X-Forwarded-For.'),

@@ -11,6 +11,7 @@ import type { ObjectStore } from '../../object-store/object-store.ts';
 import type { AppendDeps } from '../../sequence/append.ts';
 import { type Finding, ok, skipped, warning } from './finding.ts';
 import { sampleRelease } from './sample-release.ts';
+import { withObject } from './with-probe.ts';
 
 /** Finds which programs can work with these credentials: tries each right, and deletes what it created. */
 
@@ -66,19 +67,13 @@ export async function rightToPublish(deps: RightsDeps): Promise<Finding> {
   );
 }
 
-/**
- * Creates an object where the service stores each kind of document, and deletes it. Deletes first: without that right
- * the object would stay.
- */
+/** Creates an object where the service stores each kind of document, and deletes it. */
 export async function rightToServe(deps: RightsDeps): Promise<Finding> {
   const { privateStore, privateRoots, randomness } = deps;
   const roots = privateRoots.map(({ prefix }) => prefix);
-  const refusals = await refusalsOf(roots, async (root) => {
-    const key = `${root}probe-${randomness.id()}`;
-    await privateStore.delete(key);
-    await privateStore.create(key, new Uint8Array([0]));
-    await privateStore.delete(key);
-  });
+  const refusals = await refusalsOf(roots, (root) =>
+    withObject(privateStore, `${root}probe-${randomness.id()}`, async () => {}),
+  );
   if (refusals.length === 0) {
     return ok('The service can store accounts, sessions, messages and counts.');
   }

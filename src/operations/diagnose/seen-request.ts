@@ -3,10 +3,10 @@ import { type Finding, failed, ok, warning } from './finding.ts';
 
 /** What reaches the service of the requests of clients: it says so itself. */
 
-const SEEN_REQUEST_PATH = '/api/v1/system/request';
+/** The address at which a service answers with a {@link SeenRequest}. */
+export const SEEN_REQUEST_PATH = '/api/v1/system/request';
 
-/** What that address answers, as far as checks use it. */
-interface SeenRequest {
+export interface SeenRequest {
   readonly address: string;
   readonly has_forwarded_for: boolean;
   readonly is_proxy_trusted: boolean;
@@ -26,8 +26,6 @@ const SEVERAL = 12;
 const COMPARED = ['public_url', 'version', 'is_proxy_trusted', 'has_forwarded_for'] as const;
 const CLOCK_DIFFERENCE_MAX_MS = 30_000;
 
-const NO_REPLY = { status: 0, failure: undefined };
-
 /** @returns what the service saw; undefined when the reply is not the service's */
 async function see(
   { ask, url }: AddressDeps,
@@ -37,27 +35,37 @@ async function see(
   return { seen: reply.status === 200 ? parse<SeenRequest>(reply.text) : undefined, reply };
 }
 
-const noSuchAnswer = (reply: Pick<Reply, 'status' | 'failure'> = NO_REPLY): Finding =>
+const noSuchAnswer = (reply: Reply): Finding =>
   failed(
     `A request for ${SEEN_REQUEST_PATH} ${answered(reply)}, and not the answer of Slipway.`,
     'Upgrade the service to the version of this command, and let the proxy pass /api/ on to it.',
   );
 
-export async function checkPublicUrl(deps: AddressDeps): Promise<Finding> {
-  const { seen, reply } = await see(deps);
-  if (seen === undefined) return noSuchAnswer(reply);
+/** A check of one request. @param judge gets what the service saw of it */
+function checkSeen(
+  judge: (seen: SeenRequest, deps: AddressDeps) => Finding,
+  headers?: Readonly<Record<string, string>>,
+): (deps: AddressDeps) => Promise<Finding> {
+  return async (deps) => {
+    const { seen, reply } = await see(deps, headers);
+    return seen === undefined ? noSuchAnswer(reply) : judge(seen, deps);
+  };
+}
+
+export const checkPublicUrl = checkSeen((seen, deps) => {
   if (seen.public_url === deps.url)
     return ok(`The service gives clients the address ${seen.public_url}.`);
   return failed(
     `The service gives clients the address ${seen.public_url}.`,
     `Set PUBLIC_URL of the service to ${deps.url}, or use ${seen.public_url} in --url.`,
   );
-}
+});
 
 export async function checkClientAddress(deps: AddressDeps): Promise<Finding> {
   const plain = await see(deps);
+  if (plain.seen === undefined) return noSuchAnswer(plain.reply);
   const { seen, reply } = await see(deps, { 'x-forwarded-for': FORGED_ADDRESS });
-  if (seen === undefined || plain.seen === undefined) return noSuchAnswer(reply);
+  if (seen === undefined) return noSuchAnswer(reply);
   const { address } = seen;
   // The header of a request that was sent without it is from a proxy.
   const isProxied = plain.seen.has_forwarded_for || new URL(deps.url).protocol === 'https:';
@@ -77,20 +85,22 @@ export async function checkClientAddress(deps: AddressDeps): Promise<Finding> {
   return ok(`The service sees this machine as ${address}; it trusts no proxy.`);
 }
 
-export async function checkTokens(deps: AddressDeps): Promise<Finding> {
-  const { seen, reply } = await see(deps, { authorization: 'Bearer doctor' });
-  if (seen === undefined) return noSuchAnswer(reply);
-  if (seen.has_authorization) return ok('The Authorization header reaches the service.');
-  return failed(
-    'The proxy drops the Authorization header: the service treats clients with a token as anonymous.',
-    'Let the proxy pass Authorization on.',
-  );
-}
+export const checkTokens = checkSeen(
+  (seen) =>
+    seen.has_authorization
+      ? ok('The Authorization header reaches the service.')
+      : failed(
+          'The proxy drops the Authorization header: the service treats clients with a token as anonymous.',
+          'Let the proxy pass Authorization on.',
+        ),
+  { authorization: 'Bearer doctor' },
+);
 
 export async function checkLongHeaders(deps: AddressDeps): Promise<Finding> {
   const { seen, reply } = await see(deps, { range: LONG_HEADER });
+  const length = `${Math.ceil(LONG_HEADER.length / 1000)} kB`;
   if (seen !== undefined && seen.header_bytes > LONG_HEADER.length) {
-    return ok(`Headers of ${Math.ceil(LONG_HEADER.length / 1000)} kB reach the service.`);
+    return ok(`Headers of ${length} reach the service.`);
   }
   if (seen !== undefined) {
     return failed(
@@ -99,7 +109,7 @@ export async function checkLongHeaders(deps: AddressDeps): Promise<Finding> {
     );
   }
   return warning(
-    `A request with ${Math.ceil(LONG_HEADER.length / 1000)} kB of headers ${answered(reply)}: differential downloads of Electron applications become full ones.`,
+    `A request with ${length} of headers ${answered(reply)}: differential downloads of Electron applications become full ones.`,
     'Allow headers of 32 KiB: in nginx "large_client_header_buffers 4 32k;", in HAProxy "tune.bufsize 49152".',
   );
 }
@@ -118,9 +128,8 @@ export async function checkCaching(deps: AddressDeps): Promise<Finding> {
 /** Sends several requests at the same time, so that a balancer gives them to different processes. */
 export async function checkProcesses(deps: AddressDeps): Promise<Finding> {
   const answers = await Promise.all(Array.from({ length: SEVERAL }, () => see(deps)));
-  const [first] = answers;
   const missing = answers.find(({ seen }) => seen === undefined);
-  if (first === undefined || missing !== undefined) return noSuchAnswer((missing ?? first)?.reply);
+  if (missing !== undefined) return noSuchAnswer(missing.reply);
   const differing = COMPARED.filter(
     (name) => new Set(answers.map(({ seen }) => seen?.[name])).size > 1,
   );
@@ -131,10 +140,8 @@ export async function checkProcesses(deps: AddressDeps): Promise<Finding> {
   );
 }
 
-export async function checkClock(deps: AddressDeps): Promise<Finding> {
-  const { seen, reply } = await see(deps);
-  if (seen === undefined) return noSuchAnswer(reply);
-  const seconds = Math.round((Date.parse(seen.time) - deps.clock.now()) / 1000);
+export const checkClock = checkSeen((seen, { clock }) => {
+  const seconds = Math.round((Date.parse(seen.time) - clock.now()) / 1000);
   if (Math.abs(seconds) * 1000 <= CLOCK_DIFFERENCE_MAX_MS) {
     return ok(
       `The clocks of the service and of this machine agree within ${Math.abs(seconds) + 1} s.`,
@@ -144,15 +151,13 @@ export async function checkClock(deps: AddressDeps): Promise<Finding> {
     `The clock of the service is ${Math.abs(seconds)} s ${seconds < 0 ? 'behind' : 'ahead of'} the clock of this machine.`,
     'Set the clock that is wrong: links and tokens depend on it.',
   );
-}
+});
 
-export async function checkVersion(deps: AddressDeps): Promise<Finding> {
-  const { seen, reply } = await see(deps);
-  if (seen === undefined) return noSuchAnswer(reply);
+export const checkVersion = checkSeen((seen, deps) => {
   if (seen.version === deps.version)
     return ok(`The service and this command are version ${seen.version}.`);
   return warning(
     `The service is version ${seen.version}, and this command is version ${deps.version}.`,
     'Upgrade services first, then publishers. See docs/operations/upgrade.md.',
   );
-}
+});
