@@ -69,7 +69,7 @@ export function createSavedState(deps: {
     }
   };
   /** ENOENT counts here: on a read-only volume, creating a directory fails with it. */
-  const attemptToSave = (work: () => Promise<true>): Promise<true | undefined> =>
+  const attemptToSave = <T>(work: () => Promise<T>): Promise<T | undefined> =>
     work().catch((error: unknown) =>
       warn(
         error,
@@ -106,10 +106,7 @@ export function createSavedState(deps: {
     },
     loadApplications: () => attempt(() => readChecked(applicationsFile, applicationsSchema)),
     saveApplications: async (applications) => {
-      await attemptToSave(async () => {
-        await writeChecked(applicationsFile, applications);
-        return true;
-      });
+      await attemptToSave(() => writeChecked(applicationsFile, applications));
     },
   };
 }

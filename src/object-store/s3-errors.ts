@@ -127,7 +127,7 @@ function configurationSentence(
   answer: string,
 ): string {
   const { bucket, address, region } = place;
-  if (isNoStore && name !== 'NotFound') {
+  if (isNoStore) {
     return `What answers at ${address} is no S3 store: it answered ${status} without XML. Correct S3_ENDPOINT.`;
   }
   switch (name) {
@@ -136,8 +136,6 @@ function configurationSentence(
     case 'NoSuchBucket':
     case 'InvalidBucketName':
       return `There is no bucket ${bucket} at ${address}. Create it, or correct S3_BUCKET and S3_ENDPOINT.`;
-    case 'NotFound':
-      return `${address} answered with a web page instead of an object: S3_ENDPOINT is not the address of an S3 service.`;
     default:
       return `The bucket ${bucket} is not served from ${address} in region ${region} (${answer}). Correct S3_REGION and S3_ENDPOINT.`;
   }

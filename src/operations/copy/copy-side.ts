@@ -84,8 +84,8 @@ export async function listSide(
       const facts = factsOf(info.key);
       if (facts === 'passing') continue;
       if (facts === undefined) {
-        const isNew = root === '';
-        if (isNew) foreign = { count: foreign.count + 1, first: foreign.first ?? info.key };
+        // Only the listing of everything counts: the others list parts of it.
+        if (root === '') foreign = { count: foreign.count + 1, first: foreign.first ?? info.key };
       } else if (wanted.includes(facts.kind)) {
         objects.set(info.key, { ...info, ...facts });
         kinds.set(facts.kind, (kinds.get(facts.kind) ?? 0) + 1);
