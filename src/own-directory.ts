@@ -18,7 +18,7 @@ export async function createOwnDirectory(directory: string): Promise<string | un
     if (!NOT_ALLOWED.includes(systemCode(error) ?? '')) throw error;
     throw new AppError(
       'store_denied',
-      `Could not create the directory ${directory}: ${await findReason(directory, error)}. Set DATA_DIR to a directory that this process may write.`,
+      `Could not create the directory ${directory}: ${await findWriteProblem(directory, error)}. Set DATA_DIR to a directory that this process may write.`,
       { cause: error },
     );
   }
@@ -39,16 +39,26 @@ async function createBelow(directory: string): Promise<string | undefined> {
   return first ?? directory;
 }
 
-/** On a read-only volume, mkdir may fail with ENOENT. The nearest existing directory tells the reason. */
-async function findReason(directory: string, error: unknown): Promise<string> {
+/**
+ * Why this process could not write in a directory, or create it: a clause. Undefined when it could. Creates nothing.
+ *
+ * On a read-only volume, mkdir may fail with ENOENT: the nearest existing directory tells the reason.
+ *
+ * @param failure of an attempt, which is the reason when the right to write is there
+ */
+export async function findWriteProblem(
+  directory: string,
+  failure?: unknown,
+): Promise<string | undefined> {
   const found = await stat(directory).catch(() => undefined);
   const parent = path.dirname(directory);
-  if (found === undefined && parent !== directory) return findReason(parent, error);
+  if (found === undefined && parent !== directory) return findWriteProblem(parent, failure);
   if (found?.isDirectory() === false) return `${directory} is not a directory`;
   const refusal = await access(directory, constants.W_OK).then(
-    () => error,
+    () => failure,
     (refused: unknown) => refused,
   );
+  if (refusal === undefined) return undefined;
   const code = systemCode(refusal) ?? String(refusal);
   if (code === 'EROFS') return `${directory} is on a read-only volume`;
   return code === 'EACCES' ? `this process may not write in ${directory}` : code;

@@ -228,6 +228,7 @@ const RULES: Readonly<Record<string, Rule>> = {
   scripts: {
     may: [
       ...['operations', 'app', 'check-node', 'config', 'build-output', 'domain', 'system'],
+      'own-directory',
       ...LEAVES,
       // Accounts, messages and counts are shown from what their rooms store.
       ...['identity', 'contact', 'usage', 'protocols'],

@@ -1,4 +1,4 @@
-import { access, constants, stat, statfs } from 'node:fs/promises';
+import { stat, statfs } from 'node:fs/promises';
 import { arch, platform } from 'node:os';
 import path from 'node:path';
 import { PRIVATE_ROOTS } from '../../../src/app/key-roots.ts';
@@ -9,6 +9,7 @@ import { AppError, systemCode } from '../../../src/errors.ts';
 import { diagnoseAddress } from '../../../src/operations/diagnose/address.ts';
 import { diagnose, type Space } from '../../../src/operations/diagnose/diagnose.ts';
 import { didYouMean } from '../../../src/operations/name-hint.ts';
+import { findWriteProblem } from '../../../src/own-directory.ts';
 import { readVersion, systemClock } from '../../../src/system.ts';
 import { ask } from '../ask.ts';
 import { type Context, openContext } from '../context.ts';
@@ -98,22 +99,10 @@ async function depsOf(context: Context, environment: Environment) {
     isBucket,
     publicAddress: publicAddressOf(config, signer),
     isOpenToUsers: isBucket ? undefined : () => isOpenToUsers(directory),
+    // Asks for the right alone: a publisher needs no such directory.
     findSaveProblem: () => findWriteProblem(config.dataDirectory),
     readSpace: isBucket ? undefined : () => readSpace(directory),
   };
-}
-
-/** Asks for the right alone: a publisher needs no such directory, so this creates none. */
-async function findWriteProblem(directory: string): Promise<string | undefined> {
-  try {
-    await access(directory, constants.W_OK);
-    return undefined;
-  } catch (error) {
-    const code = systemCode(error) ?? String(error);
-    const parent = path.dirname(directory);
-    if (code === 'ENOENT' && parent !== directory) return findWriteProblem(parent);
-    return code === 'EROFS' ? `${directory} is on a read-only volume` : `${directory}: ${code}`;
-  }
 }
 
 /** Of the volume that has the directory, or will have it. */

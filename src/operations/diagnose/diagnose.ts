@@ -102,11 +102,11 @@ async function checkReachable({ store, randomness }: DiagnoseDeps): Promise<Find
 }
 
 /** A service with a private bucket needs no right to write to the bucket of the releases. */
-async function checkConditionalWrites({ probe }: DiagnoseDeps): Promise<Finding> {
+async function checkConditionalWrites({ probe, isBucket }: DiagnoseDeps): Promise<Finding> {
   try {
     return ok(await probe());
   } catch (error) {
-    if (!isAppError(error) || error.code !== 'store_denied') throw error;
+    if (!isBucket || !isAppError(error, 'store_denied')) throw error;
     return skipped(`These credentials cannot write to the store. ${error.message}`);
   }
 }
