@@ -29,6 +29,7 @@ export interface InitOptions {
 }
 
 /**
+ * @param existing see {@link readExisting}
  * @param questions undefined: nothing is asked
  * @throws AppError `invalid_configuration` and `invalid_name` for values that the settings refuse, `invalid_request`
  *   for options that do not fit together
@@ -36,9 +37,9 @@ export interface InitOptions {
 export async function choose(
   project: Project,
   options: InitOptions,
+  existing: Existing,
   questions: Questions | undefined,
 ): Promise<Choices> {
-  const existing = await readExisting(project.directory);
   const ask = async (given: string | undefined, question: Question) =>
     given ?? (questions === undefined ? question.usual : await questions.ask(question));
   const application = await ask(options.app, {

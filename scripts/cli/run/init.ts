@@ -31,14 +31,17 @@ export async function init(
   if (isReport) sayDryRun(terminal, project.directory);
   if (isReport) printFound(terminal, project);
   const questions = options.yes || !isInteractive(terminal) ? undefined : openQuestions(terminal);
-  const choices = await choose(project, options, questions).finally(() => questions?.close());
+  const existing = await readExisting(project.directory);
+  const choices = await choose(project, options, existing, questions).finally(() =>
+    questions?.close(),
+  );
   const packages = project.tool === undefined ? await findPackagesWithTool(project.directory) : [];
   const result: InitResult = {
     project,
     choices,
     files: await planFiles(project, choices),
     ignored: await planIgnored(project, choices),
-    existing: await readExisting(project.directory),
+    existing,
     remarks: remarksOn(project, choices, packages),
   };
   // The printed commands get the application from the settings, or name it.
