@@ -15,12 +15,13 @@ export function createCarriedHashes(
   source: Listing,
 ): CarriedHashes {
   const versions = new Map<string, Promise<ReadonlyMap<string, string>>>();
-  let numbers: ReadonlyMap<string, readonly number[]> | undefined;
+  let manifests: ReadonlyMap<string, readonly CopiedObject[]> | undefined;
 
   const read = async (application: string, version: string) => {
-    numbers ??= manifestNumbers(source);
-    const listed = numbers.get(`${application} ${version}`) ?? [];
-    const releases = await readSoundManifests(from, application, version, listed);
+    manifests ??= manifestsByVersion(source);
+    const listed = manifests.get(`${application} ${version}`) ?? [];
+    const numbers = listed.map(({ number }) => number);
+    const releases = await readSoundManifests(from, application, version, numbers);
     return new Map(
       releases
         .flatMap(({ carried }) => carried)
@@ -40,12 +41,7 @@ export function createCarriedHashes(
   };
 }
 
-function manifestNumbers({ objects }: Listing): ReadonlyMap<string, readonly number[]> {
-  const numbers = new Map<string, number[]>();
-  for (const { kind, application, version, number } of objects.values()) {
-    if (kind !== 'manifest') continue;
-    const name = `${application} ${version}`;
-    numbers.set(name, [...(numbers.get(name) ?? []), number]);
-  }
-  return numbers;
+function manifestsByVersion({ objects }: Listing): ReadonlyMap<string, readonly CopiedObject[]> {
+  const manifests = [...objects.values()].filter(({ kind }) => kind === 'manifest');
+  return Map.groupBy(manifests, ({ application, version }) => `${application} ${version}`);
 }

@@ -73,15 +73,14 @@ function refuseOtherKind({ from, to }: CopyDeps, source: Listing, target: Listin
 
 /** Of each catalog and of the list of applications: the pairs of documents that both have, the newest first. */
 function newestCommon(source: Listing, target: Listing): readonly (readonly Pair[])[] {
-  const pairs = new Map<string, Pair[]>();
-  for (const object of target.objects.values()) {
-    if (object.kind !== 'revision' && object.kind !== 'application list') continue;
+  const pairs = [...target.objects.values()].flatMap((object): Pair[] => {
+    if (object.kind !== 'revision' && object.kind !== 'application list') return [];
     const here = source.objects.get(object.key);
-    if (here === undefined) continue;
-    const pair = { source: here, target: object };
-    pairs.set(object.sequence, [...(pairs.get(object.sequence) ?? []), pair]);
-  }
-  return [...pairs.values()].map((all) => all.sort((a, b) => b.source.number - a.source.number));
+    return here === undefined ? [] : [{ source: here, target: object }];
+  });
+  return [...Map.groupBy(pairs, (pair) => pair.source.sequence).values()].map((all) =>
+    all.sort((a, b) => b.source.number - a.source.number),
+  );
 }
 
 interface Named extends Proof {

@@ -91,18 +91,11 @@ export function planCopy(source: Listing, target: Listing): CopyPlan {
 
 /** Puts objects into the order of copying. */
 export function stagesOf(objects: Iterable<CopiedObject>): CopyPlan['stages'] {
-  const stages = new Map<CopyKind, Map<string, CopiedObject[]>>(
-    COPY_KINDS.map((kind) => [kind, new Map()]),
-  );
-  for (const object of objects) {
-    const lanes = stages.get(object.kind) ?? new Map<string, CopiedObject[]>();
-    const lane = lanes.get(object.sequence);
-    if (lane === undefined) lanes.set(object.sequence, [object]);
-    else lane.push(object);
-  }
-  return [...stages.values()]
-    .map((lanes) => [...lanes.values()].map((lane) => lane.sort((a, b) => a.number - b.number)))
-    .filter((lanes) => lanes.length > 0);
+  const byKind = Map.groupBy(objects, ({ kind }) => kind);
+  return COPY_KINDS.map((kind) => {
+    const lanes = Map.groupBy(byKind.get(kind) ?? [], ({ sequence }) => sequence);
+    return [...lanes.values()].map((lane) => lane.sort((a, b) => a.number - b.number));
+  }).filter((lanes) => lanes.length > 0);
 }
 
 export function isPrivate({ kind }: Pick<KeyFacts, 'kind'>): boolean {

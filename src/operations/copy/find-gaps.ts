@@ -64,13 +64,7 @@ export async function addLate(deps: CopyDeps, source: Listing): Promise<Listing>
 }
 
 function gapsIn(objects: Iterable<CopiedObject>): readonly Gap[] {
-  const sequences = new Map<string, CopiedObject[]>();
-  for (const object of objects) {
-    if (!isKept(object)) continue;
-    const known = sequences.get(object.sequence);
-    if (known === undefined) sequences.set(object.sequence, [object]);
-    else known.push(object);
-  }
+  const sequences = Map.groupBy([...objects].filter(isKept), ({ sequence }) => sequence);
   return [...sequences.values()].flatMap((all) => {
     let last = 0;
     const gaps: Gap[] = [];

@@ -77,15 +77,14 @@ export function lostProblem(
 
 /** By application, the highest first. */
 function revisionNumbers({ objects }: Listing): ReadonlyMap<string, readonly number[]> {
-  const numbers = new Map<string, number[]>();
-  for (const { kind, application = '', number } of objects.values()) {
-    if (kind !== 'revision') continue;
-    const known = numbers.get(application);
-    if (known === undefined) numbers.set(application, [number]);
-    else known.push(number);
-  }
-  for (const all of numbers.values()) all.sort((a, b) => b - a);
-  return numbers;
+  const revisions = [...objects.values()].filter(({ kind }) => kind === 'revision');
+  const numbers = Map.groupBy(revisions, ({ application = '' }) => application);
+  return new Map(
+    [...numbers].map(([application, all]) => [
+      application,
+      all.map(({ number }) => number).sort((a, b) => b - a),
+    ]),
+  );
 }
 
 async function newestSound(
