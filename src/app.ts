@@ -11,6 +11,7 @@ import { createSharedClock } from './app/shared-clock.ts';
 import { openStatus } from './app/status.ts';
 import { openPrivateStore, openSigner, openStore, publicAddressOf } from './app/stores.ts';
 import { createUsagePart } from './app/usage.ts';
+import { openBrowserFiles } from './browser-files/browser-files.ts';
 import { type Catalog, createCatalog } from './catalog/catalog.ts';
 import type { Clock, Randomness } from './clock.ts';
 import type { Config } from './config.ts';
@@ -257,6 +258,7 @@ async function openServer(
       publicUrl,
       version: build.version,
       machineClock: clock,
+      browserFiles: openBrowserFiles,
     },
   );
   return { http, drain: () => draining.abort() };

@@ -19,7 +19,7 @@ interface Import {
 function filesBelow(directory: string): string[] {
   return readdirSync(path.join(ROOT, directory), { recursive: true })
     .map(String)
-    .filter((file) => file.endsWith('.ts'))
+    .filter((file) => /\.tsx?$/.test(file))
     .map((file) => path.posix.join(directory, file.split(path.sep).join('/')))
     .sort();
 }
@@ -165,6 +165,7 @@ const RULES: Readonly<Record<string, Rule>> = {
         'status',
         'monitoring',
         'captcha',
+        'browser-files',
         ...LEAVES,
       ],
       'src/object-store/disposition.ts',
@@ -172,6 +173,15 @@ const RULES: Readonly<Record<string, Rule>> = {
     mayName: [...STORE_INTERFACE, 'src/object-store/download-links.ts', 'src/catalog/catalog.ts'],
     because:
       'a route translates: it asks operations, and never goes to the store behind their back',
+  },
+  browser: {
+    may: ['domain'],
+    mayName: ['console'],
+    because: 'it runs in a browser, and knows the service by its answers alone',
+  },
+  'browser-files': {
+    may: ['errors'],
+    because: 'it builds and opens files for browsers, and knows no page that uses them',
   },
   config: {
     may: [
@@ -229,6 +239,7 @@ const RULES: Readonly<Record<string, Rule>> = {
     may: [
       ...['operations', 'app', 'check-node', 'config', 'build-output', 'domain', 'system'],
       'own-directory',
+      'browser-files',
       ...LEAVES,
       // Accounts, messages and counts are shown from what their rooms store.
       ...['identity', 'contact', 'usage', 'protocols'],
@@ -346,6 +357,8 @@ describe('fences', () => {
       /^hash-wasm(\/|$)/,
       /^src\/operations\/make-zsync\.ts$/,
     ],
+    ['esbuild only where files are built', /^esbuild$/, /^(src\/browser-files\/|scripts\/build\/)/],
+    ['Preact and uPlot only in a browser', /^(preact|uplot)(\/|$)/, /^src\/browser\//],
     ['commander only on the command line', /^(commander|cli-progress)$/, /^scripts\//],
     ['nothing imports the entry point', /^src\/server\.ts$/, /^$/],
   ])('%s', (_rule, fenced, inside) => {
@@ -373,12 +386,16 @@ describe('fences', () => {
     const own = /\bconsole\.|\bprocess\.(std(in|out|err)|exitCode)\b/;
     const commands = scripts.filter((file) => file.startsWith('scripts/cli/'));
     expect(commands.filter((file) => own.test(withoutComments(text(file))))).toEqual([]);
-    expect(inSource(/\bconsole\./, (file) => file === 'src/server.ts')).toEqual([]);
+    // Not the files of the console: `console.js`, `console.css`.
+    const prints = /\bconsole\.(?!js\b|css\b|tsx\b)/;
+    expect(inSource(prints, (file) => file === 'src/server.ts')).toEqual([]);
   });
 
   it('time and randomness are passed in', () => {
     const real = /\bDate\.now\(|\bnew Date\(\s*\)|\bMath\.random\(|\bperformance\.now\(/;
-    expect(inSource(real, (file) => file === 'src/system.ts')).toEqual([]);
+    // A page has the clock of its visitor.
+    const reads = (file: string) => file === 'src/system.ts' || file.startsWith('src/browser/');
+    expect(inSource(real, reads)).toEqual([]);
   });
 
   it('only one file knows HTTP status codes of errors', () => {

@@ -7,6 +7,7 @@ import type { Explainer } from '../../operations/explain-live.ts';
 import type { Status } from '../../status/status.ts';
 import type { Usage } from '../../usage/usage.ts';
 import { type AccountRouteDeps, accountRoutes } from '../accounts/routes.ts';
+import { type BrowserFileDeps, browserFileRoutes } from '../browser-files/routes.ts';
 import type { App, RouteDeps } from '../deps.ts';
 import { type DesktopRouteDeps, desktopRoutes } from '../desktop/routes.ts';
 import { collectDocuments } from '../documentation/documents.ts';
@@ -49,6 +50,7 @@ export interface HttpDeps extends RouteDeps {
     'usage' | 'explain' | 'defaultApplication' | 'hasApplication'
   >;
   readonly explain: Explainer;
+  readonly browserFiles: BrowserFileDeps['browserFiles'];
   /** Of Slipway. */
   readonly version: string;
   readonly machineClock: Pick<Clock, 'now'>;
@@ -72,6 +74,7 @@ export async function buildServer(settings: ServerSettings, deps: HttpDeps): Pro
   await collectDocuments(app, { basePath, hasAccounts: accounts.identity !== undefined });
 
   await app.register(documentationRoutes({ ...accounts, basePath }));
+  await app.register(browserFileRoutes({ ...deps, load }));
   await app.register(desktopRoutes({ ...deps, load }));
   await app.register(feedRoutes({ ...deps, load }));
   await app.register(websiteRoutes({ ...deps, load, hasApplication }));

@@ -5,7 +5,7 @@ import { FORGERY_HEADER } from '../accounts/session-cookie.ts';
 /** CORS: which pages may send which requests from a browser, by the origin of the page. */
 
 const OPEN_PATHS =
-  /^\/(?:feeds\/|monitoring\/|api\/v1\/(?:desktop\/(?:check-update|latest-version|download\/)|(?:system|metrics)\/)|openapi\.json|\.well-known\/)/;
+  /^\/(?:feeds\/|monitoring\/|api\/v1\/(?:desktop\/(?:check-update|latest-version|download\/)|(?:system|metrics)\/)|openapi\.json|elements\/|\.well-known\/)/;
 const OPEN_EXPOSED = 'age, etag, retry-after, x-request-id';
 /** For the answers of the open paths. */
 export const OPEN_HEADERS = {

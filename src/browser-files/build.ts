@@ -1,0 +1,83 @@
+import { readdir } from 'node:fs/promises';
+import path from 'node:path';
+import { type BuildOptions, build } from 'esbuild';
+
+/** Builds the scripts and style sheets that browsers load, from the sources in `src/browser/`. */
+
+const SOURCES = path.resolve(import.meta.dirname, '../browser');
+
+/** A file as a browser gets it. */
+export interface BuiltFile {
+  /** `elements/download.js`, or with a hash of its content: `assets/console-3F2A7C1B.js`. */
+  readonly name: string;
+  readonly bytes: Uint8Array;
+}
+
+export interface BuiltFiles {
+  readonly files: readonly BuiltFile[];
+  /** The names of the files with a hash, by their names without it: `console.js`, `pages.css`. */
+  readonly named: Readonly<Record<string, string>>;
+}
+
+const SHARED = {
+  bundle: true,
+  minify: true,
+  format: 'esm',
+  // Browsers of the last four years.
+  target: ['chrome111', 'firefox115', 'safari16.4'],
+  jsx: 'automatic',
+  jsxImportSource: 'preact',
+  legalComments: 'none',
+  charset: 'utf8',
+  tsconfigRaw: { compilerOptions: { target: 'es2022', verbatimModuleSyntax: true } },
+  outdir: SOURCES,
+  write: false as const,
+  logLevel: 'warning',
+} satisfies BuildOptions;
+
+/**
+ * Equal sources give equal bytes.
+ *
+ * @throws Error when esbuild, a development dependency, is not installed, or a source is wrong
+ */
+export async function buildBrowserFiles(): Promise<BuiltFiles> {
+  const [elements, assets] = await Promise.all([buildElements(), buildAssets()]);
+  return { files: [...elements, ...assets.files], named: assets.named };
+}
+
+/** Websites name these files, so their names stay. Each is complete in itself: a website may load one alone. */
+async function buildElements(): Promise<readonly BuiltFile[]> {
+  const folder = path.join(SOURCES, 'elements');
+  const names = (await readdir(folder)).filter((name) => name.endsWith('.ts'));
+  const { outputFiles } = await build({
+    ...SHARED,
+    entryPoints: names.map((name) => path.join(folder, name)),
+    outdir: folder,
+  });
+  return outputFiles.map(({ path: file, contents }) => ({
+    name: `elements/${path.basename(file)}`,
+    bytes: contents,
+  }));
+}
+
+/** The files of the service's own pages, which name them with their hashes. */
+async function buildAssets(): Promise<BuiltFiles> {
+  const { outputFiles, metafile } = await build({
+    ...SHARED,
+    absWorkingDir: SOURCES,
+    entryPoints: ['console/console.tsx', 'console/console.css', 'pages/pages.css'],
+    entryNames: '[name]-[hash]',
+    metafile: true as const,
+  });
+  const named = Object.fromEntries(
+    Object.entries(metafile.outputs).map(([output, { entryPoint = output }]) => {
+      const { name } = path.parse(entryPoint);
+      return [`${name}${path.extname(output)}`, `assets/${path.basename(output)}`];
+    }),
+  );
+  const files = outputFiles.map(({ path: file, contents }) => ({
+    name: `assets/${path.basename(file)}`,
+    bytes: contents,
+  }));
+  return { files, named };
+}
