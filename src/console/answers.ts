@@ -1,0 +1,396 @@
+/**
+ * What the console's server answers to the console in the browser, as JSON. Both come from one build, so this is no
+ * published interface.
+ *
+ * Times are ISO 8601 in UTC. Shares are in 1/100 %, from 0 to 10,000.
+ */
+
+/** `GET /console/api/start`: what every screen needs. */
+export interface Start {
+  /** `local`: opened by `slipway console`. `service`: part of the service, which shows it to accounts. */
+  readonly mode: 'local' | 'service';
+  /** False when changes are refused. */
+  readonly mayChange: boolean;
+  /** `./data`, `s3://releases`; null in the service, which does not tell. */
+  readonly store: string | null;
+  /** The name that the history shows for changes; null when changes are refused. */
+  readonly actor: string | null;
+  readonly version: string;
+  readonly applications: readonly string[];
+  readonly defaultApplication: string;
+  readonly now: string;
+}
+
+/** What an answer about releases was made from. */
+export interface Seen {
+  /** The catalog revision. A change names it: see {@link ChangeRequest}. */
+  readonly revision: number;
+  readonly revisionAt: string;
+  readonly revisionBy: string;
+  /** When the store was last read. */
+  readonly readAt: string;
+  /** Why the store cannot be read at present; null: it can. The rest is then what the console last knew. */
+  readonly problem: string | null;
+  /** By the store's clock. */
+  readonly now: string;
+}
+
+/** `GET /console/api/apps/{app}/overview`, with an entity tag. */
+export interface Overview extends Seen {
+  readonly application: string;
+  /** In the order of display. */
+  readonly channels: readonly OverviewChannel[];
+  /** Newest version first; drafts are among them. */
+  readonly releases: readonly OverviewRelease[];
+  /** What an operator should look at, the most urgent first. */
+  readonly attention: readonly Attention[];
+}
+
+export interface OverviewChannel {
+  readonly name: string;
+  /** The channel whose offers its clients also see; null: none. */
+  readonly inherits: string | null;
+  /** The newest release that every client gets; null: none. */
+  readonly newest: string | null;
+  /** How many releases it offers at most; null: all. */
+  readonly keep: number | null;
+  /** The targets that a new release must have. */
+  readonly expect: readonly string[];
+}
+
+export interface OverviewRelease {
+  readonly version: string;
+  readonly releasedAt: string;
+  /** `windows-x64`, sorted. */
+  readonly targets: readonly string[];
+  readonly mandatoryFor: string | null;
+  readonly requires: string | null;
+  readonly cells: readonly ReleaseOnChannel[];
+}
+
+/** A release on one channel that lists it or holds it back. */
+export interface ReleaseOnChannel {
+  readonly channel: string;
+  /** `draft`: the channel holds it back. */
+  readonly status: 'active' | 'paused' | 'yanked' | 'draft';
+  readonly reason: string | null;
+  /** How many installations are offered it: 10,000 is all of them. 0 for a draft. */
+  readonly share: number;
+  readonly isFrozen: boolean;
+  /** When the rollout reaches every installation; null: it has, or it never will. */
+  readonly completeAt: string | null;
+  /** The expected targets that a draft still lacks. */
+  readonly missing: readonly string[];
+}
+
+export interface Attention {
+  readonly kind:
+    | 'missing'
+    | 'held'
+    | 'paused'
+    | 'frozen'
+    | 'rolling_out'
+    | 'yanked_newest'
+    | 'store';
+  readonly severity: 'info' | 'warning' | 'critical';
+  /** A whole sentence. */
+  readonly sentence: string;
+  readonly version: string | null;
+  readonly channel: string | null;
+}
+
+/** `GET /console/api/apps/{app}/releases/{version}` */
+export interface ReleaseDetail extends Seen {
+  readonly application: string;
+  readonly version: string;
+  readonly name: string | null;
+  readonly releasedAt: string;
+  readonly manifest: number;
+  readonly requires: string | null;
+  readonly mandatoryFor: string | null;
+  readonly endsNative: readonly string[];
+  readonly provenance: { readonly commit: string | null; readonly buildUrl: string | null };
+  readonly notes: readonly NotesText[];
+  readonly artifacts: readonly ArtifactDetail[];
+  /** Documents that the publisher signed, such as an appcast. */
+  readonly signedDocuments: readonly string[];
+  readonly cells: readonly ReleaseOnChannel[];
+  /** The rollout on each channel that offers it. */
+  readonly rollouts: readonly RolloutDetail[];
+  /** Versions of each channel that a rollback may go back to; newest first. */
+  readonly rollbackTargets: readonly {
+    readonly channel: string;
+    readonly versions: readonly string[];
+  }[];
+}
+
+export interface NotesText {
+  /** BCP 47; `und`: not stated. */
+  readonly locale: string;
+  readonly markdown: string;
+  /** Safe to put into the page. */
+  readonly html: string;
+}
+
+export interface ArtifactDetail {
+  readonly platform: string;
+  readonly arch: string;
+  readonly format: string;
+  readonly filename: string;
+  readonly size: number;
+  readonly sha256: string;
+  readonly sha512: string;
+  readonly minimumOsVersion: string | null;
+  readonly signatures: readonly {
+    readonly scheme: string;
+    readonly keyId: string | null;
+    readonly value: string;
+  }[];
+  readonly companions: readonly {
+    readonly kind: string;
+    readonly filename: string;
+    readonly size: number;
+  }[];
+}
+
+export interface RolloutDetail {
+  readonly channel: string;
+  readonly status: 'active' | 'paused' | 'yanked';
+  /** As the publisher wrote it; null: offered to every client from the start. */
+  readonly plan: string | null;
+  readonly freezeWindows: readonly string[];
+  readonly share: number;
+  readonly isFrozen: boolean;
+  readonly isLinear: boolean;
+  /** The ramp from its start: each share holds from `at` on, or grows evenly to the next point. */
+  readonly points: readonly RampPoint[];
+  readonly counts: RolloutCounts | null;
+}
+
+export interface RampPoint {
+  readonly at: string;
+  readonly share: number;
+}
+
+/** Absolute numbers of the last days, from the counts of the services; null in `RolloutDetail` when there are none. */
+export interface RolloutCounts {
+  readonly days: number;
+  /** Checks of the clients of this channel, and those of them by clients that run this version. */
+  readonly checks: number;
+  readonly checksOnVersion: number;
+  readonly offers: number;
+  readonly links: number;
+  readonly countedUntil: string | null;
+}
+
+/** `GET /console/api/apps/{app}/adoption?days=42&channel=stable` */
+export interface Adoption {
+  readonly application: string;
+  readonly days: readonly string[];
+  readonly channels: readonly string[];
+  readonly totals: { readonly checks: number; readonly offers: number; readonly links: number };
+  readonly totalsByDay: readonly {
+    readonly checks: number;
+    readonly offers: number;
+    readonly links: number;
+  }[];
+  /** The most used first; the rest is summed as `other`. `unstated`: the client states no version. */
+  readonly versions: readonly AdoptedVersion[];
+  readonly platforms: readonly {
+    readonly name: string;
+    readonly checks: number;
+    readonly share: number | null;
+  }[];
+  readonly countedSince: string | null;
+  readonly countedUntil: string | null;
+  /** Sentences about counts that could not be read. */
+  readonly problems: readonly string[];
+}
+
+export interface AdoptedVersion {
+  readonly version: string;
+  readonly checks: number;
+  readonly offers: number;
+  readonly links: number;
+  /** From 0 to 1, of all checks; null when there are none. */
+  readonly share: number | null;
+  /** Checks by day, in the order of `days`. */
+  readonly checksByDay: readonly number[];
+}
+
+/** `GET /console/api/apps/{app}/explain?version&platform&arch&channel&format&os_version&id&manual&allow_downgrade&tier&at` */
+export interface Explained {
+  /** `1.5.0` or null. */
+  readonly offered: string | null;
+  readonly reason: string;
+  /** What the client gets, as a sentence. */
+  readonly headline: string;
+  readonly revision: number;
+  readonly at: string;
+  /** The releases that the decision looked at, in its order. */
+  readonly releases: readonly ExplainedRelease[];
+  /** What would change the answer. */
+  readonly remedies: readonly string[];
+}
+
+export interface ExplainedRelease {
+  readonly version: string;
+  readonly channel: string;
+  readonly outcome: string;
+  readonly rules: readonly {
+    readonly rule: string;
+    readonly passes: boolean;
+    readonly sentence: string;
+  }[];
+}
+
+/** `GET /console/api/apps/{app}/history?before=120` */
+export interface History {
+  readonly application: string;
+  /** Newest first; 50 at most. */
+  readonly entries: readonly HistoryEntry[];
+  /** Give it as `before` for the next page; null: these are the oldest. */
+  readonly next: number | null;
+}
+
+export interface HistoryEntry {
+  readonly revision: number;
+  /** Why the revision cannot be shown; the other fields are then empty. */
+  readonly problem: string | null;
+  readonly at: string;
+  readonly by: string;
+  readonly kind: string;
+  readonly version: string | null;
+  readonly channels: readonly string[];
+  readonly targets: readonly string[];
+  readonly summary: string | null;
+  readonly reason: string | null;
+}
+
+/** `GET /console/api/apps/{app}/history/{revision}` */
+export interface Revision extends HistoryEntry {
+  readonly differences: readonly DifferenceRow[];
+  readonly clients: readonly ClientRow[];
+}
+
+/** One line of a difference. */
+export interface DifferenceRow {
+  readonly sign: '+' | '-' | '~';
+  readonly channel: string;
+  readonly what: string;
+  readonly detail: string;
+}
+
+/** Clients that are offered another release than before. */
+export interface ClientRow {
+  readonly channel: string;
+  /** `linux-x64 appimage` */
+  readonly target: string;
+  /** `1.4.0 to 1.2.0` */
+  readonly installed: string;
+  readonly before: string;
+  readonly after: string;
+}
+
+/** `GET /console/api/doctor`; only in the local console. It may take half a minute. */
+export interface Doctor {
+  readonly store: string;
+  readonly checks: readonly DoctorCheck[];
+}
+
+export interface DoctorCheck {
+  readonly name: string;
+  readonly outcome: 'ok' | 'warning' | 'failed' | 'skipped';
+  readonly sentence: string;
+  readonly remedy: string | null;
+}
+
+/** What can be done; each is a command of `slipway`. */
+export type Change =
+  | {
+      readonly kind: 'pause' | 'resume' | 'yank';
+      readonly version: string;
+      readonly channel: string | null;
+      readonly reason: string | null;
+    }
+  | {
+      readonly kind: 'rollback';
+      readonly to: string;
+      readonly channel: string;
+      readonly reason: string | null;
+    }
+  | {
+      readonly kind: 'rollout';
+      readonly version: string;
+      readonly channel: string;
+      /** `25%`, a plan such as `5% 1d 25% 3d 100%`, or one of the words `freeze`, `unfreeze`, `complete`. */
+      readonly plan: string;
+      readonly freezeWindows: readonly string[];
+      readonly reason: string | null;
+    }
+  | {
+      readonly kind: 'notes';
+      readonly version: string;
+      readonly locale: string;
+      /** Null removes the notes in this language. */
+      readonly markdown: string | null;
+      readonly reason: string | null;
+    };
+
+/** The body of `POST /console/api/apps/{app}/preview` and `POST …/change`. */
+export interface ChangeRequest {
+  readonly change: Change;
+  /**
+   * The catalog revision that the screen showed. When the catalog has a newer one, the answer is 409 `state_changed`,
+   * and nothing is changed. Null only for a pause, which never waits.
+   */
+  readonly revision: number | null;
+}
+
+/** The answer of `…/preview`. Nothing was changed. */
+export interface Preview {
+  /** The command that makes the same change. */
+  readonly command: string;
+  /** What the change means, as whole sentences; the most important first. */
+  readonly consequences: readonly string[];
+  readonly differences: readonly DifferenceRow[];
+  readonly clients: readonly ClientRow[];
+  /** Only for a rollout: how a fleet would move. */
+  readonly simulation: SimulatedRollout | null;
+  /** False when the catalog already is in that state. */
+  readonly changes: boolean;
+}
+
+/** A fleet over the time of the plans, by the decision that the service makes. */
+export interface SimulatedRollout {
+  /** Where the fleet is from: `The fleet is made up: …` */
+  readonly fleet: string;
+  readonly installations: number;
+  readonly times: readonly string[];
+  /** Newest first: how many installations run each version at each time. */
+  readonly versions: readonly { readonly version: string; readonly counts: readonly number[] }[];
+  /** Sentences about installations that no update reaches. */
+  readonly stranded: readonly string[];
+}
+
+/** The answer of `…/change`. */
+export interface Changed {
+  readonly changed: boolean;
+  readonly revision: number;
+  /** What was done, and when clients see it. */
+  readonly sentences: readonly string[];
+}
+
+/** The body and answer of `POST /console/api/markdown`: a preview of notes. */
+export interface MarkdownPreview {
+  readonly html: string;
+}
+
+/** The answer of every failed request (RFC 9457). */
+export interface Problem {
+  readonly status: number;
+  /** `state_changed`, `store_unavailable`, `not_signed_in`, … */
+  readonly code: string;
+  readonly detail: string;
+  readonly issues?: readonly { readonly pointer: string; readonly detail: string }[];
+}
