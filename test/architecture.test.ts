@@ -123,6 +123,11 @@ const RULES: Readonly<Record<string, Rule>> = {
     ],
     because: 'an operation is what can be done, whoever asks for it and wherever it is stored',
   },
+  wording: {
+    may: ['domain', 'operations', 'counted'],
+    mayName: ['catalog'],
+    because: 'it says in words what operations answer, for a terminal and for a page',
+  },
   protocols: {
     may: ['domain', 'errors', 'xml'],
     because:
@@ -239,7 +244,7 @@ const RULES: Readonly<Record<string, Rule>> = {
     may: [
       ...['operations', 'app', 'check-node', 'config', 'build-output', 'domain', 'system'],
       'own-directory',
-      'browser-files',
+      ...['browser-files', 'wording'],
       ...LEAVES,
       // Accounts, messages and counts are shown from what their rooms store.
       ...['identity', 'contact', 'usage', 'protocols'],

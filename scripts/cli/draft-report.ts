@@ -1,19 +1,9 @@
 import { optionOf } from '../../src/operations/draft-rules.ts';
-import { type ListedDraft, targetNames } from '../../src/operations/list-drafts.ts';
-import { formatTime } from './output.ts';
+import type { ListedDraft } from '../../src/operations/list-drafts.ts';
+
+export { waitsFor } from '../../src/wording/draft.ts';
 
 /** What commands say about drafts. */
-
-/**
- * `waits for macos-arm64 since 2026-11-22 10:00:00Z`, or the command that opens it.
- *
- * @param app see `appOption`
- */
-export function waitsFor({ channel, draft, missing }: ListedDraft, app = ''): string {
-  const since = `since ${formatTime(draft.since)}`;
-  if (missing.length > 0) return `waits for ${targetNames(missing)} ${since}`;
-  return `waits for "slipway publish ${draft.version}${optionOf(channel)}${app}" ${since}`;
-}
 
 /** What to do next with a draft, in whole sentences. */
 export function nextForDraft({ channel, draft, missing }: ListedDraft): string {

@@ -1,9 +1,10 @@
 import type { Config } from '../../src/config.ts';
-import { counted } from '../../src/counted.ts';
 import { printableText } from '../../src/printable.ts';
+import { formatTime } from '../../src/wording/time.ts';
+import { whenLive } from '../../src/wording/when-live.ts';
 import { print, type Terminal } from './terminal.ts';
 
-export { printableText };
+export { formatTime, printableText };
 
 /** The output of commands. */
 
@@ -100,29 +101,13 @@ export function formatBytes(bytes: number): string {
   return `${power === 0 ? value : value.toFixed(1)} ${UNITS[power]}`;
 }
 
-/** `2026-11-21 09:30:00Z` for a stored time. */
-export function formatTime(iso: string): string {
-  return iso.replace('T', ' ').replace(/(\.\d+)?Z$/, 'Z');
-}
-
-/**
- * Says when running services answer with a change: after two polls and the time to read it. Assumes that they have
- * the poll interval of this command's settings.
- */
+/** Prints when running services answer with a change. */
 export function printWhenLive(
   terminal: Terminal,
-  { config: { catalogPollMs } }: { readonly config: Pick<Config, 'catalogPollMs'> },
+  { config }: { readonly config: Pick<Config, 'catalogPollMs'> },
   announced: boolean,
 ): void {
-  const [all, each] = [2 * catalogPollMs + 1000, catalogPollMs / 2].map((ms) =>
-    counted(Math.ceil(ms / 1000), 'second'),
-  );
-  print(
-    terminal,
-    announced
-      ? `Running services answer with it within ${all}.`
-      : `The change is made, and announcing it to running services failed. They find it when they check all applications in turn: within ${each} for each application.`,
-  );
+  print(terminal, whenLive(config, announced));
 }
 
 /** The sentence after a change to a paused release. */

@@ -1,5 +1,6 @@
 import type { RevisionReference } from '../../src/domain/revision-reference.ts';
 import type { FoundRevision } from '../../src/operations/find-revision.ts';
+import { FORECAST, unreadableRemark } from '../../src/wording/state.ts';
 import { formatTime } from './output.ts';
 import { print, type Terminal } from './terminal.ts';
 
@@ -26,23 +27,10 @@ export function sayState(
   for (const line of stateLines(found)) print(terminal, line);
 }
 
-/** What a time in the future means. */
-export const FORECAST =
-  'This is a forecast: rollouts go on as planned until then, and any change that is made until then is unknown.';
-
 function stateLines(found: FoundRevision): readonly string[] {
   const { signed } = found.revision;
   const state = `The state at ${formatTime(isoOf(found.time))}, from catalog revision ${signed.revision} of ${formatTime(signed.at)}.`;
   return [found.isForecast ? `${state} ${FORECAST}` : state, ...unreadableRemark(found)];
-}
-
-/** A warning about revisions that were stepped over; empty without one. */
-export function unreadableRemark({ unreadable }: FoundRevision): readonly string[] {
-  if (unreadable.length === 0) return [];
-  const which = unreadable.length === 1 ? 'Revision' : 'Revisions';
-  return [
-    `${which} ${unreadable.join(', ')} cannot be read, and may have been the newest then. "slipway verify" says why.`,
-  ];
 }
 
 function isoOf(time: number): string {

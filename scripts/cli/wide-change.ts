@@ -1,9 +1,8 @@
-import type { OfferJson } from '../../src/catalog/revision-document.ts';
 import type { ChannelStates } from '../../src/operations/compare-channels.ts';
 import { foreseeChanges } from '../../src/operations/foresee-changes.ts';
+import { type Changed, wideSentence } from '../../src/wording/wide-change.ts';
 import { clientLines } from './difference-report.ts';
 import { firstLines } from './output.ts';
-import { EVERY_CLIENT, presentShare } from './rollout-report.ts';
 
 /** The question before a change that newly offers a release to many clients. */
 
@@ -18,26 +17,15 @@ const LINES_MAX = 12;
 export function wideQuestion(
   what: string,
   states: ChannelStates,
-  { version, channels }: { readonly version: string; readonly channels: readonly string[] },
+  about: Changed,
   now: number,
 ): string {
-  const audiences = channels.map((channel) => {
-    const offer = states.after[channel]?.offers.find((each) => each.version === version);
-    return audienceOf(channel, offer, now);
-  });
   const lines = clientLines(foreseeChanges(states, now));
   return [
-    `${what} offers it to ${audiences.join(', and to ')}.`,
+    wideSentence(what, states, about, now),
     lines.length === 0
       ? 'No client on a version that the channel lists is offered another release than before.'
       : 'Clients that are offered another release than before:',
     ...firstLines(lines, LINES_MAX).map((line) => `  ${line}`),
   ].join('\n');
-}
-
-function audienceOf(channel: string, offer: OfferJson | undefined, now: number): string {
-  const share = presentShare(offer?.rollout, now);
-  return share === EVERY_CLIENT
-    ? `${EVERY_CLIENT} of ${channel}`
-    : `${share} of the installations of ${channel}`;
 }

@@ -4,6 +4,7 @@ import {
   type StatusChanged,
   type StatusVerb,
 } from '../../../src/operations/change-status.ts';
+import { withdrawalSentences } from '../../../src/wording/withdrawal.ts';
 import type { ChangeOptions } from '../arguments.ts';
 import { clientsJson, printClientTable } from '../client-report.ts';
 import { requireConsent } from '../consent.ts';
@@ -105,30 +106,6 @@ function reasonKept(listed: readonly ListedStatus[]): string {
   const reasons = new Set(listed.map(({ reason }) => reason).filter((reason) => reason !== null));
   const kept = reasons.size === 0 ? 'none' : [...reasons].map((r) => JSON.stringify(r)).join(', ');
   return `The new reason is not recorded. Recorded: ${kept}.`;
-}
-
-/** Says what the publisher has to do for clients that are left without an update when a release is withdrawn. */
-function withdrawalSentences(
-  verb: StatusVerb,
-  version: string,
-  { clients }: StatusChanged,
-): readonly string[] {
-  if (verb === 'resume') return [];
-  const cutOff = new Map<string, Set<string>>();
-  for (const { reason, withheld, channel } of clients) {
-    if (reason !== 'must_step_through' || withheld === null) continue;
-    cutOff.set(withheld, (cutOff.get(withheld) ?? new Set()).add(channel));
-  }
-  const isStuck = clients.some(({ newest, offered }) => newest === version && offered === null);
-  return [
-    ...[...cutOff].map(
-      ([newer, channels]) =>
-        `Without ${version}, older clients on ${[...channels].join(', ')} cannot reach ${newer}, which requires a release in between. ${verb === 'pause' ? `Resume ${version}, or publish` : 'Publish'} a release that they can install and that ${newer} accepts.`,
-    ),
-    ...(isStuck && verb !== 'pause'
-      ? [`Publish a newer release to move these clients off ${version}.`]
-      : []),
-  ];
 }
 
 function jsonOf({

@@ -1,5 +1,6 @@
 import { counted } from '../../../src/counted.ts';
 import { planRollback, type Rollback, rollBack } from '../../../src/operations/roll-back.ts';
+import { rollbackSentences } from '../../../src/wording/rollback.ts';
 import type { ChangeOptions, ConsentOptions } from '../arguments.ts';
 import { clientsJson, printClientTable } from '../client-report.ts';
 import { requireConsent } from '../consent.ts';
@@ -57,7 +58,7 @@ function versionsOf({ withdrawn }: Pick<Rollback, 'withdrawn'>): string {
 
 /** Says what will happen, what clients get afterwards, and what a rollback does not do. */
 function printPlan(terminal: Terminal, where: string, to: string, plan: Rollback): void {
-  const { channel, withdrawn, clients, inherited } = plan;
+  const { channel, withdrawn, clients } = plan;
   print(terminal, `A rollback of ${where} to ${to} on ${channel} yanks these releases:`);
   const rows = withdrawn.map(({ version, channels }) => [version, channels.join(', ')]);
   for (const line of firstLines(alignColumns([['VERSION', 'CHANNELS'], ...rows]))) {
@@ -65,23 +66,5 @@ function printPlan(terminal: Terminal, where: string, to: string, plan: Rollback
   }
   print(terminal, 'Afterwards, clients get:');
   printClientTable(terminal, clients);
-  const [newest] = withdrawn;
-  const which = withdrawn.length === 1 ? newest?.version : 'a yanked release';
-  for (const sentence of [
-    `Clients on ${which} keep it until they are offered a newer one. No client goes back to ${to} by itself, and no release gets another version number.`,
-    `To move these clients to the old code, build its source again under a version above ${newest?.version}, and publish that. Clients that send allow_downgrade go back to ${to} where the channel allows it; see docs/clients/own-updater.md.`,
-    ...(inherited.length === 0 ? [] : [inheritedSentence(plan, to)]),
-  ]) {
-    print(terminal, sentence);
-  }
-}
-
-function inheritedSentence({ channel, inherited }: Rollback, to: string): string {
-  const listed = firstLines(
-    inherited.map((each) => `${each.version} (${each.channel})`),
-    VERSIONS_MAX,
-  ).join(', ');
-  const names = [...new Set(inherited.map((each) => each.channel))];
-  const commands = names.map((name) => `slipway rollback --to ${to} --channel ${name}`).join(', ');
-  return `Clients of ${channel} also see newer releases of the channels that it inherits: ${listed}. These stay. To withdraw them as well: ${commands}.`;
+  for (const sentence of rollbackSentences(to, plan)) print(terminal, sentence);
 }

@@ -1,12 +1,12 @@
-import { machineName } from '../../src/domain/compatible-arches.ts';
-import type { ExplainedRule } from '../../src/domain/explain-rules.ts';
-import { ALL_CLIENTS, type Share } from '../../src/domain/rollout.ts';
-import { shareText } from '../../src/domain/rollout-text.ts';
-import { compareVersions, inRange, parseVersion, versionText } from '../../src/domain/version.ts';
-import type { ExplainedUpdate, ListedRelease } from '../../src/operations/explain-update.ts';
-import { frozenBy } from '../../src/operations/explanation-json.ts';
-import { formatTime } from './output.ts';
-import { plannedShares } from './rollout-report.ts';
+import { machineName } from '../domain/compatible-arches.ts';
+import type { ExplainedRule } from '../domain/explain-rules.ts';
+import { ALL_CLIENTS, type Share } from '../domain/rollout.ts';
+import { shareText } from '../domain/rollout-text.ts';
+import { compareVersions, inRange, parseVersion, versionText } from '../domain/version.ts';
+import type { ExplainedUpdate, ListedRelease } from '../operations/explain-update.ts';
+import { frozenBy } from '../operations/explanation-json.ts';
+import { plannedShares } from './rollout.ts';
+import { formatTime } from './time.ts';
 
 /** What would change a decision, with the commands for it. */
 

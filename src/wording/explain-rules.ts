@@ -1,17 +1,13 @@
-import { machineName } from '../../src/domain/compatible-arches.ts';
-import type { ExplainedRule, RuleFacts } from '../../src/domain/explain-rules.ts';
-import { ALL_CLIENTS } from '../../src/domain/rollout.ts';
-import { shareText } from '../../src/domain/rollout-text.ts';
-import { versionText } from '../../src/domain/version.ts';
-import type {
-  ExplainedUpdate,
-  ListedRelease,
-  Listing,
-} from '../../src/operations/explain-update.ts';
-import { frozenBy } from '../../src/operations/explanation-json.ts';
-import type { StatusChange } from '../../src/operations/find-status-change.ts';
-import { formatTime } from './output.ts';
-import { plannedShares } from './rollout-report.ts';
+import { machineName } from '../domain/compatible-arches.ts';
+import type { ExplainedRule, RuleFacts } from '../domain/explain-rules.ts';
+import { ALL_CLIENTS } from '../domain/rollout.ts';
+import { shareText } from '../domain/rollout-text.ts';
+import { versionText } from '../domain/version.ts';
+import type { ExplainedUpdate, ListedRelease, Listing } from '../operations/explain-update.ts';
+import { frozenBy } from '../operations/explanation-json.ts';
+import type { StatusChange } from '../operations/find-status-change.ts';
+import { plannedShares } from './rollout.ts';
+import { formatTime } from './time.ts';
 
 /** The rules of a decision as sentences. */
 

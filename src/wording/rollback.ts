@@ -1,0 +1,28 @@
+import type { Rollback } from '../operations/roll-back.ts';
+
+/** A channel may inherit thousands. */
+const LISTED_MAX = 10;
+
+/** What a rollback does not do, in whole sentences. @param to the version that stays */
+export function rollbackSentences(to: string, plan: Rollback): readonly string[] {
+  const { withdrawn, inherited } = plan;
+  const [newest] = withdrawn;
+  const which = withdrawn.length === 1 ? newest?.version : 'a yanked release';
+  return [
+    `Clients on ${which} keep it until they are offered a newer one. No client goes back to ${to} by itself, and no release gets another version number.`,
+    `To move these clients to the old code, build its source again under a version above ${newest?.version}, and publish that. Clients that send allow_downgrade go back to ${to} where the channel allows it; see docs/clients/own-updater.md.`,
+    ...(inherited.length === 0 ? [] : [inheritedSentence(plan, to)]),
+  ];
+}
+
+function inheritedSentence({ channel, inherited }: Rollback, to: string): string {
+  const first = inherited
+    .slice(0, LISTED_MAX)
+    .map((each) => `${each.version} (${each.channel})`)
+    .join(', ');
+  const more = inherited.length - LISTED_MAX;
+  const listed = `${first}${more > 0 ? ` and ${more} more` : ''}`;
+  const names = [...new Set(inherited.map((each) => each.channel))];
+  const commands = names.map((name) => `slipway rollback --to ${to} --channel ${name}`).join(', ');
+  return `Clients of ${channel} also see newer releases of the channels that it inherits: ${listed}. These stay. To withdraw them as well: ${commands}.`;
+}

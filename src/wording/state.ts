@@ -1,0 +1,14 @@
+import type { FoundRevision } from '../operations/find-revision.ts';
+
+/** What a time in the future means. */
+export const FORECAST =
+  'This is a forecast: rollouts go on as planned until then, and any change that is made until then is unknown.';
+
+/** A warning about revisions that were stepped over; empty without one. */
+export function unreadableRemark({ unreadable }: FoundRevision): readonly string[] {
+  if (unreadable.length === 0) return [];
+  const which = unreadable.length === 1 ? 'Revision' : 'Revisions';
+  return [
+    `${which} ${unreadable.join(', ')} cannot be read, and may have been the newest then. "slipway verify" says why.`,
+  ];
+}

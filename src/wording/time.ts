@@ -1,0 +1,4 @@
+/** `2026-11-21 09:30:00Z` for a stored time. */
+export function formatTime(iso: string): string {
+  return iso.replace('T', ' ').replace(/(\.\d+)?Z$/, 'Z');
+}

@@ -1,0 +1,19 @@
+import { counted } from '../counted.ts';
+
+/**
+ * Says when running services answer with a change: after two polls and the time to read it. Assumes that they have
+ * the poll interval of these settings.
+ *
+ * @param announced whether the hint for running services was stored
+ */
+export function whenLive(
+  { catalogPollMs }: { readonly catalogPollMs: number },
+  announced: boolean,
+): string {
+  const [all, each] = [2 * catalogPollMs + 1000, catalogPollMs / 2].map((ms) =>
+    counted(Math.ceil(ms / 1000), 'second'),
+  );
+  return announced
+    ? `Running services answer with it within ${all}.`
+    : `The change is made, and announcing it to running services failed. They find it when they check all applications in turn: within ${each} for each application.`;
+}
