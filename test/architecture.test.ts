@@ -171,6 +171,7 @@ const RULES: Readonly<Record<string, Rule>> = {
         'monitoring',
         'captcha',
         'browser-files',
+        'pages',
         ...LEAVES,
       ],
       'src/object-store/disposition.ts',
@@ -178,6 +179,10 @@ const RULES: Readonly<Record<string, Rule>> = {
     mayName: [...STORE_INTERFACE, 'src/object-store/download-links.ts', 'src/catalog/catalog.ts'],
     because:
       'a route translates: it asks operations, and never goes to the store behind their back',
+  },
+  pages: {
+    may: ['domain', 'errors', 'xml'],
+    because: 'a page is text made of values: it asks nothing and reads nothing',
   },
   browser: {
     may: ['domain'],
@@ -363,6 +368,7 @@ describe('fences', () => {
       /^src\/operations\/make-zsync\.ts$/,
     ],
     ['esbuild only where files are built', /^esbuild$/, /^(src\/browser-files\/|scripts\/build\/)/],
+    ['markdown-it and ghtml only in pages', /^(markdown-it|ghtml)(\/|$)/, /^src\/pages\//],
     ['Preact and uPlot only in a browser', /^(preact|uplot)(\/|$)/, /^src\/browser\//],
     ['commander only on the command line', /^(commander|cli-progress)$/, /^scripts\//],
     ['nothing imports the entry point', /^src\/server\.ts$/, /^$/],
