@@ -123,6 +123,14 @@ const RULES: Readonly<Record<string, Rule>> = {
     ],
     because: 'an operation is what can be done, whoever asks for it and wherever it is stored',
   },
+  console: {
+    may: [
+      ...['domain', 'catalog', 'operations', 'wording', 'usage', 'pages', ...LEAVES],
+      'src/sequence/newest-known.ts',
+    ],
+    mayName: STORE_INTERFACE,
+    because: 'it shows and changes what commands do, with their operations and their words',
+  },
   wording: {
     may: ['domain', 'operations', 'counted'],
     mayName: ['catalog'],

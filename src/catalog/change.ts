@@ -12,7 +12,12 @@ import { changedTargets } from './changed-targets.ts';
 import { announceChange, findLastHint } from './hints.ts';
 import { manifestOf } from './manifest-document.ts';
 import { type ManifestReference, referenceTo } from './read.ts';
-import { type ChangeKind, type ChannelJson, SUMMARY_LENGTH_MAX } from './revision-document.ts';
+import {
+  type ChangeKind,
+  type ChannelJson,
+  type RevisionJson,
+  SUMMARY_LENGTH_MAX,
+} from './revision-document.ts';
 import { jsonBytes, REVISION_BYTES_MAX, withdrawnBytes } from './revision-size.ts';
 import {
   type Applications,
@@ -27,6 +32,11 @@ import type { SettingsJson } from './settings-document.ts';
 export interface WriterDeps extends AppendDeps {
   /** The user and machine that publish, for the history: `ada@build-7`. */
   readonly actor: string;
+  /**
+   * The catalog revision that the person who makes the change has seen. With a newer one, the change is refused.
+   * Absent: the change is made to the newest state.
+   */
+  readonly seenRevision?: number;
 }
 
 export type Channels = Readonly<Record<string, ChannelJson>>;
@@ -77,7 +87,7 @@ export interface Committed {
  *
  * @param edit gets the present state; returns the new state, or undefined when nothing has to change; called again
  *   with the newer state whenever another writer was first, so it must contain every check
- * @throws AppError those of {@link appendDocument}; `document_too_large` also when there is no room for
+ * @throws AppError those of {@link appendDocument}; `state_changed`; `document_too_large` also when there is no room for
  *   another offer; what `edit` throws
  */
 export async function changeCatalog(
@@ -93,6 +103,7 @@ export async function changeCatalog(
   let after: Channels = {};
   const appended = await appendDocument(deps, revisionSequence(application), async (base) => {
     const previous = base.newest?.document;
+    refuseUnseen(deps, application, previous?.signed);
     before = previous?.signed.channels ?? {};
     const removedBefore = previous?.signed.removed_versions ?? [];
     const settingsBefore = previous?.signed.settings ?? {};
@@ -137,6 +148,22 @@ export async function changeCatalog(
   }
   const announced = await announceChange(deps, application, hint);
   return { revision: appended.entry.number, changed: true, announced, before, after };
+}
+
+/** @throws AppError `state_changed` */
+function refuseUnseen(
+  { seenRevision }: WriterDeps,
+  application: string,
+  newest: RevisionJson | undefined,
+): void {
+  if (seenRevision === undefined || newest === undefined) return;
+  const { revision, by, change } = newest;
+  if (revision === seenRevision) return;
+  const what = [change.kind, change.version].filter((word) => word !== null).join(' ');
+  throw new AppError(
+    'state_changed',
+    `${application} was changed meanwhile: revision ${revision} by ${by} (${what}). You saw revision ${seenRevision}, so nothing was changed. Look at the new state, and decide again.`,
+  );
 }
 
 /** A failure with hints must not prevent the commit of a change. */

@@ -1,3 +1,4 @@
+import pLimit from 'p-limit';
 import { type ReaderDeps, readLastRevisionNumber, readRevision } from '../catalog/read.ts';
 import type { RevisionJson } from '../catalog/revision-document.ts';
 import { isAppError } from '../errors.ts';
@@ -6,18 +7,25 @@ export type HistoryEntry =
   | { readonly revision: number; readonly document: RevisionJson }
   | { readonly revision: number; readonly problem: string };
 
-/** The latest changes of an application, newest first. A missing or corrupt revision has a `problem` instead. */
+/** Each revision repeats the whole state, so a few at a time. */
+const READS_AT_ONCE = 8;
+
+/**
+ * The latest changes of an application, newest first. A missing or corrupt revision has a `problem` instead.
+ *
+ * @param before the number below which they begin; undefined: the newest
+ * @throws AppError the store's
+ */
 export async function readHistory(
   deps: ReaderDeps,
   application: string,
-  entriesMax: number,
+  { entriesMax, before }: { readonly entriesMax: number; readonly before?: number | undefined },
 ): Promise<readonly HistoryEntry[]> {
-  const entries: HistoryEntry[] = [];
   const last = await readLastRevisionNumber(deps, application);
-  for (let revision = last; revision > 0 && entries.length < entriesMax; revision--) {
-    entries.push(await readEntry(deps, application, revision));
-  }
-  return entries;
+  const from = Math.min(last, (before ?? last + 1) - 1);
+  const count = Math.max(0, Math.min(from, entriesMax));
+  const numbers = Array.from({ length: count }, (_, index) => from - index);
+  return pLimit(READS_AT_ONCE).map(numbers, (revision) => readEntry(deps, application, revision));
 }
 
 async function readEntry(

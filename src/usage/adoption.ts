@@ -72,7 +72,7 @@ export function summarizeUsage(
   query: AdoptionQuery,
   listed: readonly string[] = [],
 ): UsageSummary {
-  const { detailed, withoutDetail } = select(rows, query);
+  const { detailed, withoutDetail } = selectRows(rows, query);
   const whole = sum(detailed);
   const groupBy = (nameOf: (row: Row) => string, names: readonly string[] = []): Group[] => {
     const groups = new Map(names.map((name) => [name, [] as Row[]]));
@@ -96,7 +96,7 @@ export function describeAdoption(
   rows: Iterable<Row>,
   query: AdoptionQuery & { readonly version: string },
 ): VersionAdoption {
-  const { detailed, withoutDetail, daysWithoutDetail } = select(rows, query);
+  const { detailed, withoutDetail, daysWithoutDetail } = selectRows(rows, query);
   const own = detailed.filter(({ version }) => version === query.version);
   const whole = sum(detailed);
   const checksBy = (nameOf: (row: Row) => string): Map<string, number> => {
@@ -130,7 +130,7 @@ export function describeAdoption(
 }
 
 /** The rows that the query asks for, with versions that are one. */
-function select(rows: Iterable<Row>, { application, from, to, channel }: AdoptionQuery) {
+export function selectRows(rows: Iterable<Row>, { application, from, to, channel }: AdoptionQuery) {
   const detailed: Row[] = [];
   const summed: Row[] = [];
   for (const row of rows) {
@@ -185,7 +185,8 @@ const byName = (a: Group, b: Group): number => (a.name < b.name ? -1 : 1);
 const mostChecksFirst = (a: Group, b: Group): number =>
   b.checks - a.checks || b.links - a.links || byName(a, b);
 
-function daysFrom({ from, to }: AdoptionQuery): string[] {
+/** The UTC days of a period, the oldest first. */
+export function daysFrom({ from, to }: AdoptionQuery): string[] {
   const days: string[] = [];
   for (let ms = Date.parse(from); dayOf(ms) <= to; ms += DAY_MS) days.push(dayOf(ms));
   return days;

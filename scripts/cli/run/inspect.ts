@@ -171,7 +171,7 @@ export async function history(
   const context = await openContext(terminal);
   const application = options.app ?? context.config.defaultApplication;
   await readCatalog(context, application);
-  const entries = await readHistory(context, application, options.limit);
+  const entries = await readHistory(context, application, { entriesMax: options.limit });
   if (options.json) {
     printJson(terminal, { app: application, history: entries.map(jsonOf) });
     return;

@@ -1,0 +1,134 @@
+import { readApplications } from '../catalog/read.ts';
+import type { Revision } from '../catalog/sequences.ts';
+import type { Clock } from '../clock.ts';
+import { type AppError, isAppError } from '../errors.ts';
+import type { ObjectStore } from '../object-store/object-store.ts';
+import { readCatalog } from '../operations/list-releases.ts';
+import { createNewestKnown } from '../sequence/newest-known.ts';
+import type { Seen } from './answers.ts';
+
+/** The newest catalogs as a console shows them: read anew, and the last known ones while the store fails. */
+
+export interface SeenCatalog {
+  readonly revision: Revision;
+  /** The present time by the store's clock; milliseconds since the epoch. */
+  readonly now: number;
+  /** When the store was last read; milliseconds since the epoch. */
+  readonly readAt: number;
+  /** Why it cannot be read at present; null: it can. */
+  readonly problem: string | null;
+}
+
+export interface CatalogSource {
+  /** @throws AppError `unknown_application`; the store's when nothing was read before */
+  read(application: string): Promise<SeenCatalog>;
+  /** The names of the applications. @throws AppError the store's when they were never read */
+  applications(): Promise<readonly string[]>;
+  /** Makes the next {@link CatalogSource.read} read the store: a change was made. */
+  forget(application: string): void;
+}
+
+export interface CatalogSourceDeps {
+  readonly store: ObjectStore;
+  /** With the store's time. */
+  readonly clock: Clock;
+  /** What a person is told of an error of the store: a service names no buckets. */
+  readonly describe: (error: AppError) => string;
+}
+
+/** A screen asks every few seconds, and several may be open: they share what was read. */
+const FRESH_MS = 1_000;
+/** A slow store: the screen shows what is known, and learns the rest later. */
+const WAIT_MAX_MS = 3_000;
+
+/** What is known of one document. */
+interface Known<T> {
+  value: T | undefined;
+  readAt: number;
+  reading: Promise<T> | undefined;
+}
+
+export function createCatalogSource(deps: CatalogSourceDeps): CatalogSource {
+  const { store, clock } = deps;
+  const reader = { store, newestKnown: createNewestKnown() };
+  const catalogs = new Map<string, Known<Revision>>();
+  const names: Known<readonly string[]> = { value: undefined, readAt: 0, reading: undefined };
+  return {
+    read: async (application) => {
+      const known = catalogs.get(application) ?? {
+        value: undefined,
+        readAt: 0,
+        reading: undefined,
+      };
+      const { value, problem } = await readKnown(deps, known, () =>
+        readCatalog(reader, application),
+      );
+      // Only those that exist: names come from addresses.
+      catalogs.set(application, known);
+      return { revision: value, now: clock.now(), readAt: known.readAt, problem };
+    },
+    applications: async () => (await readKnown(deps, names, () => readApplications(reader))).value,
+    forget: (application) => {
+      const known = catalogs.get(application);
+      if (known === undefined) return;
+      known.readAt = 0;
+      // A read that began before the change may end with the state before it.
+      known.reading = undefined;
+    },
+  };
+}
+
+async function readKnown<T>(
+  { clock, describe }: CatalogSourceDeps,
+  known: Known<T>,
+  read: () => Promise<T>,
+): Promise<{ readonly value: T; readonly problem: string | null }> {
+  const { value } = known;
+  if (value !== undefined && clock.now() - known.readAt < FRESH_MS) return { value, problem: null };
+  known.reading ??= startReading(clock, known, read);
+  try {
+    if (value === undefined) return { value: await known.reading, problem: null };
+    const late = clock.sleep(WAIT_MAX_MS).then(() => LATE);
+    const found = await Promise.race([known.reading, late]);
+    return found === LATE
+      ? { value, problem: 'The object store has not answered for 3 seconds.' }
+      : { value: found as T, problem: null };
+  } catch (error) {
+    if (value === undefined || !isAppError(error) || error.kind === 'not_found') throw error;
+    return { value, problem: describe(error) };
+  }
+}
+
+const LATE = Symbol('late');
+
+function startReading<T>(clock: Clock, known: Known<T>, read: () => Promise<T>): Promise<T> {
+  const reading: Promise<T> = read().then((value) => {
+    if (known.reading === reading) {
+      known.value = value;
+      known.readAt = clock.now();
+    }
+    return value;
+  });
+  const done = (): void => {
+    if (known.reading === reading) known.reading = undefined;
+  };
+  reading.then(done, done);
+  return reading;
+}
+
+/** What every answer about releases says of its source. */
+export function seenOf({ revision, readAt, problem, now }: SeenCatalog): Seen {
+  const { revision: number, at, by } = revision.signed;
+  return {
+    revision: number,
+    revisionAt: at,
+    revisionBy: by,
+    readAt: isoOf(readAt),
+    problem,
+    now: isoOf(now),
+  };
+}
+
+export function isoOf(time: number): string {
+  return new Date(time).toISOString();
+}

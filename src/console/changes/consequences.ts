@@ -1,0 +1,87 @@
+import { counted } from '../../counted.ts';
+import { shareText } from '../../domain/rollout-text.ts';
+import { rollbackSentences } from '../../wording/rollback.ts';
+import { wideSentence } from '../../wording/wide-change.ts';
+import { withdrawalSentences } from '../../wording/withdrawal.ts';
+import type { Change } from '../answers.ts';
+import type { Made } from './make-change.ts';
+
+/** What a change means, in whole sentences; the most important first. @param now by the store's clock */
+export function consequencesOf(change: Change, made: Made, now: number): readonly string[] {
+  if (!made.changed) return ['The catalog already is in this state: nothing would change.'];
+  switch (change.kind) {
+    case 'pause':
+    case 'resume':
+    case 'yank':
+      return statusConsequences(change.kind, change.version, made, now);
+    case 'rollback':
+      return rollbackConsequences(change.to, made);
+    case 'rollout':
+      return rolloutConsequences(change.version, made, now);
+    case 'notes':
+      return [
+        change.markdown === null
+          ? `The notes of ${change.version} in ${change.locale} are removed. The files stay the same.`
+          : `Updaters and pages show the new notes of ${change.version} when they ask again. The files stay the same.`,
+      ];
+  }
+}
+
+function statusConsequences(
+  verb: 'pause' | 'resume' | 'yank',
+  version: string,
+  { status, after }: Made,
+  now: number,
+): readonly string[] {
+  if (status === undefined) return [];
+  const { channels } = status;
+  const on = channels.join(', ');
+  const more = withdrawalSentences(verb, version, status);
+  switch (verb) {
+    case 'resume': {
+      const what = `Resuming ${version}`;
+      return [wideSentence(what, { after }, { version, channels }, now), ...more];
+    }
+    case 'pause':
+      return [
+        `No client of ${on} is offered ${version} until you resume it. Clients that have it keep it.`,
+        ...more,
+      ];
+    case 'yank':
+      return [
+        `${version} is withdrawn from ${on} for good: a yank cannot be undone.`,
+        `Clients that have ${version} keep it until they are offered a newer release. No client is offered it any more.`,
+        ...more,
+      ];
+  }
+}
+
+/** A channel may have thousands. */
+const LISTED_MAX = 10;
+
+function rollbackConsequences(to: string, { rollback }: Made): readonly string[] {
+  if (rollback === undefined) return [];
+  const { withdrawn, channel } = rollback;
+  const first = withdrawn.slice(0, LISTED_MAX).map(({ version }) => version);
+  const more = withdrawn.length - first.length;
+  const listed = `${first.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+  return [
+    `This yanks ${counted(withdrawn.length, 'release')} for good: ${listed}. Then ${to} is the newest release of ${channel} again.`,
+    ...rollbackSentences(to, rollback),
+  ];
+}
+
+function rolloutConsequences(
+  version: string,
+  { rollouts = [], after }: Made,
+  now: number,
+): readonly string[] {
+  const isLowered = rollouts.some((rollout) => rollout.after < rollout.before);
+  const from = [...new Set(rollouts.map((rollout) => shareText(rollout.before)))].join(', ');
+  const channels = rollouts.map(({ channel }) => channel);
+  const what = `The new plan of ${version}, which is at ${from} now,`;
+  const lead = wideSentence(what, { after }, { version, channels }, now);
+  return isLowered
+    ? [lead, 'Clients that have the release keep it. To withdraw it from all clients, yank it.']
+    : [lead];
+}

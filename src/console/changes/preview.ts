@@ -1,0 +1,51 @@
+import type { WriterDeps } from '../../catalog/change.ts';
+import { isAppError } from '../../errors.ts';
+import type { Change, Preview, SimulatedRollout } from '../answers.ts';
+import type { UsageSource } from '../usage-source.ts';
+import { differencesOf } from '../views/history.ts';
+import { commandOf } from './command-line.ts';
+import { consequencesOf } from './consequences.ts';
+import { type Made, makeChange } from './make-change.ts';
+import { simulateRollout } from './simulate-rollout.ts';
+
+interface PreviewDeps {
+  /** Keeps all writes in memory. */
+  readonly rehearsal: WriterDeps;
+  readonly usage: UsageSource;
+  readonly defaultApplication: string;
+}
+
+/** Makes the change in memory, and says what it would mean. @throws AppError as {@link makeChange} */
+export async function previewChange(
+  deps: PreviewDeps,
+  application: string,
+  change: Change,
+): Promise<Preview> {
+  const made = await makeChange(deps.rehearsal, application, change);
+  const now = deps.rehearsal.clock.now();
+  return {
+    command: commandOf(change, application, deps.defaultApplication),
+    consequences: consequencesOf(change, made, now),
+    ...differencesOf(made, now),
+    simulation: await simulated(deps, application, change, made, now),
+    changes: made.changed,
+  };
+}
+
+async function simulated(
+  { usage }: PreviewDeps,
+  application: string,
+  change: Change,
+  made: Made,
+  now: number,
+): Promise<SimulatedRollout | null> {
+  if (change.kind !== 'rollout' || !made.changed) return null;
+  const { channel } = change;
+  try {
+    return await simulateRollout({ application, channel, now }, made, await usage.read());
+  } catch (error) {
+    // A channel without an earlier release has no fleet.
+    if (isAppError(error, 'no_release')) return null;
+    throw error;
+  }
+}

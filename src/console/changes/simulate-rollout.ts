@@ -1,0 +1,71 @@
+import { counted } from '../../counted.ts';
+import { isAppError } from '../../errors.ts';
+import { simulateFleet } from '../../operations/simulate-fleet.ts';
+import { type DescribedFleet, seenFleet, spreadFleet } from '../../operations/spread-fleet.ts';
+import { summarizeSimulation } from '../../operations/summarize-simulation.ts';
+import { periodOf } from '../../usage/adoption.ts';
+import type { SimulatedRollout } from '../answers.ts';
+import { isoOf } from '../catalog-source.ts';
+import type { SeenUsage } from '../usage-source.ts';
+import type { Made } from './make-change.ts';
+
+/** Enough for shares of 0.1 %, and done in a second: a person waits. */
+const INSTALLATIONS = 10_000;
+/** Of the counts. */
+const DAYS = 14;
+/** Equal previews must show the same. */
+const SEED = 1;
+const STRANDED_MAX = 5;
+
+interface SimulationRequest {
+  readonly application: string;
+  readonly channel: string;
+  readonly now: number;
+}
+
+/** How a fleet would move after a change of a rollout. @throws AppError `no_release` */
+export async function simulateRollout(
+  { application, channel, now }: SimulationRequest,
+  { after }: Pick<Made, 'after'>,
+  usage: SeenUsage,
+): Promise<SimulatedRollout> {
+  const fleet = fleetOf({ application, channel, now }, after, usage);
+  const simulation = await simulateFleet({
+    ...{ application, before: after, after: null },
+    fleet: fleet.groups,
+    ...{ now, seed: SEED },
+    onProgress: () => {},
+  });
+  const timesCount = simulation.times.length;
+  const { totals, stranded } = summarizeSimulation(simulation.before, after, timesCount);
+  return {
+    fleet: fleet.description,
+    installations: simulation.installations,
+    times: simulation.times.map(({ at }) => isoOf(at)),
+    versions: totals.map(({ version, counts }) => ({ version, counts })),
+    stranded: stranded
+      .slice(0, STRANDED_MAX)
+      .map(
+        ({ count, version, machine, missed, stays }) =>
+          `${counted(count, 'installation')} on ${version} (${machine}) stay on ${stays}: no update leads them to ${missed}.`,
+      ),
+  };
+}
+
+/** In proportion to what clients run, when services have counted it; otherwise made up. */
+function fleetOf(
+  { application, channel, now }: SimulationRequest,
+  channels: Made['after'],
+  { rows }: SeenUsage,
+): DescribedFleet {
+  const { from } = periodOf(now, DAYS);
+  const seen = rows.filter(
+    (row) => row.application === application && row.channel === channel && row.day >= from,
+  );
+  try {
+    return seenFleet(seen, channels, INSTALLATIONS);
+  } catch (error) {
+    if (!isAppError(error, 'invalid_request')) throw error;
+    return spreadFleet(application, channels, channel, INSTALLATIONS, now);
+  }
+}

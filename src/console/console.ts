@@ -1,0 +1,169 @@
+import type { WriterDeps } from '../catalog/change.ts';
+import type { Clock } from '../clock.ts';
+import type { TierTable } from '../domain/tier.ts';
+import { AppError } from '../errors.ts';
+import type { Log } from '../log.ts';
+import type { ObjectStore } from '../object-store/object-store.ts';
+import type { Check } from '../operations/diagnose/finding.ts';
+import type { ExplainRequest } from '../operations/explain-update.ts';
+import { whenLive } from '../wording/when-live.ts';
+import type {
+  Adoption,
+  Changed,
+  ChangeRequest,
+  Doctor,
+  Explained,
+  History,
+  Overview,
+  Preview,
+  ReleaseDetail,
+  Revision,
+  Start,
+} from './answers.ts';
+import { createCatalogSource, isoOf } from './catalog-source.ts';
+import { makeChange } from './changes/make-change.ts';
+import { previewChange } from './changes/preview.ts';
+import { createUsageSource } from './usage-source.ts';
+import { type AdoptionRequest, adoptionOf } from './views/adoption.ts';
+import { explain } from './views/explain.ts';
+import { historyOf, revisionOf } from './views/history.ts';
+import { overviewOf } from './views/overview.ts';
+import { releaseOf } from './views/release.ts';
+
+/** What the console shows and does, whatever carries its answers. */
+
+/** With what changes are made, and tried. */
+export interface ConsoleWriter {
+  readonly deps: WriterDeps;
+  /** The same with a store that keeps writes in memory; each call has its own. */
+  rehearse(): WriterDeps;
+}
+
+export interface ConsoleDeps {
+  readonly mode: Start['mode'];
+  readonly store: ObjectStore;
+  /** Where services store their counts. */
+  readonly privateStore: ObjectStore;
+  /** With the store's time. */
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly tiers: TierTable;
+  readonly defaultApplication: string;
+  /** Of Slipway. */
+  readonly version: string;
+  /** The poll interval of the services. */
+  readonly catalogPollMs: number;
+  /** The name of the store; null: the console does not tell it. */
+  readonly place: string | null;
+  /** Undefined: every change is refused. */
+  readonly writer: ConsoleWriter | undefined;
+  /** Undefined: the console checks no store. */
+  readonly diagnose: (() => Promise<readonly Check[]>) | undefined;
+}
+
+/** Every method throws AppError: that of its operation, and the store's. */
+export interface Console {
+  start(): Promise<Start>;
+  overview(application: string): Promise<Overview>;
+  release(application: string, version: string): Promise<ReleaseDetail>;
+  adoption(request: AdoptionRequest): Promise<Adoption>;
+  explain(request: ExplainRequest): Promise<Explained>;
+  history(application: string, before: number | undefined): Promise<History>;
+  revision(application: string, number: number): Promise<Revision>;
+  doctor(): Promise<Doctor>;
+  preview(application: string, request: ChangeRequest): Promise<Preview>;
+  change(application: string, request: ChangeRequest): Promise<Changed>;
+}
+
+export function createConsole(deps: ConsoleDeps): Console {
+  const { store, clock, place, defaultApplication } = deps;
+  const describe = (error: AppError): string =>
+    place === null ? 'The object store does not answer.' : error.message;
+  const catalogs = createCatalogSource({ store, clock, describe });
+  const usage = createUsageSource({ ...deps, store: deps.privateStore, describe });
+  return {
+    start: async () => ({
+      mode: deps.mode,
+      mayChange: deps.writer !== undefined,
+      store: place,
+      actor: deps.writer?.deps.actor ?? null,
+      version: deps.version,
+      applications: await catalogs.applications(),
+      defaultApplication,
+      now: isoOf(clock.now()),
+    }),
+    overview: async (application) => overviewOf(application, await catalogs.read(application)),
+    release: async (application, version) => {
+      const [seen, counts] = await Promise.all([catalogs.read(application), usage.read()]);
+      return releaseOf(deps, application, version, seen, counts);
+    },
+    adoption: async (request) => adoptionOf(request, await usage.read(), clock.now()),
+    explain: async (request) => {
+      const { application } = request.query;
+      const app = application === defaultApplication ? '' : ` --app ${application}`;
+      return explain(deps, request, app);
+    },
+    history: async (application, before) => {
+      // Refuses an unknown application, whose history is empty.
+      await catalogs.read(application);
+      return historyOf(deps, application, before);
+    },
+    revision: (application, number) => revisionOf(deps, application, number),
+    doctor: async () => {
+      if (deps.diagnose === undefined || place === null) throw readOnly();
+      const checks = await deps.diagnose();
+      return {
+        store: place,
+        checks: checks.map(({ name, outcome, detail: sentence, remedy }) => ({
+          ...{ name, outcome, sentence, remedy },
+        })),
+      };
+    },
+    preview: async (application, request) => {
+      const { writer } = deps;
+      if (writer === undefined) throw readOnly();
+      const rehearsal = seeing(writer.rehearse(), request);
+      const { change } = request;
+      return previewChange({ rehearsal, usage, defaultApplication }, application, change);
+    },
+    change: async (application, request) => {
+      const { writer } = deps;
+      if (writer === undefined) throw readOnly();
+      try {
+        const made = await makeChange(seeing(writer.deps, request), application, request.change);
+        return changedOf(made, deps);
+      } finally {
+        // Also after a failure: the outcome may be unknown, or another person changed the state.
+        catalogs.forget(application);
+      }
+    },
+  };
+}
+
+/** The change is refused when the catalog is newer than what the person saw. */
+function seeing(writer: WriterDeps, { change, revision }: ChangeRequest): WriterDeps {
+  if (revision !== null) return { ...writer, seenRevision: revision };
+  // To stop offering a release is right in every state, and must not wait.
+  if (change.kind === 'pause') return writer;
+  throw new AppError('invalid_request', 'The request must name the catalog revision that it saw.');
+}
+
+function changedOf(
+  { changed, revision, announced }: Awaited<ReturnType<typeof makeChange>>,
+  { catalogPollMs }: Pick<ConsoleDeps, 'catalogPollMs'>,
+): Changed {
+  return {
+    changed,
+    revision,
+    sentences: changed
+      ? [`Done: catalog revision ${revision}.`, whenLive({ catalogPollMs }, announced)]
+      : ['Nothing to do: the catalog already is in this state.'],
+  };
+}
+
+function readOnly(): AppError {
+  return new AppError(
+    'read_only',
+    'This console only shows. To change releases, run "slipway console" without --read-only on a machine with the rights to publish.',
+  );
+}

@@ -1,0 +1,66 @@
+import { channelEntries, type RevisionJson } from '../../catalog/revision-document.ts';
+import { ALL_CLIENTS } from '../../domain/rollout.ts';
+import { newestTextFirst } from '../../domain/version.ts';
+import { describeRollout } from '../../operations/describe-rollout.ts';
+import { describeDraft } from '../../operations/list-drafts.ts';
+import { waitsFor } from '../../wording/draft.ts';
+import { plannedShares, presentShare } from '../../wording/rollout.ts';
+import type { Attention } from '../answers.ts';
+import type { SeenCatalog } from '../catalog-source.ts';
+
+/** More are not read: the list of releases has all of them. */
+const LISTED_MAX = 12;
+
+const SEVERITIES: readonly Attention['severity'][] = ['critical', 'warning', 'info'];
+
+/** What an operator should look at, the most urgent first. */
+export function attentionOf({ revision, problem, now }: SeenCatalog): readonly Attention[] {
+  const found: Attention[] = [];
+  if (problem !== null) {
+    const sentence = `The store cannot be read: ${problem}`;
+    found.push({ kind: 'store', severity: 'critical', sentence, version: null, channel: null });
+  }
+  for (const [channel, each] of channelEntries(revision.signed.channels)) {
+    found.push(...inChannel(channel, each, now));
+  }
+  const urgency = ({ severity }: Attention): number => SEVERITIES.indexOf(severity);
+  return found.sort((a, b) => urgency(a) - urgency(b)).slice(0, LISTED_MAX);
+}
+
+type Channel = RevisionJson['channels'][string];
+
+function inChannel(channel: string, { offers, drafts = [] }: Channel, now: number): Attention[] {
+  const found: Attention[] = [];
+  const add = (
+    version: string,
+    kind: Attention['kind'],
+    severity: Attention['severity'],
+    what: string,
+  ): void => {
+    const sentence = `${version} on ${channel} ${what}.`;
+    found.push({ kind, severity, sentence, version, channel });
+  };
+  for (const draft of drafts) {
+    const described = describeDraft(channel, draft);
+    const kind = described.missing.length > 0 ? 'missing' : 'held';
+    add(draft.version, kind, 'warning', `is held back: it ${waitsFor(described)}`);
+  }
+  const newestFirst = offers.toSorted((a, b) => newestTextFirst(a.version, b.version));
+  for (const [index, { version, status, reason, rollout }] of newestFirst.entries()) {
+    const because = reason === null ? '' : `: ${reason.replace(/\.$/, '')}`;
+    if (status === 'paused') {
+      add(version, 'paused', 'warning', `is paused, so no client is offered it${because}`);
+    } else if (status === 'yanked' && index === 0) {
+      const after = 'clients that have it wait for a newer release';
+      add(version, 'yanked_newest', 'warning', `was yanked, and ${after}${because}`);
+    } else if (status === 'active') {
+      const { share, isFrozen } = describeRollout(rollout, now);
+      if (share >= ALL_CLIENTS) continue;
+      const reach = `reaches ${presentShare(rollout, now)} of the installations`;
+      const planned = plannedShares(rollout, now);
+      if (isFrozen) add(version, 'frozen', 'warning', `is frozen: it ${reach}, and stays there`);
+      else add(version, 'rolling_out', 'info', planned === '' ? reach : `${reach}; ${planned}`);
+    }
+  }
+  return found;
+}

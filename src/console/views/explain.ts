@@ -1,0 +1,51 @@
+import type { ReaderDeps } from '../../catalog/read.ts';
+import type { Clock } from '../../clock.ts';
+import type { TierTable } from '../../domain/tier.ts';
+import { versionText } from '../../domain/version.ts';
+import { type ExplainRequest, explainUpdate } from '../../operations/explain-update.ts';
+import { findStatusChanges } from '../../operations/find-status-change.ts';
+import { changeLines } from '../../wording/explain-remedies.ts';
+import { compared } from '../../wording/explain-rules.ts';
+import { answer, remarks } from '../../wording/explanation.ts';
+import type { Explained } from '../answers.ts';
+import { isoOf } from '../catalog-source.ts';
+
+interface ExplainDeps extends ReaderDeps {
+  readonly clock: Clock;
+  readonly tiers: TierTable;
+}
+
+/** @throws AppError those of `explainUpdate` */
+export async function explain(
+  deps: ExplainDeps,
+  request: ExplainRequest,
+  app: string,
+): Promise<Explained> {
+  const explained = await explainUpdate(deps, request);
+  const { decision } = explained.explanation;
+  const { signed } = explained.state.revision;
+  const withdrawn = [...explained.releases.map(({ listing }) => listing), ...explained.passedOver]
+    .filter(({ offer }) => offer.status !== 'active')
+    .map(({ channel, offer }) => ({ channel, version: offer.version }));
+  const changes = await findStatusChanges(deps, request.query.application, signed, withdrawn);
+  return {
+    offered: decision.reason === 'offer' ? versionText(decision.offer.version) : null,
+    reason: decision.reason,
+    headline: answer(explained),
+    revision: signed.revision,
+    at: isoOf(explained.state.time),
+    releases: explained.releases.map((release) => ({
+      version: release.version,
+      channel: release.listing.channel,
+      outcome: release.outcome,
+      rules: release.rules
+        .filter(({ result }) => result !== 'not_checked')
+        .map((rule) => ({
+          rule: rule.rule.replaceAll('_', ' '),
+          passes: rule.result === 'passed',
+          sentence: compared(rule, release, explained, changes),
+        })),
+    })),
+    remedies: [...remarks({ explained, changes, app }), ...changeLines(explained, app)],
+  };
+}

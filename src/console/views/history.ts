@@ -1,0 +1,91 @@
+import { type ReaderDeps, readRevision } from '../../catalog/read.ts';
+import type { RevisionJson } from '../../catalog/revision-document.ts';
+import { AppError, isAppError } from '../../errors.ts';
+import { compareChannels } from '../../operations/compare-channels.ts';
+import { foreseeChanges } from '../../operations/foresee-changes.ts';
+import { type HistoryEntry as ReadEntry, readHistory } from '../../operations/read-history.ts';
+import { changeRows, clientCells } from '../../wording/difference.ts';
+import type { ClientRow, DifferenceRow, History, HistoryEntry, Revision } from '../answers.ts';
+
+/** A page of the history. */
+const ENTRIES_MAX = 50;
+
+/**
+ * @param before the revision below which the page begins; undefined: the newest
+ * @throws AppError `unknown_application`, and the store's
+ */
+export async function historyOf(
+  deps: ReaderDeps,
+  application: string,
+  before: number | undefined,
+): Promise<History> {
+  const read = await readHistory(deps, application, { entriesMax: ENTRIES_MAX, before });
+  const oldest = read.at(-1)?.revision ?? 1;
+  return {
+    application,
+    entries: read.map(entryOf),
+    next: oldest > 1 ? oldest : null,
+  };
+}
+
+function entryOf(entry: ReadEntry): HistoryEntry {
+  if ('problem' in entry) {
+    const { revision, problem } = entry;
+    return { ...NOTHING, revision, problem };
+  }
+  return describe(entry.document);
+}
+
+const NOTHING = {
+  ...{ at: '', by: '', kind: '', version: null },
+  ...{ channels: [], targets: [], summary: null, reason: null },
+} as const;
+
+function describe({ revision, at, by, change }: RevisionJson): HistoryEntry {
+  const { kind, version, channels, targets, summary, reason } = change;
+  return { revision, problem: null, at, by, kind, version, channels, targets, summary, reason };
+}
+
+/** One change, with what it made different. @throws AppError `unknown_version`, `document_corrupt`, the store's */
+export async function revisionOf(
+  deps: ReaderDeps,
+  application: string,
+  number: number,
+): Promise<Revision> {
+  const signed = (await readRevision(deps, application, number))?.signed;
+  if (signed === undefined) {
+    throw new AppError('unknown_version', `${application} has no catalog revision ${number}.`);
+  }
+  const before = await readBefore(deps, application, signed);
+  const entry = describe(signed);
+  if (before === 'unreadable') return { ...entry, differences: [], clients: [] };
+  const states = { before, after: signed.channels };
+  // As it was then: the rollouts have moved since.
+  return { ...entry, ...differencesOf(states, Date.parse(signed.at)) };
+}
+
+async function readBefore(deps: ReaderDeps, application: string, { previous }: RevisionJson) {
+  if (previous === null) return {};
+  try {
+    const revision = await readRevision(deps, application, previous.revision);
+    return revision?.signed.channels ?? {};
+  } catch (error) {
+    if (isAppError(error, 'document_corrupt') || isAppError(error, 'unknown_version')) {
+      return 'unreadable';
+    }
+    throw error;
+  }
+}
+
+/** What a change makes different: on the channels, and for clients. @param now milliseconds since the epoch */
+export function differencesOf(
+  states: Parameters<typeof compareChannels>[0],
+  now: number,
+): { readonly differences: readonly DifferenceRow[]; readonly clients: readonly ClientRow[] } {
+  return {
+    differences: compareChannels(states, now)
+      .flatMap(changeRows)
+      .map(([sign, channel, what, detail]) => ({ sign, channel, what, detail })),
+    clients: foreseeChanges(states, now).map(clientCells),
+  };
+}

@@ -1,0 +1,68 @@
+import {
+  channelEntries,
+  type OfferJson,
+  type RevisionJson,
+} from '../../catalog/revision-document.ts';
+import { inheritedNames } from '../../domain/channel.ts';
+import { ALL_CLIENTS } from '../../domain/rollout.ts';
+import { newestTextFirst } from '../../domain/version.ts';
+import { describeRollout } from '../../operations/describe-rollout.ts';
+import type { Overview, OverviewChannel, OverviewRelease } from '../answers.ts';
+import { type SeenCatalog, seenOf } from '../catalog-source.ts';
+import { attentionOf } from './attention.ts';
+import { releasesOnChannels } from './release-on-channel.ts';
+
+export function overviewOf(application: string, seen: SeenCatalog): Overview {
+  const { signed } = seen.revision;
+  return {
+    ...seenOf(seen),
+    application,
+    channels: channelEntries(signed.channels).map(([name]) => channelOf(name, signed, seen.now)),
+    releases: releasesOf(signed, seen.now),
+    attention: attentionOf(seen),
+  };
+}
+
+function channelOf(name: string, { channels }: RevisionJson, now: number): OverviewChannel {
+  const { inherits = null, keep = null, expect = [] } = channels[name] ?? {};
+  const shown = [name, ...inheritedNames(name, (each) => channels[each]?.inherits)];
+  const offers = shown.flatMap((each) => channels[each]?.offers ?? []);
+  const isForAll = ({ status, rollout }: OfferJson): boolean =>
+    status === 'active' && describeRollout(rollout, now).share === ALL_CLIENTS;
+  const versions = offers.filter(isForAll).map(({ version }) => version);
+  return {
+    name,
+    inherits,
+    newest: versions.sort(newestTextFirst)[0] ?? null,
+    keep,
+    expect: expect.map(({ os, arch }) => `${os}-${arch}`),
+  };
+}
+
+function releasesOf(revision: RevisionJson, now: number): readonly OverviewRelease[] {
+  const cells = releasesOnChannels(revision, now);
+  const offers = new Map<string, Statement>();
+  for (const { offers: listed, drafts = [] } of Object.values(revision.channels)) {
+    for (const each of [...drafts, ...listed]) offers.set(each.version, each);
+  }
+  return [...offers.values()]
+    .map((offer) => ({
+      version: offer.version,
+      releasedAt: offer.released_at,
+      targets: targetsOf(offer),
+      mandatoryFor: offer.mandatory_for,
+      requires: offer.requires,
+      cells: cells.get(offer.version) ?? [],
+    }))
+    .sort((a, b) => newestTextFirst(a.version, b.version));
+}
+
+/** What an offer and a draft both state. */
+type Statement = Pick<
+  OfferJson,
+  'version' | 'released_at' | 'mandatory_for' | 'requires' | 'artifacts'
+>;
+
+function targetsOf({ artifacts }: Pick<OfferJson, 'artifacts'>): readonly string[] {
+  return [...new Set(artifacts.map(({ os, arch }) => `${os}-${arch}`))].sort();
+}

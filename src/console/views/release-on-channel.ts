@@ -1,0 +1,52 @@
+import type { OfferJson, RevisionJson } from '../../catalog/revision-document.ts';
+import { channelEntries } from '../../catalog/revision-document.ts';
+import { storedRamp } from '../../catalog/rollout-document.ts';
+import { ALL_CLIENTS, reachedAt } from '../../domain/rollout.ts';
+import { targetName } from '../../domain/target.ts';
+import { describeRollout } from '../../operations/describe-rollout.ts';
+import { describeDraft } from '../../operations/list-drafts.ts';
+import type { ReleaseOnChannel } from '../answers.ts';
+import { isoOf } from '../catalog-source.ts';
+
+/** How each channel lists each version, or holds it back, by version. */
+export function releasesOnChannels(
+  { channels }: Pick<RevisionJson, 'channels'>,
+  now: number,
+): ReadonlyMap<string, readonly ReleaseOnChannel[]> {
+  const byVersion = new Map<string, ReleaseOnChannel[]>();
+  const add = (version: string, cell: ReleaseOnChannel): void => {
+    const cells = byVersion.get(version);
+    if (cells === undefined) byVersion.set(version, [cell]);
+    else cells.push(cell);
+  };
+  for (const [channel, { offers, drafts = [] }] of channelEntries(channels)) {
+    for (const offer of offers) add(offer.version, cellOf(channel, offer, now));
+    for (const draft of drafts) {
+      const missing = describeDraft(channel, draft).missing.map(targetName);
+      add(draft.version, { ...HELD, channel, missing });
+    }
+  }
+  return byVersion;
+}
+
+const HELD = {
+  status: 'draft',
+  reason: null,
+  share: 0,
+  isFrozen: false,
+  completeAt: null,
+} as const;
+
+function cellOf(channel: string, offer: OfferJson, now: number): ReleaseOnChannel {
+  const { share, isFrozen } = describeRollout(offer.rollout, now);
+  const { status, reason } = offer;
+  const completeAt = status === 'active' ? completionOf(offer, now) : null;
+  return { channel, status, reason, share, isFrozen, completeAt, missing: [] };
+}
+
+/** When the rollout will have reached every client; null when it has, or never will. */
+function completionOf({ rollout }: OfferJson, now: number): string | null {
+  if (rollout === undefined) return null;
+  const at = reachedAt(storedRamp(rollout), ALL_CLIENTS);
+  return Number.isFinite(at) && at > now ? isoOf(at) : null;
+}

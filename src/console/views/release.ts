@@ -1,0 +1,132 @@
+import type { ReaderDeps } from '../../catalog/read.ts';
+import { channelEntries, type RevisionJson } from '../../catalog/revision-document.ts';
+import { storedRamp } from '../../catalog/rollout-document.ts';
+import type { Artifact } from '../../domain/release.ts';
+import { ALL_CLIENTS } from '../../domain/rollout.ts';
+import { targetName } from '../../domain/target.ts';
+import { newestTextFirst } from '../../domain/version.ts';
+import { describeRollout } from '../../operations/describe-rollout.ts';
+import { showRelease } from '../../operations/list-releases.ts';
+import { renderMarkdown } from '../../pages/markdown.ts';
+import { periodOf, summarizeUsage } from '../../usage/adoption.ts';
+import type { ArtifactDetail, ReleaseDetail, RolloutCounts, RolloutDetail } from '../answers.ts';
+import { isoOf, type SeenCatalog, seenOf } from '../catalog-source.ts';
+import type { SeenUsage } from '../usage-source.ts';
+import { releasesOnChannels } from './release-on-channel.ts';
+
+/** @throws AppError `unknown_version`, `document_corrupt`, and the store's */
+export async function releaseOf(
+  deps: ReaderDeps,
+  application: string,
+  version: string,
+  seen: SeenCatalog,
+  usage: SeenUsage,
+): Promise<ReleaseDetail> {
+  const { release, manifest } = await showRelease(deps, application, version, seen.revision);
+  const { signed } = seen.revision;
+  return {
+    ...seenOf(seen),
+    application,
+    version,
+    name: release.name,
+    releasedAt: release.releasedAt,
+    manifest,
+    requires: release.requires,
+    mandatoryFor: release.mandatoryFor,
+    endsNative: release.endsNative.map(targetName),
+    provenance: release.provenance,
+    notes: Object.entries(release.notes).map(([locale, markdown]) => ({
+      ...{ locale, markdown },
+      html: renderMarkdown(markdown),
+    })),
+    artifacts: release.artifacts.map(artifactOf),
+    signedDocuments: release.carried.map(({ name }) => name),
+    cells: releasesOnChannels(signed, seen.now).get(version) ?? [],
+    rollouts: rolloutsOf(application, version, signed, seen.now, usage),
+    rollbackTargets: rollbackTargetsOf(version, signed, seen.now),
+  };
+}
+
+function artifactOf(artifact: Artifact): ArtifactDetail {
+  const { platform, arch, format, filename, size, sha256, sha512, minimumOsVersion } = artifact;
+  return {
+    ...{ platform, arch, format, filename, size, sha256, sha512, minimumOsVersion },
+    signatures: artifact.signatures.map(({ scheme, keyId, value }) => ({
+      ...{ scheme, value },
+      keyId: keyId === '' ? null : keyId,
+    })),
+    companions: artifact.companions.map(({ kind, filename: name, size: bytes }) => ({
+      ...{ kind, filename: name, size: bytes },
+    })),
+  };
+}
+
+function rolloutsOf(
+  application: string,
+  version: string,
+  { channels }: RevisionJson,
+  now: number,
+  usage: SeenUsage,
+): readonly RolloutDetail[] {
+  return channelEntries(channels).flatMap(([channel, { offers }]) => {
+    const offer = offers.find((each) => each.version === version);
+    if (offer === undefined) return [];
+    const { rollout, status } = offer;
+    const { share, isFrozen, isLinear } = describeRollout(rollout, now);
+    const points = rollout === undefined ? [] : storedRamp(rollout).points;
+    return [
+      {
+        ...{ channel, status, share, isFrozen, isLinear },
+        plan: rollout?.plan ?? null,
+        freezeWindows: rollout?.freeze_windows ?? [],
+        points: points.map((point) => ({ at: isoOf(point.at), share: point.share })),
+        counts: countsOf({ application, channel, version }, now, usage),
+      },
+    ];
+  });
+}
+
+/** A week, so that every weekday counts. */
+const COUNTED_DAYS = 7;
+
+function countsOf(
+  query: { readonly application: string; readonly channel: string; readonly version: string },
+  now: number,
+  { rows, newestAt }: SeenUsage,
+): RolloutCounts | null {
+  const { application, channel, version } = query;
+  const period = periodOf(now, COUNTED_DAYS);
+  const { whole, versions } = summarizeUsage(rows, { application, channel, ...period });
+  const own = versions.find(({ name }) => name === version);
+  if (whole.checks === 0 && own === undefined) return null;
+  return {
+    days: COUNTED_DAYS,
+    checks: whole.checks,
+    checksOnVersion: own?.checks ?? 0,
+    offers: own?.offers ?? 0,
+    links: own?.links ?? 0,
+    countedUntil: newestAt === undefined ? null : isoOf(newestAt),
+  };
+}
+
+/** A list of more is no help. */
+const TARGETS_MAX = 20;
+
+function rollbackTargetsOf(
+  version: string,
+  { channels }: RevisionJson,
+  now: number,
+): ReleaseDetail['rollbackTargets'] {
+  return channelEntries(channels)
+    .filter(([, { offers }]) => offers.some((offer) => offer.version === version))
+    .map(([channel, { offers }]) => ({
+      channel,
+      versions: offers
+        .filter((offer) => newestTextFirst(version, offer.version) < 0)
+        .filter(({ status }) => status === 'active')
+        .filter(({ rollout }) => describeRollout(rollout, now).share === ALL_CLIENTS)
+        .map((offer) => offer.version)
+        .sort(newestTextFirst)
+        .slice(0, TARGETS_MAX),
+    }));
+}
