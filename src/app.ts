@@ -3,6 +3,7 @@ import type { FastifyBaseLogger } from 'fastify';
 import { Registry } from 'prom-client';
 import { openAccountsPart } from './app/accounts.ts';
 import { createCaptchaPart } from './app/captcha.ts';
+import { createServiceConsole } from './app/console.ts';
 import { createContactPart } from './app/contact.ts';
 import { createHousekeeping } from './app/housekeeping.ts';
 import { createMonitoringPart } from './app/monitoring.ts';
@@ -137,6 +138,7 @@ export async function buildApp(deps: AppDeps): Promise<BuiltApp> {
     store,
     bytes,
     explain: createExplainer({ store, catalog, clock, tiers: config.accounts.tiers }),
+    console: createServiceConsole({ ...reading, privateStore }),
     files:
       signer === undefined
         ? undefined
@@ -213,6 +215,7 @@ type AreaDeps = Pick<
   | 'store'
   | 'bytes'
   | 'explain'
+  | 'console'
   | 'files'
   | 'usage'
   | 'contact'

@@ -514,7 +514,7 @@ describe('what a command loads', () => {
   });
 
   it('for its work: no server, and no AWS SDK before the store is known to be S3', () => {
-    const serving = ['demo', 'serve'].map((name) => `scripts/cli/run/${name}.ts`);
+    const serving = ['console', 'demo', 'serve'].map((name) => `scripts/cli/run/${name}.ts`);
     const commands = scripts
       .filter((file) => file.startsWith('scripts/cli/run/'))
       .filter((file) => !serving.includes(file));

@@ -10,7 +10,7 @@ import {
 /** Tiers of accounts: which channels and features each tier opens. */
 
 /** What only some tiers may do. */
-const FEATURES = ['developer_keys', 'analytics', 'explain'] as const;
+const FEATURES = ['developer_keys', 'analytics', 'explain', 'console'] as const;
 export type Feature = (typeof FEATURES)[number];
 
 /**

@@ -56,7 +56,7 @@ const WITHOUT_DRY_RUN = new Set([
   ...['accounts list', 'accounts show'],
   ...['contact list', 'contact show', 'accounts invitations'],
   // Groups of commands; what prints a value; what tests whether writing works; what runs the service.
-  ...['accounts', 'contact', 'keys', 'doctor', 'completion', 'serve', 'demo'],
+  ...['accounts', 'contact', 'keys', 'doctor', 'completion', 'serve', 'demo', 'console'],
 ]);
 
 describe('the help', () => {

@@ -6,7 +6,7 @@ import { createByteAnswers } from '../../src/http/bytes/byte-answers.ts';
 import type { App } from '../../src/http/deps.ts';
 import { registerFeeds } from '../../src/http/feeds/feed.ts';
 import { createFeeds } from '../../src/http/feeds/feed-handler.ts';
-import { buildBase } from '../../src/http/server/build-server.ts';
+import { buildBase } from '../../src/http/server/base-server.ts';
 import { PROTOCOLS } from '../../src/protocols/registry.ts';
 import { release, setStatus } from '../http/support.ts';
 import { createTestService, type TestService } from '../support/service.ts';

@@ -18,7 +18,7 @@ import { explanationSchema } from './explain-answer.ts';
 
 const flag = z.enum(['true', 'false']);
 
-const querySchema = z.object({
+export const explainQuerySchema = z.object({
   version: word.describe('The version that the client runs; a leading v is accepted.'),
   platform: word.describe('windows, macos, linux, or an alias such as win32 or darwin.'),
   arch: word.describe('x64, arm64, ia32, armv7, universal, or an alias such as amd64 or aarch64.'),
@@ -36,14 +36,14 @@ const querySchema = z.object({
     ),
 });
 
-type Query = z.output<typeof querySchema>;
+type Query = Omit<z.output<typeof explainQuerySchema>, 'app'>;
 
 const schema = {
   summary: 'Explain which update a client gets, and why',
   description:
     'For accounts whose tier includes explain, and for their developer keys with access to the application. Makes the decision of check-update for a client whose account has the same tier, and says what each rule compared. A channel that is closed to the tier is answered with `not_entitled`, as in check-update. No client is counted.',
   tags: ['explain'],
-  querystring: querySchema,
+  querystring: explainQuerySchema,
   response: {
     200: explanationSchema,
     ...errorResponses(
@@ -76,12 +76,16 @@ export function registerExplain(app: App, deps: ExplainRouteDeps): void {
     const { query } = request;
     const application = query.app ?? deps.defaultApplication;
     const tier = await requireAccess(deps, request, application, 'explain');
-    return explanationJson(await deps.explain(requestOf(query, application, tier)));
+    return explanationJson(await deps.explain(explainRequestOf(query, application, tier)));
   });
 }
 
 /** @throws AppError `invalid_version`, `unknown_platform`, `unknown_arch`, `unknown_format`, `invalid_request` */
-function requestOf(query: Query, application: string, tier: string): ExplainRequest {
+export function explainRequestOf(
+  query: Query,
+  application: string,
+  tier: string | null,
+): ExplainRequest {
   const { currentVersion, platform, arch, formats, reference } = parseAll({
     currentVersion: () => parseClientVersion(query.version, '/version'),
     platform: () => parsePlatform(query.platform),

@@ -9,7 +9,7 @@ import { registerDownload } from '../../../src/http/desktop/download.ts';
 import { registerLatestVersion } from '../../../src/http/desktop/latest-version.ts';
 import { registerFeeds } from '../../../src/http/feeds/feed.ts';
 import { createFeeds } from '../../../src/http/feeds/feed-handler.ts';
-import { buildBase } from '../../../src/http/server/build-server.ts';
+import { buildBase } from '../../../src/http/server/base-server.ts';
 import type { UsageCounter } from '../../../src/usage/usage-counter.ts';
 import { makeArtifact, publish } from '../../support/release.ts';
 import { createTestService, type TestService } from '../../support/service.ts';

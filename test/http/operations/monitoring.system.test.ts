@@ -13,7 +13,7 @@ import {
   healthAnswerSchema,
   overviewAnswerSchema,
 } from '../../../src/http/operations/monitoring-answer.ts';
-import { buildBase } from '../../../src/http/server/build-server.ts';
+import { buildBase } from '../../../src/http/server/base-server.ts';
 import { registerCors } from '../../../src/http/server/cors.ts';
 import { createMonitoringUpstream } from '../../../src/monitoring/upstream.ts';
 import { catalogComponents } from '../../../src/status/components.ts';

@@ -4,7 +4,7 @@ import { Registry } from 'prom-client';
 import { describe, expect, it } from 'vitest';
 import { isAppError } from '../../../src/errors.ts';
 import { createAddressLimit, networkOf } from '../../../src/http/server/address-limit.ts';
-import { buildBase } from '../../../src/http/server/build-server.ts';
+import { buildBase } from '../../../src/http/server/base-server.ts';
 import { normalizeForwardedFor } from '../../../src/http/server/forwarded-for.ts';
 
 describe('the network of an address', () => {

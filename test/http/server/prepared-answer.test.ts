@@ -2,7 +2,7 @@ import { pino } from 'pino';
 import { Registry } from 'prom-client';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { App } from '../../../src/http/deps.ts';
-import { buildBase } from '../../../src/http/server/build-server.ts';
+import { buildBase } from '../../../src/http/server/base-server.ts';
 import { createConnections } from '../../../src/http/server/connections.ts';
 import { prepareHeaders } from '../../../src/http/server/prepared-headers.ts';
 import { createFixedClock } from '../../support/clock.ts';

@@ -7,7 +7,7 @@ import { createIntake } from '../../../src/contact/intake.ts';
 import { AppError, type ErrorCode } from '../../../src/errors.ts';
 import type { App } from '../../../src/http/deps.ts';
 import { problemSchema } from '../../../src/http/error-responses.ts';
-import { buildBase } from '../../../src/http/server/build-server.ts';
+import { buildBase } from '../../../src/http/server/base-server.ts';
 import { contactAnswerSchema, registerContact } from '../../../src/http/website/contact.ts';
 import { createMemoryStore } from '../../../src/object-store/memory.ts';
 import { createFixedClock, createSeededRandomness } from '../../support/clock.ts';

@@ -2,7 +2,7 @@ import { pino } from 'pino';
 import { Registry } from 'prom-client';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { App } from '../../../src/http/deps.ts';
-import { buildBase } from '../../../src/http/server/build-server.ts';
+import { buildBase } from '../../../src/http/server/base-server.ts';
 import { registerCors } from '../../../src/http/server/cors.ts';
 import { createLoad, shedLoad } from '../../../src/http/server/load.ts';
 import { registerLiveMetrics } from '../../../src/http/website/live-metrics.ts';

@@ -3,7 +3,7 @@ import { Registry } from 'prom-client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { App } from '../../../src/http/deps.ts';
 import { collectDocuments } from '../../../src/http/documentation/documents.ts';
-import { buildBase } from '../../../src/http/server/build-server.ts';
+import { buildBase } from '../../../src/http/server/base-server.ts';
 import { registerCors } from '../../../src/http/server/cors.ts';
 import { registerStatus } from '../../../src/http/website/status.ts';
 import { STATUS_PATH, statusAnswerSchema } from '../../../src/http/website/status-answer.ts';

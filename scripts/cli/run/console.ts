@@ -1,0 +1,47 @@
+import open from 'open';
+import { pino } from 'pino';
+import { openLocalConsole } from '../../../src/app/console.ts';
+import { diagnose } from '../../../src/operations/diagnose/diagnose.ts';
+import { systemRandomness } from '../../../src/system.ts';
+import { openContext } from '../context.ts';
+import { diagnoseDepsOf } from '../diagnose-deps.ts';
+import { print, type Terminal } from '../terminal.ts';
+
+interface ConsoleOptions {
+  readonly port?: number;
+  readonly open: boolean;
+  readonly readOnly: boolean;
+}
+
+/** Starts the console, and resolves when it runs. It runs until the process ends. */
+export async function startConsole(terminal: Terminal, options: ConsoleOptions): Promise<void> {
+  const context = await openContext(terminal);
+  const { config, place, actor } = context;
+  const running = await openLocalConsole({
+    ...{ config, actor, place: place.text, publisher: context },
+    randomness: systemRandomness,
+    logger: pino({ level: 'error' }, terminal.stderr),
+    isReadOnly: options.readOnly,
+    diagnose: async () => diagnose(await diagnoseDepsOf(context, terminal.environment())),
+    port: options.port,
+  });
+  const { openingUrl } = running;
+  const isOpened = options.open && (await openBrowser(openingUrl));
+  const what = options.readOnly ? 'shows, and cannot change,' : 'shows and changes';
+  print(terminal, `The console ${what} the releases in ${place.text}. Stop it with Ctrl-C.`);
+  print(terminal, isOpened ? 'It opens in your browser. The address:' : 'Open this address:');
+  print(terminal, `\n  ${openingUrl}\n`);
+  print(terminal, 'The address works once, in one browser of this machine.');
+}
+
+/** @returns false when there is no browser */
+async function openBrowser(url: string): Promise<boolean> {
+  try {
+    const child = await open(url);
+    // Without a listener, a missing program would end this process.
+    child.on('error', () => {});
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,104 @@
+import type { FastifyBaseLogger } from 'fastify';
+import { openBrowserFiles } from '../browser-files/browser-files.ts';
+import type { Clock, Randomness } from '../clock.ts';
+import type { Config } from '../config.ts';
+import { type Console, createConsole } from '../console/console.ts';
+import { isAppError } from '../errors.ts';
+import { buildLocalConsole } from '../http/console/local-server.ts';
+import { explainListenError } from '../http/server/listen-error.ts';
+import type { Log } from '../log.ts';
+import type { ObjectStore } from '../object-store/object-store.ts';
+import type { Check } from '../operations/diagnose/finding.ts';
+import { readVersion } from '../system.ts';
+import type { Publisher } from './stores.ts';
+
+/** The console of the service, and that of a person at this machine. */
+
+interface ServiceConsoleDeps {
+  readonly config: Config;
+  readonly store: ObjectStore;
+  readonly privateStore: ObjectStore;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** Only shows. */
+export function createServiceConsole({ config, ...deps }: ServiceConsoleDeps): Console {
+  return createConsole({
+    ...deps,
+    ...settingsOf(config),
+    mode: 'service',
+    place: null,
+    writer: undefined,
+    diagnose: undefined,
+  });
+}
+
+const settingsOf = (config: Config) => ({
+  tiers: config.accounts.tiers,
+  defaultApplication: config.defaultApplication,
+  version: readVersion(),
+  catalogPollMs: config.catalogPollMs,
+});
+
+interface LocalConsoleOptions {
+  readonly config: Config;
+  readonly publisher: Publisher;
+  readonly randomness: Randomness;
+  readonly logger: FastifyBaseLogger;
+  /** For the history. */
+  readonly actor: string;
+  /** The name of the store. */
+  readonly place: string;
+  readonly isReadOnly: boolean;
+  readonly diagnose: () => Promise<readonly Check[]>;
+  /** Undefined: the usual port, or a free one when another program has it. 0: a free one. */
+  readonly port: number | undefined;
+}
+
+export interface RunningConsole {
+  /** Opens the console in one browser, once. */
+  readonly openingUrl: string;
+  close(): Promise<void>;
+}
+
+/** So that the address of a screen can be kept. */
+const USUAL_PORT = 7447;
+/** Other machines cannot reach it. */
+const HOST = '127.0.0.1';
+
+/** Starts the console on this machine. @throws AppError `invalid_configuration` when the port is in use */
+export async function openLocalConsole(options: LocalConsoleOptions): Promise<RunningConsole> {
+  const { config, publisher, actor, place, randomness, logger } = options;
+  const { store, privateStore, clock } = publisher;
+  const shown = createConsole({
+    ...settingsOf(config),
+    ...{ mode: 'local', store, privateStore, clock, log: logger, place },
+    writer: options.isReadOnly
+      ? undefined
+      : {
+          deps: { ...publisher, actor },
+          rehearse: () => ({ ...publisher, ...publisher.rehearse(), actor }),
+        },
+    diagnose: options.diagnose,
+  });
+  const { tiers } = config.accounts;
+  const deps = { console: shown, browserFiles: openBrowserFiles, tiers, logger, randomness };
+  const server = await buildLocalConsole(deps);
+  await listen(server.http, options.port);
+  return { openingUrl: server.openingUrl(), close: () => server.http.close() };
+}
+
+type Server = Awaited<ReturnType<typeof buildLocalConsole>>['http'];
+
+async function listen(http: Server, wanted: number | undefined): Promise<void> {
+  const port = wanted ?? USUAL_PORT;
+  try {
+    await http.listen({ host: HOST, port });
+  } catch (error) {
+    const settings = { host: 'the host', port: '--port' };
+    const explained = explainListenError(error, { host: HOST, port, settings });
+    if (wanted !== undefined || !isAppError(explained)) throw explained;
+    await http.listen({ host: HOST, port: 0 });
+  }
+}
