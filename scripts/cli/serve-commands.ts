@@ -1,6 +1,7 @@
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import { describeCommand } from './description.ts';
 import type { Runner } from './runner.ts';
+import type { Terminal } from './terminal.ts';
 
 /** Commands that run the service. */
 export function addServeCommands(program: Command, run: Runner): void {
@@ -13,10 +14,25 @@ export function addServeCommands(program: Command, run: Runner): void {
   }).action(run(async () => (await import('./run/serve.ts')).serve));
   describeCommand(program.command('demo'), {
     summary: 'publish, serve and update a small program on this machine',
-    does: 'Publishes two versions of a small program to a directory of its own, starts the service, and plays a client on the older version: it checks for an update, downloads it, compares the hash, and runs it. Afterwards the service runs until Ctrl-C.',
-    effect: 'the command writes only to ./data/demo, or to DATA_DIR when it is set.',
-    examples: ['demo', 'demo --once'],
+    does: 'Publishes two versions of a small program to a directory of its own, starts the service, and plays a client on the older version: it checks for an update, downloads it, compares the hash, and runs it. Afterwards the service runs until Ctrl-C. With --store, the command fills a directory with believable data instead, and ends: three applications with releases of four months, rollouts, withdrawn releases, and six weeks of counts, to look at with other commands and in the service.',
+    effect:
+      'the command writes only to ./data/demo, with --store to ./data/demo-store, or to DATA_DIR when it is set. With --store it refuses a store that has applications.',
+    examples: ['demo', 'demo --once', 'demo --store'],
   })
     .option('--once', 'end after the update, and stop the service', false)
-    .action(run(async () => (await import('./run/demo.ts')).demo));
+    .addOption(
+      new Option('--store', 'fill a store with applications, releases and counts, and end')
+        .default(false)
+        .conflicts('once'),
+    )
+    .action(run(async () => runDemo));
+}
+
+async function runDemo(
+  terminal: Terminal,
+  options: { readonly once: boolean; readonly store: boolean },
+): Promise<void> {
+  // The other demo loads the whole service.
+  if (options.store) return (await import('./run/demo-store.ts')).demoStore(terminal);
+  return (await import('./run/demo.ts')).demo(terminal, options);
 }
