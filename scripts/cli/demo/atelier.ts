@@ -1,4 +1,4 @@
-import { type DemoApplication, hoursAgo, on } from './demo-application.ts';
+import { after, type DemoApplication, hoursAgo, on } from './demo-application.ts';
 
 /** Atelier, an image editor: a Tauri application with a chain of three channels and a rollback. */
 
@@ -38,15 +38,15 @@ export const atelier: DemoApplication = {
   checksPerDay: 1.4,
   steps: [
     {
-      ...{ at: on(117, '17:00'), by: CI, do: 'publish', version: '1.6.0', channel: 'stable' },
+      ...{ at: on(118, '17:00'), by: CI, do: 'publish', version: '1.6.0', channel: 'stable' },
       notes: { en: '- Layers can be grouped\n- Opens PSD files with adjustment layers\n' },
     },
     {
-      ...{ at: on(117, '17:20'), by: LENA, do: 'create channel', channel: 'beta' },
+      ...{ at: after(0.3), by: LENA, do: 'create channel', channel: 'beta' },
       settings: { inherits: 'stable' },
     },
     {
-      ...{ at: on(117, '17:25'), by: LENA, do: 'create channel', channel: 'alpha' },
+      ...{ at: after(0.2), by: LENA, do: 'create channel', channel: 'alpha' },
       settings: { inherits: 'beta', keep: 3, allowsDowngrade: true },
       reason: 'Nightly work; testers may go back.',
     },
@@ -55,18 +55,18 @@ export const atelier: DemoApplication = {
       reason: 'From 1.7 on, the updater verifies every download.',
     },
     {
-      ...{ at: on(96, '17:10'), by: CI, do: 'publish', version: '1.7.0', channel: 'stable' },
+      ...{ at: on(97, '17:10'), by: CI, do: 'publish', version: '1.7.0', channel: 'stable' },
       notes: {
         en: '## Brushes\n\n- Pressure and tilt on every tablet\n- Import of ABR brushes\n- Stabiliser for long strokes\n',
         es: '## Pinceles\n\n- Presión e inclinación en cualquier tableta\n- Importación de pinceles ABR\n- Estabilizador para trazos largos\n',
       },
     },
     {
-      ...{ at: on(74, '17:05'), by: CI, do: 'publish', version: '1.8.0-alpha.1', channel: 'alpha' },
+      ...{ at: on(76, '17:05'), by: CI, do: 'publish', version: '1.8.0-alpha.1', channel: 'alpha' },
       notes: { en: '- First GPU canvas. Keep copies of your files.\n' },
     },
     {
-      ...{ at: on(67, '17:05'), by: CI, do: 'publish', version: '1.8.0-alpha.2', channel: 'alpha' },
+      ...{ at: on(68, '17:05'), by: CI, do: 'publish', version: '1.8.0-alpha.2', channel: 'alpha' },
       notes: { en: '- GPU canvas: blend modes, faster zoom\n' },
     },
     {
@@ -82,11 +82,11 @@ export const atelier: DemoApplication = {
       rollout: { text: '20%@0h,100%@2d', freezeWindows: [] },
     },
     {
-      ...{ at: on(36, '08:35'), by: TOMAS, do: 'rollback', to: '1.7.0', channel: 'stable' },
+      ...{ at: after(87.5), by: TOMAS, do: 'rollback', to: '1.7.0', channel: 'stable' },
       reason: 'The GPU canvas writes wrong colours into 16-bit files (ATL-518).',
     },
     {
-      ...{ at: on(33, '16:50'), by: CI, do: 'publish', version: '1.8.1', channel: 'stable' },
+      ...{ at: after(72.2), by: CI, do: 'publish', version: '1.8.1', channel: 'stable' },
       notes: {
         en: '- 16-bit files keep their colours. Files saved with 1.8.0 are repaired when they are opened.\n',
         es: '- Los archivos de 16 bits conservan sus colores. Los guardados con 1.8.0 se reparan al abrirlos.\n',
@@ -98,7 +98,7 @@ export const atelier: DemoApplication = {
       notes: { en: '- Text on paths\n' },
     },
     {
-      ...{ at: on(9, '17:05'), by: CI, do: 'publish', version: '1.9.0-alpha.2', channel: 'alpha' },
+      ...{ at: on(10, '17:05'), by: CI, do: 'publish', version: '1.9.0-alpha.2', channel: 'alpha' },
       notes: { en: '- Text on paths: kerning, reversed paths\n' },
     },
     {

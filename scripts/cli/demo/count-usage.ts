@@ -57,6 +57,7 @@ export function createUsageModel(deps: {
 }): (counted: CountedApplication, span: UsageSpan) => void {
   const { clock, randomness } = deps;
   const fleets = new Map<string, DemoFleet>();
+  const shown = new WeakMap<Channels, ReadonlyMap<string, ChannelView>>();
 
   const fleetOf = (
     { name, population }: DemoApplication,
@@ -73,7 +74,8 @@ export function createUsageModel(deps: {
   };
 
   return ({ application, channels }, span) => {
-    const views = viewsOf(channels);
+    const views = shown.get(channels) ?? viewsOf(channels);
+    shown.set(channels, views);
     for (const [channel, sizes] of Object.entries(application.population)) {
       const view = views.get(channel);
       if (view === undefined) continue;

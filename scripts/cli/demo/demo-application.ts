@@ -8,12 +8,15 @@ import type { RequestedRollout } from '../../../src/operations/start-rollout.ts'
 
 /** When a step happened, before the time at which the data ends. */
 export type DemoTime =
-  /** On a day before, at a time of day (UTC). A weekend becomes the Friday before it. */
+  /** So many days before, at a time of day (UTC). A Saturday becomes a Friday, a Sunday a Monday. */
   | { readonly days: number; readonly time: string }
+  /** So many hours after the step before it. */
+  | { readonly afterHours: number }
   /** So many hours before, on any day: for what has to be under way at the end. */
   | { readonly hours: number };
 
 export const on = (days: number, time: string): DemoTime => ({ days, time });
+export const after = (afterHours: number): DemoTime => ({ afterHours });
 export const hoursAgo = (hours: number): DemoTime => ({ hours });
 
 /** A file that every build has. */

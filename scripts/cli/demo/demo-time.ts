@@ -14,28 +14,28 @@ export function isWeekend(ms: number): boolean {
 }
 
 /**
- * Milliseconds since the Unix epoch.
+ * When each step happens, in milliseconds since the Unix epoch. A step that a weekend moved stays after the one before it.
  *
  * @param endsAt milliseconds since the Unix epoch
  */
-function timeOf(at: DemoTime, endsAt: number): number {
-  if ('hours' in at) return endsAt - at.hours * HOUR_MS;
-  const [hours = 0, minutes = 0] = at.time.split(':').map(Number);
-  let day = Math.floor(endsAt / DAY_MS) * DAY_MS - at.days * DAY_MS;
-  while (isWeekend(day)) day -= DAY_MS;
-  return day + hours * HOUR_MS + minutes * 60_000;
-}
-
-/** When each step happens, in milliseconds since the Unix epoch. A step that a weekend moved stays after the one before it. */
 export function timesOf(
   steps: readonly { readonly at: DemoTime }[],
   endsAt: number,
 ): readonly number[] {
   let last = Number.NEGATIVE_INFINITY;
   return steps.map(({ at }) => {
-    last = Math.max(timeOf(at, endsAt), last + GAP_MIN_MS);
+    const stated = 'afterHours' in at ? last + at.afterHours * HOUR_MS : timeOf(at, endsAt);
+    last = Math.max(stated, last + GAP_MIN_MS);
     return last;
   });
+}
+
+function timeOf(at: Exclude<DemoTime, { afterHours: number }>, endsAt: number): number {
+  if ('hours' in at) return endsAt - at.hours * HOUR_MS;
+  const [hours = 0, minutes = 0] = at.time.split(':').map(Number);
+  const day = Math.floor(endsAt / DAY_MS) * DAY_MS - at.days * DAY_MS;
+  const moved = { 0: day + DAY_MS, 6: day - DAY_MS }[new Date(day).getUTCDay()] ?? day;
+  return moved + hours * HOUR_MS + minutes * 60_000;
 }
 
 /** A clock that stands still between two steps. */

@@ -1,4 +1,4 @@
-import { type DemoApplication, hoursAgo, on } from './demo-application.ts';
+import { after, type DemoApplication, hoursAgo, on } from './demo-application.ts';
 
 /** Fieldnotes, a native application for notes: signed for Sparkle, with a rollout that a publisher froze. */
 
@@ -44,23 +44,23 @@ export const fieldnotes: DemoApplication = {
       },
     },
     {
-      ...{ at: on(114, '16:30'), by: PRIYA, do: 'create channel', channel: 'beta' },
+      ...{ at: after(0.5), by: PRIYA, do: 'create channel', channel: 'beta' },
       settings: { inherits: 'stable' },
     },
     {
-      ...{ at: on(101, '16:30'), by: PRIYA, do: 'set key' },
+      ...{ at: on(103, '16:30'), by: PRIYA, do: 'set key' },
       reason: 'Builds are signed from 2.1.1 on.',
     },
     {
-      ...{ at: on(100, '11:20'), by: PRIYA, do: 'publish', version: '2.1.1', channel: 'stable' },
+      ...{ at: after(43), by: PRIYA, do: 'publish', version: '2.1.1', channel: 'stable' },
       notes: { en: '- Fixes links to notes whose names contain a colon\n' },
     },
     {
-      ...{ at: on(79, '15:10'), by: SAM, do: 'publish', version: '2.2.0-beta.1', channel: 'beta' },
+      ...{ at: on(81, '15:10'), by: SAM, do: 'publish', version: '2.2.0-beta.1', channel: 'beta' },
       notes: { en: '- Handwriting on trackpads and tablets (beta)\n' },
     },
     {
-      ...{ at: on(66, '10:00'), by: PRIYA, do: 'publish', version: '2.2.0', channel: 'stable' },
+      ...{ at: on(69, '10:00'), by: PRIYA, do: 'publish', version: '2.2.0', channel: 'stable' },
       notes: {
         en: '## Handwriting\n\nDraw and write in any note. Fieldnotes recognises the text, so that search finds it.\n\n- Recognition works in English, German, Spanish and Japanese\n- Everything is recognised on your own computer\n',
         ja: '## 手書き\n\nどのノートにも手書きできます。文字は認識され、検索で見つかります。\n\n- 英語、ドイツ語、スペイン語、日本語に対応\n- 認識はすべてお使いのコンピュータ上で行われます\n',
@@ -68,11 +68,11 @@ export const fieldnotes: DemoApplication = {
       rollout: { text: 'linear 5%@0h,100%@4d', freezeWindows: [] },
     },
     {
-      ...{ at: on(45, '13:40'), by: SAM, do: 'publish', version: '2.2.1', channel: 'stable' },
+      ...{ at: on(46, '13:40'), by: SAM, do: 'publish', version: '2.2.1', channel: 'stable' },
       notes: { en: '- Handwriting is smooth again on displays with 120 Hz\n' },
     },
     {
-      ...{ at: on(27, '09:00'), by: PRIYA, do: 'publish', version: '2.3.0', channel: 'stable' },
+      ...{ at: on(25, '09:00'), by: PRIYA, do: 'publish', version: '2.3.0', channel: 'stable' },
       notes: {
         en: '## Templates\n\nStart a note from a template: meeting, recipe, reading list, or your own.\n\n- Tags can have colours\n- Export as PDF keeps links\n',
         ja: '## テンプレート\n\n会議、レシピ、読書リストなどのテンプレートからノートを作成できます。\n\n- タグに色を付けられます\n- PDF 書き出しでリンクが保持されます\n',
@@ -80,19 +80,19 @@ export const fieldnotes: DemoApplication = {
       rollout: { text: 'linear 5%@0h,100%@6d', freezeWindows: [] },
     },
     {
-      ...{ at: on(12, '14:30'), by: SAM, do: 'publish', version: '2.4.0-beta.1', channel: 'beta' },
+      ...{ at: on(11, '14:30'), by: SAM, do: 'publish', version: '2.4.0-beta.1', channel: 'beta' },
       notes: { en: '- Notes sync through any WebDAV server (beta)\n' },
     },
     {
-      ...{ at: hoursAgo(94), by: PRIYA, do: 'publish', version: '2.4.0', channel: 'stable' },
+      ...{ at: hoursAgo(150), by: PRIYA, do: 'publish', version: '2.4.0', channel: 'stable' },
       notes: {
         en: '## Sync with your own server\n\nNotes sync through any WebDAV server, end-to-end encrypted.\n\n- **Settings → Sync** shows what was synced and when\n- Conflicts keep both versions\n',
         ja: '## 自分のサーバーで同期\n\nWebDAV サーバーを通じて、エンドツーエンド暗号化でノートを同期します。\n',
       },
-      rollout: { text: '5%@0h,25%@1d,60%@3d,100%@6d', freezeWindows: [] },
+      rollout: { text: '5%@0h,25%@1d,60%@4d,100%@7d', freezeWindows: [] },
     },
     {
-      ...{ at: hoursAgo(47), by: SAM, do: 'rollout', version: '2.4.0', channel: 'stable' },
+      ...{ at: hoursAgo(78), by: SAM, do: 'rollout', version: '2.4.0', channel: 'stable' },
       action: { kind: 'freeze' },
       reason: 'Three reports of sync conflicts that repeat. Frozen until they are understood.',
     },

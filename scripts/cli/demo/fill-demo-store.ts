@@ -9,7 +9,7 @@ import { createNewestKnown } from '../../../src/sequence/newest-known.ts';
 import { type Counts, dayOf } from '../../../src/usage/counts.ts';
 import { createUsage, type Usage } from '../../../src/usage/usage.ts';
 import { DEMO_APPLICATIONS } from './applications.ts';
-import { COUNTED_DAYS, createUsageModel, spansUntil } from './count-usage.ts';
+import { COUNTED_DAYS, createUsageModel, spansUntil, type UsageSpan } from './count-usage.ts';
 import { createDemoClock, timesOf } from './demo-time.ts';
 import { describeFilled, type FilledApplication, sumUsage } from './filled-store.ts';
 import { createSeededRandomness } from './seeded-randomness.ts';
@@ -80,7 +80,8 @@ async function fill(
   { endsAt, seed, onProgress = () => {} }: DemoStoreOptions,
 ): Promise<FilledStore> {
   const { store, privateStore = store, sleep, ensureConforming = async () => {} } = deps;
-  const clock = createDemoClock(sleep, endsAt);
+  const spans = spansUntil(endsAt);
+  const clock = createDemoClock(sleep, spans[0]?.from ?? endsAt);
   const randomness = createSeededRandomness(seed);
   const newestKnown = createNewestKnown();
   const writing = { store, clock, randomness, newestKnown, ensureConforming, directory };
@@ -90,7 +91,7 @@ async function fill(
   const usage = createUsage({ ...DEMO_USAGE, store: privateStore, clock, randomness });
   const events = [
     ...progresses.flatMap((progress) => stepEvents(writing, progress, endsAt)),
-    ...countEvents({ clock, randomness, usage }, progresses, endsAt),
+    ...countEvents({ clock, randomness, usage }, progresses, spans),
   ].sort((a, b) => a.at - b.at);
   for (const [done, { at, take }] of events.entries()) {
     clock.set(at);
@@ -122,10 +123,9 @@ function countEvents(
     readonly usage: Usage;
   },
   progresses: readonly DemoProgress[],
-  endsAt: number,
+  spans: readonly UsageSpan[],
 ): readonly Event[] {
   const count = createUsageModel({ ...deps, counter: deps.usage });
-  const spans = spansUntil(endsAt);
   return spans.map((span, index) => ({
     at: span.from,
     take: async () => {

@@ -1,4 +1,4 @@
-import { type DemoApplication, hoursAgo, on } from './demo-application.ts';
+import { after, type DemoApplication, hoursAgo, on } from './demo-application.ts';
 import { HARBOR_NOTES as NOTES } from './harbor-notes.ts';
 
 /** Harbor, a mail client: an Electron application with a stepping stone, a yank and a rollout under way. */
@@ -15,13 +15,10 @@ export const harbor: DemoApplication = {
   title: 'Harbor',
   signatures: 'none',
   files: [
-    {
-      ...{ name: 'Harbor-Setup-{version}.exe', platform: 'windows', arch: 'x64', format: 'nsis' },
-      minimumOsVersion: '10.0.17763',
-    },
+    { name: 'Harbor-Setup-{version}.exe', platform: 'windows', arch: 'x64', format: 'nsis' },
     {
       ...{ name: 'Harbor-Setup-{version}-arm64.exe', platform: 'windows', arch: 'arm64' },
-      ...{ format: 'nsis', minimumOsVersion: '10.0.22000' },
+      format: 'nsis',
     },
     {
       ...{ name: 'Harbor-{version}-universal.dmg', platform: 'macos', arch: 'universal' },
@@ -48,31 +45,31 @@ export const harbor: DemoApplication = {
       notes: NOTES['3.8.0'],
     },
     {
-      ...{ at: on(121, '10:05'), by: MINA, do: 'create channel', channel: 'beta' },
+      ...{ at: after(0.4), by: MINA, do: 'create channel', channel: 'beta' },
       settings: { inherits: 'stable', givesEarlyAccess: true },
     },
     {
-      ...{ at: on(107, '13:15'), by: CI, do: 'publish', version: '3.8.1', channel: 'stable' },
+      ...{ at: on(109, '13:15'), by: CI, do: 'publish', version: '3.8.1', channel: 'stable' },
       notes: NOTES['3.8.1'],
     },
     {
-      ...{ at: on(93, '08:20'), by: CI, do: 'publish', version: '3.9.0', channel: 'stable' },
+      ...{ at: on(96, '08:20'), by: CI, do: 'publish', version: '3.9.0', channel: 'stable' },
       ...{ notes: NOTES['3.9.0'], rollout: { text: '10%@0h,50%@1d,100%@3d', freezeWindows: [] } },
     },
     {
-      ...{ at: on(86, '15:30'), by: CI, do: 'publish', version: '3.9.1', channel: 'stable' },
+      ...{ at: on(83, '14:30'), by: CI, do: 'publish', version: '3.9.1', channel: 'stable' },
       notes: NOTES['3.9.1'],
     },
     {
-      ...{ at: on(85, '07:10'), by: JONAS, do: 'yank', version: '3.9.1' },
+      ...{ at: after(16.7), by: JONAS, do: 'yank', version: '3.9.1' },
       reason: 'Drafts are lost when the connection drops while they are saved (HRB-2213).',
     },
     {
-      ...{ at: on(85, '11:45'), by: CI, do: 'publish', version: '3.9.2', channel: 'stable' },
+      ...{ at: after(4.6), by: CI, do: 'publish', version: '3.9.2', channel: 'stable' },
       ...{ notes: NOTES['3.9.2'], mandatoryFor: '3.9.1' },
     },
     {
-      ...{ at: on(70, '10:00'), by: MINA, do: 'set channel', channel: 'stable' },
+      ...{ at: on(73, '10:00'), by: MINA, do: 'set channel', channel: 'stable' },
       settings: {
         expect: [
           { platform: 'windows', arch: 'x64' },
@@ -85,47 +82,47 @@ export const harbor: DemoApplication = {
       reason: 'A release waits until every build job has finished.',
     },
     {
-      ...{ at: on(65, '09:30'), by: CI, do: 'publish', version: '3.10.0', channel: 'stable' },
+      ...{ at: on(67, '09:30'), by: CI, do: 'publish', version: '3.10.0', channel: 'stable' },
       ...{ notes: NOTES['3.10.0'], rollout: { text: '20%@0h,100%@2d', freezeWindows: [WEEKEND] } },
     },
     {
-      ...{ at: on(57, '14:00'), by: CI, do: 'publish', version: '4.0.0-beta.1', channel: 'beta' },
+      ...{ at: on(55, '14:05'), by: CI, do: 'publish', version: '4.0.0-beta.1', channel: 'beta' },
       ...{ notes: NOTES['4.0.0-beta.1'], requires: REQUIRES },
     },
     {
-      ...{ at: on(50, '14:20'), by: CI, do: 'publish', version: '4.0.0-beta.2', channel: 'beta' },
+      ...{ at: on(48, '14:20'), by: CI, do: 'publish', version: '4.0.0-beta.2', channel: 'beta' },
       ...{ notes: NOTES['4.0.0-beta.2'], requires: REQUIRES },
     },
     {
-      ...{ at: on(36, '09:15'), by: CI, do: 'publish', version: '4.0.0', channel: 'stable' },
+      ...{ at: on(33, '09:15'), by: CI, do: 'publish', version: '4.0.0', channel: 'stable' },
       ...{ notes: NOTES['4.0.0'], requires: REQUIRES },
       rollout: { text: '5%@0h,20%@1d,50%@3d,100%@5d', freezeWindows: [WEEKEND] },
     },
     {
-      ...{ at: on(34, '12:00'), by: MINA, do: 'notes', version: '4.0.0' },
+      ...{ at: after(51.5), by: MINA, do: 'notes', version: '4.0.0' },
       set: { fr: NOTES['4.0.0 fr'] },
       reason: 'The French translation was late.',
     },
     {
-      ...{ at: on(22, '10:40'), by: CI, do: 'publish', version: '4.0.1', channel: 'stable' },
+      ...{ at: on(20, '10:40'), by: CI, do: 'publish', version: '4.0.1', channel: 'stable' },
       ...{ notes: NOTES['4.0.1'], requires: REQUIRES },
       rollout: { text: '25%@0h,100%@1d', freezeWindows: [] },
     },
     {
-      ...{ at: on(15, '13:50'), by: CI, do: 'publish', version: '4.1.0-beta.1', channel: 'beta' },
+      ...{ at: on(16, '13:50'), by: CI, do: 'publish', version: '4.1.0-beta.1', channel: 'beta' },
       ...{ notes: NOTES['4.1.0-beta.1'], requires: REQUIRES },
     },
     {
-      ...{ at: on(8, '09:05'), by: CI, do: 'publish', version: '4.1.0', channel: 'beta' },
+      ...{ at: on(9, '09:05'), by: CI, do: 'publish', version: '4.1.0', channel: 'beta' },
       ...{ notes: NOTES['4.1.0'], requires: REQUIRES },
+    },
+    {
+      ...{ at: hoursAgo(100), by: JONAS, do: 'promote', version: '4.1.0', to: 'stable' },
+      rollout: { text: '5%@0h,20%@1d,40%@3d,70%@6d,100%@9d', freezeWindows: [] },
     },
     {
       ...{ at: hoursAgo(62), by: CI, do: 'publish', version: '4.2.0-beta.1', channel: 'beta' },
       ...{ notes: NOTES['4.2.0-beta.1'], requires: REQUIRES },
-    },
-    {
-      ...{ at: hoursAgo(34), by: JONAS, do: 'promote', version: '4.1.0', to: 'stable' },
-      rollout: { text: '5%@0h,20%@12h,40%@1d,70%@3d,100%@5d', freezeWindows: [] },
     },
     {
       ...{ at: hoursAgo(21), by: JONAS, do: 'pause', version: '4.2.0-beta.1' },

@@ -42,7 +42,8 @@ export async function writeBuild(
     const name = file.name.replace('{version}', version);
     const bytes = contentOf(application, version, name);
     await writeFile(path.join(folder, name), bytes);
-    if (isSigned) await writeSignature(path.join(folder, name), application, file, bytes);
+    const built = { path: path.join(folder, name), bytes, version, ...file };
+    if (isSigned) await writeSignature(application, built);
     paths.push(describe(path.join(folder, name), file));
   }
   return (await readBuildOutput({ paths, version })).artifacts;
@@ -63,17 +64,16 @@ function describe(file: string, { platform, arch, format, minimumOsVersion }: De
 }
 
 async function writeSignature(
-  file: string,
   application: DemoApplication,
-  { format }: DemoFile,
-  bytes: Buffer,
+  file: Pick<DemoFile, 'format'> & Record<'path' | 'version', string> & { readonly bytes: Buffer },
 ): Promise<void> {
   const key = demoKey(keyTextOf(application));
   if (application.signatures === 'sparkle') {
-    await writeFile(`${file}.edSignature`, sign(null, bytes, key).toString('base64'));
+    await writeFile(`${file.path}.edSignature`, sign(null, file.bytes, key).toString('base64'));
   }
-  if (application.signatures === 'tauri' && TAURI_SIGNED.has(format)) {
-    const comment = `timestamp:1\tfile:${path.basename(file)}`;
-    await writeFile(`${file}.sig`, signMinisign(minisignKeyOf(key, KEY_ID), bytes, { comment }));
+  if (application.signatures === 'tauri' && TAURI_SIGNED.has(file.format)) {
+    const comment = `timestamp:1\tfile:${path.basename(file.path)}\tversion:${file.version}`;
+    const text = signMinisign(minisignKeyOf(key, KEY_ID), file.bytes, { comment });
+    await writeFile(`${file.path}.sig`, text);
   }
 }
