@@ -103,8 +103,9 @@ function decisions(
 ): ReadonlyMap<string | null, number> {
   const ids = view.rolloutStage(now).isPartial ? sample : sample.slice(0, 1);
   const shares = new Map<string | null, number>();
+  const running = { application, channel, version: parseVersion(version) };
   for (const installationId of ids) {
-    const from = { application, channel, version: parseVersion(version), installationId };
+    const from = { ...running, installationId };
     const decision = decideUpdate(updateQueryOf(machine, from), view, now);
     const offered = decision.reason === 'offer' ? versionText(decision.offer.version) : null;
     shares.set(offered, (shares.get(offered) ?? 0) + 1 / ids.length);

@@ -1,9 +1,8 @@
-import type { Channels } from '../../../src/catalog/change.ts';
-import { viewsOf } from '../../../src/catalog/snapshot.ts';
 import type { Randomness } from '../../../src/clock.ts';
 import type { ChannelView } from '../../../src/domain/channel.ts';
 import type { Platform } from '../../../src/domain/platform.ts';
 import type { Target } from '../../../src/domain/target.ts';
+import { type ChangedChannels, viewChannels } from '../../../src/operations/view-channels.ts';
 import type { UsageCounter } from '../../../src/usage/usage-counter.ts';
 import { createFleet, type DemoFleet, type Expected, moveOn } from './adoption-model.ts';
 import type { DemoApplication } from './demo-application.ts';
@@ -46,7 +45,7 @@ export function spansUntil(endsAt: number): readonly UsageSpan[] {
 
 export interface CountedApplication {
   readonly application: DemoApplication;
-  readonly channels: Channels;
+  readonly channels: ChangedChannels;
 }
 
 /** @returns counts the spans of an application, which has to be called in the order of time */
@@ -57,7 +56,7 @@ export function createUsageModel(deps: {
 }): (counted: CountedApplication, span: UsageSpan) => void {
   const { clock, randomness } = deps;
   const fleets = new Map<string, DemoFleet>();
-  const shown = new WeakMap<Channels, ReadonlyMap<string, ChannelView>>();
+  const shown = new WeakMap<ChangedChannels, ReadonlyMap<string, ChannelView>>();
 
   const fleetOf = (
     { name, population }: DemoApplication,
@@ -74,7 +73,7 @@ export function createUsageModel(deps: {
   };
 
   return ({ application, channels }, span) => {
-    const views = shown.get(channels) ?? viewsOf(channels);
+    const views = shown.get(channels) ?? viewChannels(channels);
     shown.set(channels, views);
     for (const [channel, sizes] of Object.entries(application.population)) {
       const view = views.get(channel);

@@ -1,11 +1,10 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { readApplications } from '../../../src/catalog/read.ts';
 import type { Clock } from '../../../src/clock.ts';
 import { AppError } from '../../../src/errors.ts';
-import type { ObjectStore } from '../../../src/object-store/object-store.ts';
-import { createNewestKnown } from '../../../src/sequence/newest-known.ts';
+import type { PublishDeps } from '../../../src/operations/publish-release.ts';
+import { refuseUsedStore } from '../../../src/operations/refuse-used-store.ts';
 import { type Counts, dayOf } from '../../../src/usage/counts.ts';
 import { createUsage, type Usage } from '../../../src/usage/usage.ts';
 import { DEMO_APPLICATIONS } from './applications.ts';
@@ -15,11 +14,14 @@ import { describeFilled, type FilledApplication, sumUsage } from './filled-store
 import { createSeededRandomness } from './seeded-randomness.ts';
 import { type DemoProgress, takeStep } from './take-step.ts';
 
-export interface DemoStoreDeps {
+const ADVICE =
+  'Demo data is never added to releases. Choose a directory that does not exist yet, with DATA_DIR. Nothing was changed.';
+
+export interface DemoStoreDeps extends Pick<PublishDeps, 'newestKnown'> {
   /** For releases, and for counts unless there is another store for them. Without applications. */
-  readonly store: ObjectStore;
+  readonly store: PublishDeps['store'];
   /** Where the service keeps its counts; absent: `store`. */
-  readonly privateStore?: ObjectStore;
+  readonly privateStore?: PublishDeps['store'];
   /** Waits in real time between tries when the store fails. */
   readonly sleep: Clock['sleep'];
   /** Called before the first write; absent: the store is known to be sound. */
@@ -46,26 +48,19 @@ export interface FilledStore {
  * Fills a store with three applications, their releases of four months, and six weeks of counts. Each document is
  * written by the operation of a command, at the time of a clock that moves from the first change to `endsAt`.
  *
- * @throws AppError `status_forbids` when the store has applications; the store's
+ * @throws AppError `status_forbids` when the store has applications, before anything is written; the store's
  */
 export async function fillDemoStore(
   deps: DemoStoreDeps,
   options: DemoStoreOptions,
 ): Promise<FilledStore> {
-  await refuseUsed(deps.store);
+  await refuseUsedStore(deps, ADVICE);
   const directory = await mkdtemp(path.join(tmpdir(), 'slipway-demo-'));
   try {
     return await fill(deps, directory, options);
   } finally {
     await rm(directory, { recursive: true, force: true });
   }
-}
-
-async function refuseUsed(store: ObjectStore): Promise<void> {
-  const names = await readApplications({ store });
-  if (names.length === 0) return;
-  const why = `The store already has applications: ${names.join(', ')}. Demo data is never added to releases. Choose a directory that does not exist yet, with DATA_DIR. Nothing was changed.`;
-  throw new AppError('status_forbids', why);
 }
 
 /** Something that happens at a time, in milliseconds since the Unix epoch. */
@@ -83,8 +78,7 @@ async function fill(
   const spans = spansUntil(endsAt);
   const clock = createDemoClock(sleep, spans[0]?.from ?? endsAt);
   const randomness = createSeededRandomness(seed);
-  const newestKnown = createNewestKnown();
-  const writing = { store, clock, randomness, newestKnown, ensureConforming, directory };
+  const writing = { ...deps, clock, randomness, ensureConforming, directory };
   const progresses = DEMO_APPLICATIONS.map((application): DemoProgress => {
     return { application, channels: {}, revision: 0, isSigned: false, artifacts: 0 };
   });

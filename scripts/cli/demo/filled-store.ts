@@ -1,6 +1,6 @@
 import { channelEntries } from '../../../src/catalog/revision-document.ts';
 import type { Clock } from '../../../src/clock.ts';
-import type { ObjectStore } from '../../../src/object-store/object-store.ts';
+import type { PublishDeps } from '../../../src/operations/publish-release.ts';
 import type { Counts } from '../../../src/usage/counts.ts';
 import { readUsage } from '../../../src/usage/read-usage.ts';
 import type { DemoProgress } from './take-step.ts';
@@ -32,7 +32,7 @@ export function describeFilled(progress: DemoProgress): FilledApplication {
 }
 
 /** All counts of a store together. */
-export async function sumUsage(store: ObjectStore, clock: Clock): Promise<Counts> {
+export async function sumUsage(store: PublishDeps['store'], clock: Clock): Promise<Counts> {
   const log = { info: () => {}, warn: () => {}, error: () => {} };
   const { rows } = await readUsage({ store, clock, log });
   const sum = { checks: 0, offers: 0, links: 0 };

@@ -1,13 +1,17 @@
 import { createHash } from 'node:crypto';
-import type { Channels, Committed } from '../../../src/catalog/change.ts';
 import { changeChannel } from '../../../src/operations/change-channel.ts';
 import { changeRollout } from '../../../src/operations/change-rollout.ts';
 import { changeSettings } from '../../../src/operations/change-settings.ts';
 import { changeStatus } from '../../../src/operations/change-status.ts';
 import { correctNotes } from '../../../src/operations/correct-notes.ts';
 import { promoteRelease } from '../../../src/operations/promote-release.ts';
-import { type PublishDeps, publishRelease } from '../../../src/operations/publish-release.ts';
+import {
+  type PublishDeps,
+  type PublishResult,
+  publishRelease,
+} from '../../../src/operations/publish-release.ts';
 import { planRollback, rollBack } from '../../../src/operations/roll-back.ts';
+import type { ChangedChannels } from '../../../src/operations/view-channels.ts';
 import type { DemoApplication, DemoStep, PublishStep } from './demo-application.ts';
 import { publicKeyOf, writeBuild } from './write-build.ts';
 
@@ -15,7 +19,7 @@ import { publicKeyOf, writeBuild } from './write-build.ts';
 export interface DemoProgress {
   readonly application: DemoApplication;
   /** The state of its channels. */
-  channels: Channels;
+  channels: ChangedChannels;
   /** The number of its newest catalog revision. */
   revision: number;
   isSigned: boolean;
@@ -43,7 +47,7 @@ async function change(
   deps: StepDeps & PublishDeps,
   progress: DemoProgress,
   step: DemoStep,
-): Promise<Pick<Committed, 'after' | 'revision'>> {
+): Promise<Pick<PublishResult, 'after' | 'revision'>> {
   const { name: application } = progress.application;
   switch (step.do) {
     case 'publish':
@@ -88,7 +92,7 @@ async function publish(
   deps: StepDeps & PublishDeps,
   progress: DemoProgress,
   step: PublishStep,
-): Promise<Pick<Committed, 'after' | 'revision'>> {
+): Promise<Pick<PublishResult, 'after' | 'revision'>> {
   const { application, isSigned } = progress;
   const artifacts = await writeBuild(deps.directory, application, step, isSigned);
   progress.artifacts += artifacts.length;

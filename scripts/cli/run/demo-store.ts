@@ -26,7 +26,7 @@ export async function demoStore(terminal: Terminal): Promise<void> {
   const progress = createProgress(terminal, false);
   try {
     const filled = await fillDemoStore(
-      { ...publisher, sleep: systemClock.sleep },
+      { ...publisher, ...publisher.rememberNewest(), sleep: systemClock.sleep },
       {
         endsAt: systemClock.now(),
         seed: SEED,
