@@ -128,12 +128,6 @@ describe('slipway demo --store', () => {
     expect(again.stderr).toContain('The store already has applications: desktop, studio, notes.');
     expect(await contentOf(store)).toEqual(before);
   });
-
-  it('refuses a store whose list of applications is lost', async () => {
-    const store = createMemoryStore({ clock: createFixedClock() });
-    await store.create('apps/desktop/catalog/1.json', new Uint8Array([1]));
-    await expect(fill(store, 1)).rejects.toThrow('objects of an application');
-  });
 });
 
 const ENDS_AT = Date.parse('2026-11-21T09:30:00Z');
