@@ -119,7 +119,9 @@ function addTo(
   { quick, slow }: { readonly quick: number; readonly slow: number },
 ): void {
   const own = installed.get(version) ?? { quick: 0, slow: 0 };
-  installed.set(version, { quick: own.quick + quick, slow: own.slow + slow });
+  own.quick += quick;
+  own.slow += slow;
+  installed.set(version, own);
 }
 
 /** Visitors of the website install the latest version. */
