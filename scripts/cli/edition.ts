@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { addAccountCommands } from './account-commands.ts';
+import { addConsoleCommand } from './console-command.ts';
 import { addExportCommand } from './export-command.ts';
 import type { Runner } from './runner.ts';
 import { addServeCommands } from './serve-commands.ts';
@@ -16,6 +17,7 @@ import { addServeCommands } from './serve-commands.ts';
 export function addServiceCommands(program: Command, run: Runner): void {
   addExportCommand(program, run);
   addServeCommands(program, run);
+  addConsoleCommand(program, run);
   addAccountCommands(program, run);
 }
 

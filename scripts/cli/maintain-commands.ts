@@ -12,7 +12,7 @@ export function addMaintainCommands(program: Command, run: Runner): void {
   program.commandsGroup('Look after the store:');
   const verify = describeCommand(program.command('verify'), {
     summary: 'check stored objects against the catalog',
-    does: "Reads all catalog revisions and the manifests of all listed releases, and checks that every file is stored with its size. With --deep it also reads and hashes all files, and verifies the Tauri signatures that were made with the application's key, except legacy ones.",
+    does: "Reads all catalog revisions and the manifests of all listed releases, and checks that every file is stored with its size. With --deep it also reads and hashes all files, and verifies the signatures of Tauri and Sparkle that were made with the application's keys, except legacy ones of Tauri.",
     effect: 'none. The command only reads. Its exit code is 1 when it finds a problem.',
     examples: ['verify', 'verify --app desktop --deep'],
   });

@@ -1,8 +1,9 @@
-import { type Command, InvalidArgumentError } from 'commander';
+import { type Command, Option } from 'commander';
 import { describeCommand } from './description.ts';
 import type { Runner } from './runner.ts';
+import type { Terminal } from './terminal.ts';
 
-/** Commands that run the service, or the console. */
+/** Commands that run the service. */
 export function addServeCommands(program: Command, run: Runner): void {
   program.commandsGroup('Run the service:');
   describeCommand(program.command('serve'), {
@@ -13,26 +14,25 @@ export function addServeCommands(program: Command, run: Runner): void {
   }).action(run(async () => (await import('./run/serve.ts')).serve));
   describeCommand(program.command('demo'), {
     summary: 'publish, serve and update a small program on this machine',
-    does: 'Publishes two versions of a small program to a directory of its own, starts the service, and plays a client on the older version: it checks for an update, downloads it, compares the hash, and runs it. Afterwards the service runs until Ctrl-C.',
-    effect: 'the command writes only to ./data/demo, or to DATA_DIR when it is set.',
-    examples: ['demo', 'demo --once'],
+    does: 'Publishes two versions of a small program to a directory of its own, starts the service, and plays a client on the older version: it checks for an update, downloads it, compares the hash, and runs it. Afterwards the service runs until Ctrl-C. With --store, the command fills a directory with believable data instead, and ends: three applications with releases of four months, rollouts, withdrawn releases, and six weeks of counts, to look at with other commands and in the service.',
+    effect:
+      'the command writes only to ./data/demo, with --store to ./data/demo-store, or to DATA_DIR when it is set. With --store it refuses a store that has applications.',
+    examples: ['demo', 'demo --once', 'demo --store'],
   })
     .option('--once', 'end after the update, and stop the service', false)
-    .action(run(async () => (await import('./run/demo.ts')).demo));
-  describeCommand(program.command('console'), {
-    summary: 'open the console in a browser of this machine',
-    does: 'Starts a console on this machine and opens it in the browser: releases on every channel, rollouts, adoption, history, explain and doctor. It works on the store that the settings name, with the credentials of this command, and makes the changes that the commands make. Only this machine can reach it, and the printed address works once, in one browser. It runs until Ctrl-C.',
-    effect:
-      'the command changes nothing. In the console, you change releases: a pause is made at once, and any other change when you have confirmed it. With --read-only, the console refuses every change.',
-    examples: ['console', 'console --read-only', 'console --no-open --port 0'],
-  })
-    .option('--port <n>', 'the port; 0 for a free one (default: 7447, or a free one)', parsePort)
-    .option('--no-open', 'print the address, and open no browser')
-    .option('--read-only', 'refuse every change', false)
-    .action(run(async () => (await import('./run/console.ts')).startConsole));
+    .addOption(
+      new Option('--store', 'fill a store with applications, releases and counts, and end')
+        .default(false)
+        .conflicts('once'),
+    )
+    .action(run(async () => runDemo));
 }
 
-function parsePort(text: string): number {
-  if (/^\d{1,5}$/.test(text) && Number(text) < 65_536) return Number(text);
-  throw new InvalidArgumentError('It must be a port, from 0 to 65535.');
+async function runDemo(
+  terminal: Terminal,
+  options: { readonly once: boolean; readonly store: boolean },
+): Promise<void> {
+  // The other demo loads the whole service.
+  if (options.store) return (await import('./run/demo-store.ts')).demoStore(terminal);
+  return (await import('./run/demo.ts')).demo(terminal, options);
 }

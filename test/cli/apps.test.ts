@@ -90,7 +90,7 @@ describe('slipway apps', () => {
     expect(signedAgain).toContain(
       'Note: App-1.1.0.deb keeps the signature of the first publish, because clients may have it. To change a signature, publish a new version.',
     );
-    expect((await lines('verify', '--deep'))[0]).toMatch(/2 Tauri signatures verified: sound\.$/);
+    expect((await lines('verify', '--deep'))[0]).toMatch(/2 signatures verified: sound\.$/);
   });
 
   const builds = (version: string, ...targets: string[]) =>

@@ -62,9 +62,7 @@ function checkedOf(result: VerifyResult): string {
     counted(revisionsChecked, 'revision'),
     `${counted(manifestsChecked, 'manifest')} and ${counted(filesChecked, 'file')} checked`,
     ...(bytesRead > 0 ? [`${formatBytes(bytesRead)} read`] : []),
-    ...(signaturesVerified > 0
-      ? [`${counted(signaturesVerified, 'Tauri signature')} verified`]
-      : []),
+    ...(signaturesVerified > 0 ? [`${counted(signaturesVerified, 'signature')} verified`] : []),
   ];
   const verdict = problems.length === 0 ? 'sound' : counted(problems.length, 'problem');
   return `${checked.join(', ')}: ${verdict}`;

@@ -1,0 +1,22 @@
+import { APPLICATIONS_ROOT } from '../catalog/keys.ts';
+import { type ReaderDeps, readApplications } from '../catalog/read.ts';
+import { AppError } from '../errors.ts';
+
+/**
+ * Refuses a store that has applications.
+ *
+ * @param advice a sentence that says what to do instead
+ * @throws AppError `status_forbids`, which names the applications; the store's
+ */
+export async function refuseUsedStore(deps: ReaderDeps, advice: string): Promise<void> {
+  const names = await readApplications(deps);
+  if (names.length > 0) {
+    const why = `The store already has applications: ${names.join(', ')}. ${advice}`;
+    throw new AppError('status_forbids', why);
+  }
+  // The list of applications may be lost, or a first publish that was interrupted has not written it.
+  for await (const { key } of deps.store.list(APPLICATIONS_ROOT)) {
+    const why = `The store already has objects of an application, such as ${key}. ${advice}`;
+    throw new AppError('status_forbids', why);
+  }
+}
