@@ -5,7 +5,7 @@ import type { Randomness } from '../../clock.ts';
 import { isAppError } from '../../errors.ts';
 import { registerFiles } from '../browser-files/routes.ts';
 import type { App } from '../deps.ts';
-import { problemOf, sendProblem, statusOf } from '../problem.ts';
+import { PROBLEM_TYPE, problemOf, sendProblem, statusOf } from '../problem.ts';
 import { buildBase } from '../server/base-server.ts';
 import { asksForPage, createLocalGuard, sendRefusalPage } from './local-guard.ts';
 import { type ConsoleRouteDeps, registerConsole } from './routes.ts';
@@ -24,19 +24,20 @@ export interface LocalConsole {
 /** The server of a console for the person at this machine. Listen on 127.0.0.1 alone. */
 export async function buildLocalConsole(deps: LocalConsoleDeps): Promise<LocalConsole> {
   const { logger, randomness } = deps;
-  const http = await buildBase({ logger, trustProxy: false }, new Registry());
+  const http = await buildBase({ logger, trustProxy: false }, new Registry(), sendLocalError);
   const port = (): number => (http.server.address() as AddressInfo).port;
   const guard = createLocalGuard(randomness);
-  http.setErrorHandler<Error>((error, request, reply) => {
-    if (!isAppError(error)) return sendProblem(error, request, reply);
-    const status = statusOf(error.code);
-    if (asksForPage(request)) return sendRefusalPage(reply, status, error.message);
-    // The person at this machine has the credentials of the store, and may read its name.
-    const problem = { ...problemOf(error, request.id), detail: error.message };
-    return reply.code(status).type('application/problem+json; charset=utf-8').send(problem);
-  });
   guard.protect(http, port);
   registerFiles(http, deps, 'assets');
   registerConsole(http, { ...deps, mode: 'local', basePath: '', guard: async () => {} });
   return { http, openingUrl: () => `http://127.0.0.1:${port()}${guard.openingPath}` };
 }
+
+/** As a page where a page was asked for. The person at this machine has the credentials, and may read store names. */
+const sendLocalError: typeof sendProblem = (error, request, reply) => {
+  if (!isAppError(error)) return sendProblem(error, request, reply);
+  const status = statusOf(error.code);
+  if (asksForPage(request)) return sendRefusalPage(reply, status, error.message);
+  const problem = { ...problemOf(error, request.id), detail: error.message };
+  return reply.code(status).type(PROBLEM_TYPE).send(JSON.stringify(problem));
+};

@@ -19,13 +19,21 @@ import { type ServerSettings, serverOptions } from './server-options.ts';
 import { answerUnknown } from './unknown.ts';
 import { compileSerializer, compileValidator } from './validation.ts';
 
-/** A server with the hooks and limits that all routes share, and without routes. */
-export async function buildBase(settings: ServerSettings, metrics: Registry): Promise<App> {
+/**
+ * A server with the hooks and limits that all routes share, and without routes.
+ *
+ * @param sendError answers a request that failed
+ */
+export async function buildBase(
+  settings: ServerSettings,
+  metrics: Registry,
+  sendError: typeof sendProblem = sendProblem,
+): Promise<App> {
   const { connections } = settings;
   const app = fastify(serverOptions(settings));
   app.setValidatorCompiler(compileValidator);
   app.setSerializerCompiler(compileSerializer);
-  app.setErrorHandler<Error>((error, request, reply) => sendProblem(error, request, reply));
+  app.setErrorHandler<Error>((error, request, reply) => sendError(error, request, reply));
   addCommonHeaders(app);
   if (settings.accessLog !== undefined) logRequests(app, settings.accessLog);
   trustForwardedFor(app);
