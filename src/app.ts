@@ -129,6 +129,7 @@ export async function buildApp(deps: AppDeps): Promise<BuiltApp> {
     tasks: Object.assign({}, ...parts.all.map(({ housekeeping }) => housekeeping)),
   });
   const bytes = createByteAnswers();
+  const explain = createExplainer({ store, catalog, clock, tiers: config.accounts.tiers });
   const server = await openServer(deps, publicUrl, metrics, {
     ...parts.routes,
     catalog,
@@ -137,8 +138,8 @@ export async function buildApp(deps: AppDeps): Promise<BuiltApp> {
     links: createDownloadLinks({ store, clock, publicAddress: publicAddressOf(config, signer) }),
     store,
     bytes,
-    explain: createExplainer({ store, catalog, clock, tiers: config.accounts.tiers }),
-    console: createServiceConsole({ ...reading, privateStore }),
+    explain,
+    console: createServiceConsole({ ...reading, privateStore, explain }),
     files:
       signer === undefined
         ? undefined

@@ -403,7 +403,8 @@ describe('fences', () => {
   });
 
   it('commands print only on the terminal that is passed in', () => {
-    const own = /\bconsole\.(?:log|info|warn|error|debug|table|dir)\b|\bprocess\.(std(in|out|err)|exitCode)\b/;
+    const own =
+      /\bconsole\.(?:log|info|warn|error|debug|table|dir)\b|\bprocess\.(std(in|out|err)|exitCode)\b/;
     const commands = scripts.filter((file) => file.startsWith('scripts/cli/'));
     expect(commands.filter((file) => own.test(withoutComments(text(file))))).toEqual([]);
     const prints = /\bconsole\.(?:log|info|warn|error|debug|table|dir)\b/;

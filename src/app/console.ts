@@ -9,6 +9,8 @@ import { explainListenError } from '../http/server/listen-error.ts';
 import type { Log } from '../log.ts';
 import type { ObjectStore } from '../object-store/object-store.ts';
 import type { Check } from '../operations/diagnose/finding.ts';
+import type { Explainer } from '../operations/explain-live.ts';
+import { explainUpdate } from '../operations/explain-update.ts';
 import { readVersion } from '../system.ts';
 import type { Publisher } from './stores.ts';
 
@@ -20,12 +22,14 @@ interface ServiceConsoleDeps {
   readonly privateStore: ObjectStore;
   readonly clock: Clock;
   readonly log: Log;
+  readonly explain: Explainer;
 }
 
 /** Only shows. */
-export function createServiceConsole({ config, ...deps }: ServiceConsoleDeps): Console {
+export function createServiceConsole({ config, explain, ...deps }: ServiceConsoleDeps): Console {
   return createConsole({
     ...deps,
+    explainUpdate: explain,
     ...settingsOf(config),
     mode: 'service',
     place: null,
@@ -35,7 +39,6 @@ export function createServiceConsole({ config, ...deps }: ServiceConsoleDeps): C
 }
 
 const settingsOf = (config: Config) => ({
-  tiers: config.accounts.tiers,
   defaultApplication: config.defaultApplication,
   version: readVersion(),
   catalogPollMs: config.catalogPollMs,
@@ -71,9 +74,11 @@ const HOST = '127.0.0.1';
 export async function openLocalConsole(options: LocalConsoleOptions): Promise<RunningConsole> {
   const { config, publisher, actor, place, randomness, logger } = options;
   const { store, privateStore, clock } = publisher;
+  const { tiers } = config.accounts;
   const shown = createConsole({
     ...settingsOf(config),
     ...{ mode: 'local', store, privateStore, clock, log: logger, place },
+    explainUpdate: (request) => explainUpdate({ store, clock, tiers }, request),
     writer: options.isReadOnly
       ? undefined
       : {
@@ -82,7 +87,6 @@ export async function openLocalConsole(options: LocalConsoleOptions): Promise<Ru
         },
     diagnose: options.diagnose,
   });
-  const { tiers } = config.accounts;
   const deps = { console: shown, browserFiles: openBrowserFiles, tiers, logger, randomness };
   const server = await buildLocalConsole(deps);
   await listen(server.http, options.port);

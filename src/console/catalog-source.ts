@@ -86,20 +86,23 @@ async function readKnown<T>(
   const { value } = known;
   if (value !== undefined && clock.now() - known.readAt < FRESH_MS) return { value, problem: null };
   known.reading ??= startReading(clock, known, read);
+  // The first answer has nothing else to show: the store's own time-outs bound it.
+  if (value === undefined) return { value: await known.reading, problem: null };
+  const waiting = new AbortController();
+  const late = clock.sleep(WAIT_MAX_MS, waiting.signal).then(
+    () => ({ value, problem: 'The object store has not answered for 3 seconds.' }),
+    () => ({ value, problem: null }),
+  );
   try {
-    if (value === undefined) return { value: await known.reading, problem: null };
-    const late = clock.sleep(WAIT_MAX_MS).then(() => LATE);
-    const found = await Promise.race([known.reading, late]);
-    return found === LATE
-      ? { value, problem: 'The object store has not answered for 3 seconds.' }
-      : { value: found as T, problem: null };
+    const read = known.reading.then((found) => ({ value: found, problem: null }));
+    return await Promise.race([read, late]);
   } catch (error) {
-    if (value === undefined || !isAppError(error) || error.kind === 'not_found') throw error;
+    if (!isAppError(error) || error.kind === 'not_found') throw error;
     return { value, problem: describe(error) };
+  } finally {
+    waiting.abort();
   }
 }
-
-const LATE = Symbol('late');
 
 function startReading<T>(clock: Clock, known: Known<T>, read: () => Promise<T>): Promise<T> {
   const reading: Promise<T> = read().then((value) => {

@@ -1,11 +1,10 @@
 import type { WriterDeps } from '../catalog/change.ts';
 import type { Clock } from '../clock.ts';
-import type { TierTable } from '../domain/tier.ts';
 import { AppError } from '../errors.ts';
 import type { Log } from '../log.ts';
 import type { ObjectStore } from '../object-store/object-store.ts';
 import type { Check } from '../operations/diagnose/finding.ts';
-import type { ExplainRequest } from '../operations/explain-update.ts';
+import type { ExplainedUpdate, ExplainRequest } from '../operations/explain-update.ts';
 import { whenLive } from '../wording/when-live.ts';
 import type {
   Adoption,
@@ -47,7 +46,8 @@ export interface ConsoleDeps {
   /** With the store's time. */
   readonly clock: Clock;
   readonly log: Log;
-  readonly tiers: TierTable;
+  /** Explains a decision, from the store or as a service makes it. */
+  readonly explainUpdate: (request: ExplainRequest) => Promise<ExplainedUpdate>;
   readonly defaultApplication: string;
   /** Of Slipway. */
   readonly version: string;

@@ -1,8 +1,6 @@
 import type { ReaderDeps } from '../../catalog/read.ts';
-import type { Clock } from '../../clock.ts';
-import type { TierTable } from '../../domain/tier.ts';
 import { versionText } from '../../domain/version.ts';
-import { type ExplainRequest, explainUpdate } from '../../operations/explain-update.ts';
+import type { ExplainedUpdate, ExplainRequest } from '../../operations/explain-update.ts';
 import { findStatusChanges } from '../../operations/find-status-change.ts';
 import { changeLines } from '../../wording/explain-remedies.ts';
 import { compared } from '../../wording/explain-rules.ts';
@@ -11,8 +9,8 @@ import type { Explained } from '../answers.ts';
 import { isoOf } from '../catalog-source.ts';
 
 interface ExplainDeps extends ReaderDeps {
-  readonly clock: Clock;
-  readonly tiers: TierTable;
+  /** Explains a decision, from the store or as a service makes it. */
+  readonly explainUpdate: (request: ExplainRequest) => Promise<ExplainedUpdate>;
 }
 
 /** @throws AppError those of `explainUpdate` */
@@ -21,7 +19,7 @@ export async function explain(
   request: ExplainRequest,
   app: string,
 ): Promise<Explained> {
-  const explained = await explainUpdate(deps, request);
+  const explained = await deps.explainUpdate(request);
   const { decision } = explained.explanation;
   const { signed } = explained.state.revision;
   const withdrawn = [...explained.releases.map(({ listing }) => listing), ...explained.passedOver]

@@ -1,0 +1,309 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Change } from '../../src/console/answers.ts';
+import type { Console } from '../../src/console/console.ts';
+import { openScene, type Scene } from './console-scene.ts';
+
+const HOUR = 3_600_000;
+
+describe('the console', () => {
+  let scene: Scene;
+  let ada: Console;
+  let ben: Console;
+  const stop = (kind: 'pause' | 'resume' | 'yank', version: string, reason: string | null = null) =>
+    ({ kind, version, channel: null, reason }) satisfies Change;
+
+  beforeEach(async () => {
+    scene = await openScene();
+    ada = scene.consoleOf('ada');
+    ben = scene.consoleOf('ben');
+    await scene.release('1.0.0');
+    await scene.release('1.1.0', {
+      rollout: { text: '25%@0h,100%@2h', freezeWindows: [] },
+      notes: { und: 'It is **faster**. <script>alert(1)</script> [x](javascript:alert(1))' },
+    });
+    await scene.release('1.2.0', {
+      expect: [
+        { platform: 'windows', arch: 'x64' },
+        { platform: 'windows', arch: 'arm64' },
+      ],
+    });
+  });
+  afterEach(() => scene.close());
+
+  it('shows every release on every channel, with its share and what is missing', async () => {
+    const { revision, channels, releases, attention, problem } = await ada.overview('desktop');
+    expect([revision, problem]).toEqual([3, null]);
+    expect(channels).toMatchObject([{ name: 'stable', newest: '1.0.0' }]);
+    expect(
+      releases.map(({ version, cells }) => [version, cells[0]?.status, cells[0]?.share]),
+    ).toEqual([
+      ['1.2.0', 'draft', 0],
+      ['1.1.0', 'active', 2_500],
+      ['1.0.0', 'active', 10_000],
+    ]);
+    expect(releases[0]?.cells[0]?.missing).toEqual(['windows-arm64']);
+    expect(attention.map(({ kind, severity }) => [kind, severity])).toEqual([
+      ['missing', 'warning'],
+      ['rolling_out', 'info'],
+    ]);
+    scene.clock.advance(3 * HOUR);
+    const later = await ada.overview('desktop');
+    expect(later.channels[0]?.newest).toBe('1.1.0');
+    expect(later.releases[1]?.cells[0]).toMatchObject({ share: 10_000, completeAt: null });
+  });
+
+  it('shows a release with its files, safe notes, rollout and the versions to go back to', async () => {
+    const release = await ada.release('desktop', '1.1.0');
+    expect(release.artifacts).toMatchObject([
+      { filename: 'App-1.1.0-x64.exe', sha256: expect.stringMatching(/^[0-9a-f]{64}$/) },
+    ]);
+    expect(release.notes[0]?.html).toContain('<strong>faster</strong>');
+    expect(release.notes[0]?.html).not.toMatch(/<script|href="javascript/);
+    expect(release.rollouts).toMatchObject([
+      { channel: 'stable', share: 2_500, plan: '25%@0h,100%@2h', isFrozen: false, counts: null },
+    ]);
+    expect(release.rollouts[0]?.points.map(({ share }) => share)).toEqual([2_500, 10_000]);
+    expect(release.rollbackTargets).toEqual([{ channel: 'stable', versions: ['1.0.0'] }]);
+    await expect(ada.release('desktop', '7.0.0')).rejects.toMatchObject({
+      code: 'unknown_version',
+    });
+    await expect(ada.overview('dekstop')).rejects.toMatchObject({ code: 'unknown_application' });
+  });
+
+  it('pauses at once, whatever the person saw, and says when clients know it', async () => {
+    await ada.overview('desktop');
+    await scene.release('1.3.0');
+    const paused = await ada.change('desktop', {
+      change: stop('pause', '1.1.0', 'bad'),
+      revision: null,
+    });
+    expect(paused).toMatchObject({ changed: true, revision: 5 });
+    expect(paused.sentences.join(' ')).toContain(
+      'Running services answer with it within 5 seconds.',
+    );
+    const { releases } = await ada.overview('desktop');
+    const cell = releases.find(({ version }) => version === '1.1.0')?.cells[0];
+    expect(cell).toMatchObject({ status: 'paused', reason: 'bad' });
+    const again = await ada.change('desktop', { change: stop('pause', '1.1.0'), revision: null });
+    expect(again).toMatchObject({ changed: false, revision: 5 });
+  });
+
+  it('refuses any other change that was made on an old state, and changes nothing', async () => {
+    const seen = (await ada.overview('desktop')).revision;
+    await ben.change('desktop', { change: stop('pause', '1.1.0'), revision: seen });
+    for (const change of [
+      stop('yank', '1.1.0'),
+      { kind: 'rollback', to: '1.0.0', channel: 'stable', reason: null },
+      {
+        kind: 'rollout',
+        version: '1.0.0',
+        channel: 'stable',
+        plan: '5%',
+        freezeWindows: [],
+        reason: null,
+      },
+      { kind: 'notes', version: '1.1.0', locale: 'en', markdown: 'x', reason: null },
+    ] satisfies Change[]) {
+      const refused = {
+        code: 'state_changed',
+        message: expect.stringContaining('revision 4 by ben (pause 1.1.0)'),
+      };
+      await expect(ada.change('desktop', { change, revision: seen })).rejects.toMatchObject(
+        refused,
+      );
+      await expect(ada.preview('desktop', { change, revision: seen })).rejects.toMatchObject(
+        refused,
+      );
+    }
+    // The new state is there at once, and not after the time for which an answer is kept.
+    expect(await ada.overview('desktop')).toMatchObject({ revision: 4, revisionBy: 'ben' });
+    await expect(
+      ada.change('desktop', { change: stop('yank', '1.1.0'), revision: null }),
+    ).rejects.toMatchObject({ code: 'invalid_request' });
+  });
+
+  it('lets exactly one of two people win who confirm at the same moment', async () => {
+    const { revision } = await ada.overview('desktop');
+    const results = await Promise.allSettled(
+      [ada, ben].map((each, index) =>
+        each.change('desktop', { change: stop('yank', '1.1.0', `by ${index}`), revision }),
+      ),
+    );
+    expect(results.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
+    const refused = results.find(({ status }) => status === 'rejected') as PromiseRejectedResult;
+    expect(refused.reason).toMatchObject({ code: 'state_changed' });
+    expect((await ada.history('desktop', undefined)).entries).toHaveLength(4);
+  });
+
+  it('previews a change without a write, with its consequences in words and its command', async () => {
+    const { revision } = await ada.overview('desktop');
+    scene.store.forgetCalls();
+    const yank = await ada.preview('desktop', {
+      change: stop('yank', '1.1.0', "it's bad"),
+      revision,
+    });
+    expect(yank.command).toBe(`slipway yank 1.1.0 --reason 'it'\\''s bad'`);
+    expect(yank.consequences[0]).toBe(
+      '1.1.0 is withdrawn from stable for good: a yank cannot be undone.',
+    );
+    expect(yank.differences).toEqual([
+      { sign: '~', channel: 'stable', what: '1.1.0', detail: "status active → yanked (it's bad)" },
+    ]);
+    expect(yank.clients[0]).toMatchObject({ installed: '1.0.0', after: 'nothing newer' });
+    const rollout = await ada.preview('desktop', {
+      change: {
+        kind: 'rollout',
+        version: '1.1.0',
+        channel: 'stable',
+        plan: 'complete',
+        freezeWindows: [],
+        reason: null,
+      },
+      revision,
+    });
+    expect(rollout.command).toBe('slipway rollout 1.1.0 --complete --channel stable');
+    expect(rollout.simulation).toMatchObject({ installations: 10_000, stranded: [] });
+    expect(rollout.simulation?.versions[0]).toEqual({ version: '1.1.0', counts: [10_000] });
+    const nothing = await ada.preview('desktop', { change: stop('resume', '1.1.0'), revision });
+    expect(nothing).toMatchObject({ changes: false, differences: [] });
+    expect(scene.store.counts.create).toBe(0);
+    expect((await ben.overview('desktop')).revision).toBe(revision);
+    await expect(
+      ada.preview('desktop', {
+        change: {
+          kind: 'rollout',
+          version: '1.1.0',
+          channel: 'stable',
+          plan: '130%',
+          freezeWindows: [],
+          reason: null,
+        },
+        revision,
+      }),
+    ).rejects.toMatchObject({ code: 'invalid_rollout' });
+  });
+
+  it('corrects notes, and rolls back', async () => {
+    const { revision } = await ada.overview('desktop');
+    const notes = {
+      kind: 'notes',
+      version: '1.1.0',
+      locale: 'de',
+      markdown: 'Schneller.',
+      reason: null,
+    } as const;
+    await ada.change('desktop', { change: notes, revision });
+    const release = await ada.release('desktop', '1.1.0');
+    expect(release.notes.map(({ locale }) => locale).sort()).toEqual(['de', 'und']);
+    const back = { kind: 'rollback', to: '1.0.0', channel: 'stable', reason: 'bad' } as const;
+    const preview = await ada.preview('desktop', { change: back, revision: release.revision });
+    expect(preview.consequences[0]).toBe(
+      'This yanks 1 release for good: 1.1.0. Then 1.0.0 is the newest release of stable again.',
+    );
+    await ada.change('desktop', { change: back, revision: release.revision });
+    const { attention, releases } = await ada.overview('desktop');
+    expect(releases.find(({ version }) => version === '1.1.0')?.cells[0]?.status).toBe('yanked');
+    expect(attention.map(({ kind }) => kind)).toContain('yanked_newest');
+  });
+
+  it('shows who changed what, and the difference of each change', async () => {
+    const { revision } = await ada.overview('desktop');
+    await ada.change('desktop', { change: stop('yank', '1.1.0', 'bad'), revision });
+    const { entries, next } = await ada.history('desktop', undefined);
+    expect(entries[0]).toMatchObject({ revision: 4, by: 'ada', kind: 'yank', reason: 'bad' });
+    expect([entries.length, next]).toEqual([4, null]);
+    expect((await ada.history('desktop', 3)).entries.map((entry) => entry.revision)).toEqual([
+      2, 1,
+    ]);
+    const changed = await ada.revision('desktop', 4);
+    expect(changed.differences[0]?.detail).toBe('status active → yanked (bad)');
+    // As it was then: 25 % of the clients, and not those that the plan had reached later.
+    expect(changed.clients[0]?.before).toContain('25%');
+    await expect(ada.revision('desktop', 40)).rejects.toMatchObject({ code: 'unknown_version' });
+    await expect(ada.history('dekstop', undefined)).rejects.toMatchObject({
+      code: 'unknown_application',
+    });
+  });
+
+  it('explains a decision with its rules in order', async () => {
+    const explained = await ada.explain({
+      tier: null,
+      reference: undefined,
+      query: {
+        ...{ application: 'desktop', channel: 'stable', currentVersion: null, platform: 'windows' },
+        ...{ arch: 'x64', formats: null, osVersion: null, osGate: 'server', installationId: null },
+        ...{ isManual: false, allowDowngrade: false, purpose: 'update', signatureScheme: null },
+      },
+    });
+    expect(explained).toMatchObject({ offered: '1.0.0', reason: 'offer' });
+    expect(explained.releases.map(({ version, outcome }) => [version, outcome])).toEqual([
+      ['1.1.0', 'held_by_rollout'],
+      ['1.0.0', 'offer'],
+    ]);
+    expect(explained.releases[0]?.rules.at(-1)).toMatchObject({ rule: 'rollout', passes: false });
+    expect(explained.remedies.join(' ')).toContain(
+      'slipway rollout 1.1.0 --channel stable --complete',
+    );
+  });
+
+  it('shows what it last knew while the store fails, and since when', async () => {
+    const known = await ada.overview('desktop');
+    await ada.start();
+    scene.store.goDown();
+    scene.clock.advance(60_000);
+    const stale = await ada.overview('desktop');
+    expect(stale).toMatchObject({ revision: known.revision, readAt: known.readAt });
+    expect(stale.problem).not.toBeNull();
+    expect(stale.attention[0]).toMatchObject({ kind: 'store', severity: 'critical' });
+    expect((await ada.start()).applications).toEqual(['desktop']);
+    expect(
+      (await ada.adoption({ application: 'desktop', days: 7, channel: undefined })).problems,
+    ).toHaveLength(1);
+    await expect(ben.overview('desktop')).rejects.toMatchObject({ kind: 'unavailable' });
+    scene.store.comeUp();
+    expect((await ada.overview('desktop')).problem).toBeNull();
+    expect((await ben.overview('desktop')).problem).toBeNull();
+  });
+
+  it('shows what it last knew while the store is slow, and the new state later', async () => {
+    await ada.overview('desktop');
+    await scene.release('1.3.0');
+    let goOn = (): void => {};
+    const gate = new Promise<void>((resolve) => {
+      goOn = resolve;
+    });
+    const { get, head } = scene.store;
+    scene.store.get = async (...asked) => gate.then(() => get(...asked));
+    scene.store.head = async (...asked) => gate.then(() => head(...asked));
+    expect(await ada.overview('desktop')).toMatchObject({
+      revision: 3,
+      problem: 'The object store has not answered for 3 seconds.',
+    });
+    goOn();
+    await expect.poll(async () => (await ada.overview('desktop')).revision).toBe(4);
+    expect((await ada.overview('desktop')).problem).toBeNull();
+  });
+
+  it('shares what it read between screens that ask at the same time', async () => {
+    await ada.overview('desktop');
+    scene.clock.advance(5_000);
+    scene.store.forgetCalls();
+    await Promise.all(Array.from({ length: 20 }, () => ada.overview('desktop')));
+    expect(scene.store.total()).toBeLessThan(4);
+  });
+
+  it('refuses every change when it only shows', async () => {
+    const reader = await openScene({ isReadOnly: true });
+    try {
+      await reader.release('1.0.0');
+      const shown = reader.consoleOf('eve');
+      expect(await shown.start()).toMatchObject({ mayChange: false, actor: null });
+      const request = { change: stop('pause', '1.0.0'), revision: null };
+      await expect(shown.change('desktop', request)).rejects.toMatchObject({ code: 'read_only' });
+      await expect(shown.preview('desktop', request)).rejects.toMatchObject({ code: 'read_only' });
+      await expect(shown.doctor()).rejects.toMatchObject({ code: 'read_only' });
+    } finally {
+      await reader.close();
+    }
+  });
+});
