@@ -1,0 +1,216 @@
+import { request as httpRequest } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { pino } from 'pino';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { openBrowserFiles } from '../../../src/browser-files/browser-files.ts';
+import { DEFAULT_TIERS } from '../../../src/domain/tier.ts';
+import { buildLocalConsole, type LocalConsole } from '../../../src/http/console/local-server.ts';
+import { openScene, type Scene } from '../../console/console-scene.ts';
+
+const PAUSE = JSON.stringify({
+  change: { kind: 'pause', version: '1.0.0', channel: null, reason: null },
+  revision: null,
+});
+
+describe('the console on this machine', () => {
+  let scene: Scene;
+  let server: LocalConsole;
+  let port: number;
+  let origin: string;
+
+  beforeEach(async () => {
+    scene = await openScene();
+    await scene.release('1.0.0');
+    server = await buildLocalConsole({
+      console: scene.consoleOf('ada'),
+      browserFiles: openBrowserFiles,
+      tiers: DEFAULT_TIERS,
+      logger: pino({ level: 'silent' }),
+      randomness: scene.randomness,
+    });
+    await server.http.listen({ host: '127.0.0.1', port: 0 });
+    ({ port } = server.http.server.address() as AddressInfo);
+    origin = `http://127.0.0.1:${port}`;
+  });
+  afterEach(async () => {
+    await server.http.close();
+    await scene.close();
+  });
+
+  /** `fetch` sets Host and Sec-Fetch-Site itself, so the requests of attackers are made by hand. */
+  const ask = async (path: string, headers: Record<string, string> = {}, body?: string) =>
+    new Promise<{ status: number; headers: Record<string, unknown>; text: string }>(
+      (resolve, reject) => {
+        const method = body === undefined ? 'GET' : 'POST';
+        const sent = httpRequest({ host: '127.0.0.1', port, path, method, headers }, (answer) => {
+          let text = '';
+          answer.setEncoding('utf8');
+          answer.on('data', (chunk) => {
+            text += chunk;
+          });
+          answer.on('end', () =>
+            resolve({ status: answer.statusCode ?? 0, headers: answer.headers, text }),
+          );
+        });
+        sent.on('error', reject);
+        sent.end(body);
+      },
+    );
+  const openingPath = () => server.openingUrl().slice(origin.length);
+  const signIn = async (): Promise<string> => {
+    const { headers } = await ask(openingPath());
+    return String(headers['set-cookie']).split(';')[0] ?? '';
+  };
+  const changes = async (): Promise<number> =>
+    (await scene.consoleOf('eve').history('desktop', undefined)).entries.length;
+  const JSON_BODY = { 'content-type': 'application/json' };
+
+  it('turns the token of the address into a cookie, once', async () => {
+    const opened = await ask(openingPath());
+    expect([opened.status, opened.headers.location]).toEqual([303, '/console']);
+    const cookie = String(opened.headers['set-cookie']);
+    expect(cookie).toMatch(
+      new RegExp(`^slipway-console-${port}=[0-9a-f]{64}; Path=/; HttpOnly; SameSite=Strict$`),
+    );
+    expect(cookie).not.toContain(openingPath().split('=')[1]);
+    const again = await ask(openingPath(), { accept: 'text/html' });
+    expect([again.status, again.headers['set-cookie']]).toEqual([401, undefined]);
+    expect(again.text).toContain('The address was used already');
+    expect(again.text).toContain('Run &#34;slipway console&#34; again');
+    // The same person presses "back": the cookie is enough.
+    const back = await ask(openingPath(), { cookie: cookie.split(';')[0] ?? '' });
+    expect([back.status, back.headers.location]).toEqual([303, '/console']);
+  });
+
+  it('refuses a wrong token, and the right one still works afterwards', async () => {
+    const wrong = await ask(`/?token=${'0'.repeat(64)}`);
+    expect([wrong.status, wrong.headers['set-cookie']]).toEqual([401, undefined]);
+    expect(JSON.parse(wrong.text)).toMatchObject({
+      code: 'not_signed_in',
+      detail: expect.stringContaining('not that of this console'),
+    });
+    expect(await signIn()).not.toBe('');
+  });
+
+  it('shows nothing without the cookie: no page, no file, no data', async () => {
+    const files = await openBrowserFiles();
+    for (const path of [
+      '/console',
+      '/console/desktop',
+      '/console/api/start',
+      '/',
+      '/nothing',
+      `/${files.nameOf('console.js')}`,
+    ]) {
+      const { status, text } = await ask(path);
+      expect([status, JSON.parse(text).code], path).toEqual([401, 'not_signed_in']);
+    }
+    const refused = await ask('/console/api/start', { cookie: `slipway-console-${port}=wrong` });
+    expect(refused.status).toBe(401);
+  });
+
+  it('shows the page for every screen, with a strict policy', async () => {
+    const cookie = await signIn();
+    for (const path of ['/console', '/console/desktop/releases/1.0.0?channel=stable']) {
+      const { status, headers, text } = await ask(path, { cookie });
+      expect(status, path).toBe(200);
+      expect(headers['content-security-policy']).toBe(
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+      );
+      expect(text).not.toMatch(/<style|style=|<script>| on[a-z]+=/);
+      const [script = ''] = /\/assets\/console-[0-9A-Z]{8}\.js/.exec(text) ?? [];
+      expect((await ask(script, { cookie })).status).toBe(200);
+    }
+  });
+
+  it('answers 304 while nothing is new', async () => {
+    const cookie = await signIn();
+    const path = '/console/api/apps/desktop/overview';
+    const first = await ask(path, { cookie });
+    expect([first.status, first.headers['cache-control']]).toEqual([200, 'no-store']);
+    const match = { cookie, 'if-none-match': String(first.headers.etag) };
+    expect((await ask(path, match)).status).toBe(304);
+    await scene.release('1.1.0');
+    expect((await ask(path, match)).status).toBe(200);
+  });
+
+  it('refuses a host name that was rebound to this machine', async () => {
+    const cookie = await signIn();
+    for (const host of [
+      'evil.example.com',
+      `evil.example.com:${port}`,
+      '127.0.0.1',
+      `[::1]:${port}`,
+    ]) {
+      const { status, text } = await ask('/console/api/start', { cookie, host });
+      expect([status, JSON.parse(text).code], host).toEqual([403, 'request_forgery']);
+    }
+    const opening = await ask(openingPath(), { host: `evil.example.com:${port}` });
+    expect(opening.status).toBe(403);
+    expect((await ask('/console/api/start', { cookie, host: `localhost:${port}` })).status).toBe(
+      200,
+    );
+  });
+
+  it('refuses changes of pages of other websites, and of none', async () => {
+    const cookie = await signIn();
+    const path = '/console/api/apps/desktop/change';
+    const before = await changes();
+    const own = { ...JSON_BODY, cookie, origin };
+    for (const [name, headers] of Object.entries({
+      'another origin': { ...own, origin: 'https://evil.example.com' },
+      'another port': { ...own, origin: `http://127.0.0.1:${port + 1}` },
+      'a sandboxed page': { ...own, origin: 'null' },
+      'no origin': { ...JSON_BODY, cookie },
+      'another site': { ...own, 'sec-fetch-site': 'cross-site' },
+      'the same site on another port': { ...own, 'sec-fetch-site': 'same-site' },
+    })) {
+      const { status, text } = await ask(path, headers, PAUSE);
+      expect([status, JSON.parse(text).code], name).toEqual([403, 'request_forgery']);
+    }
+    expect((await ask(path, { ...JSON_BODY, origin }, PAUSE)).status).toBe(401);
+    expect(await changes()).toBe(before);
+    expect((await ask(path, own, PAUSE)).status).toBe(200);
+    expect(await changes()).toBe(before + 1);
+  });
+
+  it('refuses what a page of another website reads, and shows the page of a followed link', async () => {
+    const cookie = await signIn();
+    const foreign = { cookie, 'sec-fetch-site': 'cross-site' };
+    expect(
+      (await ask('/console/api/start', { ...foreign, 'sec-fetch-mode': 'no-cors' })).status,
+    ).toBe(403);
+    expect((await ask('/console', { ...foreign, 'sec-fetch-mode': 'navigate' })).status).toBe(200);
+  });
+
+  it('refuses wrong bodies with the field that is wrong', async () => {
+    const cookie = await signIn();
+    const send = (body: string, type = 'application/json') =>
+      ask('/console/api/apps/desktop/change', { cookie, origin, 'content-type': type }, body);
+    expect((await send(PAUSE, 'text/plain')).status).toBe(415);
+    for (const change of [
+      { kind: 'delete', version: '1.0.0' },
+      { kind: 'yank', version: '', channel: null, reason: null },
+      { kind: 'notes', version: '1.0.0', locale: '../x', markdown: '', reason: null },
+    ]) {
+      const { status, text } = await send(JSON.stringify({ change, revision: 1 }));
+      expect([status, JSON.parse(text).code]).toEqual([400, 'invalid_request']);
+      expect(JSON.parse(text).errors.length).toBeGreaterThan(0);
+    }
+    expect(await changes()).toBe(1);
+  });
+
+  it("tells the person the store's own words, and what an old state means", async () => {
+    const cookie = await signIn();
+    const change = { kind: 'yank', version: '1.0.0', channel: null, reason: null };
+    const headers = { ...JSON_BODY, cookie, origin };
+    await scene.release('1.1.0');
+    const path = '/console/api/apps/desktop/change';
+    const old = await ask(path, headers, JSON.stringify({ change, revision: 1 }));
+    expect([old.status, JSON.parse(old.text).code]).toEqual([409, 'state_changed']);
+    scene.store.goDown();
+    const failed = await ask(path, headers, JSON.stringify({ change, revision: 2 }));
+    expect(failed.status).toBe(503);
+    expect(JSON.parse(failed.text).detail).toContain('on purpose');
+  });
+});

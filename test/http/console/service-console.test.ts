@@ -1,0 +1,74 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { setTier } from '../../../src/identity/accounts/change-account.ts';
+import { createTestService, type TestService } from '../../support/service.ts';
+import { ask, type Person, signIn, UNLIMITED } from '../accounts/account-support.ts';
+import { release } from '../support.ts';
+
+const OVERVIEW = '/console/api/apps/desktop/overview';
+
+/** The access token of an account of this tier. */
+async function accessOf(service: TestService, tier: string): Promise<string> {
+  const { id, email } = await signIn(service);
+  const identity = service.app.identity;
+  if (identity === undefined) throw new Error('This service has no accounts.');
+  await setTier(identity, id, tier);
+  return (await signIn(service, { email })).access;
+}
+
+describe('the console of the service', () => {
+  let service: TestService;
+  let member: Person;
+  beforeAll(async () => {
+    service = await createTestService({
+      env: { ...UNLIMITED, TIERS: JSON.stringify({ free: [], team: ['console'] }) },
+    });
+    await release(service, '1.0.0', ['windows x64 nsis']);
+    member = await signIn(service);
+  });
+  afterAll(() => service.close());
+
+  it('is a page without data for every visitor', async () => {
+    const { status, text, headers } = await ask(service, 'GET', '/console/desktop');
+    expect([status, headers['content-type']]).toEqual([200, 'text/html; charset=utf-8']);
+    expect(text).toContain('data-mode="service"');
+    expect(text).not.toContain('1.0.0');
+  });
+
+  it('answers accounts whose tier includes console, and no others', async () => {
+    for (const [bearer, status, code] of [
+      [undefined, 401, 'not_signed_in'],
+      ['invented', 401, 'not_signed_in'],
+      [member.access, 403, 'not_entitled'],
+    ] as const) {
+      for (const path of [OVERVIEW, '/console/api/start', '/console/api/apps/desktop/history']) {
+        const refused = await ask(service, 'GET', path, bearer === undefined ? {} : { bearer });
+        expect([refused.status, refused.body.code], path).toEqual([status, code]);
+      }
+    }
+    const access = await accessOf(service, 'team');
+    const { status, body } = await ask(service, 'GET', OVERVIEW, { bearer: access });
+    expect([status, body.releases[0].version]).toEqual([200, '1.0.0']);
+    const start = await ask(service, 'GET', '/console/api/start', { bearer: access });
+    expect(start.body).toMatchObject({
+      mode: 'service',
+      mayChange: false,
+      store: null,
+      actor: null,
+    });
+  });
+
+  it('refuses every change', async () => {
+    const access = await accessOf(service, 'team');
+    const change = { kind: 'pause', version: '1.0.0', channel: null, reason: null };
+    for (const path of ['change', 'preview']) {
+      const url = `/console/api/apps/desktop/${path}`;
+      const refused = await ask(service, 'POST', url, {
+        bearer: access,
+        body: { change, revision: 1 },
+      });
+      expect([refused.status, refused.body.code]).toEqual([403, 'read_only']);
+    }
+    const doctor = await ask(service, 'GET', '/console/api/doctor', { bearer: access });
+    expect([doctor.status, doctor.body.code]).toEqual([403, 'read_only']);
+  });
+});
