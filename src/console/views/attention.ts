@@ -1,12 +1,12 @@
 import { channelEntries, type RevisionJson } from '../../catalog/revision-document.ts';
 import { ALL_CLIENTS } from '../../domain/rollout.ts';
-import { newestTextFirst } from '../../domain/version.ts';
 import { describeRollout } from '../../operations/describe-rollout.ts';
 import { describeDraft } from '../../operations/list-drafts.ts';
 import { waitsFor } from '../../wording/draft.ts';
 import { plannedShares, presentShare } from '../../wording/rollout.ts';
 import type { Attention } from '../answers.ts';
 import type { SeenCatalog } from '../catalog-source.ts';
+import { newestFirstIn } from './version-order.ts';
 
 /** More are not read: the list of releases has all of them. */
 const LISTED_MAX = 12;
@@ -20,8 +20,9 @@ export function attentionOf({ revision, problem, now }: SeenCatalog): readonly A
     const sentence = `The store cannot be read: ${problem}`;
     found.push({ kind: 'store', severity: 'critical', sentence, version: null, channel: null });
   }
+  const newestFirst = newestFirstIn(revision.signed);
   for (const [channel, each] of channelEntries(revision.signed.channels)) {
-    found.push(...inChannel(channel, each, now));
+    found.push(...inChannel(channel, each, newestFirst, now));
   }
   const urgency = ({ severity }: Attention): number => SEVERITIES.indexOf(severity);
   return found.sort((a, b) => urgency(a) - urgency(b)).slice(0, LISTED_MAX);
@@ -29,7 +30,12 @@ export function attentionOf({ revision, problem, now }: SeenCatalog): readonly A
 
 type Channel = RevisionJson['channels'][string];
 
-function inChannel(channel: string, { offers, drafts = [] }: Channel, now: number): Attention[] {
+function inChannel(
+  channel: string,
+  { offers, drafts = [] }: Channel,
+  newestFirst: (a: string, b: string) => number,
+  now: number,
+): Attention[] {
   const found: Attention[] = [];
   const add = (
     version: string,
@@ -45,8 +51,8 @@ function inChannel(channel: string, { offers, drafts = [] }: Channel, now: numbe
     const kind = described.missing.length > 0 ? 'missing' : 'held';
     add(draft.version, kind, 'warning', `is held back: it ${waitsFor(described)}`);
   }
-  const newestFirst = offers.toSorted((a, b) => newestTextFirst(a.version, b.version));
-  for (const [index, { version, status, reason, rollout }] of newestFirst.entries()) {
+  const sorted = offers.toSorted((a, b) => newestFirst(a.version, b.version));
+  for (const [index, { version, status, reason, rollout }] of sorted.entries()) {
     const because = reason === null ? '' : `: ${reason.replace(/\.$/, '')}`;
     if (status === 'paused') {
       add(version, 'paused', 'warning', `is paused, so no client is offered it${because}`);

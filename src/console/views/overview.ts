@@ -5,25 +5,38 @@ import {
 } from '../../catalog/revision-document.ts';
 import { inheritedNames } from '../../domain/channel.ts';
 import { ALL_CLIENTS } from '../../domain/rollout.ts';
-import { newestTextFirst } from '../../domain/version.ts';
 import { describeRollout } from '../../operations/describe-rollout.ts';
 import type { Overview, OverviewChannel, OverviewRelease } from '../answers.ts';
 import { type SeenCatalog, seenOf } from '../catalog-source.ts';
 import { attentionOf } from './attention.ts';
 import { releasesOnChannels } from './release-on-channel.ts';
+import { newestFirstIn } from './version-order.ts';
+
+type Drawn = Pick<Overview, 'channels' | 'releases'>;
+
+/** Rollouts advance slowly, and a screen asks every few seconds. */
+const DRAWN_AGAIN_AFTER_MS = 5_000;
+const drawings = new WeakMap<RevisionJson, { readonly at: number; readonly drawn: Drawn }>();
 
 export function overviewOf(application: string, seen: SeenCatalog): Overview {
   const { signed } = seen.revision;
+  const known = drawings.get(signed);
+  const isFresh = known !== undefined && Math.abs(seen.now - known.at) < DRAWN_AGAIN_AFTER_MS;
+  const drawn = isFresh ? known.drawn : draw(seen);
+  if (!isFresh) drawings.set(signed, { at: seen.now, drawn });
+  return { ...seenOf(seen), application, ...drawn, attention: attentionOf(seen) };
+}
+
+function draw(seen: SeenCatalog): Drawn {
+  const { signed } = seen.revision;
   return {
-    ...seenOf(seen),
-    application,
     channels: channelEntries(signed.channels).map(([name]) => channelOf(name, signed, seen.now)),
     releases: releasesOf(signed, seen.now),
-    attention: attentionOf(seen),
   };
 }
 
-function channelOf(name: string, { channels }: RevisionJson, now: number): OverviewChannel {
+function channelOf(name: string, revision: RevisionJson, now: number): OverviewChannel {
+  const { channels } = revision;
   const { inherits = null, keep = null, expect = [] } = channels[name] ?? {};
   const shown = [name, ...inheritedNames(name, (each) => channels[each]?.inherits)];
   const offers = shown.flatMap((each) => channels[each]?.offers ?? []);
@@ -33,7 +46,7 @@ function channelOf(name: string, { channels }: RevisionJson, now: number): Overv
   return {
     name,
     inherits,
-    newest: versions.sort(newestTextFirst)[0] ?? null,
+    newest: versions.sort(newestFirstIn(revision))[0] ?? null,
     keep,
     expect: expect.map(({ os, arch }) => `${os}-${arch}`),
   };
@@ -41,6 +54,7 @@ function channelOf(name: string, { channels }: RevisionJson, now: number): Overv
 
 function releasesOf(revision: RevisionJson, now: number): readonly OverviewRelease[] {
   const cells = releasesOnChannels(revision, now);
+  const newestFirst = newestFirstIn(revision);
   const offers = new Map<string, Statement>();
   for (const { offers: listed, drafts = [] } of Object.values(revision.channels)) {
     for (const each of [...drafts, ...listed]) offers.set(each.version, each);
@@ -54,7 +68,7 @@ function releasesOf(revision: RevisionJson, now: number): readonly OverviewRelea
       requires: offer.requires,
       cells: cells.get(offer.version) ?? [],
     }))
-    .sort((a, b) => newestTextFirst(a.version, b.version));
+    .sort((a, b) => newestFirst(a.version, b.version));
 }
 
 /** What an offer and a draft both state. */
