@@ -67,6 +67,9 @@ async function buildAssets(): Promise<BuiltFiles> {
     absWorkingDir: SOURCES,
     entryPoints: ['console/console.tsx', 'console/console.css', 'pages/pages.css'],
     entryNames: '[name]-[hash]',
+    chunkNames: '[name]-[hash]',
+    // Charts are loaded by the screens that have some.
+    splitting: true,
     metafile: true as const,
   });
   const named = Object.fromEntries(

@@ -1,0 +1,77 @@
+/** How values are written. */
+
+const DAY_S = 86_400;
+
+/** @param share in 1/100 %: 2550 is `25.5 %` */
+export function percent(share: number): string {
+  const value = share / 100;
+  return `${Number.isInteger(value) ? value : value.toFixed(2).replace(/0$/, '')} %`;
+}
+
+/** @param part from 0 to 1; null: none */
+export const portion = (part: number | null): string =>
+  part === null ? '–' : part > 0 && part < 0.001 ? '< 0.1 %' : `${(part * 100).toFixed(1)} %`;
+
+const UNITS = ['kB', 'MB', 'GB', 'TB'];
+
+/** @param bytes 81788928 is `81.8 MB` */
+export function size(bytes: number): string {
+  if (bytes < 1000) return `${bytes} bytes`;
+  let value = bytes / 1000;
+  let unit = 0;
+  while (value >= 999.95 && unit < UNITS.length - 1) {
+    value /= 1000;
+    unit += 1;
+  }
+  return `${value.toFixed(1)} ${UNITS[unit]}`;
+}
+
+export const count = (value: number): string => value.toLocaleString('en');
+
+export const counted = (value: number, one: string, many = `${one}s`): string =>
+  `${count(value)} ${value === 1 ? one : many}`;
+
+const SPANS: readonly [limit: number, unit: number, one: string][] = [
+  [60, 1, 'second'],
+  [3600, 60, 'minute'],
+  [DAY_S, 3600, 'hour'],
+  [60 * DAY_S, DAY_S, 'day'],
+  [730 * DAY_S, 30 * DAY_S, 'month'],
+  [Number.POSITIVE_INFINITY, 365 * DAY_S, 'year'],
+];
+
+/** @param at and `now` in milliseconds since the epoch. @returns `3 minutes ago`, `in 2 days` */
+export function relative(at: number, now: number): string {
+  const seconds = Math.round((now - at) / 1000);
+  if (Math.abs(seconds) < 2) return 'now';
+  const text = span(Math.abs(seconds));
+  return seconds > 0 ? `${text} ago` : `in ${text}`;
+}
+
+/** @returns `40 seconds` */
+export function span(seconds: number): string {
+  const [, unit, one] = SPANS.find(([limit]) => seconds < limit) ?? [0, 1, 'second'];
+  return counted(Math.floor(seconds / unit), one);
+}
+
+const DATE = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', year: 'numeric' });
+const CLOCK = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit' });
+const SECONDS = new Intl.DateTimeFormat('en-GB', { timeStyle: 'medium' });
+
+export const dateOf = (at: number): string => DATE.format(at);
+export const dateAndTime = (at: number): string => `${DATE.format(at)}, ${CLOCK.format(at)}`;
+export const timeOfDay = (at: number): string => SECONDS.format(at);
+
+/** @returns `2026-11-22 14:03:12 UTC` */
+export const utc = (iso: string): string => {
+  const at = new Date(iso);
+  return Number.isNaN(at.getTime())
+    ? iso
+    : `${at.toISOString().slice(0, 19).replace('T', ' ')} UTC`;
+};
+
+/** @returns `a`, `a and b`, `a, b and c` */
+export const listed = (items: readonly string[]): string =>
+  items.length < 2
+    ? (items[0] ?? '')
+    : `${items.slice(0, -1).join(', ')} and ${items[items.length - 1]}`;

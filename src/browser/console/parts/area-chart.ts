@@ -1,0 +1,73 @@
+import type uPlot from 'uplot';
+import { type Layer, stack } from './stack.ts';
+
+/** A stacked area chart of uPlot. uPlot is loaded when the first chart is shown. */
+
+export interface AreaOptions {
+  /** Ascending; seconds since the epoch. */
+  readonly times: readonly number[];
+  /** The first is at the top. Names and order belong to the colours. */
+  readonly layers: readonly (Layer & { readonly color: string })[];
+  readonly height: number;
+  readonly format: (value: number) => string;
+  readonly max?: number;
+}
+
+export async function drawAreas(place: HTMLElement, options: AreaOptions): Promise<() => void> {
+  const { default: Plot } = await import('uplot');
+  const stacked = stack(options.layers);
+  const width = () => Math.max(place.clientWidth, 120);
+  const plot = new Plot(
+    plotOptions(options, Plot, width()),
+    [[...options.times], ...stacked] as uPlot.AlignedData,
+    place,
+  );
+  const observer = new ResizeObserver(() => {
+    if (Math.abs(plot.width - width()) > 1)
+      plot.setSize({ width: width(), height: options.height });
+  });
+  observer.observe(place);
+  return () => {
+    observer.disconnect();
+    plot.destroy();
+  };
+}
+
+function plotOptions(options: AreaOptions, Plot: typeof uPlot, width: number): uPlot.Options {
+  const { layers, height, format, max } = options;
+  const style = getComputedStyle(document.documentElement);
+  const color = (name: string) => style.getPropertyValue(name).trim();
+  const axis: uPlot.Axis = {
+    stroke: color('--muted'),
+    font: `12px ${style.getPropertyValue('--font')}`,
+    grid: { stroke: color('--line'), width: 1 },
+    ticks: { show: false },
+  };
+  const surface = color('--surface');
+  return {
+    width,
+    height,
+    legend: { show: false },
+    cursor: { show: false },
+    padding: [8, 8, 0, 0],
+    scales: {
+      x: { time: true },
+      y: { range: (_plot, _low, high) => [0, max ?? (high === 0 ? 1 : high * 1.05)] },
+    },
+    axes: [
+      { ...axis, space: 70 },
+      { ...axis, size: 64, values: (_plot, splits) => splits.map(format) },
+    ],
+    series: [
+      {},
+      ...layers.map(({ name, color: fill }) => ({
+        label: name,
+        stroke: surface,
+        width: 1,
+        fill,
+        points: { show: false },
+        ...(Plot.paths.linear && { paths: Plot.paths.linear() }),
+      })),
+    ],
+  };
+}

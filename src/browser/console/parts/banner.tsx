@@ -1,0 +1,74 @@
+import type { ComponentChildren } from 'preact';
+import type { Seen } from '../../../console/answers.ts';
+import { span, timeOfDay } from '../format.ts';
+import { useNow } from '../state/now.ts';
+import type { Polled } from '../state/polled.ts';
+import { Icon, type IconName } from './icon.tsx';
+
+type Tone = 'info' | 'warning' | 'critical' | 'good';
+const ICONS: Readonly<Record<Tone, IconName>> = {
+  info: 'info',
+  warning: 'warning',
+  critical: 'stop',
+  good: 'check',
+};
+
+interface NoticeProps {
+  readonly tone: Tone;
+  readonly children: ComponentChildren;
+  /** Read out at once. */
+  readonly alert?: boolean;
+}
+
+export const Notice = ({ tone, children, alert = false }: NoticeProps) => (
+  <div class={`notice ${tone}`} role={alert ? 'alert' : undefined}>
+    <Icon name={ICONS[tone]} />
+    <div>{children}</div>
+  </div>
+);
+
+/** Says since when the page shows old data, and why; the data stays. */
+export function FreshnessBanner({ polled }: { readonly polled: Polled<Seen> }) {
+  const { value, failure, failingSince } = polled;
+  const problem = value?.problem ?? null;
+  const isLost = failure !== null && value !== null && failingSince !== null;
+  return (
+    <div role="status" class="freshness">
+      {isLost ? (
+        <Notice tone="critical">
+          <Since at={failingSince} />: {failure.message} What you see is from before.
+        </Notice>
+      ) : (
+        value !== null &&
+        problem !== null && (
+          <Notice tone="warning">
+            <ShownAsOf seen={value} />: {problem}
+          </Notice>
+        )
+      )}
+    </div>
+  );
+}
+
+/** Told once and not again every second: a screen reader would read each one. */
+function ShownAsOf({ seen }: { readonly seen: Seen }) {
+  const now = useNow();
+  const at = Date.parse(seen.readAt);
+  const seconds = Math.max(0, Math.round((now - at) / 1000));
+  return (
+    <>
+      <strong>Shown as of {timeOfDay(at)}</strong>
+      <span aria-hidden="true">, {span(seconds)} ago</span>
+    </>
+  );
+}
+
+function Since({ at }: { readonly at: number }) {
+  const now = useNow();
+  return (
+    <>
+      <strong>No answer since {timeOfDay(at)}</strong>
+      <span aria-hidden="true">, for {span(Math.max(0, Math.round((now - at) / 1000)))}</span>
+    </>
+  );
+}

@@ -1,0 +1,41 @@
+import type { ComponentChildren, Ref } from 'preact';
+import { Icon, type IconName } from './icon.tsx';
+
+interface Props {
+  readonly children: ComponentChildren;
+  readonly kind?: 'primary' | 'danger' | 'plain' | 'quiet';
+  readonly size?: 'small' | 'large';
+  readonly icon?: IconName;
+  readonly busy?: boolean;
+  readonly disabled?: boolean;
+  readonly submit?: boolean;
+  readonly label?: string;
+  readonly pressed?: boolean;
+  readonly expanded?: boolean;
+  readonly buttonRef?: Ref<HTMLButtonElement>;
+  readonly onClick?: () => void;
+}
+
+/** While it is busy it keeps its size and the focus, and does nothing. */
+export function Button(props: Props) {
+  const { children, kind = 'plain', size, icon, busy = false, disabled = false } = props;
+  return (
+    <button
+      type={props.submit ? 'submit' : 'button'}
+      class={`button ${kind} ${size ?? ''} ${busy ? 'busy' : ''}`}
+      aria-label={props.label}
+      aria-pressed={props.pressed}
+      aria-expanded={props.expanded}
+      aria-busy={busy || undefined}
+      aria-disabled={busy || disabled || undefined}
+      ref={props.buttonRef ?? null}
+      onClick={(event) => {
+        if (busy || disabled) event.preventDefault();
+        else props.onClick?.();
+      }}
+    >
+      {icon !== undefined && <Icon name={icon} />}
+      <span>{children}</span>
+    </button>
+  );
+}

@@ -1,0 +1,57 @@
+import type { ComponentChildren } from 'preact';
+import { useEffect } from 'preact/hooks';
+import type { Change, Seen } from '../../../console/answers.ts';
+import { useSurroundings } from '../context.ts';
+import { useChange } from '../state/change.ts';
+import { Button } from './button.tsx';
+import { Dialog } from './dialog.tsx';
+import { Review } from './review.tsx';
+
+interface Props {
+  readonly title: string;
+  readonly app: string;
+  readonly seen: Seen;
+  readonly reload: () => Promise<void>;
+  readonly change: Change | null;
+  readonly confirmLabel: string;
+  readonly doneTitle: string;
+  readonly danger?: boolean;
+  readonly children?: ComponentChildren;
+  readonly onClose: () => void;
+}
+
+/** A change in a dialog: its consequences are shown as soon as it is complete, and again when it is edited. */
+export function ChangeDialog(props: Props) {
+  const { change, seen, reload, app, onClose } = props;
+  const { tell } = useSurroundings();
+  const state = useChange({ app, seen, reload });
+  // A reason changes no consequence.
+  const asked = change === null ? null : JSON.stringify({ ...change, reason: null });
+  const sendAt = 250;
+  useEffect(() => {
+    state.forget();
+    if (change === null) return undefined;
+    const timer = setTimeout(() => void state.preview(change), asked === null ? 0 : sendAt);
+    return () => clearTimeout(timer);
+  }, [asked]);
+  return (
+    <Dialog title={props.title} onClose={onClose}>
+      {props.children}
+      <Review
+        state={state}
+        change={change}
+        confirmLabel={props.confirmLabel}
+        danger={props.danger ?? false}
+        onDone={(changed) => {
+          tell({ title: props.doneTitle, sentences: changed.sentences, resume: null });
+          onClose();
+          void reload();
+        }}
+      >
+        <Button kind="quiet" onClick={onClose}>
+          Cancel
+        </Button>
+      </Review>
+    </Dialog>
+  );
+}

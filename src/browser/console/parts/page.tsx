@@ -1,0 +1,99 @@
+import type { ComponentChildren } from 'preact';
+import { useEffect, useRef } from 'preact/hooks';
+import type { Failure } from '../api.ts';
+import { Notice } from './banner.tsx';
+import { Button } from './button.tsx';
+
+interface PageProps {
+  /** Also the title of the tab. */
+  readonly title: string;
+  readonly above?: ComponentChildren;
+  readonly below?: ComponentChildren;
+  readonly children: ComponentChildren;
+}
+
+let shown = false;
+
+/** A screen: its heading gets the focus when the person comes here from another screen. */
+export function Page({ title, above, below, children }: PageProps) {
+  const heading = useRef<HTMLHeadingElement>(null);
+  useEffect(() => {
+    document.title = `${title} · Slipway`;
+  }, [title]);
+  useEffect(() => {
+    // The first screen is where a browser begins to read anyway.
+    if (shown) heading.current?.focus({ preventScroll: true });
+    shown = true;
+  }, []);
+  return (
+    <>
+      <header class="page-head">
+        {above !== undefined && <p class="above">{above}</p>}
+        <h1 ref={heading} tabIndex={-1}>
+          <bdi>{title}</bdi>
+        </h1>
+        {below !== undefined && <div class="below">{below}</div>}
+      </header>
+      {children}
+    </>
+  );
+}
+
+interface LoadingProps {
+  readonly failure: Failure | null;
+  readonly reload: () => Promise<void>;
+  readonly what: string;
+  readonly rows?: number;
+}
+
+/** In place of data that has never come: the room for it, or why it does not come. */
+export function Loading({ failure, reload, what, rows = 8 }: LoadingProps) {
+  if (failure !== null && failure.code === 'not_entitled') return <NotEntitled failure={failure} />;
+  if (failure !== null) {
+    return (
+      <div class="empty" role="alert">
+        <h2>{failure.status === 404 ? 'Not found' : `No ${what} yet`}</h2>
+        <p>
+          <bdi>{failure.message}</bdi>
+        </p>
+        <Button onClick={() => void reload()}>Try again</Button>
+      </div>
+    );
+  }
+  return (
+    <div class="skeleton" role="status">
+      <span class="visually-hidden">Loading {what}…</span>
+      {Array.from({ length: rows }, (_, row) => (
+        <span key={row} class="bone" />
+      ))}
+    </div>
+  );
+}
+
+export const NotEntitled = ({ failure }: { readonly failure: Failure }) => (
+  <div class="empty" role="alert">
+    <h2>Your account does not include the console</h2>
+    <p>
+      <bdi>{failure.message}</bdi>
+    </p>
+    <p>Ask the operator of this service for an account whose tier includes it.</p>
+  </div>
+);
+
+export function FailureNotice({
+  failure,
+  what,
+}: {
+  readonly failure: Failure | null;
+  readonly what: string;
+}) {
+  return (
+    <div role="alert">
+      {failure !== null && (
+        <Notice tone="critical">
+          <strong>{what}</strong> <bdi>{failure.message}</bdi>
+        </Notice>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,72 @@
+import type { ClientRow, DifferenceRow, Preview } from '../../../console/answers.ts';
+import { Notice } from './banner.tsx';
+import { SimulationChart } from './simulation.tsx';
+import { Table } from './table.tsx';
+
+/** What a change would do, in words first. */
+export function PreviewView({ preview }: { readonly preview: Preview }) {
+  const { changes, consequences, clients, differences, simulation, command } = preview;
+  return (
+    <div class="preview">
+      {!changes && <Notice tone="info">Nothing would change: it is so already.</Notice>}
+      <ul class="consequences">
+        {consequences.map((sentence) => (
+          <li key={sentence}>
+            <bdi>{sentence}</bdi>
+          </li>
+        ))}
+      </ul>
+      {simulation !== null && <SimulationChart simulation={simulation} />}
+      {clients.length > 0 && <ClientsTable clients={clients} />}
+      {differences.length > 0 && (
+        <details>
+          <summary>Every difference ({differences.length})</summary>
+          <Differences rows={differences} />
+        </details>
+      )}
+      <details>
+        <summary>The same as a command</summary>
+        <pre class="command">{command}</pre>
+      </details>
+    </div>
+  );
+}
+
+export const ClientsTable = ({ clients }: { readonly clients: readonly ClientRow[] }) => (
+  <Table
+    caption="Clients that get another release than before"
+    showCaption
+    heads={['Channel', 'Client', 'Has', 'Gets now', 'Would get']}
+  >
+    {clients.map((row) => (
+      <tr key={`${row.channel} ${row.target} ${row.installed}`}>
+        <td>{row.channel}</td>
+        <td>{row.target}</td>
+        <td>{row.installed}</td>
+        <td>{row.before}</td>
+        <td>
+          <strong>{row.after}</strong>
+        </td>
+      </tr>
+    ))}
+  </Table>
+);
+
+const SIGNS = { '+': 'added', '-': 'removed', '~': 'changed' } as const;
+
+export const Differences = ({ rows }: { readonly rows: readonly DifferenceRow[] }) => (
+  <ul class="differences">
+    {rows.map(({ sign, channel, what, detail }) => (
+      <li key={`${sign}${channel}${what}${detail}`} class={SIGNS[sign]}>
+        <span class="sign" aria-hidden="true">
+          {sign}
+        </span>
+        <span class="visually-hidden">{SIGNS[sign]}: </span>
+        <span class="channel">{channel}</span>
+        <span>
+          <bdi>{what}</bdi> <bdi class="muted">{detail}</bdi>
+        </span>
+      </li>
+    ))}
+  </ul>
+);

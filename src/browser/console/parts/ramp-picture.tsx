@@ -1,0 +1,75 @@
+import type { RolloutDetail } from '../../../console/answers.ts';
+import { dateAndTime, listed, percent } from '../format.ts';
+import { useNow } from '../state/now.ts';
+import { cornersOf, plateausOf, shareAt, spanOf } from './ramp.ts';
+
+const WIDTH = 720;
+const HEIGHT = 180;
+const MINUTE_MS = 60_000;
+
+/** The shares of a rollout over time, with the present time. */
+export function RampPicture({ rollout }: { readonly rollout: RolloutDetail }) {
+  // The picture moves once a minute: more is not visible.
+  const now = useNow(MINUTE_MS);
+  if (rollout.points.length === 0) return null;
+  const span = spanOf(rollout, now);
+  const corners = cornersOf(rollout, span).map(([x, y]) => [x * WIDTH, (1 - y) * HEIGHT] as const);
+  const line = corners.map(([x, y]) => `${x.toFixed(1)},${y.toFixed(1)}`).join(' ');
+  const left = corners[0]?.[0] ?? 0;
+  const nowX = ((now - span.from) / (span.to - span.from)) * WIDTH;
+  const share = rollout.isFrozen ? rollout.share : shareAt(rollout, now);
+  return (
+    <figure class="ramp">
+      <div class="ramp-area">
+        <div class="ramp-scale" aria-hidden="true">
+          <span>100 %</span>
+          <span>50 %</span>
+          <span>0 %</span>
+        </div>
+        <svg
+          viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
+          preserveAspectRatio="none"
+          role="img"
+          aria-label={describe(rollout)}
+        >
+          {plateausOf(rollout, span).map(([from, to]) => (
+            <rect
+              key={from}
+              class="plateau"
+              x={from * WIDTH}
+              width={(to - from) * WIDTH}
+              y={0}
+              height={HEIGHT}
+            />
+          ))}
+          {[0, 0.5, 1].map((y) => (
+            <line key={y} class="grid" x1={0} x2={WIDTH} y1={y * HEIGHT} y2={y * HEIGHT} />
+          ))}
+          <polygon class="area" points={`${left},${HEIGHT} ${line} ${WIDTH},${HEIGHT}`} />
+          <polyline class="line" points={line} />
+          <line class="now" x1={nowX} x2={nowX} y1={0} y2={HEIGHT} />
+        </svg>
+        <span
+          class={`now-label ${nowX > WIDTH / 2 ? 'left' : ''}`}
+          style={{ insetInlineStart: `${(nowX / WIDTH) * 100}%` }}
+          aria-hidden="true"
+        >
+          now {percent(Math.round(share))}
+        </span>
+      </div>
+      <figcaption class="ramp-times">
+        <span>{dateAndTime(span.from)}</span>
+        <span>{dateAndTime(span.to)}</span>
+      </figcaption>
+    </figure>
+  );
+}
+
+function describe({ points, share, isFrozen, freezeWindows }: RolloutDetail): string {
+  const steps = points.map(
+    (point) => `${percent(point.share)} from ${dateAndTime(Date.parse(point.at))}`,
+  );
+  const frozen = isFrozen ? ' It is frozen.' : '';
+  const windows = freezeWindows.length === 0 ? '' : ` It stands still in ${listed(freezeWindows)}.`;
+  return `The rollout is at ${percent(share)} now: ${steps.join(', ')}.${frozen}${windows}`;
+}

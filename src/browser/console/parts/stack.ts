@@ -1,0 +1,39 @@
+/** Numbers for a stacked chart. */
+
+export interface Layer {
+  readonly name: string;
+  readonly values: readonly number[];
+}
+
+/**
+ * Each layer on top of those after it in the list: the first is drawn at the top.
+ *
+ * @returns one list for each layer, in the same order
+ */
+export function stack(layers: readonly Layer[]): number[][] {
+  const sums: number[] = [];
+  return [...layers]
+    .reverse()
+    .map(({ values }) =>
+      values.map((value, index) => {
+        sums[index] = (sums[index] ?? 0) + value;
+        return sums[index];
+      }),
+    )
+    .reverse();
+}
+
+/** Each value as a share of the sum of all layers at its index; 0 where the sum is. */
+export function shares(layers: readonly Layer[]): Layer[] {
+  const totals = layers.reduce<number[]>(
+    (sums, { values }) => values.map((value, index) => (sums[index] ?? 0) + value),
+    [],
+  );
+  return layers.map(({ name, values }) => ({
+    name,
+    values: values.map((value, index) => {
+      const total = totals[index] ?? 0;
+      return total === 0 ? 0 : value / total;
+    }),
+  }));
+}

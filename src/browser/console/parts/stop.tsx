@@ -1,0 +1,93 @@
+import { useState } from 'preact/hooks';
+import type { ReleaseDetail, Seen } from '../../../console/answers.ts';
+import { isOffered, isPaused } from '../filter.ts';
+import { usePause } from '../state/pause.ts';
+import { Notice } from './banner.tsx';
+import { Button } from './button.tsx';
+import { ResumeDialog } from './resume-dialog.tsx';
+import { RollbackDialog } from './rollback-dialog.tsx';
+import { YankDialog } from './yank-dialog.tsx';
+
+interface Props {
+  readonly app: string;
+  readonly detail: ReleaseDetail;
+  readonly seen: Seen;
+  readonly reload: () => Promise<void>;
+}
+
+/** What stops a bad release. The big button acts at once, because it can be undone. */
+export function StopPanel({ app, detail, seen, reload }: Props) {
+  const [dialog, setDialog] = useState<'resume' | 'yank' | 'rollback' | null>(null);
+  const { version } = detail;
+  const { isSending, failure, pause } = usePause(app, version, reload);
+  const close = () => setDialog(null);
+  const canYank = isOffered(detail) || isPaused(detail);
+  const canRollBack = detail.rollbackTargets.some(({ versions }) => versions.length > 0);
+  const common = { app, seen, reload, onClose: close };
+  return (
+    <section class="card stop-panel" aria-labelledby="stop-heading">
+      <h2 id="stop-heading">Stop this release</h2>
+      {isOffered(detail) ? (
+        <>
+          <Button
+            kind="danger"
+            size="large"
+            icon="stop"
+            busy={isSending}
+            onClick={() => void pause()}
+          >
+            Stop {version}
+          </Button>
+          <p class="hint">At once, on every channel. You can resume it.</p>
+        </>
+      ) : isPaused(detail) ? (
+        <p>It is stopped. Clients that have it keep it.</p>
+      ) : (
+        <p>No client is offered it.</p>
+      )}
+      <div role="alert">{failure !== null && <Notice tone="critical">{failure}</Notice>}</div>
+      <div class="actions">
+        {isPaused(detail) && (
+          <Button icon="play" onClick={() => setDialog('resume')}>
+            Resume…
+          </Button>
+        )}
+        {canYank && <Button onClick={() => setDialog('yank')}>Yank…</Button>}
+        {canRollBack && <Button onClick={() => setDialog('rollback')}>Roll back…</Button>}
+      </div>
+      {dialog === 'resume' && <ResumeDialog {...common} version={version} />}
+      {dialog === 'yank' && <YankDialog {...common} detail={detail} />}
+      {dialog === 'rollback' && <RollbackDialog {...common} detail={detail} />}
+    </section>
+  );
+}
+
+interface RowProps {
+  readonly app: string;
+  readonly version: string;
+  readonly reload: () => Promise<void>;
+}
+
+/** The same in a row of the overview: one click. */
+export function StopButton({ app, version, reload }: RowProps) {
+  const { isSending, failure, pause } = usePause(app, version, reload);
+  return (
+    <span class="stop-row">
+      <Button
+        kind="danger"
+        size="small"
+        icon="stop"
+        busy={isSending}
+        label={`Stop ${version}`}
+        onClick={() => void pause()}
+      >
+        Stop
+      </Button>
+      {failure !== null && (
+        <span role="alert" class="error-text">
+          {failure}
+        </span>
+      )}
+    </span>
+  );
+}

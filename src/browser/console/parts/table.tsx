@@ -1,0 +1,36 @@
+import type { ComponentChildren } from 'preact';
+import { useId } from 'preact/hooks';
+
+interface Props {
+  readonly caption: string;
+  readonly heads: readonly string[];
+  /** The heads whose columns hold numbers. */
+  readonly numeric?: readonly number[];
+  readonly children: ComponentChildren;
+  readonly showCaption?: boolean;
+}
+
+/** A table that scrolls sideways by itself when it is too wide; the keyboard scrolls it as well. */
+export function Table({ caption, heads, numeric = [], children, showCaption = false }: Props) {
+  const id = useId();
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard
+    <section class="table-scroll" tabIndex={0} aria-labelledby={id}>
+      <table>
+        <caption id={id} class={showCaption ? '' : 'visually-hidden'}>
+          {caption}
+        </caption>
+        <thead>
+          <tr>
+            {heads.map((head, index) => (
+              <th key={head} scope="col" class={numeric.includes(index) ? 'numeric' : ''}>
+                {head}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>{children}</tbody>
+      </table>
+    </section>
+  );
+}

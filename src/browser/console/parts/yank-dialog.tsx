@@ -1,0 +1,67 @@
+import { useState } from 'preact/hooks';
+import type { Change, ReleaseDetail, Seen } from '../../../console/answers.ts';
+import { ChangeDialog } from './change-dialog.tsx';
+import { SelectField, TextField } from './field.tsx';
+
+interface Props {
+  readonly app: string;
+  readonly detail: ReleaseDetail;
+  readonly seen: Seen;
+  readonly reload: () => Promise<void>;
+  readonly onClose: () => void;
+}
+
+export function YankDialog({ app, detail, seen, reload, onClose }: Props) {
+  const { version, cells } = detail;
+  const [channel, setChannel] = useState('');
+  const [reason, setReason] = useState('');
+  const listing = cells.filter(({ status }) => status === 'active' || status === 'paused');
+  const change: Change = {
+    kind: 'yank',
+    version,
+    channel: channel === '' ? null : channel,
+    reason: reason.trim() || null,
+  };
+  return (
+    <ChangeDialog
+      title={`Yank ${version}`}
+      app={app}
+      seen={seen}
+      reload={reload}
+      change={change}
+      confirmLabel={`Yank ${version} for good`}
+      doneTitle={`${version} is yanked`}
+      danger
+      onClose={onClose}
+    >
+      <p>A yank withdraws the release permanently. It cannot be undone.</p>
+      {listing.length > 1 && (
+        <SelectField
+          label="Where"
+          value={channel}
+          onChange={setChannel}
+          options={[
+            ['', 'On every channel'],
+            ...listing.map((cell) => [cell.channel, `Only on ${cell.channel}`] as const),
+          ]}
+        />
+      )}
+      <ReasonField value={reason} onInput={setReason} />
+    </ChangeDialog>
+  );
+}
+
+interface ReasonProps {
+  readonly value: string;
+  readonly onInput: (value: string) => void;
+}
+
+export const ReasonField = ({ value, onInput }: ReasonProps) => (
+  <TextField
+    label="Reason"
+    hint="Optional. The history shows it."
+    placeholder="crashes at start"
+    value={value}
+    onInput={onInput}
+  />
+);

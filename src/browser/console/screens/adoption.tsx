@@ -1,0 +1,120 @@
+import type { Adoption } from '../../../console/answers.ts';
+import { apiOf } from '../api.ts';
+import { count } from '../format.ts';
+import { FreshnessBanner, Notice } from '../parts/banner.tsx';
+import { Loading, Page } from '../parts/page.tsx';
+import { Time } from '../parts/time.tsx';
+import { replaceQuery, searchOf } from '../router.ts';
+import { type Polled, usePolled } from '../state/polled.ts';
+import { AdoptionCharts } from './adoption-charts.tsx';
+import { AdoptionTables } from './adoption-tables.tsx';
+
+const PERIODS = ['7', '14', '42', '90'] as const;
+
+interface Props {
+  readonly app: string;
+  readonly query: URLSearchParams;
+}
+
+export function AdoptionScreen({ app, query }: Props) {
+  const days = PERIODS.find((period) => period === query.get('days')) ?? '42';
+  const channel = query.get('channel');
+  const polled = usePolled<Adoption>(apiOf(app, `adoption${searchOf({ days, channel })}`));
+  const { value, failure, reload } = polled;
+  return (
+    <Page title="Adoption" above={<bdi>{app}</bdi>} below="Which versions clients run">
+      <AdoptionBanner polled={polled} />
+      <div class="filters">
+        <select
+          aria-label="Period"
+          value={days}
+          onChange={(event) => replaceQuery({ days: event.currentTarget.value, channel })}
+        >
+          {PERIODS.map((period) => (
+            <option key={period} value={period} selected={period === days}>
+              Last {period} days
+            </option>
+          ))}
+        </select>
+        <select
+          aria-label="Channel"
+          value={channel ?? ''}
+          onChange={(event) => replaceQuery({ days, channel: event.currentTarget.value || null })}
+        >
+          <option value="">Every channel</option>
+          {(value?.channels ?? (channel === null ? [] : [channel])).map((name) => (
+            <option key={name} value={name} selected={name === channel}>
+              {name}
+            </option>
+          ))}
+        </select>
+      </div>
+      {value === null ? (
+        <Loading failure={failure} reload={reload} what="counts" rows={12} />
+      ) : (
+        <Counts adoption={value} />
+      )}
+    </Page>
+  );
+}
+
+/** Counts have no revision; only the console's own server can be lost. */
+function AdoptionBanner({ polled }: { readonly polled: Polled<Adoption> }) {
+  const { value, failure, failingSince } = polled;
+  const seen = { ...polled, value: null };
+  if (value === null || failure === null) return <FreshnessBanner polled={seen} />;
+  const at = new Date(failingSince ?? Date.now()).toISOString();
+  return (
+    <div role="status" class="freshness">
+      <Notice tone="critical">
+        <strong>
+          No answer since <Time at={at} full />
+        </strong>
+        : {failure.message} What you see is from before.
+      </Notice>
+    </div>
+  );
+}
+
+function Counts({ adoption }: { readonly adoption: Adoption }) {
+  const { totals, problems, countedSince, countedUntil } = adoption;
+  const numbers = [
+    ['Update checks', totals.checks],
+    ['Offers', totals.offers],
+    ['Downloads started', totals.links],
+  ] as const;
+  return (
+    <>
+      {problems.map((sentence) => (
+        <Notice key={sentence} tone="warning">
+          <bdi>{sentence}</bdi>
+        </Notice>
+      ))}
+      {totals.checks === 0 && totals.offers === 0 && totals.links === 0 ? (
+        <div class="empty">
+          <h2>No client was counted in this time</h2>
+          <p>A service counts checks, offers and downloads, and writes the counts once an hour.</p>
+          <pre class="command">slipway stats</pre>
+        </div>
+      ) : (
+        <>
+          <dl class="numbers card">
+            {numbers.map(([name, value]) => (
+              <div key={name}>
+                <dt>{name}</dt>
+                <dd>{count(value)}</dd>
+              </div>
+            ))}
+          </dl>
+          <AdoptionCharts adoption={adoption} />
+          <AdoptionTables adoption={adoption} />
+        </>
+      )}
+      {countedSince !== null && countedUntil !== null && (
+        <p class="hint">
+          Counted from <Time at={countedSince} full /> to <Time at={countedUntil} full />.
+        </p>
+      )}
+    </>
+  );
+}

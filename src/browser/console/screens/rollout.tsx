@@ -1,0 +1,166 @@
+import type { ReleaseDetail, RolloutDetail } from '../../../console/answers.ts';
+import { apiOf } from '../api.ts';
+import { useSurroundings } from '../context.ts';
+import { count } from '../format.ts';
+import { FreshnessBanner } from '../parts/banner.tsx';
+import { Loading, Page } from '../parts/page.tsx';
+import { RampPicture } from '../parts/ramp-picture.tsx';
+import { ShareBar, Status } from '../parts/status.tsx';
+import { Time } from '../parts/time.tsx';
+import { hrefOf } from '../router.ts';
+import { usePolled } from '../state/polled.ts';
+import { RolloutForm } from './rollout-form.tsx';
+
+interface Props {
+  readonly app: string;
+  readonly version: string;
+  readonly query: URLSearchParams;
+}
+
+export function RolloutScreen({ app, version, query }: Props) {
+  const polled = usePolled<ReleaseDetail>(apiOf(app, `releases/${encodeURIComponent(version)}`));
+  const { value, failure, reload } = polled;
+  const wanted = query.get('channel');
+  const rollouts = value?.rollouts ?? [];
+  const shown = rollouts.find(({ channel }) => channel === wanted) ?? rollouts[0];
+  return (
+    <Page
+      title={`Rollout of ${version}`}
+      above={
+        <>
+          <a href={hrefOf({ screen: 'overview', app })}>
+            <bdi>{app}</bdi>
+          </a>{' '}
+          /{' '}
+          <a href={hrefOf({ screen: 'release', app, version })}>
+            <bdi>{version}</bdi>
+          </a>{' '}
+          / Rollout
+        </>
+      }
+    >
+      <FreshnessBanner polled={polled} />
+      {value === null ? (
+        <Loading failure={failure} reload={reload} what="the rollout" rows={10} />
+      ) : shown === undefined ? (
+        <div class="empty">
+          <h2>No channel offers {version}</h2>
+          <p>A rollout begins when a channel offers the release:</p>
+          <pre class="command">slipway publish {version} dist --rollout 5%</pre>
+        </div>
+      ) : (
+        <>
+          <ChannelTabs app={app} version={version} rollouts={rollouts} shown={shown.channel} />
+          <Rollout key={shown.channel} app={app} detail={value} rollout={shown} reload={reload} />
+        </>
+      )}
+    </Page>
+  );
+}
+
+interface TabsProps {
+  readonly app: string;
+  readonly version: string;
+  readonly rollouts: readonly RolloutDetail[];
+  readonly shown: string;
+}
+
+const ChannelTabs = ({ app, version, rollouts, shown }: TabsProps) =>
+  rollouts.length < 2 ? null : (
+    <nav class="segments" aria-label="Channel">
+      {rollouts.map(({ channel }) => (
+        <a
+          key={channel}
+          href={hrefOf({ screen: 'rollout', app, version }, { channel })}
+          aria-current={channel === shown ? 'page' : undefined}
+        >
+          <bdi>{channel}</bdi>
+        </a>
+      ))}
+    </nav>
+  );
+
+interface RolloutProps {
+  readonly app: string;
+  readonly detail: ReleaseDetail;
+  readonly rollout: RolloutDetail;
+  readonly reload: () => Promise<void>;
+}
+
+function Rollout({ app, detail, rollout, reload }: RolloutProps) {
+  const { start } = useSurroundings();
+  const completeAt = detail.cells.find(({ channel }) => channel === rollout.channel)?.completeAt;
+  return (
+    <>
+      <section class="card" aria-labelledby="ramp-heading">
+        <div class="card-head">
+          <h2 id="ramp-heading">
+            On <bdi>{rollout.channel}</bdi>
+          </h2>
+          <Status cell={rollout} />
+          <ShareBar cell={rollout} />
+        </div>
+        <p class="hint">
+          {rollout.plan === null ? (
+            'Offered to every client from the start.'
+          ) : (
+            <>
+              Plan <code>{rollout.plan}</code>
+            </>
+          )}
+          {rollout.freezeWindows.length > 0 && (
+            <>
+              {' '}
+              · stands still <bdi>{rollout.freezeWindows.join(', ')}</bdi>
+            </>
+          )}
+          {completeAt != null && (
+            <>
+              {' '}
+              · everyone <Time at={completeAt} />
+            </>
+          )}
+        </p>
+        <RampPicture rollout={rollout} />
+        <Counts rollout={rollout} />
+      </section>
+      {start.mayChange && rollout.status !== 'yanked' && (
+        <RolloutForm app={app} detail={detail} rollout={rollout} reload={reload} />
+      )}
+    </>
+  );
+}
+
+function Counts({ rollout: { counts } }: { readonly rollout: RolloutDetail }) {
+  if (counts === null) {
+    return <p class="hint">No counts of clients yet. Services write them once an hour.</p>;
+  }
+  const { days, checks, checksOnVersion, offers, links, countedUntil } = counts;
+  const numbers = [
+    ['Offered', offers],
+    ['Downloads started', links],
+    ['Checks by clients that have it', checksOnVersion],
+    ['Checks on this channel', checks],
+  ] as const;
+  return (
+    <>
+      <dl class="numbers">
+        {numbers.map(([name, value]) => (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>{count(value)}</dd>
+          </div>
+        ))}
+      </dl>
+      <p class="hint">
+        Counted in the last {days} days
+        {countedUntil !== null && (
+          <>
+            , until <Time at={countedUntil} full />
+          </>
+        )}
+        .
+      </p>
+    </>
+  );
+}

@@ -1,0 +1,41 @@
+import { useRef, useState } from 'preact/hooks';
+import type { Change, Changed } from '../../../console/answers.ts';
+import { apiOf, Failure, post } from '../api.ts';
+import { useSurroundings } from '../context.ts';
+
+export interface Pausing {
+  readonly isSending: boolean;
+  readonly failure: string | null;
+  pause(reason?: string): Promise<void>;
+}
+
+/** Stops a release at once, on every channel: nothing is asked, and no revision is compared. */
+export function usePause(app: string, version: string, reload: () => Promise<void>): Pausing {
+  const { tell } = useSurroundings();
+  const [isSending, setSending] = useState(false);
+  const [failure, setFailure] = useState<string | null>(null);
+  const isBusy = useRef(false);
+  const pause = async (reason = '') => {
+    if (isBusy.current) return;
+    isBusy.current = true;
+    setSending(true);
+    setFailure(null);
+    const change: Change = { kind: 'pause', version, channel: null, reason: reason.trim() || null };
+    try {
+      const answer = await post<Changed>(apiOf(app, 'change'), { change, revision: null });
+      tell({
+        title: `${version} is stopped`,
+        sentences: answer.sentences,
+        resume: { app, version },
+      });
+      await reload();
+    } catch (error) {
+      const why = error instanceof Failure ? error.message : String(error);
+      setFailure(`${version} was not stopped. ${why}`);
+    } finally {
+      isBusy.current = false;
+      setSending(false);
+    }
+  };
+  return { isSending, failure, pause };
+}

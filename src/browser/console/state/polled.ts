@@ -1,0 +1,109 @@
+import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
+import { Failure, get } from '../api.ts';
+
+/** Follows an answer of the server while the page is visible. */
+
+export interface Polled<T> {
+  /** The last answer; it stays while later requests fail. */
+  readonly value: T | null;
+  /** Why the last request failed. */
+  readonly failure: Failure | null;
+  /** When the first of the requests that failed in a row was sent; milliseconds since the epoch. */
+  readonly failingSince: number | null;
+  /** When the last answer came; milliseconds since the epoch. */
+  readonly answeredAt: number | null;
+  /** Asks at once. */
+  reload(): Promise<void>;
+}
+
+const EVERY_MS = 3_000;
+const EVERY_MS_MAX = 30_000;
+
+/** Doubles with each failure in a row. */
+export const waitAfter = (failures: number): number =>
+  Math.min(EVERY_MS * 2 ** failures, EVERY_MS_MAX);
+
+type Kept<T> = Omit<Polled<T>, 'reload'> & { readonly path: string | null };
+
+const empty = (path: string | null) => ({
+  path,
+  value: null,
+  failure: null,
+  failingSince: null,
+  answeredAt: null,
+});
+
+/** @param path null: nothing is asked */
+export function usePolled<T>(path: string | null, { once = false } = {}): Polled<T> {
+  const [kept, setKept] = useState<Kept<T>>(() => empty(path));
+  const asks = useRef<() => Promise<void>>(() => Promise.resolve());
+  const reload = useCallback(() => asks.current(), []);
+  useEffect(() => {
+    setKept((before) => (before.path === path ? before : empty(path)));
+    if (path === null) return undefined;
+    const poll = follow<T>(path, once, (change) =>
+      setKept((before) => change(before.path === path ? before : empty(path))),
+    );
+    asks.current = poll.ask;
+    return poll.stop;
+  }, [path, once]);
+  // Until the effect has run, what is kept is the answer to another question.
+  return { ...(kept.path === path ? kept : empty(path)), reload };
+}
+
+function follow<T>(
+  path: string,
+  once: boolean,
+  update: (change: (before: Kept<T>) => Kept<T>) => void,
+) {
+  const aborted = new AbortController();
+  let tag: string | null = null;
+  let failures = 0;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+
+  const ask = async (): Promise<void> => {
+    clearTimeout(timer);
+    const sentAt = Date.now();
+    try {
+      const answer = await get<T>(path, { tag, signal: aborted.signal });
+      failures = 0;
+      tag = answer?.tag ?? tag;
+      update((before) => ({
+        ...before,
+        ...(answer !== null && { value: answer.value }),
+        failure: null,
+        failingSince: null,
+        answeredAt: Date.now(),
+      }));
+    } catch (error) {
+      if (aborted.signal.aborted) return;
+      failures += 1;
+      const failure = error instanceof Failure ? error : new Failure(0, 'unknown', String(error));
+      update((before) => ({
+        ...before,
+        failure,
+        failingSince: before.failingSince ?? sentAt,
+      }));
+    }
+    if (!aborted.signal.aborted) schedule();
+  };
+  const schedule = () => {
+    clearTimeout(timer);
+    if (document.visibilityState === 'visible' && !(once && failures === 0)) {
+      timer = setTimeout(ask, waitAfter(failures));
+    }
+  };
+  const seen = () => {
+    if (document.visibilityState === 'visible' && !once) void ask();
+  };
+  document.addEventListener('visibilitychange', seen);
+  void ask();
+  return {
+    ask,
+    stop: () => {
+      aborted.abort();
+      clearTimeout(timer);
+      document.removeEventListener('visibilitychange', seen);
+    },
+  };
+}
