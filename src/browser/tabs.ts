@@ -1,6 +1,14 @@
-import type { SharedSession } from './session.ts';
+import type { Account } from './session.ts';
 
 /** How the tabs of a website share one session, in cookie mode. */
+
+/** What the tabs of a website tell each other in cookie mode. */
+export interface SharedSession {
+  readonly token: string;
+  /** Milliseconds since the epoch. */
+  readonly goodUntil: number;
+  readonly account: Account;
+}
 
 export interface Tabs {
   share(session: SharedSession): void;
