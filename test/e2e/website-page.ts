@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
+import { createRequire } from 'node:module';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { type Browser, chromium, type Page } from 'playwright-core';
@@ -62,20 +63,22 @@ export const fallbackOf = (piece: Piece, slipway: string): string =>
         .join(' ')
     : '<a href="/other-way">Another way</a>';
 
-/** The strictest policy under which the elements work: docs/website/README.md recommends it. */
-export function policyOf(scripts: string, slipway: string, allowed = ''): string {
-  return [
-    "default-src 'none'",
-    `script-src 'self' ${scripts} ${allowed}`,
-    `connect-src ${scripts} ${slipway}`,
-    `frame-src ${allowed || "'none'"}`,
-    "style-src 'self'",
-    "img-src 'self'",
-    "base-uri 'none'",
-    "form-action 'none'",
-    "require-trusted-types-for 'script'",
-    'trusted-types slipway-captcha',
-  ].join('; ');
+/** A block of docs/website/README.md. */
+function recommended(pattern: RegExp): string {
+  const file = path.resolve(import.meta.dirname, '../../docs/website/README.md');
+  const [, block] = pattern.exec(readFileSync(file, 'utf8')) ?? [];
+  if (block === undefined) throw new Error(`${file} has no block that matches ${pattern}.`);
+  return block.replace(/\s+/g, ' ').trim();
+}
+
+/** The style with which a page does not move when the elements arrive. */
+export const RESERVED_SPACE = recommended(/```css\n([\s\S]*?)```/);
+const POLICY = recommended(/```\n(default-src[\s\S]*?)```/);
+
+function policyOf(sources: string, allowed: string): string {
+  const policy = POLICY.replaceAll(ADDRESS, sources);
+  if (allowed === '') return policy;
+  return `${policy.replace("script-src 'self'", `script-src 'self' ${allowed}`)}; frame-src ${allowed}`;
 }
 
 interface ServedPage {
@@ -92,7 +95,7 @@ function pieceOf(piece: Piece, slipway: string): ServedPage {
 }
 
 function elementOf(piece: Piece, slipway: string, options: PageOptions): ServedPage {
-  const { scripts = slipway, attributes = '', style = '', allowed } = options;
+  const { scripts = slipway, attributes = '', style = '', allowed = '' } = options;
   const name = `slipway-${piece}`;
   // Without the attribute, the element asks the service that its script came from.
   const service = scripts === slipway ? '' : ` service="${slipway}"`;
@@ -100,7 +103,7 @@ function elementOf(piece: Piece, slipway: string, options: PageOptions): ServedP
     options;
   return {
     html: `<!doctype html><html lang="en">${HEAD}<link rel="icon" href="/icon"><link rel="stylesheet" href="/style?${encodeURIComponent(style)}"><script type="module" src="${scripts}/elements/${piece}.js"></script><main><h1>Website</h1>${content}<p id="below">Below</p></main></html>`,
-    policy: policyOf(scripts, slipway, allowed),
+    policy: policyOf(`${new URL(scripts).origin} ${slipway}`, allowed),
   };
 }
 
@@ -179,6 +182,33 @@ export function watchErrors(page: Page): string[] {
   });
   return errors;
 }
+
+/** The violations that axe-core finds. */
+export async function violationsOf(page: Page): Promise<readonly string[]> {
+  const source = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
+  await page.evaluate(readFileSync(source, 'utf8'));
+  return (await page.evaluate(
+    "axe.run().then(({ violations }) => violations.map(({ id, nodes }) => id + ': ' + nodes.map(({ html }) => html).join(' ')))",
+  )) as string[];
+}
+
+/** The address of every request that goes to another host than these. */
+export function watchStrangers(page: Page, addresses: readonly string[]): string[] {
+  const known = new Set(addresses.map((address) => new URL(address).host));
+  const strangers: string[] = [];
+  page.on('request', (request) => {
+    const { host, protocol } = new URL(request.url());
+    if (protocol.startsWith('http') && !known.has(host)) strangers.push(request.url());
+  });
+  return strangers;
+}
+
+/** Counts how far the page moves without the visitor's doing: https://web.dev/articles/cls */
+export const COUNT_SHIFTS = `
+  globalThis.shifts = 0;
+  new PerformanceObserver((list) => {
+    for (const { value, hadRecentInput } of list.getEntries()) if (!hadRecentInput) shifts += value;
+  }).observe({ type: 'layout-shift', buffered: true });`;
 
 export const overflowOf = (page: Page): Promise<number> =>
   page.evaluate('document.documentElement.scrollWidth - innerWidth');

@@ -108,7 +108,7 @@ class ContactElement extends ServiceElement {
       timeoutMs: TIMEOUT_MS,
     }).finally(() => this.#captcha?.reset());
     this.#form.reset();
-    markFields(this.#form, 'contact', []);
+    markFields(this.#form, []);
     this.#lastTry = { text: '', key: '' };
     setText(this.#note, 'Thank you. Your message has arrived.');
   }
@@ -122,9 +122,11 @@ class ContactElement extends ServiceElement {
     }
     const { code, message, errors, waitSeconds } = error;
     if (code === 'idempotency_key_reused') this.#lastTry = { text: '', key: '' };
-    markFields(this.#form, 'contact', errors);
+    markFields(this.#form, errors);
     const wait = waitSeconds ? ` You can send it again in ${waitSeconds} seconds.` : '';
-    setText(this.#note, plain(message) + wait);
+    // With errors, the message names the fields as the service does.
+    const text = errors.length > 0 ? 'The marked fields are not right yet.' : plain(message);
+    setText(this.#note, text + wait);
     if (!waitSeconds) return;
     await new Promise((resolve) => setTimeout(resolve, waitSeconds * 1000));
     setText(this.#note, 'Your message is not sent yet. You can send it again now.');

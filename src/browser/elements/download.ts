@@ -28,7 +28,7 @@ const ARCHES = new Map([
 ]);
 
 const CSS = `
-:host { min-height: var(--slipway-min-height, 6em) }
+:host { min-height: var(--slipway-min-height, 7em) }
 [part=content] { display: grid; gap: .5em; justify-items: start }
 ul { margin: .25em 0 0; padding-left: 1.25em }
 li { padding: .125em 0 }

@@ -10,7 +10,8 @@ import { FORM } from './shared/style.ts';
 const CSS = `${FORM}
 :host { min-height: var(--slipway-min-height, 14em) }
 [part=content], #signed-in { display: grid; gap: .75em; justify-items: start }
-#sign-in { width: 100% }
+#sign-in, details { width: 100% }
+.row { display: flex; flex-wrap: wrap; align-items: baseline; gap: .25em .75em }
 details form { margin-top: .75em }
 `;
 
@@ -39,9 +40,12 @@ class SignInElement extends ServiceElement {
     this.#submit,
   );
   readonly #signOut = button('Sign out', { id: 'sign-out', type: 'button' });
+  /** Tells a password manager whose password changes. */
+  readonly #user = make('input', { autocomplete: 'username', hidden: true, readonly: true });
   readonly #change = make(
     'form',
-    { part: 'form' },
+    { id: 'change', part: 'form' },
+    this.#user,
     field('Current password', {
       ...{ name: 'password', type: 'password', autocomplete: 'current-password' },
     }),
@@ -59,7 +63,7 @@ class SignInElement extends ServiceElement {
   readonly #signedIn = make(
     'div',
     { id: 'signed-in', part: 'signed-in', hidden: true },
-    make('p', {}, 'Signed in as ', this.#who, ' ', this.#signOut),
+    make('div', { class: 'row' }, make('p', {}, 'Signed in as ', this.#who), this.#signOut),
     this.#details,
   );
   #announced: string | undefined;
@@ -115,6 +119,7 @@ class SignInElement extends ServiceElement {
     this.#signIn.hidden = phase !== 'signed-out';
     this.#signedIn.hidden = phase !== 'signed-in';
     setText(this.#who, plain(account?.email));
+    this.#user.defaultValue = account?.email ?? '';
     setText(this.#note, note);
     const changed = `${this.service} ${account?.id}`;
     if (phase === 'resuming' || changed === this.#announced) return;
@@ -125,7 +130,7 @@ class SignInElement extends ServiceElement {
 
   async #enter(): Promise<void> {
     const [email, password] = [input(this.#signIn, 'email'), input(this.#signIn, 'password')];
-    markFields(this.#signIn, 'sign-in', []);
+    markFields(this.#signIn, []);
     await this.#session.signIn(email.value.trim(), password.value).catch((error) => {
       this.#mark(this.#signIn, error);
     });
@@ -140,7 +145,7 @@ class SignInElement extends ServiceElement {
 
   async #changePassword(): Promise<void> {
     const [current, next] = [input(this.#change, 'password'), input(this.#change, 'new_password')];
-    markFields(this.#change, 'change', []);
+    markFields(this.#change, []);
     await this.#session.changePassword(current.value, next.value).catch((error) => {
       this.#mark(this.#change, error);
     });
@@ -153,10 +158,9 @@ class SignInElement extends ServiceElement {
   /** Marks the field that the service did not accept. @throws the error */
   #mark(form: HTMLFormElement, error: unknown): never {
     if (error instanceof Refused) {
-      markFields(form, form === this.#change ? 'change' : 'sign-in', error.errors);
       const name = WRONG_FIELDS.get(error.code);
-      const wrong = name && form.elements.namedItem(name);
-      if (wrong instanceof HTMLElement) markField(wrong, this.#note);
+      if (name === undefined) markFields(form, error.errors);
+      else markField(input(form, name), this.#note);
     }
     throw error;
   }
@@ -171,6 +175,7 @@ class SignInElement extends ServiceElement {
   }
 }
 
+/** The fields of errors whose sentence is the whole answer. */
 const WRONG_FIELDS = new Map([
   ['invalid_credentials', 'password'],
   ['weak_password', 'new_password'],

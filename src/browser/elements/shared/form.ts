@@ -32,17 +32,11 @@ export function input(form: HTMLFormElement, name: string): HTMLInputElement {
 
 /**
  * Shows each error beside its field, removes the errors of earlier tries, and moves the focus to the first wrong field.
- *
- * @param prefix of the ids
  */
-export function markFields(
-  form: HTMLFormElement,
-  prefix: string,
-  errors: readonly FieldError[],
-): void {
+export function markFields(form: HTMLFormElement, errors: readonly FieldError[]): void {
   for (const each of form.querySelectorAll<HTMLElement>('[part=input]')) {
     const name = each.getAttribute('name') ?? '';
-    const id = `${prefix}-${name}-error`;
+    const id = `${form.id}-${name}-error`;
     const wrong = errors.find(({ pointer }) => pointer === `/${name}`);
     form.querySelector(`#${id}`)?.remove();
     each.removeAttribute('aria-invalid');

@@ -21,7 +21,7 @@ summary { cursor: pointer; width: fit-content }
 
 /** The parts that a form adds. */
 export const FORM = `
-form, .box { display: grid; gap: .75em; justify-items: start; max-width: var(--slipway-width, 32em); margin: 0 }
+form { display: grid; gap: .75em; justify-items: start; max-width: var(--slipway-width, 32em); margin: 0 }
 .field { width: 100% }
 .field label { display: grid; gap: .25em }
 input, textarea {
@@ -32,7 +32,7 @@ input, textarea {
 }
 textarea { resize: vertical }
 [aria-invalid=true] { border: 2px solid var(--slipway-error, currentColor) }
-.error { color: var(--slipway-error, inherit); font-weight: 600 }
+.error { margin-top: .25em; color: var(--slipway-error, inherit); font-weight: 600 }
 p { margin: 0 }
 `;
 
