@@ -9,6 +9,8 @@ import { createFaultyStore } from '../support/faulty-store.ts';
 import { createTestService, type TestService } from '../support/service.ts';
 import {
   DESKTOP,
+  FOCUSED,
+  FORMS,
   launchBrowser,
   openWebsite,
   overflowOf,
@@ -23,7 +25,7 @@ const COOKIE = '__Host-slipway_session';
 const PASSWORD = 'a long enough password';
 const MINUTE_MS = 60_000;
 
-describe.skipIf(skipsBrowser)('the sign-in piece, in cookie mode', () => {
+describe.skipIf(skipsBrowser).each(FORMS)('signing in with the %s, in cookie mode', (as) => {
   const store = createFaultyStore(createMemoryStore({ clock: systemClock }));
   const identity = { store, clock: systemClock };
   let browser: Browser;
@@ -31,6 +33,8 @@ describe.skipIf(skipsBrowser)('the sign-in piece, in cookie mode', () => {
   let service: TestService;
   let context: BrowserContext;
   let address: string;
+  /** Of the flag that there is a session, and of the lock with which one tab renews it. */
+  let flagName: string;
   /** Every token that a response body of this test had. */
   let tokens: string[];
   let refreshes: number;
@@ -46,7 +50,9 @@ describe.skipIf(skipsBrowser)('the sign-in piece, in cookie mode', () => {
       IDENTITY_PROVIDER: 'embedded',
     };
     service = await createTestService({ env, store });
-    address = website.pageOf('sign-in', await service.listen());
+    const url = await service.listen();
+    address = website.pageOf('sign-in', url, { as });
+    flagName = as === 'piece' ? 'slipway-session' : `slipway-session ${url}`;
   });
   afterAll(async () => {
     await browser?.close();
@@ -110,13 +116,13 @@ describe.skipIf(skipsBrowser)('the sign-in piece, in cookie mode', () => {
     for (const secret of secrets) expect(JSON.stringify(everything)).not.toContain(secret);
     expect(everything).toMatchObject({ session: {}, cookie: '', databases: [], caches: [] });
     expect(Object.keys(everything.session)).toEqual([]);
-    const { 'slipway-device': device, 'slipway-session': flag } = everything.local;
+    const { 'slipway-device': device, [flagName]: flag } = everything.local;
     if (device !== undefined) expect(device).toMatch(/^[0-9a-f]{32}$/);
     if (flag !== undefined) expect(flag).toBe('1');
     return Object.keys(everything.local).sort();
   };
   const DEVICE_ALONE = ['slipway-device'];
-  const DEVICE_AND_FLAG = ['slipway-device', 'slipway-session'];
+  const deviceAndFlag = () => ['slipway-device', flagName];
 
   it.each([
     ['a desktop', DESKTOP],
@@ -129,8 +135,8 @@ describe.skipIf(skipsBrowser)('the sign-in piece, in cookie mode', () => {
       const errors = watchErrors(page);
       expect(await kept(page)).toEqual([]);
       await signIn(page);
-      expect(await page.evaluate('document.activeElement.id')).toBe('who');
-      expect(await kept(page)).toEqual(DEVICE_AND_FLAG);
+      expect(await page.evaluate(`${FOCUSED}.id`)).toBe('who');
+      expect(await kept(page)).toEqual(deviceAndFlag());
       expect(tokens).toHaveLength(1);
       expect(await cookie()).toMatchObject({ httpOnly: true, secure: true, sameSite: 'Strict' });
       expect(await overflowOf(page)).toBeLessThanOrEqual(0);
@@ -139,7 +145,7 @@ describe.skipIf(skipsBrowser)('the sign-in piece, in cookie mode', () => {
       const second = await open();
       await second.getByText(`Signed in as ${email}`).waitFor();
       expect(await form(second).isVisible()).toBe(false);
-      expect(await kept(second)).toEqual(DEVICE_AND_FLAG);
+      expect(await kept(second)).toEqual(deviceAndFlag());
       expect(errors).toEqual([]);
     },
   );
@@ -230,7 +236,7 @@ describe.skipIf(skipsBrowser)('the sign-in piece, in cookie mode', () => {
     await page.reload();
     await page.getByText('You stay signed in; this page tries again.').waitFor();
     expect(await form(page).isVisible()).toBe(false);
-    expect(await kept(page)).toEqual(DEVICE_AND_FLAG);
+    expect(await kept(page)).toEqual(deviceAndFlag());
     expect(await cookie()).toBeDefined();
     store.comeUp();
     await page.clock.runFor(30_000);
@@ -244,7 +250,7 @@ describe.skipIf(skipsBrowser)('the sign-in piece, in cookie mode', () => {
     store.goDown();
     await page.locator('#sign-out').press('Enter');
     await page.getByText('You are still signed in.').waitFor();
-    expect(await kept(page)).toEqual(DEVICE_AND_FLAG);
+    expect(await kept(page)).toEqual(deviceAndFlag());
     expect(await cookie()).toBeDefined();
     store.comeUp();
     await context.setOffline(true);
@@ -269,13 +275,13 @@ describe.skipIf(skipsBrowser)('the sign-in piece, in cookie mode', () => {
     await expect.poll(() => tokens.length).toBeGreaterThan(1);
     // Whatever else was under way had its turn after that one.
     for (const tab of tabs) {
-      await tab.evaluate("navigator.locks.request('slipway-session', () => undefined)");
+      await tab.evaluate(`navigator.locks.request('${flagName}', () => undefined)`);
     }
     // One is enough, but a message may reach a busy tab too late: a refresh of its own does no harm.
     console.log(`three tabs renewed their token with ${refreshes} refreshes`);
     expect(refreshes).toBeLessThanOrEqual(tabs.length);
     for (const tab of tabs) {
-      expect(await kept(tab)).toEqual(DEVICE_AND_FLAG);
+      expect(await kept(tab)).toEqual(deviceAndFlag());
       expect(await tab.getByText(`Signed in as ${email}`).isVisible()).toBe(true);
     }
   });

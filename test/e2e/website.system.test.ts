@@ -10,6 +10,8 @@ import { createFaultyStore } from '../support/faulty-store.ts';
 import { createTestService, type TestService } from '../support/service.ts';
 import {
   DESKTOP,
+  FOCUSED,
+  FORMS,
   launchBrowser,
   openWebsite,
   overflowOf,
@@ -24,7 +26,7 @@ import {
 /** The service renders its status at most once a second. */
 const SAME_ANSWER_MS = 1_100;
 
-describe.skipIf(skipsBrowser)('the website pieces in docs/website', () => {
+describe.skipIf(skipsBrowser).each(FORMS)('on a website, as %s', (as) => {
   let browser: Browser;
   let website: Website;
   let service: TestService;
@@ -51,6 +53,14 @@ describe.skipIf(skipsBrowser)('the website pieces in docs/website', () => {
     await Promise.all([website?.close(), service?.close()]);
   });
 
+  const addressOf = (piece: Piece, slipway: string): string =>
+    website.pageOf(piece, slipway, { as, scripts: url });
+  /** A script that finds an element of the page, also inside a custom element. */
+  const find = (piece: Piece, selector: string): string =>
+    as === 'piece'
+      ? `document.querySelector('${selector}')`
+      : `document.querySelector('slipway-${piece}').shadowRoot.querySelector('${selector}')`;
+
   const visit = async (
     piece: Piece,
     options: BrowserContextOptions & { readonly slipway?: string; readonly before?: string } = {},
@@ -59,7 +69,7 @@ describe.skipIf(skipsBrowser)('the website pieces in docs/website', () => {
     const opened = await browser.newContext({ viewport: DESKTOP, ...context });
     if (before !== undefined) await opened.addInitScript(before);
     const page = await opened.newPage();
-    await page.goto(website.pageOf(piece, slipway));
+    await page.goto(addressOf(piece, slipway));
     return page;
   };
 
@@ -135,7 +145,7 @@ describe.skipIf(skipsBrowser)('the website pieces in docs/website', () => {
     it('works without JavaScript', async () => {
       const page = await visit('download', { javaScriptEnabled: false });
       const downloading = page.waitForEvent('download');
-      await page.locator('#downloads a', { hasText: 'macOS' }).click();
+      await page.getByRole('link', { name: /^macos$/i }).click();
       expect((await downloading).suggestedFilename()).toBe('App-2.0.0-macos-arm64.dmg');
       await page.context().close();
     });
@@ -161,16 +171,20 @@ describe.skipIf(skipsBrowser)('the website pieces in docs/website', () => {
       await page.clock.install();
       // Turns the browser's cache off, for whose five seconds no test should wait.
       await page.route(/system\/status/, (route) => route.continue());
-      await page.goto(website.pageOf('status', url));
+      await page.goto(addressOf('status', url));
       const badge = page.getByRole('status');
       const color = () =>
-        page.evaluate("getComputedStyle(document.querySelector('#status'), '::before').color");
+        page.evaluate(
+          as === 'piece'
+            ? `getComputedStyle(${find('status', '#status')}, '::before').color`
+            : `getComputedStyle(${find('status', '[part~=dot]')}, '::before').backgroundColor`,
+        );
       await page.locator('#status[data-indicator=none]').waitFor();
       const [healthy, green] = [await badge.textContent(), await color()];
       await page.evaluate(`
         globalThis.changes = 0;
         new MutationObserver(() => changes++).observe(
-          document.querySelector('#status'), { childList: true, characterData: true, subtree: true })`);
+          ${find('status', '#status')}, { childList: true, characterData: true, subtree: true })`);
       const asked = page.waitForResponse(/system\/status/);
       await page.clock.fastForward(70_000);
       await asked;
@@ -194,9 +208,9 @@ describe.skipIf(skipsBrowser)('the website pieces in docs/website', () => {
       const page = await visit('status', { slipway: 'http://127.0.0.1:1' });
       await page.clock.install();
       await page.route(/system\/status/, (route) => route.continue());
-      await page.goto(website.pageOf('status', 'http://127.0.0.1:1'));
+      await page.goto(addressOf('status', 'http://127.0.0.1:1'));
       await page.getByText('The service cannot be reached.').waitFor();
-      await page.goto(website.pageOf('status', url));
+      await page.goto(addressOf('status', url));
       await page.locator('#status[data-indicator=none]').waitFor();
       await page.context().setOffline(true);
       await page.clock.fastForward(70_000);
@@ -267,7 +281,7 @@ describe.skipIf(skipsBrowser)('the website pieces in docs/website', () => {
         await page.getByText('Thank you. Your message has arrived.').waitFor();
         expect(await stored(subject)).toMatchObject([message(subject)]);
         expect(await page.getByLabel('Message').inputValue()).toBe('');
-        expect(await page.evaluate("document.activeElement.matches('button')")).toBe(true);
+        expect(await page.evaluate(`${FOCUSED}.matches('button')`)).toBe(true);
         expect(await overflowOf(page)).toBeLessThanOrEqual(0);
         expect(errors).toEqual([]);
         await page.context().close();
@@ -278,9 +292,7 @@ describe.skipIf(skipsBrowser)('the website pieces in docs/website', () => {
       const page = await open();
       expect(await page.getByRole('textbox').count()).toBe(4);
       expect(await page.locator('[name=website]').isVisible()).toBe(false);
-      await page.evaluate(
-        "document.querySelector('[name=website]').value = 'https://spam.example'",
-      );
+      await page.evaluate(`${find('contact', '[name=website]')}.value = 'https://spam.example'`);
       await type(page, message('Spam'));
       await page.keyboard.press('Control+Enter');
       await tabTo(page, 'button');
@@ -299,7 +311,7 @@ describe.skipIf(skipsBrowser)('the website pieces in docs/website', () => {
       const field = page.locator('[name=email]');
       expect(await field.getAttribute('aria-invalid')).toBe('true');
       expect(await field.getAttribute('aria-describedby')).toBe('contact-email-error');
-      expect(await page.evaluate('document.activeElement.name')).toBe('email');
+      expect(await page.evaluate(`${FOCUSED}.name`)).toBe('email');
       await page.keyboard.press('Control+A');
       await page.keyboard.type('ada@example.com');
       await page.keyboard.press('Enter');

@@ -1,0 +1,86 @@
+import { styleSheet } from './style.ts';
+
+/** What all elements have in common: the service's address, and when an element starts and stops. */
+
+/** The script is at `{service}/elements/{name}.js`; PUBLIC_URL may have a path. */
+const OWN_SERVICE = new URL('..', import.meta.url).href;
+
+const LASTING_SLASHES = /\/+$/;
+
+/**
+ * Until an element has something to show, the content that the page put into it stays visible: it has no shadow root
+ * before.
+ */
+export abstract class ServiceElement extends HTMLElement {
+  #running: AbortController | undefined;
+  #isRestarting = false;
+
+  /** The address of the service, without a slash at its end. */
+  get service(): string {
+    const given = this.getAttribute('service') ?? OWN_SERVICE;
+    return new URL(given, document.baseURI).href.replace(LASTING_SLASHES, '');
+  }
+
+  /** Shows the element and what the service answers. @param signal aborted when the element starts again, or is removed */
+  protected abstract start(signal: AbortSignal): void;
+
+  connectedCallback(): void {
+    this.#stop();
+    this.#running = new AbortController();
+    this.start(this.#running.signal);
+  }
+
+  disconnectedCallback(): void {
+    this.#stop();
+  }
+
+  /** Starts again, once for all attributes that a script changes at a time. */
+  attributeChangedCallback(_name: string, previous: string | null, next: string | null): void {
+    if (previous === next || this.#running === undefined || this.#isRestarting) return;
+    this.#isRestarting = true;
+    queueMicrotask(() => {
+      this.#isRestarting = false;
+      if (this.isConnected) this.connectedCallback();
+    });
+  }
+
+  #stop(): void {
+    this.#running?.abort();
+    this.#running = undefined;
+  }
+
+  /** Replaces the content that the page gave. The sentences are in English, whatever the language of the page is. */
+  protected open(css: string, ...content: readonly Node[]): void {
+    const root = this.attachShadow({ mode: 'open' });
+    root.adoptedStyleSheets = [styleSheet(css)];
+    root.append(make('div', { lang: 'en', dir: 'ltr', part: 'content' }, ...content));
+  }
+}
+
+/** Two scripts of one page may be the same element. */
+export function define(name: string, element: CustomElementConstructor): void {
+  if (customElements.get(name) === undefined) customElements.define(name, element);
+}
+
+type Attributes = Readonly<Record<string, string | number | boolean | undefined>>;
+
+/** @param attributes `true` for one without a value; absent when undefined or false */
+export function make<Name extends keyof HTMLElementTagNameMap>(
+  name: Name,
+  attributes: Attributes,
+  ...content: readonly (Node | string)[]
+): HTMLElementTagNameMap[Name] {
+  const made = document.createElement(name);
+  for (const [key, value] of Object.entries(attributes)) {
+    if (value !== undefined && value !== false) {
+      made.setAttribute(key, value === true ? '' : String(value));
+    }
+  }
+  made.append(...content);
+  return made;
+}
+
+/** Screen readers read every change of a status aloud. */
+export function setText(element: HTMLElement, text: string): void {
+  if (element.textContent !== text) element.textContent = text;
+}

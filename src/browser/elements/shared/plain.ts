@@ -1,0 +1,13 @@
+/** Texts from outside, as a page can show them. */
+
+/** They would turn the text beside a name around, and hide what the name is (CVE-2021-42574). */
+const INVISIBLE = /[\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]+/gu;
+const LENGTH_MAX = 240;
+
+/** @returns the text in one line, without invisible control characters; a long one ends with "…" */
+export function plain(text: unknown): string {
+  const line = String(text ?? '').replace(INVISIBLE, ' ');
+  if (line.length <= LENGTH_MAX) return line;
+  // Cuts no character in half.
+  return `${line.slice(0, LENGTH_MAX).replace(/[\ud800-\udbff]$/, '')}…`;
+}
