@@ -1,0 +1,121 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { createInterface } from 'node:readline';
+import { type BrowserContext, chromium } from 'playwright-core';
+
+/**
+ * Writes the pictures in `docs/pictures/`: fills the demo store, starts the service and the console on it, and visits
+ * them with Chromium. SCREENSHOTS_CHROMIUM names another browser than /usr/bin/chromium.
+ */
+
+const ROOT = path.join(import.meta.dirname, '../..');
+const PICTURES = path.join(ROOT, 'docs/pictures');
+const CHROMIUM = process.env.SCREENSHOTS_CHROMIUM ?? '/usr/bin/chromium';
+
+const SIZES = {
+  desktop: { width: 1280, height: 860 },
+  phone: { width: 390, height: 844 },
+} as const;
+
+interface Picture {
+  readonly name: string;
+  readonly of: 'console' | 'service';
+  readonly path: string;
+  readonly size?: keyof typeof SIZES;
+  readonly scheme?: 'light' | 'dark';
+}
+
+const ROLLOUT = '/console/desktop/releases/4.1.0/rollout?channel=stable';
+const PAGES: readonly Picture[] = [
+  { name: 'console-overview', of: 'console', path: '/console/desktop' },
+  { name: 'console-release', of: 'console', path: '/console/desktop/releases/4.1.0' },
+  { name: 'console-rollout', of: 'console', path: ROLLOUT },
+  { name: 'console-adoption', of: 'console', path: '/console/desktop/adoption', scheme: 'dark' },
+  { name: 'console-phone', of: 'console', path: '/console/desktop', size: 'phone' },
+  { name: 'page-download', of: 'service', path: '/apps/desktop' },
+  { name: 'page-releases', of: 'service', path: '/apps/desktop/releases', scheme: 'dark' },
+  { name: 'page-status', of: 'service', path: '/status', size: 'phone' },
+];
+
+const home = await mkdtemp(path.join(tmpdir(), 'slipway-screenshots-'));
+const env = {
+  PATH: process.env.PATH,
+  ...{ DATA_DIR: path.join(home, 'data'), SLIPWAY_ACTOR: 'ada', BRAND_NAME: 'Harbor' },
+  ...{ HOST: '127.0.0.1', PORT: '0', METRICS_PORT: '0', LOG_FORMAT: 'json' },
+};
+const children: ChildProcess[] = [];
+try {
+  await run('demo', '--store');
+  const service = await start(/listening on (http:[^"]+)"/, 'serve');
+  const console_ = await start(/(http:\S+token=\S+)/, 'console', '--no-open', '--port', '0');
+  await mkdir(PICTURES, { recursive: true });
+  await takeAll(service, console_);
+} finally {
+  for (const child of children) child.kill('SIGKILL');
+  await rm(home, { recursive: true, force: true });
+}
+
+function slipway(words: readonly string[]): ChildProcess {
+  const script = path.join(ROOT, 'scripts/slipway.ts');
+  const stdio = ['ignore', 'pipe', 'inherit'] as const;
+  const child = spawn(process.execPath, [script, ...words], { cwd: home, env, stdio: [...stdio] });
+  children.push(child);
+  return child;
+}
+
+async function run(...words: string[]): Promise<void> {
+  const child = slipway(words);
+  child.stdout?.resume();
+  const [code] = await once(child, 'exit');
+  if (code !== 0) throw new Error(`slipway ${words.join(' ')} ended with ${code}.`);
+}
+
+/** Starts a command that goes on, and returns what the pattern finds in its output. */
+async function start(pattern: RegExp, ...words: string[]): Promise<string> {
+  const { stdout } = slipway(words);
+  if (stdout === null) throw new Error('The command has no output.');
+  for await (const line of createInterface({ input: stdout })) {
+    const [, found] = pattern.exec(line) ?? [];
+    if (found !== undefined) {
+      stdout.resume();
+      return found;
+    }
+  }
+  throw new Error(`slipway ${words.join(' ')} ended before it printed an address.`);
+}
+
+async function takeAll(service: string, opening: string): Promise<void> {
+  const browser = await chromium.launch({
+    executablePath: CHROMIUM,
+    args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking', '--disable-sync'],
+  });
+  try {
+    const signedIn = await browser.newContext();
+    await (await signedIn.newPage()).goto(opening);
+    const cookies = await signedIn.cookies();
+    const hosts = { service, console: new URL(opening).origin };
+    for (const picture of PAGES) {
+      const { size = 'desktop', scheme = 'light' } = picture;
+      const context = await browser.newContext({ viewport: SIZES[size], colorScheme: scheme });
+      await context.addCookies(cookies);
+      await take(context, `${hosts[picture.of]}${picture.path}`, picture.name);
+      await context.close();
+    }
+  } finally {
+    await browser.close();
+  }
+}
+
+async function take(context: BrowserContext, url: string, name: string): Promise<void> {
+  const page = await context.newPage();
+  await page.goto(url);
+  // The console has drawn its data; a page of the service is complete when it is loaded.
+  await page.locator('h1').waitFor();
+  await page.waitForTimeout(1_500);
+  const file = path.join(PICTURES, `${name}.png`);
+  await page.screenshot({ path: file });
+  console.log(path.relative(ROOT, file));
+}
