@@ -91,14 +91,7 @@ function printable(text: string): string {
   return printableText(text).replace(/[\n\t]/g, ' ');
 }
 
-const UNITS = ['B', 'kB', 'MB', 'GB', 'TB'] as const;
-
-/** `58.2 MB`, in powers of ten. */
-export function formatBytes(bytes: number): string {
-  const power = Math.min(Math.floor(Math.log10(Math.max(bytes, 1)) / 3), UNITS.length - 1);
-  const value = bytes / 1000 ** power;
-  return `${power === 0 ? value : value.toFixed(1)} ${UNITS[power]}`;
-}
+export { formatBytes } from '../../src/counted.ts';
 
 /** `2026-11-21 09:30:00Z` for a stored time. */
 export function formatTime(iso: string): string {

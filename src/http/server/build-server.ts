@@ -15,6 +15,7 @@ import { documentationRoutes } from '../documentation/routes.ts';
 import { type FeedRouteDeps, feedRoutes } from '../feeds/routes.ts';
 import { countRequests } from '../operations/metrics.ts';
 import { operationsRoutes } from '../operations/routes.ts';
+import { type PageRouteDeps, pageRoutes } from '../pages/routes.ts';
 import { sendProblem } from '../problem.ts';
 import { renderLiveMetrics } from '../website/live-metrics-answer.ts';
 import { type WebsiteRouteDeps, websiteRoutes } from '../website/routes.ts';
@@ -51,6 +52,7 @@ export interface HttpDeps extends RouteDeps {
   >;
   readonly explain: Explainer;
   readonly browserFiles: BrowserFileDeps['browserFiles'];
+  readonly brand: PageRouteDeps['brand'];
   /** Of Slipway. */
   readonly version: string;
   readonly machineClock: Pick<Clock, 'now'>;
@@ -75,6 +77,7 @@ export async function buildServer(settings: ServerSettings, deps: HttpDeps): Pro
 
   await app.register(documentationRoutes({ ...accounts, basePath }));
   await app.register(browserFileRoutes({ ...deps, load }));
+  await app.register(pageRoutes({ ...deps, load, basePath }));
   await app.register(desktopRoutes({ ...deps, load }));
   await app.register(feedRoutes({ ...deps, load }));
   await app.register(websiteRoutes({ ...deps, load, hasApplication }));

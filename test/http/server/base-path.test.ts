@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createTestService, type TestService } from '../../support/service.ts';
 import { LATEST_VERSION, release } from '../support.ts';
 
-const BASE = '/apps/updates';
+const BASE = '/desktop/updates';
 
 describe.each([
   ['strips it', true],
