@@ -23,7 +23,7 @@ export function visitorMachine(headers: IncomingHttpHeaders): VisitorMachine {
   if (hint(headers, 'mobile') === '?1') return PHONE;
   const hinted = hint(headers, 'platform');
   if (hinted !== undefined) {
-    const platform = PLATFORM_BY_HINT[hinted];
+    const platform = PLATFORM_BY_HINT.get(hinted);
     if (platform === 'phone') return PHONE;
     return platform === undefined ? UNKNOWN : computer(platform, archOf(headers, platform, agent));
   }
@@ -43,13 +43,13 @@ export function platformOfAgent(agent: string | undefined): Platform | undefined
 const PHONES = /Android|iPhone|iPad/i;
 
 /** The values of the hint: https://wicg.github.io/ua-client-hints/#sec-ch-ua-platform */
-const PLATFORM_BY_HINT: Readonly<Record<string, Platform | 'phone' | undefined>> = {
-  Windows: 'windows',
-  macOS: 'macos',
-  Linux: 'linux',
-  Android: 'phone',
-  iOS: 'phone',
-};
+const PLATFORM_BY_HINT: ReadonlyMap<string, Platform | 'phone'> = new Map([
+  ['Windows', 'windows'],
+  ['macOS', 'macos'],
+  ['Linux', 'linux'],
+  ['Android', 'phone'],
+  ['iOS', 'phone'],
+]);
 
 function computer(platform: Platform, arch: Arch | null): VisitorMachine {
   return { kind: 'computer', platform, arch };

@@ -43,6 +43,7 @@ export function renderApplicationPage(site: Site, shown: ShownApplication): stri
   }
 <section aria-labelledby="files"><h2 id="files">All files</h2>
 !${platformsOf(files).map((platform) => renderPlatform(site, shown, platform))}</section>
+!${renderCheck(shown)}
 !${notes === '' ? html`<p><a href="${pagePath(site, shown, '/releases')}">All releases</a></p>` : ''}`;
   return renderPage(site, {
     title: channel.isDefault ? `Download ${title}` : `Download ${title} (${channel.name})`,
@@ -69,7 +70,7 @@ function renderChoice(site: Site, shown: ShownApplication): string {
   }
   if (machine.kind === 'unknown') return renderPlatformChoice(site, shown);
   const offered = suggested[machine.platform] ?? [];
-  if (offered.length > 0) return renderButtons(site, shown, offered, machine.platform);
+  if (offered.length > 0) return renderButtons(site, shown, offered);
   return html`<div class="notice"><p><strong>There is no file for your computer.</strong> No release runs on ${machineName(machine)}. The files for other computers are below.</p></div>
 `;
 }
@@ -81,7 +82,7 @@ function machineName({ platform, arch }: Extract<VisitorMachine, { kind: 'comput
 
 function sentenceOf(platforms: readonly Platform[]): string {
   const names = platforms.map((platform) => PLATFORM_NAMES[platform]);
-  return new Intl.ListFormat('en', { type: 'disjunction' }).format(names);
+  return new Intl.ListFormat('en-GB', { type: 'disjunction' }).format(names);
 }
 
 /** One button; or two, when the browser does not tell which of two files runs. */
@@ -89,7 +90,6 @@ function renderButtons(
   site: Site,
   shown: ShownApplication,
   offered: readonly ListedFile[],
-  platform: Platform,
 ): string {
   return html`<ul class="offers">
 !${offered.map(
@@ -97,7 +97,7 @@ function renderButtons(
 `,
   )}</ul>
 !${offered.length > 1 ? html`<p class="quiet">To see which processor your Mac has, choose About This Mac in the Apple menu.</p>` : ''}
-<p class="quiet">For ${PLATFORM_NAMES[platform]}. <a href="#files">Files for other computers</a></p>
+<p><a href="#files">Files for other computers</a></p>
 `;
 }
 
@@ -124,28 +124,43 @@ function renderPlatformChoice(site: Site, shown: ShownApplication): string {
 !${PLATFORMS.map((platform) => {
     const offered = shown.suggested[platform] ?? [];
     return html`<li><h2>${PLATFORM_NAMES[platform]}</h2>
-!${offered.length === 0 ? '<p class="quiet">There is no release for this system.</p>' : ''}!${offered.map((file) => renderSmallButton(site, shown, file))}</li>
+!${offered.length === 0 ? '<p class="quiet">There is no release for this system.</p>' : ''}!${offered.map((file) => renderSmallButton(site, shown, file, offered.length > 1))}</li>
 `;
   })}</ul>
 `;
 }
 
-function renderSmallButton(site: Site, shown: ShownApplication, file: ListedFile): string {
+function renderSmallButton(
+  site: Site,
+  shown: ShownApplication,
+  file: ListedFile,
+  namesArch: boolean,
+): string {
   const { artifact, release } = file;
-  const name = archName(artifact.platform, artifact.arch);
-  return html`<p><a class="button" href="${fileAddress(site, shown, file)}">Download <span class="hidden">for ${PLATFORM_NAMES[artifact.platform]}, </span>${name}</a></p>
-<p class="facts">Version !${isolated(release.version)} · !${sizeOf(artifact.size)} · Released !${dayOf(release.releasedAt)}</p>
+  const { platform, arch } = artifact;
+  const what = namesArch
+    ? html`Download for ${archName(platform, arch)}`
+    : html`Download <span class="hidden">for ${PLATFORM_NAMES[platform]}</span>`;
+  return html`<p><a class="button" href="${fileAddress(site, shown, file)}">!${what}</a></p>
+<p class="facts">Version !${isolated(release.version)} · !${sizeOf(artifact.size)} · ${kindOfFile(artifact)} · Released !${dayOf(release.releasedAt)}</p>
 `;
 }
 
 function renderPlatform(site: Site, shown: ShownApplication, platform: Platform): string {
   const { files, newest } = shown;
-  const [first] =
-    shown.suggested[platform] ?? files.filter((f) => f.artifact.platform === platform);
   return html`<section aria-labelledby="${platform}"><h3 id="${platform}">${PLATFORM_NAMES[platform]}</h3>
-!${renderFileTable(site, { about: shown, platform, files, version: newest.version })}
-<h4>Check a file</h4>
-<p>Compare the SHA-256 of the file with what this command prints:</p>
-!${renderHashCommands(platform, first?.artifact.filename ?? '')}</section>
+!${renderFileTable(site, { about: shown, platform, files, version: newest.version })}</section>
 `;
+}
+
+/** With the names of the files that the buttons give. */
+function renderCheck({ files, suggested }: ShownApplication): string {
+  const examples = platformsOf(files).map((platform) => {
+    const first =
+      suggested[platform]?.[0] ?? files.find(({ artifact }) => artifact.platform === platform);
+    return [platform, first?.artifact.filename ?? ''] as const;
+  });
+  return html`<section aria-labelledby="check"><h2 id="check">Check a file</h2>
+<p>Compare the SHA-256 of a file on this page with what the command prints in the folder where you saved the file:</p>
+!${renderHashCommands(examples)}</section>`;
 }

@@ -56,7 +56,7 @@ function headerOf(site: Site, { about, current }: Page): string {
   return html`<header class="site-header">
 <a class="brand" href="${home}">!${logo}!${isolated(name)}</a>
 <nav aria-label="Main">
-!${about === undefined ? '' : link(pagePath(site, about), 'Download', current === 'download')}
+!${link(home, 'Download', current === 'download')}
 !${about === undefined ? '' : link(pagePath(site, about, '/releases'), 'Releases', current === 'releases')}
 !${link(`${site.base}/status`, 'Status', current === 'status')}
 </nav>

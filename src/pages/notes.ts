@@ -2,9 +2,12 @@ import { html } from 'ghtml';
 import { notesFor, type Release } from '../domain/release.ts';
 import { renderMarkdown } from './markdown.ts';
 
-/** The release notes of a release as HTML; empty without notes. */
+/** The pages are in English. */
+const LANGUAGE = 'en';
+
+/** The release notes of a release as HTML, in English if there are any; empty without notes. */
 export function renderNotes({ notes }: Pick<Release, 'notes'>): string {
-  const text = notesFor(notes, null);
+  const text = notesFor(notes, LANGUAGE);
   if (text === null || text.trim() === '') return '';
   const language = Object.keys(notes).find((tag) => notes[tag] === text) ?? 'und';
   const rendered = renderMarkdown(text);

@@ -16,7 +16,10 @@ const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
 const KEY_HEAD = 'MCowBQYDK2VwAyEA';
 
 /** Closed until the visitor opens it: few visitors verify a signature. */
-export function signaturesOf({ filename, signatures }: Artifact): string {
+export function signaturesOf({
+  filename,
+  signatures,
+}: Pick<Artifact, 'filename' | 'signatures'>): string {
   return signatures
     .map(
       (signature) => html`

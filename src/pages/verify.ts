@@ -14,19 +14,24 @@ export function commandName(filename: string): string {
   return BARE_NAME.test(filename) ? filename : `"${filename}"`;
 }
 
-/** @param filename of a file of the platform, as an example */
-export function renderHashCommands(platform: Platform, filename: string): string {
-  const file = commandName(filename);
-  const commands: Readonly<Record<Platform, readonly (readonly [string, string])[]>> = {
-    windows: [
-      ['PowerShell', `Get-FileHash ${file} -Algorithm SHA256`],
-      ['Command prompt', `certutil -hashfile ${file} SHA256`],
-    ],
-    macos: [['Terminal', `shasum -a 256 ${file}`]],
-    linux: [['Terminal', `sha256sum ${file}`]],
-  };
+const COMMANDS: Readonly<
+  Record<Platform, readonly (readonly [string, (file: string) => string])[]>
+> = {
+  windows: [
+    ['Windows PowerShell', (file) => `Get-FileHash ${file} -Algorithm SHA256`],
+    ['Windows command prompt', (file) => `certutil -hashfile ${file} SHA256`],
+  ],
+  macos: [['Terminal of macOS', (file) => `shasum -a 256 ${file}`]],
+  linux: [['Terminal of Linux', (file) => `sha256sum ${file}`]],
+};
+
+/** @param filenames of one file of each platform that has files, as examples */
+export function renderHashCommands(filenames: readonly (readonly [Platform, string])[]): string {
+  const commands = filenames.flatMap(([platform, filename]) =>
+    COMMANDS[platform].map(([where, command]) => [where, command(commandName(filename))] as const),
+  );
   return html`<dl class="commands">
-!${commands[platform].map(
+!${commands.map(
     ([
       where,
       command,
