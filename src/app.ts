@@ -2,6 +2,7 @@ import path from 'node:path';
 import type { FastifyBaseLogger } from 'fastify';
 import { Registry } from 'prom-client';
 import { openAccountsPart } from './app/accounts.ts';
+import { openBrand } from './app/brand.ts';
 import { createCaptchaPart } from './app/captcha.ts';
 import { createServiceConsole } from './app/console.ts';
 import { createContactPart } from './app/contact.ts';
@@ -240,6 +241,7 @@ async function openServer(
   const build = { version: readVersion(), node: process.version };
   createMetrics({ ...areas, registry: metrics, build, connections });
   const draining = new AbortController();
+  const brand = await openBrand(config.brand);
   const http = await buildServer(
     {
       logger,
@@ -263,6 +265,7 @@ async function openServer(
       version: build.version,
       machineClock: clock,
       browserFiles: openBrowserFiles,
+      brand,
     },
   );
   return { http, drain: () => draining.abort() };

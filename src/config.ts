@@ -6,6 +6,7 @@ import {
   accountsOf,
   missingAccountSettings,
 } from './config/accounts.ts';
+import { type BrandConfig, brandConfigOf, brandSettings } from './config/brand.ts';
 import {
   type CaptchaConfig,
   type ContactConfig,
@@ -69,6 +70,7 @@ export interface Config {
   readonly privateBucket: string | undefined;
   readonly accounts: AccountsConfig;
   readonly legacy: LegacyConfig;
+  readonly brand: BrandConfig;
   readonly captcha: CaptchaConfig;
   readonly contact: ContactConfig;
   readonly countersFlushMs: number;
@@ -83,6 +85,7 @@ export interface Config {
 
 const SETTINGS = {
   ...serviceSettings,
+  ...brandSettings,
   ...legacySettings,
   ...storeSettings,
   ...accountSettings,
@@ -97,6 +100,7 @@ export const SETTING_GROUPS: readonly {
   readonly settings: readonly (SettingFacts & { readonly name: string })[];
 }[] = Object.entries({
   'The service': serviceSettings,
+  'The public pages': brandSettings,
   'Addresses of other update servers': legacySettings,
   'The store': storeSettings,
   Accounts: accountSettings,
@@ -162,6 +166,7 @@ function configOf(env: ValuesOf<typeof SETTINGS>, inProduction: boolean): Config
     privateBucket: env.OBJECT_STORE === 's3' ? env.S3_PRIVATE_BUCKET : undefined,
     accounts: Object.freeze(accountsOf(env, inProduction)),
     legacy: Object.freeze(legacyOf(env)),
+    brand: Object.freeze(brandConfigOf(env)),
     captcha: Object.freeze(captchaOf(env, inProduction)),
     contact: Object.freeze(contactOf(env)),
     countersFlushMs: env.COUNTERS_FLUSH_INTERVAL,

@@ -387,7 +387,7 @@ describe('configuration', () => {
 
     it("are below any path but the service's own", () => {
       const under = (path: string) => ({ PUBLIC_URL: `https://example.com${path}` });
-      for (const good of ['', '/', '/updates', '/apps/api/', '/apidocs']) {
+      for (const good of ['', '/', '/updates', '/updates/api/', '/apidocs']) {
         expect(() => accountsOf(under(good)), good).not.toThrow();
       }
       for (const bad of ['/api', '/docs/', '/feeds/updates', '/x/../files']) {

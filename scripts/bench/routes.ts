@@ -22,6 +22,7 @@ export const APPLICATION = 'desktop';
 const PACKAGED = 'packaged';
 const NEWEST = versionAt(RELEASES - 1);
 const LATEST = '/api/v1/desktop/latest-version?platform=windows&arch=x64';
+const PAGE = `/apps/${APPLICATION}`;
 const FEED = `/feeds/${APPLICATION}/stable/electron/latest.yml`;
 
 interface Route {
@@ -51,6 +52,8 @@ const ROUTES: readonly Route[] = [
   { name: `check-update, ${IDS} installation ids`, requests: BEHIND, ids: IDS, max: 2.1 },
   { name: 'latest-version', requests: [get(LATEST, NEWEST)], max: 1.7 },
   { name: 'latest-version, 304', requests: [get(LATEST, '')], isKnown: true, max: 1.5 },
+  { name: 'page', requests: [get(PAGE, NEWEST)], max: 1.7 },
+  { name: 'page, 304', requests: [get(PAGE, '')], isKnown: true, max: 1.5 },
   { name: 'electron feed', requests: [get(FEED, NEWEST)], max: 1.7 },
   { name: `electron feed, ${IDS} staging ids`, requests: [STAGED], ids: IDS, max: 1.7 },
   { name: 'electron feed, 304', requests: [get(FEED, '')], isKnown: true, max: 1.5 },

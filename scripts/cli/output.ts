@@ -92,14 +92,7 @@ function printable(text: string): string {
   return printableText(text).replace(/[\n\t]/g, ' ');
 }
 
-const UNITS = ['B', 'kB', 'MB', 'GB', 'TB'] as const;
-
-/** `58.2 MB`, in powers of ten. */
-export function formatBytes(bytes: number): string {
-  const power = Math.min(Math.floor(Math.log10(Math.max(bytes, 1)) / 3), UNITS.length - 1);
-  const value = bytes / 1000 ** power;
-  return `${power === 0 ? value : value.toFixed(1)} ${UNITS[power]}`;
-}
+export { formatBytes } from '../../src/counted.ts';
 
 /** Prints when running services answer with a change. */
 export function printWhenLive(

@@ -5,7 +5,9 @@ import { platformOf } from './platform.ts';
 
 /** The first segments of the service's own addresses. */
 export const OWN_PATHS =
-  'api docs feeds files monitoring .well-known openapi.json livez readyz'.split(' ');
+  'api apps assets docs elements feeds files monitoring status .well-known openapi.json livez readyz'.split(
+    ' ',
+  );
 
 /** The first segments and further words of other update servers: see LEGACY_ADDRESSES. */
 const LEGACY_WORDS = 'update download channel flavor version latest default'.split(' ');

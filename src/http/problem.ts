@@ -101,6 +101,16 @@ export function sendProblem(
   request: FastifyRequest,
   reply: FastifyReply,
 ): FastifyReply {
+  const problem = prepareProblem(error, request, reply);
+  return reply.type(PROBLEM_TYPE).send(JSON.stringify(problem));
+}
+
+/** What any error is to the client. Sets status and headers of the reply, and logs what the client must not see. */
+export function prepareProblem(
+  error: FastifyError | Error,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Problem {
   const known = toAppError(error);
   const status = statusOf(known.code);
   if (isForLogOnly(known)) {
@@ -112,11 +122,8 @@ export function sendProblem(
   }
   // RFC 9110, section 15.5.2: a 401 response must name the authentication scheme.
   if (status === 401) reply.header('www-authenticate', 'Bearer');
-  return reply
-    .code(status)
-    .header('cache-control', 'no-store')
-    .type(PROBLEM_TYPE)
-    .send(JSON.stringify(problemOf(known, request.id)));
+  reply.code(status).header('cache-control', 'no-store');
+  return problemOf(known, request.id);
 }
 
 const CODE_BY_FASTIFY_CODE: Readonly<Record<string, ErrorCode>> = {

@@ -26,7 +26,7 @@ export interface SharedAnswer {
 const TEXT_MAX = 4 * 1024 - 1;
 
 /**
- * A 200 with an entity tag.
+ * A 200 with an entity tag, which pages of any origin may read.
  *
  * @param headers in lower case; `content-type` and `cache-control` are among them
  * @param isLasting false for an answer that is soon replaced: then it stays text, which counts as memory of every client
@@ -37,10 +37,19 @@ export function shareAnswer(
   content: string | Uint8Array,
   isLasting = true,
 ): SharedAnswer {
+  return sharePage({ ...OPEN_HEADERS, ...headers }, content, isLasting);
+}
+
+/** Like {@link shareAnswer}, for an answer that only pages of this service may read. */
+export function sharePage(
+  headers: HeaderRecord,
+  content: string | Uint8Array,
+  isLasting = true,
+): SharedAnswer {
   const bytes = Buffer.from(content);
   const isText = typeof content === 'string' && (!isLasting || bytes.length <= TEXT_MAX);
   const etag = etagOf(bytes);
-  const all: HeaderRecord = { ...OPEN_HEADERS, ...headers, etag };
+  const all: HeaderRecord = { ...headers, etag };
   const { 'content-type': _type, ...lasting } = all;
   return {
     status: 200,

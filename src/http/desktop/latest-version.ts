@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { type ChannelView, DEFAULT_CHANNEL } from '../../domain/channel.ts';
+import { downloadPath } from '../../domain/download-address.ts';
 import { ARCHES, FORMATS, PLATFORMS, parseArch, parsePlatform } from '../../domain/platform.ts';
 import { notesFor } from '../../domain/release.ts';
 import {
@@ -148,11 +149,8 @@ function describe(
     catalog_revision: revision,
     downloads: downloads.map(({ release: { application, version }, artifact }) => {
       const { platform, arch, format, filename, size, sha256, sha512 } = artifact;
-      const query = new URLSearchParams({
-        ...{ arch, format, version },
-        ...{ channel: channel.name, app: application },
-      });
-      const url = `${deps.publicUrl()}/api/v1/desktop/download/${platform}?${query}`;
+      const named = { application, channel: channel.name, version, artifact };
+      const url = `${deps.publicUrl()}${downloadPath(named)}`;
       return { platform, arch, format, version, url, filename, size, sha256, sha512 };
     }),
   };

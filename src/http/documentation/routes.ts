@@ -23,7 +23,6 @@ export function documentationRoutes(deps: DocumentationRouteDeps): FastifyPlugin
   const schema = { hide: true };
   return async (app) => {
     const documents = createDocuments(app);
-    app.get('/', { schema }, (_request, reply) => reply.redirect(`${basePath}/docs`));
     let open: SharedAnswer | undefined;
     app.get('/openapi.json', { schema }, (request, reply) => {
       open ??= shareAnswer(OPEN_DOCUMENT, documents.render('public', 'json'));

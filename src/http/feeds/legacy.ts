@@ -1,6 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import type { Platform } from '../../domain/platform.ts';
 import { OWN_PATHS } from '../../domain/reserved-name.ts';
 import { visitorOn } from '../../domain/update-query.ts';
 import { AppError, isAppError } from '../../errors.ts';
@@ -17,6 +16,7 @@ import { tierOfRequest } from '../accounts/tier-of-request.ts';
 import type { App, RouteDeps } from '../deps.ts';
 import { countLink } from '../desktop/count-usage.ts';
 import { prepareUncached } from '../server/prepared-answer.ts';
+import { platformOfAgent } from '../visitor-machine.ts';
 import { requestOf, stringsOf } from './feed.ts';
 import { answerInDialect, type Feeds } from './feed-handler.ts';
 
@@ -131,12 +131,4 @@ function answerDownload(
       reply.sendPrepared(302, headersFor(request), '', { location: link.url });
     }),
   );
-}
-
-/** The platform that a browser names; undefined for phones and other systems. */
-function platformOfAgent(agent: string | undefined): Platform | undefined {
-  if (agent === undefined || /Android|iPhone|iPad/i.test(agent)) return undefined;
-  if (/Windows/i.test(agent)) return 'windows';
-  if (/Macintosh|Mac OS X|Darwin/i.test(agent)) return 'macos';
-  return /Linux|X11/i.test(agent) ? 'linux' : undefined;
 }

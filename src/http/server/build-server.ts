@@ -14,6 +14,7 @@ import { collectDocuments } from '../documentation/documents.ts';
 import { documentationRoutes } from '../documentation/routes.ts';
 import { type FeedRouteDeps, feedRoutes } from '../feeds/routes.ts';
 import { operationsRoutes } from '../operations/routes.ts';
+import { type PageRouteDeps, pageRoutes } from '../pages/routes.ts';
 import { renderLiveMetrics } from '../website/live-metrics-answer.ts';
 import { type WebsiteRouteDeps, websiteRoutes } from '../website/routes.ts';
 import { buildBase } from './base-server.ts';
@@ -38,6 +39,7 @@ export interface HttpDeps extends RouteDeps {
   readonly explain: Explainer;
   readonly browserFiles: BrowserFileDeps['browserFiles'];
   readonly console: Console;
+  readonly brand: PageRouteDeps['brand'];
   /** Of Slipway. */
   readonly version: string;
   readonly machineClock: Pick<Clock, 'now'>;
@@ -62,6 +64,7 @@ export async function buildServer(settings: ServerSettings, deps: HttpDeps): Pro
 
   await app.register(documentationRoutes({ ...accounts, basePath }));
   await app.register(browserFileRoutes({ ...deps, load }));
+  await app.register(pageRoutes({ ...deps, load, basePath }));
   await app.register(desktopRoutes({ ...deps, load }));
   await app.register(feedRoutes({ ...deps, load }));
   await app.register(websiteRoutes({ ...deps, load, hasApplication }));

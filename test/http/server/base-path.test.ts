@@ -2,9 +2,10 @@ import { createServer, type Server, request as send } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createTestService, type TestService } from '../../support/service.ts';
+import { unescapeHtml } from '../pages/page-support.ts';
 import { LATEST_VERSION, release } from '../support.ts';
 
-const BASE = '/apps/updates';
+const BASE = '/desktop/updates';
 
 describe.each([
   ['strips it', true],
@@ -70,11 +71,31 @@ describe.each([
   );
 
   it('redirects stay below the path', async () => {
-    for (const path of ['', '/', '/docs/static/index.html']) {
-      const { url, status } = await load(BASE + path);
-      expect([new URL(url).pathname, status], path).toEqual([`${BASE}/docs`, 200]);
+    for (const [path, to] of [
+      ['', '/apps/desktop'],
+      ['/', '/apps/desktop'],
+      ['/docs/static/index.html', '/docs'],
+    ]) {
+      const { url, status } = await load(`${BASE}${path}`);
+      expect([new URL(url).pathname, status], path).toEqual([`${BASE}${to}`, 200]);
     }
   });
+
+  it.each(['/apps/desktop', '/apps/desktop/releases', '/status'])(
+    'everything that %s loads and links to is there',
+    async (path) => {
+      const page = await load(BASE + path);
+      expect(page.status).toBe(200);
+      const addresses = [...page.text.matchAll(/(?:src|href)="([^"]+)"/g)]
+        .map(([, address = '']) => unescapeHtml(address).replace(/#.*/, ''))
+        .filter((address) => address !== '');
+      expect(addresses.length).toBeGreaterThan(5);
+      for (const address of new Set(addresses)) {
+        const { status, url } = await load(address);
+        expect([status, url.startsWith(`${origin}${BASE}`)], address).toEqual([200, true]);
+      }
+    },
+  );
 
   it('the document states the path of its routes', async () => {
     for (const path of ['/openapi.json', '/docs/json']) {

@@ -1,0 +1,63 @@
+import { open } from 'node:fs/promises';
+import path from 'node:path';
+import type { BrandConfig } from '../config/brand.ts';
+import { AppError } from '../errors.ts';
+import type { Brand } from '../http/pages/brand-files.ts';
+import { parseColor } from '../pages/brand-color.ts';
+
+/** Reads the logo that the settings name. */
+
+/** Every visitor loads it. */
+const LOGO_BYTES_MAX = 256 * 1024;
+const PNG_SIGNATURE = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
+
+/** @throws AppError `invalid_configuration` for a logo that cannot be read, is too large, or is not what its name says */
+export async function openBrand({ name, logoFile, color }: BrandConfig): Promise<Brand> {
+  return {
+    name,
+    color: color === undefined ? undefined : parseColor(color),
+    logo: logoFile === undefined ? undefined : await readLogo(logoFile),
+  };
+}
+
+async function readLogo(file: string): Promise<Brand['logo']> {
+  const bytes = await readBounded(file);
+  if (bytes.length > LOGO_BYTES_MAX) {
+    throw refuse(
+      file,
+      `has more than ${LOGO_BYTES_MAX} bytes. Make it smaller: every visitor loads it.`,
+    );
+  }
+  const extension = path.extname(file).toLowerCase() === '.png' ? 'png' : 'svg';
+  if (extension === 'png' ? isPng(bytes) : isSvg(bytes)) return { extension, bytes };
+  throw refuse(file, `is no ${extension.toUpperCase()} image. Give a .svg or .png file.`);
+}
+
+async function readBounded(file: string): Promise<Buffer> {
+  try {
+    await using handle = await open(file);
+    const buffer = Buffer.alloc(LOGO_BYTES_MAX + 1);
+    const { bytesRead } = await handle.read(buffer, 0, buffer.length, 0);
+    return buffer.subarray(0, bytesRead);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw refuse(file, `cannot be read: ${reason}. Check the path and its permissions.`, error);
+  }
+}
+
+function isPng(bytes: Buffer): boolean {
+  return bytes.subarray(0, PNG_SIGNATURE.length).equals(PNG_SIGNATURE);
+}
+
+/** Not more: the policy of its address refuses scripts, and a page shows it as an image. */
+function isSvg(bytes: Buffer): boolean {
+  return Buffer.from(bytes.toString()).equals(bytes) && /<svg[\s>]/.test(bytes.toString());
+}
+
+function refuse(file: string, what: string, cause?: unknown): AppError {
+  const detail = `${JSON.stringify(file)} ${what}`;
+  return new AppError('invalid_configuration', `BRAND_LOGO: ${detail}`, {
+    issues: [{ pointer: '/BRAND_LOGO', detail }],
+    ...(cause === undefined ? {} : { cause }),
+  });
+}

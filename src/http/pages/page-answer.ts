@@ -1,0 +1,89 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { BrowserFiles } from '../../browser-files/browser-files.ts';
+import { type ChannelView, channelNamed, DEFAULT_CHANNEL } from '../../domain/channel.ts';
+import { type LatestQuery, seeLatest } from '../../operations/list-latest.ts';
+import type { ApplicationAndChannel, Site } from '../../pages/site.ts';
+import type { RouteDeps } from '../deps.ts';
+import type { HeaderRecord } from '../server/prepared-headers.ts';
+import { SECURITY_HEADERS } from '../server/security-headers.ts';
+import {
+  createSharedAnswers,
+  type SharedAnswer,
+  type SharedAnswers,
+  sendShared,
+} from '../shared-answer.ts';
+
+/** What the routes of the public pages share. */
+
+/** A page has no script, sends no form, and loads style sheets and images of this service alone. */
+const POLICY =
+  "default-src 'none'; style-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+export const PAGE_HEADERS: HeaderRecord = {
+  ...SECURITY_HEADERS,
+  'content-type': 'text/html; charset=utf-8',
+  'content-security-policy': POLICY,
+};
+
+export interface PageContext extends RouteDeps {
+  /** Known once the style sheet is built. */
+  readonly site: () => Promise<Site>;
+  readonly answers: SharedAnswers;
+}
+
+/** The style sheet of the settings comes after that of the pages: it replaces its colors. */
+export function siteOf(
+  { base, defaultApplication }: Pick<Site, 'base' | 'defaultApplication'>,
+  brand: { readonly name: string | undefined },
+  { logo, icon, style }: Pick<Site, 'logo' | 'icon'> & { readonly style: string | undefined },
+  files: BrowserFiles,
+): Site {
+  const styleSheets = [files.nameOf('pages.css'), ...(style === undefined ? [] : [style])];
+  return { base, defaultApplication, brandName: brand.name, logo, icon, styleSheets };
+}
+
+export const createPageAnswers = createSharedAnswers;
+
+/** The channel of a page, by its own name when the visitor used an alias. */
+export function pageAbout(application: string, channel: string | undefined): ApplicationAndChannel {
+  const name = channelNamed(channel ?? DEFAULT_CHANNEL);
+  return { application, channel: { name, isDefault: name === DEFAULT_CHANNEL } };
+}
+
+/** An answer, with what it was made from. */
+export interface MadeAnswer {
+  readonly answer: SharedAnswer;
+  readonly seen: readonly { readonly channel: ChannelView; readonly completed: number }[];
+}
+
+/**
+ * Answers from a channel, as every visitor sees it: no account opens more on a page.
+ *
+ * @param question what the answer depends on beside the channel: one of a limited number of texts
+ */
+export function answerFromChannel(
+  { deps, request, reply }: Asked,
+  { application, channel }: ApplicationAndChannel,
+  question: string,
+  make: () => Promise<MadeAnswer>,
+): void | Promise<void> {
+  const query: LatestQuery = { application, channel: channel.name, platform: null, arch: null };
+  const view = seeLatest(deps, query, null);
+  // Every visitor is offered a release once its rollout is complete.
+  const { completed } = view.rolloutStage(deps.clock.now());
+  const name = `${question} ${completed}`;
+  const source = { view, artifact: undefined };
+  const known = deps.answers.get(source, name);
+  if (known !== undefined) return sendShared(request, reply, known);
+  return make().then(({ answer, seen }) => {
+    // Reading a release may have taken long: the answer must not be kept under the name of another state.
+    const isSame = seen.every((each) => each.channel === view && each.completed === completed);
+    sendShared(request, reply, isSame ? deps.answers.add(source, name, answer) : answer);
+  });
+}
+
+export interface Asked {
+  readonly deps: PageContext;
+  readonly request: Pick<FastifyRequest, 'headers'>;
+  readonly reply: FastifyReply;
+}

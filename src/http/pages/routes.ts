@@ -1,0 +1,43 @@
+import type { FastifyError } from 'fastify';
+import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
+import type { Site } from '../../pages/site.ts';
+import type { BrowserFileDeps } from '../browser-files/routes.ts';
+import type { RouteDeps } from '../deps.ts';
+import { type Load, shedLoad } from '../server/load.ts';
+import { registerApplicationPage } from './application.ts';
+import { type Brand, registerBrandFiles } from './brand-files.ts';
+import { sendErrorPage } from './error-page.ts';
+import { createPageAnswers, siteOf } from './page-answer.ts';
+import { registerReleasePages } from './releases.ts';
+import { registerStatusPage, type StatusPageDeps } from './status.ts';
+
+export interface PageRouteDeps extends RouteDeps, BrowserFileDeps {
+  readonly load: Load;
+  readonly status: StatusPageDeps['status'];
+  readonly brand: Brand;
+  /** The path of PUBLIC_URL, without a trailing slash. */
+  readonly basePath: string;
+}
+
+/** The pages for visitors: downloads, releases, status. They have no scripts. */
+export function pageRoutes(deps: PageRouteDeps): FastifyPluginAsyncZod {
+  const { brand, basePath: base, browserFiles, defaultApplication, load } = deps;
+  return async (app) => {
+    const brandFiles = registerBrandFiles(app, brand);
+    const site = async (): Promise<Site> =>
+      siteOf({ base, defaultApplication }, brand, brandFiles, await browserFiles());
+    app.get('/', { schema: { hide: true } }, (_request, reply) =>
+      reply.redirect(`${base}/apps/${defaultApplication}`),
+    );
+    await app.register(async (pages) => {
+      pages.setErrorHandler<FastifyError | Error>((error, request, reply) =>
+        sendErrorPage(site, error, request, reply),
+      );
+      shedLoad(pages, load);
+      const context = { ...deps, site, answers: createPageAnswers() };
+      registerApplicationPage(pages, context);
+      registerReleasePages(pages, context);
+      registerStatusPage(pages, context);
+    });
+  };
+}

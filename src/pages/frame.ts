@@ -1,0 +1,76 @@
+import { html } from 'ghtml';
+import { type ApplicationAndChannel, brandOf, pagePath, type Site } from './site.ts';
+import { isolated } from './text.ts';
+
+/** The document around the content of every page. Complete without a script, and it loads nothing from other hosts. */
+
+export interface Page {
+  readonly title: string;
+  /** HTML of the main part; it has the only h1. */
+  readonly content: string;
+  /** Undefined for a page about no application. */
+  readonly about: ApplicationAndChannel | undefined;
+  /** Marked in the navigation. */
+  readonly current?: 'download' | 'releases' | 'status';
+  /** HTML for the head. */
+  readonly head?: string;
+}
+
+export function renderPage(site: Site, page: Page): string {
+  const { base, styleSheets } = site;
+  return html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>${page.title}</title>
+!${styleSheets.map(
+    (name) => html`<link rel="stylesheet" href="${base}/${name}">
+`,
+  )}<link rel="icon" href="${base}/${site.icon}">
+!${page.head ?? ''}
+</head>
+<body>
+<a class="skip" href="#content">Skip to the content</a>
+!${headerOf(site, page)}
+<main id="content" tabindex="-1">
+!${page.content}
+</main>
+<footer class="site-footer">
+<nav aria-label="Service">
+<a href="${base}/status">Status</a>
+<a href="${base}/docs">API</a>
+</nav>
+</footer>
+</body>
+</html>
+`;
+}
+
+function headerOf(site: Site, { about, current }: Page): string {
+  const name = brandOf(site, about?.application);
+  const home = about === undefined ? `${site.base}/` : pagePath(site, about);
+  const logo =
+    site.logo === undefined ? '' : html`<img src="${site.base}/${site.logo}" alt="" height="32">`;
+  return html`<header class="site-header">
+<a class="brand" href="${home}">!${logo}!${isolated(name)}</a>
+<nav aria-label="Main">
+!${link(home, 'Download', current === 'download')}
+!${about === undefined ? '' : link(pagePath(site, about, '/releases'), 'Releases', current === 'releases')}
+!${link(`${site.base}/status`, 'Status', current === 'status')}
+</nav>
+</header>`;
+}
+
+function link(address: string, text: string, isCurrent: boolean): string {
+  return isCurrent
+    ? html`<a href="${address}" aria-current="page">${text}</a>`
+    : html`<a href="${address}">${text}</a>`;
+}
+
+/** For the head of pages about an application: feed readers find the feed by it. */
+export function feedLink(site: Site, about: ApplicationAndChannel): string {
+  return html`<link rel="alternate" type="application/atom+xml" title="Releases" href="${pagePath(site, about, '/releases.atom')}">
+`;
+}

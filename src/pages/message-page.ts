@@ -1,0 +1,29 @@
+import { html } from 'ghtml';
+import { renderPage } from './frame.ts';
+import type { Site } from './site.ts';
+
+/** A page that only says something: an error, or that nothing is released yet. */
+
+export interface Message {
+  readonly title: string;
+  /** What the visitor can do. */
+  readonly sentence: string;
+  /** Where the visitor may go on, by path below the base. */
+  readonly links: readonly { readonly path: string; readonly text: string }[];
+  /** Identifies the request in the log; undefined when the operator does not need it. */
+  readonly requestId?: string | undefined;
+}
+
+export function renderMessagePage(site: Site, message: Message): string {
+  const { title, sentence, links, requestId } = message;
+  const content = html`<section class="message">
+<h1>${title}</h1>
+<p>${sentence}</p>
+<ul class="ways">
+!${links.map(
+    ({ path, text }) => html`<li><a href="${site.base}${path}">${text}</a></li>
+`,
+  )}</ul>
+!${requestId === undefined ? '' : html`<p class="quiet">Request <code>${requestId}</code></p>`}</section>`;
+  return renderPage(site, { title, content, about: undefined });
+}

@@ -1,0 +1,46 @@
+/** What all pages of a service share. */
+export interface Site {
+  /** The path of PUBLIC_URL, without a trailing slash. */
+  readonly base: string;
+  /** Below `base`, without a leading slash. */
+  readonly styleSheets: readonly string[];
+  /** Below `base`, without a leading slash; undefined for none. */
+  readonly logo: string | undefined;
+  /** Of the tab: the logo, or an icon in the color of the brand. Below `base`, without a leading slash. */
+  readonly icon: string;
+  /** Undefined: each page has the name of its application. */
+  readonly brandName: string | undefined;
+  readonly defaultApplication: string;
+}
+
+/** The service without a brand. */
+const SERVICE_NAME = 'Slipway';
+
+/** @param application undefined for a page about no application */
+export function brandOf(site: Site, application?: string): string {
+  return site.brandName ?? application ?? SERVICE_NAME;
+}
+
+/** The name of an application as its pages show it: the brand is that of the default application. */
+export function titleOf(site: Site, application: string): string {
+  return application === site.defaultApplication ? brandOf(site, application) : application;
+}
+
+/** The path of a page of an application. @param query without parameters that are undefined */
+export function pagePath(
+  { base }: Pick<Site, 'base'>,
+  { application, channel }: ApplicationAndChannel,
+  page: '' | '/releases' | '/releases.atom' = '',
+  number = 1,
+): string {
+  const query = new URLSearchParams();
+  if (!channel.isDefault) query.set('channel', channel.name);
+  if (number > 1) query.set('page', String(number));
+  const path = `${base}/apps/${encodeURIComponent(application)}${page}`;
+  return query.size === 0 ? path : `${path}?${query}`;
+}
+
+export interface ApplicationAndChannel {
+  readonly application: string;
+  readonly channel: { readonly name: string; readonly isDefault: boolean };
+}

@@ -1,0 +1,119 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { ErrorCode } from '../../../src/errors.ts';
+import { createMemoryStore } from '../../../src/object-store/memory.ts';
+import { systemClock } from '../../../src/system.ts';
+import { makeArtifact, publish } from '../../support/release.ts';
+import { createTestService, type TestService } from '../../support/service.ts';
+import { createBreakableStore, get, overload, release, setStatus } from '../support.ts';
+import { page } from './page-support.ts';
+
+const PAGES = ['/apps/NAME', '/apps/NAME/releases', '/apps/NAME/releases.atom'];
+
+describe('errors of the pages', () => {
+  let service: TestService;
+
+  beforeAll(async () => {
+    const tiers = { free: [], pro: ['channel:desktop/insider'] };
+    service = await createTestService({ env: { TIERS: JSON.stringify(tiers) } });
+    await release(service, '1.0.0', ['linux x64 deb']);
+    await release(service, '2.0.0', ['linux x64 deb'], { channel: 'insider' });
+    await release(service, '1.0.0', ['linux x64 deb'], { channel: 'empty' });
+    await setStatus(service, 'yank', '1.0.0', 'empty');
+  });
+  afterAll(() => service.close());
+
+  it.each(PAGES)('are pages with the status and a sentence: %s', async (path) => {
+    for (const [query, status, sentence] of [
+      ['NAME', 404, 'There is no such application'],
+      ['__proto__', 404, 'There is no such application'],
+      ['desktop?channel=nothing', 404, 'There is no such channel'],
+      ['desktop?channel=empty', 404, 'Nothing is released here'],
+      ['desktop?channel=insider', 403, 'This channel is not public'],
+      ['desktop?channel=', 400, 'This page cannot be shown'],
+      ['desktop?channel=a&channel=b', 400, 'This page cannot be shown'],
+      [`desktop?channel=${'x'.repeat(200)}`, 400, 'This page cannot be shown'],
+      ['x'.repeat(200), 400, 'This page cannot be shown'],
+    ] as const) {
+      const [name = '', search] = query.split('?');
+      const url = path.replace('NAME', name) + (search === undefined ? '' : `?${search}`);
+      const answer = await page(service, url);
+      expect(answer.status, url).toBe(status);
+      expect(answer.html).toContain(`<h1>${sentence}</h1>`);
+      expect(answer.headers['cache-control']).toBe('no-store');
+      expect(answer.headers.etag).toBeUndefined();
+    }
+  });
+
+  it('show the text of clients as text', async () => {
+    const { html } = await page(service, '/apps/desktop/releases?page=%3Cb%3E%22');
+    expect(html).not.toContain('<b>');
+    const odd = await page(service, `/apps/${encodeURIComponent('<b>"\u202e')}?channel=x`);
+    expect(odd.html).not.toMatch(/<b>|\u202e/);
+  });
+
+  it('keep a channel for some tiers closed, also to an account that may open it', async () => {
+    for (const path of PAGES) {
+      const url = `${path.replace('NAME', 'desktop')}?channel=insider`;
+      const { status, html } = await page(service, url, 'linux', { authorization: 'Bearer x' });
+      expect([status, html.includes('2.0.0')]).toEqual([403, false]);
+    }
+    expect((await page(service, '/apps/desktop')).html).not.toMatch(/2\.0\.0|insider/);
+  });
+
+  it('the first address leads to the application; without a release, its page says so', async () => {
+    const root = await get(service, '/');
+    expect([root.status, root.headers.location]).toEqual([302, '/apps/desktop']);
+    const fresh = await createTestService();
+    const answer = await page(fresh, '/apps/desktop');
+    expect(answer.status).toBe(404);
+    expect(answer.html).toContain('<h1>Nothing is released yet</h1>');
+    expect(answer.html).toContain('href="/docs"');
+    expect(answer.html).toContain('href="/status"');
+    await fresh.close();
+  });
+
+  it('an unknown catalog is unavailable, not empty', async () => {
+    const cold = await createTestService({ start: false });
+    for (const path of PAGES) {
+      const answer = await page(cold, path.replace('NAME', 'desktop'));
+      expect(answer.status).toBe(503);
+      expect(Number(answer.headers['retry-after'])).toBeGreaterThan(0);
+      expect(answer.html).toContain('<h1>Not available right now</h1>');
+      expect(answer.html).toContain(`<code>${answer.headers['x-request-id']}</code>`);
+    }
+    await cold.close();
+  });
+
+  it('a store that fails is unavailable, and its message stays inside', async () => {
+    const broken = createBreakableStore(createMemoryStore({ clock: systemClock }));
+    const failing = await createTestService({ store: broken.store });
+    const artifact = await makeArtifact(`${failing.directory}/many`);
+    for (let patch = 0; patch < 70; patch++) {
+      await publish(failing, { version: `1.0.${patch}`, artifacts: [artifact] });
+    }
+    await failing.refresh();
+    const codes: readonly ErrorCode[] = ['store_unavailable', 'store_denied'];
+    for (const code of codes) {
+      broken.failWith(code);
+      // Old releases are read when a visitor needs them.
+      const answer = await page(failing, '/apps/desktop/releases?page=7');
+      expect(answer.status, code).toBe(503);
+      expect(answer.html).not.toMatch(/10\.0\.0\.7|private/);
+      broken.failWith(undefined);
+    }
+    expect((await page(failing, '/apps/desktop/releases?page=7')).status).toBe(200);
+    await failing.close();
+  });
+
+  it('too much load is a page as well', async () => {
+    const ask = async () => {
+      await overload();
+      return page(service, '/apps/desktop');
+    };
+    // Asked again when the measurement ended before the load did.
+    let answer = await ask();
+    for (let tries = 0; answer.status !== 503 && tries < 5; tries++) answer = await ask();
+    expect(answer.status).toBe(503);
+    expect(answer.html).toContain('<h1>Not available right now</h1>');
+  });
+});
