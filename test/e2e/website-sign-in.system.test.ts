@@ -262,7 +262,7 @@ describe.skipIf(skipsBrowser).each(FORMS)('signing in with the %s, in cookie mod
     expect(await cookie()).toBeUndefined();
   });
 
-  it.runIf(as === 'element')('stays signed in when it hears late of an earlier end', async () => {
+  it('stays signed in when it hears late of an earlier end', async () => {
     const page = await open();
     await signIn(page);
     const second = await open();
