@@ -262,6 +262,20 @@ describe.skipIf(skipsBrowser).each(FORMS)('signing in with the %s, in cookie mod
     expect(await cookie()).toBeUndefined();
   });
 
+  it('stays signed in when it hears late of an earlier end', async () => {
+    const page = await open();
+    await signIn(page);
+    const second = await open();
+    await second.getByText(`Signed in as ${email}`).waitFor();
+    // As from a tab that slept while the visitor signed out and in again.
+    await page.evaluate(`new BroadcastChannel('${flagName}').postMessage('over')`);
+    await expect.poll(() => refreshes).toBeGreaterThan(1);
+    for (const tab of [page, second]) {
+      await tab.getByText(`Signed in as ${email}`).waitFor();
+      expect(await kept(tab)).toEqual(deviceAndFlag());
+    }
+  });
+
   it('renews the access token before it expires, in every tab, and ends no session', async () => {
     const tabs = [await context.newPage(), await context.newPage(), await context.newPage()];
     // One clock for all of them.

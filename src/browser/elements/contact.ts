@@ -12,7 +12,8 @@ const TIMEOUT_MS = 20_000;
 
 /** The widgets are 65 to 78 pixels high. */
 const CSS = `${FORM}
-:host { min-height: var(--slipway-min-height, 32em) }
+:host { min-height: var(--slipway-min-height, 33em) }
+:host([captcha]) { min-height: var(--slipway-min-height, 39em) }
 [part=captcha] { min-height: 78px }
 `;
 

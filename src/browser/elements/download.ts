@@ -116,9 +116,10 @@ class DownloadElement extends ServiceElement {
       this.#button.hidden = true;
       this.#others.hidden = true;
     }
+    // Short enough for one line of a phone, for which there is space.
     const text = isEmpty
       ? 'Nothing is released yet.'
-      : 'The version cannot be shown at the moment. The links work as soon as the service does.';
+      : 'The version cannot be shown at the moment.';
     setText(this.#facts, text);
   }
 

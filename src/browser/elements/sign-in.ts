@@ -102,8 +102,8 @@ class SignInElement extends ServiceElement {
     return sessionOf(this.service);
   }
 
-  protected start(signal: AbortSignal): void {
-    const session = this.#session;
+  protected start(signal: AbortSignal, service: string): void {
+    const session = sessionOf(service);
     if (this.shadowRoot === null) {
       this.open(CSS, this.#signIn, this.#signedIn, this.#note);
     }
@@ -120,7 +120,7 @@ class SignInElement extends ServiceElement {
     this.#signedIn.hidden = phase !== 'signed-in';
     setText(this.#who, plain(account?.email));
     this.#user.defaultValue = account?.email ?? '';
-    setText(this.#note, note);
+    setText(this.#note, note || (phase === 'resuming' ? 'One moment …' : ''));
     const changed = `${this.service} ${account?.id}`;
     if (phase === 'resuming' || changed === this.#announced) return;
     this.#announced = changed;

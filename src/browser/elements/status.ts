@@ -35,8 +35,8 @@ class StatusElement extends ServiceElement {
   #timer: ReturnType<typeof setTimeout> | undefined;
   #checkedAt = -Infinity;
 
-  protected start(signal: AbortSignal): void {
-    this.#link.href = `${this.service}/status`;
+  protected start(signal: AbortSignal, service: string): void {
+    this.#link.href = `${service}/status`;
     this.#show('unknown', 'Checking the service …');
     if (this.shadowRoot === null) {
       this.open(CSS, make('div', { part: 'badge', role: 'status' }, this.#link));

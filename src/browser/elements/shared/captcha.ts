@@ -58,12 +58,18 @@ export async function openCaptcha(
       `The captcha ${JSON.stringify(name)} is not one of ${[...PROVIDERS.keys()].join(', ')}.`,
     );
   }
-  const script = await loadProvider(provider);
-  const widget = script.render(container, { sitekey: siteKey });
-  return {
-    token: () => script.getResponse(widget) || undefined,
-    reset: () => script.reset(widget),
-  };
+  try {
+    const script = await loadProvider(provider);
+    const widget = script.render(container, { sitekey: siteKey });
+    return {
+      token: () => script.getResponse(widget) || undefined,
+      reset: () => script.reset(widget),
+    };
+  } catch (cause) {
+    // The provider's reason, such as an unknown site key, is for the owner of the website.
+    reportError(cause);
+    throw new Error(`The captcha of ${new URL(provider.script).host} does not work. Try again.`);
+  }
 }
 
 const offered = ({ global }: Provider): ProviderScript | undefined =>
@@ -82,7 +88,7 @@ async function loadProvider(provider: Provider): Promise<ProviderScript> {
     });
   }
   const script = offered(provider);
-  if (script === undefined) throw unavailable(provider.script);
+  if (script === undefined) throw new Error(`${provider.script} offers no ${provider.global}.`);
   // Turnstile's `ready` refuses scripts that were loaded like this one, and needs no waiting.
   if (provider.global === 'grecaptcha') {
     await new Promise<void>((resolve) => script.ready?.(resolve) ?? resolve());
@@ -99,13 +105,10 @@ function loadScript(address: string): Promise<void> {
     script.addEventListener('load', () => resolve());
     script.addEventListener('error', () => {
       script.remove();
-      reject(unavailable(address));
+      reject(new Error(`${address} cannot be loaded.`));
     });
   });
 }
-
-const unavailable = (address: string): Error =>
-  new Error(`The captcha of ${new URL(address).host} cannot be loaded. Try again.`);
 
 /** https://www.w3.org/TR/trusted-types/ */
 interface TrustedTypes {

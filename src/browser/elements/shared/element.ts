@@ -15,19 +15,25 @@ export abstract class ServiceElement extends HTMLElement {
   #running: AbortController | undefined;
   #isRestarting = false;
 
-  /** The address of the service, without a slash at its end. */
+  /** The address of the service, without a slash at its end. @throws TypeError when it is not an address */
   get service(): string {
     const given = this.getAttribute('service') ?? OWN_SERVICE;
     return new URL(given, document.baseURI).href.replace(LASTING_SLASHES, '');
   }
 
-  /** Shows the element and what the service answers. @param signal aborted when the element starts again, or is removed */
-  protected abstract start(signal: AbortSignal): void;
+  /**
+   * Shows the element and what the service answers.
+   *
+   * @param signal aborted when the element starts again, or is removed
+   */
+  protected abstract start(signal: AbortSignal, service: string): void;
 
   connectedCallback(): void {
     this.#stop();
     this.#running = new AbortController();
-    this.start(this.#running.signal);
+    const { signal } = this.#running;
+    // Before anything is shown: with an invalid address, the visitor keeps the content of the page.
+    this.start(signal, this.service);
   }
 
   disconnectedCallback(): void {
