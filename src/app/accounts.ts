@@ -127,7 +127,17 @@ function routesOf(
     captcha,
     tryLimit: createAddressLimit({ name: 'sign-ins', perMinute: config.authPerAddress }),
     requestLimit: createAddressLimit({ name: 'tokens', perMinute: REQUESTS_PER_MINUTE }),
-    cookies: { enabled: cookieMode, sameSite: cookieSameSite, origins: websiteOrigins },
+    cookies: {
+      enabled: cookieMode,
+      sameSite: cookieSameSite,
+      // The console signs in from the service's own pages.
+      origins: [...websiteOrigins, ...ownOriginOf(config)],
+    },
     billingPortalUrl,
   };
+}
+
+/** That of PUBLIC_URL; empty without one. */
+function ownOriginOf({ publicUrl }: Config): readonly string[] {
+  return publicUrl === undefined ? [] : [new URL(publicUrl).origin];
 }

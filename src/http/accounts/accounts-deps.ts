@@ -20,6 +20,6 @@ export interface CookieSettings {
   /** Whether clients of platform `web` get their refresh token as a cookie. */
   readonly enabled: boolean;
   readonly sameSite: 'Strict' | 'Lax' | 'None';
-  /** The exact origins whose pages may use the cookie. */
+  /** The exact origins whose pages may use the cookie: those of the website, and the service's own. */
   readonly origins: readonly string[];
 }

@@ -1,7 +1,14 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { setTier } from '../../../src/identity/accounts/change-account.ts';
 import { createTestService, type TestService } from '../../support/service.ts';
-import { ask, type Person, signIn, UNLIMITED } from '../accounts/account-support.ts';
+import {
+  AUTH,
+  ask,
+  COOKIE_ENV,
+  type Person,
+  signIn,
+  UNLIMITED,
+} from '../accounts/account-support.ts';
 import { release } from '../support.ts';
 
 const OVERVIEW = '/console/api/apps/desktop/overview';
@@ -55,6 +62,26 @@ describe('the console of the service', () => {
       store: null,
       actor: null,
     });
+  });
+
+  it('signs in with the cookie from its own page, beside the website', async () => {
+    const origin = 'https://updates.example.com';
+    const own = await createTestService({ env: { ...COOKIE_ENV, PUBLIC_URL: origin } });
+    try {
+      const script = { 'x-slipway-request': '1' };
+      const { refresh } = await signIn(own, { platform: 'web', headers: { origin } });
+      const body = { platform: 'web', device: { id: 'device-1' } };
+      const from = (page: string) =>
+        ask(own, 'POST', `${AUTH}/refresh`, {
+          body,
+          cookie: refresh,
+          headers: { origin: page, ...script },
+        });
+      expect((await from('https://updates.example.org')).status).toBe(403);
+      expect((await from(origin)).status).toBe(200);
+    } finally {
+      await own.close();
+    }
   });
 
   it('refuses every change', async () => {
