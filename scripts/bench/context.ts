@@ -4,6 +4,7 @@ import { cp, mkdir, mkdtemp, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { writeBrowserFiles } from '../build/browser-output.ts';
 import type { Table } from './table.ts';
 
 /** What every benchmark receives. */
@@ -47,6 +48,7 @@ export async function openContext(
   const tsc = path.join(PROJECT, 'node_modules/typescript/bin/tsc');
   const args = ['--project', 'tsconfig.build.json', '--outDir', path.join(root, 'dist')];
   execFileSync(process.execPath, [tsc, ...args], { cwd: PROJECT, stdio: 'inherit' });
+  await writeBrowserFiles(path.join(root, 'dist'));
   let made = 0;
   const makeDirectory = async (): Promise<string> => {
     const directory = path.join(root, `d${++made}`);

@@ -23,6 +23,13 @@ const PACKAGED = 'packaged';
 const NEWEST = versionAt(RELEASES - 1);
 const LATEST = '/api/v1/desktop/latest-version?platform=windows&arch=x64';
 const PAGE = `/apps/${APPLICATION}`;
+const BROWSER = {
+  'user-agent': 'Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 Chrome/140.0.0.0',
+  'sec-ch-ua-platform': '"Windows"',
+  'sec-ch-ua-mobile': '?0',
+  'sec-ch-ua-arch': '"x86"',
+  'sec-ch-ua-bitness': '"64"',
+};
 const FEED = `/feeds/${APPLICATION}/stable/electron/latest.yml`;
 
 interface Route {
@@ -52,7 +59,7 @@ const ROUTES: readonly Route[] = [
   { name: `check-update, ${IDS} installation ids`, requests: BEHIND, ids: IDS, max: 2.1 },
   { name: 'latest-version', requests: [get(LATEST, NEWEST)], max: 1.7 },
   { name: 'latest-version, 304', requests: [get(LATEST, '')], isKnown: true, max: 1.5 },
-  { name: 'page', requests: [get(PAGE, NEWEST)], max: 1.7 },
+  { name: 'page', requests: [{ ...get(PAGE, NEWEST), headers: BROWSER }], max: 1.7 },
   { name: 'page, 304', requests: [get(PAGE, '')], isKnown: true, max: 1.5 },
   { name: 'electron feed', requests: [get(FEED, NEWEST)], max: 1.7 },
   { name: `electron feed, ${IDS} staging ids`, requests: [STAGED], ids: IDS, max: 1.7 },

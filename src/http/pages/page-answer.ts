@@ -31,14 +31,18 @@ export interface PageContext extends RouteDeps {
   readonly answers: SharedAnswers;
 }
 
-/** The style sheet of the settings comes after that of the pages: it replaces its colors. */
+/**
+ * The style sheet of the settings comes after that of the pages: it replaces its colors.
+ *
+ * @param files undefined: without the style sheet of the pages
+ */
 export function siteOf(
   { base, defaultApplication }: Pick<Site, 'base' | 'defaultApplication'>,
   brand: { readonly name: string | undefined },
   { logo, icon, style }: Pick<Site, 'logo' | 'icon'> & { readonly style: string | undefined },
-  files: BrowserFiles,
+  files: BrowserFiles | undefined,
 ): Site {
-  const styleSheets = [files.nameOf('pages.css'), ...(style === undefined ? [] : [style])];
+  const styleSheets = [files?.nameOf('pages.css'), style].filter((name) => name !== undefined);
   return { base, defaultApplication, brandName: brand.name, logo, icon, styleSheets };
 }
 

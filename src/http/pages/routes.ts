@@ -1,5 +1,6 @@
 import type { FastifyError } from 'fastify';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
+import type { BrowserFiles } from '../../browser-files/browser-files.ts';
 import type { Site } from '../../pages/site.ts';
 import type { BrowserFileDeps } from '../browser-files/routes.ts';
 import type { RouteDeps } from '../deps.ts';
@@ -24,14 +25,17 @@ export function pageRoutes(deps: PageRouteDeps): FastifyPluginAsyncZod {
   const { brand, basePath: base, browserFiles, defaultApplication, load } = deps;
   return async (app) => {
     const brandFiles = registerBrandFiles(app, brand);
-    const site = async (): Promise<Site> =>
-      siteOf({ base, defaultApplication }, brand, brandFiles, await browserFiles());
+    const siteWith = (files: BrowserFiles | undefined): Site =>
+      siteOf({ base, defaultApplication }, brand, brandFiles, files);
+    const site = async (): Promise<Site> => siteWith(await browserFiles());
+    // An error is shown without its style when the style sheet cannot be built.
+    const siteOfErrors = (): Promise<Site> => site().catch(() => siteWith(undefined));
     app.get('/', { schema: { hide: true } }, (_request, reply) =>
       reply.redirect(`${base}/apps/${defaultApplication}`),
     );
     await app.register(async (pages) => {
       pages.setErrorHandler<FastifyError | Error>((error, request, reply) =>
-        sendErrorPage(site, error, request, reply),
+        sendErrorPage(siteOfErrors, error, request, reply),
       );
       shedLoad(pages, load);
       const context = { ...deps, site, answers: createPageAnswers() };

@@ -1,5 +1,10 @@
+import fastify from 'fastify';
+import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { ErrorCode } from '../../../src/errors.ts';
+import { AppError, type ErrorCode } from '../../../src/errors.ts';
+import { type PageRouteDeps, pageRoutes } from '../../../src/http/pages/routes.ts';
+import { acceptPrepared } from '../../../src/http/server/prepared-answer.ts';
+import { compileValidator } from '../../../src/http/server/validation.ts';
 import { createMemoryStore } from '../../../src/object-store/memory.ts';
 import { systemClock } from '../../../src/system.ts';
 import { makeArtifact, publish } from '../../support/release.ts';
@@ -103,6 +108,27 @@ describe('errors of the pages', () => {
     }
     expect((await page(failing, '/apps/desktop/releases?page=7')).status).toBe(200);
     await failing.close();
+  });
+
+  it('a page whose style sheet cannot be built says so, without the style', async () => {
+    const { defaultApplication } = service.config;
+    const unbuilt = async () => {
+      throw new AppError('not_configured', 'The pages of this service cannot be built here.');
+    };
+    const app = fastify().withTypeProvider<ZodTypeProvider>();
+    app.setValidatorCompiler(compileValidator);
+    acceptPrepared(app, undefined, { isDraining: () => false, clock: undefined });
+    const { catalog, status } = service.app;
+    const deps = { catalog, status, clock: service.clock, tiers: service.config.accounts.tiers };
+    const load = { isTooMuch: () => false, stop: () => {} };
+    const brand = { name: undefined, color: undefined, logo: undefined };
+    const given = { ...deps, load, brand, basePath: '', browserFiles: unbuilt, defaultApplication };
+    await app.register(pageRoutes(given as unknown as PageRouteDeps));
+    const answer = await app.inject('/apps/desktop');
+    expect(answer.statusCode).toBe(501);
+    expect(answer.body).toContain('<p>The pages of this service cannot be built here.</p>');
+    expect(answer.body).not.toContain('stylesheet');
+    await app.close();
   });
 
   it('too much load is a page as well', async () => {

@@ -1,0 +1,16 @@
+import { mkdir, rm, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { builtOutput } from '../../src/browser-files/browser-files.ts';
+import { buildBrowserFiles } from '../../src/browser-files/build.ts';
+
+/** Builds the files that browsers load. @param dist the built service, which reads them from `browser/` in it */
+export async function writeBrowserFiles(dist: string): Promise<void> {
+  const browser = path.join(dist, 'browser');
+  // Files of an earlier build have other hashes.
+  await rm(browser, { recursive: true, force: true });
+  for (const [name, bytes] of builtOutput(await buildBrowserFiles())) {
+    const file = path.join(browser, name);
+    await mkdir(path.dirname(file), { recursive: true });
+    await writeFile(file, bytes);
+  }
+}
