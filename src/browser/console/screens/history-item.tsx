@@ -45,7 +45,7 @@ export function HistoryItem({ app, entry }: Props) {
         </p>
         {reason !== null && (
           <p class="reason">
-            <bdi>“{reason}”</bdi>
+            “<bdi>{reason}</bdi>”
           </p>
         )}
         <p class="hint">

@@ -26,6 +26,7 @@ export function RolloutScreen({ app, version, query }: Props) {
   return (
     <Page
       title={`Rollout of ${version}`}
+      below="How many installations are offered it, and when"
       above={
         <>
           <a href={hrefOf({ screen: 'overview', app })}>
@@ -97,8 +98,10 @@ function Rollout({ app, detail, rollout, reload }: RolloutProps) {
           <h2 id="ramp-heading">
             On <bdi>{rollout.channel}</bdi>
           </h2>
-          <Status cell={rollout} />
-          <ShareBar cell={rollout} />
+          <span class="cell-line">
+            <Status cell={rollout} />
+            <ShareBar cell={rollout} />
+          </span>
         </div>
         <p class="hint">
           {rollout.plan === null ? (
