@@ -1,5 +1,5 @@
 import type { ReleaseDetail } from '../../../console/answers.ts';
-import { apiOf } from '../api.ts';
+import { releaseApi } from '../api.ts';
 import { useSurroundings } from '../context.ts';
 import { listed } from '../format.ts';
 import { FreshnessBanner, Notice } from '../parts/banner.tsx';
@@ -19,7 +19,7 @@ interface Props {
 }
 
 export function ReleaseScreen({ app, version }: Props) {
-  const path = apiOf(app, `releases/${encodeURIComponent(version)}`);
+  const path = releaseApi(app, version);
   const polled = usePolled<ReleaseDetail>(path);
   const { value, failure, reload } = polled;
   return (

@@ -1,5 +1,5 @@
 import type { ReleaseDetail, RolloutDetail } from '../../../console/answers.ts';
-import { apiOf } from '../api.ts';
+import { releaseApi } from '../api.ts';
 import { useSurroundings } from '../context.ts';
 import { count } from '../format.ts';
 import { FreshnessBanner } from '../parts/banner.tsx';
@@ -18,7 +18,7 @@ interface Props {
 }
 
 export function RolloutScreen({ app, version, query }: Props) {
-  const polled = usePolled<ReleaseDetail>(apiOf(app, `releases/${encodeURIComponent(version)}`));
+  const polled = usePolled<ReleaseDetail>(releaseApi(app, version));
   const { value, failure, reload } = polled;
   const wanted = query.get('channel');
   const rollouts = value?.rollouts ?? [];
