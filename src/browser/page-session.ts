@@ -1,6 +1,6 @@
 import { ask, Refused, unreadable } from './ask.ts';
 import { deviceId, deviceName, type SmallStorage, websiteStorage } from './device.ts';
-import type { Account, Session, SessionOptions, SessionState } from './session.ts';
+import type { Account, Session, SessionOptions, SessionState } from './session-role.ts';
 import { openTabs, type SharedSession, type Tabs } from './tabs.ts';
 
 /** The answer of sign-in and refresh. */

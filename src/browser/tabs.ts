@@ -1,4 +1,4 @@
-import type { Account } from './session.ts';
+import type { Account } from './session-role.ts';
 
 /** How the tabs of a website share one session, in cookie mode. */
 

@@ -3,10 +3,11 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openBrowserFiles } from '../../../src/browser-files/browser-files.ts';
 import type { ChangeRequest, OverviewRelease, Start } from '../../../src/console/answers.ts';
+import { adoptionOf } from './fixture-adoption.ts';
 import { answerChange, answerPreview } from './fixture-changes.ts';
 import { detailOf } from './fixture-release.ts';
 import { overviewOf, releasesOf, seenNow } from './fixture-releases.ts';
-import { adoptionOf, DOCTOR, EXPLAINED, historyOf, revisionOf } from './fixture-reports.ts';
+import { DOCTOR, EXPLAINED, historyOf, revisionOf } from './fixture-reports.ts';
 import { answerSignIn, TOKEN } from './fixture-sign-in.ts';
 
 /** A server that answers the console's contract from fixtures, and can be told to fail. */

@@ -59,7 +59,7 @@ function plotOptions(options: AreaOptions, Plot: typeof uPlot, width: number): u
     height,
     legend: { show: false },
     cursor: { show: false },
-    padding: [8, 8, 0, 0],
+    padding: [8, 24, 0, 0],
     scales: {
       x: { time: true },
       y: { range: (_plot, _low, high) => [0, max ?? (high === 0 ? 1 : high * 1.05)] },

@@ -59,6 +59,7 @@ function follow<T>(
   const aborted = new AbortController();
   let tag: string | null = null;
   let failures = 0;
+  let isFinal = false;
   let timer: ReturnType<typeof setTimeout> | undefined;
 
   const ask = async (): Promise<void> => {
@@ -67,6 +68,7 @@ function follow<T>(
     try {
       const answer = await get<T>(path, { tag, signal: aborted.signal });
       failures = 0;
+      isFinal = once;
       tag = answer?.tag ?? tag;
       update((before) => ({
         ...before,
@@ -79,6 +81,7 @@ function follow<T>(
       if (aborted.signal.aborted) return;
       failures += 1;
       const failure = error instanceof Failure ? error : new Failure(0, 'unknown', String(error));
+      isFinal = once && failure.status >= 400 && failure.status < 500;
       update((before) => ({
         ...before,
         failure,
@@ -89,7 +92,7 @@ function follow<T>(
   };
   const schedule = () => {
     clearTimeout(timer);
-    if (document.visibilityState === 'visible' && !(once && failures === 0)) {
+    if (document.visibilityState === 'visible' && !isFinal) {
       timer = setTimeout(ask, waitAfter(failures));
     }
   };
