@@ -75,16 +75,15 @@ function Detail({ app, detail, reload }: DetailProps) {
           with the same version.
         </Notice>
       ))}
-      <div class="columns">
+      <div class="columns release">
+        {/* First, also for the keyboard: who is in a hurry came to stop it. */}
+        {start.mayChange && <StopPanel app={app} detail={detail} seen={detail} reload={reload} />}
         <div class="main-column">
           <OfferedCard app={app} detail={detail} />
           <ArtifactList detail={detail} />
           <NotesCard app={app} detail={detail} reload={reload} />
         </div>
-        <div class="side-column">
-          {start.mayChange && <StopPanel app={app} detail={detail} seen={detail} reload={reload} />}
-          <ReleaseFacts detail={detail} />
-        </div>
+        <ReleaseFacts detail={detail} />
       </div>
     </>
   );
