@@ -323,7 +323,7 @@ export type Change =
       readonly kind: 'rollout';
       readonly version: string;
       readonly channel: string;
-      /** `25%`, a plan such as `5% 1d 25% 3d 100%`, or one of the words `freeze`, `unfreeze`, `complete`. */
+      /** `25%`, a plan such as `5%@0h,25%@1d,100%@4d`, or one of the words `freeze`, `unfreeze`, `complete`. */
       readonly plan: string;
       readonly freezeWindows: readonly string[];
       readonly reason: string | null;
