@@ -1,4 +1,4 @@
-import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
+import { useCallback, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { Failure, get } from '../api.ts';
 
 /** Follows an answer of the server while the page is visible. */
@@ -38,7 +38,8 @@ export function usePolled<T>(path: string | null, { once = false } = {}): Polled
   const [kept, setKept] = useState<Kept<T>>(() => empty(path));
   const asks = useRef<() => Promise<void>>(() => Promise.resolve());
   const reload = useCallback(() => asks.current(), []);
-  useEffect(() => {
+  // Before the browser paints: the answer is on its way while it does.
+  useLayoutEffect(() => {
     setKept((before) => (before.path === path ? before : empty(path)));
     if (path === null) return undefined;
     const poll = follow<T>(path, once, (change) =>
