@@ -138,3 +138,6 @@ async function problemOf(response: Response): Promise<Problem> {
 /** @param app the application's name. @returns `/console/api/apps/desktop/overview` */
 export const apiOf = (app: string, rest: string): string =>
   `/console/api/apps/${encodeURIComponent(app)}/${rest}`;
+
+export const releaseApi = (app: string, version: string): string =>
+  `${apiOf(app, 'releases')}/${encodeURIComponent(version)}`;

@@ -3,7 +3,7 @@ import type { Start } from '../../console/answers.ts';
 import { type Outcome, type Surroundings, SurroundingsContext } from './context.ts';
 import { Footer, Header } from './parts/frame.tsx';
 import { OutcomePanel } from './parts/outcome.tsx';
-import { Loading } from './parts/page.tsx';
+import { Loading, Page } from './parts/page.tsx';
 import { type Address, type Route, useAddress } from './router.ts';
 import { AdoptionScreen } from './screens/adoption.tsx';
 import { DoctorScreen } from './screens/doctor.tsx';
@@ -37,7 +37,11 @@ export function App({ signOut }: Props) {
       </a>
       <Header route={shown} start={start} signOut={signOut} />
       <main id="main" tabIndex={-1}>
-        {surroundings === null ? (
+        {surroundings === null && failure !== null ? (
+          <Page title="Console">
+            <Loading failure={failure} reload={reload} what="console" />
+          </Page>
+        ) : surroundings === null ? (
           <Loading failure={failure} reload={reload} what="console" rows={12} />
         ) : (
           <SurroundingsContext.Provider value={surroundings}>

@@ -23,6 +23,6 @@ export const SurroundingsContext = createContext<Surroundings | null>(null);
 
 export function useSurroundings(): Surroundings {
   const surroundings = useContext(SurroundingsContext);
-  if (surroundings === null) throw new Error('The screen is outside of the console.');
+  if (surroundings === null) throw new Error('The screen is outside of the app.');
   return surroundings;
 }

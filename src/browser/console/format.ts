@@ -58,6 +58,10 @@ const DATE = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', 
 const CLOCK = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit' });
 const SECONDS = new Intl.DateTimeFormat('en-GB', { timeStyle: 'medium' });
 
+const SHORT = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short' });
+
+export const shortDate = (at: number): string => SHORT.format(at);
+export const dayAndHour = (at: number): string => `${SHORT.format(at)} ${CLOCK.format(at)}`;
 export const dateOf = (at: number): string => DATE.format(at);
 export const dateAndTime = (at: number): string => `${DATE.format(at)}, ${CLOCK.format(at)}`;
 export const timeOfDay = (at: number): string => SECONDS.format(at);

@@ -3,10 +3,12 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openBrowserFiles } from '../../../src/browser-files/browser-files.ts';
 import type { ChangeRequest, OverviewRelease, Start } from '../../../src/console/answers.ts';
+import { adoptionOf } from './fixture-adoption.ts';
 import { answerChange, answerPreview } from './fixture-changes.ts';
 import { detailOf } from './fixture-release.ts';
 import { overviewOf, releasesOf, seenNow } from './fixture-releases.ts';
-import { adoptionOf, DOCTOR, EXPLAINED, historyOf, revisionOf } from './fixture-reports.ts';
+import { DOCTOR, EXPLAINED, historyOf, revisionOf } from './fixture-reports.ts';
+import { answerSignIn, TOKEN } from './fixture-sign-in.ts';
 
 /** A server that answers the console's contract from fixtures, and can be told to fail. */
 
@@ -103,6 +105,15 @@ async function answerApi(fixture: Fixture, call: Call): Promise<void> {
   const { request, response, path } = call;
   if (fixture.denied !== null && path.startsWith('/console/')) {
     return send(response, fixture.denied.status, fixture.denied);
+  }
+  if (fixture.mode === 'service' && path.startsWith('/console/')) {
+    const isSignedIn = request.headers.authorization === `Bearer ${TOKEN}`;
+    const detail = 'Sign in first.';
+    if (!isSignedIn) return send(response, 401, { status: 401, code: 'not_signed_in', detail });
+  }
+  if (path === '/api/v1/auth/login') {
+    const answer = answerSignIn(await bodyOf(request));
+    return send(response, answer.status, answer.body);
   }
   if (request.method === 'POST') {
     const body = JSON.parse(await bodyOf(request));

@@ -1,4 +1,5 @@
 import type uPlot from 'uplot';
+import { dayAndHour, shortDate } from '../format.ts';
 import { type Layer, stack } from './stack.ts';
 
 /** A stacked area chart of uPlot. uPlot is loaded when the first chart is shown. */
@@ -33,6 +34,15 @@ export async function drawAreas(place: HTMLElement, options: AreaOptions): Promi
   };
 }
 
+const DAY_S = 86_400;
+
+/** Days, or hours where the ticks are closer than a day. */
+function timeLabels(splits: readonly number[]): string[] {
+  const [first = 0, second = DAY_S] = splits;
+  const write = second - first < DAY_S ? dayAndHour : shortDate;
+  return splits.map((split) => write(split * 1000));
+}
+
 function plotOptions(options: AreaOptions, Plot: typeof uPlot, width: number): uPlot.Options {
   const { layers, height, format, max } = options;
   const style = getComputedStyle(document.documentElement);
@@ -49,13 +59,13 @@ function plotOptions(options: AreaOptions, Plot: typeof uPlot, width: number): u
     height,
     legend: { show: false },
     cursor: { show: false },
-    padding: [8, 8, 0, 0],
+    padding: [8, 24, 0, 0],
     scales: {
       x: { time: true },
       y: { range: (_plot, _low, high) => [0, max ?? (high === 0 ? 1 : high * 1.05)] },
     },
     axes: [
-      { ...axis, space: 70 },
+      { ...axis, space: 80, values: (_plot, splits) => timeLabels(splits) },
       { ...axis, size: 64, values: (_plot, splits) => splits.map(format) },
     ],
     series: [

@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import type { Seen } from '../../../console/answers.ts';
+import type { Failure } from '../api.ts';
 import { span, timeOfDay } from '../format.ts';
 import { useNow } from '../state/now.ts';
 import type { Polled } from '../state/polled.ts';
@@ -36,7 +37,8 @@ export function FreshnessBanner({ polled }: { readonly polled: Polled<Seen> }) {
     <div role="status" class="freshness">
       {isLost ? (
         <Notice tone="critical">
-          <Since at={failingSince} />: {failure.message} What you see is from before.
+          <Since at={failingSince} failure={failure} />: {failure.message} What you see is from
+          before.
         </Notice>
       ) : (
         value !== null &&
@@ -63,11 +65,13 @@ function ShownAsOf({ seen }: { readonly seen: Seen }) {
   );
 }
 
-function Since({ at }: { readonly at: number }) {
+function Since({ at, failure }: { readonly at: number; readonly failure: Failure }) {
   const now = useNow();
   return (
     <>
-      <strong>No answer since {timeOfDay(at)}</strong>
+      <strong>
+        {failure.status === 0 ? 'No answer' : 'Not up to date'} since {timeOfDay(at)}
+      </strong>
       <span aria-hidden="true">, for {span(Math.max(0, Math.round((now - at) / 1000)))}</span>
     </>
   );

@@ -3,7 +3,7 @@ import { Icon, type IconName } from './icon.tsx';
 
 interface Props {
   readonly children: ComponentChildren;
-  readonly kind?: 'primary' | 'danger' | 'plain' | 'quiet';
+  readonly kind?: 'primary' | 'danger' | 'stop' | 'plain' | 'quiet';
   readonly size?: 'small' | 'large';
   readonly icon?: IconName;
   readonly busy?: boolean;

@@ -20,6 +20,9 @@ interface Props {
   readonly onClose: () => void;
 }
 
+/** Choices that follow each other quickly are asked for once. */
+const PAUSE_MS = 150;
+
 /** A change in a dialog: its consequences are shown as soon as it is complete, and again when it is edited. */
 export function ChangeDialog(props: Props) {
   const { change, seen, reload, app, onClose } = props;
@@ -27,11 +30,10 @@ export function ChangeDialog(props: Props) {
   const state = useChange({ app, seen, reload });
   // A reason changes no consequence.
   const asked = change === null ? null : JSON.stringify({ ...change, reason: null });
-  const sendAt = 250;
   useEffect(() => {
     state.forget();
     if (change === null) return undefined;
-    const timer = setTimeout(() => void state.preview(change), asked === null ? 0 : sendAt);
+    const timer = setTimeout(() => void state.preview(change), PAUSE_MS);
     return () => clearTimeout(timer);
   }, [asked]);
   return (

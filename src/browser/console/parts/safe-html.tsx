@@ -7,7 +7,6 @@ export const SafeHtml = ({ html, locale }: { readonly html: string; readonly loc
     class="notes"
     dir="auto"
     lang={locale === 'und' ? undefined : locale}
-    // biome-ignore lint/security/noDangerouslySetInnerHtml: the server makes it safe
     dangerouslySetInnerHTML={{ __html: html }}
   />
 );

@@ -74,7 +74,7 @@ export function StopButton({ app, version, reload }: RowProps) {
   return (
     <span class="stop-row">
       <Button
-        kind="danger"
+        kind="stop"
         size="small"
         icon="stop"
         busy={isSending}

@@ -52,15 +52,16 @@ export function YankDialog({ app, detail, seen, reload, onClose }: Props) {
 }
 
 interface ReasonProps {
+  readonly example?: string;
   readonly value: string;
   readonly onInput: (value: string) => void;
 }
 
-export const ReasonField = ({ value, onInput }: ReasonProps) => (
+export const ReasonField = ({ value, onInput, example = 'crashes at start' }: ReasonProps) => (
   <TextField
     label="Reason"
     hint="Optional. The history shows it."
-    placeholder="crashes at start"
+    placeholder={example}
     value={value}
     onInput={onInput}
   />

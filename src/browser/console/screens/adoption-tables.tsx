@@ -25,7 +25,6 @@ export function AdoptionTables({ adoption }: { readonly adoption: Adoption }) {
                 <bdi>{version}</bdi>
               </th>
               {[portion(share), count(checks), count(offers), count(links)].map((text, column) => (
-                // biome-ignore lint/suspicious/noArrayIndexKey: the columns are fixed
                 <td key={column} class="numeric">
                   {text}
                 </td>

@@ -27,7 +27,7 @@ export function ExplainScreen({ app, query }: Props) {
   const asked = valuesOf(query);
   const isAsked = asked.platform !== '';
   const path = isAsked ? apiOf(app, `explain${searchOf(asked)}`) : null;
-  const polled = usePolled<Explained>(path);
+  const polled = usePolled<Explained>(path, { once: true });
   return (
     <Page title="Explain" above={<bdi>{app}</bdi>} below="Why a client gets a release, or none">
       <div class="columns explain">

@@ -45,7 +45,7 @@ export function HistoryItem({ app, entry }: Props) {
         </p>
         {reason !== null && (
           <p class="reason">
-            <bdi>“{reason}”</bdi>
+            “<bdi>{reason}</bdi>”
           </p>
         )}
         <p class="hint">
@@ -58,7 +58,7 @@ export function HistoryItem({ app, entry }: Props) {
         kind="quiet"
         size="small"
         expanded={isOpen}
-        label={`${isOpen ? 'Hide' : 'Show'} what revision ${revision} changed`}
+        label={`${isOpen ? 'Hide' : 'Details of'} revision ${revision}`}
         onClick={() => setOpen(!isOpen)}
       >
         {isOpen ? 'Hide' : 'Details'}

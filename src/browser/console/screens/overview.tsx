@@ -49,7 +49,7 @@ export function OverviewScreen({ app, query }: Props) {
 }
 
 /** A long list is shown in parts; the search goes through all of it. */
-const ROWS = 100;
+const ROWS = 50;
 
 interface ReleasesProps {
   readonly overview: Overview;

@@ -7,7 +7,7 @@ export function ReleaseFacts({ detail }: { readonly detail: ReleaseDetail }) {
   const { provenance, requires, mandatoryFor, endsNative, manifest } = detail;
   const { commit, buildUrl } = provenance;
   return (
-    <section class="card" aria-labelledby="facts-heading">
+    <section class="card about" aria-labelledby="facts-heading">
       <h2 id="facts-heading">About</h2>
       <dl class="facts">
         <Fact name="Commit">

@@ -1,5 +1,5 @@
 import type { ReleaseDetail } from '../../../console/answers.ts';
-import { apiOf } from '../api.ts';
+import { releaseApi } from '../api.ts';
 import { useSurroundings } from '../context.ts';
 import { listed } from '../format.ts';
 import { FreshnessBanner, Notice } from '../parts/banner.tsx';
@@ -19,7 +19,7 @@ interface Props {
 }
 
 export function ReleaseScreen({ app, version }: Props) {
-  const path = apiOf(app, `releases/${encodeURIComponent(version)}`);
+  const path = releaseApi(app, version);
   const polled = usePolled<ReleaseDetail>(path);
   const { value, failure, reload } = polled;
   return (
@@ -75,16 +75,15 @@ function Detail({ app, detail, reload }: DetailProps) {
           with the same version.
         </Notice>
       ))}
-      <div class="columns">
+      <div class="columns release">
+        {/* First, also for the keyboard: who is in a hurry came to stop it. */}
+        {start.mayChange && <StopPanel app={app} detail={detail} seen={detail} reload={reload} />}
         <div class="main-column">
           <OfferedCard app={app} detail={detail} />
           <ArtifactList detail={detail} />
           <NotesCard app={app} detail={detail} reload={reload} />
         </div>
-        <div class="side-column">
-          {start.mayChange && <StopPanel app={app} detail={detail} seen={detail} reload={reload} />}
-          <ReleaseFacts detail={detail} />
-        </div>
+        <ReleaseFacts detail={detail} />
       </div>
     </>
   );

@@ -84,7 +84,7 @@ export function RolloutForm({ app, detail, rollout, reload }: Props) {
         />
       )}
       {MEANINGS[way] !== undefined && <p>{MEANINGS[way]}</p>}
-      <ReasonField value={reason} onInput={setReason} />
+      <ReasonField example="no crash reports so far" value={reason} onInput={setReason} />
       <Review
         state={state}
         change={text === '' ? null : change}

@@ -1,5 +1,5 @@
 import type { ReleaseDetail, RolloutDetail } from '../../../console/answers.ts';
-import { apiOf } from '../api.ts';
+import { releaseApi } from '../api.ts';
 import { useSurroundings } from '../context.ts';
 import { count } from '../format.ts';
 import { FreshnessBanner } from '../parts/banner.tsx';
@@ -18,7 +18,7 @@ interface Props {
 }
 
 export function RolloutScreen({ app, version, query }: Props) {
-  const polled = usePolled<ReleaseDetail>(apiOf(app, `releases/${encodeURIComponent(version)}`));
+  const polled = usePolled<ReleaseDetail>(releaseApi(app, version));
   const { value, failure, reload } = polled;
   const wanted = query.get('channel');
   const rollouts = value?.rollouts ?? [];
@@ -26,6 +26,7 @@ export function RolloutScreen({ app, version, query }: Props) {
   return (
     <Page
       title={`Rollout of ${version}`}
+      below="How many installations are offered it, and when"
       above={
         <>
           <a href={hrefOf({ screen: 'overview', app })}>
@@ -97,8 +98,10 @@ function Rollout({ app, detail, rollout, reload }: RolloutProps) {
           <h2 id="ramp-heading">
             On <bdi>{rollout.channel}</bdi>
           </h2>
-          <Status cell={rollout} />
-          <ShareBar cell={rollout} />
+          <span class="cell-line">
+            <Status cell={rollout} />
+            <ShareBar cell={rollout} />
+          </span>
         </div>
         <p class="hint">
           {rollout.plan === null ? (

@@ -11,7 +11,7 @@ interface Props {
 
 /** The service shows its console to accounts: without a session, the page signs in. */
 export function SignedIn({ session }: Props) {
-  const [state, setState] = useState(session.state);
+  const [state, setState] = useState(() => session.state());
   const [isReady, setReady] = useState(false);
   useEffect(() => {
     const stop = session.onChange(setState);

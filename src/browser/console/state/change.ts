@@ -41,37 +41,50 @@ export function useChange({ app, seen, reload }: Source): ChangeState {
   const [meanwhile, setMeanwhile] = useState<string | null>(null);
   const latest = useRef(seen);
   latest.current = seen;
-  const isBusy = useRef(false);
-  const last = useRef<Change | null>(null);
+  const isChanging = useRef(false);
+  // Counts what was asked for: the answer about an earlier text is dropped.
+  const turn = useRef(0);
 
-  const send = async <T>(verb: 'preview' | 'change', change: Change, revision: number) => {
-    if (isBusy.current) return null;
-    isBusy.current = true;
-    setBusy(verb);
-    setFailure(null);
-    try {
-      const request: ChangeRequest = { change, revision };
-      return await post<T>(apiOf(app, verb), request);
-    } catch (error) {
-      const failed = error instanceof Failure ? error : new Failure(0, 'unknown', String(error));
-      if (failed.code === 'state_changed') await showChanged();
-      else setFailure(failed);
-      return null;
-    } finally {
-      isBusy.current = false;
-      setBusy(null);
-    }
-  };
-  const showChanged = async () => {
+  const send = <T>(verb: 'preview' | 'change', change: Change, revision: number): Promise<T> =>
+    post<T>(apiOf(app, verb), { change, revision } satisfies ChangeRequest);
+  const fail = async (error: unknown) => {
+    const failed = error instanceof Failure ? error : new Failure(0, 'unknown', String(error));
+    if (failed.code !== 'state_changed') return setFailure(failed);
     setReviewed(null);
     await reload();
-    setMeanwhile('Another person changed the catalog meanwhile.');
+    return setMeanwhile('Another person changed the catalog meanwhile.');
   };
   const preview = async (change: Change) => {
-    last.current = change;
+    turn.current += 1;
+    const mine = turn.current;
     const { revision } = latest.current;
-    const answer = await send<Preview>('preview', change, revision);
-    if (answer !== null) setReviewed({ preview: answer, revision });
+    setBusy('preview');
+    setFailure(null);
+    try {
+      const answer = await send<Preview>('preview', change, revision);
+      if (mine === turn.current) setReviewed({ preview: answer, revision });
+    } catch (error) {
+      if (mine === turn.current) await fail(error);
+    } finally {
+      if (mine === turn.current) setBusy(null);
+    }
+  };
+  const confirm = async (change: Change): Promise<Changed | null> => {
+    if (isChanging.current || reviewed === null) return null;
+    isChanging.current = true;
+    setBusy('change');
+    setFailure(null);
+    try {
+      const changed = await send<Changed>('change', change, reviewed.revision);
+      setMeanwhile(null);
+      return changed;
+    } catch (error) {
+      await fail(error);
+      return null;
+    } finally {
+      isChanging.current = false;
+      setBusy(null);
+    }
   };
 
   // The screen follows the catalog, so what was looked at can become old before it is confirmed.
@@ -88,11 +101,12 @@ export function useChange({ app, seen, reload }: Source): ChangeState {
     failure,
     meanwhile,
     preview,
-    confirm: (change) =>
-      reviewed === null ? Promise.resolve(null) : send('change', change, reviewed.revision),
+    confirm,
     forget: () => {
+      turn.current += 1;
       setReviewed(null);
       setFailure(null);
+      setBusy((now) => (now === 'preview' ? null : now));
     },
   };
 }

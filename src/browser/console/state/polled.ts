@@ -1,4 +1,4 @@
-import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
+import { useCallback, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { Failure, get } from '../api.ts';
 
 /** Follows an answer of the server while the page is visible. */
@@ -38,7 +38,8 @@ export function usePolled<T>(path: string | null, { once = false } = {}): Polled
   const [kept, setKept] = useState<Kept<T>>(() => empty(path));
   const asks = useRef<() => Promise<void>>(() => Promise.resolve());
   const reload = useCallback(() => asks.current(), []);
-  useEffect(() => {
+  // Before the browser paints: the answer is on its way while it does.
+  useLayoutEffect(() => {
     setKept((before) => (before.path === path ? before : empty(path)));
     if (path === null) return undefined;
     const poll = follow<T>(path, once, (change) =>
@@ -59,6 +60,7 @@ function follow<T>(
   const aborted = new AbortController();
   let tag: string | null = null;
   let failures = 0;
+  let isFinal = false;
   let timer: ReturnType<typeof setTimeout> | undefined;
 
   const ask = async (): Promise<void> => {
@@ -67,6 +69,7 @@ function follow<T>(
     try {
       const answer = await get<T>(path, { tag, signal: aborted.signal });
       failures = 0;
+      isFinal = once;
       tag = answer?.tag ?? tag;
       update((before) => ({
         ...before,
@@ -79,6 +82,7 @@ function follow<T>(
       if (aborted.signal.aborted) return;
       failures += 1;
       const failure = error instanceof Failure ? error : new Failure(0, 'unknown', String(error));
+      isFinal = once && failure.status >= 400 && failure.status < 500;
       update((before) => ({
         ...before,
         failure,
@@ -89,7 +93,7 @@ function follow<T>(
   };
   const schedule = () => {
     clearTimeout(timer);
-    if (document.visibilityState === 'visible' && !(once && failures === 0)) {
+    if (document.visibilityState === 'visible' && !isFinal) {
       timer = setTimeout(ask, waitAfter(failures));
     }
   };

@@ -1,0 +1,161 @@
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import {
+  DESKTOP,
+  overflowOf,
+  PHONE,
+  shiftOf,
+  violationsOf,
+  visit,
+} from '../browser/console/visit.ts';
+import { launchBrowser, skipsBrowser } from './website-page.ts';
+
+/** Each screen of the console by its address, the word that its data has, and its title. */
+const SCREENS = [
+  ['/console/desktop', '2.8.0-beta.3', 'desktop'],
+  ['/console/desktop/releases/2.8.0', 'windows-arm64', '2.8.0'],
+  ['/console/desktop/releases/2.8.0/rollout?channel=stable', '41,022', 'Rollout of 2.8.0'],
+  ['/console/desktop/adoption?days=14', 'macos-arm64', 'Adoption'],
+  ['/console/desktop/explain?platform=windows&arch=x64', 'bucket 3268', 'Explain'],
+  ['/console/desktop/history?kind=pause', 'crashes at start', 'History'],
+  ['/console/doctor', 'Not checked yet', 'Doctor'],
+  ['/console/desktop/nowhere', 'no screen at this address', 'Not found'],
+] as const;
+
+describe.skipIf(skipsBrowser)('the screens of the console', () => {
+  let browser: Browser;
+
+  beforeAll(async () => {
+    browser = await launchBrowser();
+  });
+
+  afterAll(async () => {
+    await browser?.close();
+  });
+
+  describe.each([
+    ['a phone in light', PHONE, 'light'],
+    ['a phone in dark', PHONE, 'dark'],
+    ['a desktop in light', DESKTOP, 'light'],
+    ['a desktop in dark', DESKTOP, 'dark'],
+    ['a window at 200 %', { width: 720, height: 450 }, 'light'],
+  ] as const)('on %s', (_name, viewport, colorScheme) => {
+    it.each(SCREENS)('%s is accessible, stable and alone', async (path, word, title) => {
+      const screen = await visit(browser, { viewport, colorScheme, fixture: { slowMs: 150 } });
+      await screen.goto(path);
+      await screen.page.getByText(word).first().waitFor();
+      // Charts come after the data.
+      await screen.page.waitForTimeout(300);
+      expect(await screen.page.title()).toBe(`${title} · Slipway`);
+      expect(await shiftOf(screen.page)).toBeLessThan(0.01);
+      expect(await overflowOf(screen.page)).toBeLessThanOrEqual(0);
+      expect(await violationsOf(screen.page)).toEqual([]);
+      expect(screen.wrong).toEqual([]);
+      await screen.close();
+    });
+  });
+
+  it('has touch targets of 44 pixels on a phone', async () => {
+    for (const [path, word] of SCREENS) {
+      const screen = await visit(browser, { viewport: PHONE });
+      await screen.goto(path);
+      await screen.page.getByText(word).first().waitFor();
+      const small = await screen.page.evaluate(() =>
+        [...document.querySelectorAll('button, select, input, summary, .tabs a, a.button')]
+          .filter((element) => element.checkVisibility())
+          .map((element) => (element.matches('[type=checkbox]') ? element.parentElement : element))
+          .filter((element) => (element?.getBoundingClientRect().height ?? 0) < 43.5)
+          .map((element) => element?.outerHTML.slice(0, 120)),
+      );
+      expect(small, path).toEqual([]);
+      await screen.close();
+    }
+  });
+
+  it('goes back and forward, changes the title, and moves the focus to the heading', async () => {
+    const screen = await visit(browser);
+    const { page } = screen;
+    await screen.goto('/console/desktop?status=paused');
+    await page.getByRole('row', { name: /2\.7\.2/ }).waitFor();
+    await page.getByRole('link', { name: '2.7.2', exact: true }).click();
+    const heading = page.getByRole('heading', { level: 1 }).first();
+    await page.getByText('Desktop-2.7.2-x64.nsis').waitFor();
+    expect(await page.title()).toBe('2.7.2 · Slipway');
+    expect(await heading.evaluate((element) => element === document.activeElement)).toBe(true);
+    await page.goBack();
+    await page.getByRole('row', { name: /2\.7\.2/ }).waitFor();
+    expect(page.url()).toContain('status=paused');
+    expect(await page.getByRole('row').count()).toBe(2);
+    await page.goForward();
+    await page.getByText('Desktop-2.7.2-x64.nsis').waitFor();
+    expect(screen.fixture.asked.filter((each) => each.endsWith('/start'))).toHaveLength(1);
+    await screen.close();
+  });
+
+  it('shows a thousand releases within a second', async () => {
+    const { releasesOf } = await import('../browser/console/fixture-releases.ts');
+    const screen = await visit(browser, { fixture: { releases: releasesOf(1_000) } });
+    const { page } = screen;
+    // The frame after the one that shows the first rows.
+    await page.addInitScript(`
+      new MutationObserver((_, observer) => {
+        if (document.querySelector('.matrix tbody tr') === null) return;
+        observer.disconnect();
+        requestAnimationFrame(() => setTimeout(() => performance.mark('releases')));
+      }).observe(document, { childList: true, subtree: true });`);
+    await screen.goto('/console/desktop');
+    await page.getByText('1,000 releases').waitFor();
+    const startMs = await page.evaluate(
+      () => performance.getEntriesByName('releases')[0]?.startTime,
+    );
+    const search = page.getByRole('searchbox');
+    // From the input to the frame after it, by the page's clock.
+    const frameAfter = (act: string) =>
+      page.evaluate(`new Promise((resolve) => {
+        const start = performance.now();
+        ${act};
+        requestAnimationFrame(() => setTimeout(() => resolve(performance.now() - start)));
+      })`) as Promise<number>;
+    const searchMs = await frameAfter(`
+      const search = document.querySelector('[type=search]');
+      search.value = '2.100.';
+      search.dispatchEvent(new InputEvent('input', { bubbles: true }))`);
+    await page.getByText('4 of 1,000 releases').waitFor();
+    await search.fill('');
+    await page.getByText('1,000 releases', { exact: true }).waitFor();
+    const allMs = await frameAfter(`document.querySelector('.more .quiet').click()`);
+    expect(await page.getByRole('row').count()).toBe(1_001);
+    console.log(
+      `1,000 releases: interactive ${Math.round(startMs ?? 0)} ms after navigation; searched in ${Math.round(searchMs)} ms; all rows in ${Math.round(allMs)} ms.`,
+    );
+    expect(startMs).toBeGreaterThan(0);
+    expect(startMs).toBeLessThan(5_000);
+    expect(allMs).toBeLessThan(5_000);
+    await screen.close();
+  });
+
+  it('shows hostile and long texts as texts, inside the window', async () => {
+    const { HOSTILE, hostileReleases, LONG_VERSION } = await import(
+      '../browser/console/fixture-releases.ts'
+    );
+    for (const viewport of [PHONE, DESKTOP]) {
+      const screen = await visit(browser, { viewport, fixture: { releases: hostileReleases() } });
+      const { page } = screen;
+      for (const path of [
+        '/console/desktop',
+        `/console/desktop/releases/${LONG_VERSION}`,
+        `/console/desktop/releases/${LONG_VERSION}/rollout`,
+        '/console/desktop/history?kind=yank',
+      ]) {
+        await screen.goto(path);
+        await page.locator('main :is(table, .card, .history)').first().waitFor();
+        expect(await overflowOf(page), path).toBeLessThanOrEqual(0);
+      }
+      expect(await page.getByText(HOSTILE).count()).toBeGreaterThan(0);
+      expect(await page.evaluate('window.hacked')).toBeUndefined();
+      expect(await page.locator('img').count()).toBe(0);
+      expect(screen.wrong).toEqual([]);
+      await screen.close();
+    }
+  });
+});
