@@ -18,7 +18,7 @@ const SCREENS = [
   ['/console/desktop/adoption?days=14', 'macos-arm64', 'Adoption'],
   ['/console/desktop/explain?platform=windows&arch=x64', 'bucket 3268', 'Explain'],
   ['/console/desktop/history?kind=pause', 'crashes at start', 'History'],
-  ['/console/doctor', 'Not checked yet', 'Doctor'],
+  ['/console/-/doctor', 'Not checked yet', 'Doctor'],
   ['/console/desktop/nowhere', 'no screen at this address', 'Not found'],
 ] as const;
 

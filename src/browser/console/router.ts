@@ -18,14 +18,18 @@ export interface Address {
 
 export type Query = Readonly<Record<string, string | null | undefined>>;
 
+/** In the place of an application's name. No application can have this name. */
+const NO_APP = '-';
+
 /** @param path below the base: `/console/desktop/releases/1.5.0` */
 export function parsePath(path: string): Route {
   const parts = path.split('/').filter((part) => part !== '');
   const [root, app, area, version, last, ...more] = parts.map(decode);
   if (root !== 'console' || more.length > 0) return { screen: 'unknown' };
   if (app === undefined) return { screen: 'home' };
-  if (area === undefined)
-    return app === 'doctor' ? { screen: 'doctor' } : { screen: 'overview', app };
+  if (app === NO_APP)
+    return { screen: area === 'doctor' && version === undefined ? area : 'unknown' };
+  if (area === undefined) return { screen: 'overview', app };
   if (area === 'releases' && version !== undefined) {
     if (last === undefined) return { screen: 'release', app, version };
     if (last === 'rollout') return { screen: 'rollout', app, version };
@@ -51,7 +55,7 @@ export function pathOf(route: Route): string {
 
 function partsOf(route: Route): readonly string[] {
   if (route.screen === 'home' || route.screen === 'unknown') return [];
-  if (route.screen === 'doctor') return ['doctor'];
+  if (route.screen === 'doctor') return [NO_APP, 'doctor'];
   if (route.screen === 'overview') return [route.app];
   if (route.screen === 'release') return [route.app, 'releases', route.version];
   if (route.screen === 'rollout') return [route.app, 'releases', route.version, 'rollout'];

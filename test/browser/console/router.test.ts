@@ -4,7 +4,8 @@ import { hrefOf, parsePath, pathOf, type Route } from '../../../src/browser/cons
 const ROUTES: readonly [string, Route][] = [
   ['/console', { screen: 'home' }],
   ['/console/desktop', { screen: 'overview', app: 'desktop' }],
-  ['/console/doctor', { screen: 'doctor' }],
+  ['/console/-/doctor', { screen: 'doctor' }],
+  ['/console/doctor', { screen: 'overview', app: 'doctor' }],
   ['/console/desktop/releases/1.5.0', { screen: 'release', app: 'desktop', version: '1.5.0' }],
   [
     '/console/desktop/releases/1.5.0%2Bbuild.7/rollout',
