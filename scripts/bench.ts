@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import { benchConsole } from './bench/console.ts';
 import { type Bench, openContext } from './bench/context.ts';
 import { benchDecision } from './bench/decision.ts';
 import { benchGrowth } from './bench/growth.ts';
@@ -25,6 +26,7 @@ const BENCHES: Readonly<Record<string, Bench>> = {
   publish: benchPublish,
   ranges: benchRanges,
   requests: benchRequests,
+  console: benchConsole,
 };
 
 const USAGE = `npm run bench -- [NAMES…] [OPTIONS]

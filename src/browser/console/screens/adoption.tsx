@@ -81,7 +81,7 @@ function Counts({ adoption }: { readonly adoption: Adoption }) {
   const numbers = [
     ['Update checks', totals.checks],
     ['Offers', totals.offers],
-    ['Downloads started', totals.links],
+    ['Download links', totals.links],
   ] as const;
   return (
     <>
@@ -93,7 +93,9 @@ function Counts({ adoption }: { readonly adoption: Adoption }) {
       {totals.checks === 0 && totals.offers === 0 && totals.links === 0 ? (
         <div class="empty">
           <h2>No client was counted in this time</h2>
-          <p>A service counts checks, offers and downloads, and writes the counts once an hour.</p>
+          <p>
+            A service counts checks, offers and download links, and stores the counts once a minute.
+          </p>
           <pre class="command">slipway stats</pre>
         </div>
       ) : (

@@ -67,7 +67,7 @@ function Rules({ app, release, isOpen }: RulesProps) {
         <span class="tag">{channel}</span>
         <span class={`status ${failed === 0 ? 'good' : 'critical'}`}>
           <Icon name={failed === 0 ? 'check' : 'cross'} />
-          <bdi>{outcome}</bdi>
+          <bdi>{outcome === 'offer' ? 'offered' : outcome.replaceAll('_', ' ')}</bdi>
         </span>
       </summary>
       <ol>

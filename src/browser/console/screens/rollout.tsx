@@ -136,12 +136,12 @@ function Rollout({ app, detail, rollout, reload }: RolloutProps) {
 
 function Counts({ rollout: { counts } }: { readonly rollout: RolloutDetail }) {
   if (counts === null) {
-    return <p class="hint">No counts of clients yet. Services write them once an hour.</p>;
+    return <p class="hint">No counts of clients yet. Services store their counts once a minute.</p>;
   }
   const { days, checks, checksOnVersion, offers, links, countedUntil } = counts;
   const numbers = [
     ['Offered', offers],
-    ['Downloads started', links],
+    ['Download links', links],
     ['Checks by clients that have it', checksOnVersion],
     ['Checks on this channel', checks],
   ] as const;
