@@ -258,7 +258,7 @@ const RULES: Readonly<Record<string, Rule>> = {
     may: [
       ...['operations', 'app', 'check-node', 'config', 'build-output', 'domain', 'system'],
       'own-directory',
-      ...['browser-files', 'wording'],
+      ...['browser-files', 'wording', 'pages'],
       ...LEAVES,
       // Accounts, messages and counts are shown from what their rooms store.
       ...['identity', 'contact', 'usage', 'protocols'],

@@ -89,6 +89,7 @@ async function signIn(browser: Browser, opening: string): Promise<BrowserContext
     }).observe(document, { childList: true, subtree: true });`);
   const page = await context.newPage();
   await page.goto(opening);
+  await page.locator('h1').waitFor();
   await page.close();
   return context;
 }

@@ -94,13 +94,18 @@ async function takeAll(service: string, opening: string): Promise<void> {
   });
   try {
     const signedIn = await browser.newContext();
-    await (await signedIn.newPage()).goto(opening);
-    const cookies = await signedIn.cookies();
+    const first = await signedIn.newPage();
+    await first.goto(opening);
+    await first.locator('h1').waitFor();
+    const storageState = await signedIn.storageState();
     const hosts = { service, console: new URL(opening).origin };
     for (const picture of PAGES) {
       const { size = 'desktop', scheme = 'light' } = picture;
-      const context = await browser.newContext({ viewport: SIZES[size], colorScheme: scheme });
-      await context.addCookies(cookies);
+      const context = await browser.newContext({
+        viewport: SIZES[size],
+        colorScheme: scheme,
+        storageState,
+      });
       await take(context, `${hosts[picture.of]}${picture.path}`, picture.name);
       await context.close();
     }

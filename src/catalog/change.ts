@@ -150,9 +150,13 @@ export async function changeCatalog(
   return { revision: appended.entry.number, changed: true, announced, before, after };
 }
 
-/** @throws AppError `state_changed` */
-function refuseUnseen(
-  { seenRevision }: WriterDeps,
+/**
+ * Refuses a change when the catalog is newer than what the person who makes it has seen.
+ *
+ * @throws AppError `state_changed`
+ */
+export function refuseUnseen(
+  { seenRevision }: Pick<WriterDeps, 'seenRevision'>,
   application: string,
   newest: RevisionJson | undefined,
 ): void {

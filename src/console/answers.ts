@@ -292,7 +292,7 @@ export interface ClientRow {
   readonly after: string;
 }
 
-/** `GET /console/api/doctor`; only in the local console. It may take half a minute. */
+/** `POST /console/api/doctor`; only in the local console. It may take half a minute. */
 export interface Doctor {
   readonly store: string;
   readonly checks: readonly DoctorCheck[];
@@ -381,7 +381,12 @@ export interface Changed {
   readonly sentences: readonly string[];
 }
 
-/** The body and answer of `POST /console/api/markdown`: a preview of notes. */
+/** The body of `POST /console/api/markdown`. */
+export interface MarkdownRequest {
+  readonly markdown: string;
+}
+
+/** Its answer: a preview of notes. */
 export interface MarkdownPreview {
   readonly html: string;
 }

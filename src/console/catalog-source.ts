@@ -45,21 +45,26 @@ const WAIT_MAX_MS = 3_000;
 interface Known<T> {
   value: T | undefined;
   readAt: number;
+  /** Whether a change was made after the last read began. */
+  isOutdated: boolean;
   reading: Promise<T> | undefined;
 }
+
+const unknown = <T>(): Known<T> => ({
+  value: undefined,
+  readAt: 0,
+  isOutdated: false,
+  reading: undefined,
+});
 
 export function createCatalogSource(deps: CatalogSourceDeps): CatalogSource {
   const { store, clock } = deps;
   const reader = { store, newestKnown: createNewestKnown() };
   const catalogs = new Map<string, Known<Revision>>();
-  const names: Known<readonly string[]> = { value: undefined, readAt: 0, reading: undefined };
+  const names = unknown<readonly string[]>();
   return {
     read: async (application) => {
-      const known = catalogs.get(application) ?? {
-        value: undefined,
-        readAt: 0,
-        reading: undefined,
-      };
+      const known = catalogs.get(application) ?? unknown<Revision>();
       const { value, problem } = await readKnown(deps, known, () =>
         readCatalog(reader, application),
       );
@@ -71,7 +76,7 @@ export function createCatalogSource(deps: CatalogSourceDeps): CatalogSource {
     forget: (application) => {
       const known = catalogs.get(application);
       if (known === undefined) return;
-      known.readAt = 0;
+      known.isOutdated = true;
       // A read that began before the change may end with the state before it.
       known.reading = undefined;
     },
@@ -84,7 +89,8 @@ async function readKnown<T>(
   read: () => Promise<T>,
 ): Promise<{ readonly value: T; readonly problem: string | null }> {
   const { value } = known;
-  if (value !== undefined && clock.now() - known.readAt < FRESH_MS) return { value, problem: null };
+  const isFresh = !known.isOutdated && clock.now() - known.readAt < FRESH_MS;
+  if (value !== undefined && isFresh) return { value, problem: null };
   known.reading ??= startReading(clock, known, read);
   // The first answer has nothing else to show: the store's own time-outs bound it.
   if (value === undefined) return { value: await known.reading, problem: null };
@@ -108,6 +114,7 @@ function startReading<T>(clock: Clock, known: Known<T>, read: () => Promise<T>):
   const reading: Promise<T> = read().then((value) => {
     if (known.reading === reading) {
       known.value = value;
+      known.isOutdated = false;
       known.readAt = clock.now();
     }
     return value;

@@ -22,6 +22,8 @@ import type {
 import { createCatalogSource, isoOf } from './catalog-source.ts';
 import { makeChange } from './changes/make-change.ts';
 import { previewChange } from './changes/preview.ts';
+import { createTurns } from './in-turn.ts';
+import { createRecent, isStoreFailure } from './recent.ts';
 import { createUsageSource } from './usage-source.ts';
 import { type AdoptionRequest, adoptionOf } from './views/adoption.ts';
 import { explain } from './views/explain.ts';
@@ -75,11 +77,20 @@ export interface Console {
   change(application: string, request: ChangeRequest): Promise<Changed>;
 }
 
+/** Shown again while the store fails. */
+const RELEASES_KEPT = 50;
+/** The difference of one may be megabytes. */
+const REVISIONS_KEPT = 20;
+
 export function createConsole(deps: ConsoleDeps): Console {
   const { store, clock, place, defaultApplication } = deps;
   const describe = (error: AppError): string =>
     place === null ? 'The object store does not answer.' : error.message;
   const catalogs = createCatalogSource({ store, clock, describe });
+  const inTurn = createTurns();
+  let diagnosis: Promise<readonly Check[]> | undefined;
+  const releases = createRecent<ReleaseDetail>(RELEASES_KEPT);
+  const revisions = createRecent<Revision>(REVISIONS_KEPT);
   const usage = createUsageSource({ ...deps, store: deps.privateStore, describe });
   return {
     start: async () => ({
@@ -95,9 +106,20 @@ export function createConsole(deps: ConsoleDeps): Console {
     overview: async (application) => overviewOf(application, await catalogs.read(application)),
     release: async (application, version) => {
       const [seen, counts] = await Promise.all([catalogs.read(application), usage.read()]);
-      return releaseOf(deps, application, version, seen, counts);
+      const name = `${application} ${version}`;
+      try {
+        return releases.set(name, await releaseOf(deps, application, version, seen, counts));
+      } catch (error) {
+        const known = releases.get(name);
+        if (known === undefined || !isStoreFailure(error)) throw error;
+        return { ...known, problem: describe(error as AppError), now: isoOf(clock.now()) };
+      }
     },
-    adoption: async (request) => adoptionOf(request, await usage.read(), clock.now()),
+    adoption: async (request) => {
+      // Refuses an unknown application, of which there are no counts.
+      await catalogs.read(request.application);
+      return adoptionOf(request, await usage.read(), clock.now(), place !== null);
+    },
     explain: async (request) => {
       const { application } = request.query;
       const app = application === defaultApplication ? '' : ` --app ${application}`;
@@ -106,12 +128,23 @@ export function createConsole(deps: ConsoleDeps): Console {
     history: async (application, before) => {
       // Refuses an unknown application, whose history is empty.
       await catalogs.read(application);
-      return historyOf(deps, application, before);
+      return inTurn(() => historyOf(deps, application, before, place !== null));
     },
-    revision: (application, number) => revisionOf(deps, application, number),
+    revision: async (application, number) => {
+      const name = `${application} ${number}`;
+      // A revision never changes.
+      return (
+        revisions.get(name) ??
+        revisions.set(name, await inTurn(() => revisionOf(deps, application, number)))
+      );
+    },
     doctor: async () => {
       if (deps.diagnose === undefined || place === null) throw readOnly();
-      const checks = await deps.diagnose();
+      // Two screens share one run: it writes and deletes probes.
+      diagnosis ??= deps.diagnose().finally(() => {
+        diagnosis = undefined;
+      });
+      const checks = await diagnosis;
       return {
         store: place,
         checks: checks.map(({ name, outcome, detail: sentence, remedy }) => ({

@@ -3,6 +3,7 @@ import {
   type Committed,
   changeCatalog,
   changeManifest,
+  refuseUnseen,
   type WriterDeps,
 } from '../catalog/change.ts';
 import { type ManifestReference, readManifest, readRevision } from '../catalog/read.ts';
@@ -50,6 +51,8 @@ export async function correctNotes(deps: WriterDeps, asked: NotesRequest): Promi
   refuseContradiction(request);
   for (let round = 0; round < ROUNDS_MAX; round++) {
     const revision = (await readRevision(deps, request.application))?.signed;
+    // Before a manifest with the new text is stored: it would stay in the store.
+    refuseUnseen(deps, request.application, revision);
     const listing = await correctable(deps, revision?.channels ?? {}, request);
     const catalogRevision = revision?.revision ?? 0;
     const corrections = await correctManifests(deps, listing, request, catalogRevision);

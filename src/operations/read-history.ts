@@ -8,7 +8,7 @@ export type HistoryEntry =
   | { readonly revision: number; readonly problem: string };
 
 /** Each revision repeats the whole state, so a few at a time. */
-const READS_AT_ONCE = 8;
+const READS_AT_ONCE = 4;
 
 /**
  * The latest changes of an application, newest first. A missing or corrupt revision has a `problem` instead.

@@ -31,6 +31,23 @@ export function renderConsolePage({ base, mode, script, style }: ConsolePage): s
 `;
 }
 
+/** A page that goes on by itself. @param url without characters that a meta element reads, such as a semicolon */
+export function renderOpeningPage(url: string): string {
+  return html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="refresh" content="0; url=${url}">
+<title>Slipway console</title>
+<link rel="icon" href="data:,">
+</head>
+<body>
+<p><a href="${url}">Open the console</a></p>
+</body>
+</html>
+`;
+}
+
 /** @param sentence what is wrong, and what to do */
 export function renderRefusalPage(title: string, sentence: string): string {
   return html`<!doctype html>

@@ -59,10 +59,14 @@ async function open(env: Settings, ...options: string[]) {
   await expect.poll(() => output.out, { timeout: OUTPUT_MAX_MS }).toMatch(/token=[0-9a-f]{64}\n/);
   const url = /http:\S+token=\S+/.exec(output.out)?.[0] ?? '';
   const { origin } = new URL(url);
-  const opened = await fetch(url, { redirect: 'manual' });
+  const opened = await fetch(url);
+  const key = /#key&#61;([0-9a-f]{64})/.exec(await opened.text())?.[1] ?? '';
   const cookie = String(opened.headers.get('set-cookie')).split(';')[0] ?? '';
   const ask = async <T>(where: string, body?: object): Promise<{ status: number; body: T }> => {
-    const headers = { cookie, origin, 'content-type': 'application/json' };
+    const headers = {
+      ...{ cookie, origin, 'x-slipway-console': key },
+      'content-type': 'application/json',
+    };
     const request = body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) };
     const response = await fetch(`${origin}/console/api/${where}`, { headers, ...request });
     return { status: response.status, body: (await response.json()) as T };
@@ -133,7 +137,7 @@ describe('slipway console', () => {
     const env = { DATA_DIR: path.join(directory.path, 'data') };
     await publish('1.0.0', env);
     const { ask } = await open(env);
-    const doctor = await ask<{ checks: { outcome: string }[] }>('doctor');
+    const doctor = await ask<{ checks: { outcome: string }[] }>('doctor', {});
     expect(doctor.body.checks.length).toBeGreaterThan(10);
     expect(doctor.body.checks.filter(({ outcome }) => outcome === 'failed')).toEqual([]);
   });

@@ -1,7 +1,12 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { pathToFileURL } from 'node:url';
 import open from 'open';
 import { pino } from 'pino';
 import { openLocalConsole } from '../../../src/app/console.ts';
 import { diagnose } from '../../../src/operations/diagnose/diagnose.ts';
+import { renderOpeningPage } from '../../../src/pages/console-page.ts';
 import { systemRandomness } from '../../../src/system.ts';
 import { openContext } from '../context.ts';
 import { diagnoseDepsOf } from '../diagnose-deps.ts';
@@ -34,14 +39,29 @@ export async function startConsole(terminal: Terminal, options: ConsoleOptions):
   print(terminal, 'The address works once, in one browser of this machine.');
 }
 
-/** @returns false when there is no browser */
+/**
+ * Opens a file that leads to the address: the arguments of a program are visible to every user of the machine, and the
+ * address has the token.
+ *
+ * @returns false when there is no browser
+ */
 async function openBrowser(url: string): Promise<boolean> {
+  // Only its owner can read it.
+  const directory = await mkdtemp(path.join(tmpdir(), 'slipway-console-'));
+  const remove = () => void rm(directory, { recursive: true, force: true });
   try {
-    const child = await open(url);
+    const file = path.join(directory, 'console.html');
+    await writeFile(file, renderOpeningPage(url), { mode: 0o600 });
+    const child = await open(pathToFileURL(file).href);
     // Without a listener, a missing program would end this process.
     child.on('error', () => {});
+    // By then the browser has read it. The token works once, so a file that stays opens nothing.
+    setTimeout(remove, FILE_KEPT_MS).unref();
     return true;
   } catch {
+    remove();
     return false;
   }
 }
+
+const FILE_KEPT_MS = 60_000;

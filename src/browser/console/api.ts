@@ -19,14 +19,14 @@ export interface Answer<T> {
   readonly tag: string | null;
 }
 
-/** Proves in the service who asks; null in the local console, where a cookie does. */
-export type Authorize = () => Promise<string | null>;
+/** The headers that prove who asks. */
+export type Authorize = () => Promise<Readonly<Record<string, string>>>;
 
 /** The longest wait for an answer: a diagnosis of the store takes half a minute. */
 const ANSWER_MS = 60_000;
 
 let base = '';
-let authorize: Authorize = () => Promise.resolve(null);
+let authorize: Authorize = () => Promise.resolve({});
 
 export function startApi(root: string, how?: Authorize): void {
   base = root.replace(/\/$/, '');
@@ -60,9 +60,8 @@ export async function post<T>(path: string, body: unknown): Promise<T> {
 }
 
 async function ask(path: string, init: RequestInit): Promise<Response> {
-  const token = await authorize();
   const headers = new Headers(init.headers);
-  if (token !== null) headers.set('authorization', `Bearer ${token}`);
+  for (const [name, value] of Object.entries(await authorize())) headers.set(name, value);
   const { signal, expired, done } = bounded(init.signal ?? null);
   try {
     // The tags are kept here: the browser's cache would answer 200 where the server said 304.

@@ -1,6 +1,7 @@
 import { render } from 'preact';
 import { startApi } from './api.ts';
 import { App } from './app.tsx';
+import { KEY_HEADER, takeKey } from './key.ts';
 import { startRouter } from './router.ts';
 import { SignedIn } from './screens/sign-in.tsx';
 import { openSession } from './state/session.ts';
@@ -11,10 +12,14 @@ if (root !== null) {
   startRouter(base);
   if (mode === 'service') {
     const session = openSession(base);
-    startApi(base, async () => (await session.accessToken()) ?? null);
+    startApi(base, async () => {
+      const token = await session.accessToken();
+      return token === undefined ? {} : { authorization: `Bearer ${token}` };
+    });
     render(<SignedIn session={session} />, root);
   } else {
-    startApi(base);
+    const key = takeKey();
+    startApi(base, async () => (key === null ? {} : { [KEY_HEADER]: key }));
     render(<App signOut={null} />, root);
   }
 }

@@ -15,11 +15,12 @@ export interface AdoptionRequest {
   readonly channel: string | undefined;
 }
 
-/** @param now milliseconds since the epoch */
+/** @param now milliseconds since the epoch @param showsKeys whether the answer may name keys of the store */
 export function adoptionOf(
   { application, days: count, channel }: AdoptionRequest,
   usage: SeenUsage,
   now: number,
+  showsKeys: boolean,
 ): Adoption {
   const query = { application, channel, ...periodOf(now, count) };
   const { whole, versions, platforms } = summarizeUsage(usage.rows, query);
@@ -42,7 +43,10 @@ export function adoptionOf(
     countedUntil: usage.newestAt === undefined ? null : isoOf(usage.newestAt),
     problems: [
       ...(usage.problem === null ? [] : [`The counts cannot be read: ${usage.problem}`]),
-      ...usage.unreadable.map(({ key }) => `${key} cannot be read: its counts are missing.`),
+      ...usage.unreadable.map(
+        ({ key }) =>
+          `${showsKeys ? key : 'A document of counts'} cannot be read: its counts are missing.`,
+      ),
     ],
   };
 }

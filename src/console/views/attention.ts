@@ -1,11 +1,13 @@
 import { channelEntries, type RevisionJson } from '../../catalog/revision-document.ts';
 import { ALL_CLIENTS } from '../../domain/rollout.ts';
+import { compareVersions, parseVersion } from '../../domain/version.ts';
 import { describeRollout } from '../../operations/describe-rollout.ts';
 import { describeDraft } from '../../operations/list-drafts.ts';
 import { waitsFor } from '../../wording/draft.ts';
 import { plannedShares, presentShare } from '../../wording/rollout.ts';
 import type { Attention } from '../answers.ts';
 import type { SeenCatalog } from '../catalog-source.ts';
+import { channelViews } from './shown-offers.ts';
 import { newestFirstIn } from './version-order.ts';
 
 /** More are not read: the list of releases has all of them. */
@@ -22,7 +24,11 @@ export function attentionOf({ revision, problem, now }: SeenCatalog): readonly A
   }
   const newestFirst = newestFirstIn(revision.signed);
   for (const [channel, each] of channelEntries(revision.signed.channels)) {
-    found.push(...inChannel(channel, each, newestFirst, now));
+    // A newer release that the channel inherits reaches the clients of a yanked one.
+    const newest = channelViews(revision.signed.channels).get(channel)?.offers[0];
+    const isNewestOf = (version: string): boolean =>
+      newest === undefined || compareVersions(parseVersion(version), newest.version) > 0;
+    found.push(...inChannel(channel, each, { newestFirst, isNewestOf, now }));
   }
   const urgency = ({ severity }: Attention): number => SEVERITIES.indexOf(severity);
   return found.sort((a, b) => urgency(a) - urgency(b)).slice(0, LISTED_MAX);
@@ -30,11 +36,17 @@ export function attentionOf({ revision, problem, now }: SeenCatalog): readonly A
 
 type Channel = RevisionJson['channels'][string];
 
+interface Facts {
+  readonly newestFirst: (a: string, b: string) => number;
+  /** Whether the channel shows no release that is newer. */
+  readonly isNewestOf: (version: string) => boolean;
+  readonly now: number;
+}
+
 function inChannel(
   channel: string,
   { offers, drafts = [] }: Channel,
-  newestFirst: (a: string, b: string) => number,
-  now: number,
+  { newestFirst, isNewestOf, now }: Facts,
 ): Attention[] {
   const found: Attention[] = [];
   const add = (
@@ -56,7 +68,7 @@ function inChannel(
     const because = reason === null ? '' : `: ${reason.replace(/\.$/, '')}`;
     if (status === 'paused') {
       add(version, 'paused', 'warning', `is paused, so no client is offered it${because}`);
-    } else if (status === 'yanked' && index === 0) {
+    } else if (status === 'yanked' && index === 0 && isNewestOf(version)) {
       const after = 'clients that have it wait for a newer release';
       add(version, 'yanked_newest', 'warning', `was yanked, and ${after}${because}`);
     } else if (status === 'active') {

@@ -6,31 +6,35 @@ import { foreseeChanges } from '../../operations/foresee-changes.ts';
 import { type HistoryEntry as ReadEntry, readHistory } from '../../operations/read-history.ts';
 import { changeRows, clientCells } from '../../wording/difference.ts';
 import type { ClientRow, DifferenceRow, History, HistoryEntry, Revision } from '../answers.ts';
+import { shareChannels } from '../share-channels.ts';
 
 /** A page of the history. */
 const ENTRIES_MAX = 50;
 
 /**
  * @param before the revision below which the page begins; undefined: the newest
+ * @param showsKeys whether the answer may name keys of the store
  * @throws AppError `unknown_application`, and the store's
  */
 export async function historyOf(
   deps: ReaderDeps,
   application: string,
   before: number | undefined,
+  showsKeys: boolean,
 ): Promise<History> {
   const read = await readHistory(deps, application, { entriesMax: ENTRIES_MAX, before });
   const oldest = read.at(-1)?.revision ?? 1;
   return {
     application,
-    entries: read.map(entryOf),
+    entries: read.map((entry) => entryOf(entry, showsKeys)),
     next: oldest > 1 ? oldest : null,
   };
 }
 
-function entryOf(entry: ReadEntry): HistoryEntry {
+function entryOf(entry: ReadEntry, showsKeys: boolean): HistoryEntry {
   if ('problem' in entry) {
-    const { revision, problem } = entry;
+    const { revision } = entry;
+    const problem = showsKeys ? entry.problem : 'This revision cannot be read.';
     return { ...NOTHING, revision, problem };
   }
   return describe(entry.document);
@@ -58,8 +62,11 @@ export async function revisionOf(
   }
   const before = await readBefore(deps, application, signed);
   const entry = describe(signed);
-  if (before === 'unreadable') return { ...entry, differences: [], clients: [] };
-  const states = { before, after: signed.channels };
+  if (before === 'unreadable') {
+    const problem = 'The revision before this one cannot be read: the difference is not known.';
+    return { ...entry, problem, differences: [], clients: [] };
+  }
+  const states = { before, after: shareChannels(before, signed.channels) };
   // As it was then: the rollouts have moved since.
   return { ...entry, ...differencesOf(states, Date.parse(signed.at)) };
 }

@@ -3,13 +3,12 @@ import {
   type OfferJson,
   type RevisionJson,
 } from '../../catalog/revision-document.ts';
-import { inheritedNames } from '../../domain/channel.ts';
-import { ALL_CLIENTS } from '../../domain/rollout.ts';
-import { describeRollout } from '../../operations/describe-rollout.ts';
+import { versionText } from '../../domain/version.ts';
 import type { Overview, OverviewChannel, OverviewRelease } from '../answers.ts';
 import { type SeenCatalog, seenOf } from '../catalog-source.ts';
 import { attentionOf } from './attention.ts';
 import { releasesOnChannels } from './release-on-channel.ts';
+import { offersForAll } from './shown-offers.ts';
 import { newestFirstIn } from './version-order.ts';
 
 type Drawn = Pick<Overview, 'channels' | 'releases'>;
@@ -35,18 +34,13 @@ function draw(seen: SeenCatalog): Drawn {
   };
 }
 
-function channelOf(name: string, revision: RevisionJson, now: number): OverviewChannel {
-  const { channels } = revision;
+function channelOf(name: string, { channels }: RevisionJson, now: number): OverviewChannel {
   const { inherits = null, keep = null, expect = [] } = channels[name] ?? {};
-  const shown = [name, ...inheritedNames(name, (each) => channels[each]?.inherits)];
-  const offers = shown.flatMap((each) => channels[each]?.offers ?? []);
-  const isForAll = ({ status, rollout }: OfferJson): boolean =>
-    status === 'active' && describeRollout(rollout, now).share === ALL_CLIENTS;
-  const versions = offers.filter(isForAll).map(({ version }) => version);
+  const [newest] = offersForAll(channels, name, now);
   return {
     name,
     inherits,
-    newest: versions.sort(newestFirstIn(revision))[0] ?? null,
+    newest: newest === undefined ? null : versionText(newest.version),
     keep,
     expect: expect.map(({ os, arch }) => `${os}-${arch}`),
   };

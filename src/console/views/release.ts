@@ -2,9 +2,8 @@ import type { ReaderDeps } from '../../catalog/read.ts';
 import { channelEntries, type RevisionJson } from '../../catalog/revision-document.ts';
 import { storedRamp } from '../../catalog/rollout-document.ts';
 import type { Artifact } from '../../domain/release.ts';
-import { ALL_CLIENTS } from '../../domain/rollout.ts';
 import { targetName } from '../../domain/target.ts';
-import { newestTextFirst } from '../../domain/version.ts';
+import { newestTextFirst, versionText } from '../../domain/version.ts';
 import { describeRollout } from '../../operations/describe-rollout.ts';
 import { showRelease } from '../../operations/list-releases.ts';
 import { renderMarkdown } from '../../pages/markdown.ts';
@@ -13,6 +12,7 @@ import type { ArtifactDetail, ReleaseDetail, RolloutCounts, RolloutDetail } from
 import { isoOf, type SeenCatalog, seenOf } from '../catalog-source.ts';
 import type { SeenUsage } from '../usage-source.ts';
 import { releasesOnChannels } from './release-on-channel.ts';
+import { offersForAll } from './shown-offers.ts';
 
 /** @throws AppError `unknown_version`, `document_corrupt`, and the store's */
 export async function releaseOf(
@@ -119,14 +119,12 @@ function rollbackTargetsOf(
 ): ReleaseDetail['rollbackTargets'] {
   return channelEntries(channels)
     .filter(([, { offers }]) => offers.some((offer) => offer.version === version))
-    .map(([channel, { offers }]) => ({
+    .map(([channel]) => ({
       channel,
-      versions: offers
-        .filter((offer) => newestTextFirst(version, offer.version) < 0)
-        .filter(({ status }) => status === 'active')
-        .filter(({ rollout }) => describeRollout(rollout, now).share === ALL_CLIENTS)
-        .map((offer) => offer.version)
-        .sort(newestTextFirst)
+      // A rollback may also go back to a release that the channel inherits.
+      versions: offersForAll(channels, channel, now)
+        .map((offer) => versionText(offer.version))
+        .filter((older) => newestTextFirst(version, older) < 0)
         .slice(0, TARGETS_MAX),
     }));
 }

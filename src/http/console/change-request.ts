@@ -41,4 +41,4 @@ export const changeRequestSchema = z.object({
   revision: z.int().positive().nullable(),
 });
 
-export const markdownSchema = z.object({ text: z.string().max(NOTES_LENGTH_MAX) });
+export const markdownSchema = z.object({ markdown: z.string().max(NOTES_LENGTH_MAX) });

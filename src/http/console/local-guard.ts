@@ -2,17 +2,17 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Randomness } from '../../clock.ts';
 import { AppError } from '../../errors.ts';
-import { renderRefusalPage } from '../../pages/console-page.ts';
+import { renderOpeningPage, renderRefusalPage } from '../../pages/console-page.ts';
 import { PAGE_HEADERS } from './routes.ts';
 
 /**
- * Who may use a console that listens on this machine. It can change releases, so four things are refused:
+ * Who may use a console that listens on this machine. It can change releases, so these are refused:
  *
- * - another user of the machine, and any other program: a token, which the command hands to the browser alone,
- *   becomes a cookie, once;
- * - a page of another website, which can send requests to this machine: by Origin and Sec-Fetch-Site;
- * - a website whose host name was rebound to this machine after it loaded (DNS rebinding): by Host;
- * - a change without the cookie.
+ * - another user of the machine, and any other program: a token, which works once, gives one browser a cookie and a key;
+ * - a server on another port of this machine, which gets the cookie as well, because cookies have no port: data and
+ *   changes need the key, which the browser keeps for this port;
+ * - a page of another website or port, which can send requests to this machine: by Origin and Sec-Fetch-Site;
+ * - a website whose host name was rebound to this machine after it loaded (DNS rebinding): by Host.
  */
 export interface LocalGuard {
   /** The path that opens the console, once: `/?token=…`. */
@@ -20,44 +20,50 @@ export interface LocalGuard {
   protect(app: FastifyInstance, port: () => number): void;
 }
 
+/** Carries the key of a request for data. */
+const KEY_HEADER = 'x-slipway-console';
+const API_ROOT = '/console/api/';
+
 const FRESH_START = 'Run "slipway console" again, and open the address that it prints.';
 
 export function createLocalGuard(randomness: Randomness): LocalGuard {
-  const token = secretOf(randomness);
-  const session = secretOf(randomness);
+  const [token, session, key] = [secretOf(randomness), secretOf(randomness), secretOf(randomness)];
   let isUsed = false;
   return {
     openingPath: `/?token=${token}`,
     protect: (app, port) => {
-      // Cookies of one host are shared by all its ports: each console has its own.
+      // Consoles on other ports have cookies of the same host: each has a name of its own.
       const cookieName = () => `slipway-console-${port()}`;
       const hasSession = (request: FastifyRequest): boolean =>
         isSame(cookieOf(request, cookieName()) ?? '', session);
+      const hasKey = ({ headers }: FastifyRequest): boolean =>
+        isSame(String(headers[KEY_HEADER] ?? ''), key);
       app.addHook('onRequest', async (request, reply) => {
         refuseForeignHost(request, port());
         refuseForeignPage(request, port());
         if (request.url.startsWith('/?token=')) return;
-        if (!hasSession(request)) {
-          throw new AppError(
-            'not_signed_in',
-            `This browser has not opened the console. ${FRESH_START}`,
-          );
-        }
+        if (!hasSession(request) || (asksForData(request) && !hasKey(request))) throw notOpened();
         reply.header('cache-control', 'no-store');
       });
       app.get('/', async (request, reply) => {
-        const given = new URL(request.url, 'http://localhost').searchParams.get('token');
-        if (given !== null && !hasSession(request)) {
-          if (isUsed || !isSame(given, token)) throw wrongToken(isUsed);
-          isUsed = true;
-          const value = `${cookieName()}=${session}; Path=/; HttpOnly; SameSite=Strict`;
-          reply.header('set-cookie', value);
-        }
-        // The token leaves the address bar, and is not sent as a referrer.
-        return reply.redirect('/console', 303);
+        if (hasSession(request)) return reply.redirect('/console', 303);
+        const given = new URL(request.url, 'http://localhost').searchParams.get('token') ?? '';
+        if (isUsed || !isSame(given, token)) throw wrongToken(isUsed);
+        isUsed = true;
+        const cookie = `${cookieName()}=${session}; Path=/; HttpOnly; SameSite=Strict`;
+        // A page and no redirect: after a link on another page, a redirect would not get the strict cookie.
+        return reply
+          .headers({ ...PAGE_HEADERS, 'cache-control': 'no-store', 'set-cookie': cookie })
+          .send(renderOpeningPage(`/console#key=${key}`));
       });
     },
   };
+}
+
+const asksForData = ({ url }: FastifyRequest): boolean => url.startsWith(API_ROOT);
+
+function notOpened(): AppError {
+  return new AppError('not_signed_in', `This browser has not opened the console. ${FRESH_START}`);
 }
 
 function wrongToken(isUsed: boolean): AppError {
@@ -95,13 +101,14 @@ function refuseForeignHost({ headers }: FastifyRequest, port: number): void {
 }
 
 /** @throws AppError `request_forgery` */
-function refuseForeignPage({ headers, method }: FastifyRequest, port: number): void {
+function refuseForeignPage(request: FastifyRequest, port: number): void {
+  const { headers, method } = request;
   const { origin } = headers;
   const isOwn = [`http://127.0.0.1:${port}`, `http://localhost:${port}`].includes(origin ?? '');
   const site = headers['sec-fetch-site'];
   const reads = method === 'GET' || method === 'HEAD';
-  // A link on another page may lead here: the browser then sends no cookie, because it is strict.
-  const isNavigation = reads && headers['sec-fetch-mode'] === 'navigate';
+  // A link on another page may lead to a screen, which has no data.
+  const isNavigation = reads && headers['sec-fetch-mode'] === 'navigate' && !asksForData(request);
   const isForeignSite = site !== undefined && site !== 'same-origin' && site !== 'none';
   const needsOrigin = !reads && origin === undefined;
   if ((origin === undefined || isOwn) && !needsOrigin && (!isForeignSite || isNavigation)) return;

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import type { ChangeRequest, MarkdownPreview } from '../../console/answers.ts';
+import type { ChangeRequest, MarkdownPreview, MarkdownRequest } from '../../console/answers.ts';
 import type { Console } from '../../console/console.ts';
 import type { TierTable } from '../../domain/tier.ts';
 import { AppError } from '../../errors.ts';
@@ -58,7 +58,11 @@ export function registerConsole(app: App, deps: ConsoleRouteDeps): void {
       await deps.guard(request);
     });
     registerViews(scope.withTypeProvider(), deps);
-    registerChanges(scope.withTypeProvider(), deps);
+    if (deps.mode === 'local') registerChanges(scope.withTypeProvider(), deps);
+    // Not the page, which every other address below /console gets.
+    scope.all(`${API}/*`, { schema: { hide: true } }, () => {
+      throw new AppError('route_not_found', 'The console has nothing at this address.');
+    });
   });
 }
 
@@ -78,7 +82,6 @@ function registerPage(app: App, { basePath: base, mode, browserFiles }: ConsoleR
 function registerViews(app: App, { console: shown, tiers }: ConsoleRouteDeps): void {
   const hide = { hide: true };
   app.get(`${API}/start`, { schema: hide }, () => shown.start());
-  app.get(`${API}/doctor`, { schema: hide }, () => shown.doctor());
   const params = inApp;
   app.get(
     `${API}/apps/:app/overview`,
@@ -129,19 +132,28 @@ function registerViews(app: App, { console: shown, tiers }: ConsoleRouteDeps): v
   );
 }
 
+/** Notes of the longest length, with every character escaped in JSON. */
+const BODY_BYTES_MAX = 512 * 1024;
+
+/** What changes releases, or writes to the store: for the person at this machine alone. */
 function registerChanges(app: App, { console: shown }: ConsoleRouteDeps): void {
+  const bodyLimit = BODY_BYTES_MAX;
   const schema = { hide: true, params: inApp, body: changeRequestSchema };
-  app.post(`${API}/apps/:app/preview`, { schema }, ({ params, body }) =>
+  app.post(`${API}/apps/:app/preview`, { schema, bodyLimit }, ({ params, body }) =>
     shown.preview(params.app, body satisfies ChangeRequest),
   );
-  app.post(`${API}/apps/:app/change`, { schema }, ({ params, body }) =>
+  app.post(`${API}/apps/:app/change`, { schema, bodyLimit }, ({ params, body }) =>
     shown.change(params.app, body satisfies ChangeRequest),
   );
   app.post(
     `${API}/markdown`,
-    { schema: { hide: true, body: markdownSchema }, bodyLimit: 256 * 1024 },
-    async ({ body }): Promise<MarkdownPreview> => ({ html: renderMarkdown(body.text) }),
+    { schema: { hide: true, body: markdownSchema }, bodyLimit },
+    async ({ body }: { body: MarkdownRequest }): Promise<MarkdownPreview> => ({
+      html: renderMarkdown(body.markdown),
+    }),
   );
+  // Not a GET: it writes probes.
+  app.post(`${API}/doctor`, { schema: { hide: true } }, () => shown.doctor());
 }
 
 /** @throws AppError `invalid_request` */

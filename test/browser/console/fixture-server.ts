@@ -117,6 +117,7 @@ async function answerApi(fixture: Fixture, call: Call): Promise<void> {
   }
   if (request.method === 'POST') {
     const body = JSON.parse(await bodyOf(request));
+    if (path === '/console/api/doctor') return send(response, 200, DOCTOR);
     if (path === '/console/api/markdown') {
       const text = String(body.markdown).replace(/[&<]/g, (one) =>
         one === '<' ? '&lt;' : '&amp;',
@@ -146,7 +147,6 @@ function answerGet(fixture: Fixture, { path, query }: Call): unknown {
   const readAt = problem === null ? {} : { readAt: new Date(Date.now() - 40_000).toISOString() };
   const seen = seenNow(revision, { problem, revisionBy: by, ...readAt });
   if (path === '/console/api/start') return startOf(fixture);
-  if (path === '/console/api/doctor') return DOCTOR;
   const [, app, area, name] =
     /^\/console\/api\/apps\/([^/]+)\/([^/]+)(?:\/(.+))?$/.exec(path) ?? [];
   if (app === undefined) return undefined;

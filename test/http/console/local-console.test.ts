@@ -17,6 +17,8 @@ describe('the console on this machine', () => {
   let server: LocalConsole;
   let port: number;
   let origin: string;
+  /** As the browser keeps it for this port. */
+  let key = '';
 
   beforeEach(async () => {
     scene = await openScene();
@@ -38,8 +40,9 @@ describe('the console on this machine', () => {
   });
 
   /** `fetch` sets Host and Sec-Fetch-Site itself, so the requests of attackers are made by hand. */
-  const ask = async (path: string, headers: Record<string, string> = {}, body?: string) =>
-    new Promise<{ status: number; headers: Record<string, unknown>; text: string }>(
+  const ask = async (path: string, given: Record<string, string> = {}, body?: string) => {
+    const headers = 'cookie' in given ? { 'x-slipway-console': key, ...given } : given;
+    return new Promise<{ status: number; headers: Record<string, unknown>; text: string }>(
       (resolve, reject) => {
         const method = body === undefined ? 'GET' : 'POST';
         const sent = httpRequest({ host: '127.0.0.1', port, path, method, headers }, (answer) => {
@@ -56,9 +59,11 @@ describe('the console on this machine', () => {
         sent.end(body);
       },
     );
+  };
   const openingPath = () => server.openingUrl().slice(origin.length);
   const signIn = async (): Promise<string> => {
-    const { headers } = await ask(openingPath());
+    const { headers, text } = await ask(openingPath());
+    key = /#key&#61;([0-9a-f]{64})/.exec(text)?.[1] ?? '';
     return String(headers['set-cookie']).split(';')[0] ?? '';
   };
   const changes = async (): Promise<number> =>
@@ -67,7 +72,10 @@ describe('the console on this machine', () => {
 
   it('turns the token of the address into a cookie, once', async () => {
     const opened = await ask(openingPath());
-    expect([opened.status, opened.headers.location]).toEqual([303, '/console']);
+    expect([opened.status, opened.headers['cache-control']]).toEqual([200, 'no-store']);
+    expect(opened.text).toMatch(
+      /<meta http-equiv="refresh" content="0; url=\/console#key&#61;[0-9a-f]{64}">/,
+    );
     const cookie = String(opened.headers['set-cookie']);
     expect(cookie).toMatch(
       new RegExp(`^slipway-console-${port}=[0-9a-f]{64}; Path=/; HttpOnly; SameSite=Strict$`),
@@ -80,6 +88,17 @@ describe('the console on this machine', () => {
     // The same person presses "back": the cookie is enough.
     const back = await ask(openingPath(), { cookie: cookie.split(';')[0] ?? '' });
     expect([back.status, back.headers.location]).toEqual([303, '/console']);
+  });
+
+  it('gives no data for the cookie alone, which servers on other ports of the machine get as well', async () => {
+    const cookie = await signIn();
+    for (const wrong of ['', '0'.repeat(64)]) {
+      const headers = { cookie, origin, ...JSON_BODY, 'x-slipway-console': wrong };
+      expect((await ask('/console/api/start', headers)).status).toBe(401);
+      expect((await ask('/console/api/apps/desktop/change', headers, PAUSE)).status).toBe(401);
+    }
+    expect((await ask('/console', { cookie, 'x-slipway-console': '' })).status).toBe(200);
+    expect(await changes()).toBe(1);
   });
 
   it('refuses a wrong token, and the right one still works afterwards', async () => {
@@ -180,7 +199,47 @@ describe('the console on this machine', () => {
     expect(
       (await ask('/console/api/start', { ...foreign, 'sec-fetch-mode': 'no-cors' })).status,
     ).toBe(403);
-    expect((await ask('/console', { ...foreign, 'sec-fetch-mode': 'navigate' })).status).toBe(200);
+    const link = { ...foreign, 'sec-fetch-mode': 'navigate' };
+    expect((await ask('/console', link)).status).toBe(200);
+    for (const site of ['cross-site', 'same-site']) {
+      expect((await ask('/console/api/start', { ...link, 'sec-fetch-site': site })).status).toBe(
+        403,
+      );
+    }
+  });
+
+  it('takes notes of the longest length', async () => {
+    const cookie = await signIn();
+    const change = {
+      kind: 'notes',
+      version: '1.0.0',
+      locale: 'de',
+      markdown: 'é'.repeat(65_000),
+      reason: null,
+    };
+    const body = JSON.stringify({ change, revision: 1 });
+    const path = '/console/api/apps/desktop/preview';
+    expect((await ask(path, { cookie, origin, ...JSON_BODY }, body)).status).toBe(200);
+  });
+
+  it('previews notes as harmless HTML', async () => {
+    const cookie = await signIn();
+    const body = JSON.stringify({ markdown: '**new** <script>alert(1)</script>' });
+    const { status, text } = await ask(
+      '/console/api/markdown',
+      { cookie, origin, ...JSON_BODY },
+      body,
+    );
+    expect(status).toBe(200);
+    expect(JSON.parse(text).html).toContain('<strong>new</strong> &lt;script&gt;');
+  });
+
+  it('answers an unknown address below the API with a problem document', async () => {
+    const cookie = await signIn();
+    for (const path of ['/console/api/nope', '/console/api/', '/console/api/doctor']) {
+      const { status, text } = await ask(path, { cookie });
+      expect([status, JSON.parse(text).code], path).toEqual([404, 'route_not_found']);
+    }
   });
 
   it('refuses wrong bodies with the field that is wrong', async () => {

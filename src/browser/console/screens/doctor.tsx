@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import type { Doctor, DoctorCheck } from '../../../console/answers.ts';
-import { Failure, get } from '../api.ts';
+import { Failure, post } from '../api.ts';
 import { counted, span } from '../format.ts';
 import { Button } from '../parts/button.tsx';
 import { Icon, type IconName } from '../parts/icon.tsx';
@@ -23,8 +23,7 @@ export function DoctorScreen() {
     setStartedAt(Date.now());
     setFailure(null);
     try {
-      const answer = await get<Doctor>('/console/api/doctor');
-      if (answer !== null) setDoctor(answer.value);
+      setDoctor(await post<Doctor>('/console/api/doctor', {}));
     } catch (error) {
       setFailure(error instanceof Failure ? error : new Failure(0, 'unknown', String(error)));
     } finally {

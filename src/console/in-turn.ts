@@ -1,0 +1,19 @@
+import pLimit from 'p-limit';
+import { AppError } from '../errors.ts';
+
+/** Runs one task after another: each parses whole revisions, which takes time and memory that clients need. */
+export type InTurn = <T>(task: () => Promise<T>) => Promise<T>;
+
+const WAITING_MAX = 8;
+const RETRY_AFTER_SECONDS = 5;
+
+/** @returns runs a task in its turn, and throws AppError `overloaded` when too many wait */
+export function createTurns(): InTurn {
+  const limit = pLimit(1);
+  return async (task) => {
+    if (limit.pendingCount < WAITING_MAX) return limit(task);
+    throw new AppError('overloaded', 'Too many screens ask at once. Try again shortly.', {
+      retryAfterSeconds: RETRY_AFTER_SECONDS,
+    });
+  };
+}
