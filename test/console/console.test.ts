@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Change } from '../../src/console/answers.ts';
 import type { Console } from '../../src/console/console.ts';
+import { changeChannel } from '../../src/operations/change-channel.ts';
 import { openScene, type Scene } from './console-scene.ts';
 
 const HOUR = 3_600_000;
@@ -282,6 +283,65 @@ describe('the console', () => {
     goOn();
     await expect.poll(async () => (await ada.overview('desktop')).revision).toBe(4);
     expect((await ada.overview('desktop')).problem).toBeNull();
+  });
+
+  it('shows what clients of a channel get that inherits another one', async () => {
+    await scene.release('2.0.0-beta.1', { channel: 'beta' });
+    await changeChannel(
+      { ...scene, actor: 'ada', ensureConforming: async () => {} },
+      {
+        ...{ application: 'desktop', channel: 'beta', reason: null },
+        action: { kind: 'set', settings: { inherits: 'stable' } },
+      },
+    );
+    const newestOf = async () =>
+      Object.fromEntries(
+        (await ada.overview('desktop')).channels.map(({ name, newest }) => [name, newest]),
+      );
+    scene.clock.advance(10_000);
+    expect(await newestOf()).toEqual({ stable: '1.0.0', beta: '2.0.0-beta.1' });
+    const release = await ada.release('desktop', '2.0.0-beta.1');
+    expect(release.rollbackTargets).toEqual([{ channel: 'beta', versions: ['1.0.0'] }]);
+    await ada.change('desktop', {
+      change: stop('yank', '2.0.0-beta.1'),
+      revision: release.revision,
+    });
+    expect(await newestOf()).toEqual({ stable: '1.0.0', beta: '1.0.0' });
+    const yanked = async () =>
+      (await ada.overview('desktop')).attention.filter(({ kind }) => kind === 'yanked_newest');
+    expect(await yanked()).toHaveLength(1);
+    // Clients of the yanked release go on to a newer one that the channel inherits.
+    await scene.release('2.0.0');
+    expect(await yanked()).toEqual([]);
+  });
+
+  it('says since when the store fails, also after a change that failed', async () => {
+    const known = await ada.overview('desktop');
+    await ada.release('desktop', '1.1.0');
+    scene.store.goDown();
+    const change = { change: stop('pause', '1.1.0'), revision: null };
+    await expect(ada.change('desktop', change)).rejects.toMatchObject({ kind: 'unavailable' });
+    const stale = await ada.overview('desktop');
+    expect([stale.readAt, stale.problem === null]).toEqual([known.readAt, false]);
+    const release = await ada.release('desktop', '1.1.0');
+    expect([release.readAt, release.problem === null]).toEqual([known.readAt, false]);
+  });
+
+  it('stores nothing of notes that were refused', async () => {
+    const { revision } = await ada.overview('desktop');
+    await ben.change('desktop', { change: stop('pause', '1.0.0'), revision });
+    scene.store.forgetCalls();
+    const notes = {
+      kind: 'notes',
+      version: '1.1.0',
+      locale: 'de',
+      markdown: 'secret',
+      reason: null,
+    } as const;
+    await expect(ada.change('desktop', { change: notes, revision })).rejects.toMatchObject({
+      code: 'state_changed',
+    });
+    expect(scene.store.counts.create).toBe(0);
   });
 
   it('shares what it read between screens that ask at the same time', async () => {

@@ -33,6 +33,12 @@ export function pageRoutes(deps: PageRouteDeps): FastifyPluginAsyncZod {
     app.get('/', { schema: { hide: true } }, (_request, reply) =>
       reply.redirect(`${base}/apps/${defaultApplication}`),
     );
+    // Visitors type them.
+    for (const url of ['/apps', '/apps/', '/apps/:app/', '/apps/:app/releases/', '/status/']) {
+      app.get(url, { schema: { hide: true } }, (request, reply) =>
+        reply.redirect(`${base}${withoutSlash(request.url)}`, 301),
+      );
+    }
     await app.register(async (pages) => {
       pages.setErrorHandler<FastifyError | Error>((error, request, reply) =>
         sendErrorPage(siteOfErrors, error, request, reply),
@@ -44,4 +50,11 @@ export function pageRoutes(deps: PageRouteDeps): FastifyPluginAsyncZod {
       registerStatusPage(pages, context);
     });
   };
+}
+
+/** The address without the slash at the end of its path; of `/apps`, the address that leads to an application. */
+function withoutSlash(url: string): string {
+  const [path = '', ...query] = url.split('?');
+  const shorter = path.replace(/\/+$/, '');
+  return [shorter === '/apps' ? '/' : shorter, ...query].join('?');
 }

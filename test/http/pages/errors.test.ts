@@ -27,6 +27,20 @@ describe('errors of the pages', () => {
   });
   afterAll(() => service.close());
 
+  it('leads an address with a slash at its end to the page', async () => {
+    for (const [from, to] of [
+      ['/apps', '/'],
+      ['/apps/', '/'],
+      ['/apps/desktop/', '/apps/desktop'],
+      ['/apps/desktop/releases/?channel=insider', '/apps/desktop/releases?channel=insider'],
+      ['/status/', '/status'],
+      ['/apps//evil.example/', '/apps//evil.example'],
+    ]) {
+      const { statusCode, headers } = await service.app.http.inject({ url: String(from) });
+      if (statusCode !== 404) expect([statusCode, headers.location], from).toEqual([301, to]);
+    }
+  });
+
   it.each(PAGES)('are pages with the status and a sentence: %s', async (path) => {
     for (const [query, status, sentence] of [
       ['NAME', 404, 'There is no such application'],
